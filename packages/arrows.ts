@@ -1,13 +1,13 @@
 /**
- * Which files must not import what: the table from which the `overrides` of `.biome.json` are made. After a change run
- * `npm run arrows`. Biome applies only the last override that names a file, so each entry lists all rules of its files.
+ * Import restrictions: the table that generates the `overrides` of `.biome.json`. Run `npm run arrows` after a change.
+ * Biome applies only the last override that matches a file, so each entry lists all rules for its files.
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 interface Rule {
-  /** Import paths, as in `.gitignore`: a later one with `!` takes some out again. */
+  /** Import paths in `.gitignore` syntax: a later pattern with `!` makes exceptions. */
   readonly group: readonly string[];
   readonly message: string;
 }
@@ -19,18 +19,18 @@ const noPages: Rule = {
 };
 const noClient: Rule = {
   group: ['@firsthand/client', '@firsthand/client/**', '**/client/src/**'],
-  message: 'Only a command talks to a server from outside.',
+  message: 'Only commands use the client to call a server.',
 };
 const publishedNames: Rule = {
   group: ['**/contract/src/**'],
-  message: 'The contract goes by its published names: @firsthand/contract/…',
+  message: 'Import the contract by its published names: @firsthand/contract/…',
 };
 const noDriver: Rule = {
   group: ['**/sqlite/**', '**/postgres/**', 'better-sqlite3', 'pg'],
-  message: 'Which database it is, only a driver knows: use the Store interface, and store/open.ts to open one.',
+  message: 'Only drivers may depend on a specific database: use the Store interface, and store/open.ts to open one.',
 };
 
-/** What starts and wires a server. */
+/** Files that start and wire a server. */
 const startup = ['**/main.ts', '**/commands/**', '**/serving/**', '**/config/**', '**/app.ts'];
 const outside = [
   ...[...startup, '**/http/**', '**/ingest/**', '**/demo/**', '**/sample-shop/**'],
@@ -39,76 +39,76 @@ const outside = [
 const noRequests: Rule = {
   group: outside,
   message:
-    'A store knows nothing of HTTP, nor of how requests become events: take what it needs as arguments of the Store interface.',
+    'A store must not depend on HTTP or on how requests become events: pass what it needs as arguments of the Store interface.',
 };
 
 const inServer = [noPages, noClient, publishedNames];
 const inStore = [...inServer, noRequests];
 const anotherDriver = (group: readonly string[]): Rule => ({
   group,
-  message: "Drivers don't know of each other: what both need is part of store/.",
+  message: 'Drivers must not import each other: put shared code in store/.',
 });
 
-/** Files that every room of the server uses. */
+/** Files that every folder of the server uses. */
 const shared = ['packages/server/src/shared/**', 'packages/server/src/logging/**'];
 const inPages: readonly Rule[] = [
   {
     group: ['@firsthand/**', '!@firsthand/contract/limits', '!@firsthand/contract/identifiers', 'zod'],
     message:
-      'The tracker takes types and constants only: one value import of a schema would make it 77 kB. Use @firsthand/contract/limits or /identifiers.',
+      'The tracker may import types and constants only: importing one schema would make it 77 kB. Use @firsthand/contract/limits or /identifiers.',
   },
   { group: ['node:*'], message: 'The tracker runs in a page.' },
 ];
 const anotherPackage = (group: string): Rule => ({
   group: [group],
-  message: 'Another package goes by its published names: @firsthand/contract/limits or /identifiers.',
+  message: 'Import other packages by their published names: @firsthand/contract/limits or /identifiers.',
 });
 
-const asAnyProgram: Rule = {
+const onlyTheClient: Rule = {
   group: ['@firsthand/**', '!@firsthand/client', '**/server/**', '**/client/**', '**/contract/**', 'zod', 'node:*'],
-  message: 'The console knows the service by the client only, as any other program does, and runs in a page.',
+  message: 'The console accesses the service only through the client, like any other program, and runs in a page.',
 };
 
 const not = (paths: readonly string[]): string[] => paths.map((path) => `!${path}`);
 
-const onlyTheContract = (...itsFiles: string[]): Rule => ({
-  group: ['**', ...not(itsFiles), '!zod'],
+const selfContained = (...ownFiles: string[]): Rule => ({
+  group: ['**', ...not(ownFiles), '!zod'],
   message:
-    'The contract is what everyone else depends on, in the browser too: it imports no other package and does no I/O.',
+    'All other packages depend on the contract, also in the browser: it imports no other package and does no I/O.',
 });
 
-/** Files of the contract that the tracker carries. */
-const carried = ['limits', 'identifiers'].map((name) => `packages/contract/src/${name}.ts`);
+/** Files of the contract that the tracker bundles. */
+const trackerFiles = ['limits', 'identifiers'].map((name) => `packages/contract/src/${name}.ts`);
 const inSQLite = [...inStore, anotherDriver(['**/postgres/**', 'pg', '**/open.ts'])];
 const eventLog = 'packages/server/src/store/sqlite/event-log/**';
-const oneDoor: Rule = {
+const onlyItsInterface: Rule = {
   group: ['**/event-log/**', '!**/event-log/event-log.ts'],
-  message: 'The log of events has one interface: event-log/event-log.ts.',
+  message: 'The event log has one interface: event-log/event-log.ts.',
 };
 
 const inPostgres = [...inStore, anotherDriver(['**/sqlite/**', 'better-sqlite3', '**/open.ts'])];
-/** Each knows those before it. */
+/** Each folder may import the ones before it. */
 const postgresRooms = [
   ...['database', 'days', 'transactions', 'accounts', 'contacts', 'events', 'erasure'],
   ...['feed', 'copy', 'doctor'],
 ];
-const roomsBelow = (room: string): Rule => ({
+const onlyEarlierRooms = (room: string): Rule => ({
   group: [...postgresRooms.slice(postgresRooms.indexOf(room) + 1), 'store.ts'].map((later) =>
     later.endsWith('.ts') ? `../${later}` : `../${later}/**`,
   ),
-  message: `The rooms of the driver know each other in one direction: ${postgresRooms.join(', ')}.`,
+  message: `The folders of the driver import each other in one direction only: ${postgresRooms.join(', ')}.`,
 });
 
 const arrows: readonly (readonly [files: readonly string[], rules: readonly Rule[]])[] = [
-  [['packages/contract/src/*.ts', ...not(carried)], [onlyTheContract('./**')]],
-  [['packages/contract/src/*/**'], [onlyTheContract('./**', '../*.ts')]],
+  [['packages/contract/src/*.ts', ...not(trackerFiles)], [selfContained('./**')]],
+  [['packages/contract/src/*/**'], [selfContained('./**', '../*.ts')]],
   [
-    carried,
+    trackerFiles,
     [
       {
         group: ['**'],
         message:
-          'The tracker carries this file into every page: it imports nothing. What needs another file belongs beside it.',
+          'The tracker bundles this file into every page: it imports nothing. Put code that needs imports in another file.',
       },
     ],
   ],
@@ -126,7 +126,7 @@ const arrows: readonly (readonly [files: readonly string[], rules: readonly Rule
           '!../src/search-entry.ts',
           '../../src/**',
         ],
-        message: 'The documentation is made from texts and the contract; the server fills in what it knows.',
+        message: 'The documentation is built from texts and the contract; the server fills in the placeholders.',
       },
       publishedNames,
     ],
@@ -136,18 +136,18 @@ const arrows: readonly (readonly [files: readonly string[], rules: readonly Rule
     [
       {
         group: ['**', '!./**', '!minisearch'],
-        message: 'The pages of the documentation load this: it imports what is beside it, and minisearch.',
+        message: 'Documentation pages load this file: it may import only its own folder and minisearch.',
       },
     ],
   ],
-  [['packages/console/src/**'], [asAnyProgram]],
+  [['packages/console/src/**'], [onlyTheClient]],
   [
     ['packages/console/src/{parts,reading}/**'],
     [
-      asAnyProgram,
+      onlyTheClient,
       {
         group: ['**/pages/**', '**/frame/**'],
-        message: 'Parts and readings are for every page, and know none of them.',
+        message: 'Parts and readings are shared by every page and must not import one.',
       },
     ],
   ],
@@ -156,9 +156,9 @@ const arrows: readonly (readonly [files: readonly string[], rules: readonly Rule
     [
       {
         group: ['@firsthand/**', '!@firsthand/contract/**', 'node:*'],
-        message: 'The client knows the service by its contract only, and runs on Node, Deno and Bun alike.',
+        message: 'The client depends on the service by its contract only, and runs on Node, Deno and Bun alike.',
       },
-      { group: ['../**'], message: 'Another package goes by its published names: @firsthand/contract/…' },
+      { group: ['../**'], message: 'Import other packages by their published names: @firsthand/contract/…' },
     ],
   ],
   [
@@ -175,7 +175,7 @@ const arrows: readonly (readonly [files: readonly string[], rules: readonly Rule
           '!node:timers/promises',
           '!vitest',
         ],
-        message: 'Every room uses this file, so it knows none of them: hand in what it needs.',
+        message: 'Every folder uses this file, so it must not import any of them: pass what it needs as arguments.',
       },
     ],
   ],
@@ -194,7 +194,7 @@ const arrows: readonly (readonly [files: readonly string[], rules: readonly Rule
       noDriver,
       {
         group: ['**/http/**', '**/ingest/**', '**/store/*.ts'],
-        message: 'main only says which commands there are: what one does stands in its file in commands/.',
+        message: 'main only lists the commands: implement each one in its file in commands/.',
       },
     ],
   ],
@@ -214,7 +214,7 @@ const arrows: readonly (readonly [files: readonly string[], rules: readonly Rule
       noDriver,
       {
         group: [...startup, '**/store/open.ts'],
-        message: 'Arrows point inwards: the demo is handed what it needs, its store too, by serve.',
+        message: 'Arrows point inwards: serve passes the demo what it needs, including its store.',
       },
     ],
   ],
@@ -225,7 +225,7 @@ const arrows: readonly (readonly [files: readonly string[], rules: readonly Rule
       noDriver,
       {
         group: [...startup, '**/demo/**', '**/store/open.ts'],
-        message: 'Arrows point inwards: the sample shop is handed the store that it fills.',
+        message: 'Arrows point inwards: the sample shop takes the store that it fills as an argument.',
       },
     ],
   ],
@@ -237,7 +237,7 @@ const arrows: readonly (readonly [files: readonly string[], rules: readonly Rule
       {
         group: [...startup, '**/demo/**', '**/sample-shop/**', '**/store/open.ts'],
         message:
-          'Arrows point inwards: main → commands → serve → app → http. What is configured, and the store, come in as arguments.',
+          'Arrows point inwards: main → commands → serve → app → http. Take the configuration and the store as arguments.',
       },
     ],
   ],
@@ -248,9 +248,9 @@ const arrows: readonly (readonly [files: readonly string[], rules: readonly Rule
       noDriver,
       {
         group: outside.filter((path) => path !== '**/ingest/**'),
-        message: 'Ingestion takes checked input and hands it to a store; how it came (HTTP) is decided outside.',
+        message: 'Ingestion takes checked input and passes it to a store; it must not depend on the transport (HTTP).',
       },
-      { group: ['**/store/open.ts'], message: 'Which store it is, is decided outside: take it as an argument.' },
+      { group: ['**/store/open.ts'], message: 'The caller chooses the store: take it as an argument.' },
     ],
   ],
   [
@@ -265,7 +265,7 @@ const arrows: readonly (readonly [files: readonly string[], rules: readonly Rule
       {
         group: noDriver.group,
         message:
-          'What all drivers share knows none of them: only store/open.ts does, and it loads the one that is asked for.',
+          'Code that all drivers share must not import a driver: only store/open.ts may, and it loads the configured one.',
       },
     ],
   ],
@@ -275,13 +275,13 @@ const arrows: readonly (readonly [files: readonly string[], rules: readonly Rule
       ...inStore,
       {
         group: ['better-sqlite3', 'pg'],
-        message: "A database's library is its driver's business: load the driver, dynamically.",
+        message: "Only a driver may import its database's library: load the driver dynamically.",
       },
     ],
   ],
   [
     ['packages/server/src/store/sqlite/**', `!${eventLog}`],
-    [...inSQLite, oneDoor],
+    [...inSQLite, onlyItsInterface],
   ],
   [
     [eventLog],
@@ -289,13 +289,13 @@ const arrows: readonly (readonly [files: readonly string[], rules: readonly Rule
       ...inSQLite,
       {
         group: ['../**', ...not(['../../rules/**', '../arrangement.ts', '../database/**', '../transactions/**'])],
-        message: 'The log of events is below the other rooms of the driver: they know it, and it knows none of them.',
+        message: 'The event log is below the other folders of the driver: they may import it, but not the reverse.',
       },
     ],
   ],
   [['packages/server/src/store/postgres/*.ts'], inPostgres],
   ...postgresRooms.map(
-    (room) => [[`packages/server/src/store/postgres/${room}/**`], [...inPostgres, roomsBelow(room)]] as const,
+    (room) => [[`packages/server/src/store/postgres/${room}/**`], [...inPostgres, onlyEarlierRooms(room)]] as const,
   ),
   [
     ['packages/server/src/reports/**'],
@@ -304,7 +304,7 @@ const arrows: readonly (readonly [files: readonly string[], rules: readonly Rule
       noDriver,
       {
         group: [...outside, '**/identity/**', '**/store/**', '!**/store/report-feed.ts'],
-        message: 'Reports read a store through store/report-feed.ts, and are asked with plain data: questions.ts.',
+        message: 'Reports read a store through store/report-feed.ts and take plain data as requests: questions.ts.',
       },
     ],
   ],
@@ -312,10 +312,9 @@ const arrows: readonly (readonly [files: readonly string[], rules: readonly Rule
     ['packages/server/src/identity/**'],
     [
       {
-        // `node:url` maps the names of domains.
+        // `node:url` converts international domain names.
         group: ['**', '!./**', '!node:url'],
-        message:
-          'Who owns what is decided by pure functions: no clock, no database, no promises. Hand it in as an argument.',
+        message: 'Pure functions decide who owns what: no clock, no database, no promises. Pass values as arguments.',
       },
     ],
   ],

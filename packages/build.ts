@@ -1,4 +1,4 @@
-/** Builds the packages that the server serves, and the server, side by side. Each builds only what is older than its sources. */
+/** Builds the server and the packages that it serves, in parallel. Each build skips what is up to date. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
@@ -7,7 +7,7 @@ const build = async (name: string): Promise<void> => {
   const script = fileURLToPath(new URL(`${name}/build/build.ts`, import.meta.url));
   const child = spawn(process.execPath, ['--import', 'tsx', script], { stdio: 'inherit' });
   const [code] = await once(child, 'close');
-  if (code !== 0) throw new Error(`the build of ${name} ended with ${code}`);
+  if (code !== 0) throw new Error(`the build of ${name} failed with exit code ${code}`);
 };
 
 await Promise.all(['server', 'docs', 'console', 'tracker'].map(build));

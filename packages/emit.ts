@@ -1,7 +1,6 @@
 /**
- * Compiles the package in the current folder for npm: `node --import tsx ../emit.ts` writes what tsconfig.build.json says, anew. In
- * declarations tsc keeps `./client.ts` (rewriteRelativeImportExtensions is about JavaScript only); here it becomes `./client.js`, which
- * every TypeScript, Deno and bundler finds.
+ * Compiles the package in the current folder for npm, by its tsconfig.build.json: `node --import tsx ../emit.ts`. Also
+ * rewrites `./client.ts` to `./client.js` in declarations, where rewriteRelativeImportExtensions has no effect.
  */
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

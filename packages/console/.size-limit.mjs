@@ -1,16 +1,18 @@
-/** The most that the console's scripts may weigh, compressed as they are sent. */
+/** Limits for the compressed size of the console's scripts. */
 import { readdirSync, readFileSync } from 'node:fs';
 
 const folder = 'dist/assets/';
 
-/** What the browser loads before it shows the overview: the first script, and all that it imports at once. */
+/** The scripts loaded before the overview is shown: the entry script and its static imports. */
 const beforeFirstView = new Set(readdirSync(folder).filter((name) => /^main\.[^.]+\.js$/.test(name)));
 for (const name of beforeFirstView)
   for (const [, imported] of readFileSync(folder + name, 'utf8').matchAll(/\b(?:from|import)\s*"\.\/([^"]+)"/g))
     beforeFirstView.add(imported);
 
 if (![...beforeFirstView].some((name) => name.startsWith('chunk.')))
-  throw new Error('no script imports a shared one: what it imports is written otherwise than is looked for here');
+  throw new Error(
+    'no script imports a shared chunk: the import syntax has changed and the pattern above no longer matches it',
+  );
 
 export default [
   {

@@ -1,7 +1,7 @@
-/** What the client's functions return: responses as they were sent, or with their times as Dates. */
+/** Response types of the client, with times as text or as Dates. */
 import type { OperationName, ResponseOf } from '@firsthand/contract/operations';
 
-/** The names of times in responses. No other member of a response has such a name. */
+/** The names of times in responses. No other member has such a name. */
 type TimeName = `${string}Time` | 'from' | 'to';
 const isTimeName = (name: string): name is TimeName => name.endsWith('Time') || name === 'from' || name === 'to';
 
@@ -12,12 +12,12 @@ export type WithDates<Value> = Value extends readonly (infer Entry)[]
     ? { [Name in keyof Value]: Name extends TimeName ? Date | Extract<Value[Name], undefined> : WithDates<Value[Name]> }
     : Value;
 
-/** The response of an operation. With `dates`, its times are Dates; else ISO 8601 in UTC, with milliseconds. */
+/** The response of an operation. With `dates`, times are Dates; otherwise ISO 8601 in UTC, with milliseconds. */
 export type AnswerFor<Name extends OperationName, Dates extends boolean = false> = Dates extends true
   ? WithDates<ResponseOf<Name>>
   : ResponseOf<Name>;
 
-/** Returns the value of a JSON text; undefined if it is none. With `dates`, a time becomes a Date. */
+/** Parses JSON; returns undefined if it is invalid. With `dates`, times become Dates. */
 export const parseJSON = (text: string, dates = false): unknown => {
   try {
     return dates

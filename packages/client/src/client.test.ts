@@ -13,28 +13,28 @@ interface JSONSchema {
   readonly items?: JSONSchema;
 }
 
-/** A client whose requests are answered, one after another, by `answers`; what it sent is kept. */
+/** A client whose requests get `answers` in order, the last one repeatedly, and the requests it has sent. */
 const setUp = (answers: (() => Response | Promise<Response>)[], options: Partial<ClientOptions<false>> = {}) => {
   const sent: Request[] = [];
-  const answer = async (input: RequestInfo | URL, init?: RequestInit) => {
+  const respond = async (input: RequestInfo | URL, init?: RequestInit) => {
     sent.push(new Request(input, init));
     const next = answers[Math.min(sent.length, answers.length) - 1];
-    if (!next) throw new Error('no answer was prepared');
+    if (!next) throw new Error('no response was prepared');
     const response = next();
-    return init?.signal ? Promise.race([response, rejection(init.signal)]) : response;
+    return init?.signal ? Promise.race([response, rejectOnAbort(init.signal)]) : response;
   };
-  return { client: createClient({ url, token, fetch: answer, ...options }), sent };
+  return { client: createClient({ url, token, fetch: respond, ...options }), sent };
 };
 
-const rejection = (signal: AbortSignal) =>
+const rejectOnAbort = (signal: AbortSignal) =>
   new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
 
-const ok = (answer: object) => () => Response.json({ ...answer, status: '200' });
+const ok = (body: object) => () => Response.json({ ...body, status: '200' });
 const refused =
   (status: number, error: object, headers: Record<string, string> = {}) =>
   () =>
     Response.json({ error, requestID: 'request-1', status: String(status) }, { status, headers });
-const busy = refused(503, { code: 'unavailable', message: 'the store cannot keep it now' });
+const busy = refused(503, { code: 'unavailable', message: 'the store is unavailable' });
 const unreachable = () => Promise.reject(new TypeError('fetch failed', { cause: { code: 'ECONNREFUSED' } }));
 
 const failureOf = async (promise: Promise<unknown>): Promise<FirsthandError> => {
@@ -46,15 +46,15 @@ const failureOf = async (promise: Promise<unknown>): Promise<FirsthandError> => 
   return error;
 };
 
-describe('asking', () => {
-  it('puts a read into the query string, lists as JSON text, and the token into a header only', async () => {
+describe('the client', () => {
+  it('sends a read as a query string with lists as JSON, and the token only in a header', async () => {
     const { client, sent } = setUp([ok({ event: [], nextCursor: '' })]);
     const answer = await client.getEvent({ userUUID: 'u'.repeat(21), limit: 5, include: ['why'], eventID: undefined });
     expect(answer).toEqual({ event: [], nextCursor: '', status: '200' });
     const [request] = sent;
-    const address = new URL(request?.url ?? '');
-    expect(address.origin + address.pathname).toBe('https://events.shop.example/base/event/getEvent');
-    expect(Object.fromEntries(address.searchParams)).toEqual({
+    const requestURL = new URL(request?.url ?? '');
+    expect(requestURL.origin + requestURL.pathname).toBe('https://events.shop.example/base/event/getEvent');
+    expect(Object.fromEntries(requestURL.searchParams)).toEqual({
       userUUID: 'u'.repeat(21),
       limit: '5',
       include: '["why"]',
@@ -63,7 +63,7 @@ describe('asking', () => {
     expect(request?.url).not.toContain(token);
   });
 
-  it('posts what changes something as JSON', async () => {
+  it('sends a write as a JSON body', async () => {
     const { client, sent } = setUp([ok({ contactUUID: 'c-1', updated: ['contactTitle'] })]);
     await client.updateContact({ contactUUID: 'c-1', contactTitle: null });
     expect(sent[0]?.method).toBe('POST');
@@ -71,23 +71,23 @@ describe('asking', () => {
     expect(await sent[0]?.json()).toEqual({ contactUUID: 'c-1', contactTitle: null });
   });
 
-  it('gives up when no answer comes in time', async () => {
+  it('fails after a timeout', async () => {
     const { client } = setUp([() => new Promise<Response>(() => {})], { timeoutMs: 10 });
     const failure = await failureOf(client.updateContact({ contactUUID: 'c-1' }));
     expect(failure).toMatchObject({
       status: 0,
       code: 'unreachable',
-      message: expect.stringContaining('no answer in time'),
+      message: expect.stringContaining('timed out'),
     });
   });
 
-  it('gives a call the time that it asks for', async () => {
+  it('applies the timeout of a call', async () => {
     const { client } = setUp([() => new Promise<Response>(() => {})]);
-    const asked = client.updateContact({ contactUUID: 'c-1' }, { timeoutMs: 10 });
-    expect(await failureOf(asked)).toMatchObject({ code: 'unreachable' });
+    const call = client.updateContact({ contactUUID: 'c-1' }, { timeoutMs: 10 });
+    expect(await failureOf(call)).toMatchObject({ code: 'unreachable' });
   });
 
-  it('waits longer for a report', async () => {
+  it('has a longer timeout for reports', async () => {
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());
     const { client } = setUp([() => new Promise<Response>(() => {})], { retries: 0 });
@@ -99,12 +99,12 @@ describe('asking', () => {
     expect(await failed).toMatchObject({ code: 'unreachable' });
   });
 
-  it('stops when the caller aborts', async () => {
+  it('rejects when the caller aborts', async () => {
     const { client, sent } = setUp([() => new Promise<Response>(() => {})]);
     const stop = new AbortController();
-    const asked = client.getEvent({}, { signal: stop.signal });
+    const call = client.getEvent({}, { signal: stop.signal });
     stop.abort(new Error('enough'));
-    await expect(asked).rejects.toThrow('enough');
+    await expect(call).rejects.toThrow('enough');
     expect(sent).toHaveLength(1);
   });
 });
@@ -118,7 +118,7 @@ describe('times', () => {
     eventName: 'from',
   };
 
-  it('may be Dates in a request, which are sent as ISO 8601', async () => {
+  it('may be Dates in a request, and are sent as ISO 8601', async () => {
     const { client, sent } = setUp([ok({ event: [] })]);
     await client.getEvent({ from: time, to: '2026-12-01' });
     await client.logEvents({ userUUID: 'u'.repeat(21), sentTime: time, event: [{ eventID: 1, eventTime: time }] });
@@ -138,13 +138,13 @@ describe('times', () => {
       'a write',
       (client: Client) => client.logEvent({ eventID: 1, userUUID: 'u'.repeat(21), eventTime: new Date('soon') }),
     ],
-  ])('that are invalid Dates are not sent, by %s', async (_, call) => {
+  ])('are not sent if they are invalid Dates, by %s', async (_, call) => {
     const { client, sent } = setUp([ok({})]);
     await expect(call(client)).rejects.toThrow(/^`(from|eventTime)` is an invalid Date$/);
     expect(sent).toEqual([]);
   });
 
-  it('of responses are texts as they were sent, or Dates for a client that asks for these', async () => {
+  it('are text in responses, or Dates with the option `dates`', async () => {
     const answer = ok({ event: [event], eventDefinition: [{ firstTime: event.eventTime }], nextCursor: '' });
     const asText = await setUp([answer]).client.getEvent({});
     expect(asText.event).toEqual([event]);
@@ -157,7 +157,7 @@ describe('times', () => {
     expectTypeOf(asDates.event[0]?.eventName).toEqualTypeOf<string | undefined>();
   });
 
-  it('of the contract, and no other texts of a response, have the names that the client knows', () => {
+  it('have names in the contract that the client recognizes, which no other text has', () => {
     const named: Record<string, boolean> = {};
     const walk = (schema: JSONSchema) => {
       for (const [name, member] of Object.entries(schema.properties ?? {})) {
@@ -174,7 +174,7 @@ describe('times', () => {
 });
 
 describe('csv', () => {
-  it('resolves with the stream of the file, and rejects with why there is none', async () => {
+  it('resolves with a stream of the file, or rejects with the reason', async () => {
     const file = () => new Response('contactUUID\r\nV1StGXR8_Z5jdHi6B-myT\r\n');
     const { client, sent } = setUp([busy, file, refused(403, { code: 'token_kind', message: 'no' })]);
     const text = await new Response(await client.csv('searchContact', { contactTagID: 'vip' })).text();
@@ -185,21 +185,21 @@ describe('csv', () => {
 });
 
 describe('pages', () => {
-  it('follow each other until the last, an empty one included', async () => {
+  it('continue until the last one, including empty ones', async () => {
     const page = (nextCursor: string, ...event: object[]) => ok({ event, nextCursor });
     const { client, sent } = setUp([page('a', { eventID: 1 }), page('b'), busy, page('', { eventID: 2 })]);
     expectTypeOf<PagedOperation>().toEqualTypeOf<
       'getEvent' | 'getContact' | 'searchContact' | 'exportContact' | 'listAudit' | 'listRefused' | 'reportPeople'
     >();
-    const seen: number[] = [];
+    const eventIDs: number[] = [];
     for await (const { event } of client.pages('getEvent', { eventID: 7 }))
-      seen.push(...event.map((one) => one.eventID));
-    expect(seen).toEqual([1, 2]);
+      eventIDs.push(...event.map((one) => one.eventID));
+    expect(eventIDs).toEqual([1, 2]);
     const cursors = sent.map((request) => new URL(request.url).searchParams.get('cursor'));
     expect(cursors).toEqual([null, 'a', 'b', 'b']);
   });
 
-  it('begin at the cursor that is given, and end with an error when a cursor leads to itself', async () => {
+  it('start at the given cursor, and fail when a cursor repeats', async () => {
     const { client, sent } = setUp([ok({ contact: [], nextCursor: 'c' })]);
     const pages = client.pages('searchContact', { cursor: 'b' });
     expect((await pages.next()).value?.nextCursor).toBe('c');
@@ -209,8 +209,8 @@ describe('pages', () => {
   });
 });
 
-describe('a refusal', () => {
-  it('says code, field, message and under which request it is logged', async () => {
+describe('an error', () => {
+  it('has the code, field, message and requestID of the response', async () => {
     const { client } = setUp([refused(400, { code: 'invalid_field', message: 'eventID must be …', field: 'eventID' })]);
     expect(await failureOf(client.logEvent({ eventID: 0, userUUID: 'u'.repeat(21) }))).toMatchObject({
       status: 400,
@@ -223,7 +223,7 @@ describe('a refusal', () => {
   });
 
   it('has the code unavailable where a server up to 0.1.0 sends not_kept', async () => {
-    const { client } = setUp([refused(503, { code: 'not_kept', message: 'the store cannot keep it now' })]);
+    const { client } = setUp([refused(503, { code: 'not_kept', message: 'the store is unavailable' })]);
     expect(await failureOf(client.logEvent({ eventID: 1, userUUID: 'u'.repeat(21) }))).toMatchObject({
       status: 503,
       code: 'unavailable',
@@ -231,26 +231,26 @@ describe('a refusal', () => {
   });
 
   it.each([
-    ['a page of a proxy', () => new Response('<h1>Not here</h1>', { status: 404 }), 404],
-    ['no JSON in an answer of 200', () => new Response('hello'), 200],
-  ])('is not taken for %s', async (_, answer, status) => {
+    ["a proxy's error page", () => new Response('<h1>Not here</h1>', { status: 404 }), 404],
+    ['a 200 response that is not JSON', () => new Response('hello'), 200],
+  ])('is unreadable for %s', async (_, answer, status) => {
     const { client } = setUp([answer]);
     expect(await failureOf(client.getEvent({}))).toMatchObject({ status, code: 'unreadable' });
   });
 });
 
-describe('repeating', () => {
+describe('a retry', () => {
   it.each([
     ['a busy store', busy],
     ['a rate limit', refused(429, { code: 'too_many_requests', message: 'later' }, { 'retry-after': '0' })],
     ['a broken connection', unreachable],
-  ])('outlasts %s', async (_, failing) => {
+  ])('follows %s', async (_, failing) => {
     const { client, sent } = setUp([failing, ok({ event: [], nextCursor: '' })]);
     await client.getEvent({});
     expect(sent).toHaveLength(2);
   });
 
-  it('sends an event again under the eventUUID that it had at first', async () => {
+  it('sends an event again with its first eventUUID', async () => {
     const { client, sent } = setUp([busy, unreachable, ok({ eventUUID: '', duplicate: true })]);
     await client.logEvent({ eventID: 1, userUUID: 'u'.repeat(21) });
     const bodies = await Promise.all(sent.map((request) => request.json()));
@@ -259,7 +259,7 @@ describe('repeating', () => {
     expect(new Set(bodies.map((body) => body.eventUUID)).size).toBe(1);
   });
 
-  it('gives each event of a batch its own eventUUID and keeps those that are given', async () => {
+  it('keeps given eventUUIDs of a batch, and adds one to each other event', async () => {
     const { client, sent } = setUp([ok({ event: [] })]);
     await client.logEvents({
       userUUID: 'u'.repeat(21),
@@ -270,19 +270,19 @@ describe('repeating', () => {
     expect(event[1].eventUUID).toBe('mine-mine');
   });
 
-  it('leaves alone what is not harmless twice', async () => {
+  it('does not follow an operation that is unsafe to repeat', async () => {
     const { client, sent } = setUp([busy]);
     await failureOf(client.updateContact({ contactUUID: 'c-1' }));
     expect(sent).toHaveLength(1);
   });
 
-  it('leaves alone a report that was too slow', async () => {
+  it('does not follow a report that was too slow', async () => {
     const { client, sent } = setUp([refused(503, { code: 'report_too_slow', message: 'too slow' })]);
     expect(await failureOf(client.reportTotals({ from: 0 }))).toMatchObject({ code: 'report_too_slow', status: 503 });
     expect(sent).toHaveLength(1);
   });
 
-  it('does not wait longer than is sensible', async () => {
+  it('does not follow a long Retry-After', async () => {
     const { client, sent } = setUp([
       refused(429, { code: 'too_many_requests', message: 'later' }, { 'retry-after': '60' }),
     ]);
@@ -290,13 +290,13 @@ describe('repeating', () => {
     expect(sent).toHaveLength(1);
   });
 
-  it('is done as often as the client was told', async () => {
+  it('does not happen with `retries: 0`', async () => {
     const { client, sent } = setUp([busy], { retries: 0 });
     await failureOf(client.getEvent({}));
     expect(sent).toHaveLength(1);
   });
 
-  it('ends', async () => {
+  it('happens at most four times by default', async () => {
     vi.useFakeTimers();
     const { client, sent } = setUp([busy]);
     const failed = failureOf(client.getEvent({}));
@@ -307,34 +307,34 @@ describe('repeating', () => {
   });
 });
 
-describe('following events', () => {
+describe('streamEvents', () => {
   const stream =
     (...chunks: string[]) =>
     () =>
       new Response(new Blob(chunks).stream(), { headers: { 'content-type': 'text/event-stream' } });
   const message = (id: string, eventID: number) => `id: ${id}\ndata: ${JSON.stringify({ eventID })}\n\n`;
 
-  it('goes on after the last event when the line breaks', async () => {
+  it('resumes after the last event when the connection is lost', async () => {
     const { client, sent } = setUp([stream(': hello\n\n', message('a', 1), message('b', 2)), stream(message('c', 3))]);
-    const seen: number[] = [];
+    const eventIDs: number[] = [];
     for await (const { eventID, cursor } of client.streamEvents({ eventID: 7 })) {
-      seen.push(eventID);
+      eventIDs.push(eventID);
       if (cursor === 'c') break;
     }
-    expect(seen).toEqual([1, 2, 3]);
+    expect(eventIDs).toEqual([1, 2, 3]);
     expect(sent.map((request) => new URL(request.url).searchParams.get('cursor'))).toEqual([null, 'b']);
   });
 
-  it('resumes where a stream began that broke before its first event', async () => {
+  it('resumes at the start of a stream that was lost before its first event', async () => {
     const { client, sent } = setUp([stream('id: a\n\n'), stream('id: a\n\n', ':\n\n'), stream(message('b', 1))]);
     expect((await client.streamEvents({}).next()).value).toEqual({ eventID: 1, cursor: 'b' });
     expect(sent.map((request) => new URL(request.url).searchParams.get('cursor'))).toEqual([null, 'a', 'a']);
   });
 
-  it('outlasts a service that is away for long', async () => {
+  it('reconnects after a long outage', async () => {
     vi.useFakeTimers();
-    const away = Array.from({ length: 30 }, () => unreachable);
-    const { client } = setUp([stream(message('a', 1)), ...away, stream(message('b', 2))]);
+    const outage = Array.from({ length: 30 }, () => unreachable);
+    const { client } = setUp([stream(message('a', 1)), ...outage, stream(message('b', 2))]);
     const events = client.streamEvents({});
     expect((await events.next()).value?.eventID).toBe(1);
     const second = events.next();
@@ -343,9 +343,9 @@ describe('following events', () => {
     vi.useRealTimers();
   });
 
-  it('throws what ended the stream for good, and outlasts what may pass', async () => {
+  it('reconnects after a transient error, and throws a permanent one', async () => {
     const error = (status: number, code: string) =>
-      `event: error\ndata: ${JSON.stringify({ error: { code, message: 'it is so' }, requestID: 'request-1', status: String(status) })}\n\n`;
+      `event: error\ndata: ${JSON.stringify({ error: { code, message: 'because' }, requestID: 'request-1', status: String(status) })}\n\n`;
     const { client, sent } = setUp([
       stream(message('a', 1), error(503, 'unavailable')),
       stream(message('b', 2), error(410, 'erased_contact')),
@@ -355,13 +355,13 @@ describe('following events', () => {
     expect(await failureOf(events.next())).toMatchObject({
       status: 410,
       code: 'erased_contact',
-      message: 'it is so',
+      message: 'because',
       requestID: 'request-1',
     });
     expect(sent.map((request) => new URL(request.url).searchParams.get('cursor'))).toEqual([null, 'a']);
   });
 
-  it('ends when the caller aborts, and throws when the service refuses', async () => {
+  it('ends when the caller aborts, and throws when the service rejects it', async () => {
     const stop = new AbortController();
     const { client } = setUp([stream(message('a', 1)), refused(401, { code: 'invalid_token', message: 'revoked' })]);
     for await (const _ of client.streamEvents({}, { signal: stop.signal })) stop.abort();

@@ -1,35 +1,37 @@
 import { type Operation, type OperationName, operationNames, operations } from '@firsthand/contract/operations';
 import { type AnswerFor, parseJSON } from './answers.ts';
 import { FirsthandError, toBrokenStream, toFailure, toUnreachable } from './failure.ts';
-import { type PagedOperation, pagesOf } from './pages.ts';
+import { type PagedOperation, readPages } from './pages.ts';
 import { type Fields, type RequestFor, toRequest } from './requests.ts';
-import { identify, isRepeatable, mayPass, pauseBefore, sleep } from './retries.ts';
+import { addIdentifiers, computeRetryDelay, isRepeatable, isTransient, sleep } from './retries.ts';
 import { type FollowedEvent, parseMessages } from './stream.ts';
 
 export interface ClientOptions<Dates extends boolean = boolean> {
-  /** The service's root, base path included: `https://events.shop.example/firsthand` */
+  /** The service's root URL, including the base path: `https://events.shop.example/firsthand` */
   readonly url: string;
   /** A token; in a page, a browser token. It is sent as `Authorization: Bearer`, never in a URL. */
   readonly token?: string | undefined;
   readonly fetch?: typeof fetch | undefined;
-  /** The limit for one try; 10 seconds by default, 30 for a report. For a stream it ends with the response headers. */
+  /**
+   * The timeout of one attempt: 10 seconds by default, 30 for reports. For streams it covers only the response headers.
+   */
   readonly timeoutMs?: number | undefined;
-  /** How often an operation that is safe to repeat is tried again; 4 times by default. */
+  /** How often an operation that is safe to repeat is retried; 4 times by default. */
   readonly retries?: number | undefined;
-  /** Whether times in responses are Dates. If not, they are ISO 8601 in UTC, with milliseconds, as they are sent. */
+  /** Whether times in responses are Dates. By default they are ISO 8601 in UTC, with milliseconds. */
   readonly dates?: Dates | undefined;
 }
 
 export interface CallOptions {
-  /** Ends the call, which then rejects with the signal's reason. */
+  /** Aborts the call, which then rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
-  /** The limit for one try of this call, instead of the client's. */
+  /** The timeout of one attempt of this call, in place of the client's. */
   readonly timeoutMs?: number | undefined;
 }
 
-type Asked = Exclude<OperationName, 'streamEvents'>;
+type CallableOperation = Exclude<OperationName, 'streamEvents'>;
 
-/** The operations that list rows. */
+/** Operations with CSV responses. */
 export type CSVOperation =
   | 'searchContact'
   | 'getEvent'
@@ -39,16 +41,16 @@ export type CSVOperation =
   | 'listRefused';
 
 /**
- * The client: one function for each operation. It resolves with the response of the service, or rejects with a FirsthandError or,
- * after an abort, with the signal's reason. Operations that are safe to repeat (reads, logEvent, logEvents, createContact) are
- * repeated while the service is busy or can't be reached. An invalid Date in a request is a RangeError.
+ * One function per operation. It resolves with the response, or rejects with a FirsthandError; after an abort, with the
+ * signal's reason; for an invalid Date in the request, with a RangeError. Operations that are safe to repeat (reads,
+ * logEvent, logEvents, createContact) are retried while the service is busy or unreachable.
  */
 export type Client<Dates extends boolean = false> = {
-  [Name in Asked]: (request: RequestFor<Name>, options?: CallOptions) => Promise<AnswerFor<Name, Dates>>;
+  [Name in CallableOperation]: (request: RequestFor<Name>, options?: CallOptions) => Promise<AnswerFor<Name, Dates>>;
 } & {
   /**
-   * Yields the pages of an operation: its responses, from the request's `cursor` or the first page to the last. A page may be empty.
-   * It throws what a call of the operation throws.
+   * Yields the responses of a paged operation, from the request's `cursor` or the first page to the last. A page may be
+   * empty. Throws the same errors as the operation.
    */
   pages<Name extends PagedOperation>(
     name: Name,
@@ -56,8 +58,7 @@ export type Client<Dates extends boolean = false> = {
     options?: CallOptions,
   ): AsyncGenerator<AnswerFor<Name, Dates>, void>;
   /**
-   * Resolves with the stream of a CSV file that has all rows of the list. A stream that ends is complete: it breaks when a later row can't be
-   * read.
+   * Resolves with a stream of a CSV file with all rows. If a row cannot be read, the stream errors instead of ending.
    */
   csv<Name extends CSVOperation>(
     name: Name,
@@ -65,9 +66,9 @@ export type Client<Dates extends boolean = false> = {
     options?: CallOptions,
   ): Promise<ReadableStream<Uint8Array<ArrayBuffer>>>;
   /**
-   * Yields events as they are stored, from `cursor` or from now on. Once the stream has begun, a broken connection is made again
-   * from the last event, without a limit of tries. The iteration ends when the caller leaves it or aborts. It throws a
-   * FirsthandError when the service refuses, at the beginning or later: the contact was erased, the token revoked.
+   * Yields events as they are stored, from `cursor` or from now on. After the stream has started, it reconnects at the
+   * last event without limit. It ends when the caller stops iterating or aborts, and throws a FirsthandError when the
+   * service rejects it: the contact was erased, the token revoked.
    */
   streamEvents(request: RequestFor<'streamEvents'>, options?: CallOptions): AsyncGenerator<FollowedEvent<Dates>, void>;
 };
@@ -83,14 +84,17 @@ export const createClient = <const Dates extends boolean = false>({
   const root = url.replace(/\/+$/, '');
   const send = options.fetch ?? fetch;
 
-  /** One try. Returns what `read` makes of a 2xx response, or throws a FirsthandError; after an abort, the signal's reason. */
+  /**
+   * Makes one attempt. Returns the result of `read` for a 2xx response; throws a FirsthandError or, after an abort, its
+   * reason.
+   */
   const tryOnce = async <Answer>(
     request: Request,
     read: Read<Answer>,
     { signal, timeoutMs: limitMs }: CallOptions & { readonly timeoutMs: number },
   ): Promise<Answer> => {
     const timeout = new AbortController();
-    const timer = setTimeout(() => timeout.abort(new DOMException('no answer in time', 'TimeoutError')), limitMs);
+    const timer = setTimeout(() => timeout.abort(new DOMException('timed out', 'TimeoutError')), limitMs);
     try {
       const response = await send(request, {
         signal: signal ? AbortSignal.any([signal, timeout.signal]) : timeout.signal,
@@ -105,50 +109,51 @@ export const createClient = <const Dates extends boolean = false>({
     }
   };
 
-  const ask = async <Answer>(
+  const callOperation = async <Answer>(
     name: OperationName,
-    given: Fields,
+    request: Fields,
     read: Read<Answer>,
     { accept, ...options }: CallOptions & { readonly accept?: string } = {},
   ): Promise<Answer> => {
-    const fields = identify(name, given);
+    const fields = addIdentifiers(name, request);
     const { slow }: Operation = operations[name];
     const call = { ...options, timeoutMs: options.timeoutMs ?? timeoutMs ?? (slow ? 30_000 : 10_000) };
-    for (let tries = 1; ; tries += 1) {
+    for (let attempt = 1; ; attempt += 1) {
       try {
-        const request = toRequest(root, token, name, fields);
-        if (accept !== undefined) request.headers.set('accept', accept);
-        return await tryOnce(request, read, call);
+        const httpRequest = toRequest(root, token, name, fields);
+        if (accept !== undefined) httpRequest.headers.set('accept', accept);
+        return await tryOnce(httpRequest, read, call);
       } catch (error) {
-        const mayRepeat = error instanceof FirsthandError && isRepeatable(name) && tries <= retries;
-        const pause = mayRepeat ? pauseBefore(tries, error) : undefined;
-        if (pause === undefined) throw error;
-        await sleep(pause, options.signal);
+        const mayRepeat = error instanceof FirsthandError && isRepeatable(name) && attempt <= retries;
+        const delay = mayRepeat ? computeRetryDelay(attempt, error) : undefined;
+        if (delay === undefined) throw error;
+        await sleep(delay, options.signal);
       }
     }
   };
 
-  async function* streamEvents(given: Fields, options?: CallOptions): AsyncGenerator<FollowedEvent<Dates>, void> {
-    let { cursor } = given;
-    let begun = false;
-    for (let breaks = 0; ; breaks += 1) {
+  async function* streamEvents(request: Fields, options?: CallOptions): AsyncGenerator<FollowedEvent<Dates>, void> {
+    let { cursor } = request;
+    let started = false;
+    for (let reconnects = 0; ; reconnects += 1) {
       try {
-        // The connection has ended or broken. A service that restarts needs a moment.
-        if (breaks > 0) await sleep(Math.min(longestBreakMs, 50 * 2 ** breaks), options?.signal);
-        const messages = await ask('streamEvents', { ...given, cursor }, readMessages, options);
-        begun = true;
+        // The connection was lost. A restarting service needs a moment.
+        if (reconnects > 0) await sleep(Math.min(maxReconnectDelayMs, 50 * 2 ** reconnects), options?.signal);
+        const messages = await callOperation('streamEvents', { ...request, cursor }, readMessages, options);
+        started = true;
         for await (const { type, data, id } of messages) {
           if (type === 'error') throw toBrokenStream(parseJSON(data));
           cursor = id || cursor;
           if (data === '') continue;
-          breaks = 0;
+          reconnects = 0;
           const event = parseJSON(data, dates);
           if (event === undefined) throw toBrokenStream(undefined);
           yield { ...(event as AnswerFor<'streamEvents', Dates>), cursor: id };
         }
       } catch (error) {
         if (options?.signal?.aborted) return;
-        if (error instanceof RangeError || (error instanceof FirsthandError && !(begun && mayPass(error)))) throw error;
+        if (error instanceof RangeError || (error instanceof FirsthandError && !(started && isTransient(error))))
+          throw error;
       }
     }
   }
@@ -163,19 +168,19 @@ export const createClient = <const Dates extends boolean = false>({
     name,
     name === 'streamEvents'
       ? streamEvents
-      : (given: Fields, options?: CallOptions) => ask(name, given, readJSON, options),
+      : (request: Fields, options?: CallOptions) => callOperation(name, request, readJSON, options),
   ]);
   const calls = Object.fromEntries(functions);
   const pages = (name: PagedOperation, request: Fields & { cursor?: string }, options?: CallOptions) =>
-    pagesOf(request.cursor, (cursor) => ask(name, { ...request, cursor }, readJSON, options));
+    readPages(request.cursor, (cursor) => callOperation(name, { ...request, cursor }, readJSON, options));
   const csv = (name: CSVOperation, request: Fields, options?: CallOptions) =>
-    ask(name, request, readBody, { ...options, accept: 'text/csv' });
+    callOperation(name, request, readBody, { ...options, accept: 'text/csv' });
   return { ...calls, pages, csv } as Client<Dates>;
 };
 
 type Read<Answer> = (response: Response) => Promise<Answer>;
 
-const longestBreakMs = 10_000;
+const maxReconnectDelayMs = 10_000;
 
 const readBody: Read<ReadableStream<Uint8Array<ArrayBuffer>>> = async (response) => {
   if (!response.body) throw toFailure(response, undefined);

@@ -1,19 +1,20 @@
 import type { ErrorCode } from '@firsthand/contract/errors';
 
 /**
- * An operation was refused, or the client doesn't know whether it took effect. `code` is an error code of the contract,
- * `unreachable` (no response: network, timeout) or `unreadable` (a response that doesn't come from the service).
+ * An operation was rejected, or the client doesn't know whether it took effect. `code` is an error code of the
+ * contract, `unreachable` (no response: network, timeout) or `unreadable` (a response that doesn't come from the
+ * service).
  */
 export class FirsthandError extends Error {
   override readonly name = 'FirsthandError';
   /** The HTTP status; 0 if there was no response. */
   readonly status: number;
   readonly code: ErrorCode | 'unreachable' | 'unreadable';
-  /** The field at fault, as a path: `event[3].eventID`. */
+  /** The path of the field that caused the error: `event[3].eventID`. */
   readonly field: string | undefined;
   /** The ID under which the service logged the request. */
   readonly requestID: string | undefined;
-  /** Seconds to wait before the next try, if the service sent Retry-After. */
+  /** Seconds to wait before trying again, if the service sent Retry-After. */
   readonly retryAfterSeconds: number | undefined;
 
   constructor(
@@ -36,7 +37,7 @@ export class FirsthandError extends Error {
   }
 }
 
-/** The seconds of a Retry-After header, which holds seconds or a date (RFC 9110 section 10.2.3). */
+/** Retry-After in seconds; the header contains seconds or a date (RFC 9110 section 10.2.3). */
 const parseRetryAfter = (text: string | null, now: number): number | undefined => {
   if (text === null) return undefined;
   if (/^\d+$/.test(text.trim())) return Number(text);
@@ -49,7 +50,7 @@ const record = (value: unknown): Record<string, unknown> =>
 
 const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 
-/** Up to 0.1.0 the service called `unavailable` differently. */
+/** Services up to 0.1.0 return `not_kept` for `unavailable`. */
 const currentCode = (code: string): ErrorCode => (code === 'not_kept' ? 'unavailable' : (code as ErrorCode));
 
 const failureOf = (
@@ -68,28 +69,28 @@ const failureOf = (
   });
 };
 
-/** The error for a response other than 2xx. `body` is its parsed JSON, or undefined if it is no JSON. */
+/** The error for a response other than 2xx. `body` is its parsed JSON; undefined if it is not JSON. */
 export const toFailure = ({ status, headers }: Response, body: unknown): FirsthandError =>
   failureOf(body, {
-    message: `HTTP ${status} from something other than the service`,
+    message: `HTTP ${status} from something other than Firsthand`,
     status,
     requestID: headers.get('x-request-id') ?? undefined,
     retryAfterSeconds: parseRetryAfter(headers.get('retry-after'), Date.now()),
   });
 
-/** The error for a stream that ended with an `error` message. `body` is its data, in the form of an error response. */
+/** The error for a stream that ended with an `error` message. `body` is its data, an error response. */
 export const toBrokenStream = (body: unknown): FirsthandError =>
   failureOf(body, {
-    message: 'an error in the stream from something other than the service',
+    message: 'stream error from something other than Firsthand',
     status: Number(record(body).status) || 0,
   });
 
-/** The error for a request without a response. */
+/** The error for a request that got no response. */
 export const toUnreachable = (cause: unknown, url: string): FirsthandError => {
   const { origin } = new URL(url);
   const reason =
     cause instanceof Error && cause.name === 'TimeoutError'
-      ? 'no answer in time'
+      ? 'timed out'
       : [cause, record(cause).cause]
           .map((error) => record(error).code ?? record(error).message)
           .filter(Boolean)

@@ -1,17 +1,17 @@
-/** The parameters of the client's functions, and the HTTP requests made from them. */
+/** The parameters of the client's functions, and their conversion to HTTP requests. */
 import { type OperationName, operations, type RequestOf } from '@firsthand/contract/operations';
 
-/** An event of a batch: as for logEvent, without `sentTime`. It needs a user or contact only if the batch names none. */
-type EventOfBatch = Omit<RequestOf<'logEvent'>, 'sentTime'>;
+/** An event in a batch, as in logEvent without `sentTime`. It needs a user or contact only if the batch has none. */
+type BatchEvent = Omit<RequestOf<'logEvent'>, 'sentTime'>;
 
-/** The request of an operation, without the token, which the client adds. A time may be a Date, ISO 8601 or milliseconds since 1970. */
+/** The request of an operation, without the token. A time may be a Date, ISO 8601 or milliseconds since 1970. */
 export type RequestFor<Name extends OperationName> = Name extends 'logEvents'
-  ? Omit<RequestOf<'logEvents'>, 'event'> & { event: readonly EventOfBatch[] }
+  ? Omit<RequestOf<'logEvents'>, 'event'> & { event: readonly BatchEvent[] }
   : RequestOf<Name>;
 
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** The ISO 8601 text of a Date. JSON would write an invalid one as null, which is the same as leaving the field out. */
+/** Formats a Date. JSON would write an invalid one as null, which means an absent field. */
 const toISO = (name: string, date: Date): string => {
   if (Number.isNaN(date.getTime())) throw new RangeError(`\`${name}\` is an invalid Date`);
   return date.toISOString();
@@ -19,8 +19,8 @@ const toISO = (name: string, date: Date): string => {
 
 const toJSON = (fields: unknown): string =>
   JSON.stringify(fields, function (this: Fields, name, value) {
-    const given = this[name];
-    return given instanceof Date ? toISO(name, given) : value;
+    const original = this[name];
+    return original instanceof Date ? toISO(name, original) : value;
   });
 
 const toText = (name: string, value: unknown): string => {
@@ -28,7 +28,7 @@ const toText = (name: string, value: unknown): string => {
   return typeof value === 'object' ? toJSON(value) : String(value);
 };
 
-/** The fields as a query string: a list or an object as its JSON text, and no field that is undefined or null. */
+/** The fields as a query string, with lists and objects as JSON text, and without undefined or null. */
 const toQuery = (fields: Fields): string => {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(fields)) {
@@ -38,9 +38,7 @@ const toQuery = (fields: Fields): string => {
   return text && `?${text}`;
 };
 
-/**
- * The HTTP request for an operation. `root` is the service's URL without a slash at its end. Throws a RangeError for an invalid Date.
- */
+/** The HTTP request for an operation. `root` has no trailing slash. Throws a RangeError for an invalid Date. */
 export const toRequest = (root: string, token: string | undefined, name: OperationName, fields: Fields): Request => {
   const operation = operations[name];
   const [method] = operation.methods;

@@ -2,9 +2,9 @@ import { eventUUIDPattern } from '@firsthand/contract/identifiers';
 import { expect, it } from 'vitest';
 import { createUUID } from './retries.ts';
 
-it('makes identifiers that the service takes, that differ, and that sort by time', () => {
-  const made = [0, 1, Date.now(), Date.UTC(2060, 0)].map((time) => createUUID(time));
-  for (const uuid of made) expect(uuid).toMatch(eventUUIDPattern);
-  expect([...made].sort()).toEqual(made);
+it('creates unique identifiers that the service accepts and that sort by time', () => {
+  const uuids = [0, 1, Date.now(), Date.UTC(2060, 0)].map((time) => createUUID(time));
+  for (const uuid of uuids) expect(uuid).toMatch(eventUUIDPattern);
+  expect([...uuids].sort()).toEqual(uuids);
   expect(createUUID(5)).not.toBe(createUUID(5));
 });

@@ -15,7 +15,7 @@ const messagesOf = async (chunks: Uint8Array[]): Promise<Message[]> => {
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 
-it('reads messages however the bytes were cut', async () => {
+it('reads messages regardless of how the bytes are split', async () => {
   const text = bytes(
     'id: 6\n\nevent: kept\r\nid: 7\r\ndata: {"é\u2028":1,\r\ndata: "b":2}\r\n\r\n: still here\n\nretry\rdata:x\n\nid: 8\ndata: cut off',
   );
@@ -28,7 +28,7 @@ it('reads messages however the bytes were cut', async () => {
   expect(await messagesOf(Array.from(text, (byte) => Uint8Array.of(byte)))).toEqual(messages);
 });
 
-it('reads no message without an end', async () => {
+it('rejects a message that never ends', async () => {
   const chunks = Array.from({ length: 6 }, () => bytes('x'.repeat(1024 * 1024)));
   await expect(messagesOf(chunks)).rejects.toThrow();
   await expect(messagesOf(chunks.map((chunk) => Uint8Array.from([...bytes('data:'), ...chunk, 10])))).rejects.toThrow();

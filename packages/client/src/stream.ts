@@ -1,34 +1,34 @@
-/** Reads server-sent events (WHATWG HTML section 9.2.6), as far as streamEvents uses them. */
+/** Reads the subset of server-sent events (WHATWG HTML section 9.2.6) that streamEvents uses. */
 import type { AnswerFor } from './answers.ts';
 
-/** An event, with the cursor from which a stream continues after it. */
+/** An event, with the cursor at which a stream resumes after it. */
 export type FollowedEvent<Dates extends boolean = false> = AnswerFor<'streamEvents', Dates> & {
   readonly cursor: string;
 };
 
 export interface Message {
   readonly type: string;
-  /** Empty for a message without data, which only sets the position. */
+  /** Empty for a message without data. */
   readonly data: string;
-  /** The last `id`, sent with this message or before it. */
+  /** The most recent `id`, sent with this message or before it. */
   readonly id: string;
 }
 
-/** The longest message in characters. A longer one is never an event of the service, and ends the connection. */
+/** The maximum message length. The service never sends longer events, so a longer message ends the connection. */
 const maxCharacters = 4 * 1024 * 1024;
 
-/** Yields the messages of a body in order. One without data only sets the position; comments are left out. */
+/** Yields the messages of a body in order. One without data only sets the position; comments are skipped. */
 export async function* parseMessages(body: ReadableStream<Uint8Array>): AsyncGenerator<Message> {
   let id = '';
   let fields = new Map<string, string>();
   let size = 0;
   for await (const line of readLines(body)) {
     size += line.length;
-    if (size > maxCharacters) throw tooLong();
+    if (size > maxCharacters) throw createLengthError();
     if (line !== '') {
       const [, name = '', value = ''] = /^([^:]*)(?:: ?(.*))?$/s.exec(line) as RegExpExecArray;
-      const before = name === 'data' ? fields.get(name) : undefined;
-      fields.set(name, before === undefined ? value : `${before}\n${value}`);
+      const previous = name === 'data' ? fields.get(name) : undefined;
+      fields.set(name, previous === undefined ? value : `${previous}\n${value}`);
       continue;
     }
     id = fields.get('id') ?? id;
@@ -39,37 +39,37 @@ export async function* parseMessages(body: ReadableStream<Uint8Array>): AsyncGen
   }
 }
 
-const tooLong = () => new Error(`a message of the stream is longer than ${maxCharacters} characters`);
+const createLengthError = () => new Error(`a message of the stream is longer than ${maxCharacters} characters`);
 
-/** Yields the lines of a body, which end with CR LF, LF or CR. */
+/** Yields lines, which end with CR LF, LF or CR. */
 async function* readLines(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
   let rest = '';
   for await (const chunk of readText(body)) {
     rest += chunk;
-    if (rest.length > maxCharacters) throw tooLong();
+    if (rest.length > maxCharacters) throw createLengthError();
     if (!/[\r\n]/.test(chunk)) continue;
-    // An LF may follow a CR at the end.
+    // A CR at the end may be the first half of CR LF.
     const lines = rest.split(/\r\n|\n|\r(?!$)/);
     rest = lines.pop() as string;
     yield* lines;
   }
 }
 
-/** The service sends a comment every 15 seconds, so a connection that is silent for this long is dead. */
-const longestSilenceMs = 60_000;
+/** The service sends a comment every 15 seconds, so a connection silent for this long is dead. */
+const maxSilenceMs = 60_000;
 
 async function* readText(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
   const reader = body.getReader();
   const decoder = new TextDecoder();
   try {
     for (;;) {
-      const silence = setTimeout(() => reader.cancel().catch(() => {}), longestSilenceMs);
+      const silence = setTimeout(() => reader.cancel().catch(() => {}), maxSilenceMs);
       const { done, value } = await reader.read().finally(() => clearTimeout(silence));
       if (done) return;
       yield decoder.decode(value, { stream: true });
     }
   } finally {
-    // Runs also if the caller stops reading, so that the service stops sending.
+    // Also runs when the caller stops reading, so that the service stops sending.
     await reader.cancel().catch(() => {});
   }
 }

@@ -1,23 +1,23 @@
-/** Builds the console into dist/ unless that is newer than its sources; with a folder as its argument it builds into that one. */
+/** Builds the console into dist/ if its sources are newer. An argument names another folder, which is always built. */
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isFresh, markBuilt } from '../../fresh.ts';
 
-/** Everything that the console is made of. */
+/** Everything that the build reads. */
 const sources = ['packages/console/build', 'packages/console/src', 'packages/client/src', 'packages/contract/src'];
 
 const build = async (folder: string): Promise<string> => {
-  // Loaded only where something is to be built.
+  // Imported lazily: loading esbuild is slow, and an up-to-date build doesn't need it.
   const { buildConsole } = await import('./bundle.ts');
   return `${await buildConsole(folder)} bytes of scripts, compressed`;
 };
 
-const [, , given] = process.argv;
+const [, , folder] = process.argv;
 const dist = fileURLToPath(new URL('../dist', import.meta.url));
-if (given !== undefined) console.log(`${given}: ${await build(resolve(given))}`);
-else if (isFresh(dist, sources)) console.log('the console is newer than its sources');
+if (folder !== undefined) console.log(`${folder}: ${await build(resolve(folder))}`);
+else if (isFresh(dist, sources)) console.log('the console is up to date');
 else {
-  const began = new Date();
+  const startTime = new Date();
   console.log(`dist: ${await build(dist)}`);
-  markBuilt(dist, began);
+  markBuilt(dist, startTime);
 }

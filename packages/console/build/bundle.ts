@@ -1,6 +1,6 @@
 /**
- * Makes the console: the page, what it loads, and compressed forms of all. Names hold a hash of the content, so that browsers may store
- * the files for ever.
+ * Builds the console: the page and its assets, plus compressed copies. File names contain a hash of the content, so
+ * browsers may cache the files forever.
  */
 import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -8,13 +8,13 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
-import { furtherPages, pages } from '../src/frame/pages.ts';
+import { pages, secondaryPages } from '../src/frame/pages.ts';
 import { bundledPackages } from './bundled-packages.ts';
 import { operationsTable } from './operations-table.ts';
 
 const source = (name: string): string => fileURLToPath(new URL(`../src/${name}`, import.meta.url));
 
-/** Browsers of the last two or three years: the console is for those who run a site, not for its visitors. */
+/** Browsers of the last two or three years: only people who run a site use the console, not its visitors. */
 const target = ['chrome115', 'firefox120', 'safari17'];
 
 const hashed = (name: string, content: Buffer): string => {
@@ -22,18 +22,18 @@ const hashed = (name: string, content: Buffer): string => {
   return name.replace(/(?=\.\w+$)/, `.${hash}`);
 };
 
-/** The licenses of the packages that are in the scripts, in their own words. */
+/** Returns the license texts of the bundled packages. */
 const readLicenses = async (): Promise<Buffer> => {
   const texts = bundledPackages.map(async (folder) => {
     const { name } = JSON.parse(await readFile(new URL('package.json', folder), 'utf8'));
     const file = (await readdir(folder)).find((entry) => /^licen[cs]e/i.test(entry));
-    if (file === undefined) throw new Error(`${name} has no license, but its code is in the console`);
+    if (file === undefined) throw new Error(`${name} has no license file, but its code is bundled into the console`);
     return `${name}\n\n${(await readFile(new URL(file, folder), 'utf8')).trim()}\n`;
   });
   return Buffer.from(`The scripts of the console contain parts of:\n\n${(await Promise.all(texts)).join('\n')}`);
 };
 
-/** Builds into this folder, which it empties first. Returns the bytes of all scripts together, compressed. */
+/** Empties the folder, then builds into it. Returns the total compressed size of the scripts in bytes. */
 export const buildConsole = async (folder: string): Promise<number> => {
   const licenses = await readLicenses();
   const licensesName = hashed('licenses.txt', licenses);
@@ -65,7 +65,7 @@ export const buildConsole = async (folder: string): Promise<number> => {
   const outputOf = (entry: string) =>
     Object.entries(metafile.outputs).find(([, { entryPoint }]) => entryPoint?.endsWith(entry));
   const nameOf = (entry: string): string => basename(outputOf(entry)?.[0] ?? '');
-  // Else the browser would find them only after it has read the first script.
+  // Without preloads, the browser discovers these chunks only after it has parsed the entry script.
   const preloads = (outputOf('src/main.tsx')?.[1].imports ?? [])
     .filter(({ kind }) => kind === 'import-statement')
     .map(({ path }) => `<link rel="modulepreload" href="assets/${basename(path)}">`);
@@ -86,7 +86,7 @@ export const buildConsole = async (folder: string): Promise<number> => {
     await writeFile(join(folder, `${path}.gz`), gzipSync(content, { level: 9 }));
   };
   await writeFile(join(folder, 'index.html'), page);
-  await writeFile(join(folder, 'pages.json'), JSON.stringify([...pages, ...furtherPages].map(({ name }) => name)));
+  await writeFile(join(folder, 'pages.json'), JSON.stringify([...pages, ...secondaryPages].map(({ name }) => name)));
   for (const [name, content] of files) await write(`assets/${name}`, content);
   return bytesOfScripts;
 };

@@ -1,4 +1,4 @@
-/** The folders of the packages by others whose code is in the console's scripts. */
+/** The folders of the third-party packages bundled into the console's scripts. */
 
 import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url';
 
 const { resolve } = createRequire(import.meta.url);
 
-/** The folder of a package, given a file in it that its `exports` name. */
+/** The folder of a package: `levels` above the file that its `exports` resolve to. */
 const folderOf = (file: string, levels: number): URL => {
   let folder = resolve(file);
   for (let level = 0; level < levels; level += 1) folder = dirname(folder);

@@ -1,6 +1,6 @@
 /**
- * The table of operations as the client reads it in a page: methods, paths, and which are slow or streams. The contract's own table
- * holds the schemas too, which would bring 70 KB of Zod into the page.
+ * Replaces the contract's table of operations in the bundle by one with only the fields that the client reads. The full
+ * table has the schemas, which would add 70 KB of Zod to the page.
  */
 import { type Operation, operationNames, operations } from '@firsthand/contract/operations';
 import type { Plugin } from 'esbuild';

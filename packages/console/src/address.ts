@@ -1,33 +1,34 @@
 /**
- * The address, as signals. Everything that decides what is seen is in it: the page as the last part of the path, and the rest in the
- * query. All pages are at one level below `console/`, so that the same relative URLs lead to the assets and to the API from each.
+ * The URL, as signals. It holds all view state: the page is the last path segment, everything else is in the query.
+ * Every page is one level below `console/`, so the same relative URLs reach the assets and the API.
  */
 import { computed, signal } from '@preact/signals';
 
 const current = signal(new URL(location.href));
 
-/** The name of the page: `people` for `…/console/people?…`; '' for the first one. */
+/** The name of the page: `people` for `…/console/people?…`; '' for the overview. */
 export const pageName = computed(() => current.value.pathname.replace(/^.*\/console\//, ''));
 
-/** The query parameters that are there. */
 export const query = computed(() => current.value.searchParams);
 
 const { pathname } = current.peek();
-/** The URL below which the service is reached, without a slash at its end. The page of a share link is one level deeper than others. */
+/**
+ * The base URL of the service, without a trailing slash. The page of a share link is one level deeper than the others.
+ */
 export const root = new URL(pathname.replace(/\/console(\/shared)?(\/[^/]*)?$/, '/'), location.href).href.replace(
   /\/$/,
   '',
 );
 
-/** The secret of the share link whose page this is. */
+/** The secret in the path, on the page of a share link. */
 export const shareSecret = /\/console\/shared\/([^/]+)$/.exec(pathname)?.[1];
 
-/** Whether other machines can't open this address. */
-export const isOnThisMachine = (): boolean => /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(location.hostname);
+/** Whether the console runs on a loopback address, which other machines can't open. */
+export const isLoopback = (): boolean => /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(location.hostname);
 
 export type Changes = Readonly<Record<string, string | null | undefined>>;
 
-const changed = (before: URLSearchParams, changes: Changes): string => {
+const withChanges = (before: URLSearchParams, changes: Changes): string => {
   const after = new URLSearchParams(before);
   for (const [name, value] of Object.entries(changes)) {
     if (value === null || value === undefined || value === '') after.delete(name);
@@ -37,27 +38,30 @@ const changed = (before: URLSearchParams, changes: Changes): string => {
   return text && `?${text}`;
 };
 
-/** The parameters that go with the reader from page to page. */
-const lasting = ['account', 'range', 'from', 'to', 'compare', 'filter'];
+/** The parameters that links between pages preserve. */
+const persistentParameters = ['account', 'range', 'from', 'to', 'compare', 'filter'];
 
-/** The address of a page, with what is seen of all pages (the range, the filter) as it is now. */
+/** The URL of a page with the current range, comparison, filter and account. */
 export const hrefOf = (page: string, parameters: Changes = {}): string => {
-  const kept = new URLSearchParams([...query.value].filter(([name]) => lasting.includes(name)));
-  return (page || './') + changed(kept, parameters);
+  const persistent = new URLSearchParams([...query.value].filter(([name]) => persistentParameters.includes(name)));
+  return (page || './') + withChanges(persistent, parameters);
 };
 
-/** The address of a page with this query, in the account that is open. */
+/** The URL of a page with this query, in the current account. */
 export const hrefOfQuery = (page: string, text: string): string =>
-  (page || './') + changed(new URLSearchParams(text), { account: query.value.get('account') });
+  (page || './') + withChanges(new URLSearchParams(text), { account: query.value.get('account') });
 
-/** The address of this page with some parameters changed. */
+/** The URL of this page with some parameters changed. */
 export const hrefWith = (changes: Changes): string => {
   const page = shareSecret === undefined ? pageName.value || './' : '';
-  return page + changed(query.value, changes);
+  return page + withChanges(query.value, changes);
 };
 
-/** Shows a page in the one of a share link, whose address stays. Nothing else in that address counts: who sends it on could write it. */
-export const showHere = (page: string, text: string): void => {
+/**
+ * Shows a page inside a share link; the URL in the browser stays. Other parameters of that URL are ignored: whoever
+ * forwards the link could have edited them.
+ */
+export const showSharedPage = (page: string, text: string): void => {
   current.value = new URL(`${root}/console/${page}?${text}`);
 };
 
@@ -65,7 +69,7 @@ const arrive = (): void => {
   current.value = new URL(location.href);
 };
 
-/** Goes to an address of the console, as a link does; with `replace` in place of the present one. */
+/** Navigates to a URL of the console; `replace` replaces the current history entry. */
 export const go = (href: string, { replace = false } = {}): void => {
   const to = new URL(href, location.href);
   const from = current.peek();
@@ -77,10 +81,11 @@ export const go = (href: string, { replace = false } = {}): void => {
   history[replace ? 'replaceState' : 'pushState'](null, '', to);
   arrive();
   if (to.pathname === from.pathname) return;
-  // When the next page is there: either would make the browser lay out the one that goes.
+  // Wait until the next page is rendered: scrolling or focusing now would force a layout of the page that is about to
+  // go.
   requestAnimationFrame(() => {
     scrollTo(0, 0);
-    // As after a page was loaded: the next Tab, and a screen reader, begin at its content.
+    // As after a page load: the next Tab, and a screen reader, start at the content.
     document.querySelector<HTMLElement>('main')?.focus({ preventScroll: true });
   });
 };
@@ -92,7 +97,7 @@ export const setQuery = (changes: Changes, options?: { readonly replace?: boolea
 const isPlain = ({ button, altKey, ctrlKey, metaKey, shiftKey }: MouseEvent): boolean =>
   button === 0 && !altKey && !ctrlKey && !metaKey && !shiftKey;
 
-/** Follows links between pages of the console without loading it again. */
+/** Handles clicks on links between pages of the console without a page load. */
 export const followLinks = (): void => {
   if (shareSecret === undefined) addEventListener('popstate', arrive);
   document.addEventListener('click', (event) => {

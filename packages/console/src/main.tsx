@@ -1,4 +1,4 @@
-/** Starts the console: finds out who is signed in, then shows the pages or asks to sign in. */
+/** Starts the console: finds the session, then shows the pages or the sign-in form. */
 import { effect, signal } from '@preact/signals';
 import { render } from 'preact';
 import { followLinks, pageName, shareSecret } from './address.ts';
@@ -7,25 +7,25 @@ import { Frame } from './frame/frame.tsx';
 import { closeMenus, listenForKeys } from './frame/keys.ts';
 import { load } from './frame/page.tsx';
 import { Join } from './pages/join.tsx';
-import { Shared } from './pages/shared.tsx';
+import { SharedPage } from './pages/shared.tsx';
 import { SignIn } from './pages/sign-in.tsx';
 import { Problem } from './parts/small.tsx';
 import { account, readAccount } from './reading/account.ts';
-import { forgetAnswers } from './reading/answer.ts';
+import { clearAnswers } from './reading/answer.ts';
 import { followDays } from './reading/range.ts';
-import { findSession, isAdding, session, signedOutBecause, signIn, takeCode } from './session.ts';
+import { findSession, isAdding, session, signedOutReason, signIn, takeCode } from './session.ts';
 
 const place = document.getElementById('console') as HTMLElement;
 
 const Opening = () => (
   <div class="opening">
-    <svg viewBox="0 0 32 32" width="40" height="40" role="img" aria-label="Opening">
+    <svg viewBox="0 0 32 32" width="40" height="40" role="img" aria-label="Loading">
       <path d="M16 29C7 25 4 17 6 6c11 0 18 5 18 14 0 4-3 8-8 9Z" fill="var(--brand)" />
     </svg>
   </div>
 );
 
-/** The code of the invitation that was opened; '' for an address of one without its code. */
+/** The code of the open invitation; '' if its URL has none. */
 const invitation = signal<string | undefined>(undefined);
 
 const Console = () => {
@@ -35,51 +35,51 @@ const Console = () => {
   return <Frame key={session.value.accountUUID} />;
 };
 
-const fail = (error: unknown): void => {
+const showFailure = (error: unknown): void => {
   place.replaceChildren();
   render(
     <main class="sign-in">
-      <Problem text={messageOf(error)} again={() => location.reload()} />
+      <Problem text={messageOf(error)} reload={() => location.reload()} />
     </main>,
     place,
   );
 };
 
-// Also when a second link is opened in the same tab, which changes nothing but the fragment.
+// Also runs when a second link is opened in the same tab: only the fragment changes.
 const openInvitation = () => {
   invitation.value = pageName.peek() === 'join' ? (takeCode() ?? invitation.peek() ?? '') : undefined;
 };
 
-const begin = async (): Promise<void> => {
+const startSession = async (): Promise<void> => {
   if (pageName.peek() === 'join') return;
   const code = takeCode();
-  // A link signs in to its own account, even where another one is signed in.
+  // A link signs in to its own account, even if the browser is signed in to another one.
   const problem = code === undefined ? '' : await signIn({ code });
   if (!session.value) await findSession();
-  if (problem && !session.value) signedOutBecause.value = problem;
+  if (problem && !session.value) signedOutReason.value = problem;
 };
 
 const openConsole = (): void => {
   listenForKeys();
   closeMenus();
   followDays();
-  // After signing in too: the account may be another one.
+  // Runs again after each sign-in: the account may be a different one.
   effect(() => {
     const signedIn = session.value?.accountUUID;
-    forgetAnswers();
+    clearAnswers();
     account.value = undefined;
-    if (signedIn !== undefined) readAccount().catch(fail);
+    if (signedIn !== undefined) readAccount().catch(showFailure);
   });
   render(<Console />, place);
   addEventListener('hashchange', openInvitation);
   openInvitation();
-  // While the server says who is signed in.
+  // In parallel with the request for the session.
   load(pageName.peek());
-  begin().catch(fail);
+  startSession().catch(showFailure);
 };
 
 followLinks();
 place.replaceChildren();
-// Nobody is signed in to the page of a share link, even if the browser is.
+// The page of a share link never uses a session, even if the browser has one.
 if (shareSecret === undefined) openConsole();
-else render(<Shared />, place);
+else render(<SharedPage />, place);

@@ -1,16 +1,19 @@
-/** Passkeys, by the browser’s own functions (WebAuthn level 3), which spare the page a library. */
+/** Passkeys, with the browser’s JSON functions (WebAuthn level 3) instead of a library. */
 import { attempt } from './session.ts';
 
-/** Whether the browser reads options as JSON (Chrome 129, Firefox 119, Safari 18.4), and the host has a name: passkeys need one. */
+/**
+ * Needs WebAuthn JSON functions (Chrome 129, Firefox 119, Safari 18.4) and a host name: passkeys don't work on IP
+ * addresses.
+ */
 export const hasPasskeys =
   !/^[\d.]+$|^\[/.test(location.hostname) && 'parseRequestOptionsFromJSON' in (globalThis.PublicKeyCredential ?? {});
 
 const words: Readonly<Record<string, string>> = {
-  NotAllowedError: 'No passkey was used: it was cancelled, or took too long.',
+  NotAllowedError: 'No passkey was used: the request was canceled or timed out.',
   InvalidStateError: 'This device already has one of your passkeys.',
 };
 
-/** Asks the server for options, and the person for a passkey. `problem` is why there is none, or ''. */
+/** Requests options from the server, then a passkey from the user. `problem` is the error text or ''. */
 const use = async (
   path: string,
   body: object,
@@ -26,14 +29,14 @@ const use = async (
   }
 };
 
-/** A passkey that the person chooses. */
-export const usePasskey = () =>
+/** Requests an existing passkey. */
+export const requestPasskey = () =>
   use('to-sign-in', {}, (options) =>
     navigator.credentials.get({ publicKey: PublicKeyCredential.parseRequestOptionsFromJSON(options) }),
   );
 
-/** A new passkey. */
-export const makePasskey = (path: 'to-join' | 'to-add', body: object) =>
+/** Creates a new passkey. */
+export const createPasskey = (path: 'to-join' | 'to-add', body: object) =>
   use(path, body, (options) =>
     navigator.credentials.create({ publicKey: PublicKeyCredential.parseCreationOptionsFromJSON(options) }),
   );

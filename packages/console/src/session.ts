@@ -1,50 +1,53 @@
-/** The sessions of this browser, and the one whose account is shown. What signs in is sent once and stored nowhere in the browser; a cookie that no script reads stands for it. */
+/**
+ * The console sessions of this browser, and the current one. Credentials are sent once and not stored in the browser:
+ * an HttpOnly cookie holds the sessions.
+ */
 import { computed, signal } from '@preact/signals';
 import { query, root } from './address.ts';
 
 interface Session {
   readonly accountUUID: string;
   readonly accountName: string;
-  /** `viewer` reads, `editor` also changes contacts, the catalogue and segments, `server` does everything. */
+  /** `viewer` can read, `editor` can also edit contacts, the catalogue and segments, `server` can do everything. */
   readonly kind: 'viewer' | 'editor' | 'server';
   /** The tokenID of the session. */
   readonly sessionID: string;
 }
 
-/** Proves who signs in. */
+/** The credentials to sign in with. */
 export type Proof =
   | { readonly tokenUUID: string }
   | { readonly code: string }
   | { readonly emailaddress: string; readonly password: string }
   | { readonly passkey: unknown };
 
-/** null: nobody is signed in; undefined: not known yet. */
+/** The current session. null: signed out; undefined: not loaded yet. */
 export const session = signal<Session | null | undefined>(undefined);
 /** All sessions of the browser, one for each account. */
 export const sessions = signal<readonly Session[]>([]);
-/** Why the page asks to sign in again, where there is a reason. */
-export const signedOutBecause = signal('');
+/** The reason shown in the sign-in form; '' if there is none. */
+export const signedOutReason = signal('');
 /** The account of the session that has ended. */
 let endedAccount: string | undefined;
-/** Whether somebody who is signed in wants to sign in to another account as well. */
+/** Whether the user is signing in to an additional account. */
 export const isAdding = signal(false);
 
-/** Of a server that somebody tries out: the account of the sample shop, '' if the browser is not signed in to it. */
+/** Only on a trial server. `accountUUID` is '' if the browser is not signed in to the sample shop. */
 const sampleShop = signal<{ readonly accountUUID: string; readonly exists: boolean } | undefined>(undefined);
-/** Whether the server offers a sample shop to look around in. */
+/** Whether the server offers a sample shop. */
 export const offersSampleShop = computed(() => sampleShop.value !== undefined);
-/** Whether the sample shop is there, and this browser is not signed in to it. */
+/** Whether the sample shop exists, but this browser is not signed in to it. */
 export const hasClosedSampleShop = computed(
   () => sampleShop.value?.exists === true && sampleShop.value.accountUUID === '',
 );
-/** Whether the account that is shown is the sample shop. */
+/** Whether the current account is the sample shop. */
 export const isSampleShop = computed(
   () => session.value != null && sampleShop.value?.accountUUID === session.value.accountUUID,
 );
 
 /**
- * The header that lets a request use the cookie. It names the session that this page was loaded with: another tab may have signed in to
- * another account since, which changes the cookie of both.
+ * The header that authorizes a request to use the cookie. It names the session of this page: another tab may have
+ * signed in to another account since, which changes the cookie for both.
  */
 export const consoleHeader = (): Readonly<Record<string, string>> => ({
   'X-Firsthand-Console': session.peek()?.sessionID ?? '1',
@@ -60,18 +63,18 @@ export const send = async (path: string, method: 'GET' | 'POST', body?: object) 
   return { isOK: response.ok, status: response.status, answer };
 };
 
-interface Told {
+interface AuthAnswer {
   readonly session: Session;
   readonly invitation: Invitation;
-  /** What the browser is to make or find a passkey with. */
+  /** The WebAuthn options for creating or requesting a passkey. */
   readonly options: never;
 }
 
-/** Sends a request. `problem` is why it failed, or '' if it worked. */
+/** Sends a POST request. `problem` is the error text, or '' if it succeeded. */
 export const attempt = async (
   path: string,
   body: object,
-): Promise<{ readonly problem: string; readonly answer: Told }> => {
+): Promise<{ readonly problem: string; readonly answer: AuthAnswer }> => {
   const { isOK, status, answer } = await send(path, 'POST', body).catch(() => ({
     isOK: false,
     status: 0,
@@ -80,41 +83,41 @@ export const attempt = async (
   return { answer, problem: isOK ? '' : (answer.error?.message ?? `The server answered ${status}.`) };
 };
 
-/** The account that the address names; with one account there is no need to. */
-const named = () => query.peek().get('account');
+/** The account in the URL, which is optional with a single session. */
+const readAccountParameter = () => query.peek().get('account');
 
-/** Finds out who is signed in. Rejects when the server can't be reached. */
+/** Loads the sessions. Rejects if the server can't be reached. */
 export const findSession = async (): Promise<void> => {
   const { isOK, status, answer } = await send('session', 'GET');
   if (!isOK) throw new Error(answer.error?.message ?? `The server answered ${status}.`);
   sessions.value = answer.sessions;
   sampleShop.value = answer.sampleShop;
-  const wanted = named();
-  const found = answer.sessions.find(({ accountUUID }: Session) => accountUUID === wanted);
-  if (wanted !== null && !found && answer.session)
-    signedOutBecause.value = 'This address belongs to an account that you are not signed in to.';
-  session.value = wanted === null ? answer.session : (found ?? null);
+  const urlAccount = readAccountParameter();
+  const match = answer.sessions.find(({ accountUUID }: Session) => accountUUID === urlAccount);
+  if (urlAccount !== null && !match && answer.session)
+    signedOutReason.value = 'This link belongs to an account that you are not signed in to.';
+  session.value = urlAccount === null ? answer.session : (match ?? null);
 };
 
-/** Takes the code of a one-time link out of the address, so that nobody reads it there later. */
+/** Removes the code of a one-time link from the URL and returns it, so that it does not stay in the history. */
 export const takeCode = (): string | undefined => {
   const code = new URLSearchParams(location.hash.slice(1)).get('code') ?? undefined;
   if (code !== undefined) history.replaceState(null, '', location.pathname + location.search);
   return code;
 };
 
-/** The address of the console with another account. */
+/** The URL of the console for another account. */
 export const hrefOfAccount = ({ accountUUID }: Pick<Session, 'accountUUID'>): string =>
   `${root}/console/?account=${encodeURIComponent(accountUUID)}`;
 
-/** Shows the account of a session that has just begun. Returns why that is impossible; '' if it is not. */
-const show = async (begun: Session): Promise<string> => {
-  const { accountUUID, sessionID } = begun;
-  signedOutBecause.value = '';
-  const wanted = named();
-  // The console is loaded anew for another account than the one that it shows, or that the address names.
-  if (session.peek() || (wanted !== null && wanted !== accountUUID)) {
-    location.assign(hrefOfAccount(begun));
+/** Shows the account of a new session. Returns the problem text; '' if it worked. */
+const show = async (newSession: Session): Promise<string> => {
+  const { accountUUID, sessionID } = newSession;
+  signedOutReason.value = '';
+  const urlAccount = readAccountParameter();
+  // Load the page again if the console already shows an account, or if the URL names a different one.
+  if (session.peek() || (urlAccount !== null && urlAccount !== accountUUID)) {
+    location.assign(hrefOfAccount(newSession));
     return '';
   }
   await findSession().catch(() => {});
@@ -123,10 +126,13 @@ const show = async (begun: Session): Promise<string> => {
     : 'The browser did not store the session cookie. Allow cookies for this address, then try again.';
 };
 
-/** Signs in. Returns why not; '' if it worked. */
+/** Signs in. Returns the problem text; '' if it worked. */
 export const signIn = async (proof: Proof): Promise<string> => {
-  // A password may be that of members of several accounts: the one that the page shows or showed comes first.
-  const { problem, answer } = await attempt('sign-in', { ...proof, accountUUID: named() ?? endedAccount });
+  // Members of several accounts may have the same password: prefer the account of the URL or of the ended session.
+  const { problem, answer } = await attempt('sign-in', {
+    ...proof,
+    accountUUID: readAccountParameter() ?? endedAccount,
+  });
   return problem || show(answer.session);
 };
 
@@ -137,56 +143,59 @@ export interface Invitation {
   readonly memberRole: 'viewer' | 'editor' | 'owner';
 }
 
-/** Whom an invitation is for; a text if it is none. */
+/** Returns the invitation, or the problem text if the code is invalid. */
 export const readInvitation = async (code: string): Promise<Invitation | string> => {
   const { problem, answer } = await attempt('invitation', { code });
   return problem || answer.invitation;
 };
 
-/** Takes an invitation. Returns why not; '' if it worked: then the console is loaded anew. */
+/** Accepts an invitation and loads the console. Returns the problem text; '' if it worked. */
 export const acceptInvitation = async (
-  given: { readonly code: string; readonly memberName: string } & (
+  fields: { readonly code: string; readonly memberName: string } & (
     | { readonly password: string }
     | { readonly passkey: unknown }
   ),
 ): Promise<string> => {
-  const { problem, answer } = await attempt('accept', given);
+  const { problem, answer } = await attempt('accept', fields);
   if (!problem) location.assign(hrefOfAccount(answer.session));
   return problem;
 };
 
-/** Fills the sample shop if need be, which takes some seconds, and shows it. Returns why not; '' if it worked. */
+/**
+ * Creates the sample shop if necessary, which takes some seconds, and opens it. Returns the problem text; '' if it
+ * worked.
+ */
 export const openSampleShop = async (): Promise<string> => {
   const { problem, answer } = await attempt('sample-shop', {});
   return problem || show(answer.session);
 };
 
-/** How much of the sample shop is filled, from 0 to 1; undefined if that is not known. */
+/** The progress of creating the sample shop, from 0 to 1; undefined if unknown. */
 export const sampleShopProgress = async (): Promise<number | undefined> => {
   const { answer } = await send('sample-shop/progress', 'GET');
   return answer.progress ? answer.progress.events / answer.progress.of : undefined;
 };
 
-/** Loads the console anew, with the account of another session, if there is one. */
+/** Loads the console again, with the account of another session if there is one. */
 const leave = (): void => location.assign(`${root}/console/`);
 
 /**
- * Ends the session while no page is open: what a page asks meanwhile would be answered with 401, which reads as a session that has
- * expired. The page comes back if `end` rejects.
+ * Ends the session with all pages closed: their requests would get 401 in the meantime and report an expired session.
+ * Reopens the page if `end` rejects.
  */
 const endSession = async (end: () => Promise<void>): Promise<void> => {
-  const shown = session.peek();
+  const before = session.peek();
   const ending = end();
   session.value = undefined;
   try {
     await ending;
   } catch (error) {
-    session.value = shown;
+    session.value = before;
     throw error;
   }
 };
 
-/** Removes the sample shop, and leaves it. Rejects when it is still there. */
+/** Removes the sample shop and leaves it. Rejects if it could not be removed. */
 export const removeSampleShop = (): Promise<void> =>
   endSession(async () => {
     const { problem } = await attempt('sample-shop/remove', {});
@@ -194,25 +203,25 @@ export const removeSampleShop = (): Promise<void> =>
     leave();
   });
 
-/** Ends this session, or all of the browser. Rejects when it goes on. */
+/** Ends this session, or all sessions of the browser. Rejects if that fails. */
 export const signOut = ({ all = false } = {}): Promise<void> => {
-  const shownAccount = session.peek()?.accountUUID;
+  const currentAccount = session.peek()?.accountUUID;
   return endSession(async () => {
     const { isOK, status, answer } = await send('sign-out', 'POST', { all });
     if (!isOK && status !== 401) throw new Error(answer.error?.message ?? `The server answered ${status}.`);
     if (!all && sessions.peek().length > 1) return leave();
-    endedAccount = shownAccount;
+    endedAccount = currentAccount;
     sessions.value = [];
     session.value = null;
   });
 };
 
-/** The server no longer accepts the session. */
-export const noteSignedOut = (): void => {
-  const ended = session.peek();
-  if (!ended) return;
-  endedAccount = ended.accountUUID;
-  sessions.value = sessions.peek().filter(({ sessionID }) => sessionID !== ended.sessionID);
-  signedOutBecause.value = 'Your session has ended. Sign in again; you will come back to this page.';
+/** Called when the server no longer accepts the session. */
+export const handleSignedOut = (): void => {
+  const endedSession = session.peek();
+  if (!endedSession) return;
+  endedAccount = endedSession.accountUUID;
+  sessions.value = sessions.peek().filter(({ sessionID }) => sessionID !== endedSession.sessionID);
+  signedOutReason.value = 'Your session has ended. Sign in again to return to this page.';
   session.value = null;
 };

@@ -1,18 +1,21 @@
-/** Runs at most so many works at once, the others in their order; one whose signal is aborted while it waits is not begun. */
-export const createTurns = (most: number) => {
-  let free = most;
+/**
+ * Runs at most `limit` tasks concurrently and queues the others in order. A task that is aborted while queued does not
+ * start.
+ */
+export const createConcurrencyLimit = (limit: number) => {
+  let free = limit;
   const waiting: (() => void)[] = [];
   const release = (): void => {
     const next = waiting.shift();
     if (next) next();
     else free += 1;
   };
-  const take = async (): Promise<void> => {
+  const acquire = async (): Promise<void> => {
     if (free > 0) free -= 1;
-    else await new Promise<void>((begin) => waiting.push(begin));
+    else await new Promise<void>((resolve) => waiting.push(resolve));
   };
   return async <Value>(work: () => Promise<Value>, signal: AbortSignal): Promise<Value> => {
-    await take();
+    await acquire();
     try {
       signal.throwIfAborted();
       return await work();

@@ -1,6 +1,6 @@
 /**
- * The examples of the manual, with a client that openapi-typescript and openapi-fetch make from the OpenAPI document. check.ts writes
- * `openapi.ts` and compiles this file; server/test/openapi-client.test.ts runs it.
+ * The manual's examples, for a client generated from the OpenAPI document by openapi-typescript and openapi-fetch.
+ * check.ts writes `openapi.ts` and compiles this file; server/test/openapi-client.test.ts runs it.
  */
 import createClient from 'openapi-fetch';
 import type { paths } from './openapi.ts';
@@ -11,10 +11,10 @@ interface Service {
   readonly tokens: Readonly<Record<'browser' | 'server' | 'operator', string>>;
 }
 
-/** The answer; throws the error if the request was refused. */
-const answerOf = async <Answer, Refused>(asked: Promise<{ data?: Answer; error?: Refused }>): Promise<Answer> => {
-  const { data, error } = await asked;
-  if (data === undefined) throw new Error(`refused: ${JSON.stringify(error)}`);
+/** Returns the response body; throws if the request was rejected. */
+const answerOf = async <Answer, Failure>(result: Promise<{ data?: Answer; error?: Failure }>): Promise<Answer> => {
+  const { data, error } = await result;
+  if (data === undefined) throw new Error(`request rejected: ${JSON.stringify(error)}`);
   return data;
 };
 
@@ -24,7 +24,7 @@ export const runExamples = async ({ url, fetch, tokens }: Service) => {
       baseUrl: url,
       fetch,
       headers: { Authorization: `Bearer ${token}` },
-      // Words separated by commas: `include=claim,link`.
+      // Comma-separated words: `include=claim,link`.
       querySerializer: { array: { style: 'form', explode: false } },
     });
   const page = withToken(tokens.browser);
@@ -71,23 +71,23 @@ export const runExamples = async ({ url, fetch, tokens }: Service) => {
       params: { query: { ...november, by: 'attr:product,weekday', limit: 10 } },
     }),
   );
-  // A list or an object is JSON text in a query string.
+  // In a query string, a list or an object is JSON text.
   const steps = [{ event: 'Page viewed' }, { and: [{ event: 3 }, { attrID: 'product', is: 'Stone teapot' }] }];
   const { step } = await answerOf(
     server.GET('/report/reportFunnel', { params: { query: { ...november, step: JSON.stringify(steps) } } }),
   );
-  const reached: number[] = step.map((one) => one.reached);
-  if (reached.length !== steps.length) throw new Error('a funnel has a count for each step');
+  const reachedCounts: number[] = step.map((one) => one.reached);
+  if (reachedCounts.length !== steps.length) throw new Error('expected one count for each funnel step');
   await answerOf(server.GET('/report/reportRetention', { params: { query: { ...november, interval: 'week' } } }));
-  const behind = { ...november, step: JSON.stringify(steps), dropped: 1 };
-  await answerOf(server.GET('/report/reportPeople', { params: { query: behind } }));
+  const droppedPeople = { ...november, step: JSON.stringify(steps), dropped: 1 };
+  await answerOf(server.GET('/report/reportPeople', { params: { query: droppedPeople } }));
   const segmentName = 'Teapot buyers';
-  const ofSegment = { segmentName, filter: { attrID: 'product', is: 'Stone teapot' } };
-  await answerOf(server.POST('/report/createSegment', { body: ofSegment }));
+  const segmentRequest = { segmentName, filter: { attrID: 'product', is: 'Stone teapot' } };
+  await answerOf(server.POST('/report/createSegment', { body: segmentRequest }));
   const { segment } = await answerOf(server.GET('/report/listSegments'));
   for (const { updatedTime } of segment) new Date(updatedTime);
-  const within = { ...november, filter: JSON.stringify({ segment: segmentName }) };
-  await answerOf(server.GET('/report/reportTotals', { params: { query: within } }));
+  const segmentTotals = { ...november, filter: JSON.stringify({ segment: segmentName }) };
+  await answerOf(server.GET('/report/reportTotals', { params: { query: segmentTotals } }));
   await answerOf(server.POST('/report/deleteSegment', { body: { segmentName } }));
   const viewName = 'Who signs up';
   await answerOf(
@@ -109,7 +109,7 @@ export const runExamples = async ({ url, fetch, tokens }: Service) => {
   for (const { expiresTime } of shareLink) new Date(expiresTime);
   await answerOf(server.POST('/report/revokeShareLink', { body: { shareID } }));
   const live = await answerOf(server.GET('/report/reportLive', { params: { query: { limit: 5 } } }));
-  if (live.page.row.length > 5) throw new Error('a list has at most as many rows as asked');
+  if (live.page.row.length > 5) throw new Error('expected at most 5 rows');
 
   const { contactUUID } = await answerOf(
     server.POST('/contact/createContact', {
@@ -197,10 +197,10 @@ export const runExamples = async ({ url, fetch, tokens }: Service) => {
     }),
   );
 
-  const refused = await server.POST('/contact/unlinkUser', { body: { userUUID: 'nobody-of-the-readme' } });
-  const code = refused.error?.error.code;
-  // @ts-expect-error: no operation answers this to unlinkUser, and the compiler knows.
-  if (code === 'email_taken') throw new Error('unlinkUser takes no e-mail address');
+  const rejected = await server.POST('/contact/unlinkUser', { body: { userUUID: 'nobody-of-the-readme' } });
+  const code = rejected.error?.error.code;
+  // @ts-expect-error: unlinkUser never returns this code, and its response type excludes it.
+  if (code === 'email_taken') throw new Error('unlinkUser does not take an e-mail address');
   // @ts-expect-error: an eventID is a number.
   await page.POST('/event/logEvent', { body: { eventID: 'three', userUUID } });
   return { names, code, firstname: contact.contactFirstname, timezone: account.accountTimezone, audited: audit.length };

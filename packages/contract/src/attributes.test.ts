@@ -9,25 +9,25 @@ const messageOf = (sent: unknown) => attributes.safeParse(sent).error?.issues[0]
 
 describe('attributes', () => {
   it.each([
-    ['the list of the interface', [{ attrID: 'a', attrValue: 1 }], { a: '1' }],
+    ['a list of attributes', [{ attrID: 'a', attrValue: 1 }], { a: '1' }],
     ['its JSON text', '[{"attrID":"a","attrValue":true}]', { a: 'true' }],
-    ['an object by attrID', { a: 'x', b: null, c: 0 }, { a: 'x', c: '0' }],
-    ['one attribute without a list', { attrID: 'a', attrValue: 'x' }, { a: 'x' }],
+    ['an object keyed by attrID', { a: 'x', b: null, c: 0 }, { a: 'x', c: '0' }],
+    ['a single attribute outside a list', { attrID: 'a', attrValue: 'x' }, { a: 'x' }],
     [
       'nested objects and lists',
       { a: { b: 'x', d: { e: 1 } }, c: ['y', [true]] },
       { 'a.b': 'x', 'a.d.e': '1', 'c.0': 'y', 'c.1.0': 'true' },
     ],
     ['nested values in the list', [{ attrID: 'a', attrValue: { b: 'x' } }], { 'a.b': 'x' }],
-    ['nested null, which has no value', { a: { b: null, c: 'x' } }, { 'a.c': 'x' }],
+    ['nested null, as no value', { a: { b: null, c: 'x' } }, { 'a.c': 'x' }],
     ['a text', 'Stone teapot', { value: 'Stone teapot' }],
     ['a number', 48, { value: '48' }],
-  ])('takes %s', (_, sent, expected) => {
+  ])('accept %s', (_, sent, expected) => {
     expect(parse(sent)).toEqual(expected);
     expect(findDropped(sent)).toEqual([]);
   });
 
-  it('prefers an attribute that was sent flat, before or after', () => {
+  it('prefer an attribute that was sent flat, in either order', () => {
     expect(parse({ a: { b: 1 }, 'a.b': 2 })).toEqual({ 'a.b': '2' });
     expect(parse({ 'a.b': 2, a: { b: 1 } })).toEqual({ 'a.b': '2' });
     expect(findDropped({ a: { b: 1 }, 'a.b': 2 })).toEqual(['a.b']);
@@ -39,11 +39,11 @@ describe('attributes', () => {
     [[{ attrID: 'a' }], 'is required'],
     [[{ attrID: 'a', attrValue: null }], expect.stringContaining('must be text of at most')],
     [{ a: 'x'.repeat(2_049) }, expect.stringContaining('must be text of at most')],
-  ])('rejects %j', (sent, message) => {
+  ])('reject %j', (sent, message) => {
     expect(messageOf(sent)).toEqual(message);
   });
 
-  it('drops what does not fit, and lists it', () => {
+  it('drop and list what exceeds the limits', () => {
     const sent = {
       a: { long: 'x'.repeat(2_049), 'b,c': 1, [`${'k'.repeat(70)}`]: 1, nul: '\0', none: {}, ok: 1 },
       b: [],
@@ -52,20 +52,20 @@ describe('attributes', () => {
     expect(findDropped(sent)).toEqual(['a.long', 'a.b,c', `a.${'k'.repeat(62)}`, 'a.nul', 'a.none', 'b']);
   });
 
-  it('keeps to the number of attributes, and lists at most 20', () => {
+  it('are limited in number, and list at most 20 dropped ones', () => {
     const sent = { own: 'x', list: Array.from({ length: 10_000 }, (_, nth) => nth) };
     expect(Object.keys(parse(sent))).toHaveLength(limits.attributesPerEvent);
     expect(findDropped(sent)).toHaveLength(20);
   });
 
-  it('drops what is nested more deeply than an attrID is long', () => {
+  it('drop values nested too deeply for the length of an attrID', () => {
     const deep = `${'['.repeat(30_000)}1${']'.repeat(30_000)}`;
     const sent = { a: JSON.parse(deep), b: 'x' };
     expect(parse(sent)).toEqual({ b: 'x' });
     expect(findDropped(sent)).toEqual([expect.stringMatching(/^a(\.0)+\.?$/)]);
   });
 
-  it('returns flat attributes within the limits for any JSON object', () => {
+  it('are flat and within the limits for any JSON object', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string({ minLength: 1 }), fc.jsonValue()), (sent) => {
         const result = attributes.safeParse(sent);

@@ -1,11 +1,11 @@
 /**
- * The attributes of events and contacts, as clients send them: the list of the interface, an object by attrID, or a single value.
- * Nested objects and lists become flat attributes, `a.b` and `c.0`, as far as these fit the limits.
+ * Attributes of events and contacts in every form that clients send: a list of attributes, an object keyed by attrID,
+ * or a single value. Nested objects and lists are flattened to `a.b` and `c.0`; what exceeds the limits is dropped.
  */
 import * as z from 'zod';
 import {
-  anAttribute,
   attrID,
+  attributeMessage,
   attrValue,
   coerced,
   distinctAttributes,
@@ -24,10 +24,13 @@ interface SentAttribute {
 
 const isNested = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
-/** The attrID of a single value that was sent in place of attributes. */
+/** The attrID of a single value sent in place of attributes. */
 const singleID = 'value';
 
-/** The list of the interface for what was sent in its place. Text that begins like JSON, but is none, is returned unchanged. */
+/**
+ * Converts any accepted form to a list of attributes. Malformed JSON text is returned unchanged, for validation to
+ * reject.
+ */
 const toList = (sent: unknown): unknown => {
   if (Array.isArray(sent) || sent === undefined || sent === null) return sent;
   if (typeof sent === 'string' && /^\s*[[{]/.test(sent)) return sent;
@@ -38,7 +41,7 @@ const toList = (sent: unknown): unknown => {
     .map(([name, value]) => ({ attrID: name, attrValue: value }));
 };
 
-/** The text that is stored for a value without members; undefined if there is none. */
+/** The stored text of a scalar; undefined for other values. */
 const textOf = (value: unknown): string | undefined => {
   if (typeof value === 'string') return value;
   return typeof value === 'boolean' || isExact(value) ? String(value) : undefined;
@@ -52,12 +55,12 @@ const fits = (id: string, value: string | undefined): value is string =>
   isStorable(id) &&
   isStorable(value);
 
-/** At most this many dropped attributes are listed. */
+/** How many dropped attributes are listed. */
 const maxDropped = 20;
 
 /**
- * Replaces each nested value by flat attributes of its members. Null members are left out. An attribute that was sent flat wins over
- * a flattened one with the same attrID. `dropped` has the attrIDs of members that don't fit.
+ * Flattens nested values, without null members. An attribute that was sent flat takes precedence over a flattened one
+ * with the same attrID. `dropped` lists the attrIDs of members that exceed the limits.
  */
 const flatten = (sent: readonly SentAttribute[]): { readonly flat: SentAttribute[]; readonly dropped: string[] } => {
   const own = sent.filter(({ attrValue: value }) => !isNested(value));
@@ -67,7 +70,7 @@ const flatten = (sent: readonly SentAttribute[]): { readonly flat: SentAttribute
   let free = limits.attributesPerEvent - own.length;
   const add = (id: string, value: unknown): void => {
     if (value === null || (free <= 0 && dropped.length >= maxDropped)) return;
-    // Whatever is deeper has a longer attrID, so this bounds the depth as well.
+    // Each level lengthens the attrID, so this also bounds the depth.
     if (isNested(value) && id.length <= limits.attrIDLength) {
       const names = Object.keys(value);
       for (const name of names) add(`${id}.${name}`, (value as Record<string, unknown>)[name]);
@@ -87,7 +90,7 @@ const flatten = (sent: readonly SentAttribute[]): { readonly flat: SentAttribute
   return { flat, dropped };
 };
 
-/** The attrIDs of the nested values in sent attributes that are not stored. */
+/** The attrIDs of nested values that are not stored. */
 export const findDropped = (sent: unknown): string[] => {
   const entries = toList(fromJSON(sent));
   const isSent = (entry: unknown): entry is SentAttribute =>
@@ -96,7 +99,7 @@ export const findDropped = (sent: unknown): string[] => {
   return flatten(entries.filter(isSent)).dropped;
 };
 
-/** A value that may be nested. Other values are checked and converted as `attrValue`. */
+/** A value that may be nested. Scalars are checked and converted by `attrValue`. */
 const nestable = z.any().check((payload) => {
   if (isNested(payload.value)) return;
   const result = attrValue.safeParse(payload.value);
@@ -107,13 +110,13 @@ const nestable = z.any().check((payload) => {
 
 const attribute = z.object(
   { attrID, attrValue: nestable.meta(attrValue.meta() ?? {}) as unknown as typeof attrValue },
-  anAttribute,
+  attributeMessage,
 );
 
 type Attribute = z.output<typeof attribute>;
 type AttributeInput = z.input<typeof attribute>;
 
-/** Attributes in any of these forms, of which none is sent twice. They are flat afterwards. */
+/** Attributes in any accepted form, each attrID at most once; the output is flat. */
 export const attributes = orJSON(
   coerced<readonly AttributeInput[], Attribute[]>(
     toList,

@@ -1,12 +1,12 @@
 /** Contacts: creating, reading, changing, finding, exporting and erasing them. */
 import * as z from 'zod';
-import { answer, count, flag, isoTime, problem, text, told } from './answer.ts';
+import { answer, count, flag, isoTime, problem, responseText, text } from './answer.ts';
 import { attributes } from './attributes.ts';
 import { attribute, event } from './event.ts';
 import * as field from './fields.ts';
 import { limits } from './limits.ts';
 
-/** The personal fields except the e-mail address and the profile, each with the schema. */
+/** Every personal field except the e-mail address and the profile, with this schema. */
 const personal = <Schema extends z.ZodType>(schema: Schema) => ({
   contactTitle: field.described(schema, "The contact's title.", 'Dr'),
   contactFirstname: field.described(schema, "The contact's first name.", 'Ann'),
@@ -17,34 +17,33 @@ const personal = <Schema extends z.ZodType>(schema: Schema) => ({
 });
 
 const profileID = field.described(field.profileID, "The contact's profile.");
-/** The values of a contact's status, as updateContact sets them. */
 export const contactStatuses = ['active', 'archived', 'unsubscribed'] as const;
 export type ContactStatus = (typeof contactStatuses)[number];
 
 const contactStatus =
-  "The contact's status: `active`, `archived` or `unsubscribed`. Firsthand treats all three alike; leave the `unsubscribed` out of your mailings.";
+  "The contact's status: `active`, `archived` or `unsubscribed`. Firsthand treats all three the same: exclude `unsubscribed` contacts from your mailings yourself.";
 
-const created = {
+const createFields = {
   ...personal(field.optional(field.name)),
   contactExternalID: field
     .optional(field.externalID)
     .describe(
-      'Your own ID of the contact, unique in the account. With a server token it finds the contact before the e-mail address does; with a browser token it is a claim.',
+      'Your own ID for the contact, unique in the account. With a server token it takes precedence over the e-mail address; with a browser token it is a claim.',
     ),
   contactEmailaddress: field
     .optional(field.email)
-    .describe("The contact's e-mail address. Needed without a contactExternalID."),
+    .describe("The contact's e-mail address. Required without a contactExternalID."),
   contactProfileID: profileID,
-  contactTagID: field.described(field.optional(field.tagIDs(false)), 'Tags to give to the contact.', 'newsletter,vip'),
-  contactAttr: field.optional(attributes).describe('Attributes to give to the contact.'),
+  contactTagID: field.described(field.optional(field.tagIDs(false)), 'Tags to add to the contact.', 'newsletter,vip'),
+  contactAttr: field.optional(attributes).describe('Attributes to add to the contact.'),
 };
 
-const changed = {
+const updateFields = {
   ...personal(field.clearable(field.name)),
   contactProfileID: field.clearable(profileID),
   contactTagID: field.described(
     field.optional(field.tagIDs(true)),
-    'Tags to give to the contact, and after `-` those to take away.',
+    'Tags to add to the contact. A tag with a leading `-` is removed.',
     'vip,-newsletter',
   ),
   contactAttr: field
@@ -53,20 +52,20 @@ const changed = {
   contactStatus: field.described(field.optional(field.oneOf(contactStatuses)), contactStatus, 'unsubscribed'),
 };
 
-const keyIsNeeded = {
+const keyProblem = {
   path: ['contactEmailaddress'],
   message: 'is required unless `contactExternalID` is given',
 };
 const hasKey = (input: { contactExternalID?: string | null | undefined; contactEmailaddress?: string | undefined }) =>
   typeof input.contactExternalID === 'string' || input.contactEmailaddress !== undefined;
 
-/** As `named`, with an external ID that null clears when another field names the contact. */
-const namedToChange = {
-  ...field.named,
+/** As `contactKeys`, but when a contactUUID identifies the contact, null clears the external ID. */
+const keysToUpdate = {
+  ...field.contactKeys,
   contactExternalID: field
     .clearable(field.externalID)
     .describe(
-      'Your own ID of the contact. Names the contact; beside a contactUUID it is a new value, and null clears it.',
+      'Your own ID for the contact. Identifies the contact; together with a contactUUID it is the new value, and null clears it.',
     ),
 };
 
@@ -74,44 +73,48 @@ export const createContactInput = z
   .object({
     userUUID: field
       .optional(field.userUUID)
-      .describe(
-        'The user to link to the contact. Only a server token may leave it out, and only with a contactExternalID.',
-      ),
-    ...created,
+      .describe('The user to link to the contact. Optional only with a server token and a contactExternalID.'),
+    ...createFields,
     requestUUID: field
       .optional(field.requestUUID)
       .describe(
-        `Identifies the request of a user: a repeat within ${limits.repeatDays} days gets the response of the first and changes nothing.`,
+        `Identifies the request of a user: a repeat within ${limits.repeatDays} days returns the first response and changes nothing.`,
       ),
     contactProof: field.described(
       field.optional(field.text(128)),
-      `With a browser token: proves that your server knows the address, or without one the contactExternalID, to be this visitor's, for ${limits.proofMinutes} minutes.`,
+      `With a browser token: your server's proof, valid for ${limits.proofMinutes} minutes, that the address, or the contactExternalID if there is no address, belongs to this visitor.`,
       '1793525400.5f0c6d1b2a3e4f5a6b7c8d9e0f1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c',
     ),
   })
-  .refine(hasKey, keyIsNeeded)
+  .refine(hasKey, keyProblem)
   .refine(({ userUUID, contactExternalID }) => userUUID !== undefined || contactExternalID !== undefined, {
     path: ['userUUID'],
-    message: `${field.required}: createContact is for a visitor. Without one, send a contactExternalID or use createContacts`,
+    message: `${field.required}: createContact links a visitor. Without one, send a contactExternalID or use createContacts`,
   });
 
 export const createContactOutput = answer({
-  exists: flag('Matched to an existing record; for a browser token: this user’s last request had the same key.', false),
-  contactUUID: told(field.contactUUID).describe(
-    'The contact. For a browser token: a handle, which only that token can use.',
+  exists: flag(
+    'Whether the contact existed before. For a browser token: whether this user’s last request had the same key.',
+    false,
+  ),
+  contactUUID: responseText(field.contactUUID).describe(
+    'The contact. For a browser token: a handle that only that token can use.',
   ),
 });
 
-/** One contact of createContacts: as by createContact with a server token, but a user to link is optional. */
+/** One contact of createContacts: the fields of createContact with a server token, but the user is optional. */
 export const batchContact = z
   .object(
     {
-      userUUID: field.described(field.optional(field.userUUID), 'The user to link to the contact. Nobody, if absent.'),
-      ...created,
+      userUUID: field.described(
+        field.optional(field.userUUID),
+        'The user to link to the contact. No user is linked if absent.',
+      ),
+      ...createFields,
     },
-    field.says('must be an object', 'object'),
+    field.errorMessage('must be an object', 'object'),
   )
-  .refine(hasKey, keyIsNeeded)
+  .refine(hasKey, keyProblem)
   .meta({
     example: {
       contactExternalID: 'customer-1042',
@@ -120,11 +123,13 @@ export const batchContact = z
     },
   });
 
-/** A batch with its contacts unchecked. Each is then checked with `batchContact`: an invalid one does not fail the others. */
+/**
+ * A batch whose contacts are checked one by one with `batchContact`, so that an invalid one does not fail the others.
+ */
 export const createContactsInput = z.object({
   contact: field
     .list(z.unknown(), limits.contactsPerBatch)
-    .refine((contacts) => contacts.length > 0, 'must hold at least one contact')
+    .refine((contacts) => contacts.length > 0, 'must contain at least one contact')
     .describe(`The contacts, at most ${limits.contactsPerBatch}.`),
 });
 
@@ -133,8 +138,8 @@ export const createContactsOutput = answer({
     .array(
       z.object({
         status: text('The status of this contact.', '200'),
-        exists: flag('Matched to an existing record.', false).optional(),
-        contactUUID: told(field.contactUUID).optional(),
+        exists: flag('Whether the contact existed before.', false).optional(),
+        contactUUID: responseText(field.contactUUID).optional(),
         error: problem.optional().describe('Why this contact was refused.'),
       }),
     )
@@ -143,51 +148,51 @@ export const createContactsOutput = answer({
 
 export const getContactInput = z
   .object({
-    ...field.named,
+    ...field.contactKeys,
     include: field.described(
       field.optional(field.include(['claim', 'link', 'merge'])),
-      'What to add to the response: claims of browsers, linked users, merged contacts.',
+      'What to add to the response: claims, linked users, merged contacts.',
     ),
     cursor: field
       .optional(field.cursor)
-      .describe('The `nextCursor` of the page before: returns the next claims and links of `include`.'),
+      .describe('The `nextCursor` of the previous page. Returns the next page of the claims and links of `include`.'),
   })
   .refine(...field.namesContact());
 
 const tag = z.object({
-  tagID: told(field.tagID),
+  tagID: responseText(field.tagID),
   tagName: text('The name of the tag.', 'Newsletter'),
   opt: flag('Whether the contact has the tag.'),
 });
 
 export const contact = z.object({
-  contactUUID: told(field.contactUUID),
-  contactExternalID: text('Your own ID of the contact; "" if it has none.', 'customer-1042'),
+  contactUUID: responseText(field.contactUUID),
+  contactExternalID: text('Your own ID for the contact; "" if it has none.', 'customer-1042'),
   ...personal(z.string()),
   contactEmailaddress: text('The e-mail address of the contact; "" if it has none.', 'ann@shop.example'),
-  contactProfileID: told(profileID),
+  contactProfileID: responseText(profileID),
   contactProfileName: text('The name of the profile.', 'Customer'),
-  tag: z.array(tag).describe('All tags of the catalogue.'),
+  tag: z.array(tag).describe('Every tag of the catalogue.'),
   contactAttr: z.array(attribute).describe("The contact's attributes."),
   contactStatus: text(contactStatus, 'active'),
   createdTime: isoTime('When the contact was created.'),
   updatedTime: isoTime('When the contact was last changed.'),
   claimed: z
     .array(text('The name of a field.', 'contactJobRole'))
-    .describe('Names of the fields that only a claim fills.'),
+    .describe('The names of fields whose values come only from a claim.'),
 });
 
 export const claim = z.object({
-  claimID: told(field.claimID),
-  contactUUID: told(field.contactUUID),
-  userUUID: told(field.userUUID),
-  tokenID: told(field.tokenID).describe('The browser token that made the claim.'),
-  linkID: told(field.linkID).describe('The link that the claim made.'),
+  claimID: responseText(field.claimID),
+  contactUUID: responseText(field.contactUUID),
+  userUUID: responseText(field.userUUID),
+  tokenID: responseText(field.tokenID).describe('The browser token that made the claim.'),
+  linkID: responseText(field.linkID).describe('The link that the claim created.'),
   createdTime: isoTime('When the claim was made.'),
   updatedTime: isoTime('When the claim was last changed.'),
   state: field.described(
     z.enum(['open', 'accepted', 'voided']),
-    'Whether somebody accepted or voided the claim.',
+    'Whether the claim is open, accepted or voided.',
     'open',
   ),
   contact: contact
@@ -197,45 +202,45 @@ export const claim = z.object({
 });
 
 export const link = z.object({
-  linkID: told(field.linkID),
-  userUUID: told(field.userUUID),
+  linkID: responseText(field.linkID),
+  userUUID: responseText(field.userUUID),
   contactUUID: text('The contact; "" for an unlink.', 'V1StGXR8_Z5jdHi6B-myT'),
-  linkTime: isoTime('When the link was made.'),
-  verified: flag('Whether a server token made or confirmed the link. Otherwise only a claim made it.'),
+  linkTime: isoTime('When the link was created.'),
+  verified: flag('Whether a server token created or confirmed the link. If not, the link comes from a claim.'),
   voided: flag('Whether the link is ignored.', false),
-  current: flag('Whether the user is linked to the contact now, and by this link.'),
+  current: flag('Whether this link currently connects the user to the contact.'),
 });
 
 const merge = z.object({
-  contactUUID: told(field.contactUUID),
+  contactUUID: responseText(field.contactUUID),
   contactExternalID: text('Its own external ID, or "".', 'customer-1042'),
   contactFirstname: text('Its own first name, or "".', 'Ann'),
   contactLastname: text('Its own last name, or "".', 'Lemon'),
   contactEmailaddress: text('Its own e-mail address, or "".', 'ann@work.example'),
-  intoContactUUID: told(field.contactUUID).describe('The contact that it was merged into, which may be merged itself.'),
+  intoContactUUID: responseText(field.contactUUID).describe(
+    'The contact that it was merged into, which may itself be merged.',
+  ),
   mergedTime: isoTime('When they were merged.'),
 });
 
 export const getContactOutput = answer({
   contact: contact.describe('The contact.'),
   claim: z.array(claim).optional().describe('With `include=claim`: claims, oldest first.'),
-  claimCount: count('How many claims there are on all pages.', 1).optional(),
+  claimCount: count('The number of claims on all pages.', 1).optional(),
   link: z.array(link).optional().describe('With `include=link`: links, oldest first.'),
-  linkCount: count('How many links there are on all pages.', 1).optional(),
+  linkCount: count('The number of links on all pages.', 1).optional(),
   merge: z
     .array(merge)
     .optional()
-    .describe(
-      'With `include=merge`, on the first page: the contacts that are merged into this one, oldest merge first.',
-    ),
-  mergeCount: count('How many there are; only the newest are listed.', 1).optional(),
+    .describe('With `include=merge`, on the first page: the contacts merged into this one, oldest merge first.'),
+  mergeCount: count('The number of merged contacts; only the newest are listed.', 1).optional(),
   nextCursor: text('With `include`: "" on the last page of claims and links.', '').optional(),
 });
 
-export const updateContactInput = z.object({ ...namedToChange, ...changed }).refine(...field.namesContact());
+export const updateContactInput = z.object({ ...keysToUpdate, ...updateFields }).refine(...field.namesContact());
 
 export const updateContactOutput = answer({
-  contactUUID: told(field.contactUUID),
+  contactUUID: responseText(field.contactUUID),
   updated: z
     .array(text('The name of a field.', 'contactTelephone'))
     .describe('The names of the fields whose value changed.'),
@@ -243,9 +248,16 @@ export const updateContactOutput = answer({
 
 export const searchContactInput = z
   .object({
-    text: field.described(field.optional(field.name), 'Text that the name or the e-mail address contains.', 'ann'),
-    contactExternalID: field.described(field.whose(field.externalID), 'Only the contact with this external ID.'),
-    contactEmailaddress: field.whose(field.email),
+    text: field.described(
+      field.optional(field.name),
+      'Only contacts whose name or e-mail address contains this text.',
+      'ann',
+    ),
+    contactExternalID: field.described(
+      field.optionalFilter(field.externalID),
+      'Only the contact with this external ID.',
+    ),
+    contactEmailaddress: field.optionalFilter(field.email),
     contactProfileID: field.described(field.optional(field.profileID), 'Only contacts with this profile.'),
     contactTagID: field.described(field.optional(field.tagID), 'Only contacts with this tag.', 'vip'),
     ...field.attributeFilter('contacts'),
@@ -276,25 +288,25 @@ export const searchContactInput = z
     ),
     sort: field.described(
       field.optional(field.oneOf(['created', 'seen'])),
-      'The order of the contacts: by createdTime, or by lastSeenTime, contacts without one first; `created` if absent.',
+      'The sort order: by createdTime, or by lastSeenTime with contacts that have none first; `created` by default.',
       'created',
     ),
     order: field.described(
       field.optional(field.oneOf(['asc', 'desc'])),
-      'Ascending or descending; `asc` if absent.',
+      'Ascending or descending; `asc` by default.',
       'asc',
     ),
     limit: field.optional(field.pageLimit(limits.contactsPerPage)),
     cursor: field.optional(field.cursor),
     include: field.described(
       field.optional(field.include(['count'])),
-      'What to add to the first page: how many contacts are on all pages.',
+      'What to add to the first page: the number of contacts on all pages.',
     ),
   })
   .refine(field.isAttributePair, field.attributePairProblem);
 
 const nextCursor = text(
-  'The cursor of the next page; "" on the last page. A page before it may hold fewer than `limit`, or none.',
+  'The cursor of the next page; "" on the last page. Any page may contain fewer than `limit` contacts, or none.',
   '',
 );
 
@@ -304,14 +316,14 @@ export const searchContactOutput = answer({
       contact.extend({
         tag: z.array(tag).describe("Only the contact's own tags."),
         lastSeenTime: isoTime(
-          "The day, in UTC, on which the newest of the contact's events was received. Absent if it has none. A day on which a browser went from one contact to another counts for both.",
+          "The day, in UTC, on which the contact's newest event was received. Absent if the contact has no events. If a browser changed from one contact to another on that day, the day counts for both.",
           '2026-11-01T00:00:00.000Z',
         ).optional(),
       }),
     )
     .describe('The contacts.'),
   count: count(
-    `With \`include=count\`, on the first page: the contacts on all pages. Absent where more than ${limits.contactsCountedByText.toLocaleString('en')} contain \`text\`.`,
+    `With \`include=count\`, on the first page: the number of contacts on all pages. Absent if more than ${limits.contactsCountedByText.toLocaleString('en')} match \`text\`.`,
     45,
   ).optional(),
   nextCursor,
@@ -319,45 +331,45 @@ export const searchContactOutput = answer({
 
 export const exportContactInput = z
   .object({
-    ...field.named,
+    ...field.contactKeys,
     limit: field
       .optional(field.pageLimit(limits.eventsPerPage))
-      .describe('The most events of one page; 1,000 if absent.'),
+      .describe('The maximum number of events per page; 1,000 by default.'),
     cursor: field.optional(field.cursor),
   })
   .refine(...field.namesContact());
 
 export const exportContactOutput = answer({
   contact: contact.describe('The contact.'),
-  claim: z.array(claim).describe('All claims, oldest first, page by page; empty after the last one.'),
-  link: z.array(link).describe('All links, oldest first, page by page; empty after the last one.'),
-  event: z.array(event).describe("The contact's events, page by page."),
+  claim: z.array(claim).describe('All claims, oldest first, paged; empty after the last one.'),
+  link: z.array(link).describe('All links, oldest first, paged; empty after the last one.'),
+  event: z.array(event).describe("The contact's events, paged."),
   nextCursor,
 });
 
 export const eraseContactInput = z
   .object({
-    ...field.named,
+    ...field.contactKeys,
     verifiedOnly: field.described(
       field.optional(field.flag),
-      'Keeps events that belong to the contact by claims only. They then belong to nobody.',
+      'Keeps events that belong to the contact only through claims. They become anonymous.',
       false,
     ),
   })
   .refine(...field.namesContact());
 
 export const eraseContactOutput = answer({
-  contactUUID: told(field.contactUUID),
-  erasedTime: isoTime('When the contact was erased: no read returns it after this time.'),
-  deletedEvents: count('The number of events deleted so far. A repeated call returns the current number.', 0),
-  complete: flag('Whether all events are deleted, from the files of reports too.', false),
+  contactUUID: responseText(field.contactUUID),
+  erasedTime: isoTime('When the contact was erased. No read returns it after this time.'),
+  deletedEvents: count('The number of events deleted so far. Repeat the call for the current number.', 0),
+  complete: flag("Whether all events are deleted, including from the reports' files.", false),
 });
 
 /**
- * A contact in a body of createAccount or updateAccount. It is treated as by createContact or, with a contactUUID, as by
- * updateContact, and needs no userUUID.
+ * A contact in a body of createAccount or updateAccount, treated as by createContact or, with a contactUUID, as by
+ * updateContact. It needs no userUUID.
  */
 export const accountContact = z
-  .object({ ...namedToChange, ...changed }, field.says('must be an object', 'object'))
+  .object({ ...keysToUpdate, ...updateFields }, field.errorMessage('must be an object', 'object'))
   .refine(...field.namesContact())
   .meta({ example: { contactEmailaddress: 'bob@shop.example', contactFirstname: 'Bob' } });

@@ -1,25 +1,25 @@
-/** Handovers: texts that carry a userUUID to another domain of the same customer. */
+/** Handovers: encrypted userUUIDs that a link carries to another domain of the same customer. */
 import * as z from 'zod';
-import { answer, told } from './answer.ts';
+import { answer, responseText } from './answer.ts';
 import * as field from './fields.ts';
 import { limits } from './limits.ts';
 
-const hostForm = 'must be a host as in location.host, in lower case, such as shop.example or localhost:3000';
+const hostForm = 'must be a lowercase host as in location.host, such as shop.example or localhost:3000';
 const host = z
-  .string(field.says(hostForm))
+  .string(field.errorMessage(hostForm))
   .regex(/^(?:[a-z\d._-]{1,253}|\[[a-f\d:.]{2,45}\])(?::\d{1,5})?$/, hostForm)
   .meta({ form: hostForm });
 
 const from = field.described(host, 'The host of the page that the visitor leaves.', 'shop.example');
-const to = field.described(host, 'The host of the page where the visitor arrives.', 'blog.example');
+const to = field.described(host, 'The host of the page that the visitor opens.', 'blog.example');
 
-const handoverForm = 'must be a handover that createHandover returned';
+const handoverForm = 'must be a handover from createHandover';
 const handover = field.described(
   z
-    .string(field.says(handoverForm))
+    .string(field.errorMessage(handoverForm))
     .regex(/^[\w-]{70,160}$/, handoverForm)
     .meta({ form: handoverForm }),
-  `The encrypted userUUID, valid for ${limits.handoverSeconds} seconds, two hosts and one User-Agent.`,
+  `The encrypted userUUID, valid for ${limits.handoverSeconds} seconds, between two hosts and for one User-Agent.`,
   'vJ2w8nQh1Zk6Tq0sXc4Rb9LmYd7GfUe3PiOaNxKtEjWHoVrBlCzSgDyMpFu5AIkQmT2vN8wZ4Xc',
 );
 
@@ -27,18 +27,20 @@ export const createHandoverInput = z.object({
   userUUID: field.userUUID,
   from,
   to: field.described(
-    field.list(host, limits.hostsPerHandover).refine((hosts) => hosts.length > 0, 'must hold at least one host'),
-    'The hosts that the visitor may go to.',
+    field.list(host, limits.hostsPerHandover).refine((hosts) => hosts.length > 0, 'must contain at least one host'),
+    'The hosts that the visitor may navigate to.',
     ['blog.example'],
   ),
 });
 
 export const createHandoverOutput = answer({
   handover: z
-    .array(z.object({ to: told(to), handover: told(handover) }))
-    .describe('A handover for each host. Empty if the account has no server token: the key is derived from its hash.'),
+    .array(z.object({ to: responseText(to), handover: responseText(handover) }))
+    .describe(
+      "A handover for each host. Empty if the account has no server token, because the key is derived from that token's hash.",
+    ),
 });
 
 export const takeHandoverInput = z.object({ handover, from, to });
 
-export const takeHandoverOutput = answer({ userUUID: told(field.userUUID) });
+export const takeHandoverOutput = answer({ userUUID: responseText(field.userUUID) });

@@ -1,9 +1,8 @@
 /**
- * Patterns of the identifiers that clients create, and names that pages use. This file imports nothing, because the tracker bundles
- * it.
+ * Patterns of IDs that clients create, and names that pages use. The tracker bundles this file, so it imports nothing.
  */
 
-/** A userUUID: 16 to 64 of `A-Za-z0-9_-`. See also `isSharedByMistake`. */
+/** A userUUID: 16 to 64 of `A-Za-z0-9_-`. See also `isPlaceholderUserUUID`. */
 export const userUUIDPattern = /^[\w-]{16,64}$/;
 
 /** An eventUUID or requestUUID: 8 to 64 of `A-Za-z0-9_-`. */
@@ -13,8 +12,8 @@ export const eventUUIDPattern = /^[\w-]{8,64}$/;
 export const userCookieName = 'userUUID';
 
 /**
- * The names by which a page reaches the operations that are open to it, in the folder of its script. They are plain words, because
- * blockers' lists have rules for names such as `logEvent` and for folders such as `event/`.
+ * Paths of the operations that pages call, relative to the folder of the tracker script. Plain words, because block
+ * lists match names such as `logEvent` and folders such as `event/`.
  */
 export const pageNames = {
   logEvent: 'picture',
@@ -25,5 +24,5 @@ export const pageNames = {
   takeHandover: 'arrive',
 } as const;
 
-/** The attribute that marks a robot's event. The tracker sets it, and the server does if the User-Agent is a robot's. */
+/** The attribute that marks robot events, set by the tracker, or by the server for a robot's User-Agent. */
 export const robotMark = { attrID: 'robot', attrValue: 'true' } as const;

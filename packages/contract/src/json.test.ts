@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseJSON } from './json.ts';
 
-describe('a number', () => {
+describe('parseJSON', () => {
   it.each([
     '0',
     '-0.0',
@@ -10,7 +10,7 @@ describe('a number', () => {
     '9007199254740991',
     '9007199254740992',
     '1700000000000.123',
-    // To 17 digits it is rounded to …7.13.
+    // 17 digits round it to …7.13.
     '110206746003007.12',
     '1.1020674600300712E14',
     '0.30000000000000004',
@@ -19,7 +19,7 @@ describe('a number', () => {
     '5e-324',
     '100000000000000000000',
     '1E+2',
-  ])('is itself: %s', (literal) => {
+  ])('preserves %s', (literal) => {
     expect(parseJSON(`{"a":[${literal},"b"]}`)).toEqual({ a: [Number(literal), 'b'] });
   });
 
@@ -32,25 +32,25 @@ describe('a number', () => {
     '3e-324',
     '1e400',
     `0.${'3'.repeat(200)}`,
-  ])('is infinite rather than another: %s', (literal) => {
+  ])('replaces a number that would lose digits by infinity: %s', (literal) => {
     expect(parseJSON(`[1,${literal},"${literal}",2]`)).toEqual([1, Number.POSITIVE_INFINITY, literal, 2]);
     expect(parseJSON(`-${literal}`)).toBe(Number.NEGATIVE_INFINITY);
   });
 
   it.each(['01', '.5', '5.', '+1', '-', '1e', '0x10', 'NaN', '-Infinity', '9007199254740993.', '--1'])(
-    'is none: %s',
+    'rejects a malformed number: %s',
     (literal) => {
       expect(() => parseJSON(literal)).toThrow(SyntaxError);
     },
   );
 });
 
-it('is read at once, however long its numbers are', () => {
+it('parses very long numbers in linear time', () => {
   const zeros = '0'.repeat(500_000);
   expect(parseJSON(`[0.${zeros}1${zeros}1]`)).toEqual([Number.POSITIVE_INFINITY]);
 });
 
-it('is too deep beyond 32 levels, wherever the brackets stand but in strings', () => {
+it('rejects more than 32 levels of nesting, ignoring brackets in strings', () => {
   const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
   expect(parseJSON(nested(32))).toEqual(JSON.parse(nested(32)));
   expect(() => parseJSON(nested(33))).toThrow(expect.objectContaining({ name: 'TooDeep' }));

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { misspelt, nearestName, unknownName } from './near-miss.ts';
+import { describeMisspelling, describeUnknownName, nearestName } from './near-miss.ts';
 
-const known = ['userUUID', 'contactUUID', 'eventID', 'attrID', 'attrValue', 'from', 'to', 'limit', 'order', 'cursor'];
+const fields = ['userUUID', 'contactUUID', 'eventID', 'attrID', 'attrValue', 'from', 'to', 'limit', 'order', 'cursor'];
 
-describe('the nearest name', () => {
+describe('nearestName', () => {
   it.each([
     ['eventId', 'eventID'],
     ['EVENTID', 'eventID'],
@@ -21,12 +21,12 @@ describe('the nearest name', () => {
     ['', undefined],
     ['__proto__', undefined],
     ['e'.repeat(100_000), undefined],
-  ])('to %s is %s', (name, nearest) => {
-    expect(nearestName(name, known)).toBe(nearest);
+  ])('returns for %s: %s', (name, nearest) => {
+    expect(nearestName(name, fields)).toBe(nearest);
   });
 });
 
-describe('a name of another API', () => {
+describe('nearestName, for a name from another API,', () => {
   const event = ['userUUID', 'eventID', 'eventName', 'eventTime', 'eventAttrArray'];
   const contact = ['contactEmailaddress', 'contactFirstname', 'contactProfileID', 'contactAttr'];
   it.each([
@@ -40,13 +40,19 @@ describe('a name of another API', () => {
     ['traits', contact, 'contactAttr'],
     ['name', contact, undefined],
     ['constructor', event, undefined],
-  ])('%s of %j means %s', (name, fields, meant) => {
-    expect(nearestName(name, fields)).toBe(meant);
+  ])('maps %s among %j to %s', (name, candidates, expected) => {
+    expect(nearestName(name, candidates)).toBe(expected);
   });
 });
 
-describe('a part of a name', () => {
-  const fields = ['contactEmailaddress', 'contactFirstname', 'contactLastname', 'contactTelephone', 'contactProfileID'];
+describe('nearestName, for part of a name,', () => {
+  const contactFields = [
+    'contactEmailaddress',
+    'contactFirstname',
+    'contactLastname',
+    'contactTelephone',
+    'contactProfileID',
+  ];
   it.each([
     ['contactEmail', 'contactEmailaddress'],
     ['email', 'contactEmailaddress'],
@@ -56,29 +62,29 @@ describe('a part of a name', () => {
     ['contact', undefined],
     ['contactName', undefined],
     ['tname', undefined],
-  ])('%s finds %s, the only name that contains it', (name, nearest) => {
-    expect(nearestName(name, fields)).toBe(nearest);
+  ])('maps %s to %s, the only name that contains it', (name, nearest) => {
+    expect(nearestName(name, contactFields)).toBe(nearest);
   });
 });
 
-describe('an unknown name', () => {
+describe('describeUnknownName', () => {
   it.each([
     [
       'eventId',
       '`eventId` is not a parameter of getEvent. Did you mean `eventID`? Parameter names are case-sensitive.',
     ],
     ['event_id', '`event_id` is not a parameter of getEvent. Did you mean `eventID`?'],
-    ['page', `\`page\` is not a parameter of getEvent, which takes ${known.join(', ')}.`],
-  ])('is reported with what was probably meant: %s', (name, message) => {
-    expect(unknownName(name, 'getEvent', known)).toBe(message);
+    ['page', `\`page\` is not a parameter of getEvent, which takes ${fields.join(', ')}.`],
+  ])('suggests what was probably meant by %s', (name, message) => {
+    expect(describeUnknownName(name, 'getEvent', fields)).toBe(message);
   });
 
-  it('is not repeated in full when it is long', () => {
-    expect(unknownName('x'.repeat(8_000), 'getEvent', known).length).toBeLessThan(300);
+  it('truncates a long name', () => {
+    expect(describeUnknownName('x'.repeat(8_000), 'getEvent', fields).length).toBeLessThan(300);
   });
 });
 
-describe('a missing name', () => {
+describe('describeMisspelling', () => {
   it.each([
     [['eventId'], 'The request has `eventId`; field names are case-sensitive.'],
     [['event_id'], 'The request has `event_id`; did you mean `eventID`?'],
@@ -86,25 +92,25 @@ describe('a missing name', () => {
     [['userUUID', 'product'], ''],
     [['event\u001bID'], ''],
     [[], ''],
-  ])('with %j is explained as: %s', (given, sentence) => {
-    expect(misspelt('eventID', given, known)).toBe(sentence);
+  ])('explains a missing name by %j: %s', (names, sentence) => {
+    expect(describeMisspelling('eventID', names, fields)).toBe(sentence);
   });
 
-  it('is explained by a misspelt alternative, which is no other mistake', () => {
-    expect(misspelt('eventID', ['name'], ['eventID', 'eventName'], ['eventName'])).toBe(
+  it('treats a misspelled alternative as the same mistake', () => {
+    expect(describeMisspelling('eventID', ['name'], ['eventID', 'eventName'], ['eventName'])).toBe(
       'The request has `name`; did you mean `eventName`?',
     );
   });
 
-  it('is explained where an e-mail address should name the contact', () => {
+  it('explains that an e-mail address cannot identify the contact of an event', () => {
     const alternatives = ['contactUUID', 'contactExternalID'];
-    expect(misspelt('userUUID', ['contactEmailaddress'], ['userUUID', ...alternatives], alternatives)).toBe(
+    expect(describeMisspelling('userUUID', ['contactEmailaddress'], ['userUUID', ...alternatives], alternatives)).toBe(
       'An event does not take `contactEmailaddress`; createContacts returns the contactUUID.',
     );
   });
 
-  it('is looked for among a bounded number of names', () => {
+  it('compares only a bounded number of names', () => {
     const many = Array.from({ length: 100_000 }, (_, index) => `x${index}`);
-    expect(misspelt('eventID', [...many, 'eventId'], known)).toBe('');
+    expect(describeMisspelling('eventID', [...many, 'eventId'], fields)).toBe('');
   });
 });

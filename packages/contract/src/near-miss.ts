@@ -1,21 +1,21 @@
-/** Finds the known name that a misspelt one probably means. */
+/** Suggests the name that a misspelled one probably means. */
 
-/** Longer names are not compared: the comparison costs the product of both lengths. */
+/** Longer names are not compared: comparing takes time proportional to the product of both lengths. */
 const maxLength = 64;
-/** At most this many unknown names of a request are compared. */
+/** How many unknown names of a request are compared. */
 const maxCompared = 20;
 
-/** Whether a text looks like a field name. Other text is not quoted in an error message, because messages may be stored. */
+/** Whether a text looks like a field name. Error messages quote no other text, because they may be stored. */
 const isName = (text: string): boolean => text.length <= maxLength && /^[\w .-]+$/.test(text);
 
-/** The name without case and separators, which clients get wrong most often: `event_id` for `eventID`. */
-const bare = (name: string): string => name.toLowerCase().replace(/[\s._-]/g, '');
+/** The name without case and separators, the most common mistakes: `event_id` for `eventID`. */
+const normalize = (name: string): string => name.toLowerCase().replace(/[\s._-]/g, '');
 
-/** The number of letters that may be wrong: a third of them, at most two. */
+/** The number of letters that may differ: a third of the name, at most two. */
 const maxEdits = (name: string): number => Math.min(2, Math.floor(name.length / 3));
 
-/** The edit distance of two texts: the letters to insert, delete, replace or swap with their neighbour. */
-const edits = (from: string, to: string): number => {
+/** The edit distance of two texts: insertions, deletions, replacements and swaps of adjacent letters. */
+const editDistance = (from: string, to: string): number => {
   let beforeLast: number[] = [];
   let last = Array.from({ length: to.length + 1 }, (_, column) => column);
   for (let row = 1; row <= from.length; row++) {
@@ -38,18 +38,18 @@ const edits = (from: string, to: string): number => {
   return last[to.length] as number;
 };
 
-/** A shorter part of a name fits too many names by chance. */
+/** A shorter part of a name matches too many names by chance. */
 const minPartLength = 5;
 
-/** The only known name that contains a name without its noun: `contactTelephone` for `phone` and `contactPhone`. */
-const containingName = (given: string, known: readonly string[]): string | undefined => {
-  const part = given.replace(/^(?:contact|event)/, '');
+/** The only candidate that contains the name without its noun: `contactTelephone` for `phone` and `contactPhone`. */
+const containingName = (name: string, candidates: readonly string[]): string | undefined => {
+  const part = name.replace(/^(?:contact|event)/, '');
   if (part.length < minPartLength) return undefined;
-  const [only, other] = known.filter((candidate) => bare(candidate).includes(part));
+  const [only, other] = candidates.filter((candidate) => normalize(candidate).includes(part));
   return other === undefined ? only : undefined;
 };
 
-/** For each field, the bare names that other trackers' APIs have for it. */
+/** The normalized names that the APIs of other trackers use for these fields. */
 const synonyms: Readonly<Record<string, readonly string[]>> = {
   eventName: ['name', 'event'],
   eventAttrArray: ['attr', 'attrs', 'attributes', 'eventattr', 'eventattrs', 'data', 'properties', 'props'],
@@ -57,62 +57,62 @@ const synonyms: Readonly<Record<string, readonly string[]>> = {
   eventTime: ['time', 'timestamp'],
 };
 
-/** The known name that is nearest to a name; undefined if none is near enough. */
-export const nearestName = (name: string, known: readonly string[]): string | undefined => {
+/** The candidate nearest to a name; undefined if none is near enough. */
+export const nearestName = (name: string, candidates: readonly string[]): string | undefined => {
   if (name.length > maxLength) return undefined;
-  const given = bare(name);
-  const meant = known.find((field) => synonyms[field]?.includes(given));
-  if (meant !== undefined) return meant;
+  const normalized = normalize(name);
+  const synonym = candidates.find((field) => synonyms[field]?.includes(normalized));
+  if (synonym !== undefined) return synonym;
   let nearest: string | undefined;
-  let least = Number.POSITIVE_INFINITY;
-  for (const candidate of known) {
-    const wanted = bare(candidate);
-    const most = Math.min(maxEdits(wanted), least - 1);
-    if (Math.abs(wanted.length - given.length) > most) continue;
-    const count = edits(given, wanted);
-    if (count > most) continue;
+  let minDistance = Number.POSITIVE_INFINITY;
+  for (const candidate of candidates) {
+    const target = normalize(candidate);
+    const maxDistance = Math.min(maxEdits(target), minDistance - 1);
+    if (Math.abs(target.length - normalized.length) > maxDistance) continue;
+    const distance = editDistance(normalized, target);
+    if (distance > maxDistance) continue;
     nearest = candidate;
-    least = count;
+    minDistance = distance;
   }
-  return nearest ?? containingName(given, known);
+  return nearest ?? containingName(normalized, candidates);
 };
 
-const isSameButForCase = (one: string, other: string) => one.toLowerCase() === other.toLowerCase();
+const equalsIgnoringCase = (one: string, other: string) => one.toLowerCase() === other.toLowerCase();
 
-/** The message for a field `name` that the operation does not know. */
-export const unknownName = (name: string, operation: string, known: readonly string[]): string => {
+/** The message for an unknown field `name`. */
+export const describeUnknownName = (name: string, operation: string, fields: readonly string[]): string => {
   const unknown = `\`${name.slice(0, maxLength)}\` is not a parameter of ${operation}`;
-  const nearest = nearestName(name, known);
-  if (nearest === undefined) return `${unknown}, which takes ${known.join(', ')}.`;
-  const meant = `${unknown}. Did you mean \`${nearest}\`?`;
-  return isSameButForCase(name, nearest) ? `${meant} Parameter names are case-sensitive.` : meant;
+  const nearest = nearestName(name, fields);
+  if (nearest === undefined) return `${unknown}, which takes ${fields.join(', ')}.`;
+  const message = `${unknown}. Did you mean \`${nearest}\`?`;
+  return equalsIgnoringCase(name, nearest) ? `${message} Parameter names are case-sensitive.` : message;
 };
 
 const email = 'contactEmailaddress';
 
 /**
- * A sentence about a name in the request that probably misspells the missing field or another absent one, or that names a contact in
- * a way that the operation does not know; "" if there is none. `given` are the request's names, `known` those that it may have, and
- * `alternatives` the names in the message about the missing field.
+ * A sentence about a name in the request that probably misspells an absent field, above all the missing one, or that
+ * cannot identify a contact here; "" if there is none. `alternatives` are the fields named in the message about the
+ * missing field.
  */
-export const misspelt = (
+export const describeMisspelling = (
   missing: string,
-  given: readonly string[],
-  known: readonly string[],
+  names: readonly string[],
+  fields: readonly string[],
   alternatives: readonly string[] = [],
 ): string => {
-  if (alternatives.includes('contactUUID') && given.includes(email) && !known.includes(email))
+  if (alternatives.includes('contactUUID') && names.includes(email) && !fields.includes(email))
     return `An event does not take \`${email}\`; createContacts returns the contactUUID.`;
-  const unknown = given.filter((name) => !known.includes(name) && isName(name)).slice(0, maxCompared);
-  const absent = known.filter((name) => name !== missing && !given.includes(name));
+  const unknown = names.filter((name) => !fields.includes(name) && isName(name)).slice(0, maxCompared);
+  const absent = fields.filter((name) => name !== missing && !names.includes(name));
   for (const candidates of [[missing], absent]) {
     for (const name of unknown) {
       const nearest = nearestName(name, candidates);
       if (nearest === undefined) continue;
-      const isCase = nearest === missing && isSameButForCase(name, nearest);
-      const likely = isCase ? 'field names are case-sensitive.' : `did you mean \`${nearest}\`?`;
-      const isSameMistake = nearest === missing || alternatives.includes(nearest);
-      return `${isSameMistake ? 'The request has' : 'Another mistake: the request has'} \`${name}\`; ${likely}`;
+      const isCase = nearest === missing && equalsIgnoringCase(name, nearest);
+      const suggestion = isCase ? 'field names are case-sensitive.' : `did you mean \`${nearest}\`?`;
+      const isSameProblem = nearest === missing || alternatives.includes(nearest);
+      return `${isSameProblem ? 'The request has' : 'Another mistake: the request has'} \`${name}\`; ${suggestion}`;
     }
   }
   return '';

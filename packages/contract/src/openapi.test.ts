@@ -3,7 +3,7 @@ import { type ErrorCode, errors } from './errors.ts';
 import { openAPI } from './openapi.ts';
 import { type Operation, operationNames, operations } from './operations.ts';
 
-// biome-ignore lint/suspicious/noExplicitAny: a document is walked through.
+// biome-ignore lint/suspicious/noExplicitAny: the tests traverse an untyped document.
 type Any = any;
 
 const document: Any = openAPI({ server: '/x' });
@@ -18,7 +18,7 @@ const parameter = (path: string, name: string) =>
 const allItems: readonly Any[] = Object.values(document.paths).flatMap((item: Any) => Object.values(item));
 
 describe('the OpenAPI document', () => {
-  it('lists every path and method of the table, and no other', () => {
+  it('lists exactly the paths and methods of the table', () => {
     const listed = Object.entries<object>(document.paths).flatMap(([path, item]) =>
       Object.keys(item).map((method) => `${method.toUpperCase()} ${path}`),
     );
@@ -29,7 +29,7 @@ describe('the OpenAPI document', () => {
     expect([document.openapi, document.servers]).toEqual(['3.1.0', [{ url: '/x' }]]);
   });
 
-  it('gives each an operationId of its own, which is an identifier, and the plain name to the one to use', () => {
+  it('gives each method of a path a unique operationId, and the plain name to the preferred one', () => {
     const ids = allItems.map(({ operationId }) => operationId);
     expect(new Set(ids).size).toBe(ids.length);
     expect(ids).toEqual(expect.arrayContaining(operationNames));
@@ -38,7 +38,7 @@ describe('the OpenAPI document', () => {
     expect([path.post.operationId, path.get.operationId]).toEqual(['logEventAtLogEvent', 'logEventByGetAtLogEvent']);
   });
 
-  it('says what fields are needed, and their form', () => {
+  it('states which fields are required, and their form', () => {
     const schema = resolved(document.paths['/createContact'].post.requestBody.content['text/plain'].schema);
     expect(schema.required).toEqual(['contactProfileID']);
     expect(schema.properties.contactEmailaddress).toMatchObject({ type: 'string', maxLength: 254 });
@@ -50,7 +50,7 @@ describe('the OpenAPI document', () => {
     });
   });
 
-  it('describes what clients send: a time as text or a number, words separated by commas, a value as it is', () => {
+  it('describes what clients send: times as text or numbers, comma-separated words, values of several types', () => {
     const forms = parameter('/event/getEvent', 'from').schema.anyOf.map(({ type, format }: Any) => format ?? type);
     expect(forms).toEqual(['date-time', 'date', 'integer']);
     expect(parameter('/event/getEvent', 'include')).toMatchObject({ style: 'form', explode: false });
@@ -61,25 +61,25 @@ describe('the OpenAPI document', () => {
     expect(contactFirstname.anyOf.map(({ type }: Any) => type)).toEqual(['string', 'null']);
   });
 
-  it('states the rule of a field in the words of its error message', () => {
+  it('states the rule for a field in the words of its error message', () => {
     expect(request('/event/logEvent').properties.userUUID.description).toMatch(
       / Must be 16 to 64 of A-Z a-z 0-9 _ -\.$/,
     );
   });
 
-  it('says what the entries are that are checked one by one', () => {
+  it('describes the entries that are checked one by one', () => {
     expect(resolved(request('/event/logEvents').properties.event.items).properties.eventID.type).toBe('integer');
     const contact = resolved(request('/account/createAccount').properties.contact.items);
     expect(contact.properties.contactEmailaddress.type).toBe('string');
   });
 
-  it('shows answers and streams', () => {
+  it('describes responses and streams', () => {
     const { contact } = response('/contact/getContact', 'get').properties;
     expect(resolved(contact).properties.tag.items.required).toEqual(['tagID', 'tagName', 'opt']);
     expect(document.paths['/event/streamEvents'].get.responses['200'].content).toHaveProperty('text/event-stream');
   });
 
-  it('lists for each operation the error codes that it may answer, by status, and every code somewhere', () => {
+  it('lists the error codes of each operation by status, and every code at least once', () => {
     const { '404': unknown, '409': conflict, '429': later } = document.paths['/contact/updateContact'].post.responses;
     const codesIn = ({ $ref }: { $ref: string }) =>
       responses[$ref.split('/').at(-1) ?? ''].content['application/json'].schema.properties.error.properties.code.enum;
@@ -95,15 +95,15 @@ describe('the OpenAPI document', () => {
           .flatMap(codesIn as never),
       ),
     );
-    const ofNoOperation: ErrorCode[] = ['unknown_operation', 'method_not_allowed'];
-    expect([...listed, ...ofNoOperation].toSorted()).toEqual(Object.keys(errors).toSorted());
+    const codesWithoutOperation: ErrorCode[] = ['unknown_operation', 'method_not_allowed'];
+    expect([...listed, ...codesWithoutOperation].toSorted()).toEqual(Object.keys(errors).toSorted());
   });
 
   it.each([
     ['/event/logEvents', 'event'],
     ['/account/createAccount', 'contact'],
     ['/account/updateAccount', 'contact'],
-  ])('shows the error of a single entry: %s', (path, list) => {
+  ])('describes the error of a single entry: %s', (path, list) => {
     const error = response(path, 'post').properties[list].items.properties.error;
     expect(resolved(error).required).toEqual(['code', 'message']);
     expect(resolved(error).properties.code.enum).toEqual(Object.keys(errors));
@@ -114,7 +114,7 @@ describe('the OpenAPI document', () => {
     const walk = (schema: Any, path: string): void => {
       for (const [name, property] of Object.entries<Any>(schema.properties ?? {})) {
         const at = `${path}.${name}`;
-        const description = property.description ?? (property.$ref && 'described where it is defined');
+        const description = property.description ?? (property.$ref && 'described at its definition');
         const isComposite = property.$ref || property.items || property.properties || property.additionalProperties;
         if (!description) missing.push(`${at} has no description`);
         if (!isComposite && property.examples === undefined) missing.push(`${at} has no example`);
@@ -141,14 +141,14 @@ describe('the OpenAPI document', () => {
     expect(missing).toEqual([]);
   });
 
-  it('takes from the table only names of fields that the operation has', () => {
+  it('has examples only of existing fields', () => {
     for (const name of operationNames) {
       const { example = [], input }: Operation = operations[name];
       expect(Object.keys((input as Any).shape)).toEqual(expect.arrayContaining([...example]));
     }
   });
 
-  it('is plain JSON, and closes no object', () => {
+  it('is plain JSON, and allows additional members in every object', () => {
     expect(JSON.parse(JSON.stringify(document))).toEqual(document);
     expect(JSON.stringify(document)).not.toContain('"additionalProperties":false');
   });

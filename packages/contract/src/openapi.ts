@@ -1,4 +1,4 @@
-/** The OpenAPI 3.1 document, made from the operations table. */
+/** The OpenAPI 3.1 document, generated from the operations table. */
 import { errorAnswer, problem } from './answer.ts';
 import * as contact from './contact.ts';
 import { exampleOf, exampleWith, type JSONSchema, jsonSchemas, refTo } from './document/json-schemas.ts';
@@ -15,14 +15,15 @@ type Method = Operation['methods'][number];
 const pascal = (text: string) =>
   text.replace(/(?:^|[^a-zA-Z0-9]+)([a-zA-Z0-9])/g, (_, letter: string) => letter.toUpperCase());
 
-/** Parts of several requests and responses that clients have a name for. */
-const parts = {
+/** Named schemas that several requests share. */
+const requestParts = {
   AccountContact: contact.accountContact,
   BatchContact: contact.batchContact,
   BatchEvent: event.batchEvent,
   Filter: condition,
 };
-const nouns = {
+/** Named schemas that several responses share. */
+const responseParts = {
   Contact: contact.contact,
   Claim: contact.claim,
   Link: contact.link,
@@ -33,7 +34,7 @@ const nouns = {
 
 const tokenUUID = {
   type: 'string',
-  description: 'The token; or send it as `Authorization: Bearer`, which keeps it out of URLs.',
+  description: 'The token. Prefer the header `Authorization: Bearer`, which keeps it out of URLs.',
   examples: ['browser_4kQwYb5rEv7uJc1LzT8nX2'],
 };
 
@@ -41,13 +42,13 @@ const allOperations = operationNames.map((name): [OperationName, Operation] => [
 const requestName = (name: string) => `${pascal(name)}Request`;
 const responseName = (name: string, { stream }: Operation) => (stream ? 'Event' : `${pascal(name)}Response`);
 
-/** The schema of a request, with the token and with the entries that are checked one by one. */
+/** The schema of a request, with the token and with the lists whose entries are checked one by one. */
 const withEntries = ({ entries = {} }: Operation, schema: JSONSchema): JSONSchema => {
   const properties = { tokenUUID, ...schema.properties };
-  const named = Object.entries(parts);
+  const named = Object.entries(requestParts);
   for (const [list, entry] of Object.entries(entries)) {
     const [name] = named.find(([, part]) => part === entry) ?? [];
-    if (name === undefined) throw new Error(`the entries of ${list} have no name in the document`);
+    if (name === undefined) throw new Error(`the entries of ${list} need a named schema in requestParts`);
     Object.assign(properties, { [list]: { ...schema.properties?.[list], items: refTo(name) } });
   }
   return { ...schema, properties };
@@ -59,31 +60,33 @@ interface Schemas {
 }
 
 const allSchemas = (): Schemas => {
-  const made = jsonSchemas(
-    { ...parts, ...Object.fromEntries(allOperations.map(([name, { input }]) => [requestName(name), input])) },
+  const inputSchemas = jsonSchemas(
+    { ...requestParts, ...Object.fromEntries(allOperations.map(([name, { input }]) => [requestName(name), input])) },
     'input',
   );
   const requests = Object.fromEntries(
-    allOperations.map(([name, operation]) => [name, withEntries(operation, made[requestName(name)] ?? {})]),
+    allOperations.map(([name, operation]) => [name, withEntries(operation, inputSchemas[requestName(name)] ?? {})]),
   );
-  const answers = allOperations.filter(([, { stream }]) => !stream);
+  const plainOperations = allOperations.filter(([, { stream }]) => !stream);
   const responses = jsonSchemas(
     {
-      ...nouns,
-      ...Object.fromEntries(answers.map(([name, operation]) => [responseName(name, operation), operation.output])),
+      ...responseParts,
+      ...Object.fromEntries(
+        plainOperations.map(([name, operation]) => [responseName(name, operation), operation.output]),
+      ),
     },
     'output',
   );
   const bodies = allOperations.filter(([, { methods }]) => methods.includes('POST'));
   const components = {
-    ...Object.fromEntries(Object.keys(parts).map((name) => [name, made[name] ?? {}])),
+    ...Object.fromEntries(Object.keys(requestParts).map((name) => [name, inputSchemas[name] ?? {}])),
     ...Object.fromEntries(bodies.map(([name]) => [requestName(name), requests[name] ?? {}])),
     ...responses,
   };
   return { requests, components };
 };
 
-/** The example of a request: its required fields and those that the table names. */
+/** The example of a request: its required fields and those that the table lists. */
 const requestExample = (name: string, { example = [] }: Operation, { requests, components }: Schemas) => {
   const { required = [] } = requests[name] ?? {};
   return exampleWith(
@@ -93,12 +96,12 @@ const requestExample = (name: string, { example = [] }: Operation, { requests, c
   );
 };
 
-/** How a parameter is written in a query string: words separated by commas, and any other list or object as its JSON text. */
+/** The query-string form of a parameter: comma-separated words; any other list or object as JSON text. */
 const parameterForm = (schema: JSONSchema, example: unknown) => {
-  const shown = example === undefined ? {} : { example };
-  if (schema.items?.enum) return { style: 'form', explode: false, schema, ...shown };
-  if (schema.type !== 'array' && schema.$ref === undefined) return { schema, ...shown };
-  return { content: { 'application/json': { schema, ...shown } } };
+  const withExample = example === undefined ? {} : { example };
+  if (schema.items?.enum) return { style: 'form', explode: false, schema, ...withExample };
+  if (schema.type !== 'array' && schema.$ref === undefined) return { schema, ...withExample };
+  return { content: { 'application/json': { schema, ...withExample } } };
 };
 
 const parameters = (name: string, operation: Operation, schemas: Schemas) => {
@@ -113,7 +116,7 @@ const parameters = (name: string, operation: Operation, schemas: Schemas) => {
   }));
 };
 
-/** All carry the same fields: a browser sends the last three without asking first (CORS). */
+/** All have the same fields. Browsers send the last three without a CORS preflight request. */
 const bodyTypes = ['application/json', 'text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data'];
 
 const requestBody = (name: string, operation: Operation, schemas: Schemas) => ({
@@ -134,12 +137,12 @@ const successOf = (name: string, operation: Operation, { components }: Schemas) 
   return operation.stream
     ? {
         description:
-          'Server-sent events, each with one of these as its data. The first has no data, only the `id` at which the stream begins. An event of the type `error`, with the body of an error response as its data, ends the stream.',
+          'Server-sent events whose data is one object of this schema. The first has no data, only the `id` at which the stream starts. An event of type `error`, whose data is the body of an error response, ends the stream.',
         headers,
         content: { 'text/event-stream': { schema } },
       }
     : {
-        description: 'Success: every change is stored.',
+        description: 'Success. All changes are stored.',
         headers,
         content: {
           'application/json': { schema, example: exampleOf(schema, components) },
@@ -149,36 +152,36 @@ const successOf = (name: string, operation: Operation, { components }: Schemas) 
 };
 
 const headers = { 'X-Request-Id': { $ref: '#/components/headers/X-Request-Id' } };
-const laterHeaders = { ...headers, 'Retry-After': { $ref: '#/components/headers/Retry-After' } };
+const retryHeaders = { ...headers, 'Retry-After': { $ref: '#/components/headers/Retry-After' } };
 
-/** The name of the response that has one of these codes: `UnknownContact`, `EmailTakenOrMergeRefused` */
-const refusedName = (codes: readonly ErrorCode[]) => codes.map(pascal).join('Or');
+/** The name of the response for these codes: `UnknownContact`, `EmailTakenOrMergeRefused` */
+const errorResponseName = (codes: readonly ErrorCode[]) => codes.map(pascal).join('Or');
 
-/** The error response that has one of these codes, which have one status. `made` is the schema of any error response. */
-const refused = (codes: readonly ErrorCode[], made: JSONSchema) => {
+/** The error response for these codes, which share a status. `anyError` is the schema of all error responses. */
+const errorResponse = (codes: readonly ErrorCode[], anyError: JSONSchema) => {
   const [first] = codes as [ErrorCode];
   const status = String(errors[first].status);
-  const error = made.properties?.error ?? {};
+  const error = anyError.properties?.error ?? {};
   const code = { ...error.properties?.code, enum: codes, examples: [first] };
   const message = { ...error.properties?.message, examples: [errors[first].when] };
   const properties = {
-    ...made.properties,
+    ...anyError.properties,
     error: {
       ...error,
-      description: 'Why the request was refused.',
+      description: 'Why the request was rejected.',
       properties: { ...error.properties, code, message },
     },
-    status: { ...made.properties?.status, const: status, examples: [status] },
+    status: { ...anyError.properties?.status, const: status, examples: [status] },
   };
-  const schema = { ...made, properties };
+  const schema = { ...anyError, properties };
   return {
     description: codes.map((code) => `- \`${code}\`: ${errors[code].when}`).join('\n'),
-    headers: status === '429' || status === '503' ? laterHeaders : headers,
+    headers: status === '429' || status === '503' ? retryHeaders : headers,
     content: { 'application/json': { schema, example: exampleOf(schema, {}) } },
   };
 };
 
-/** The codes that an operation may answer, by status. */
+/** The codes that an operation may return, by status. */
 const codesByStatus = (operation: Operation, method: Method): [status: string, codes: ErrorCode[]][] => {
   const byStatus = new Map<string, ErrorCode[]>();
   for (const code of codesOf(operation, method)) {
@@ -189,8 +192,8 @@ const codesByStatus = (operation: Operation, method: Method): [status: string, c
 };
 
 /**
- * An operationId is an identifier, and unique: the first method of the first path has the name of the operation. The others add
- * `ByGet`, and `At` with their path: `logEventByGetAtLogEvent`.
+ * A unique identifier: the name of the operation for the first method of the first path. Others append `ByGet`, and
+ * `At` with their path: `logEventByGetAtLogEvent`.
  */
 const operationIDOf = (name: string, operation: Operation, method: Method, path: string) => {
   const by = method === operation.methods[0] ? '' : `By${pascal(method.toLowerCase())}`;
@@ -207,9 +210,9 @@ const descriptionOf = (
   [
     details,
     csv &&
-      `With the header \`Accept: text/csv\`, the response is a CSV file with all entries of \`${csv.list}\`: it takes neither \`limit\` nor a cursor, and ends early only with an error of the connection.`,
-    `It takes a token of kind ${tokens.join(' or ')}.`,
-    (method !== methods[0] || path !== paths[0]) && `The same as \`${name}\`.`,
+      `With the header \`Accept: text/csv\`, the response is a CSV file with all entries of \`${csv.list}\`, without \`limit\` or a cursor. If the service cannot complete the file, it aborts the connection.`,
+    `Requires a token of kind ${tokens.join(' or ')}.`,
+    (method !== methods[0] || path !== paths[0]) && `Same as \`${name}\`.`,
   ]
     .filter(Boolean)
     .join(' ');
@@ -230,7 +233,7 @@ const methodItem = (name: string, operation: Operation, method: Method, path: st
     ...Object.fromEntries(
       codesByStatus(operation, method).map(([status, codes]) => [
         status,
-        { $ref: `#/components/responses/${refusedName(codes)}` },
+        { $ref: `#/components/responses/${errorResponseName(codes)}` },
       ]),
     ),
   },
@@ -245,27 +248,27 @@ const pathItems = (name: string, operation: Operation, schemas: Schemas) =>
   ]);
 
 const tags = [
-  { name: 'Event', description: 'What users and contacts did: logging it, reading it back, counting it.' },
-  { name: 'Report', description: 'What people did, counted over all events of a range.' },
-  { name: 'Contact', description: 'People, and which browsers are theirs.' },
-  { name: 'User', description: 'Browsers: one userUUID on several domains of a customer.' },
+  { name: 'Event', description: 'Logging, reading and counting what users and contacts do.' },
+  { name: 'Report', description: 'Counting what people did, over all events in a range.' },
+  { name: 'Contact', description: 'People, and the browsers that belong to them.' },
+  { name: 'User', description: 'Browsers: sharing a userUUID across several domains.' },
   { name: 'Account', description: 'The account, its catalogues, its tokens and its audit log.' },
 ];
 
-const description = `Every request names a token: as \`Authorization: Bearer\`, or as the field \`tokenUUID\`. Every response is a JSON object with
-\`status\`, the HTTP status as a string. An error adds \`error\` and \`requestID\`.
+const description = `Every request needs a token, as \`Authorization: Bearer\` or in the field \`tokenUUID\`. Every response is a JSON object with
+\`status\`, the HTTP status as a string. An error response also has \`error\` and \`requestID\`.
 
-In a request, null and "" count as an absent field, but where a field says what null does. Times are ISO 8601 with an offset, or milliseconds
-since 1970; in responses they are ISO 8601 in UTC. A write lists the fields that it doesn't know in \`ignored\`; a read with an unknown
-parameter is refused.`;
+In a request, null and "" mean that a field is absent, unless its description gives null another meaning. Times are ISO 8601 with an
+offset, or milliseconds since 1970; in responses they are ISO 8601 in UTC. A write ignores unknown fields and lists them in
+\`ignored\`; a read with an unknown parameter is rejected.`;
 
 /** The OpenAPI 3.1 document. `server` is the base URL of all paths. */
 export const openAPI = ({ server }: { server: string }): Json => {
   const schemas = allSchemas();
-  const sets = allOperations.flatMap(([, operation]) =>
+  const codeSets = allOperations.flatMap(([, operation]) =>
     operation.methods.flatMap((method) => codesByStatus(operation, method).map(([, codes]) => codes)),
   );
-  const byName = Object.fromEntries(sets.map((codes) => [refusedName(codes), codes]));
+  const byName = Object.fromEntries(codeSets.map((codes) => [errorResponseName(codes), codes]));
   const { Error: error = {} } = jsonSchemas({ Error: errorAnswer }, 'output');
   return {
     openapi: '3.1.0',
@@ -286,23 +289,23 @@ export const openAPI = ({ server }: { server: string }): Json => {
           type: 'apiKey',
           in: 'query',
           name: 'tokenUUID',
-          description: 'The token, as a field of the query string. In a POST it may also be a field of the body.',
+          description: 'The token, as a query parameter. In a POST request it may also be a field of the body.',
         },
       },
       headers: {
         'X-Request-Id': {
-          description: 'Names the request in the log of the service.',
+          description: "Identifies the request in the service's log.",
           schema: { type: 'string' },
           example: 'q3VnX8bT0zRk5yWcJ1LsA',
         },
         'Retry-After': {
-          description: 'The seconds after which to try again.',
+          description: 'The number of seconds to wait before trying again.',
           schema: { type: 'integer', minimum: 0 },
           example: 1,
         },
       },
       schemas: schemas.components,
-      responses: Object.fromEntries(Object.entries(byName).map(([name, codes]) => [name, refused(codes, error)])),
+      responses: Object.fromEntries(Object.entries(byName).map(([name, codes]) => [name, errorResponse(codes, error)])),
     },
   };
 };

@@ -1,4 +1,4 @@
-/** The table of operations. The router, the OpenAPI document and the typed client are made from it. */
+/** The table of operations, from which the router, the OpenAPI document and the typed client are built. */
 import type * as z from 'zod';
 import * as account from './account/account.ts';
 import * as audit from './account/audit.ts';
@@ -22,11 +22,11 @@ import * as view from './reports/view.ts';
 
 export interface Operation<Input extends z.ZodType = z.ZodType, Output extends z.ZodType = z.ZodType> {
   readonly summary: string;
-  /** What the summary leaves out, in sentences. */
+  /** Details beyond the summary, in full sentences. */
   readonly details?: string;
-  /** The fields, beside the required ones, that the example of a request has. */
+  /** Fields in the example request, in addition to the required ones. */
   readonly example?: readonly string[];
-  /** The error codes of this operation beside those that follow from the rest of the table (document/operation-errors.ts). */
+  /** Error codes in addition to those derived from the rest of the table (document/operation-errors.ts). */
   readonly refuses?: readonly ErrorCode[];
   /** The typed client uses the first method and the first path. */
   readonly methods: readonly ['GET' | 'POST', ...('GET' | 'POST')[]];
@@ -34,20 +34,20 @@ export interface Operation<Input extends z.ZodType = z.ZodType, Output extends z
   readonly tokens: readonly TokenKind[];
   /** Whether pages of any origin may read the response (CORS). */
   readonly openToPages?: true;
-  /** The limit of the body's size: `batch` for limits.batchBodyBytes (1 MiB); limits.bodyBytes (64 KiB) if absent. */
+  /** The body size limit: `batch` is limits.batchBodyBytes (1 MiB); the default is limits.bodyBytes (64 KiB). */
   readonly body?: 'batch';
-  /** The response is a stream of server-sent events; the data of each is one `output`. */
+  /** The response is a stream of server-sent events, each with one `output` as its data. */
   readonly stream?: true;
-  /** The response may take 10 seconds, and longer while others are waited for: the typed client is patient. */
+  /** The response may take 10 seconds, or longer while queued: the typed client uses a longer timeout. */
   readonly slow?: true;
   /**
-   * The list in the response whose entries are the rows of a CSV file, for requests with `Accept: text/csv`. The server reads `limit` rows at
-   * a time, and all of them.
+   * For `Accept: text/csv`: the list in the response whose entries become rows. The server reads all rows, `limit` at a
+   * time.
    */
   readonly csv?: { readonly list: string; readonly limit: number };
   /** The fields of the request, without tokenUUID. */
   readonly input: Input;
-  /** Lists in the input whose entries are checked one by one: an invalid entry does not fail the others. */
+  /** Lists in the input whose entries are checked one by one, so that an invalid one does not fail the others. */
   readonly entries?: Readonly<Record<string, z.ZodType>>;
   readonly output: Output;
 }
@@ -63,17 +63,17 @@ const post = <Input extends z.ZodType, Output extends z.ZodType>(definition: Wit
 const server = ['server'] as const;
 const owners = ['server', 'operator'] as const;
 const pageAndServer = ['browser', 'server'] as const;
-/** The secret kinds of an account's tokens: all read its data. */
+/** The secret token kinds: each may read the account's data. */
 const readers = ['viewer', 'editor', 'server'] as const;
-/** The kinds that change contacts, catalogues, segments and views, and share reports. */
+/** The token kinds that may change contacts, catalogues, segments and views, and share reports. */
 const editors = ['editor', 'server'] as const;
-/** What each report may be refused with. */
-const ofReports = ['unknown_segment', 'report_too_slow', 'no_reports'] as const;
+/** The error codes of every report. */
+const reportCodes = ['unknown_segment', 'report_too_slow', 'no_reports'] as const;
 const accountEntries = { contact: contact.accountContact };
 
 export const operations = {
   getAccount: get({
-    summary: 'Retrieve the account: its catalogues, tokens (for a server or operator token), usage and limits.',
+    summary: 'Retrieve the account: its catalogues, usage, limits and, with a server or operator token, tokens.',
     paths: ['/account/getAccount'],
     tokens: [...readers, 'operator'],
     input: account.getAccountInput,
@@ -81,7 +81,7 @@ export const operations = {
   }),
   createAccount: post({
     summary: 'Create an account, with catalogues and contacts.',
-    details: "The response holds the account's tokens. The text of the server token is returned only by this call.",
+    details: "The response contains the account's tokens. Only this call returns the server token.",
     paths: ['/account/createAccount'],
     tokens: ['operator'],
     body: 'batch',
@@ -91,9 +91,9 @@ export const operations = {
     output: account.createAccountOutput,
   }),
   updateAccount: post({
-    summary: 'Change the given fields of an account; add or change catalogue entries and contacts.',
+    summary: 'Update fields of an account; add or change catalogue entries and contacts.',
     details:
-      'Absent fields and catalogue entries stay as they are. Contacts are never removed. An editor token may change catalogues and contacts only. A removal with `force` changes contacts one after the other; repeat the request if its response was lost.',
+      'Fields and catalogue entries that are not in the request do not change. Contacts are never removed. An editor token may change only catalogues and contacts. A removal with `force` updates contacts one by one: if the response is lost, repeat the request.',
     paths: ['/account/updateAccount'],
     tokens: ['editor', ...owners],
     body: 'batch',
@@ -104,9 +104,9 @@ export const operations = {
     output: account.updateAccountOutput,
   }),
   mergeEntry: post({
-    summary: 'Merge an entry of a catalogue into another one.',
+    summary: 'Merge a catalogue entry into another one.',
     details:
-      'Every read but exportContact then speaks of the first entry alone: what was stored under the ID of the other one, and what is sent under it later, is read, filtered and counted as that of the first. No event is rewritten. Where an event or a contact has both attributes, the value of the first one counts. Values that contacts get under the other ID from then on are written to the first. An entry stands for others or is merged, not both; a catalogue has at most 100 merges.',
+      'Afterwards, every read except exportContact treats the two as the first entry: data stored or sent under the other ID is returned, filtered and counted under the first. No event is rewritten. If an event or a contact has both attributes, the value of the first counts. Contact values that are written under the other ID later are stored under the first. An entry that others are merged into cannot be merged itself. A catalogue can have at most 100 merges.',
     paths: ['/account/mergeEntry'],
     tokens: ['editor', ...owners],
     refuses: ['unknown_entry', 'merge_refused'],
@@ -114,8 +114,8 @@ export const operations = {
     output: entries.mergeEntryOutput,
   }),
   unmergeEntry: post({
-    summary: 'Undo the merge of an entry.',
-    details: 'The events that were sent under its ID are its own again, those that were sent while it was merged too.',
+    summary: 'Undo the merge of a catalogue entry.',
+    details: 'Events sent under its ID belong to it again, including those sent while it was merged.',
     paths: ['/account/unmergeEntry'],
     tokens: ['editor', ...owners],
     refuses: ['unknown_entry', 'merge_refused'],
@@ -123,8 +123,8 @@ export const operations = {
     output: entries.unmergeEntryOutput,
   }),
   createToken: post({
-    summary: 'Create a token. The text of a secret token is returned only by this call.',
-    details: 'A server token may create browser, viewer, editor and server tokens of its own account.',
+    summary: 'Create a token. Only this call returns the text of a secret token.',
+    details: 'A server token may create browser, viewer, editor and server tokens for its own account.',
     paths: ['/account/createToken'],
     tokens: owners,
     example: ['tokenName', 'expiresTime'],
@@ -133,7 +133,7 @@ export const operations = {
   }),
   revokeToken: post({
     summary:
-      'Revoke a token, with descendants=true also every token and share link that it made. They stop working at once.',
+      'Revoke a token and, with descendants=true, every token and share link that it created. They stop working immediately.',
     paths: ['/account/revokeToken'],
     tokens: owners,
     example: ['descendants'],
@@ -142,9 +142,9 @@ export const operations = {
     output: account.revokeTokenOutput,
   }),
   inviteMember: post({
-    summary: 'Invite a person who may sign in to the console, or invite a member again.',
+    summary: 'Invite a person to sign in to the console, or invite a member again.',
     details:
-      'The response holds the code of the invitation, once; it works once. The person opens `/console/join#code=<code>` and chooses a password or makes a passkey. A member who is invited again keeps the role, and the present password and passkeys until then; the new one replaces them all. An earlier code stops working.',
+      'Only this response contains the code of the invitation, which can be used once. The person opens `/console/join#code=<code>` and chooses a password or creates a passkey. A member who is invited again keeps the role, and can use the current password and passkeys until the new password or passkey replaces them. Earlier codes stop working.',
     paths: ['/account/inviteMember'],
     tokens: owners,
     example: ['memberName'],
@@ -152,14 +152,14 @@ export const operations = {
     output: members.inviteMemberOutput,
   }),
   listMembers: get({
-    summary: 'List the people who may sign in to the console, or are invited, sorted by e-mail address.',
+    summary: 'List the members of the console, including invited ones, sorted by e-mail address.',
     paths: ['/account/listMembers'],
     tokens: owners,
     input: members.listMembersInput,
     output: members.listMembersOutput,
   }),
   updateMember: post({
-    summary: 'Change the role of a member. It holds for open sessions too.',
+    summary: 'Change the role of a member. The change also applies to open sessions.',
     paths: ['/account/updateMember'],
     tokens: owners,
     refuses: ['unknown_member'],
@@ -167,9 +167,9 @@ export const operations = {
     output: members.updateMemberOutput,
   }),
   removeMember: post({
-    summary: 'Remove a member, with the name and e-mail address. Open sessions of the member end at once.',
+    summary: "Remove a member and delete the member's name and e-mail address. The member's sessions end immediately.",
     details:
-      'Tokens, share links and open invitations that the member created stay valid unless `descendants` is true. Browser tokens stay valid in either case, because pages use them, and so do members who were invited and have joined.',
+      'Tokens, share links and open invitations that the member created stay valid unless `descendants` is true. Browser tokens always stay valid, because pages use them. People whom the member invited and who have joined stay members.',
     paths: ['/account/removeMember'],
     tokens: owners,
     example: ['descendants'],
@@ -178,16 +178,16 @@ export const operations = {
     output: members.removeMemberOutput,
   }),
   getService: get({
-    summary: 'Retrieve what an owner should know of the service: its version, backups, retention and proxy.',
+    summary: 'Retrieve information about the service: its version, backups, retention and proxy.',
     paths: ['/account/getService'],
     tokens: owners,
     input: service.getServiceInput,
     output: service.getServiceOutput,
   }),
   listRefused: get({
-    summary: 'List the writes that were refused for their content, oldest first.',
+    summary: 'List the writes that were rejected for their content, oldest first.',
     details:
-      'They are on the list, without their tokens, until they are sent again, give way to later ones or name a contact that is erased.',
+      'A write stays on the list, without its token, until it is resent or discarded, newer ones replace it, or a contact that it names is erased.',
     paths: ['/account/listRefused'],
     tokens: owners,
     csv: { list: 'refused', limit: limits.refusedPerPage },
@@ -195,8 +195,9 @@ export const operations = {
     output: refused.listRefusedOutput,
   }),
   replayRefused: post({
-    summary: 'Send a refused write again, with the same eventUUID, time and token, after a fix.',
-    details: 'One that is carried out leaves the list. One that is refused again stays, and the response says why.',
+    summary: 'Resend a rejected write, optionally with a fix, keeping its eventUUID, time and token.',
+    details:
+      'A write that is stored is removed from the list. If it is rejected again it stays, and the response gives the reason.',
     paths: ['/account/replayRefused'],
     tokens: owners,
     body: 'batch',
@@ -206,7 +207,7 @@ export const operations = {
     output: refused.replayRefusedOutput,
   }),
   discardRefused: post({
-    summary: 'Remove a refused write from the list without sending it.',
+    summary: 'Remove a rejected write from the list without resending it.',
     paths: ['/account/discardRefused'],
     tokens: owners,
     refuses: ['unknown_refused'],
@@ -214,8 +215,8 @@ export const operations = {
     output: refused.discardRefusedOutput,
   }),
   listAudit: get({
-    summary: 'List who did what in the account, newest first.',
-    details: 'Nothing can change or delete an entry. It holds no personal data beyond the contactUUID.',
+    summary: 'List actions in the account and who performed them, newest first.',
+    details: 'Entries cannot be changed or deleted. They contain no personal data except contactUUIDs.',
     paths: ['/account/listAudit'],
     tokens: owners,
     example: ['action'],
@@ -224,9 +225,9 @@ export const operations = {
     output: audit.listAuditOutput,
   }),
   getContact: get({
-    summary: 'Look up a contact with its profile, tags and attributes.',
+    summary: 'Retrieve a contact with its profile, tags and attributes.',
     details:
-      'A browser token reads by its handle, and only what its own browser supplied; by the handle of a claim that names the contact by contactExternalID alone, only that ID. A merged contact is returned as the one that it was merged into.',
+      'A browser token identifies the contact by its handle, and reads only what its own browser sent. For a claim with only a contactExternalID, it reads only that ID. For a merged contact, the contact that it was merged into is returned.',
     paths: ['/contact/getContact', '/subscriber/getSubscriber', `/${pageNames.getContact}`],
     tokens: ['browser', ...readers],
     openToPages: true,
@@ -238,7 +239,7 @@ export const operations = {
   createContact: post({
     summary: 'Create a contact, or find it by your own ID or its e-mail address, and link the user to it.',
     details:
-      'Needs a contactExternalID or a contactEmailaddress. With a server token and both, the contactExternalID finds the contact, and the address is written to it; if only the address is known, its contact gets the contactExternalID. With only a contactExternalID, a server token may leave out the userUUID. With a browser token the fields are a claim, which is stored beside the contact and changes none of its fields. With a server token they are written. With a requestUUID, a repeated request changes nothing.',
+      'Requires a contactExternalID or a contactEmailaddress. With a server token, the fields are written to the contact. If both keys are sent, the contact with the contactExternalID gets the address; if no contact has that ID, the contact with the address gets it. With a contactExternalID, a server token may omit the userUUID. With a browser token, the fields are a claim, which is stored separately and does not change the contact. With a requestUUID, a repeated request changes nothing.',
     paths: ['/contact/createContact', '/createContact', '/subscriber/createSubscriber', `/${pageNames.createContact}`],
     tokens: ['browser', ...editors],
     openToPages: true,
@@ -250,7 +251,7 @@ export const operations = {
   createContacts: post({
     summary: 'Create or find up to 1,000 contacts, each with its own result.',
     details:
-      'Each contact is treated as by createContact, and has its own status in the response: an invalid one does not fail the others.',
+      'Each contact is processed as by createContact and has its own status in the response, so an invalid one does not fail the others.',
     paths: ['/contact/createContacts'],
     tokens: editors,
     body: 'batch',
@@ -260,9 +261,9 @@ export const operations = {
     output: contact.createContactsOutput,
   }),
   updateContact: post({
-    summary: 'Change the given fields of a contact.',
+    summary: 'Update fields of a contact.',
     details:
-      'An absent field or "" leaves a field as it is; null clears it. The first of contactUUID, contactExternalID and contactEmailaddress that is given names the contact; the others are written to it.',
+      'An absent field or "" leaves a value unchanged; null clears it. The first present field of contactUUID, contactExternalID and contactEmailaddress identifies the contact; the others are written to it.',
     paths: ['/contact/updateContact', '/subscriber/updateSubscriber'],
     tokens: editors,
     example: ['contactUUID', 'contactTelephone', 'contactTagID'],
@@ -280,9 +281,9 @@ export const operations = {
     output: contact.searchContactOutput,
   }),
   exportContact: post({
-    summary: 'Return all data of a contact: its record, claims, links and, page by page, events.',
+    summary: 'Return all data of a contact, page by page: its record, claims, links and events.',
     details:
-      'Follow nextCursor until it is "". Values have the IDs under which they are stored, those of merged entries of catalogues too. The call is recorded in the audit log.',
+      'Follow nextCursor until it is "". Values have the IDs under which they were stored, even those of merged catalogue entries. The call is recorded in the audit log.',
     paths: ['/contact/exportContact'],
     tokens: editors,
     example: ['contactUUID', 'limit'],
@@ -302,7 +303,7 @@ export const operations = {
   }),
   linkUser: post({
     summary: 'Link a user to a contact from now on.',
-    details: "Anonymous events of the user before the link become the contact's too.",
+    details: "The user's earlier anonymous events also become the contact's.",
     paths: ['/contact/linkUser'],
     tokens: editors,
     example: ['contactUUID'],
@@ -311,7 +312,7 @@ export const operations = {
     output: link.linkUserOutput,
   }),
   unlinkUser: post({
-    summary: 'Unlink a user: it is anonymous from now on.',
+    summary: 'Unlink a user, who is anonymous from now on.',
     paths: ['/contact/unlinkUser'],
     tokens: editors,
     refuses: ['unknown_user'],
@@ -319,8 +320,8 @@ export const operations = {
     output: link.unlinkUserOutput,
   }),
   voidLink: post({
-    summary: 'Ignore a link, or all links that a token claimed in a range of time; restore=true undoes it.',
-    details: 'The owner from before the link returns.',
+    summary: 'Ignore a link, or all links claimed with a token in a time range; restore=true undoes this.',
+    details: 'Events go back to their previous owner.',
     paths: ['/contact/voidLink'],
     tokens: editors,
     example: ['linkID'],
@@ -329,7 +330,7 @@ export const operations = {
     output: link.voidLinkOutput,
   }),
   acceptClaim: post({
-    summary: "Accept a claim: its values become the contact's own, and its link counts as verified.",
+    summary: "Accept a claim: its values become the contact's, and its link counts as verified.",
     paths: ['/contact/acceptClaim'],
     tokens: editors,
     refuses: ['unknown_claim', 'erased_contact', 'external_id_taken'],
@@ -337,7 +338,7 @@ export const operations = {
     output: link.acceptClaimOutput,
   }),
   voidClaim: post({
-    summary: "Ignore a claim's values and its link; restore=true undoes it.",
+    summary: "Ignore a claim's values and its link; restore=true undoes this.",
     paths: ['/contact/voidClaim'],
     tokens: editors,
     refuses: ['unknown_claim', 'erased_contact', 'external_id_taken'],
@@ -346,7 +347,7 @@ export const operations = {
   }),
   mergeContact: post({
     summary: 'Merge a contact into another one.',
-    details: 'The first contact stands for the other as well. No event is rewritten.',
+    details: 'The first contact then stands for both. No event is rewritten.',
     paths: ['/contact/mergeContact'],
     tokens: editors,
     example: ['contactUUID', 'otherContactUUID'],
@@ -356,7 +357,7 @@ export const operations = {
   }),
   unmergeContact: post({
     summary: 'Undo a merge.',
-    details: 'What the other contact had before the merge is its own again.',
+    details: 'Data that the other contact had before the merge belongs to it again.',
     paths: ['/contact/unmergeContact'],
     tokens: editors,
     example: ['otherContactUUID'],
@@ -367,7 +368,7 @@ export const operations = {
   logEvent: operation({
     summary: 'Log an event against an anonymous user or a contact.',
     details:
-      'A 200 means stored: committed and synced to disk. A repeated eventUUID is stored once. By GET with an Accept header for images, the response is a 1×1 GIF.',
+      'A 200 means that the event is committed and synced to disk. A repeated eventUUID is stored once. For a GET request whose Accept header prefers images, the response is a 1×1 GIF.',
     methods: ['POST', 'GET'],
     paths: ['/event/logEvent', '/logEvent', `/${pageNames.logEvent}`],
     tokens: pageAndServer,
@@ -379,7 +380,7 @@ export const operations = {
   }),
   logEvents: post({
     summary: 'Log up to 1,000 events in one commit.',
-    details: 'Each event has its own status in the response: an invalid one does not fail the others.',
+    details: 'Each event has its own status in the response, so an invalid one does not fail the others.',
     paths: ['/event/logEvents', `/${pageNames.logEvents}`],
     tokens: pageAndServer,
     openToPages: true,
@@ -393,7 +394,7 @@ export const operations = {
   createHandover: post({
     summary: "Encrypt a userUUID, so that a link can carry it to another of the customer's domains.",
     details:
-      'A handover is valid for two minutes, from the one host to the other, for the same User-Agent. The userUUID in it is encrypted. The tracker calls this for the hosts in data-domains.',
+      'A handover is valid for two minutes, between the two hosts and for the same User-Agent. The tracker calls this operation for the hosts in data-domains.',
     paths: ['/user/createHandover', `/${pageNames.createHandover}`],
     tokens: pageAndServer,
     openToPages: true,
@@ -401,9 +402,9 @@ export const operations = {
     output: handover.createHandoverOutput,
   }),
   takeHandover: post({
-    summary: 'Return the userUUID of a handover.',
+    summary: 'Exchange a handover for its userUUID.',
     details:
-      'Refused after two minutes, for other hosts, with a token of another account and for another User-Agent. An Origin header must name the host `to`.',
+      'Rejected after two minutes, for other hosts, with a token of another account, and for another User-Agent. An Origin header must match the host in `to`.',
     paths: ['/user/takeHandover', `/${pageNames.takeHandover}`],
     tokens: pageAndServer,
     openToPages: true,
@@ -411,8 +412,8 @@ export const operations = {
     output: handover.takeHandoverOutput,
   }),
   getEvent: get({
-    summary: 'Read events back, newest first unless asked otherwise.',
-    details: 'Follow nextCursor until it is "". The owner of each event is computed when it is read.',
+    summary: 'Read events, newest first by default.',
+    details: 'Follow nextCursor until it is "". The owner of each event is computed at read time.',
     paths: ['/event/getEvent'],
     tokens: readers,
     example: ['userUUID', 'limit', 'include'],
@@ -442,78 +443,79 @@ export const operations = {
   }),
   reportTotals: get({
     summary:
-      'Count events, users, people and sessions in a range of time, with `interval` also hour by hour to month by month.',
+      'Count events, users, people and sessions in a time range and, with `interval`, per hour, day, week or month.',
     details:
-      'With `attrID`, the numbers in that attribute are summed up too. The range has at most 1,000 intervals. Every event stored before the request is counted, and belongs to its present owner.',
+      'With `attrID`, the response also has statistics of the numbers in that attribute. The range has at most 1,000 intervals. Every event stored before the request is counted, for its current owner.',
     paths: ['/report/reportTotals'],
     tokens: readers,
     example: ['interval', 'eventName', 'attrID', 'compare'],
     slow: true,
-    refuses: ofReports,
+    refuses: reportCodes,
     input: report.reportTotalsInput,
     output: report.reportTotalsOutput,
   }),
   reportBreakdown: get({
-    summary: 'Count the same by one or two attributes, kinds of events, pages of entry and exit, weekdays or hours.',
-    details: 'The rows with the greatest counts are returned, and the exact counts of all others together.',
+    summary:
+      'Count events, users, people and sessions by one or two dimensions: attributes, kinds of events, entry and exit pages, weekdays or hours.',
+    details: 'Returns the rows with the highest counts, and the exact total of all others.',
     paths: ['/report/reportBreakdown'],
     tokens: readers,
     example: ['filter', 'sort', 'limit'],
     slow: true,
-    refuses: ofReports,
+    refuses: reportCodes,
     csv: { list: 'row', limit: limits.rowsPerCSVBreakdown },
     input: report.reportBreakdownInput,
     output: report.reportBreakdownOutput,
   }),
   reportFunnel: get({
-    summary: 'Count how many people, or sessions, go through two to eight steps in their order.',
+    summary: 'Count how many people, or sessions, go through two to eight steps in order.',
     paths: ['/report/reportFunnel'],
     tokens: readers,
     example: ['within'],
     slow: true,
-    refuses: ofReports,
+    refuses: reportCodes,
     input: report.reportFunnelInput,
     output: report.reportFunnelOutput,
   }),
   reportRetention: get({
-    summary: 'Count how many of the people who did something first in a day, week or month came back later.',
+    summary: 'Count how many of the people who first did something in a day, week or month came back later.',
     details: 'At most 100 periods.',
     paths: ['/report/reportRetention'],
     tokens: readers,
     example: ['first', 'back', 'interval'],
     slow: true,
-    refuses: ofReports,
+    refuses: reportCodes,
     input: report.reportRetentionInput,
     output: report.reportRetentionOutput,
   }),
   reportPeople: get({
-    summary: 'List the contacts and the users without one behind a number of a report.',
+    summary: 'List the people behind a number of a report: contacts, and users without one.',
     details:
-      'The request has the fields of the report, without `compare`, and says which number is meant: nothing more for the people of the whole range; `by` and `value` for a row of reportBreakdown; `step` with `reached` or `dropped` for a step of reportFunnel; `cohort`, with `later` for those who came back, for a number of reportRetention. The people on all pages are as many as that number says.',
+      'The request has the fields of the report, without `compare`, and selects a number: `by` and `value` for a row of reportBreakdown; `step` with `reached` or `dropped` for a step of reportFunnel; `cohort` for a period of reportRetention, with `later` for those who came back. Without these, it lists all people in the range. All pages together list exactly as many people as the report counts.',
     paths: ['/report/reportPeople'],
     tokens: readers,
     example: ['filter', 'limit'],
     slow: true,
-    refuses: ofReports,
+    refuses: reportCodes,
     csv: { list: 'person', limit: limits.peoplePerPage },
     input: people.reportPeopleInput,
     output: people.reportPeopleOutput,
   }),
   reportLive: get({
-    summary: 'Count the people of the last five minutes, by their pages, where they came from, and their countries.',
-    details: 'Each person is in each list once, by the newest event that says so.',
+    summary: 'Count the people of the last five minutes, by page, referrer and country.',
+    details: 'Each person counts once in each list, by the newest event that has the value.',
     paths: ['/report/reportLive'],
     tokens: readers,
     example: ['limit'],
     slow: true,
-    refuses: ofReports,
+    refuses: reportCodes,
     input: report.reportLiveInput,
     output: report.reportLiveOutput,
   }),
   createSegment: post({
     summary: 'Save a filter of reports under a name that other filters can use.',
     details:
-      'A segment of the same name is replaced. A report uses the filter that is saved when the report is asked. An account has at most 100 segments.',
+      'A segment with the same name is replaced. A report uses the filter that is saved at the time of the request. An account can have at most 100 segments.',
     paths: ['/report/createSegment'],
     tokens: editors,
     input: segment.createSegmentInput,
@@ -528,7 +530,7 @@ export const operations = {
   }),
   deleteSegment: post({
     summary: 'Delete a segment.',
-    details: 'A report whose filter names it is refused from then on.',
+    details: 'Reports whose filters name it are rejected from then on.',
     paths: ['/report/deleteSegment'],
     tokens: editors,
     refuses: ['unknown_segment'],
@@ -536,8 +538,8 @@ export const operations = {
     output: segment.deleteSegmentOutput,
   }),
   createView: post({
-    summary: 'Save a page of reports of the console under a name.',
-    details: 'A view of the same name is replaced. An account has at most 100 views.',
+    summary: 'Save a page of reports in the console under a name.',
+    details: 'A view with the same name is replaced. An account can have at most 100 views.',
     paths: ['/report/createView'],
     tokens: editors,
     example: ['viewQuery'],
@@ -560,9 +562,9 @@ export const operations = {
     output: view.deleteViewOutput,
   }),
   createShareLink: post({
-    summary: 'Create a secret link that shows the given reports to anybody who has it, without an account.',
+    summary: 'Create a secret link that shows reports to anyone who has it, without an account.',
     details:
-      'The response holds the secret of the link, once. The link shows these reports and nothing else. Segments in their filters are replaced by the filters that are saved now. Breakdowns by tags or profiles of contacts are refused. Each report has a `to`, unless `moving` is given. An account has at most 100 links that have not ended.',
+      'Only this response contains the secret of the link. The link shows these reports and nothing else. Segments in their filters are frozen as they are now. Breakdowns by contact tags or profiles are rejected. Each report needs a `to`, unless `moving` is given. An account can have at most 100 links that have not expired.',
     paths: ['/report/createShareLink'],
     tokens: editors,
     example: ['viewQuery'],
@@ -578,7 +580,7 @@ export const operations = {
     output: shareLink.listShareLinksOutput,
   }),
   revokeShareLink: post({
-    summary: 'Revoke a share link. It shows nothing from then on, in open pages too.',
+    summary: 'Revoke a share link. It stops working immediately, even in open pages.',
     paths: ['/report/revokeShareLink'],
     tokens: editors,
     refuses: ['unknown_share_link'],
@@ -588,7 +590,7 @@ export const operations = {
 } as const satisfies Record<string, Operation>;
 
 export type OperationName = keyof typeof operations;
-/** The input of an operation, checked and coerced. */
+/** The checked and coerced input of an operation. */
 export type InputOf<Name extends OperationName> = z.output<(typeof operations)[Name]['input']>;
 /** The request that a client may send, before coercion. */
 export type RequestOf<Name extends OperationName> = z.input<(typeof operations)[Name]['input']>;
@@ -600,8 +602,8 @@ export type AnswerOf<Name extends OperationName> = Omit<
 export type ResponseOf<Name extends OperationName> = z.output<(typeof operations)[Name]['output']>;
 
 /**
- * Whether an operation takes no POST and so only reads. An unknown parameter is an error in these operations; the others ignore it
- * and list it in `ignored`.
+ * Whether an operation only reads, which those without POST do. Reads reject unknown parameters; other operations list
+ * them in `ignored`.
  */
 export const isRead = ({ methods }: Operation): boolean => !methods.includes('POST');
 

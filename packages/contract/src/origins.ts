@@ -1,12 +1,12 @@
-/** The entries of accountOrigin: an origin (`https://shop.example`), or all of a domain's hosts (`https://*.example.com`). */
+/** Entries of accountOrigin: an origin (`https://shop.example`) or all hosts of a domain (`https://*.example.com`). */
 
 /**
- * `https://*.`, a host of 253 characters (RFC 1035 section 2.3.4) and a port. There is a limit because the time of the URL parser
- * grows with the square of the host's length.
+ * `https://*.`, a host of 253 characters (RFC 1035 section 2.3.4) and a port. The URL parser takes time quadratic in
+ * the length of the host.
  */
 const maxLength = 272;
 
-/** The canonical form of an entry, with scheme and host as RFC 6454 section 4 compares them; undefined if it is no valid entry. */
+/** The canonical form of an entry, for comparison by RFC 6454 section 4; undefined if it is invalid. */
 export const parseOrigin = (entry: string): string | undefined => {
   if (entry.length > maxLength) return undefined;
   const wildcard = /^(https?:\/\/)\*\.([^*]+)$/i.exec(entry.trim());
@@ -35,7 +35,7 @@ export const originAllowed = (entries: readonly string[], origin: string): boole
   });
 };
 
-/** The hosts that entries name, and for all of a domain's hosts how these end (`.example.com`). */
+/** The hosts of plain entries, and the host suffixes (`.example.com`) of wildcard entries. */
 export const originHosts = (entries: readonly string[]): { hosts: string[]; suffixes: string[] } => {
   const hosts = entries.map((entry) => new URL(entry.replace('*.', '')).hostname);
   return {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isPlaceholder, isSharedByMistake } from './placeholders.ts';
+import { isPlaceholder, isPlaceholderUserUUID } from './placeholders.ts';
 
 test.each([
   'undefinedundefined',
@@ -9,14 +9,14 @@ test.each([
   'aAaAaAaAaAaAaAaA',
   'not_authenticated',
   'NotAuthenticated',
-])('a userUUID of all visitors is one of nobody: %s', (userUUID) => {
-  expect(isSharedByMistake(userUUID)).toBe(true);
+])('recognizes a userUUID that a broken client sends for every visitor: %s', (userUUID) => {
+  expect(isPlaceholderUserUUID(userUUID)).toBe(true);
 });
 
 test.each(['undefinedundefined1', '0000000000000001', 'null-and-void-null', 'notauthenticated2'])(
-  'a userUUID of one visitor is taken: %s',
+  'accepts the userUUID of a single visitor: %s',
   (userUUID) => {
-    expect(isSharedByMistake(userUUID)).toBe(false);
+    expect(isPlaceholderUserUUID(userUUID)).toBe(false);
   },
 );
 
@@ -36,12 +36,12 @@ test.each([
     '#N/A',
     `{{${'x'.repeat(99)}}}`,
   ],
-])('an external ID of all contacts is one of nobody: %s', (externalID) => {
+])('recognizes an external ID that a broken client sends for every contact: %s', (externalID) => {
   expect(isPlaceholder(externalID)).toBe(true);
 });
 
 test.each(['7', '11', 'aaaa', '0007', 'nulla', 'trueman', 'undefined-7', '-7', '#7', '{7}', '$7', 'ñ', '客', '٣'])(
-  'an external ID of one contact is taken: %s',
+  'accepts the external ID of a single contact: %s',
   (externalID) => {
     expect(isPlaceholder(externalID)).toBe(false);
   },

@@ -1,35 +1,36 @@
 /**
- * Values that a broken client sends for all its visitors: a placeholder that was never filled in, or a variable that was
- * empty when it was turned into text. Accepting one as a userUUID would join all those visitors into one person. Those that are too
- * short for a userUUID, such as `undefined` and `[object Object]`, are rejected for that.
+ * Values that a broken client sends for every visitor: an unfilled placeholder, or an empty variable converted to text.
+ * As userUUIDs, they would merge all those visitors into one person. Values too short for a userUUID, such as
+ * `undefined`, fail the length check.
  */
 const placeholders = [
-  // One repeated character, or none, with any number of hyphens and underscores.
+  // At most one distinct character, repeated, with any number of hyphens and underscores.
   /^[-_]*(?:([^-_])(?:\1|[-_])*)?$/,
   // "undefinedundefined", "null-null-null-null"
   /^(?:(?:undefined|null|nan|none)[-_]?)+$/,
   /^not[-_]?authenticated$/,
 ];
 
-/** Texts that other placeholders turn into; none of them is long enough for a userUUID. */
+/** Further placeholders, too short for a userUUID. */
 const shortPlaceholders = /^(?:\[object \w+\]|true|false|(?:undefined|null|nan|none)|0+)$/;
 
-/** Longer text is not checked here: it is too long for a userUUID and rejected for that. */
+/** Longer text is not checked: it is too long for a userUUID. */
 const maxLength = 64;
 
-/** Whether a userUUID is one that a broken client sends for all its visitors: `undefinedundefined`, all zeros, … */
-export const isSharedByMistake = (userUUID: string): boolean => {
+/** Whether a broken client would send this userUUID for every visitor: `undefinedundefined`, all zeros, … */
+export const isPlaceholderUserUUID = (userUUID: string): boolean => {
   const text = userUUID.toLowerCase();
   return text.length <= maxLength && placeholders.some((pattern) => pattern.test(text));
 };
 
-/** Texts that a template or tag manager did not fill in, `{{id}}` and `${id}`, and the empty look-up of a spreadsheet. */
+/** Unfilled variables of a template or tag manager, `{{id}}` and `${id}`, and a failed spreadsheet lookup. */
 const unfilled = /^#n\/a$|\{\{[^{}]*\}\}|\$\{[^{}]*\}/;
 const letterOrDigit = /[\p{L}\p{N}]/u;
 
 /**
- * Whether a contactExternalID is one that a broken client sends for all its contacts: `undefined`, `null`, `[object Object]`, zeros,
- * `{{id}}`, a text without letters and digits, … Unlike in a userUUID, one repeated character such as `7` or `11` is a real ID.
+ * Whether a broken client would send this contactExternalID for every contact: `undefined`, `[object Object]`, zeros,
+ * `{{id}}`, text without letters or digits, … Unlike in a userUUID, one repeated character such as `7` or `11` is a
+ * real ID.
  */
 export const isPlaceholder = (externalID: string): boolean => {
   const text = externalID.toLowerCase();

@@ -20,7 +20,7 @@ const { eventID: _, ...rest } = tracked;
 const named = { eventName: 'Inscription réussie', ...rest };
 const envelope = { tokenUUID: 'browser_0', userUUID, cookieDomain: 'example.com', sentTime: 1_800_000_000_000 };
 
-test('what the tracker sends is plain', () => {
+test('recognizes what the tracker sends as plain', () => {
   expect(isPlain(batchEvent, tracked)).toBe(true);
   expect(isPlain(logEventsInput, { ...envelope, event: [tracked, tracked] })).toBe(true);
   expect(isPlain(logEventInput, { tokenUUID: 'browser_0', userUUID, ...tracked })).toBe(true);
@@ -28,9 +28,9 @@ test('what the tracker sends is plain', () => {
   expect(isPlain(logEventInput, { tokenUUID: 'browser_0', userUUID, ...named })).toBe(true);
 });
 
-/** Of a list of characters, so that limits are met exactly. */
-const textOf = (length: number) => fc.integer({ min: length - 1, max: length + 1 }).map((many) => 'x'.repeat(many));
-/** Any code point. With fast-check's own `unit: anyCharacter` each process spends 0.9 s on a table of all of them. */
+/** Texts around a limit: of this length, one shorter and one longer. */
+const textOf = (length: number) => fc.integer({ min: length - 1, max: length + 1 }).map((size) => 'x'.repeat(size));
+/** Any code point. fast-check's own unit for this builds a table that takes each process 0.9 s. */
 const anyCharacter = fc.integer({ min: 0, max: 0x10ffff }).map((code) => String.fromCodePoint(code));
 const oddities = [
   '__proto__',
@@ -58,14 +58,14 @@ const anyValue = fc.oneof(
   fc.constantFrom('2026-01-01', '2026-01-01T00:00:00Z', '1800000000000'),
 );
 
-/** Mostly what is right, now and then anything. */
-const nearly = (right: unknown): fc.Arbitrary<unknown> =>
-  fc.oneof({ weight: 12, arbitrary: fc.constant(right) }, { weight: 1, arbitrary: anyValue });
+/** Usually the valid value, occasionally anything. */
+const usually = (valid: unknown): fc.Arbitrary<unknown> =>
+  fc.oneof({ weight: 12, arbitrary: fc.constant(valid) }, { weight: 1, arbitrary: anyValue });
 
-const fieldsOf = (right: Readonly<Record<string, fc.Arbitrary<unknown>>>): fc.Arbitrary<unknown> =>
+const fieldsOf = (fields: Readonly<Record<string, fc.Arbitrary<unknown>>>): fc.Arbitrary<unknown> =>
   fc
     .tuple(
-      fc.record(right, { requiredKeys: [] }),
+      fc.record(fields, { requiredKeys: [] }),
       fc.oneof(
         { weight: 8, arbitrary: fc.constant({}) },
         {
@@ -74,12 +74,12 @@ const fieldsOf = (right: Readonly<Record<string, fc.Arbitrary<unknown>>>): fc.Ar
         },
       ),
     )
-    // As JSON.parse makes them.
-    .map(([known, more]) => Object.fromEntries([...Object.entries(known), ...Object.entries(more)]));
+    // Like JSON.parse, this creates `__proto__` as an own property.
+    .map(([known, extra]) => Object.fromEntries([...Object.entries(known), ...Object.entries(extra)]));
 
 const attribute = fieldsOf({
-  attrID: fc.oneof(fc.constantFrom('a', 'b'), fc.uuid(), nearly('page')),
-  attrValue: nearly('/'),
+  attrID: fc.oneof(fc.constantFrom('a', 'b'), fc.uuid(), usually('page')),
+  attrValue: usually('/'),
 });
 const attributes = fc.oneof(
   { weight: 6, arbitrary: fc.array(attribute, { maxLength: 3 }) },
@@ -88,37 +88,37 @@ const attributes = fc.oneof(
     weight: 1,
     arbitrary: fc
       .integer({ min: limits.attributesPerEvent - 1, max: limits.attributesPerEvent + 1 })
-      .map((many) => Array.from({ length: many }, (_, nth) => ({ attrID: `a${nth}`, attrValue: '' }))),
+      .map((length) => Array.from({ length }, (_, nth) => ({ attrID: `a${nth}`, attrValue: '' }))),
   },
 );
-const who = { userUUID: nearly(userUUID), contactUUID: nearly('contact') };
-const eventID = nearly(7);
-const eventName = nearly('Signed up');
-const what = {
-  eventUUID: nearly(tracked.eventUUID),
-  eventTime: nearly(tracked.eventTime),
+const subjectFields = { userUUID: usually(userUUID), contactUUID: usually('contact') };
+const eventID = usually(7);
+const eventName = usually('Signed up');
+const eventFields = {
+  eventUUID: usually(tracked.eventUUID),
+  eventTime: usually(tracked.eventTime),
   eventAttrArray: attributes,
 };
-const fieldsOfEvent = (others: Readonly<Record<string, fc.Arbitrary<unknown>>>) =>
+const eventOf = (more: Readonly<Record<string, fc.Arbitrary<unknown>>>) =>
   fc.oneof(
-    { weight: 3, arbitrary: fieldsOf({ eventID, ...what, ...others }) },
-    { weight: 3, arbitrary: fieldsOf({ eventName, ...what, ...others }) },
-    { weight: 1, arbitrary: fieldsOf({ eventID, eventName, ...what, ...others }) },
+    { weight: 3, arbitrary: fieldsOf({ eventID, ...eventFields, ...more }) },
+    { weight: 3, arbitrary: fieldsOf({ eventName, ...eventFields, ...more }) },
+    { weight: 1, arbitrary: fieldsOf({ eventID, eventName, ...eventFields, ...more }) },
   );
 const events = fc.oneof(
-  fc.array(fieldsOfEvent({}), { maxLength: 3 }),
+  fc.array(eventOf({}), { maxLength: 3 }),
   anyValue,
-  fc.constantFrom(limits.eventsPerBatch, limits.eventsPerBatch + 1).map((many) => Array(many).fill(tracked)),
+  fc.constantFrom(limits.eventsPerBatch, limits.eventsPerBatch + 1).map((length) => Array(length).fill(tracked)),
 );
-const sent = { tokenUUID: nearly('browser_0'), sentTime: nearly(1), ...who };
+const sent = { tokenUUID: usually('browser_0'), sentTime: usually(1), ...subjectFields };
 
 test.each<[name: string, schema: z.ZodType, inputs: fc.Arbitrary<unknown>]>([
-  ['batchEvent', batchEvent, fieldsOfEvent(who)],
-  ['logEvent', logEventInput, fieldsOfEvent(sent)],
-  ['logEvents', logEventsInput, fieldsOf({ ...sent, cookieDomain: nearly('example.com'), event: events })],
-])('what is plain Zod answers as it is, and knows: %s', (_, schema, inputs) => {
-  // The same to Zod, and without a test of its own.
-  const asked = schema.clone();
+  ['batchEvent', batchEvent, eventOf(subjectFields)],
+  ['logEvent', logEventInput, eventOf(sent)],
+  ['logEvents', logEventsInput, fieldsOf({ ...sent, cookieDomain: usually('example.com'), event: events })],
+])('considers plain only what Zod returns unchanged and without unknown fields: %s', (_, schema, inputs) => {
+  // Equal for Zod, but without a registered fast check.
+  const unregistered = schema.clone();
   const findUnknown = createFindUnknown(schema);
   let plain = 0;
   fc.assert(
@@ -126,7 +126,7 @@ test.each<[name: string, schema: z.ZodType, inputs: fc.Arbitrary<unknown>]>([
       if (!isPlain(schema, input)) return;
       plain += 1;
       const { tokenUUID: _, ...fields } = input as Record<string, unknown>;
-      expect(asked.safeParse(input)).toStrictEqual({ success: true, data: fields });
+      expect(unregistered.safeParse(input)).toStrictEqual({ success: true, data: fields });
       expect(findUnknown(fields)).toEqual([]);
     }),
     { numRuns: 5_000 },

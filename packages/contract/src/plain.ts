@@ -1,37 +1,37 @@
 /**
- * Fast checks for plain input: input that has only known fields, each in the form that is stored, so that a schema returns it
- * unchanged. Our tracker sends such input. The check takes a seventh of Zod's time (0.45 µs instead of 3.1 µs for an event of three
- * attributes). Zod checks all other input.
+ * Fast checks for plain input, as our tracker sends it: only known fields, all in canonical form, so that a schema
+ * returns it unchanged. They take 0.45 µs instead of Zod's 3.1 µs for an event with three attributes. Zod checks all
+ * other input.
  */
 import type { z } from 'zod';
 import { canonicalName, endOfTime, isCatalogueID, isNumeral, isStorable } from './fields.ts';
 import { eventUUIDPattern, userUUIDPattern } from './identifiers.ts';
 import { limits } from './limits.ts';
-import { isSharedByMistake } from './placeholders.ts';
+import { isPlaceholderUserUUID } from './placeholders.ts';
 
 type Test = (input: unknown) => boolean;
 
 const tests = new WeakMap<z.ZodType, Test>();
 
-/** Registers a test for the schema, and returns the schema. It must return every input that passes the test unchanged. */
+/** Registers a test for a schema that returns every input passing the test unchanged. Returns the schema. */
 export const withPlain = <Schema extends z.ZodType>(schema: Schema, test: Test): Schema => {
   tests.set(schema, test);
   return schema;
 };
 
-/** Whether the schema returns this input unchanged and knows all its fields. False if the schema has no test. */
+/** Whether the input is plain. False if the schema has no test. */
 export const isPlain = (schema: z.ZodType, input: unknown): boolean => tests.get(schema)?.(input) ?? false;
 
-/** A test for an object that has no other fields than `fields`, and has all `required` ones. A list without entries may pass. */
+/** A test for an object that has only `fields`, and all `required` ones. An empty list may pass. */
 export const object = (fields: Readonly<Record<string, Test>>, required: readonly string[] = []): Test => {
-  const known = new Map(
+  const allowed = new Map(
     Object.entries(fields).map(([name, test]) => [name, { test, counts: Number(required.includes(name)) }]),
   );
   return (input) => {
     if (typeof input !== 'object' || input === null) return false;
     let missing = required.length;
     for (const name in input) {
-      const field = known.get(name);
+      const field = allowed.get(name);
       if (!field?.test((input as Record<string, unknown>)[name])) return false;
       missing -= field.counts;
     }
@@ -42,14 +42,14 @@ export const object = (fields: Readonly<Record<string, Test>>, required: readonl
 export const anything: Test = () => true;
 
 const text =
-  (leastLength: number, maxLength: number): Test =>
+  (minLength: number, maxLength: number): Test =>
   (input) =>
-    typeof input === 'string' && input.length >= leastLength && input.length <= maxLength && isStorable(input);
+    typeof input === 'string' && input.length >= minLength && input.length <= maxLength && isStorable(input);
 
 const wholeNumber =
-  (least: number, most: number): Test =>
+  (min: number, max: number): Test =>
   (input) =>
-    Number.isInteger(input) && (input as number) >= least && (input as number) <= most;
+    Number.isInteger(input) && (input as number) >= min && (input as number) <= max;
 
 const identifier =
   (pattern: RegExp): Test =>
@@ -64,7 +64,7 @@ export const time = wholeNumber(0, endOfTime - 1);
 export const eventUUID = identifier(eventUUIDPattern);
 
 const isUserUUID = identifier(userUUIDPattern);
-export const userUUID: Test = (input) => isUserUUID(input) && !isSharedByMistake(input as string);
+export const userUUID: Test = (input) => isUserUUID(input) && !isPlaceholderUserUUID(input as string);
 
 const isCatalogueText = text(1, limits.attrIDLength);
 const isAttribute = object(
@@ -75,18 +75,19 @@ const isAttribute = object(
   ['attrID', 'attrValue'],
 );
 
-/** A test for a list of at most `most` entries, each of which passes. */
+/** A test for a list of at most `max` entries that all pass. */
 const list =
-  (most: number, isEntry: Test): Test =>
+  (max: number, isEntry: Test): Test =>
   (input) =>
-    Array.isArray(input) && input.length <= most && input.every(isEntry);
+    Array.isArray(input) && input.length <= max && input.every(isEntry);
 
 const isAttributeList = list(limits.attributesPerEvent, isAttribute);
-const standsTwice = ({ attrID }: { attrID: string }, index: number, all: readonly { attrID: string }[]) => {
+const isRepeatedLater = ({ attrID }: { attrID: string }, index: number, all: readonly { attrID: string }[]) => {
   for (let later = index + 1; later < all.length; later += 1) if (all[later]?.attrID === attrID) return true;
   return false;
 };
-export const attributes: Test = (input) => isAttributeList(input) && !(input as { attrID: string }[]).some(standsTwice);
+export const attributes: Test = (input) =>
+  isAttributeList(input) && !(input as { attrID: string }[]).some(isRepeatedLater);
 
 const isEventList = list(limits.eventsPerBatch, anything);
 export const events: Test = (input) => isEventList(input) && (input as []).length > 0;

@@ -1,4 +1,4 @@
-/** Bundles what the pages load. Each file has a hash of its content in its name, so that browsers may keep it for ever. */
+/** Bundles the pages' assets. File names contain a content hash, so that browsers can cache them forever. */
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
@@ -15,13 +15,13 @@ export interface AssetNames {
 
 interface Assets {
   readonly names: AssetNames;
-  /** By their names, relative to `/docs/`. */
+  /** By name, relative to `/docs/`. */
   readonly files: ReadonlyMap<string, Buffer>;
 }
 
 const source = (name: string): string => fileURLToPath(new URL(`../src/${name}`, import.meta.url));
 
-/** Browsers of the last years: `:has`, popovers and modules degrade to plain pages in older ones. */
+/** Recent browsers. In older ones, pages without `:has`, popovers and modules remain usable. */
 const target = ['chrome109', 'firefox115', 'safari16'];
 
 const hashed = (name: string, content: Buffer): string => {
@@ -29,10 +29,10 @@ const hashed = (name: string, content: Buffer): string => {
   return `assets/${name.replace(/(?=\.\w+$)/, `.${hash}`)}`;
 };
 
-/** The license of the package that is in the scripts, in its own words. */
+/** The license text of the bundled package. */
 const readLicense = async (): Promise<Buffer> => {
   const text = await readFile(new URL('LICENSE.txt', bundledPackage), 'utf8');
-  return Buffer.from(`The scripts of the documentation contain parts of:\n\nminisearch\n\n${text.trim()}\n`);
+  return Buffer.from(`The documentation scripts contain parts of:\n\nminisearch\n\n${text.trim()}\n`);
 };
 
 export const buildAssets = async (entries: readonly SearchEntry[]): Promise<Assets> => {

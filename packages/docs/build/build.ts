@@ -1,6 +1,6 @@
 /**
- * Builds the documentation: pages as static HTML, what they load, and compressed forms of the latter. The server fills in its address
- * (`places` in page.ts), so it compresses the pages itself. With a folder as its argument it builds into that one.
+ * Builds the documentation: static HTML pages, their assets, and compressed assets. The server compresses pages itself,
+ * after filling in `placeholders` (page.ts). An optional argument names the output folder.
  */
 import { readdirSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
@@ -10,7 +10,7 @@ import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { isFresh, markBuilt } from '../../fresh.ts';
 import { manuals } from './manuals.ts';
 
-/** Everything that the pages are made of. */
+/** All inputs of the build. */
 export const sources = [
   'packages/docs/build',
   'packages/docs/src',
@@ -25,9 +25,9 @@ export const sources = [
 /** `reference/logEvent` → `reference/logEvent.html`, `reference/` → `reference/index.html` */
 const fileOf = (path: string): string => `${path}${path === '' || path.endsWith('/') ? 'index' : ''}.html`;
 
-/** Builds into this folder, which it empties first. Returns how many pages there are. */
+/** Empties the folder and builds into it. Returns the number of pages. */
 export const buildDocs = async (folder: string): Promise<number> => {
-  // Loaded only where something is to be built.
+  // Loaded lazily: often there is nothing to build.
   const [{ createSite, searchEntries }, { layout }, { buildAssets }, { pictures }] = await Promise.all([
     import('./site.ts'),
     import('./layout.ts'),
@@ -38,7 +38,7 @@ export const buildDocs = async (folder: string): Promise<number> => {
   const { names, files } = await buildAssets(searchEntries(site));
   await rm(folder, { recursive: true, force: true });
   for (const name of ['reference', 'assets']) await mkdir(join(folder, name), { recursive: true });
-  const isShown = ({ path }: { readonly path: string }) =>
+  const isUsed = ({ path }: { readonly path: string }) =>
     site.pages.some(({ content }) => String(content).includes(path));
   const write = (path: string, content: string | Buffer) => writeFile(join(folder, path), content);
   await Promise.all([
@@ -48,28 +48,28 @@ export const buildDocs = async (folder: string): Promise<number> => {
       write(`${path}.br`, brotliCompressSync(content)),
       write(`${path}.gz`, gzipSync(content, { level: 9 })),
     ]),
-    // WebP is compressed.
-    ...[...pictures.values()].filter(isShown).map(({ path, content }) => write(path, content)),
+    // WebP is already compressed.
+    ...[...pictures.values()].filter(isUsed).map(({ path, content }) => write(path, content)),
   ]);
   return site.pages.length;
 };
 
 export const dist = fileURLToPath(new URL('../dist', import.meta.url));
 
-/** Builds into dist/, unless that is newer than its sources. Returns the number of pages, or undefined. */
+/** Builds into dist/ unless it is up to date. Returns the number of pages, or undefined if nothing was built. */
 export const buildDist = async (): Promise<number | undefined> => {
   if (isFresh(dist, sources)) return undefined;
-  const began = new Date();
+  const startTime = new Date();
   const pages = await buildDocs(dist);
-  markBuilt(dist, began);
+  markBuilt(dist, startTime);
   return pages;
 };
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const [, , given] = process.argv;
-  if (given !== undefined) console.log(`${given}: ${await buildDocs(resolve(given))} pages`);
+  const [, , folder] = process.argv;
+  if (folder !== undefined) console.log(`${folder}: ${await buildDocs(resolve(folder))} pages`);
   else {
     const pages = await buildDist();
-    console.log(pages === undefined ? 'the documentation is newer than its sources' : `dist: ${pages} pages`);
+    console.log(pages === undefined ? 'The documentation is up to date.' : `dist: ${pages} pages`);
   }
 }

@@ -1,2 +1,2 @@
-/** The folder of the only package by others whose code is in the scripts of the pages. */
+/** The folder of the only third-party package in the page scripts. */
 export const bundledPackage = new URL('../../', import.meta.resolve('minisearch'));

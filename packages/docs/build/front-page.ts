@@ -1,22 +1,22 @@
-/** The first page: the script tag, a first event, and everything there is to read. */
+/** The home page: the script tag, a first event, and links to all guides and operations. */
 import { html } from 'hono/html';
 import { codeBlock } from './highlight.ts';
 import { renderInline } from './markdown.ts';
-import { type Page, places } from './page.ts';
-import { described, document } from './reference/document.ts';
+import { type Page, placeholders } from './page.ts';
+import { document, operationDocs } from './reference/document.ts';
 import { operationPath } from './reference/operation-page.ts';
 import type { GuideGroup } from './texts.ts';
 
-const firstEvent = `curl ${places.root}/event/logEvent \\
+const firstEvent = `curl ${placeholders.root}/event/logEvent \\
   -H "Authorization: Bearer $SERVER_TOKEN" \\
   -d '{ "eventName": "Signed up",
         "userUUID": "visitor-of-the-docs" }'
 
-curl ${places.root}/event/getEvent \\
+curl ${placeholders.root}/event/getEvent \\
   -H "Authorization: Bearer $SERVER_TOKEN"`;
 
 export const frontPage = (groups: readonly GuideGroup[]): Page => {
-  const text = 'How to log what visitors do, read it back, and know who it was.';
+  const text = 'How to log what visitors do, read it back, and identify them.';
   return {
     path: '',
     title: 'Firsthand documentation',
@@ -32,17 +32,17 @@ export const frontPage = (groups: readonly GuideGroup[]): Page => {
     )}</p>
 </div>
 <section id="begin" aria-labelledby="begin-title">
-<h2 id="begin-title">Begin</h2>
+<h2 id="begin-title">Get started</h2>
 <div class="steps">
 <div class="step">
-<h3>1. Put the tag into your pages</h3>
-<p>Into the <code>&lt;head&gt;</code>, with your browser token. Recommended: serve the script from <a href="own-domain">a path of your own site</a>. Only then does Safari keep the cookie for 400 days.</p>
-<figure class="code"><figcaption>HTML</figcaption><pre class="wraps" tabindex="0"><code>${places.scriptTag}</code></pre></figure>
+<h3>1. Add the tag to your pages</h3>
+<p>Put it in the <code>&lt;head&gt;</code>, with your browser token. We recommend serving the script from <a href="own-domain">a path on your own site</a>: only then does Safari keep the cookie for 400 days.</p>
+<figure class="code"><figcaption>HTML</figcaption><pre class="wraps" tabindex="0"><code>${placeholders.scriptTag}</code></pre></figure>
 ${codeBlock("tracker.log('Signed up', { plan: 'monthly' });", 'js')}
 </div>
 <div class="step">
-<h3>2. Log from your server, and read back</h3>
-<p>With a server token, which stays secret. A response of 200 means that the event is stored.</p>
+<h3>2. Log from your server, and read events</h3>
+<p>Use a server token, and keep it secret. A 200 response means that the event is stored.</p>
 ${codeBlock(firstEvent, 'sh')}
 </div>
 </div>
@@ -61,7 +61,7 @@ ${groups.map(
 <h2 id="reference-title"><a class="anchor" href="reference/">API reference</a></h2>
 <div class="nouns">${document.tags.map(
       ({ name: noun, description }) =>
-        html`<div><h3>${noun}</h3><p>${description}</p><ul>${described
+        html`<div><h3>${noun}</h3><p>${description}</p><ul>${operationDocs
           .filter((operation) => operation.noun === noun)
           .map(({ name }) => html`<li><a href="${operationPath(name)}"><code>${name}</code></a></li>`)}</ul></div>`,
     )}</div>

@@ -1,4 +1,4 @@
-/** Colors code when the documentation is built, by highlight.js. */
+/** Highlights code at build time, with highlight.js. */
 import hljs from 'highlight.js/lib/common';
 import apache from 'highlight.js/lib/languages/apache';
 import dockerfile from 'highlight.js/lib/languages/dockerfile';
@@ -12,11 +12,11 @@ hljs.registerLanguage('dockerfile', dockerfile);
 hljs.registerLanguage('http', http);
 hljs.registerLanguage('nginx', nginx);
 
-/** The HTML of the code, with classes for what it consists of; without them in a language that highlight.js does not know. */
+/** The code as highlighted HTML; plain text for a language that highlight.js does not know. */
 export const highlight = (code: string, language: string): HTML =>
   hljs.getLanguage(language) ? raw(hljs.highlight(code, { language, ignoreIllegals: true }).value) : html`${code}`;
 
-const names: Readonly<Record<string, string>> = {
+const languageNames: Readonly<Record<string, string>> = {
   sh: 'Shell',
   bash: 'Shell',
   js: 'JavaScript',
@@ -41,8 +41,12 @@ const names: Readonly<Record<string, string>> = {
   text: 'Output',
 };
 
-/** A block of code with its language above it. `label` replaces the name of the language. */
-export const codeBlock = (code: string, language: string, label = names[language.toLowerCase()] ?? language): HTML =>
+/** A code block with a caption: the name of its language, or `label`. */
+export const codeBlock = (
+  code: string,
+  language: string,
+  label = languageNames[language.toLowerCase()] ?? language,
+): HTML =>
   html`<figure class="code">
 <figcaption>${label || 'Text'}</figcaption>
 <pre tabindex="0"><code>${highlight(code, language)}</code></pre>

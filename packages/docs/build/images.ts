@@ -1,4 +1,4 @@
-/** The pictures that texts show. Each has a hash of its content in its name, so that browsers may store it for ever. */
+/** The pictures in texts. File names contain a content hash, so that browsers can cache them forever. */
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 
@@ -14,7 +14,7 @@ export interface Picture {
 const folder = new URL('../images/', import.meta.url);
 const pixelsPerUnit = 1.5;
 
-/** The size of a picture in pixels, from the header of a WebP file that is lossy or extended (RFC 9649 section 2). */
+/** The pixel size of a picture, from the header of a lossy or extended WebP file (RFC 9649 section 2). */
 const sizeOf = (name: string, content: Buffer): readonly [width: number, height: number] => {
   switch (content.toString('latin1', 8, 16)) {
     case 'WEBPVP8 ':
@@ -22,11 +22,11 @@ const sizeOf = (name: string, content: Buffer): readonly [width: number, height:
     case 'WEBPVP8X':
       return [content.readUIntLE(24, 3) + 1, content.readUIntLE(27, 3) + 1];
     default:
-      throw new Error(`${name} is no lossy WebP file`);
+      throw new Error(`${name} is not a lossy WebP file`);
   }
 };
 
-/** By their file names. */
+/** By file name. */
 export const pictures: ReadonlyMap<string, Picture> = new Map(
   readdirSync(folder)
     .filter((name) => name.endsWith('.webp'))

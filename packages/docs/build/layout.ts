@@ -1,4 +1,4 @@
-/** The frame of every page: head, search, navigation, and what is next. */
+/** The frame of every page: head, search, navigation, and links to the previous and next page. */
 import { html } from 'hono/html';
 import type { AssetNames } from './assets.ts';
 import { type HTML, type NavigationGroup, type NavigationLink, type Page, relativePath } from './page.ts';
@@ -10,8 +10,8 @@ const navigation = (groups: readonly NavigationGroup[], { path }: Page): HTML =>
 ${groups.map(
   ({ title, links }, index) => html`<p id="menu-${index}">${title}</p>
 <ul aria-labelledby="menu-${index}">${links.map((link) => {
-    const isHere = link.path === path;
-    return html`<li><a href="${relativePath(path, link.path)}"${isHere ? html` aria-current="page"` : ''}>${label(link)}</a></li>`;
+    const isCurrent = link.path === path;
+    return html`<li><a href="${relativePath(path, link.path)}"${isCurrent ? html` aria-current="page"` : ''}>${label(link)}</a></li>`;
   })}</ul>
 `,
 )}</nav>`;
@@ -23,18 +23,18 @@ const contents = ({ headings = [] }: Page): HTML =>
         ({ anchor, title }) => html`<li><a href="#${anchor}">${title}</a></li>`,
       )}</ul></nav>`;
 
-const neighbours = (groups: readonly NavigationGroup[], { path }: Page): HTML => {
+const neighbors = (groups: readonly NavigationGroup[], { path }: Page): HTML => {
   const links = groups.flatMap((group) => group.links);
   const at = links.findIndex((link) => link.path === path);
-  const [before, after] = at < 0 ? [] : [links[at - 1], links[at + 1]];
+  const [previous, next] = at < 0 ? [] : [links[at - 1], links[at + 1]];
   const link = (to: NavigationLink | undefined, kind: string, text: string): HTML =>
     to
       ? html`<a class="${kind}" href="${relativePath(path, to.path)}"><span>${text}</span> ${label(to)}</a>`
       : html`<span></span>`;
-  return html`<nav class="neighbours" aria-label="Next and previous page">${link(before, 'before', 'Previous')}${link(after, 'after', 'Next')}</nav>`;
+  return html`<nav class="neighbors" aria-label="Next and previous page">${link(previous, 'before', 'Previous')}${link(next, 'after', 'Next')}</nav>`;
 };
 
-/** The whole document. The script knows from `data-root` where the server's root is, and `data-docs` where `/docs/` is. */
+/** The whole document. `data-root` and `data-docs` give the script the paths of the server's root and of `/docs/`. */
 export const layout = (page: Page, groups: readonly NavigationGroup[], assets: AssetNames): HTML => {
   const { path, title, description, content, form } = page;
   const to = (target: string): string => relativePath(path, target);
@@ -70,7 +70,7 @@ ${navigation(groups, page)}
 <main id="content" tabindex="-1">
 <article>
 ${content}</article>
-${neighbours(groups, page)}
+${neighbors(groups, page)}
 </main>
 ${contents(page)}
 </div>

@@ -1,4 +1,4 @@
-/** The pages beside the guides: files that a user of the service reads, with the page of each and its name in the navigation. */
+/** Pages other than guides: the file, path and navigation label of each. */
 export const manuals: Readonly<Record<string, { readonly path: string; readonly label: string }>> = {
   'packages/docs/manual/console.md': { path: 'console', label: 'The console' },
   'packages/docs/manual/operations.md': { path: 'operations', label: 'Operations by example' },

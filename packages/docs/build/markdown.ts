@@ -1,4 +1,4 @@
-/** Markdown to HTML: the text of a file of the repository, with links to other pages of the documentation. */
+/** Renders a Markdown file of the repository, with links to other pages of the documentation. */
 import GithubSlugger from 'github-slugger';
 import { html, raw } from 'hono/html';
 import { Marked, type Token, type Tokens } from 'marked';
@@ -6,33 +6,36 @@ import { codeBlock } from './highlight.ts';
 import type { HTML, Section } from './page.ts';
 
 /**
- * Where a link leads, or undefined for a file that is no page: then its text stays, without a link. `href` is as it is in the file,
- * without its anchor.
+ * Resolves a link from the file, without its anchor. Undefined for a file without a page: only the link's text is
+ * shown.
  */
 type ResolveLink = (href: string) => string | undefined;
 
-/** A picture, and where it is for the page. */
-export interface ShownPicture {
+/** A picture, with its URL relative to the page. */
+export interface PageImage {
   readonly src: string;
   readonly width: number;
   readonly height: number;
 }
-/** The picture of that address, or undefined if there is none: then only its text is shown. */
-type ResolvePicture = (href: string) => ShownPicture | undefined;
+/** Finds a picture. Undefined if it does not exist: only its alternative text is shown. */
+type ResolvePicture = (href: string) => PageImage | undefined;
 
 export interface Rendered {
   /** The first heading. */
   readonly title: string;
-  /** Its plain text up to the first heading below the title. */
+  /** The plain text before the first heading below the title. */
   readonly lead: string;
-  /** From the title to the first code or the first heading below it, or through the heading above the first code of `needsSetUp`; and what follows. */
+  /**
+   * The part before the set-up block, and the rest. The intro ends with the heading above the first code that needs
+   * set-up; without such code, before the first code block or heading below the title.
+   */
   readonly intro: HTML;
   readonly rest: HTML;
   readonly headings: { readonly anchor: string; readonly title: string }[];
   readonly sections: Section[];
 }
 
-/** The text of tokens, without markup and comments. */
+/** The text of tokens, without markup or comments. */
 export const plainText = (tokens: readonly Token[]): string =>
   tokens
     .map((token): string => {
@@ -44,7 +47,7 @@ export const plainText = (tokens: readonly Token[]): string =>
       if (token.type === 'list')
         return (token as Tokens.List).items.map(({ tokens: item }) => plainText(item)).join(' ');
       if ('tokens' in token && token.tokens) return plainText(token.tokens);
-      return token.type === 'br' ? ' ' : 'text' in token ? unescaped(String(token.text)) : '';
+      return token.type === 'br' ? ' ' : 'text' in token ? unescapeText(String(token.text)) : '';
     })
     .join('')
     .replaceAll(/\s+/g, ' ');
@@ -56,12 +59,12 @@ const entities: Readonly<Record<string, string>> = {
   '&quot;': '"',
   '&#39;': "'",
 };
-/** marked escapes the text of its tokens. */
-const unescaped = (text: string): string =>
+/** Undoes the escaping that marked applies to the text of tokens. */
+const unescapeText = (text: string): string =>
   text.replaceAll(/&(?:amp|lt|gt|quot|#39);/g, (entity) => entities[entity] ?? entity);
 
 const isComment = (text: string): boolean => /^\s*(?:<!--[\s\S]*?-->\s*)*$/.test(text);
-const isElsewhere = (href: string): boolean => /^https?:\/\//.test(href);
+const isExternal = (href: string): boolean => /^https?:\/\//.test(href);
 
 const createMarked = (resolve: ResolveLink, pictureAt: ResolvePicture, headings: ReadonlyMap<Token, Heading>) => {
   const marked = new Marked({ gfm: true });
@@ -76,9 +79,9 @@ const createMarked = (resolve: ResolveLink, pictureAt: ResolvePicture, headings:
       link({ href, tokens }) {
         const text = this.parser.parseInline(tokens);
         const [file = '', anchor] = href.split('#', 2);
-        const to = isElsewhere(href) ? href : file === '' ? `#${anchor}` : resolve(file);
+        const to = isExternal(href) ? href : file === '' ? `#${anchor}` : resolve(file);
         if (to === undefined) return text;
-        const whole = anchor === undefined || file === '' || isElsewhere(href) ? to : `${to}#${anchor}`;
+        const whole = anchor === undefined || file === '' || isExternal(href) ? to : `${to}#${anchor}`;
         return String(html`<a href="${whole}">${raw(text)}</a>`);
       },
       image: ({ href, text }) => {
@@ -87,7 +90,7 @@ const createMarked = (resolve: ResolveLink, pictureAt: ResolvePicture, headings:
         const { src, width, height } = picture;
         return String(html`<img src="${src}" alt="${text}" width="${width}" height="${height}" loading="lazy">`);
       },
-      // Comments name tests. There is no other HTML in the files, and text is what it would be.
+      // Comments name tests. Any other HTML is shown as text.
       html: ({ text }) => (isComment(text) ? '' : String(html`${text}`)),
       code: ({ text, lang = '' }) => String(codeBlock(text, lang)),
       table(token) {
@@ -106,7 +109,7 @@ interface Heading {
   readonly depth: number;
 }
 
-/** Renders a file. `needsSetUp` finds the code that needs a text before it. Throws when the file does not begin with a heading. */
+/** Renders a file. `needsSetUp` recognizes code that needs a set-up block before it. Throws without a title. */
 export const renderMarkdown = (
   text: string,
   resolve: ResolveLink,
@@ -123,7 +126,7 @@ export const renderMarkdown = (
     if (token.type === 'heading') {
       const title = plainText([token]).trim();
       const anchor = slugger.slug(title);
-      // No level is left out, for those who go from heading to heading.
+      // Screen reader users navigate by headings, so levels must not be skipped.
       depth = Math.min(token.depth, depth + 1);
       rendered.set(token, { anchor, depth });
       const isTitle = depth === 1;
@@ -135,19 +138,19 @@ export const renderMarkdown = (
     }
   }
   const [first] = sections;
-  if (first?.anchor !== '') throw new Error(`a page has to begin with a heading: ${text.slice(0, 80)}`);
+  if (first?.anchor !== '') throw new Error(`a page must begin with a heading: ${text.slice(0, 80)}`);
   const marked = createMarked(resolve, pictureAt, rendered);
-  const render = (some: Token[]): HTML => raw(marked.parser(some));
+  const render = (part: Token[]): HTML => raw(marked.parser(part));
   const isBelowTitle = (token: Token) => token.type === 'heading' && token.depth > 1;
-  const needing = tokens.findIndex((token) => token.type === 'code' && needsSetUp(token.text));
-  const above = tokens.slice(0, Math.max(0, needing)).findLastIndex(isBelowTitle);
+  const setUpCode = tokens.findIndex((token) => token.type === 'code' && needsSetUp(token.text));
+  const headingAbove = tokens.slice(0, Math.max(0, setUpCode)).findLastIndex(isBelowTitle);
   const end = tokens.findIndex((token) => token.type === 'code' || isBelowTitle(token));
-  const at = above >= 0 ? above + 1 : end < 0 ? tokens.length : end;
+  const at = headingAbove >= 0 ? headingAbove + 1 : end < 0 ? tokens.length : end;
   const intro = render(tokens.slice(0, at));
   return { title: first.title, lead: first.text, intro, rest: render(tokens.slice(at)), headings, sections };
 };
 
-/** The text of a table's cell, without its links. */
+/** Renders the text of a table cell, without links. */
 export const renderInline = (text: string): HTML =>
   raw(
     createMarked(

@@ -1,12 +1,12 @@
-/** The shapes that the parts of the documentation share. */
+/** Types and helpers that the parts of the build share. */
 import type { html } from 'hono/html';
 
-/** HTML, in which `html` has escaped every value that is not HTML itself. */
+/** HTML in which `html` has escaped every value that is not HTML itself. */
 export type HTML = ReturnType<typeof html>;
 
-/** A part of a page, for the search. */
+/** A section of a page, for the search. */
 export interface Section {
-  /** Empty for the beginning of the page. */
+  /** Empty for the start of the page. */
   readonly anchor: string;
   readonly title: string;
   /** Its text without markup. */
@@ -20,9 +20,9 @@ export interface Page {
   /** One sentence, for search engines and results. */
   readonly description: string;
   readonly content: HTML;
-  /** The headings of a long text, listed beside it. */
+  /** Headings for the table of contents. */
   readonly headings?: readonly { readonly anchor: string; readonly title: string }[];
-  /** `wide` has samples beside its text. */
+  /** `wide` has samples next to its text. */
   readonly form: 'text' | 'wide' | 'front';
   readonly sections: readonly Section[];
 }
@@ -38,24 +38,24 @@ export interface NavigationGroup {
   readonly links: readonly NavigationLink[];
 }
 
-/** What the server puts in, when it reads a page: a place is in the text of the page, never in an attribute. */
-export const places = {
-  /** The URL of the server, base path included, without a slash at its end. */
+/** Placeholders that the server fills in when it loads a page. They occur only in text, never in attributes. */
+export const placeholders = {
+  /** The URL of the server, with base path and without a trailing slash. */
   root: '{firsthand:root}',
-  /** The path of the script, as TRACKER_PATH sets it, without `.js`: the names of the others begin with it too, as `/main.full.js`. */
+  /** TRACKER_PATH without `.js`. Other scripts share this stem, such as `/main.full.js`. */
   trackerStem: '{firsthand:tracker-stem}',
-  /** The folder that pages send to, as API_PREFIX sets it. */
+  /** The folder that pages send to, set by API_PREFIX. */
   pageFolder: '{firsthand:page-folder}',
-  /** The script tag, as `firsthand` prints it. */
+  /** The script tag that `firsthand` prints. */
   scriptTag: '{firsthand:script-tag}',
 } as const;
 
-/** The text with what a server that nobody has set anything for would fill in. */
-export const withDefaults = (text: string): string =>
+/** Fills in the values of a server with default settings. */
+export const fillInDefaults = (text: string): string =>
   text
-    .replaceAll(places.root, 'http://127.0.0.1:3000')
-    .replaceAll(places.trackerStem, '/main')
-    .replaceAll(places.pageFolder, '/');
+    .replaceAll(placeholders.root, 'http://127.0.0.1:3000')
+    .replaceAll(placeholders.trackerStem, '/main')
+    .replaceAll(placeholders.pageFolder, '/');
 
 /** The path from one page to another: `reference/logEvent` to `identify` is `../identify`. */
 export const relativePath = (from: string, to: string): string => {

@@ -1,8 +1,8 @@
-/** All pages of the documentation, in the order of the navigation, and what the search finds. */
+/** All pages of the documentation, in navigation order, and the entries of the search. */
 import type { SearchEntry } from '../src/search-entry.ts';
 import { frontPage } from './front-page.ts';
-import { type NavigationGroup, type Page, withDefaults } from './page.ts';
-import { described, document } from './reference/document.ts';
+import { fillInDefaults, type NavigationGroup, type Page } from './page.ts';
+import { document, operationDocs } from './reference/document.ts';
 import { errorsPage } from './reference/errors-page.ts';
 import { limitsPage } from './reference/limits-page.ts';
 import { operationPage, operationPath } from './reference/operation-page.ts';
@@ -14,7 +14,7 @@ export interface Site {
   readonly groups: readonly NavigationGroup[];
 }
 
-/** The guides whose text names the operation. */
+/** The guides that mention the operation. */
 const guidesAbout = (name: string, guides: readonly Page[]): Page[] => {
   const word = new RegExp(`\\b${name}\\b`);
   return guides.filter(({ sections }) => sections.some(({ text, title }) => word.test(text) || word.test(title)));
@@ -25,7 +25,9 @@ export const createSite = (): Site => {
   const guideGroup = guideGroups();
   const guidePaths = new Set(guideGroup.flatMap(({ guides }) => guides.map(({ path }) => path)));
   const guides = texts.filter(({ path }) => guidePaths.has(path));
-  const operationPages = described.map((operation) => operationPage(operation, guidesAbout(operation.name, guides)));
+  const operationPages = operationDocs.map((operation) =>
+    operationPage(operation, guidesAbout(operation.name, guides)),
+  );
   const reference: NavigationGroup[] = [
     {
       title: 'API reference',
@@ -37,7 +39,7 @@ export const createSite = (): Site => {
     },
     ...document.tags.map(({ name: noun }) => ({
       title: noun,
-      links: described
+      links: operationDocs
         .filter((operation) => operation.noun === noun)
         .map(({ name }) => ({ path: operationPath(name), label: name, isCode: true })),
     })),
@@ -51,13 +53,13 @@ export const createSite = (): Site => {
 
 const maxTextCharacters = 2_500;
 
-/** What the search looks through. Places that the server fills in hold their defaults here. */
+/** The entries of the search, with defaults for placeholders. */
 export const searchEntries = ({ pages }: Site): SearchEntry[] =>
   pages.flatMap((page) =>
     page.sections.map(({ anchor, title, text }) => ({
       to: anchor === '' ? page.path : `${page.path}#${anchor}`,
-      title: withDefaults(title),
+      title: fillInDefaults(title),
       ...(anchor !== '' && { page: page.title }),
-      text: withDefaults(text).slice(0, maxTextCharacters),
+      text: fillInDefaults(text).slice(0, maxTextCharacters),
     })),
   );

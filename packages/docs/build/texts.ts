@@ -1,4 +1,4 @@
-/** The pages that are Markdown files: the guides, in the order of their index, the manual, and the READMEs of what people install. */
+/** Pages from Markdown files: the guides in the order of their index, the manual, and the packages' READMEs. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { posix } from 'node:path';
 import { html } from 'hono/html';
@@ -7,7 +7,7 @@ import { codeBlock } from './highlight.ts';
 import { pictures } from './images.ts';
 import { manuals } from './manuals.ts';
 import { plainText, type Rendered, renderMarkdown } from './markdown.ts';
-import { type NavigationGroup, type Page, places, relativePath, withDefaults } from './page.ts';
+import { fillInDefaults, type NavigationGroup, type Page, placeholders, relativePath } from './page.ts';
 
 const repository = new URL('../../../', import.meta.url);
 const guidesFolder = 'packages/docs';
@@ -16,15 +16,14 @@ const indexFile = `${guidesFolder}/README.md`;
 const readText = (file: string): string => readFileSync(new URL(file, repository), 'utf8');
 
 /**
- * The two things in a file that differ from server to server: the address, where a shell variable is set to it and where a text gives
- * that of `npm start`, and the names of the
- * scripts below the example of an own path, `/s/`. All else is shown as it is in the file.
+ * Inserts placeholders for what differs between servers: the address, where a shell variable is set to it or the text
+ * gives the address of `npm start`, and the names of scripts below the example path `/s/`.
  */
-const withPlaces = (text: string): string =>
+const insertPlaceholders = (text: string): string =>
   text
-    .replaceAll(/^((?:export )?[A-Z_]*URL=)http:\/\/127\.0\.0\.1:3000$/gm, `$1${places.root}`)
-    .replaceAll(/(?<=`npm start`, that of the console: `)http:\/\/127\.0\.0\.1:3000/g, places.root)
-    .replaceAll(/\/s\/main(?=\.[\w.…]*\bjs\b)/g, `/s${places.trackerStem}`);
+    .replaceAll(/^((?:export )?[A-Z_]*URL=)http:\/\/127\.0\.0\.1:3000$/gm, `$1${placeholders.root}`)
+    .replaceAll(/(?<=`npm start`, that of the console: `)http:\/\/127\.0\.0\.1:3000/g, placeholders.root)
+    .replaceAll(/\/s\/main(?=\.[\w.…]*\bjs\b)/g, `/s${placeholders.trackerStem}`);
 
 const guideFiles = (): string[] =>
   readdirSync(new URL(`${guidesFolder}/`, repository))
@@ -33,7 +32,7 @@ const guideFiles = (): string[] =>
 
 const guidePath = (file: string): string => posix.basename(file, '.md');
 
-/** The path of the page that a file has become; undefined for a file that is no page. */
+/** The path of a file's page; undefined for a file without a page. */
 const pageOf = (file: string): string | undefined => {
   if (file === indexFile) return '';
   if (posix.dirname(file) === guidesFolder && file.endsWith('.md') && existsSync(new URL(file, repository)))
@@ -41,12 +40,12 @@ const pageOf = (file: string): string | undefined => {
   return manuals[file]?.path;
 };
 
-/** Whether code uses the address of the server, which is then set before it. */
+/** Whether code uses the server's address, which the page must set first. */
 const usesServer = (code: string): boolean => /\bFIRSTHAND_URL\b/.test(code);
 
 const renderFile = (file: string, path: string): Rendered =>
   renderMarkdown(
-    withPlaces(readText(file)),
+    insertPlaceholders(readText(file)),
     (href) => {
       const to = pageOf(posix.join(posix.dirname(file), href));
       return to === undefined ? undefined : relativePath(path, to);
@@ -58,19 +57,19 @@ const renderFile = (file: string, path: string): Rendered =>
     usesServer,
   );
 
-/** What the variables of the guides' blocks hold. */
+/** Values of the shell variables in guides. */
 const variables: Readonly<Record<string, string>> = {
-  FIRSTHAND_URL: places.root,
+  FIRSTHAND_URL: placeholders.root,
   SERVER_TOKEN: 'server_…',
   BROWSER_TOKEN: 'browser_…',
 };
 
-/** Sets the variables that the code of a guide uses, with the address of this server. */
-const setting = (text: string) => {
+/** A block that sets the variables of a guide's code, with the address of this server. */
+const variablesBlock = (text: string) => {
   const used = Object.entries(variables).filter(([name]) => new RegExp(`\\b${name}\\b`).test(text));
   if (!usesServer(text)) return html``;
   const lines = used.map(([name, value]) => `export ${name}=${value}`).join('\n');
-  return html`<aside class="setting" aria-label="On this server">${codeBlock(lines, 'sh', 'The variables, on this server')}</aside>`;
+  return html`<aside class="setting" aria-label="Variables for this server">${codeBlock(lines, 'sh', 'Variables for this server')}</aside>`;
 };
 
 const toPage = (file: string, path: string, isGuide: boolean): Page => {
@@ -78,35 +77,35 @@ const toPage = (file: string, path: string, isGuide: boolean): Page => {
   return {
     path,
     title,
-    description: withDefaults(lead.split(/(?<=[.?:]) /, 1)[0] ?? ''),
+    description: fillInDefaults(lead.split(/(?<=[.?:]) /, 1)[0] ?? ''),
     form: 'text',
     headings,
     sections,
-    content: html`${intro}${isGuide ? setting(readText(file)) : ''}${rest}`,
+    content: html`${intro}${isGuide ? variablesBlock(readText(file)) : ''}${rest}`,
   };
 };
 
-/** A guide as its index lists it. */
-interface Listed {
+/** A guide in the index. */
+interface IndexEntry {
   readonly file: string;
   readonly path: string;
   readonly title: string;
-  /** The other cell of its row. */
+  /** What the guide is for. */
   readonly use: string;
 }
 
 export interface GuideGroup {
-  /** The heading above the table; empty for one below the title. */
+  /** The heading above the table; empty for a table directly below the title. */
   readonly title: string;
-  readonly guides: readonly Listed[];
+  readonly guides: readonly IndexEntry[];
 }
 
 const linkIn = (tokens: readonly Token[]): string | undefined =>
   (tokens.find(({ type }) => type === 'link') as Tokens.Link | undefined)?.href;
 
-/** The tables of the index whose rows link to guides. */
+/** The tables of the index that link to guides. */
 export const guideGroups = (index = readText(indexFile)): GuideGroup[] => {
-  const groups: { title: string; guides: Listed[] }[] = [];
+  const groups: { title: string; guides: IndexEntry[] }[] = [];
   let title = '';
   for (const token of new Marked({ gfm: true }).lexer(index)) {
     if (token.type === 'heading') title = token.depth > 1 ? plainText([token]).trim() : '';
@@ -129,25 +128,24 @@ export const guideGroups = (index = readText(indexFile)): GuideGroup[] => {
   return groups;
 };
 
-/** The guides and manuals, and the navigation over them. Throws for a guide that the index does not list. */
+/** The pages of guides and manuals, and their navigation. Throws for a guide that the index does not list. */
 export const textPages = (): { pages: Page[]; groups: NavigationGroup[] } => {
   const groups = guideGroups();
   const listed = groups.flatMap(({ guides }) => guides);
   const missing = guideFiles().filter((file) => !listed.some((guide) => guide.file === file));
-  // The manuals that no group of the index lists.
-  const others = Object.entries(manuals).filter(([file]) => !listed.some((guide) => guide.file === file));
+  const otherManuals = Object.entries(manuals).filter(([file]) => !listed.some((guide) => guide.file === file));
   if (missing.length > 0) throw new Error(`${indexFile} does not list ${missing.join(', ')}`);
   return {
     pages: [
       ...listed.map(({ file, path }) => toPage(file, path, !(file in manuals))),
-      ...others.map(([file, { path }]) => toPage(file, path, false)),
+      ...otherManuals.map(([file, { path }]) => toPage(file, path, false)),
     ],
     groups: [
       ...groups.map(({ title, guides }) => ({
         title: title || 'Guides',
         links: guides.map(({ path, title: label }) => ({ path, label })),
       })),
-      { title: 'Manuals', links: others.map(([, manual]) => manual) },
+      { title: 'Manuals', links: otherManuals.map(([, manual]) => manual) },
     ],
   };
 };

@@ -1,15 +1,15 @@
-/** Compiles the reference's examples with the client. */
+/** Compiles the client examples of the reference. */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { described } from '../build/reference/document.ts';
+import { operationDocs } from '../build/reference/document.ts';
 import { requestTabs } from '../build/reference/operation-page.ts';
 
 const packages = fileURLToPath(new URL('../../', import.meta.url));
 const folder = join(packages, 'docs/dist/check');
 mkdirSync(folder, { recursive: true });
-for (const operation of described) {
+for (const operation of operationDocs) {
   const { code = '' } = requestTabs(operation).find(({ language }) => language === 'ts') ?? {};
   writeFileSync(join(folder, `${operation.name}.ts`), `declare const token: string;\n${code}\n`);
 }
@@ -21,7 +21,7 @@ const settings = {
 writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(settings));
 try {
   execFileSync(join(packages, '../node_modules/.bin/tsc'), ['-p', folder], { stdio: 'inherit' });
-  console.log(`${described.length} examples compile with the client`);
+  console.log(`${operationDocs.length} examples compile with the client`);
 } catch {
   process.exitCode = 1;
 } finally {

@@ -1,20 +1,20 @@
 /**
- * What a script adds to the pages, which are complete without it: the address by which the reader reached this server, the search,
- * buttons that copy code, and the form of the examples that the reader chose before.
+ * Enhances the pages, which also work without scripts: fills in the server's address as the reader reached it, adds the
+ * search and copy buttons, and restores the chosen example tab.
  */
 import { startSearchBox } from './search-box.ts';
 
 const { dataset } = document.documentElement;
 const { docs = './', root = '../', search = '' } = dataset;
 
-/** The server knows where it listens. Behind a proxy, only the reader's own address says where it is reached. */
+/** Behind a proxy, only the browser knows the server's public address. */
 const fillInRoot = (): void => {
   const address = new URL(root, location.href).href.replace(/\/$/, '');
-  for (const place of document.querySelectorAll('[data-root]:not(html)')) place.textContent = address;
+  for (const element of document.querySelectorAll('[data-root]:not(html)')) element.textContent = address;
 };
 
 const addCopyButtons = (): void => {
-  // Absent where the page came by plain HTTP from another machine.
+  // Absent on plain HTTP, except on localhost.
   if (!navigator.clipboard) return;
   for (const figure of document.querySelectorAll('figure.code')) {
     const button = document.createElement('button');
@@ -22,13 +22,13 @@ const addCopyButtons = (): void => {
     button.textContent = 'Copy';
     button.addEventListener('click', async () => {
       const blocks = [...figure.querySelectorAll<HTMLElement>('pre')];
-      const shown = blocks.find((block) => block.offsetParent !== null);
-      await navigator.clipboard.writeText(shown?.textContent ?? '').then(
+      const visible = blocks.find((block) => block.offsetParent !== null);
+      await navigator.clipboard.writeText(visible?.textContent ?? '').then(
         () => {
           button.textContent = 'Copied';
         },
         () => {
-          button.textContent = 'Not copied';
+          button.textContent = 'Copy failed';
         },
       );
       setTimeout(() => {
@@ -39,22 +39,22 @@ const addCopyButtons = (): void => {
   }
 };
 
-const chosenForm = 'firsthand-docs-form';
+const storageKey = 'firsthand-docs-form';
 
-const rememberForm = (): void => {
-  const forms = [...document.querySelectorAll<HTMLInputElement>('.tabs input')];
+const restoreTab = (): void => {
+  const tabs = [...document.querySelectorAll<HTMLInputElement>('.tabs input')];
   try {
-    const chosen = localStorage.getItem(chosenForm);
-    for (const form of forms) {
-      if (form.value === chosen) form.checked = true;
-      form.addEventListener('change', () => localStorage.setItem(chosenForm, form.value));
+    const chosen = localStorage.getItem(storageKey);
+    for (const tab of tabs) {
+      if (tab.value === chosen) tab.checked = true;
+      tab.addEventListener('change', () => localStorage.setItem(storageKey, tab.value));
     }
   } catch {
-    // Storage may be blocked: then each page begins with the first form.
+    // Storage may be blocked; each page then shows its first tab.
   }
 };
 
-/** A link to a field inside closed details opens them; browsers don't do it for elements that they contain. */
+/** Opens closed details around the target of a link, which browsers don't do. */
 const openDetails = (): void => {
   const target = document.querySelector(':target');
   for (let element = target?.parentElement; element; element = element.parentElement)
@@ -64,7 +64,7 @@ const openDetails = (): void => {
 
 fillInRoot();
 addCopyButtons();
-rememberForm();
+restoreTab();
 openDetails();
 addEventListener('hashchange', openDetails);
 document.querySelector('#menu [aria-current]')?.scrollIntoView({ block: 'nearest' });

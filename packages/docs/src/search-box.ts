@@ -1,7 +1,10 @@
-/** The search box: a combobox with a list of results (WAI-ARIA Authoring Practices, "Combobox"). It loads the search when it is used. */
+/**
+ * The search box: a combobox with a list of results (WAI-ARIA Authoring Practices, "Combobox"). Loads the search on
+ * first use.
+ */
 import type { Result } from './search.ts';
 
-const result = ({ to, title, page, excerpt }: Result, docs: string, id: string): HTMLLIElement => {
+const createResultItem = ({ to, title, page, excerpt }: Result, docs: string, id: string): HTMLLIElement => {
   const item = document.createElement('li');
   item.id = id;
   item.role = 'option';
@@ -10,18 +13,18 @@ const result = ({ to, title, page, excerpt }: Result, docs: string, id: string):
   link.tabIndex = -1;
   const name = document.createElement('strong');
   name.textContent = title;
-  const where = document.createElement('span');
-  where.className = 'where';
-  where.textContent = page;
+  const location = document.createElement('span');
+  location.className = 'where';
+  location.textContent = page;
   const text = document.createElement('span');
   text.className = 'excerpt';
   text.textContent = excerpt;
-  link.append(name, ...(page ? [where] : []), text);
+  link.append(name, ...(page ? [location] : []), text);
   item.append(link);
   return item;
 };
 
-/** `docs` is the path of `/docs/`, `source` that of what the search looks through. */
+/** `docs` is the path of `/docs/`, `source` that of the search entries. */
 export const startSearchBox = (box: HTMLElement, docs: string, source: string): void => {
   const input = box.querySelector('input') as HTMLInputElement;
   const list = box.querySelector('ul') as HTMLUListElement;
@@ -43,7 +46,7 @@ export const startSearchBox = (box: HTMLElement, docs: string, source: string): 
     else input.removeAttribute('aria-activedescendant');
   };
   const show = (results: readonly Result[], text: string) => {
-    list.replaceChildren(...results.map((each, index) => result(each, docs, `result-${index}`)));
+    list.replaceChildren(...results.map((each, index) => createResultItem(each, docs, `result-${index}`)));
     list.hidden = results.length === 0;
     input.setAttribute('aria-expanded', String(results.length > 0));
     status.textContent = text;
@@ -57,7 +60,7 @@ export const startSearchBox = (box: HTMLElement, docs: string, source: string): 
     if (query === '') return close();
     try {
       const find = await load();
-      // The text may have changed while the search was loaded.
+      // The query may have changed while the search was loading.
       if (input.value.trim() !== query) return;
       const results = find(query);
       show(results, results.length > 0 ? `${results.length} results` : 'Nothing found');
@@ -89,7 +92,7 @@ export const startSearchBox = (box: HTMLElement, docs: string, source: string): 
   box.addEventListener('focusout', ({ relatedTarget }) => {
     if (!box.contains(relatedTarget as Node | null)) close();
   });
-  // The box keeps the focus while a result is pressed.
+  // Keeps the focus in the box while a result is clicked.
   list.addEventListener('pointerdown', (event) => event.preventDefault());
   list.addEventListener('click', close);
 

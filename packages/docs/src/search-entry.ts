@@ -1,9 +1,9 @@
-/** What the search can find: a page, or a part of one. */
+/** An entry of the search: a page, or a section of one. */
 export interface SearchEntry {
   /** Relative to `/docs/`, with its anchor. */
   readonly to: string;
   readonly title: string;
-  /** The title of the page, where the entry is a part of it. */
+  /** The title of the page, if the entry is a section. */
   readonly page?: string;
   readonly text: string;
 }

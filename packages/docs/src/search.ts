@@ -1,4 +1,4 @@
-/** Finds pages and their parts by the words of a query. */
+/** Finds pages and sections by the words of a query. */
 import MiniSearch from 'minisearch';
 import type { SearchEntry } from './search-entry.ts';
 
@@ -6,17 +6,17 @@ export interface Result {
   readonly to: string;
   readonly title: string;
   readonly page: string;
-  /** A piece of the text around a word of the query. */
+  /** An excerpt of the text around a word of the query. */
   readonly excerpt: string;
 }
 
 const maxResults = 8;
 const maxQueryLength = 100;
 const excerptLength = 120;
-/** Words of a question that say nothing of what is asked for. */
-const questionWords = new Set(['a', 'an', 'can', 'do', 'does', 'how', 'i', 'my', 'the', 'to', 'what', 'where', 'why']);
+/** Words of a question that are ignored. */
+const stopWords = new Set(['a', 'an', 'can', 'do', 'does', 'how', 'i', 'my', 'the', 'to', 'what', 'where', 'why']);
 
-/** `logEvent` is found by `log` and `event` too, and `unknown_id` by `unknown`. */
+/** Also indexes the parts of names: `log` and `event` of `logEvent`, `unknown` of `unknown_id`. */
 const termsOf = (term: string): string[] => {
   const parts = term.split(/(?<=[a-z0-9])(?=[A-Z])|_/);
   return [...new Set([term, ...(parts.length > 1 ? parts : [])].map((part) => part.toLowerCase()))];
@@ -30,7 +30,7 @@ const excerptOf = (text: string, terms: readonly string[]): string => {
   return `${from > 0 ? '… ' : ''}${piece}${from + excerptLength < text.length ? ' …' : ''}`;
 };
 
-/** Returns the function that searches the entries: the best first, at most eight. */
+/** Returns a function that searches the entries and returns the eight best results, best first. */
 export const createSearch = (entries: readonly SearchEntry[]): ((query: string) => Result[]) => {
   const index = new MiniSearch<SearchEntry & { id: number }>({
     fields: ['title', 'page', 'text'],
@@ -39,25 +39,28 @@ export const createSearch = (entries: readonly SearchEntry[]): ((query: string) 
       boost: { title: 6, page: 2 },
       prefix: true,
       fuzzy: (term) => (term.length > 4 ? 0.2 : false),
-      // What is meant by a misspelt word comes after what has the word.
+      // Exact matches come before corrections of misspelled words.
       weights: { fuzzy: 0.15, prefix: 0.4 },
       combineWith: 'AND',
-      processTerm: (term) => (questionWords.has(term.toLowerCase()) ? false : term.toLowerCase()),
-      // A page goes before its parts.
+      processTerm: (term) => (stopWords.has(term.toLowerCase()) ? false : term.toLowerCase()),
+      // A page comes before its sections.
       boostDocument: (id) => (entries[id as number]?.page === undefined ? 1.6 : 1),
     },
   });
   index.addAll(entries.map((entry, id) => ({ ...entry, id })));
-  /** What has the query as its title; after it what names it, if it is a name of several words; then what has all words, and some of them. */
+  /**
+   * Results in this order: the query as the title; for a name with an underscore, texts that contain it; texts with all
+   * words; texts with some words.
+   */
   const find = (query: string) => {
     const title = query.trim().toLowerCase();
     const all = index.search(query);
-    const named = all.filter(({ id }) => entries[id]?.title.toLowerCase() === title);
-    const naming = /^\w+_\w+$/.test(title)
+    const byTitle = all.filter(({ id }) => entries[id]?.title.toLowerCase() === title);
+    const mentions = /^\w+_\w+$/.test(title)
       ? all.filter(({ id }) => entries[id]?.text.toLowerCase().includes(title))
       : [];
     const some = index.search(query, { combineWith: 'OR' });
-    return [...new Map([...named, ...naming, ...all, ...some].map((result) => [result.id, result])).values()];
+    return [...new Map([...byTitle, ...mentions, ...all, ...some].map((result) => [result.id, result])).values()];
   };
   return (query) =>
     find(query.slice(0, maxQueryLength))
@@ -70,7 +73,7 @@ export const createSearch = (entries: readonly SearchEntry[]): ((query: string) 
       });
 };
 
-/** Loads the entries. Rejects when they cannot be loaded. */
+/** Loads the entries. Rejects if they cannot be loaded. */
 export const openSearch = async (url: string): Promise<ReturnType<typeof createSearch>> => {
   const response = await fetch(url);
   if (!response.ok) throw new Error(`the search could not be loaded: ${response.status}`);

@@ -6,7 +6,7 @@ const render = (text: string) => {
   return `${intro}${rest}`;
 };
 
-it('shows HTML as text, and no comment', () => {
+it('shows HTML as text, and omits comments', () => {
   const html = render(
     '# A & B\n\n<img src=x onerror=alert(1)>\n\nText <b>bold</b> <!-- test: x --> after\n\n<!-- test:\n y -->\n',
   );
@@ -16,7 +16,7 @@ it('shows HTML as text, and no comment', () => {
   expect(html).not.toContain('test:');
 });
 
-it('links to pages and other sites, and to nothing else', () => {
+it('links only to pages and other sites', () => {
   const html = render(
     '# T\n\n[one](other.md#a-part) [two](missing.md) [three](https://a.example/?a=1&b="2) [four](javascript:alert(1)) [five](#t)',
   );
@@ -25,7 +25,7 @@ it('links to pages and other sites, and to nothing else', () => {
   expect(html).toContain('four <a href="#t">five</a>');
 });
 
-it('shows pictures that there are, with their sizes and texts, and of others the text', () => {
+it('shows existing pictures with size and alternative text, and only the text of others', () => {
   const { intro } = renderMarkdown(
     '# T\n\n![A "plot"](../images/plot.webp) ![a face](face.png)',
     () => undefined,
@@ -36,7 +36,7 @@ it('shows pictures that there are, with their sizes and texts, and of others the
   );
 });
 
-it('ends the intro below the heading above the first code that needs a set-up', () => {
+it('ends the intro after the heading above the first code that needs set-up', () => {
   const text = '# T\n\nLead\n\n## A\n\n```text\none\n```\n\n## B\n\nText\n\n```sh\ncurl "$URL"\n```\n';
   const introOf = (needsSetUp?: (code: string) => boolean) =>
     String(
@@ -51,12 +51,12 @@ it('ends the intro below the heading above the first code that needs a set-up', 
   expect(introOf().trim()).toMatch(/Lead<\/p>$/);
 });
 
-it('escapes code in every language, known or not', () => {
+it('escapes code in known and unknown languages', () => {
   for (const language of ['html', 'js', 'caddyfile', ''])
     expect(render(`# T\n\n\`\`\`${language}\n<script>alert(1)</script>\n\`\`\`\n`)).not.toContain('<script>');
 });
 
-it('gives each heading an anchor of its own, as code hosts do', () => {
+it('gives each heading a unique anchor in the style of GitHub', () => {
   const { headings, sections, title, lead } = renderMarkdown(
     "# T\n\nIntro.\n\n## Safari's 7 days\n\nOne\n\n### A `b`\n\n## Safari's 7 days\n",
     () => '',
@@ -66,6 +66,6 @@ it('gives each heading an anchor of its own, as code hosts do', () => {
   expect(sections[2]).toEqual({ anchor: 'a-b', title: 'A b', text: '' });
 });
 
-it('needs a title', () => {
+it('rejects text without a title', () => {
   expect(() => render('Text')).toThrow(/begin with a heading/);
 });

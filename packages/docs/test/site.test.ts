@@ -1,4 +1,4 @@
-/** The whole documentation, as it is built. */
+/** Tests the built documentation. */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, posix } from 'node:path';
@@ -31,7 +31,7 @@ interface Tag {
   readonly attributes: Readonly<Record<string, string>>;
 }
 
-/** The tags that begin elements. No attribute holds a `>`, because it is escaped. */
+/** The start tags. Attributes contain no `>`, because it is escaped. */
 const tagsOf = (html: string): Tag[] =>
   [...html.matchAll(/<([a-z][a-z0-9]*)((?:\s[^<>]*)?)>/g)].map(([, name = '', text = '']) => ({
     name,
@@ -46,7 +46,7 @@ const each = (check: (html: string, path: string) => void) => {
 };
 
 describe('the documentation', () => {
-  it('has a page for each guide, each manual and each operation, and all of them in its navigation', () => {
+  it('has a page and a navigation link for each guide, manual and operation', () => {
     const paths = [
       ...guides.map((name) => name.replace(/\.md$/, '')),
       ...Object.values(manuals).map(({ path }) => path),
@@ -62,14 +62,14 @@ describe('the documentation', () => {
     ).toEqual(paths.toSorted());
   });
 
-  it('leads from the error codes that a page shows to their remedies', () => {
+  it('links error codes that a page may report to their remedies', () => {
     for (const code of ['invalid_token', 'id_not_for_browser']) {
       const [, rest = ''] = pages.get('reference/errors')?.split(`id="${code}"`) ?? [];
       expect(rest.split('class="field"')[0]).toContain('href="../troubleshooting#in-the-browser"');
     }
   });
 
-  it('has no dead link and no dead anchor', () => {
+  it('has no dead links or anchors', () => {
     const anchors = new Map(
       [...pages].map(([path, html]) => [path, tagsOf(html).flatMap(({ attributes }) => attributes.id ?? [])]),
     );
@@ -78,7 +78,7 @@ describe('the documentation', () => {
         .filter(({ name }) => name === 'a')
         .map(({ attributes }) => attributes.href ?? '');
       expect(links.length).toBeGreaterThan(30);
-      // A call of expect takes longer than all else here.
+      // One expect per page: calls of expect dominate the time of this test.
       const isDead = (href: string): boolean => {
         if (/^https?:\/\//.test(href) || href.endsWith('openapi.json')) return false;
         const [file = '', anchor] = href.split('#');
@@ -90,7 +90,7 @@ describe('the documentation', () => {
     });
   });
 
-  it('obeys a policy that allows its own files only', () => {
+  it('complies with a policy that allows only its own files', () => {
     each((html, path) => {
       const isForbidden = ({ name, attributes }: Tag): boolean =>
         /^(style|iframe|object|embed|base|form)$/.test(name) ||
@@ -105,7 +105,7 @@ describe('the documentation', () => {
     });
   });
 
-  it('is in order for who hears it: one title, headings without gaps, no ID twice', () => {
+  it('is accessible to screen readers: one title, headings without gaps, unique IDs', () => {
     each((html, path) => {
       const levels = tagsOf(html).flatMap(({ name }) => (/^h[1-6]$/.test(name) ? [Number(name[1])] : []));
       expect(levels[0], path).toBe(1);
@@ -120,7 +120,7 @@ describe('the documentation', () => {
     });
   });
 
-  it('has places for what differs from server to server, in text only', () => {
+  it('has placeholders for what differs between servers, only in text', () => {
     each((html, path) => {
       expect(html.match(/<[^<>]*\{firsthand:[^<>]*>/g), path).toBeNull();
       expect(html.match(/\{firsthand:(?!(root|tracker-stem|page-folder|script-tag)\})/g), path).toBeNull();
@@ -135,7 +135,7 @@ describe('the documentation', () => {
     expect(pages.get('reference/logEvent')).toContain('<code>{firsthand:page-folder}picture</code>');
   });
 
-  it('shows no comment that names a test', () => {
+  it('omits comments that name tests', () => {
     each((html, path) => expect(html, path).not.toMatch(/&lt;!--|<!--/));
   });
 
@@ -150,7 +150,7 @@ describe('the documentation', () => {
     for (const name of Object.keys(limits)) expect(pages.get('reference/limits')).toContain(`id="${name}"`);
   });
 
-  it('is built anew after a change only', () => {
+  it('is rebuilt only after a change', () => {
     const folder = mkdtempSync(join(tmpdir(), 'firsthand-docs-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));
     expect(isFresh(folder, sources)).toBe(false);
@@ -181,17 +181,17 @@ describe('the search', () => {
     ['BACKUP_DIR', 'settings#settings'],
     ['how do I delete a contact', 'reference/eraseContact'],
     ['serchContact', 'reference/searchContact'],
-  ])('finds for "%s" %s', (query, to) => {
+  ])('finds a match for "%s": %s', (query, to) => {
     expect(search(query).map((result) => result.to)).toContain(to);
   });
 
-  it('shows the words in their place', () => {
+  it('shows an excerpt around the words', () => {
     const [result] = search('bounced');
     expect(result?.excerpt).toMatch(/^… .*a mail that bounced/);
     expect(result?.excerpt.length).toBeLessThan(130);
   });
 
-  it('takes any text, of any length', () => {
+  it('accepts any text of any length', () => {
     for (const query of ['', ' ', '<script>', '__proto__', '*', '\\', 'a'.repeat(100_000), 'a b '.repeat(50_000)])
       expect(search(query).length).toBeLessThanOrEqual(8);
     expect(search('zxqvwjk')).toEqual([]);

@@ -1,11 +1,11 @@
-/** Compares the guide with the reasons that the tracker's source writes into the browser's console. */
+/** Compares the guide with the warnings that the tracker's source writes to the browser's console. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 
 const tracker = new URL('../../tracker/src/', import.meta.url);
 const guide = readFileSync(new URL('../troubleshooting.md', import.meta.url), 'utf8');
 
-it('has a row for every warning of the tracker', () => {
+it('lists every warning of the tracker', () => {
   const reasons = readdirSync(tracker, { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
     .map((name) => readFileSync(new URL(name, tracker), 'utf8'))
@@ -13,6 +13,6 @@ it('has a row for every warning of the tracker', () => {
     .map(([, reason]) => reason as string);
   expect(reasons).toEqual(expect.arrayContaining(['no data-token', 'is taken', 'ignored', 'ignore_firsthand']));
   const [, section = ''] = /^## In the browser$([\s\S]*?)^## /m.exec(guide) ?? [];
-  const shown = [...section.matchAll(/^\| (.*?) \|/gm)].map(([, first]) => first).join('\n');
-  expect(reasons.filter((reason) => !shown.includes(reason))).toEqual([]);
+  const rows = [...section.matchAll(/^\| (.*?) \|/gm)].map(([, first]) => first).join('\n');
+  expect(reasons.filter((reason) => !rows.includes(reason))).toEqual([]);
 });

@@ -1,4 +1,4 @@
-/** The account of all measured data, and its tokens. */
+/** The account of all benchmark data, and its tokens. */
 import { hashToken } from '../src/ingest/token.ts';
 import { openStore } from '../src/store/open.ts';
 import type { Asker, NewToken, Store } from '../src/store/store.ts';
@@ -6,8 +6,8 @@ import type { Asker, NewToken, Store } from '../src/store/store.ts';
 export const serverToken = 'server_for_the_benchmark_only_0000';
 export const browserToken = 'browser_for_the_benchmark_only_000';
 
-/** The server token of one of several accounts. */
-export const serverTokenOf = (nth: number): string => (nth === 0 ? serverToken : `${serverToken}_${nth}`);
+/** The server token of the nth account. */
+export const toServerToken = (nth: number): string => (nth === 0 ? serverToken : `${serverToken}_${nth}`);
 
 const newToken = (kind: 'server' | 'browser', nth: number, text: string, time: number): NewToken => ({
   tokenID: `benchmark-${kind}${nth === 0 ? '' : `-${nth}`}`,
@@ -18,7 +18,7 @@ const newToken = (kind: 'server' | 'browser', nth: number, text: string, time: n
   time,
 });
 
-/** Makes the account of the benchmark, or one of several. */
+/** Creates the nth account of the benchmark. */
 export const createBenchmarkAccount = (store: Store, time: number, nth = 0): Promise<unknown> =>
   store.createAccount({
     accountUUID: nth === 0 ? 'benchmark' : `benchmark-${nth}`,
@@ -31,21 +31,21 @@ export const createBenchmarkAccount = (store: Store, time: number, nth = 0): Pro
     enrich: true,
     catalogues: {},
     tokens: [
-      newToken('server', nth, serverTokenOf(nth), time),
+      newToken('server', nth, toServerToken(nth), time),
       newToken('browser', nth, nth === 0 ? browserToken : `${browserToken}_${nth}`, time),
     ],
     contacts: [],
     time,
   });
 
-/** Returns the asker that the server token of the nth account stands for. Throws when there is no such account. */
+/** Returns the asker for the server token of the nth account. Throws if the account does not exist. */
 export const findAsker = async (store: Store, nth = 0): Promise<Asker> => {
-  const access = await store.findAccess(hashToken(serverTokenOf(nth)));
-  if (access === undefined || access.account === null) throw new Error('an account of the benchmark is not there');
+  const access = await store.findAccess(hashToken(toServerToken(nth)));
+  if (access === undefined || access.account === null) throw new Error('an account of the benchmark does not exist');
   return { account: access.account, token: access.token, browser: false };
 };
 
-/** Opens a store, in a file or at a URL, with that account, which is created at `time` if it is missing. */
+/** Opens the store in a file or at a URL, and creates the account at `time` if it is missing. */
 export const openBenchmark = async (path: string, time = Date.now()): Promise<{ store: Store; asker: Asker }> => {
   const onFatal = (error: Error) => {
     throw error;

@@ -1,4 +1,7 @@
-/** The speed of SQLite itself: the same rows in a table without an index, in WAL mode with FULL sync, through better-sqlite3. */
+/**
+ * Measures SQLite itself: the same rows in a table without an index, in WAL mode with FULL sync, through
+ * better-sqlite3.
+ */
 import Database from '../src/store/sqlite/database/better-sqlite3.ts';
 import type { NewEvent } from '../src/store/store.ts';
 
@@ -9,7 +12,7 @@ export const openBareTable = (path: string) => {
   db.exec('CREATE TABLE bare (user INTEGER, eventID INTEGER, eventUUID TEXT, time INTEGER, attributes TEXT)');
   const insert = db.prepare('INSERT INTO bare VALUES (?, ?, ?, ?, ?)');
   return {
-    /** One transaction. */
+    /** Inserts all events in one transaction. */
     insertAll: db.transaction((events: readonly NewEvent[]) => {
       for (const { userUUID, eventID, eventUUID, eventTime, attributes } of events) {
         const user = Number((userUUID as string).slice('user_'.length));

@@ -1,4 +1,7 @@
-/** The speed of PostgreSQL itself: the same rows in a table without an index, a commit for each batch, on several connections. */
+/**
+ * Measures PostgreSQL itself: the same rows in a table without an index, with a commit per batch, on several
+ * connections.
+ */
 import pg from 'pg';
 import type { NewEvent } from '../src/store/store.ts';
 
@@ -25,20 +28,20 @@ export const openBareInserts = async (databaseURL: string, connections: number) 
       ],
     });
   return {
-    /** Inserts batches on all connections for this long; returns events per second. */
+    /** Inserts batches on all connections for this long. Returns events per second. */
     async run(nextBatch: () => readonly NewEvent[], milliseconds: number): Promise<number> {
-      const began = performance.now();
-      let kept = 0;
+      const startTime = performance.now();
+      let inserted = 0;
       await Promise.all(
         clients.map(async (client) => {
-          while (performance.now() - began < milliseconds) {
+          while (performance.now() - startTime < milliseconds) {
             const batch = nextBatch();
             await insertAll(client, batch);
-            kept += batch.length;
+            inserted += batch.length;
           }
         }),
       );
-      return (kept / (performance.now() - began)) * 1_000;
+      return (inserted / (performance.now() - startTime)) * 1_000;
     },
     close: () => Promise.all(clients.map((client) => client.end())),
   };

@@ -1,33 +1,33 @@
-/** A database with many contacts, created by updateAccount, 1,000 at once. */
+/** A database with many contacts, created by updateAccount in batches of 1,000. */
 import { openBenchmark } from './account.ts';
-import { createFlight, eventsPerBatch, insist } from './filling.ts';
-import { type Remembered, remember } from './remembered.ts';
+import { createLimiter, eventsPerBatch, retryUnavailable } from './filling.ts';
+import { type CachedDatabase, openCached } from './remembered.ts';
 import { settle } from './settling.ts';
 import { contactAddress, contactName } from './visits.ts';
 
 const fill = async (path: string, contacts: number): Promise<{ contacts: number }> => {
   const { store, asker } = await openBenchmark(path);
   try {
-    const flight = createFlight();
-    for (let made = 0; made < contacts; made += eventsPerBatch) {
-      const batch = Array.from({ length: Math.min(eventsPerBatch, contacts - made) }, (_, nth) => ({
-        newContactUUID: contactName(made + nth),
-        address: contactAddress(made + nth),
-        fields: { contactFirstname: 'Visitor', contactLastname: String(made + nth) },
+    const limiter = createLimiter();
+    for (let created = 0; created < contacts; created += eventsPerBatch) {
+      const batch = Array.from({ length: Math.min(eventsPerBatch, contacts - created) }, (_, nth) => ({
+        newContactUUID: contactName(created + nth),
+        address: contactAddress(created + nth),
+        fields: { contactFirstname: 'Visitor', contactLastname: String(created + nth) },
         addedTags: [],
         removedTags: [],
         attributes: [],
       }));
       const time = Date.now();
-      await flight.add(async () => {
-        const { contacts: outcomes } = await insist(() =>
+      await limiter.add(async () => {
+        const { contacts: outcomes } = await retryUnavailable(() =>
           store.updateAccount({ account: asker.account, catalogues: {}, contacts: batch, time }),
         );
         const refused = outcomes.find((outcome) => 'refused' in outcome);
-        if (refused) throw new Error(`a contact was not made: ${JSON.stringify(refused)}`);
+        if (refused) throw new Error(`a contact was refused: ${JSON.stringify(refused)}`);
       });
     }
-    await flight.end();
+    await limiter.end();
     await settle();
     return { contacts };
   } finally {
@@ -35,6 +35,6 @@ const fill = async (path: string, contacts: number): Promise<{ contacts: number 
   }
 };
 
-/** Opens the database with this many contacts, numbered from 0. */
-export const openContacts = (contacts: number): Promise<Remembered<{ contacts: number }>> =>
-  remember(`${contacts}-contacts`, (path) => fill(path, contacts));
+/** Opens a database with this many contacts, numbered from 0. */
+export const openContacts = (contacts: number): Promise<CachedDatabase<{ contacts: number }>> =>
+  openCached(`${contacts}-contacts`, (path) => fill(path, contacts));

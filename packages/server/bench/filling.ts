@@ -1,4 +1,4 @@
-/** Fills a store through its interface, as fast as it accepts data. */
+/** Fills a store through its interface as fast as it accepts data. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { Refusal } from '../src/shared/refusal.ts';
 import type { Asker, NewContact, NewEvent, Store } from '../src/store/store.ts';
@@ -7,11 +7,11 @@ import { contactAddress, contactName, userName } from './visits.ts';
 export const eventsPerBatch = 1_000;
 const maxInFlight = 4;
 
-/** Repeats a write for which there was no room. */
-export const insist = async <Value>(ask: () => Promise<Value>): Promise<Value> => {
+/** Retries a write that was refused as unavailable. */
+export const retryUnavailable = async <Value>(write: () => Promise<Value>): Promise<Value> => {
   for (;;) {
     try {
-      return await ask();
+      return await write();
     } catch (error) {
       if (!(error instanceof Refusal) || error.code !== 'unavailable') throw error;
       await wait(20);
@@ -19,38 +19,38 @@ export const insist = async <Value>(ask: () => Promise<Value>): Promise<Value> =
   }
 };
 
-/** Runs a few promises at once. */
-export const createFlight = (most = maxInFlight) => {
-  const underWay = new Set<Promise<void>>();
+/** Limits the number of concurrent tasks. */
+export const createLimiter = (max = maxInFlight) => {
+  const inFlight = new Set<Promise<void>>();
   let failure: unknown;
   return {
     async add(work: () => Promise<void>): Promise<void> {
-      while (underWay.size >= most) await Promise.race(underWay);
+      while (inFlight.size >= max) await Promise.race(inFlight);
       if (failure) throw failure;
       const promise = work()
         .catch((error) => {
           failure = error;
         })
-        .finally(() => underWay.delete(promise));
-      underWay.add(promise);
+        .finally(() => inFlight.delete(promise));
+      inFlight.add(promise);
     },
     async end(): Promise<void> {
-      await Promise.all(underWay);
+      await Promise.all(inFlight);
       if (failure) throw failure;
     },
   };
 };
 
 /** Throws unless all events were stored. */
-export const keepAll = async (
+export const storeAll = async (
   store: Store,
   asker: Asker,
   receivedTime: number,
   events: readonly NewEvent[],
 ): Promise<void> => {
-  const outcomes = await insist(() => store.logEvents({ ...asker, receivedTime, events }));
-  const lost = outcomes.find(({ kept }) => !kept);
-  if (lost) throw new Error(`an event was not kept: ${JSON.stringify(lost)}`);
+  const outcomes = await retryUnavailable(() => store.logEvents({ ...asker, receivedTime, events }));
+  const failure = outcomes.find(({ kept }) => !kept);
+  if (failure) throw new Error(`an event was not stored: ${JSON.stringify(failure)}`);
 };
 
 /** The createContact request of a visitor who signs up. */

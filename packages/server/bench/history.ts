@@ -1,24 +1,24 @@
 /**
- * A month of history that ends today, to measure over. It is built through the Store, whatever its format.
- * `npm run bench -- reads --events 50000000` sets its size.
+ * A month of history that ends today, built through the Store. `npm run bench -- reads --events 50000000` sets its
+ * size.
  */
 import type { NewEvent } from '../src/store/store.ts';
 import { openBenchmark } from './account.ts';
-import { createFlight, eventsPerBatch, insist, keepAll, newContact } from './filling.ts';
-import { type Remembered, remember } from './remembered.ts';
+import { createLimiter, eventsPerBatch, newContact, retryUnavailable, storeAll } from './filling.ts';
+import { type CachedDatabase, openCached } from './remembered.ts';
 import { settle } from './settling.ts';
-import { createVisits, usersAmong } from './visits.ts';
+import { countUsers, createVisits } from './visits.ts';
 
 const day = 86_400_000;
 export const historyDays = 30;
 
 export interface History {
   readonly events: number;
-  /** Visitors are numbered from 0 in the order of their first visits. */
+  /** The number of visitors, who are numbered from 0 in the order of their first visits. */
   readonly users: number;
   /** The visitors who signed up. */
   readonly contacts: readonly number[];
-  /** The times of the first and the last event. */
+  /** The times of the first and last events. */
   readonly from: number;
   readonly to: number;
 }
@@ -30,32 +30,32 @@ const fill = async (path: string, events: number): Promise<History> => {
   const { store, asker } = await openBenchmark(path, from);
   try {
     const next = createVisits(events);
-    const flight = createFlight();
+    const limiter = createLimiter();
     const contacts: number[] = [];
-    for (let made = 0; made < events; ) {
+    for (let created = 0; created < events; ) {
       const batch: NewEvent[] = [];
-      for (const end = Math.min(events, made + eventsPerBatch); made < end; made += 1) {
-        const { event, signsUp } = next(timeOf(made));
+      for (const end = Math.min(events, created + eventsPerBatch); created < end; created += 1) {
+        const { event, signsUp } = next(timeOf(created));
         batch.push(event);
         if (signsUp === undefined) continue;
         contacts.push(signsUp);
-        await flight.add(async () => {
-          await insist(() => store.createContact(newContact(asker, signsUp, event.eventTime)));
+        await limiter.add(async () => {
+          await retryUnavailable(() => store.createContact(newContact(asker, signsUp, event.eventTime)));
         });
       }
-      await flight.add(() => keepAll(store, asker, timeOf(made), batch));
+      await limiter.add(() => storeAll(store, asker, timeOf(created), batch));
     }
-    await flight.end();
+    await limiter.end();
     await settle();
-    return { events, users: usersAmong(events), contacts, from, to };
+    return { events, users: countUsers(events), contacts, from, to };
   } finally {
     await store.close();
   }
 };
 
-/** Opens the database with this many events. */
-export const openHistory = (events: number): Promise<Remembered<History>> =>
-  remember(`${events}-events`, (path) => fill(path, events));
+/** Opens a history with this many events. */
+export const openHistory = (events: number): Promise<CachedDatabase<History>> =>
+  openCached(`${events}-events`, (path) => fill(path, events));
 
-/** The first of the newest visitors, who send the new events, as on any day. */
-export const firstUserOf = ({ about }: Remembered<History>): number => Math.max(0, about.users - 10_000);
+/** The first of the newest visitors, who send the new events. */
+export const getFirstUser = ({ about }: CachedDatabase<History>): number => Math.max(0, about.users - 10_000);

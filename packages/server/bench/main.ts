@@ -1,12 +1,12 @@
 /**
- * `npm run bench`: each question has a file and prints a table with the floor beside our figure. Runs alternate and medians are reported,
- * because machines are shared and noisy.
+ * `npm run bench`: each benchmark has a file and prints a table that compares our figures with the floor. Runs
+ * alternate and medians are reported, because machines are shared and noisy.
  *
- *   npm run bench -- reads ingest       only these questions
- *   npm run bench -- --quick            short forms of nearly all, under a minute
- *   npm run bench -- evaluation docs    need Chromium, as console does, and run only if they are named
+ *   npm run bench -- reads ingest       only these benchmarks
+ *   npm run bench -- --quick            short forms of most benchmarks, in under a minute
+ *   npm run bench -- evaluation docs    need Chromium, like console, and run only if named
  *   npm run bench -- citus              needs CITUS_BIN (test/citus/README.md)
- *   --events 50000000                   events stored beforehand (5,000,000; with --quick 200,000)
+ *   --events 50000000                   events stored before the measurement (5,000,000; with --quick 200,000)
  *   --minutes 5                         duration of sustained load (20 s; with --quick 1 s)
  *   --save                              writes the figures to RESULTS.md
  */
@@ -15,31 +15,31 @@ import type { Options, Question } from './question.ts';
 import { busyProcesses, machine, save } from './results.ts';
 import { table, whole } from './table.ts';
 
-/** Whether a question runs when none is named: always, not in the short form, or never. */
-const questions: Readonly<Record<string, { readonly asks: string; readonly unnamed?: 'in full' | 'never' }>> = {
-  ingest: { asks: 'What does keeping an event durably cost?' },
-  written: { asks: 'How much is written to the disk for an event?' },
-  import: { asks: 'How fast do large batches go in?' },
-  size: { asks: 'How much of the disk does an event take?' },
-  contacts: { asks: 'How fast are contacts created?' },
-  search: { asks: 'How long does a search of contacts take?' },
-  linking: { asks: 'What does linking cost a user with a long history?' },
-  reads: { asks: 'How long does a page of events take?' },
-  counts: { asks: 'How long does counting take?' },
-  reports: { asks: 'How long does a report take?' },
-  priority: { asks: 'What do reports cost ingestion, and a busy machine reports?', unnamed: 'never' },
-  readers: { asks: 'Do readers hold up ingestion?' },
-  memory: { asks: 'How much memory does the server take, and does it grow?' },
-  restart: { asks: 'How long is nobody served after a crash?' },
-  metrics: { asks: 'What does a scrape of /metrics cost?' },
-  postgres: { asks: 'What does the same cost on PostgreSQL?', unnamed: 'never' },
-  citus: { asks: 'What does the same cost on a Citus cluster?', unnamed: 'never' },
-  copy: { asks: 'How fast is a database copied to PostgreSQL, and back?', unnamed: 'never' },
-  scaling: { asks: 'What does one machine carry, and what several servers over one PostgreSQL?', unnamed: 'never' },
-  evaluation: { asks: "What does the tracker's script cost a page?", unnamed: 'never' },
-  docs: { asks: 'How soon does a page of the documentation show something?', unnamed: 'never' },
-  console: { asks: 'How soon does the console react?', unnamed: 'never' },
-  profile: { asks: 'Where does the time go?', unnamed: 'in full' },
+/** `unnamed`: whether a benchmark runs if none is named: always, except with --quick, or never. */
+const questions: Readonly<Record<string, { readonly title: string; readonly unnamed?: 'in full' | 'never' }>> = {
+  ingest: { title: 'How much does it cost to store an event durably?' },
+  written: { title: 'How much is written to disk per event?' },
+  import: { title: 'How fast are large batches stored?' },
+  size: { title: 'How much disk space does an event take?' },
+  contacts: { title: 'How fast are contacts created?' },
+  search: { title: 'How long does a contact search take?' },
+  linking: { title: 'How long does it take to link a user with a long history?' },
+  reads: { title: 'How long does it take to read a page of events?' },
+  counts: { title: 'How long does counting take?' },
+  reports: { title: 'How long does a report take?' },
+  priority: { title: 'How much do reports slow down ingestion, and a busy machine reports?', unnamed: 'never' },
+  readers: { title: 'Do readers slow down ingestion?' },
+  memory: { title: 'How much memory does the server use, and does it grow?' },
+  restart: { title: 'How long is the server down after a crash?' },
+  metrics: { title: 'How much does a scrape of /metrics cost?' },
+  postgres: { title: 'How fast is PostgreSQL?', unnamed: 'never' },
+  citus: { title: 'How fast is a Citus cluster?', unnamed: 'never' },
+  copy: { title: 'How fast is a database copied to PostgreSQL, and back?', unnamed: 'never' },
+  scaling: { title: 'What load can one machine handle, and several servers with one PostgreSQL?', unnamed: 'never' },
+  evaluation: { title: "How much does the tracker's script slow down a page?", unnamed: 'never' },
+  docs: { title: 'How fast do pages of the documentation paint?', unnamed: 'never' },
+  console: { title: 'How fast does the console respond?', unnamed: 'never' },
+  profile: { title: 'Where does the time go?', unnamed: 'in full' },
 };
 
 const { values, positionals } = parseArgs({
@@ -55,35 +55,36 @@ const fail = (message: string) => {
   console.error(message);
   process.exit(2);
 };
-const numberOf = (text: string | undefined, fallback: number): number => {
+const parseNumber = (text: string | undefined, fallback: number): number => {
   const number = text === undefined ? fallback : Number(text.replaceAll(/[_,]/g, ''));
   if (!(number > 0)) fail(`not a number: ${text}`);
   return number;
 };
 const { quick } = values;
-const unknown = positionals.filter((name) => !Object.hasOwn(questions, name));
-if (unknown.length > 0) fail(`no such benchmark: ${unknown}; there are: ${Object.keys(questions).join(', ')}`);
-if (quick && values.save) fail('--save keeps what was measured in full: not with --quick');
+const unknownNames = positionals.filter((name) => !Object.hasOwn(questions, name));
+if (unknownNames.length > 0)
+  fail(`no such benchmark: ${unknownNames}; there are: ${Object.keys(questions).join(', ')}`);
+if (quick && values.save) fail('--save stores only full measurements: omit --quick');
 
 const options: Options = {
   quick,
-  events: numberOf(values.events, quick ? 200_000 : 5_000_000),
-  minutes: numberOf(values.minutes, quick ? 0.02 : 1 / 3),
+  events: parseNumber(values.events, quick ? 200_000 : 5_000_000),
+  minutes: parseNumber(values.minutes, quick ? 0.02 : 1 / 3),
 };
-const isUsual = (name: string) => {
+const isDefault = (name: string) => {
   const { unnamed } = questions[name] ?? {};
   return unnamed === undefined || (unnamed === 'in full' && !quick);
 };
-const asked = positionals.length > 0 ? positionals : Object.keys(questions).filter(isUsual);
+const names = positionals.length > 0 ? positionals : Object.keys(questions).filter(isDefault);
 
-console.log(`${machine}; before this ${busyProcesses()}; ${whole(options.events)} events stored\n`);
-for (const name of asked) {
-  const began = Date.now();
+console.log(`${machine}; load before the benchmark: ${busyProcesses()}; ${whole(options.events)} events stored\n`);
+for (const name of names) {
+  const startTime = Date.now();
   const { run } = (await import(`./questions/${name}.ts`)) as Question;
   const rows = await run(options);
   const head = [name, 'floor', 'ours', 'ratio', 'bar'];
   const cells = rows.map(({ measured, floor = '', ours, ratio = '', bar }) => [measured, floor, ours, ratio, bar]);
-  const seconds = Math.round((Date.now() - began) / 1_000);
-  console.log(`## ${questions[name]?.asks}\n\n${table(head, cells)}\n\n(${seconds} s)\n`);
+  const seconds = Math.round((Date.now() - startTime) / 1_000);
+  console.log(`## ${questions[name]?.title}\n\n${table(head, cells)}\n\n(${seconds} s)\n`);
   if (values.save) save(name, rows, options);
 }

@@ -1,23 +1,23 @@
-/** The options of a benchmark, and the rows of its table. */
+/** The options of a benchmark and the rows of its table. */
 
 export interface Options {
-  /** Short forms: all questions in about a minute. */
+  /** Run short forms: all benchmarks in about a minute. */
   readonly quick: boolean;
-  /** Events that are stored before anything is measured. */
+  /** The number of events stored before the measurement. */
   readonly events: number;
-  /** The duration of sustained load. */
+  /** The duration of sustained load, in minutes. */
   readonly minutes: number;
 }
 
 /** One figure and its comparison. */
 export interface Row {
   readonly measured: string;
-  /** The figure that cannot be beaten, or should be reached. */
+  /** The reference figure: the best possible result, or the one to match. */
   readonly floor?: string;
   readonly ours: string;
   /** Ours ÷ floor. */
   readonly ratio?: string;
-  /** The promised figure; '' for a figure that only explains another. */
+  /** The target; '' for a figure that only explains another. */
   readonly bar: string;
 }
 

@@ -1,6 +1,6 @@
 /**
- * A cache of databases that take long to build, in the system's temporary folder. A change of the store's sources or of the code that builds
- * them invalidates it.
+ * Caches databases that take long to build in the system's temporary folder. Changes to the store's sources or to the
+ * code that builds the databases invalidate the cache.
  */
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
@@ -26,7 +26,7 @@ const folder = join(tmpdir(), 'firsthand-bench');
 const unusedMilliseconds = 2 * 3_600_000;
 const builders = ['visits.ts', 'account.ts', 'history.ts', 'contacts-stored.ts', 'contacts-to-find.ts'];
 
-const hashOfSources = async (): Promise<string> => {
+const hashSources = async (): Promise<string> => {
   const store = fileURLToPath(new URL('../src/store/', import.meta.url));
   const names = (await readdir(store, { recursive: true })).filter((name) => /(?<!\.test)\.(ts|js|sql)$/.test(name));
   const paths = names.map((name) => join(store, name));
@@ -36,7 +36,7 @@ const hashOfSources = async (): Promise<string> => {
   return hash.digest('hex').slice(0, 12);
 };
 
-/** The time of the last change or use; the current time while another process deletes the folder. */
+/** The time of the last change or use; the current time if another process is deleting the folder. */
 const lastUse = async (path: string): Promise<number> => {
   try {
     const paths = [path, ...(await readdir(path)).map((name) => join(path, name))];
@@ -46,44 +46,44 @@ const lastUse = async (path: string): Promise<number> => {
   }
 };
 
-/** Deletes databases that were not used for two hours, so that the disk does not fill up. */
-const forgetUnused = async (): Promise<void> => {
+/** Deletes databases that have been unused for two hours, so that the disk does not fill up. */
+const deleteUnused = async (): Promise<void> => {
   for (const name of await readdir(folder)) {
     const path = join(folder, name);
     if (Date.now() - (await lastUse(path)) > unusedMilliseconds) await rm(path, { recursive: true, force: true });
   }
 };
 
-export interface Remembered<About> {
-  /** The path of the database, for reading only, by one process at a time. `onCopy` gives a copy to write to. */
+export interface CachedDatabase<About> {
+  /** The path of the database, which one process at a time may read. Use `onCopy` to write. */
   readonly path: string;
   readonly folder: string;
   readonly about: About;
 }
 
-/** Opens the database of this name, or builds it. `build` returns the description that is stored with it. */
-export const remember = async <About>(
+/** Opens or builds the database with this name. `build` returns a description to store with it. */
+export const openCached = async <About>(
   name: string,
   build: (path: string) => Promise<About>,
-): Promise<Remembered<About>> => {
+): Promise<CachedDatabase<About>> => {
   await mkdir(folder, { recursive: true });
-  await forgetUnused();
-  const own = join(folder, `${name}-${await hashOfSources()}`);
-  const aboutFile = join(own, 'about.json');
+  await deleteUnused();
+  const target = join(folder, `${name}-${await hashSources()}`);
+  const aboutFile = join(target, 'about.json');
   const text = await readFile(aboutFile, 'utf8').catch(() => undefined);
   if (text !== undefined) {
-    await utimes(own, new Date(), new Date());
-    return { path: join(own, 'firsthand.db'), folder: own, about: JSON.parse(text) as About };
+    await utimes(target, new Date(), new Date());
+    return { path: join(target, 'firsthand.db'), folder: target, about: JSON.parse(text) as About };
   }
   const draft = await mkdtemp(join(folder, 'building-'));
-  const began = Date.now();
+  const startTime = Date.now();
   try {
     const about = await build(join(draft, 'firsthand.db'));
     await writeFile(join(draft, 'about.json'), JSON.stringify(about));
-    console.log(`(built ${name} in ${whole((Date.now() - began) / 1000)} s: ${own})\n`);
-    // Fails if another process was first; then its database is used.
-    await rename(draft, own).catch(() => rm(draft, { recursive: true }));
-    return { path: join(own, 'firsthand.db'), folder: own, about };
+    console.log(`(built ${name} in ${whole((Date.now() - startTime) / 1000)} s: ${target})\n`);
+    // Fails if another process was faster; its database is used then.
+    await rename(draft, target).catch(() => rm(draft, { recursive: true }));
+    return { path: join(target, 'firsthand.db'), folder: target, about };
   } catch (error) {
     await rm(draft, { recursive: true, force: true });
     throw error;
@@ -92,14 +92,14 @@ export const remember = async <About>(
 
 const isOfDatabase = (name: string): boolean => name.startsWith('firsthand.db');
 
-/** The size of all files of the database in the folder. */
-export const bytesOf = async (inFolder: string): Promise<number> => {
+/** The total size of the database's files in the folder. */
+export const sumFileSizes = async (inFolder: string): Promise<number> => {
   const names = (await readdir(inFolder)).filter(isOfDatabase);
   const sizes = await Promise.all(names.map(async (name) => (await stat(join(inFolder, name))).size));
   return sizes.reduce((sum, size) => sum + size, 0);
 };
 
-/** Syncs a copy, so that the measurement does not wait for the disk. */
+/** Syncs a copy, so that the measurement does not wait for disk writes. */
 const sync = async (path: string): Promise<void> => {
   const file = await open(path, 'r+');
   try {
@@ -109,7 +109,7 @@ const sync = async (path: string): Promise<void> => {
   }
 };
 
-/** Calls `use` with a copy that may be changed, and is deleted afterwards. */
+/** Calls `use` with a writable copy, which is deleted afterwards. */
 export const onCopy = async <Value>(
   { folder: from }: { readonly folder: string },
   use: (path: string, folder: string) => Promise<Value>,
@@ -129,10 +129,10 @@ export const onCopy = async <Value>(
 /** Calls `use` with a new folder, which is deleted afterwards. */
 export const inFolder = async <Value>(use: (folder: string) => Promise<Value>): Promise<Value> => {
   await mkdir(folder, { recursive: true });
-  const own = await mkdtemp(join(folder, 'copy-'));
+  const temporary = await mkdtemp(join(folder, 'copy-'));
   try {
-    return await use(own);
+    return await use(temporary);
   } finally {
-    await rm(own, { recursive: true, force: true });
+    await rm(temporary, { recursive: true, force: true });
   }
 };

@@ -1,6 +1,6 @@
 /**
- * The events of a site as reports read them from a store: visitors come, cause about ten events, and return in the weeks after; one in twenty
- * is a contact’s, and each contact has two of them. They depend on nothing but their number.
+ * A feed of synthetic events of a site: visitors cause about ten events per visit and return over the following weeks.
+ * Every 20th user is linked; each contact has two users. The events depend only on their number.
  */
 import { labelIDs } from '@firsthand/contract/labels';
 import type { FedAttribute, FedEvents, ReportFeed } from '../src/store/report-feed.ts';
@@ -11,10 +11,10 @@ export const firstTime = Date.UTC(2026, 0, 1);
 export const days = 30;
 const eventsPerVisit = 10;
 const eventsPerUser = 50;
-/** One user in so many is linked; two of these to each contact. */
+/** Every nth user is linked to a contact; each contact has two users. */
 const usersPerLink = 20;
-/** A visit takes about ten minutes. */
-const visitsOfDay = 144;
+/** Consecutive visits per day, at about ten minutes each. */
+const visitsPerDay = 144;
 
 const pages = Array.from({ length: 500 }, (_, page) => `/products/${page}`);
 const campaigns = ['spring', 'summer', 'autumn', 'winter', 'newsletter', 'search', 'partner'];
@@ -27,8 +27,8 @@ const referrers = [
 const countries = ['DE', 'US', 'FR', 'GB', 'ES', 'IT', 'NL', 'PL', 'SE', 'BR', 'IN', 'JP'];
 const prices = Array.from({ length: 90 }, (_, price) => `${price}.90`);
 
-/** The eventIDs: viewing a page is most; then a funnel. */
-export const [viewed, priced, bought] = [1, 2, 3];
+/** The eventIDs of a funnel. Most events are page views. */
+export const [viewEventID, priceEventID, purchaseEventID] = [1, 2, 3];
 
 const attribute = (attrID: string, texts: readonly string[], rows: number[], which: number[]): FedAttribute => ({
   attrID,
@@ -37,22 +37,22 @@ const attribute = (attrID: string, texts: readonly string[], rows: number[], whi
   which: Uint32Array.from(which),
 });
 
-/** A feed of so many events. `users`: how many users there are; `contacts`: how many contacts. */
-export const createReportedFeed = (
+/** Creates a feed of events. Also returns the number of `users` and `contacts`. */
+export const createSyntheticFeed = (
   events: number,
 ): { readonly feed: ReportFeed; readonly users: number; readonly contacts: number } => {
   const users = Math.ceil(events / eventsPerUser);
-  /** Visits that go on at the same time. */
-  const visitsAtOnce = Math.max(1, Math.round(events / days / visitsOfDay / eventsPerVisit));
+  /** The number of concurrent visits. */
+  const concurrentVisits = Math.max(1, Math.round(events / days / visitsPerDay / eventsPerVisit));
   const fill = (first: number, count: number): FedEvents => {
-    const listed = () => ({ rows: [] as number[], which: [] as number[] });
+    const createList = () => ({ rows: [] as number[], which: [] as number[] });
     const [path, campaign, browser, price, referrer, country] = [
-      listed(),
-      listed(),
-      listed(),
-      listed(),
-      listed(),
-      listed(),
+      createList(),
+      createList(),
+      createList(),
+      createList(),
+      createList(),
+      createList(),
     ];
     const fed = {
       count,
@@ -65,13 +65,13 @@ export const createReportedFeed = (
     for (let row = 0; row < count; row += 1) {
       const nth = first + row;
       const random = createRandom(nth);
-      // Events of the visits that go on take turns.
-      const visit = Math.floor(nth / (visitsAtOnce * eventsPerVisit)) * visitsAtOnce + (nth % visitsAtOnce);
+      // Events of concurrent visits alternate.
+      const visit = Math.floor(nth / (concurrentVisits * eventsPerVisit)) * concurrentVisits + (nth % concurrentVisits);
       const user = 1 + ((Math.imul(visit, 2_654_435_761) >>> 0) % users);
       const kind = random();
       fed.sequence[row] = nth + 1;
       fed.user[row] = user;
-      fed.eventID[row] = kind < 0.8 ? viewed : kind < 0.95 ? priced : bought;
+      fed.eventID[row] = kind < 0.8 ? viewEventID : kind < 0.95 ? priceEventID : purchaseEventID;
       fed.eventTime[row] = Math.floor(firstTime + (nth / events) * days * day);
       path.rows.push(row);
       path.which.push(Math.floor(random() ** 2 * pages.length));
@@ -108,10 +108,10 @@ export const createReportedFeed = (
       more: first + count < events,
     };
   };
-  const linked = Math.floor(users / usersPerLink);
+  const linkedUsers = Math.floor(users / usersPerLink);
   return {
     users,
-    contacts: Math.ceil(linked / 2),
+    contacts: Math.ceil(linkedUsers / 2),
     feed: {
       feedEvents: async ({ beyond, most }) => fill(beyond, Math.min(most, events - beyond)),
       feedOwners: async ({ since }) => ({
@@ -119,7 +119,7 @@ export const createReportedFeed = (
         reset: since === null,
         users:
           since === null
-            ? Array.from({ length: linked }, (_, nth) => ({
+            ? Array.from({ length: linkedUsers }, (_, nth) => ({
                 user: (nth + 1) * usersPerLink,
                 stretches: [{ after: 0, through: Infinity, contact: 1 + (nth >> 1) }],
               }))

@@ -1,4 +1,3 @@
-/** The median. */
 export const median = (figures: readonly number[]): number => {
   const sorted = [...figures].sort((a, b) => a - b);
   const middle = sorted.length >> 1;
@@ -8,7 +7,7 @@ export const median = (figures: readonly number[]): number => {
 
 export const whole = (figure: number): string => Math.round(figure).toLocaleString('en');
 
-/** A Markdown table, padded for terminals. The first columns hold words, the others figures. */
+/** A Markdown table, padded for terminals. The first `words` columns are left-aligned, the others are figures. */
 export const table = (head: readonly string[], rows: readonly (readonly string[])[], words = 1): string => {
   const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => (row[column] ?? '').length)));
   const line = (cells: readonly string[]) =>
@@ -16,7 +15,7 @@ export const table = (head: readonly string[], rows: readonly (readonly string[]
   return [line(head), `|${widths.map((width) => '-'.repeat(width + 2)).join('|')}|`, ...rows.map(line)].join('\n');
 };
 
-/** The quotient, with two decimals. */
+/** The quotient with two decimals. */
 export const ratio = (ours: number, floor: number): string => (ours / floor).toFixed(2);
 
 /** `20 s`, `5 min`. */

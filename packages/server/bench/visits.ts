@@ -1,11 +1,12 @@
 /**
- * Events like those of a site. Visitors come, cause about ten events, and return in the days after. A few never stop (tests, screens on a
- * wall); the busiest has up to two fifths of all events. The events depend on nothing but their number.
+ * Generates events like those of a site. Visitors cause about ten events per visit and return over the following days.
+ * A few never stop (tests, wall displays); the busiest has up to 40 % of all events. The events depend only on their
+ * number.
  */
 import { createRandomNumbers as createRandom } from '../src/shared/random.ts';
 import type { NewEvent } from '../src/store/store.ts';
 
-/** Shares of the 20 eventIDs, in per mille; the sixth has a twentieth of all. */
+/** The shares of the 20 eventIDs, in per mille. The sixth has 5 % of all events. */
 const shares = [250, 150, 100, 80, 70, 50, 50, 40, 40, 30, 30, 20, 20, 20, 10, 10, 10, 10, 6, 4];
 export const countedEventID = 6;
 export const eventIDCount = shares.length;
@@ -15,10 +16,10 @@ const eventsPerUser = 50;
 const eventsPerVisit = 10;
 /** One visitor in this many signs up, at the start of a visit. */
 const usersPerContact = 20;
-const visitsAtOnce = 100;
+const concurrentVisits = 100;
 
 /** The approximate number of events of the busiest user. */
-export const eventsOfTheBusiest = (events: number): number => Math.min(events * 0.4, maxEventsOfBusiest);
+export const countBusiestEvents = (events: number): number => Math.min(events * 0.4, maxEventsOfBusiest);
 
 export const userName = (user: number): string => `user_${String(user).padStart(16, '0')}`;
 export const busiestUser = userName(0);
@@ -30,7 +31,7 @@ export { createRandom };
 const eventIDs = shares.flatMap((share, index) => Array.from({ length: share }, () => index + 1));
 const campaigns = ['spring', 'summer', 'autumn', 'winter', 'newsletter', 'search', 'partner', 'none'];
 
-/** Three attributes; one event of 10,000 has a fourth. */
+/** Three attributes; one event in 10,000 has a fourth. */
 export const attributesOf = (random: () => number): [string, string][] => {
   const attributes: [string, string][] = [
     ['path', `/products/${Math.floor(random() * 500)}`],
@@ -51,38 +52,38 @@ interface Visit {
   readonly signsUp: number | undefined;
 }
 
-/** The number of visitors of this many events. */
-export const usersAmong = (events: number): number => Math.max(20, Math.ceil((events * 0.6) / eventsPerUser));
+/** The number of visitors for this many events. */
+export const countUsers = (events: number): number => Math.max(20, Math.ceil((events * 0.6) / eventsPerUser));
 
-/** Returns a function that returns the next event, at `time`. */
+/** Returns a function that generates the next event, at `time`. */
 export const createVisits = (events: number) => {
   const random = createRandom(1);
-  const users = usersAmong(events);
+  const users = countUsers(events);
   const visits = Math.ceil((events * 0.6) / eventsPerVisit);
-  const shareOfTheBusiest = eventsOfTheBusiest(events) / events;
+  const busiestShare = countBusiestEvents(events) / events;
   const signedUp = new Set<number>();
-  const underWay = Array.from({ length: visitsAtOnce }, () => ({ user: 0, left: 0 }));
-  let begun = 0;
-  let made = 0;
+  const activeVisits = Array.from({ length: concurrentVisits }, () => ({ user: 0, left: 0 }));
+  let startedVisits = 0;
+  let created = 0;
 
-  /** Mostly a visitor whose first visit was in the last fifth of the time, sometimes any earlier visitor. */
+  /** Usually a visitor whose first visit was in the last fifth of the time, sometimes any earlier one. */
   const nextVisitor = (): number => {
-    begun += 1;
-    const newest = Math.min(users - 1, Math.ceil((begun / visits) * users));
+    startedVisits += 1;
+    const newest = Math.min(users - 1, Math.ceil((startedVisits / visits) * users));
     const back = random() < 0.05 ? random() * newest : random() ** 3 * Math.min(newest, users / 5);
-    // The numbers before are the busy users.
+    // Lower numbers are the busy users.
     return 4 + Math.max(0, Math.floor(newest - back));
   };
 
   return (time: number): Visit => {
-    made += 1;
+    created += 1;
     let user = 0;
     let signsUp: number | undefined;
     const chance = random();
-    if (chance >= shareOfTheBusiest) {
+    if (chance >= busiestShare) {
       if (chance > 0.985) user = 1 + Math.floor(random() * 3);
       else {
-        const visit = underWay[Math.floor(random() * visitsAtOnce)] as (typeof underWay)[number];
+        const visit = activeVisits[Math.floor(random() * concurrentVisits)] as (typeof activeVisits)[number];
         if (visit.left === 0) {
           visit.user = nextVisitor();
           visit.left = 1 + Math.floor(random() * (2 * eventsPerVisit - 1));
@@ -102,7 +103,7 @@ export const createVisits = (events: number) => {
       externalID: null,
       eventName: null,
       mayAddName: false,
-      eventUUID: eventName(time, made),
+      eventUUID: eventName(time, created),
       eventTime: time,
       timeReplaced: false,
       attributes: attributesOf(random),

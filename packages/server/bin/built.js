@@ -1,10 +1,10 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 
-/** The folder of the build, and the list of its sources, which is written last: a build without it is incomplete. */
+/** The build folder and its list of sources. The list is written last: a build without it is incomplete. */
 export const dist = new URL('../dist/', import.meta.url);
 export const inputsFile = new URL('inputs.json', dist);
 
-/** Whether there is a build that is newer than all its sources. The npm package holds the build only. */
+/** Whether the build is newer than all its sources. The npm package contains only the build. */
 export const isBuilt = () => {
   if (!existsSync(new URL('../src/main.ts', dist))) return true;
   try {

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// The command line. Runs the build if it is newer than its sources, because that starts in a sixth of the time; otherwise tsx runs the
-// sources, which are TypeScript. tsx must not use a tsconfig.json of the current folder.
+// The command line. Runs the build if it is newer than its sources, which starts six times faster; otherwise tsx runs
+// the TypeScript sources. tsx must not pick up a tsconfig.json from the current folder.
 import './heap.js';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';

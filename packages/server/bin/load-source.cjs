@@ -1,12 +1,12 @@
-// Loads a source in a thread or process of its own. Runs the build of the source while the build is newer: tsx would compile the source
-// there again, which takes six times as long. Node 20 runs TypeScript in a thread only when the loader is registered in that thread.
+// Loads a source file in a separate thread or process. Prefers an up-to-date build: compiling with tsx takes six times
+// as long. Node 20 runs TypeScript in a thread only if the loader is registered in that thread.
 const { existsSync } = require('node:fs');
 const { basename, join } = require('node:path');
 const { fileURLToPath } = require('node:url');
 
 const loadBuilt = (file) => require('./load.cjs').load(fileURLToPath(file));
 
-/** Resolves to what the file exports. `file` is the URL of a source, or of a file of the build. */
+/** Resolves to the module's exports. `file` is the URL of a source file or a built file. */
 exports.loadSource = async (file) => {
   if (file.endsWith('.cjs')) return loadBuilt(file);
   if (file.endsWith('.ts')) {

@@ -1,11 +1,11 @@
-// Runs a built file with the code that V8 compiled during the build (build/build.ts): compiling it again takes a third of a start. With
-// another version of Node, or other flags, V8 rejects the stored code and compiles.
+// Runs a built file from the V8 code cache written by the build (build/build.ts); compiling takes a third of startup
+// time. With another Node version or other flags, V8 rejects the cache and compiles.
 const { readFileSync, writeFileSync } = require('node:fs');
 const { createRequire } = require('node:module');
 const { dirname } = require('node:path');
 const { constants, Script } = require('node:vm');
 
-const readKept = (path) => {
+const readCache = (path) => {
   try {
     return readFileSync(path);
   } catch {
@@ -13,20 +13,20 @@ const readKept = (path) => {
   }
 };
 
-/** Returns what the file at `path` exports. */
+/** Returns the exports of the file at `path`. */
 exports.load = (path) => {
-  // Only `require` applies the source maps beside the build.
+  // Only `require` applies the build's source maps.
   if (process.sourceMapsEnabled) return require(path);
-  const kept = `${path}.compiled`;
+  const cacheFile = `${path}.compiled`;
   const source = `(function (exports, require, module, __filename, __dirname) {${readFileSync(path, 'utf8')}\n})`;
   const script = new Script(source, {
     filename: path,
-    cachedData: readKept(kept),
+    cachedData: readCache(cacheFile),
     importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
   });
-  // On exit, because functions are compiled when they are first called.
+  // On exit, because V8 compiles a function on its first call.
   if (process.env.FIRSTHAND_KEEP_COMPILED) {
-    process.on('exit', () => writeFileSync(kept, script.createCachedData()));
+    process.on('exit', () => writeFileSync(cacheFile, script.createCachedData()));
   }
   const module = { exports: {} };
   script.runInThisContext()(module.exports, createRequire(path), module, path, dirname(path));

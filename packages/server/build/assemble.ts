@@ -1,5 +1,5 @@
 /**
- * Puts the files of the npm package, and the packages that it needs, in one folder. The Debian package and the image have these files.
+ * Collects the files of the npm package and of its dependencies in one folder, for the Debian package and the image.
  * Usage: node --import tsx build/assemble.ts <tarball> <folder>
  */
 import { execFileSync } from 'node:child_process';
@@ -15,40 +15,42 @@ interface Manifest {
   readonly optionalDependencies?: Readonly<Record<string, string>>;
 }
 
-/** Only npm's installation needs them. */
+/** Needed only while npm installs. */
 const installers = new Set(['prebuild-install']);
 
-/** The folder in which Node finds a package for a module in `from`. */
+/** The folder from which Node loads a package for a module in `from`. */
 const find = (name: string, from: string): string | undefined => {
   const folder = join(from, 'node_modules', name);
   if (existsSync(join(folder, 'package.json'))) return folder;
   return from === dirname(from) ? undefined : find(name, dirname(from));
 };
 
-/** Adds the installed packages that the package in `folder` needs when it runs. */
-const collect = (folder: string, found: Set<string>): Set<string> => {
+/** Adds the installed runtime dependencies of the package in `folder`. */
+const collect = (folder: string, folders: Set<string>): Set<string> => {
   const manifest: Manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
   const { dependencies = {}, optionalDependencies = {} } = manifest;
   for (const name of Object.keys({ ...dependencies, ...optionalDependencies })) {
     const installed = installers.has(name) ? undefined : find(name, folder);
     if (installed === undefined && !(name in optionalDependencies) && !installers.has(name))
-      throw new Error(`${name} is not installed: npm ci`);
-    if (installed !== undefined && !found.has(installed)) collect(installed, found.add(installed));
+      throw new Error(`${name} is not installed: run npm ci`);
+    if (installed !== undefined && !folders.has(installed)) collect(installed, folders.add(installed));
   }
-  return found;
+  return folders;
 };
 
-/** SQLite's sources and what its compilation left; the compiled file stays. */
+/** SQLite's sources and build artifacts, except the compiled module. */
 const unneeded = /\/better-sqlite3[^/]*\/(?:deps|src|build\/(?!Release$|Release\/better_sqlite3\.node$).*)(?:\/|$)/;
 
-/** Extracts the npm package into `folder`, and copies what this machine has installed for it. */
+/** Extracts the npm package into `folder` and copies its dependencies as installed on this machine. */
 export const assemble = (tarball: string, folder: string): void => {
-  const own = join(folder, 'node_modules/firsthand');
-  mkdirSync(own, { recursive: true });
-  execFileSync('tar', ['-xzf', tarball, '--strip-components=1', '--no-same-owner', '-C', own]);
+  const packageFolder = join(folder, 'node_modules/firsthand');
+  mkdirSync(packageFolder, { recursive: true });
+  execFileSync('tar', ['-xzf', tarball, '--strip-components=1', '--no-same-owner', '-C', packageFolder]);
   for (const installed of collect(server, new Set())) {
     const isShared = !relative(join(root, 'node_modules'), installed).startsWith('..');
-    const target = isShared ? join(folder, relative(root, installed)) : join(own, relative(server, installed));
+    const target = isShared
+      ? join(folder, relative(root, installed))
+      : join(packageFolder, relative(server, installed));
     cpSync(installed, target, { recursive: true, filter: (path) => !unneeded.test(path) });
   }
 };

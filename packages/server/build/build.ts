@@ -1,5 +1,6 @@
 /**
- * Builds what starts quickly: the command, the two threads of the store and the process of reports, each in one file, with the code that V8 compiles from them.
+ * Builds the command, the two threads of the store and the report process, each as one file with V8's compiled code, so
+ * that they start quickly.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -13,11 +14,11 @@ import { bundle, threads } from './bundle.ts';
 
 const folder = fileURLToPath(new URL('../', import.meta.url));
 const dist = fileURLToPath(distURL);
-/** Changes when npm installs other packages. */
-const installed = '../../node_modules/.package-lock.json';
+/** Changes when npm installs different packages. */
+const installedPackages = '../../node_modules/.package-lock.json';
 
-/** Starts and stops a server, and stores the code that V8 compiled meanwhile for the next start (bin/load.cjs). */
-const keepCompiled = async (): Promise<void> => {
+/** Starts and stops a server, and stores the code that V8 compiled in the process (bin/load.cjs). */
+const writeCodeCache = async (): Promise<void> => {
   const data = await mkdtemp(join(tmpdir(), 'firsthand-build-'));
   const child = spawn(process.execPath, [join(folder, 'bin/firsthand.js'), 'serve'], {
     env: {
@@ -33,34 +34,33 @@ const keepCompiled = async (): Promise<void> => {
     },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
-  const tooLong = setTimeout(() => child.kill('SIGKILL'), 20_000);
+  const killTimer = setTimeout(() => child.kill('SIGKILL'), 20_000);
   const ended = once(child, 'close');
   let output = '';
-  let asked = false;
+  let isRequested = false;
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     output += text;
     const [, url] = /"address":"([^"]+)"/.exec(output) ?? [];
-    if (url === undefined || asked) return;
-    asked = true;
+    if (url === undefined || isRequested) return;
+    isRequested = true;
     fetch(`${url}/readyz`).finally(() => child.kill('SIGTERM'));
   });
   const [code] = await ended;
-  clearTimeout(tooLong);
+  clearTimeout(killTimer);
   await rm(data, { recursive: true });
   if (code !== 0)
     console.warn(
-      `the server was built, but its compiled code could not be stored, so it starts more slowly: ${output}`,
+      `the server was built, but its compiled code could not be stored, so it will start more slowly: ${output}`,
     );
 };
 
-/** Builds into dist/. */
 const buildServer = async (): Promise<void> => {
-  const began = new Date();
-  // V8 tells two versions of a file apart by their length only.
+  const startTime = new Date();
+  // V8 distinguishes versions of a file only by length, so a stale cache must not remain.
   await rm(dist, { recursive: true, force: true });
-  const { inputs: made } = await bundle(['src/main.ts', ...threads], dist);
-  const inputs = Object.keys(made).filter((path) => !path.includes('node_modules'));
-  // With other flags V8 compiles again.
+  const { inputs: metadata } = await bundle(['src/main.ts', ...threads], dist);
+  const inputs = Object.keys(metadata).filter((path) => !path.includes('node_modules'));
+  // These files determine V8's flags and the cache.
   inputs.push(
     'build/build.ts',
     'build/bundle.ts',
@@ -68,16 +68,16 @@ const buildServer = async (): Promise<void> => {
     'bin/heap.js',
     'bin/load.cjs',
     'bin/load-source.cjs',
-    ...[installed].filter((path) => existsSync(resolve(folder, path))),
+    ...[installedPackages].filter((path) => existsSync(resolve(folder, path))),
   );
   await writeFile(inputsFile, JSON.stringify(inputs));
-  // Sources that changed during the build must be newer than the list.
-  await utimes(inputsFile, began, began);
-  await keepCompiled();
+  // A source that changes during the build must be newer than this list.
+  await utimes(inputsFile, startTime, startTime);
+  await writeCodeCache();
 };
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
-  // An unneeded build could break a server that is starting.
-  if (isBuilt()) console.log('dist/main.cjs is newer than its sources');
+  // An unnecessary build could break a server that is starting.
+  if (isBuilt()) console.log('dist/main.cjs is up to date');
   else await buildServer();
 }

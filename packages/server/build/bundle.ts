@@ -1,6 +1,6 @@
 /**
- * Bundles an entry and all its imports, except native modules, into one file. Files that are read at run time (migrations, the demo page,
- * the tracker) stay where they are.
+ * Bundles an entry and its imports, except native modules, into one file. Files that are read at run time, such as
+ * migrations, the demo page and the tracker, stay in place.
  */
 import { readFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
@@ -9,21 +9,21 @@ import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild';
 
 const folder = fileURLToPath(new URL('../', import.meta.url));
 
-/** The threads of a store, and the process of reports. Each is a file beside the main one. */
+/** The threads of a store and the report process, each of which becomes a file next to the main one. */
 export const threads = [
   'src/store/sqlite/threads/writer-thread.ts',
   'src/store/sqlite/threads/reader-thread.ts',
   'src/reports/engine/report-engine.ts',
 ];
 
-/** The source that looks for files beside the built one. All others look beside their source. */
-const neighbours = /[\\/]src[\\/]store[\\/]sqlite[\\/]threads[\\/]threads\.ts$/;
+/** This source resolves files relative to the built file; all others relative to their source. */
+const builtRelative = /[\\/]src[\\/]store[\\/]sqlite[\\/]threads[\\/]threads\.ts$/;
 
-/** Replaces `import.meta.url` in a source by its value when the source runs from a file in `into`. */
+/** Replaces `import.meta.url` in a source so that it keeps its value in a file in `into`. */
 export const keepPlace = (source: string, path: string, into: string): string => {
-  const place = JSON.stringify(relative(into, path).replaceAll('\\', '/'));
-  const here = neighbours.test(path) ? 'builtURL' : `new URL(${place}, builtURL).href`;
-  return source.replaceAll('import.meta.url', here);
+  const relativePath = JSON.stringify(relative(into, path).replaceAll('\\', '/'));
+  const url = builtRelative.test(path) ? 'builtURL' : `new URL(${relativePath}, builtURL).href`;
+  return source.replaceAll('import.meta.url', url);
 };
 
 const keepPlaces = (into: string): Plugin => ({
@@ -36,7 +36,7 @@ const keepPlaces = (into: string): Plugin => ({
   },
 });
 
-/** Each entry (a path in the package `from`) becomes a `.cjs` of its name in `into`. */
+/** Each entry, a path in the package `from`, becomes a `.cjs` file with its name in `into`. */
 export const bundleOptions = (from: string, entries: readonly string[], into: string) =>
   ({
     absWorkingDir: from,
@@ -45,19 +45,19 @@ export const bundleOptions = (from: string, entries: readonly string[], into: st
     outdir: into,
     outExtension: { '.js': '.cjs' },
     bundle: true,
-    // Finds the other packages, for copies of the sources elsewhere too.
+    // Needed to resolve the other packages from copies of the sources in other folders.
     tsconfig: join(folder, 'tsconfig.json'),
-    // CommonJS runs a dynamically imported module when it is imported, not before, though it is in the same file.
+    // In CommonJS, a bundled dynamic import runs only when it is imported.
     format: 'cjs',
     platform: 'node',
     target: 'node20',
-    // Loaded from node_modules: native modules, modules that only some databases need, and a loader that a build never uses.
+    // Loaded from node_modules: native modules, modules for some databases only, and a loader that builds don't use.
     external: ['better-sqlite3', 'better-sqlite3-13', '@duckdb/node-api', 'pg', 'pg-copy-streams', 'tsx'],
     banner: { js: "const builtURL = require('node:url').pathToFileURL(__filename).href;" },
     legalComments: 'none',
   }) satisfies BuildOptions;
 
-/** Bundles each entry (a path in the package) into a `.cjs` of its name. Returns the list of its inputs. */
+/** Bundles each entry, a path in the package, into a `.cjs` file with its name. Returns the metadata of the build. */
 export const bundle = async (entries: readonly string[], into: string): Promise<Metafile> => {
   const options = bundleOptions(folder, entries, into);
   const { metafile } = await build({ ...options, metafile: true, sourcemap: true, plugins: [keepPlaces(into)] });

@@ -1,5 +1,7 @@
 /**
- * Builds the Debian package of this machine's architecture, with the Node that runs this script. Needs dpkg-deb, and the npm package.
+ * Builds the Debian package for this machine's architecture, including the Node that runs this script. Requires
+ * dpkg-deb and the npm package.
+ *
  * Usage: node --import tsx build/deb.ts <tarball> <folder>
  */
 import { execFileSync } from 'node:child_process';
@@ -19,19 +21,19 @@ const write = (file: string, text: string, mode = 0o644): void => {
   chmodSync(file, mode);
 };
 
-/** A version of npm in the form of Debian, in which a prerelease comes before its release. */
+/** Converts an npm version to a Debian version, in which `~` sorts a prerelease before its release. */
 export const toDebianVersion = (version: string): string => version.replace('-', '~');
 
-/** Licenses of Node and of the packages that it contains: beside the binary, or where the distribution has them. */
-const nodeLicense = (): string => {
-  const places = ['LICENSE', 'share/doc/nodejs/LICENSE', 'share/doc/nodejs/copyright'];
-  const found = places.map((place) => join(dirname(dirname(process.execPath)), place)).find((file) => existsSync(file));
-  return found === undefined
+/** The licenses of Node and its bundled packages, from the locations of Node's archives and of distributions. */
+const readNodeLicense = (): string => {
+  const paths = ['LICENSE', 'share/doc/nodejs/LICENSE', 'share/doc/nodejs/copyright'];
+  const file = paths.map((path) => join(dirname(dirname(process.execPath)), path)).find((each) => existsSync(each));
+  return file === undefined
     ? 'Node.js: https://github.com/nodejs/node/blob/main/LICENSE\n'
-    : readFileSync(found, 'utf8');
+    : readFileSync(file, 'utf8');
 };
 
-/** Lays out the files of the package in an empty folder. */
+/** Writes the files of the package to an empty folder. */
 export const layOut = (tarball: string, folder: string): void => {
   assemble(tarball, join(folder, home));
   mkdirSync(join(folder, home, 'bin'));
@@ -42,28 +44,28 @@ export const layOut = (tarball: string, folder: string): void => {
     join(folder, 'usr/lib/systemd/system/firsthand.service'),
     readFileSync(join(deploy, 'firsthand.service'), 'utf8'),
   );
-  const own = join(folder, home, 'node_modules/firsthand');
-  const license = readFileSync(join(own, 'LICENSE'), 'utf8');
+  const packageFolder = join(folder, home, 'node_modules/firsthand');
+  const license = readFileSync(join(packageFolder, 'LICENSE'), 'utf8');
   write(
     join(folder, 'usr/share/doc/firsthand/copyright'),
-    `${license}\nThe licenses of bundled packages: /${home}/node_modules/firsthand/dist/licenses.txt\n\n/${home}/bin/node:\n\n${nodeLicense()}`,
+    `${license}\nThe licenses of bundled packages: /${home}/node_modules/firsthand/dist/licenses.txt\n\n/${home}/bin/node:\n\n${readNodeLicense()}`,
   );
-  // Readable for all, whatever the umask of this process is.
+  // Makes the files readable for everyone, regardless of this process's umask.
   execFileSync('chmod', ['-R', 'u=rwX,go=rX', folder]);
   for (const name of ['postinst', 'prerm', 'postrm']) write(join(folder, 'DEBIAN', name), read(name), 0o755);
 };
 
 export interface PackageOptions {
   readonly version: string;
-  /** Of dpkg-deb: xz if absent. */
+  /** The compression of dpkg-deb; xz by default. */
   readonly compression?: string;
 }
 
-/** Packs a folder that `layOut` has filled. Returns the path of the package. */
+/** Packs a folder written by `layOut`. Returns the path of the package. */
 export const pack = (folder: string, to: string, { version, compression = 'xz' }: PackageOptions): string => {
   const architecture = execFileSync('dpkg', ['--print-architecture'], { encoding: 'utf8' }).trim();
   const size = execFileSync('du', ['-sk', folder], { encoding: 'utf8' }).split('\t', 1)[0] as string;
-  // SQLite was compiled against this version.
+  // SQLite was compiled against this version of glibc.
   const glibc = execFileSync('getconf', ['GNU_LIBC_VERSION'], { encoding: 'utf8' }).trim().split(' ').at(-1) as string;
   const control = readFileSync(join(debian, 'control'), 'utf8')
     .replace('{version}', toDebianVersion(version))

@@ -1,6 +1,6 @@
 /**
- * Completes the build for the npm package: adds the tracker's files, the licenses of the packages that are in the bundles, and the list of
- * all packages whose code the npm package holds. Whoever installs it needs neither sources nor a compiler of TypeScript.
+ * Completes the build for the npm package: adds the tracker, the licenses of bundled packages, and an SBOM of
+ * all packages whose code it contains. Installing it requires neither sources nor a TypeScript compiler.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
@@ -14,8 +14,8 @@ import { toSBOM } from './sbom.ts';
 
 const bundles = ['main', 'writer-thread', 'reader-thread', 'report-engine'];
 
-/** The folders of the packages that a source map names, as URLs. */
-const packagesIn = (bundle: string): string[] => {
+/** The folders of the packages in a source map, as URLs. */
+const listPackages = (bundle: string): string[] => {
   const map = new URL(`${bundle}.cjs.map`, dist);
   const { sources }: { sources: string[] } = JSON.parse(readFileSync(map, 'utf8'));
   return sources
@@ -23,26 +23,26 @@ const packagesIn = (bundle: string): string[] => {
     .map((path) => new URL(path, map).href);
 };
 
-const licenseOf = (folder: string): string => {
+const readLicense = (folder: string): string => {
   const file = readdirSync(new URL(folder)).find((name) => /^licen[cs]e/i.test(name));
   if (file === undefined) throw new Error(`${fileURLToPath(folder)} has no license, but its code is in the bundles`);
   const { name } = JSON.parse(readFileSync(new URL('package.json', folder), 'utf8'));
   return `${name}\n\n${readFileSync(new URL(file, folder), 'utf8').trim()}\n`;
 };
 
-/** The folders of the packages that are in the tracker's scripts. */
-const packagesInTracker = (): string[] => {
+/** The folders of the packages in the tracker's scripts. */
+const listTrackerPackages = (): string[] => {
   const { resolve } = createRequire(new URL('../../tracker/package.json', import.meta.url));
   return ['js-cookie', 'nanoid'].map((name) => new URL('./', pathToFileURL(resolve(`${name}/package.json`))).href);
 };
 
-const bundled = [...new Set(bundles.flatMap(packagesIn))].sort();
-const licenses = bundled.map(licenseOf);
+const serverPackages = [...new Set(bundles.flatMap(listPackages))].sort();
+const licenses = serverPackages.map(readLicense);
 await writeFile(new URL('licenses.txt', dist), `The files dist/*.cjs contain parts of:\n\n${licenses.join('\n')}`);
-const own = new URL('../', import.meta.url).href;
-const inConsole = bundledPackages.map(({ href }) => href);
-const inPages = [...packagesInTracker(), ...inConsole, bundledPackage.href];
-await writeFile(new URL('sbom.json', dist), toSBOM(own, [...new Set([...bundled, ...inPages])]));
+const packageURL = new URL('../', import.meta.url).href;
+const consolePackages = bundledPackages.map(({ href }) => href);
+const pagePackages = [...listTrackerPackages(), ...consolePackages, bundledPackage.href];
+await writeFile(new URL('sbom.json', dist), toSBOM(packageURL, [...new Set([...serverPackages, ...pagePackages])]));
 
 const tracker = fileURLToPath(new URL('tracker', dist));
 await rm(tracker, { recursive: true, force: true });

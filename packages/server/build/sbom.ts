@@ -1,4 +1,6 @@
-/** The list of the packages whose code is in the bundles, as a CycloneDX document: `npm sbom` can't see them there. */
+/**
+ * Lists the packages whose code is in the bundles, as a CycloneDX document. `npm sbom` can't detect bundled packages.
+ */
 import { readFileSync } from 'node:fs';
 
 interface Manifest {
@@ -7,10 +9,10 @@ interface Manifest {
   readonly license?: string;
 }
 
-const manifestIn = (folder: string): Manifest => JSON.parse(readFileSync(new URL('package.json', folder), 'utf8'));
+const readManifest = (folder: string): Manifest => JSON.parse(readFileSync(new URL('package.json', folder), 'utf8'));
 
-/** A package URL of the type npm: the `@` of a scope is encoded. */
-const purlOf = ({ name, version }: Manifest): string => `pkg:npm/${name.replace('@', '%40')}@${version}`;
+/** A package URL (purl) of type npm, in which the `@` of a scope is encoded. */
+const toPURL = ({ name, version }: Manifest): string => `pkg:npm/${name.replace('@', '%40')}@${version}`;
 
 const toComponent = (type: string, manifest: Manifest) => {
   const { name, version, license } = manifest;
@@ -20,17 +22,17 @@ const toComponent = (type: string, manifest: Manifest) => {
     type,
     name,
     version,
-    purl: purlOf(manifest),
+    purl: toPURL(manifest),
     ...(license !== undefined && { licenses: [isExpression ? { expression: license } : { license: { id: license } }] }),
   };
 };
 
-/** `own` and `bundled` are folders of packages, as URLs that end with a slash. The same input gives the same text. */
-export const toSBOM = (own: string, bundled: readonly string[]): string => {
-  const root = toComponent('application', manifestIn(own));
+/** Takes folders of packages as URLs with a trailing slash. The output is deterministic. */
+export const toSBOM = (rootFolder: string, bundledFolders: readonly string[]): string => {
+  const root = toComponent('application', readManifest(rootFolder));
   const byRef = new Map(
-    bundled.map((folder) => {
-      const component = toComponent('library', manifestIn(folder));
+    bundledFolders.map((folder) => {
+      const component = toComponent('library', readManifest(folder));
       return [component['bom-ref'], component];
     }),
   );

@@ -1,4 +1,4 @@
-/** Ends with 0 if the server of this container, or of the Debian package, is ready, or else with 1. */
+/** Exits with 0 if the server of this container or of the Debian package is ready, otherwise with 1. */
 const { PORT, BASE_PATH = '/' } = process.env;
 const url = `http://127.0.0.1:${PORT || 3000}${BASE_PATH.replace(/\/$/, '')}/readyz`;
 const isReady = await fetch(url, { signal: AbortSignal.timeout(4_000) }).then(

@@ -1,10 +1,10 @@
-/** The command line. */
+/** The entry point of the command line. */
 import { runCommand } from './commands/program.ts';
 
-// Files are readable for their owner only, because databases, their logs and their copies hold personal data.
+// Files are readable only by their owner: databases, logs and backups hold personal data.
 process.umask(0o077);
 
-// A reader such as `head` may close standard output early. A server that loses standard error must not end as if it had succeeded.
+// A reader such as `head` may close stdout early. Only for stdout: a server that loses stderr must not exit with 0.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;
   process.exit();

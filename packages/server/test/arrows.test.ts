@@ -1,4 +1,4 @@
-/** Who imports whom: each arrow of `packages/README.md` has a lint rule that says what to do instead. */
+/** Each import that `packages/README.md` forbids has a lint rule whose message names the alternative. */
 import { execFile } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,32 +10,32 @@ import { overrides } from '../../arrows.ts';
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 
 const pages = /serves the built files/;
-const client = /Only a command talks to a server/;
+const client = /Only commands use the client/;
 const published = /published names/;
-const driver = /only a driver knows/;
+const driver = /Only drivers may depend/;
 const inwards = /Arrows point inwards/;
 const contract = /no other package and does no I\/O/;
-const carried = /imports nothing/;
+const dependencyFree = /imports nothing/;
 const tracker = /types and constants only/;
 const callers = /by its contract only/;
-const used = /Every room uses/;
-const commands = /which commands there are/;
-const ingest = /how it came \(HTTP\) is decided outside/;
-const store = /A store knows nothing of HTTP/;
-const shared = /knows none of them/;
-const library = /A database's library/;
-const drivers = /don't know of each other/;
-const documentation = /made from texts and the contract/;
-const documentationPage = /what is beside it, and minisearch/;
-const anyProgram = /by the client only/;
-const everyPage = /for every page/;
-const pure = /pure functions/;
+const usedByAll = /Every folder uses/;
+const commands = /only lists the commands/;
+const ingest = /must not depend on the transport/;
+const store = /A store must not depend on HTTP/;
+const shared = /must not import a driver/;
+const library = /its database's library/;
+const drivers = /Drivers must not import each other/;
+const documentation = /built from texts and the contract/;
+const documentationPage = /its own folder and minisearch/;
+const anyProgram = /only through the client/;
+const everyPage = /shared by every page/;
+const pure = /Pure functions/;
 const oneDoor = /has one interface/;
-const below = /below the other rooms/;
+const below = /below the other folders/;
 const oneDirection = /in one direction/;
 
-/** As seen from a file; `up` leads to `src`. */
-const others = (up: string) => ({
+/** `up` is the path from the importing file to `src`. */
+const otherPackages = (up: string) => ({
   '@firsthand/tracker': pages,
   [`${up}../../tracker/src/index.ts`]: pages,
   [`${up}../../docs/build/site.ts`]: pages,
@@ -43,7 +43,7 @@ const others = (up: string) => ({
   [`${up}../../contract/src/limits.ts`]: published,
 });
 const outside = (up: string) => ({
-  ...others(up),
+  ...otherPackages(up),
   '@firsthand/client': client,
   [`${up}../../client/src/index.ts`]: client,
 });
@@ -53,7 +53,7 @@ const noDriver = (up: string) => ({
   'better-sqlite3': driver,
   pg: driver,
 });
-const storeKnows = {
+const forbiddenInStore = {
   '../http/routes.ts': store,
   '../ingest/token.ts': store,
   '../demo/demo.ts': store,
@@ -67,10 +67,10 @@ const storeKnows = {
   'hono/cookie': store,
   '@hono/node-server': store,
 };
-const fromBelow = (things: Readonly<Record<string, RegExp>>) =>
-  Object.fromEntries(Object.entries(things).map(([name, why]) => [name.replace(/^\.\.\//, '../../'), why]));
+const oneLevelDeeper = (imports: Readonly<Record<string, RegExp>>) =>
+  Object.fromEntries(Object.entries(imports).map(([name, why]) => [name.replace(/^\.\.\//, '../../'), why]));
 
-/** What each place must not import, and why. */
+/** The imports that each file must not have, and the lint message for each. */
 const forbidden: Readonly<Record<string, Readonly<Record<string, RegExp>>>> = {
   'contract/src/event.ts': {
     '@firsthand/server': contract,
@@ -86,8 +86,13 @@ const forbidden: Readonly<Record<string, Readonly<Record<string, RegExp>>>> = {
     hono: contract,
     '../../../server/src/http/app.ts': contract,
   },
-  'contract/src/limits.ts': { './fields.ts': carried, zod: carried, 'node:fs': carried, '../../x.ts': carried },
-  'contract/src/identifiers.ts': { './limits.ts': carried, zod: carried, nanoid: carried },
+  'contract/src/limits.ts': {
+    './fields.ts': dependencyFree,
+    zod: dependencyFree,
+    'node:fs': dependencyFree,
+    '../../x.ts': dependencyFree,
+  },
+  'contract/src/identifiers.ts': { './limits.ts': dependencyFree, zod: dependencyFree, nanoid: dependencyFree },
   'tracker/src/delivery/queue.ts': {
     '@firsthand/contract': tracker,
     '@firsthand/contract/event': tracker,
@@ -136,10 +141,10 @@ const forbidden: Readonly<Record<string, Readonly<Record<string, RegExp>>>> = {
     '../main.ts': inwards,
     '../commands/serve.ts': inwards,
   },
-  'server/src/logging/log.ts': { '../http/routes.ts': used, '../store/store.ts': used, hono: used },
-  'server/src/shared/bounded-map.ts': { '../http/routes.ts': used, '../logging/log.ts': used },
-  'server/src/shared/refusal.ts': { '../http/routes.ts': used, '../config/config.ts': used },
-  'server/src/commands/backup.ts': { ...others('../'), ...noDriver('../'), '../main.ts': inwards },
+  'server/src/logging/log.ts': { '../http/routes.ts': usedByAll, '../store/store.ts': usedByAll, hono: usedByAll },
+  'server/src/shared/bounded-map.ts': { '../http/routes.ts': usedByAll, '../logging/log.ts': usedByAll },
+  'server/src/shared/refusal.ts': { '../http/routes.ts': usedByAll, '../config/config.ts': usedByAll },
+  'server/src/commands/backup.ts': { ...otherPackages('../'), ...noDriver('../'), '../main.ts': inwards },
   'server/src/demo/demo.ts': {
     ...outside('../'),
     ...noDriver('../'),
@@ -202,34 +207,34 @@ const forbidden: Readonly<Record<string, Readonly<Record<string, RegExp>>>> = {
     hono: ingest,
     'hono/cookie': ingest,
     '@hono/node-server': ingest,
-    '../store/open.ts': /Which store it is/,
+    '../store/open.ts': /The caller chooses the store/,
   },
   'server/src/store/store.ts': {
     ...outside('../'),
-    ...storeKnows,
+    ...forbiddenInStore,
     './sqlite/store.ts': shared,
     './postgres/store.ts': shared,
     'better-sqlite3': shared,
     pg: shared,
   },
-  'server/src/store/open.ts': { ...outside('../'), ...storeKnows, 'better-sqlite3': library, pg: library },
+  'server/src/store/open.ts': { ...outside('../'), ...forbiddenInStore, 'better-sqlite3': library, pg: library },
   'server/src/store/sqlite/store.ts': {
     ...outside('../../'),
-    ...fromBelow(storeKnows),
+    ...oneLevelDeeper(forbiddenInStore),
     '../postgres/store.ts': drivers,
     pg: drivers,
     '../open.ts': drivers,
   },
   'server/src/store/postgres/store.ts': {
     ...outside('../../'),
-    ...fromBelow(storeKnows),
+    ...oneLevelDeeper(forbiddenInStore),
     '../sqlite/store.ts': drivers,
     'better-sqlite3': drivers,
     '../open.ts': drivers,
   },
   'server/src/store/sqlite/events/events.ts': {
     ...outside('../../../'),
-    ...fromBelow(fromBelow(storeKnows)),
+    ...oneLevelDeeper(oneLevelDeeper(forbiddenInStore)),
     '../../postgres/store.ts': drivers,
     pg: drivers,
     '../../open.ts': drivers,
@@ -238,7 +243,7 @@ const forbidden: Readonly<Record<string, Readonly<Record<string, RegExp>>>> = {
   'server/src/store/sqlite/engine.ts': { './event-log/compaction.ts': oneDoor },
   'server/src/store/sqlite/event-log/event-log.ts': {
     ...outside('../../../'),
-    ...fromBelow(fromBelow(storeKnows)),
+    ...oneLevelDeeper(oneLevelDeeper(forbiddenInStore)),
     '../../postgres/store.ts': drivers,
     pg: drivers,
     '../../open.ts': drivers,
@@ -247,7 +252,7 @@ const forbidden: Readonly<Record<string, Readonly<Record<string, RegExp>>>> = {
   },
   'server/src/store/postgres/events/events.ts': {
     ...outside('../../../'),
-    ...fromBelow(fromBelow(storeKnows)),
+    ...oneLevelDeeper(oneLevelDeeper(forbiddenInStore)),
     '../../sqlite/store.ts': drivers,
     'better-sqlite3': drivers,
     '../../open.ts': drivers,
@@ -264,14 +269,14 @@ const forbidden: Readonly<Record<string, Readonly<Record<string, RegExp>>>> = {
 };
 
 /** Files that import types of each other. */
-const circle = ['server/src/identity/one.ts', 'server/src/identity/other.ts'] as const;
+const cycle = ['server/src/identity/one.ts', 'server/src/identity/other.ts'] as const;
 
 interface Diagnostic {
   readonly message: string;
   readonly location: { readonly path: string; readonly start: { readonly line: number } };
 }
 
-let said: Map<string, string>;
+let messages: Map<string, string>;
 let folder: string;
 
 beforeAll(async () => {
@@ -287,7 +292,7 @@ beforeAll(async () => {
         .join(''),
     );
   }
-  for (const [file, other] of [circle, [...circle].reverse()] as [string, string][]) {
+  for (const [file, other] of [cycle, [...cycle].reverse()] as [string, string][]) {
     const path = join(folder, 'packages', file);
     writeFileSync(path, `import type { T } from './${basename(other)}';\nexport type U = T;\n`);
   }
@@ -298,17 +303,17 @@ beforeAll(async () => {
     '--reporter=json',
     '--max-diagnostics=none',
   ];
-  // Ends with 1, as lint does that finds something.
+  // biome exits with 1, because it reports problems.
   const output = await new Promise<string>((resolve) =>
     execFile(join(root, 'node_modules/.bin/biome'), ['lint', ...flags, '.'], { cwd: folder }, (_, stdout) =>
       resolve(stdout),
     ),
   );
   const { diagnostics }: { diagnostics: Diagnostic[] } = JSON.parse(output);
-  said = new Map();
+  messages = new Map();
   for (const { message, location } of diagnostics) {
     const place = `${location.path}:${location.start.line}`;
-    said.set(place, `${said.get(place) ?? ''}${message}\n`);
+    messages.set(place, `${messages.get(place) ?? ''}${message}\n`);
   }
 });
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -317,14 +322,14 @@ const rows = Object.entries(forbidden).flatMap(([file, imports]) =>
   Object.entries(imports).map(([name, why], index) => [file, name, why, index + 1] as const),
 );
 
-test.each(rows)('%s may not import %s', (file, _, why, line) => {
-  expect(said.get(`packages/${file}:${line}`)).toMatch(why);
+test.each(rows)('forbids %s to import %s', (file, _, why, line) => {
+  expect(messages.get(`packages/${file}:${line}`)).toMatch(why);
 });
 
-test.each(circle)('%s may not be part of a circle, not even of types', (file) => {
-  expect(said.get(`packages/${file}:1`)).toMatch(/cycle/);
+test.each(cycle)('forbids %s to be part of an import cycle, even of types', (file) => {
+  expect(messages.get(`packages/${file}:1`)).toMatch(/cycle/);
 });
 
-test('the rules are those of the table', () => {
+test('has the rules of arrows.ts in .biome.json', () => {
   expect(JSON.parse(readFileSync(join(root, '.biome.json'), 'utf8')).overrides).toEqual(overrides);
 });

@@ -1,4 +1,4 @@
-/** No address that a browser is asked to use, by what we print or by default, is one that general rules of blockers fit. */
+/** Ad blockers' general rules must match no address that browsers use by default or from our examples. */
 import { readFileSync } from 'node:fs';
 import { pageNames } from '@firsthand/contract/identifiers';
 import { describe, expect, it } from 'vitest';
@@ -7,7 +7,7 @@ import { welcome } from '../src/demo/welcome.ts';
 import { folderOf } from '../src/http/script-tag.ts';
 import { trackerRoutes } from '../src/http/tracker-script.ts';
 import { trackerFolder } from '../src/shared/built-folders.ts';
-import { blockedWays } from './fixtures/blocker.ts';
+import { listBlockedUses } from './fixtures/blocker.ts';
 import { firsthand, temporaryDatabase } from './fixtures/command.ts';
 import { guideFiles } from './fixtures/documents/guides.ts';
 import { serveHere } from './fixtures/serving.ts';
@@ -17,15 +17,15 @@ const config = readConfig({});
 
 const read = (path: string): string => readFileSync(new URL(path, import.meta.url), 'utf8');
 
-/** The addresses in what a page holds: of its tags, and what its scripts name. */
+/** The addresses in the tags and scripts of a page. */
 const addressesIn = (text: string): string[] =>
   [...text.matchAll(/(?:src=|href=|url: )["']([^"']+)["']/g)].map(([, address]) => new URL(address ?? '', site).href);
 
-/** The pieces of a document that are for pages: HTML and JavaScript. */
+/** The HTML and JavaScript blocks of a document. */
 const codeOf = (markdown: string): string =>
   [...markdown.matchAll(/```(?:html|php|js|ts|tsx|jsx|vue)\n([\s\S]*?)```/g)].map(([, code]) => code).join('\n');
 
-/** The requests of a document's commands that carry a browser token: a browser sends such ones. */
+/** The addresses of a document's commands that send a browser token, as browsers do. */
 const browserCommandsOf = (markdown: string): string[] =>
   [...markdown.matchAll(/^curl -s "?\$URL(\/[^"\s]*)[\s\S]*?(?=\n\n|\n#|\ncurl|\n```)/gm)]
     .filter(([command]) => command.includes('$BROWSER_TOKEN'))
@@ -35,7 +35,7 @@ const documents = ['../../../README.md', '../../tracker/README.md'];
 const guides = guideFiles.map((name) => `../../docs/${name}`);
 const deployed = ['README.md', 'nginx.conf', 'Caddyfile', 'apache.conf', 'compose.yaml'];
 
-describe('general rules of blockers fit', () => {
+describe('the general rules of ad blockers', () => {
   it.each([
     'https://stats.shop.example/main.js',
     'https://analytics.shop.example/main.js',
@@ -45,41 +45,41 @@ describe('general rules of blockers fit', () => {
     'https://shop.example/s/logEvent?tokenUUID=browser_0&eventID=5',
     'https://events.shop.example/event/logEvents',
     'https://shop.example/s/pixel.gif?tokenUUID=browser_0',
-  ])('%s, an address of the old kind', (address) => {
-    expect(blockedWays(address)).not.toEqual([]);
+  ])('match %s, an address in the old style', (address) => {
+    expect(listBlockedUses(address)).not.toEqual([]);
   });
 
-  it('none of the addresses in the documents’ pages', () => {
+  it('match none of the addresses in the code of the READMEs', () => {
     for (const path of documents) {
       const addresses = addressesIn(codeOf(read(path)));
       expect(addresses.filter((address) => address.startsWith('https://shop.example/s'))).not.toEqual([]);
-      expect(addresses.filter((address) => blockedWays(address).length > 0)).toEqual([]);
+      expect(addresses.filter((address) => listBlockedUses(address).length > 0)).toEqual([]);
     }
   });
 
-  it('none of the addresses in the pages of the guides', () => {
+  it('match none of the addresses in the code of the guides', () => {
     const addresses = guides.flatMap((path) => addressesIn(codeOf(read(path))));
     expect(addresses.filter((address) => address.startsWith('https://shop.example/s/'))).not.toEqual([]);
-    expect(addresses.filter((address) => blockedWays(address).length > 0)).toEqual([]);
+    expect(addresses.filter((address) => listBlockedUses(address).length > 0)).toEqual([]);
   });
 
-  it('none of the addresses and paths that the files of deploy/ set', () => {
+  it('match none of the addresses and paths in the files of deploy/', () => {
     const text = deployed.map((name) => read(`../deploy/${name}`)).join('\n');
     const addresses = [...text.matchAll(/https:\/\/shop\.example\/[\w./-]*/g)].map(([address]) => address);
     const paths = [...text.matchAll(/(?:location|handle|<Location|BASE_PATH[:=]) ?(\/[\w/]+)/g)].map(
       ([, path]) => `https://shop.example${path}`,
     );
     expect([addresses.length > 0, new Set(paths)]).toEqual([true, new Set(['https://shop.example/s/'])]);
-    expect([...addresses, ...paths].filter((address) => blockedWays(address).length > 0)).toEqual([]);
+    expect([...addresses, ...paths].filter((address) => listBlockedUses(address).length > 0)).toEqual([]);
   });
 
-  it('none of the requests of browsers in the documents’ commands', () => {
+  it('match none of the browser requests in the manual’s commands', () => {
     const addresses = browserCommandsOf(read('../../docs/manual/operations.md'));
     expect(addresses.length).toBeGreaterThan(2);
-    expect(addresses.filter((address) => blockedWays(address).length > 0)).toEqual([]);
+    expect(addresses.filter((address) => listBlockedUses(address).length > 0)).toEqual([]);
   });
 
-  it('no script tag that npm start and account create print', async () => {
+  it('match no script tag that npm start and account create print', async () => {
     const demo = {
       browserToken: 'browser_of-the-demo',
       serverToken: 'server_of-the-demo',
@@ -98,10 +98,10 @@ describe('general rules of blockers fit', () => {
     const { stdout } = await firsthand(['account', 'create', '--name', 'Shop'], temporaryDatabase().env);
     const addresses = [started, stdout].flatMap(addressesIn);
     expect(addresses).toEqual([`${url}/main.full.js`, `${site}/main.full.js`]);
-    expect(addresses.filter((address) => blockedWays(address).length > 0)).toEqual([]);
+    expect(addresses.filter((address) => listBlockedUses(address).length > 0)).toEqual([]);
   });
 
-  it('nothing that the demo page asks for, which has the set paths', async () => {
+  it('match no request of the demo page, which uses the configured paths', async () => {
     const set = { BASE_PATH: '/tea', TRACKER_PATH: '/assets/shop.js', API_PREFIX: '/leaves' };
     const { url } = await serveHere(set, { demo: true });
     const html = await (await fetch(`${url}/demo/`)).text();
@@ -111,14 +111,14 @@ describe('general rules of blockers fit', () => {
     const update = new URL(pageNames.logEvents, new URL(api, script));
     expect([script.href, update.href]).toEqual([`${url}/assets/shop.full.js`, `${url}/leaves/update`]);
     expect([(await fetch(script)).status, (await fetch(update, { method: 'POST' })).status]).toEqual([200, 401]);
-    expect([script.href, update.href].flatMap(blockedWays)).toEqual([]);
+    expect([script.href, update.href].flatMap(listBlockedUses)).toEqual([]);
   });
 
-  it('no default: neither the scripts nor what they send to', () => {
+  it('match no default path of the scripts or of their requests', () => {
     const { trackerPath } = config;
     const scripts = trackerRoutes(trackerFolder, trackerPath).filter(({ path }) => !path.startsWith('/tracker'));
-    const sent = Object.values(pageNames).map((name) => folderOf(trackerPath) + name);
-    const paths = [...scripts.map(({ path }) => path), ...sent];
+    const endpoints = Object.values(pageNames).map((name) => folderOf(trackerPath) + name);
+    const paths = [...scripts.map(({ path }) => path), ...endpoints];
     expect(paths).toEqual(
       expect.arrayContaining([
         ...['/main.js', '/main.full.js', '/main.domains.js', '/integrity.json'],
@@ -128,7 +128,7 @@ describe('general rules of blockers fit', () => {
     const query = '?tokenUUID=browser_0123456789&eventID=5&userUUID=visitor-of-the-shop&eventAttrArray=%5B%5D';
     for (const root of [site, 'https://shop.example/firsthand', 'https://firsthand.example', 'http://127.0.0.1:3000']) {
       const addresses = paths.flatMap((path) => [root + path, root + path + query]);
-      expect(addresses.filter((address) => blockedWays(address).length > 0)).toEqual([]);
+      expect(addresses.filter((address) => listBlockedUses(address).length > 0)).toEqual([]);
     }
   });
 });

@@ -8,11 +8,11 @@ import { start, startServer, temporaryDatabase, temporaryFolder } from './fixtur
 const packages = fileURLToPath(new URL('../../', import.meta.url));
 
 beforeAll(() => {
-  // Does nothing when that is newer than its sources already.
+  // Does nothing if the build is newer than its sources.
   execFileSync(process.execPath, ['--import', 'tsx', join(packages, 'server/build/build.ts')]);
 });
 
-/** A copy of the built server among the sources that it was made of, and one of them that a test may change. */
+/** A copy of the built server next to links to its sources. Its `build` folder is a copy, so a test may change it. */
 const copyOfBuilt = () => {
   const root = temporaryFolder();
   const server = join(root, 'packages/server');
@@ -28,32 +28,32 @@ const copyOfBuilt = () => {
   return server;
 };
 
-const says = async (server: string) => {
+const readStderr = async (server: string) => {
   const { ended } = start(process.execPath, [join(server, 'bin/firsthand.js'), '--help'], {});
   const { code, stdout, stderr } = await ended;
   expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^Usage: firsthand /) });
   return stderr;
 };
 
-it('the command runs as it was built', async () => {
-  expect(await says(copyOfBuilt())).toBe('as it was built');
+it('runs the built command', async () => {
+  expect(await readStderr(copyOfBuilt())).toBe('as it was built');
 });
 
-it('the command runs its sources when one is newer, gone, or the build is half done', async () => {
+it('runs the sources if one of them is newer or missing, or the build is incomplete', async () => {
   const newer = copyOfBuilt();
   utimesSync(join(newer, 'build/build.ts'), new Date(), new Date());
-  expect(await says(newer)).toBe('');
+  expect(await readStderr(newer)).toBe('');
 
-  const gone = copyOfBuilt();
-  writeFileSync(join(gone, 'dist/inputs.json'), '["src/gone.ts"]');
-  expect(await says(gone)).toBe('');
+  const missing = copyOfBuilt();
+  writeFileSync(join(missing, 'dist/inputs.json'), '["src/gone.ts"]');
+  expect(await readStderr(missing)).toBe('');
 
-  const half = copyOfBuilt();
-  writeFileSync(join(half, 'dist/inputs.json'), '[');
-  expect(await says(half)).toBe('');
+  const incomplete = copyOfBuilt();
+  writeFileSync(join(incomplete, 'dist/inputs.json'), '[');
+  expect(await readStderr(incomplete)).toBe('');
 });
 
-it('a built server finds its migrations, its threads, the tracker, the documentation and the demo page', async () => {
+it('finds the migrations, threads, tracker, documentation and demo page in a built server', async () => {
   const { env } = temporaryDatabase();
   const { url } = await startServer(env, '--demo');
   expect(existsSync(join(packages, 'server/dist/inputs.json'))).toBe(true);

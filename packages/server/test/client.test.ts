@@ -1,4 +1,4 @@
-/** The client against a server: what its README shows. */
+/** Runs the examples of the client's README against a server. */
 import { readFileSync } from 'node:fs';
 import { createClient, FirsthandError } from '@firsthand/client';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -14,14 +14,14 @@ describe('the README of the client', () => {
     readme = read('../../client/README.md');
   });
 
-  it('shows the examples that are compiled and run, and no others', () => {
-    const shown = [...readme.matchAll(/```ts\n([\s\S]*?)```/g)].map(([, code = '']) => code.trimEnd());
+  it('shows exactly the examples that are compiled and run', () => {
+    const readmeExamples = [...readme.matchAll(/```ts\n([\s\S]*?)```/g)].map(([, code = '']) => code.trimEnd());
     const source = read('fixtures/documents/client-examples.ts');
     const regions = [...source.matchAll(/^( *)\/\/ #region .*\n([\s\S]*?)^ *\/\/ #endregion$/gm)];
-    const compiled = regions.map(([, indent = '', code = '']) =>
+    const compiledExamples = regions.map(([, indent = '', code = '']) =>
       code.replaceAll(new RegExp(`^${indent}`, 'gm'), '').trimEnd(),
     );
-    expect(shown).toEqual(compiled);
+    expect(readmeExamples).toEqual(compiledExamples);
   });
 
   it('names a test for each of its claims', () => {
@@ -30,7 +30,7 @@ describe('the README of the client', () => {
   });
 });
 
-it('runs the examples of its README, against a server', async () => {
+it('runs the examples of its README against a server', async () => {
   const { url } = await serveHere();
   const { serverTokenUUID } = await createAccount(url);
   const client = examples.connect(url, serverTokenUUID);
@@ -73,10 +73,10 @@ it('runs the examples of its README, against a server', async () => {
   expect([handled.length, handled.at(-1), cursor === '']).toEqual([122, 'Shop closed', false]);
 });
 
-it('tells a refusal by the service from a service that is away', async () => {
+it('distinguishes a rejection by the service from an unreachable service', async () => {
   const { url } = await serveHere();
-  const refused = createClient({ url, token: 'server_thereisnosuchtokenhere' }).getAccount({});
-  await expect(refused).rejects.toMatchObject({ code: 'invalid_token', status: 401, field: 'tokenUUID' });
-  const away = createClient({ url: 'http://127.0.0.1:9', token: 'x', retries: 0 }).getAccount({});
-  await expect(away).rejects.toThrow(FirsthandError);
+  const unauthorized = createClient({ url, token: 'server_thereisnosuchtokenhere' }).getAccount({});
+  await expect(unauthorized).rejects.toMatchObject({ code: 'invalid_token', status: 401, field: 'tokenUUID' });
+  const unreachable = createClient({ url: 'http://127.0.0.1:9', token: 'x', retries: 0 }).getAccount({});
+  await expect(unreachable).rejects.toThrow(FirsthandError);
 });

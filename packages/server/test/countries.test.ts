@@ -21,7 +21,7 @@ const headers = {
   'CF-IPCountry': 'NZ',
 };
 
-/** The attributes of an event that a visitor at 8.8.4.4 sends through a trusted proxy to a server with these settings. */
+/** The attributes of an event that a visitor at 8.8.4.4 sends through a trusted proxy to a server with `env`. */
 const attributesWith = async (env: Readonly<Record<string, string>>) => {
   const { url } = await serveHere({ TRUST_PROXY: '127.0.0.1', ...env });
   const { browserTokenUUID: tokenUUID, serverTokenUUID } = await createAccount(url);
@@ -33,23 +33,23 @@ const attributesWith = async (env: Readonly<Record<string, string>>) => {
 
 const withoutCountry = ['$browser=Firefox', '$os=Chrome OS', '$device=desktop'];
 
-it('a server with GEO=country labels events with the country of GEO_FILE', async () => {
+it('labels events with the country from GEO_FILE with GEO=country', async () => {
   expect(await attributesWith({ GEO: 'country', GEO_FILE: countries() })).toEqual([...withoutCountry, '$country=US']);
 });
 
-it('a server with GEO_HEADER labels events with the country that a CDN sends', async () => {
+it('labels events with the country that a CDN sends in GEO_HEADER', async () => {
   expect(await attributesWith({ GEO: 'country', GEO_HEADER: 'CF-IPCountry' })).toEqual([
     ...withoutCountry,
     '$country=NZ',
   ]);
 });
 
-it('a server with GEO=off labels none with a country, whatever the other settings are', async () => {
+it('labels no event with a country with GEO=off, whatever the other settings are', async () => {
   const env = { GEO: 'off', GEO_FILE: '/nowhere.mmdb', GEO_HEADER: 'CF-IPCountry' };
   expect(await attributesWith(env)).toEqual(withoutCountry);
 });
 
-it('a server with a GEO_FILE that it cannot use does not start', async () => {
+it('refuses to start with an unusable GEO_FILE', async () => {
   const starting = serveHere({ GEO: 'country', GEO_FILE: '/nowhere.mmdb' });
   await expect(starting).rejects.toThrow(BadConfiguration);
   await expect(starting).rejects.toThrow(/^GEO_FILE .*\/nowhere\.mmdb.*ENOENT/);

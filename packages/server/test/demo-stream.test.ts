@@ -5,7 +5,7 @@ import type { BrowserData } from '../src/demo/browser-data.ts';
 import { temporaryDatabase } from './fixtures/command.ts';
 import { createAccount, serveHere, userUUID } from './fixtures/serving.ts';
 
-/** What the server makes of the User-Agent below. */
+/** The labels that the server derives from the User-Agent below. */
 const labels = [
   ['$browser', 'Firefox'],
   ['$os', 'Linux'],
@@ -15,7 +15,7 @@ const labels = [
 const setUp = async (env: Readonly<Record<string, string>> = {}) => {
   const { url, demo, close } = await serveHere(env, { demo: true });
   if (!demo) throw new Error('there is no demo');
-  // As a browser says; a program's user agent would be marked as a robot's.
+  // A program's user agent would be marked as a robot's.
   const asBrowser: typeof fetch = (input, init) => {
     const request = new Request(input, init);
     request.headers.set('user-agent', 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0');
@@ -24,9 +24,9 @@ const setUp = async (env: Readonly<Record<string, string>> = {}) => {
   return { url, close, browser: createClient({ url, token: demo.browserToken, fetch: asBrowser }), demo };
 };
 
-const askStream = (url: string, headers: Record<string, string>) =>
+const requestStream = (url: string, headers: Record<string, string>) =>
   new Promise<{ status: number | undefined; text: string }>((resolve, reject) => {
-    // Not fetch, which sends the Host header that it thinks right.
+    // Not fetch, which overrides the Host header.
     request(`${url}/demo/stream`, { headers }, (response) => {
       let text = '';
       response.on('data', (chunk) => {
@@ -39,7 +39,7 @@ const askStream = (url: string, headers: Record<string, string>) =>
       .end();
   });
 
-/** What the panel of a browser shows, message by message. */
+/** The messages that the panel of a browser receives. */
 async function* follow(url: string, cookie: string): AsyncGenerator<BrowserData> {
   const response = await fetch(`${url}/demo/stream`, { headers: { cookie: `other=1; userUUID=${cookie}` } });
   let text = '';
@@ -57,7 +57,7 @@ const next = async (panel: AsyncGenerator<BrowserData>): Promise<BrowserData> =>
   return value;
 };
 
-it('shows anonymous events become the contact’s at the moment that the browser says who it is', async () => {
+it('moves anonymous events to the contact as soon as the browser identifies itself', async () => {
   const { url, browser } = await setUp();
   const panel = follow(url, userUUID);
   expect(await next(panel)).toEqual({ userUUID, events: [], hasMore: false, people: [] });
@@ -84,7 +84,7 @@ it('shows anonymous events become the contact’s at the moment that the browser
   await panel.return(undefined);
 });
 
-it('shows nothing of other browsers, nor what they said of the same contact', async () => {
+it('shows no events of other browsers, nor their claims about the same contact', async () => {
   const { url, browser } = await setUp();
   const other = 'another-browser-of-a-test';
   for (const [user, name] of [
@@ -102,7 +102,7 @@ it('shows nothing of other browsers, nor what they said of the same contact', as
   await panel.return(undefined);
 });
 
-it('ends when the server stops', async () => {
+it('ends the stream when the server stops', async () => {
   const { url, close } = await setUp();
   const panel = follow(url, userUUID);
   await next(panel);
@@ -111,32 +111,32 @@ it('ends when the server stops', async () => {
   expect(await closed).toBe(0);
 });
 
-describe('the stream is refused', () => {
+describe('the stream', () => {
   it.each([
-    ['to a name that was pointed here', { host: 'evil.example' }, 403],
-    ['to whom a proxy has passed on', { 'x-forwarded-for': '192.0.2.1' }, 403],
-    ['without the cookie', { cookie: 'other=1' }, 400],
-    ['with a cookie that is no userUUID', { cookie: 'userUUID=short' }, 400],
+    ['rejects a foreign Host header', { host: 'evil.example' }, 403],
+    ['rejects a request that a proxy has forwarded', { 'x-forwarded-for': '192.0.2.1' }, 403],
+    ['rejects a request without the cookie', { cookie: 'other=1' }, 400],
+    ['rejects a cookie that is not a userUUID', { cookie: 'userUUID=short' }, 400],
   ])('%s', async (_, headers, status) => {
     const { url } = await setUp();
-    const answer = await askStream(url, { cookie: `userUUID=${userUUID}`, ...headers });
-    expect(answer.status).toBe(status);
-    expect(answer.text).not.toContain('data:');
+    const response = await requestStream(url, { cookie: `userUUID=${userUUID}`, ...headers });
+    expect(response.status).toBe(status);
+    expect(response.text).not.toContain('data:');
   });
 
-  it('beyond twenty of them, until one is closed', async () => {
+  it('rejects a twenty-first connection until another one is closed', async () => {
     const { url } = await setUp();
     const panels = Array.from({ length: 20 }, () => follow(url, userUUID));
     await Promise.all(panels.map(next));
-    const ask = () => askStream(url, { cookie: `userUUID=${userUUID}` }).then(({ status }) => status);
-    expect(await ask()).toBe(503);
+    const readStatus = () => requestStream(url, { cookie: `userUUID=${userUUID}` }).then(({ status }) => status);
+    expect(await readStatus()).toBe(503);
     await Promise.all(panels.map((panel) => panel.return(undefined)));
-    await expect.poll(ask).toBe(200);
+    await expect.poll(readStatus).toBe(200);
   });
 });
 
 describe('the page', () => {
-  it('lets nothing run but its own, and holds no server token', async () => {
+  it('runs only its own scripts and contains no server token', async () => {
     const { url, demo } = await setUp({ BASE_PATH: '/base' });
     const response = await fetch(url);
     expect(response.url).toBe(`${url}/demo/`);
@@ -151,7 +151,7 @@ describe('the page', () => {
     expect(again).not.toContain(nonce);
   });
 
-  it('has the same account at the next start, and says its server token once', async () => {
+  it('uses the same account after a restart, and reports its server token only once', async () => {
     const { env } = temporaryDatabase();
     const first = await setUp(env);
     expect(first.demo.serverToken).toMatch(/^server_/);
@@ -160,7 +160,7 @@ describe('the page', () => {
     expect(second.demo).toMatchObject({ browserToken: first.demo.browserToken, serverToken: undefined });
   });
 
-  it('is not there beside accounts that are real', async () => {
+  it('is not served if there are real accounts', async () => {
     const { env } = temporaryDatabase();
     const first = await serveHere(env);
     await createAccount(first.url);

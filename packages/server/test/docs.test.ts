@@ -1,4 +1,4 @@
-/** The documentation of a running server: whatever `npm run build` has made. */
+/** The documentation that a running server serves, as built by `npm run build`. */
 import { readdirSync } from 'node:fs';
 import { operationNames } from '@firsthand/contract/operations';
 import { expect, test } from 'vitest';
@@ -8,7 +8,7 @@ import { createAccount, serveHere } from './fixtures/serving.ts';
 const guides = readdirSync(new URL('../../docs/', import.meta.url)).filter((name) => /^[a-z].*\.md$/.test(name));
 
 test.each([[{}], [{ BASE_PATH: '/s/', TRACKER_PATH: '/kettle.js' }]])(
-  'every guide and operation has a page with the address of the server, with %o',
+  'serves a page with the server’s address for every guide and operation, with %o',
   async (env) => {
     const { url } = await serveHere(env);
     const paths = [
@@ -35,33 +35,33 @@ test.each([
   [{}, '/'],
   [{ TRACKER_PATH: '/assets/shop.js', BASE_PATH: '/s/' }, '/assets/'],
   [{ TRACKER_PATH: '/assets/shop.js', API_PREFIX: '/send/here/' }, '/send/here/'],
-])('warnings of the tracker lead to the error codes, with %o', async (env, folder) => {
+])('redirects the link in the tracker’s warnings to the error codes, with %o', async (env, folder) => {
   const { url } = await serveHere(env);
   const response = await fetch(`${url}${folder}docs/errors`);
   expect([response.status, response.url]).toEqual([200, `${url}/docs/reference/errors`]);
 });
 
-test('pages show their pictures', async () => {
+test('serves the images of a page', async () => {
   const { url } = await serveHere();
   const page = await (await fetch(`${url}/docs/console`)).text();
-  const shown = [...page.matchAll(/<img src="(assets\/console-[\w.-]+)" alt="[^"]{20,}" width="\d+" height="\d+"/g)];
-  expect(shown).toHaveLength(4);
-  for (const [, path] of shown) {
+  const images = [...page.matchAll(/<img src="(assets\/console-[\w.-]+)" alt="[^"]{20,}" width="\d+" height="\d+"/g)];
+  expect(images).toHaveLength(4);
+  for (const [, path] of images) {
     const response = await fetch(`${url}/docs/${path}`);
     expect([response.status, response.headers.get('content-type')]).toEqual([200, 'image/webp']);
     expect((await response.arrayBuffer()).byteLength).toBeLessThan(120_000);
   }
 });
 
-test('the first commands that a reader sees log an event and read it back', async () => {
+test('logs an event and reads it back with the first commands on the start page', async () => {
   const { url, docs } = await serveHere();
   expect(docs).toBe(true);
   const { serverTokenUUID } = await createAccount(url);
   const page = await (await fetch(`${url}/docs/`)).text();
-  const [shown = ''] = [...page.matchAll(/<code>(.*?)<\/code>/gs)].flatMap(([, code = '']) =>
+  const [html = ''] = [...page.matchAll(/<code>(.*?)<\/code>/gs)].flatMap(([, code = '']) =>
     code.includes('curl') ? code : [],
   );
-  const code = shown
+  const code = html
     .replaceAll(/<[^>]+>/g, '')
     .replaceAll('&quot;', '"')
     .replaceAll('&#x27;', "'");
@@ -73,7 +73,7 @@ test('the first commands that a reader sees log an event and read it back', asyn
   ]);
 });
 
-test('DOCS=off serves none of it', async () => {
+test('serves no documentation with DOCS=off', async () => {
   const { url, docs } = await serveHere({ DOCS: 'off' });
   expect(docs).toBe(false);
   for (const path of ['/docs', '/docs/', '/docs/reference/logEvent'])

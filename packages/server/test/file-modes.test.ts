@@ -8,8 +8,8 @@ import { createAccount, operatorToken, userUUID } from './fixtures/serving.ts';
 
 const bin = fileURLToPath(new URL('../bin/firsthand.js', import.meta.url));
 
-/** The command below a shell whose umask keeps nobody out. */
-const startOpen = (args: readonly string[], env: Record<string, string>) =>
+/** Starts the command from a shell with umask 000. */
+const startWithOpenUmask = (args: readonly string[], env: Record<string, string>) =>
   start('sh', ['-c', 'umask 000 && exec "$0" "$@"', process.execPath, bin, ...args], env);
 
 const modesIn = (folder: string) =>
@@ -17,10 +17,10 @@ const modesIn = (folder: string) =>
     ['.', ...readdirSync(folder).sort()].map((name) => [name, (statSync(join(folder, name)).mode & 0o777).toString(8)]),
   );
 
-it('every file that serve, erase, backup and doctor make is for its owner only', async () => {
+it('makes every file of serve, erase, backup and doctor accessible to its owner only', async () => {
   const folder = join(temporaryFolder(), 'data');
   const env = { DATABASE_URL: `sqlite:${join(folder, 'firsthand.db')}`, OPERATOR_TOKEN: operatorToken };
-  const server = startOpen(['serve', '--port', '0', '--log-level', 'info'], env);
+  const server = startWithOpenUmask(['serve', '--port', '0', '--log-level', 'info'], env);
   onTestFinished(async () => {
     server.child.kill('SIGKILL');
     await server.ended;
@@ -34,10 +34,12 @@ it('every file that serve, erase, backup and doctor make is for its owner only',
     contactProfileID: 'customer',
   });
   await client.eraseContact({ contactUUID });
-  const commands = [['backup', join(folder, 'backup.db')], ['doctor']].map((args) => startOpen(args, env).ended);
-  const [backup, checked] = await Promise.all(commands);
+  const commands = [['backup', join(folder, 'backup.db')], ['doctor']].map(
+    (args) => startWithOpenUmask(args, env).ended,
+  );
+  const [backup, check] = await Promise.all(commands);
   expect(backup).toMatchObject({ code: 0 });
-  expect(checked?.stdout).toMatch(/^ok +permissions/m);
+  expect(check?.stdout).toMatch(/^ok +permissions/m);
   expect(modesIn(folder)).toEqual({
     '.': '700',
     'backup.db': '600',
@@ -54,5 +56,7 @@ it('every file that serve, erase, backup and doctor make is for its owner only',
   chmodSync(join(folder, 'firsthand.db-erased'), 0o640);
   const doctor = await firsthand(['doctor'], env);
   expect(doctor.code).toBe(1);
-  expect(doctor.stdout).toMatch(/NOT OK +permissions +others may read .*: chmod 700 \S+data; chmod 600 \S+-erased$/m);
+  expect(doctor.stdout).toMatch(
+    /NOT OK +permissions +other users can read .*: chmod 700 \S+data; chmod 600 \S+-erased$/m,
+  );
 });

@@ -1,6 +1,6 @@
 /**
- * Follows the guides in packages/docs: runs every code block in order, and compares what it prints with the block below it. A guide may
- * name another test that follows it.
+ * Follows the guides in packages/docs: runs each code block in order and compares its output with the block below it.
+ * A guide may name another test that follows it.
  */
 import { existsSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
@@ -9,43 +9,44 @@ import { blocksOf, guideFiles, guides, runBlock, testOf } from './fixtures/docum
 import { createAccount, serveHere } from './fixtures/serving.ts';
 
 describe('the guides', () => {
-  test('are all in the index', () => {
+  test('are all listed in the index', () => {
     expect(guides.toSorted()).toEqual(guideFiles.toSorted());
   });
 
-  test.each(guides.flatMap((guide) => testOf(guide) ?? []))('%s, which follows a guide, exists', (path) => {
+  test.each(guides.flatMap((guide) => testOf(guide) ?? []))('name a test that exists: %s', (path) => {
     expect(existsSync(new URL(`../../${path}`, import.meta.url))).toBe(true);
   });
 
-  test('show the inline script as the tag has it, and csp.md its hash', () => {
+  test('show the inline script of the script tag, and its hash in csp.md', () => {
     const [inline = ''] = scriptTag('https://shop.example/s', 'browser_…', { trackerPath: '/main.js' }).split('\n');
-    // The line above one that loads the script.
+    // The line before the one that loads the script.
     const line = /^ *(<script[^>]*>.*)\n *<script[^>]* async src=/gm;
-    const shown = guides.flatMap((guide) =>
+    const inlineScripts = guides.flatMap((guide) =>
       blocksOf(guide).flatMap(({ code }) => [...code.matchAll(line)].map(([, text = '']) => [guide, text])),
     );
-    expect(shown.length).toBeGreaterThan(3);
-    for (const [guide, text] of shown) expect([guide, text?.replace(' nonce="NONCE"', '')]).toEqual([guide, inline]);
+    expect(inlineScripts.length).toBeGreaterThan(3);
+    for (const [guide, text] of inlineScripts)
+      expect([guide, text?.replace(' nonce="NONCE"', '')]).toEqual([guide, inline]);
     expect(blocksOf('csp.md')[0]?.code).toContain(inlineScriptSource(inline));
   });
 
-  test('print what they say, block by block', async () => {
+  test('print the output that they show, block by block', async () => {
     const { url } = await serveHere();
     const { browserTokenUUID, serverTokenUUID } = await createAccount(url);
     const env = { FIRSTHAND_URL: url, BROWSER_TOKEN: browserTokenUUID, SERVER_TOKEN: serverTokenUUID };
     for (const guide of guides.filter((name) => testOf(name) === undefined)) {
       const blocks = blocksOf(guide);
       for (const [nth, block] of blocks.entries()) {
-        // PHP is among the programs of another tier: deploy/php.test.ts runs it.
+        // PHP belongs to another tier: deploy/php.test.ts runs it.
         if (['text', 'php'].includes(block.language)) continue;
         const expected = blocks[nth + 1];
-        expect(expected?.language, `what block ${nth + 1} of ${guide} prints`).toBe('text');
+        expect(expected?.language, `output of block ${nth + 1} of ${guide}`).toBe('text');
         expect(await runBlock(block, env), `block ${nth + 1} of ${guide}`).toBe(expected?.code.trim());
       }
     }
   });
 
-  test('backend.md prints why a contact or a whole request is refused', async () => {
+  test('print why a contact or a whole request is rejected, in backend.md', async () => {
     const { url } = await serveHere();
     const { serverTokenUUID } = await createAccount(url);
     for (const block of blocksOf('backend.md').filter(({ language }) => ['js', 'python'].includes(language))) {

@@ -9,16 +9,16 @@ import { createAccount, serveHere } from './fixtures/serving.ts';
 const bin = fileURLToPath(new URL('../bin/firsthand.js', import.meta.url));
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 const toLines = (text: string) => text.trim().split(/\r?\n/);
-/** `…` in a guide is in the place of an ID. One that begins with `-` has an apostrophe. */
+/** Guides show `…` for an ID. CSV output puts an apostrophe before an ID that begins with `-`. */
 const withoutIDs = (text: string) => text.replaceAll(/^'?[\w-]{21}(?=,)/gm, '…');
 
 let folder: string;
 let env: Readonly<Record<string, string>>;
 let url: string;
 let account: Awaited<ReturnType<typeof createAccount>>;
-const ends: Parameters<AtEnd>[0][] = [];
+const cleanups: Parameters<AtEnd>[0][] = [];
 beforeAll(async () => {
-  const atEnd: AtEnd = (end) => ends.unshift(end);
+  const atEnd: AtEnd = (cleanup) => cleanups.unshift(cleanup);
   folder = temporaryFolder(atEnd);
   const database = temporaryDatabase(atEnd).env;
   ({ url } = await serveHere(database, {}, atEnd));
@@ -28,7 +28,7 @@ beforeAll(async () => {
   env = { ...database, ...server, ACCOUNT, SERVER_TOKEN: token, FIRSTHAND_TOKEN: token };
 });
 afterAll(async () => {
-  for (const end of ends) await end();
+  for (const cleanup of cleanups) await cleanup();
 });
 
 const run = (code: string) =>
@@ -42,16 +42,16 @@ const run = (code: string) =>
 
 // In this order: the second guide reads the events of the first.
 describe.each(['campaigns.md', 'export.md'])('%s', (guide) => {
-  test('prints what it shows', async () => {
+  test('prints the output that it shows', async () => {
     const blocks = blocksOf(guide);
     for (const [nth, { language, code }] of blocks.entries()) {
       if (language !== 'sh') continue;
-      const [shown] = blocks.slice(nth + 1, nth + 2).filter((block) => block.language === 'text');
-      expect(toLines(withoutIDs(await run(code))), code).toEqual(toLines(shown?.code ?? ''));
+      const [output] = blocks.slice(nth + 1, nth + 2).filter((block) => block.language === 'text');
+      expect(toLines(withoutIDs(await run(code))), code).toEqual(toLines(output?.code ?? ''));
     }
   });
 
-  test('names what the console shows', () => {
+  test('names only labels of the console', () => {
     const source = [
       'events/dimensions.ts',
       'events/explore.tsx',
@@ -73,13 +73,13 @@ describe.each(['campaigns.md', 'export.md'])('%s', (guide) => {
         ].map((name) => read(`console/src/${name}`)),
       )
       .join('\n');
-    const named = [...read(`docs/${guide}`).matchAll(/\*\*(.+?)\*\*/g)].map(([, name]) => name as string);
-    expect(named.length).toBeGreaterThan(0);
-    expect(named.filter((name) => !source.includes(name))).toEqual([]);
+    const labels = [...read(`docs/${guide}`).matchAll(/\*\*(.+?)\*\*/g)].map(([, name]) => name as string);
+    expect(labels.length).toBeGreaterThan(0);
+    expect(labels.filter((name) => !source.includes(name))).toEqual([]);
   });
 });
 
-test('a CSV file of export.md is refused as it says', async () => {
+test('rejects CSV requests as export.md describes', async () => {
   const problemOf = async (path: string, token = account.serverTokenUUID) => {
     const response = await fetch(url + path, {
       headers: { Accept: 'text/csv', Authorization: `Bearer ${token}` },

@@ -17,7 +17,7 @@ interface Sample {
   readonly value: number;
 }
 
-/** Reads the text format 0.0.4, strictly: a line that it doesn't describe throws. */
+/** Parses the text format 0.0.4; throws on a line outside of it. */
 const parse = (text: string) => {
   const types = new Map<string, string>();
   const samples: Sample[] = [];
@@ -49,7 +49,7 @@ const scrape = async (url: string, headers: Record<string, string> = { Authoriza
   return parse(await response.text());
 };
 
-/** The same, once nothing of what the server does after its answers is under way. */
+/** Scrapes once the server has no work left from earlier requests. */
 const scrapeAtRest = async (url: string) => {
   let scraped = await scrape(url);
   const isAtRest = ({ samples }: typeof scraped) =>
@@ -63,7 +63,7 @@ const scrapeAtRest = async (url: string) => {
   return scraped;
 };
 
-/** A server after some traffic: on both ports. */
+/** A server after some traffic, with metrics on both ports. */
 const busyServer = async () => {
   const lines: { msg: string; port?: number }[] = [];
   const log = pino({}, { write: (line) => void lines.push(JSON.parse(line)) });
@@ -79,13 +79,13 @@ const busyServer = async () => {
   });
   await client.logEvent({ eventID: 0, userUUID }).catch(() => {});
   await fetch(`${url}/no/such/path-of-a-client`);
-  const port = lines.find(({ msg }) => msg === 'metrics are served')?.port;
-  return { url, alone: `http://127.0.0.1:${port}` };
+  const port = lines.find(({ msg }) => msg === 'serving metrics')?.port;
+  return { url, metricsURL: `http://127.0.0.1:${port}` };
 };
 
 describe('metrics', () => {
-  it('are counted as they happen, and read by what reads the text format', async () => {
-    const { url, alone } = await busyServer();
+  it('count events as they happen, in the text format', async () => {
+    const { url, metricsURL } = await busyServer();
     const { samples, types } = await scrapeAtRest(url);
     const numberOf = (name: string, labels: object = {}) =>
       samples.find(
@@ -95,7 +95,7 @@ describe('metrics', () => {
     expect(numberOf('firsthand_events_kept_total')).toBe(3);
     expect(numberOf('firsthand_events_duplicate_total')).toBe(2);
     expect(numberOf('firsthand_refused_total', { code: 'invalid_field' })).toBe(2);
-    // A series that begins with its first refusal shows no increase.
+    // A series that begins at its first rejection would show no increase.
     expect(samples.filter(({ name }) => name === 'firsthand_refused_total').map(({ labels }) => labels.code)).toEqual(
       Object.keys(errors),
     );
@@ -119,31 +119,31 @@ describe('metrics', () => {
     expect(numberOf('firsthand_queue_calls')).toBe(0);
     expect(numberOf('firsthand_requests_under_way')).toBe(1);
     expect(numberOf('firsthand_streams_open')).toBe(0);
-    // As promtool check metrics asks.
+    // As `promtool check metrics` requires.
     for (const [name, type] of types) expect([name, /_total$/.test(name)]).toEqual([name, type === 'counter']);
-    // A bucket holds what the ones before it hold.
+    // Buckets are cumulative.
     for (const [name, type] of types) {
       if (type !== 'histogram') continue;
-      const ofBuckets = samples.filter((sample) => sample.name === `${name}_bucket`);
+      const bucketSamples = samples.filter((sample) => sample.name === `${name}_bucket`);
       const groupOf = ({ labels }: Sample) => JSON.stringify({ ...labels, le: '' });
-      for (const group of new Set(ofBuckets.map(groupOf))) {
-        const buckets = ofBuckets.filter((sample) => groupOf(sample) === group);
+      for (const group of new Set(bucketSamples.map(groupOf))) {
+        const buckets = bucketSamples.filter((sample) => groupOf(sample) === group);
         const values = buckets.map(({ value }) => value);
         expect(values).toEqual(values.toSorted((one, other) => one - other));
         expect(buckets.at(-1)?.labels.le).toBe('+Inf');
       }
     }
-    const ownPort = await scrape(alone, {});
+    const ownPort = await scrape(metricsURL, {});
     expect([...ownPort.types.keys()]).toEqual([...types.keys()]);
-    for (const path of ['/', '/healthz', '/metrics/x']) expect((await fetch(alone + path)).status).toBe(404);
-    expect((await fetch(`${alone}/metrics`, { method: 'POST' })).status).toBe(404);
+    for (const path of ['/', '/healthz', '/metrics/x']) expect((await fetch(metricsURL + path)).status).toBe(404);
+    expect((await fetch(`${metricsURL}/metrics`, { method: 'POST' })).status).toBe(404);
   });
 
-  it('have no label that a client chooses', async () => {
+  it('have no label that a client can choose', async () => {
     const { url } = await busyServer();
     await fetch(`${url}/logEvent`, { method: 'BREW' }).catch(() => {});
     const { samples } = await scrape(url);
-    const known = {
+    const allowedValues = {
       operation: [...operationNames, 'healthz', 'readyz', 'openapi', 'tracker', 'metrics', 'other', 'unknown'],
       code: Object.keys(errors),
     };
@@ -153,22 +153,22 @@ describe('metrics', () => {
         expect([
           name,
           label,
-          label === 'status' ? /^\d{3}$/.test(value) : known[label as 'code']?.includes(value),
+          label === 'status' ? /^\d{3}$/.test(value) : allowedValues[label as 'code']?.includes(value),
         ]).toEqual([name, label, true]);
       }
     }
   });
 
-  it('are not there for a request without their token, as a path that is not there', async () => {
+  it('respond like an unknown path to a request without their token', async () => {
     const { url } = await serveHere({ METRICS_TOKEN: token });
     const { url: without } = await serveHere();
-    const look = async (root: string, path: string, init: RequestInit = {}) => {
+    const readResponse = async (root: string, path: string, init: RequestInit = {}) => {
       const response = await fetch(root + path, init);
       const { requestID: _, ...body } = (await response.json()) as { requestID: string };
       const headers = Object.fromEntries(response.headers);
       return { body, status: response.status, headers: { ...headers, date: '', 'x-request-id': '' } };
     };
-    const unknown = await look(url, '/nothing');
+    const unknown = await readResponse(url, '/nothing');
     expect(unknown.status).toBe(404);
     for (const method of ['GET', 'POST', 'OPTIONS']) {
       for (const authorization of [
@@ -179,17 +179,19 @@ describe('metrics', () => {
         `Basic ${token}`,
         token,
       ]) {
-        expect(await look(url, '/metrics', { method, headers: { Authorization: authorization } })).toEqual(unknown);
+        expect(await readResponse(url, '/metrics', { method, headers: { Authorization: authorization } })).toEqual(
+          unknown,
+        );
       }
     }
-    expect(await look(url, `/metrics?tokenUUID=${token}`)).toEqual(unknown);
-    expect(await look(without, '/metrics', { headers: { Authorization: `Bearer ${token}` } })).toEqual(unknown);
+    expect(await readResponse(url, `/metrics?tokenUUID=${token}`)).toEqual(unknown);
+    expect(await readResponse(without, '/metrics', { headers: { Authorization: `Bearer ${token}` } })).toEqual(unknown);
     expect(
       (await fetch(`${url}/metrics`, { method: 'POST', headers: { Authorization: `Bearer ${token}` } })).status,
     ).toBe(405);
   });
 
-  it('are served without those of a store that cannot be reached', async () => {
+  it('omit the store’s metrics if the store is unreachable', async () => {
     const measure = () => Promise.reject(new Error('gone'));
     const read = createMetrics({ store: { measure }, traffic: createTraffic(), newestBackup: () => undefined });
     const { samples } = parse(await read());
@@ -197,7 +199,7 @@ describe('metrics', () => {
     expect(samples).toContainEqual({ name: 'firsthand_events_kept_total', labels: {}, value: 0 });
   });
 
-  it('have the age of the newest backup, if there is one', async () => {
+  it('include the age of the newest backup, if there is one', async () => {
     const store = { measure: async () => ({ waitingBytes: 1, waitingCalls: 2, storedBytes: 3, freeBytes: 4 }) };
     const read = createMetrics({ store, traffic: createTraffic(), newestBackup: () => 5_000, now: () => 12_000 });
     const { samples } = parse(await read());
@@ -212,38 +214,38 @@ describe('metrics', () => {
     }
   });
 
-  it('have the state of reports, if the server answers them', async () => {
+  it('include the state of reports, if the server runs them', async () => {
     const measure = () => Promise.reject(new Error('gone'));
     const sources = { store: { measure }, traffic: createTraffic(), newestBackup: () => undefined };
-    const ofReports = async (processID: number | undefined) => {
+    const measureReports = async (processID: number | undefined) => {
       const reports = { measure: () => ({ underWay: 2, starts: 3, faults: 1, processID }) };
       const { samples } = parse(await createMetrics({ ...sources, reports })());
       return new Map(
         samples.filter(({ name }) => /^firsthand_report/.test(name)).map(({ name, value }) => [name, value]),
       );
     };
-    const found = await ofReports(process.pid);
-    const bytes = found.get('firsthand_report_process_bytes');
+    const values = await measureReports(process.pid);
+    const bytes = values.get('firsthand_report_process_bytes');
     if (process.platform === 'linux') expect(bytes).toBeGreaterThan(20_000_000);
-    found.delete('firsthand_report_process_bytes');
-    const counted = new Map([
+    values.delete('firsthand_report_process_bytes');
+    const counters = new Map([
       ['firsthand_reports_under_way', 2],
       ['firsthand_report_faults_total', 1],
       ['firsthand_report_processes_started_total', 3],
     ]);
-    expect(found).toEqual(counted);
-    expect(await ofReports(undefined)).toEqual(counted);
+    expect(values).toEqual(counters);
+    expect(await measureReports(undefined)).toEqual(counters);
   });
 
-  it('that the dashboard and the alerts name are there', async () => {
+  it('include every metric that the dashboard and the alerts use', async () => {
     const { url } = await busyServer();
     const { samples, types } = await scrape(url);
     const names = new Set([...types.keys(), ...samples.map(({ name }) => name)]);
     for (const file of ['dashboard.json', 'alerts.yml']) {
       const text = readFileSync(new URL(`../deploy/metrics/${file}`, import.meta.url), 'utf8');
-      const named = [...text.matchAll(/\b(?:firsthand|nodejs|process)_\w+/g)].map(([name]) => name);
-      expect(named.length).toBeGreaterThan(3);
-      expect(named.filter((name) => !names.has(name))).toEqual([]);
+      const usedNames = [...text.matchAll(/\b(?:firsthand|nodejs|process)_\w+/g)].map(([name]) => name);
+      expect(usedNames.length).toBeGreaterThan(3);
+      expect(usedNames.filter((name) => !names.has(name))).toEqual([]);
     }
   });
 });

@@ -1,4 +1,4 @@
-/** The client that is generated from the OpenAPI document (contract/check/) does what the manual's examples do. */
+/** Runs the manual's examples with the client generated from the OpenAPI document (contract/check/). */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openScene, type Scene } from './fixtures/scene.ts';
 
@@ -8,16 +8,16 @@ beforeAll(async () => {
 });
 afterAll(() => scene.close());
 
-it('a generated client sends the manual’s examples, and each is accepted', async () => {
-  // By its path: the types that it imports are generated, so only check.ts compiles it.
+it('accepts the manual’s examples from a generated client', async () => {
+  // A computed path, because it imports generated types: only check.ts compiles it.
   const path = new URL('../../contract/check/manual-examples.ts', import.meta.url).href;
   const { runExamples } = await import(path);
-  const told = await runExamples({
+  const results = await runExamples({
     url: 'http://localhost',
     fetch: async (request: Request) => scene.app.request(request),
     tokens: scene.tokens,
   });
-  expect(told).toEqual({
+  expect(results).toEqual({
     names: ['2', '1', '5', '3'],
     code: 'unknown_user',
     firstname: 'Ann',

@@ -1,4 +1,4 @@
-/** The OpenAPI document against a server: each example is sent, each error code provoked, and each answer compared with its schema. */
+/** Sends each example of the OpenAPI document, triggers each error code, and checks the responses by the schemas. */
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { TokenKind } from '@firsthand/contract/account/tokens';
@@ -15,7 +15,7 @@ import { createFakeReports } from './fixtures/reports/fake-reports.ts';
 import { makeContact, newAddress, newUserUUID, smallestInput } from './fixtures/requests.ts';
 import { asText, type Fields, noRateLimits, openScene, type Scene } from './fixtures/scene.ts';
 
-// biome-ignore lint/suspicious/noExplicitAny: a document is walked through.
+// biome-ignore lint/suspicious/noExplicitAny: the code walks an untyped document.
 type Any = any;
 
 const document: Any = openAPI({ server: '/' });
@@ -25,7 +25,7 @@ ajv.addSchema(document, 'openapi');
 
 const pointer = (...steps: string[]) => steps.map((step) => step.replaceAll('~', '~0').replaceAll('/', '~1')).join('/');
 const validators = new Map<string, ValidateFunction>();
-/** What is wrong with a value by the schema at a place of the document; [] if nothing is. */
+/** The violations of the schema at a place of the document; [] for a valid value. */
 const problemsOf = (place: string, value: unknown): unknown[] => {
   const validate = validators.get(place) ?? ajv.compile({ $ref: `openapi#/${place}` });
   validators.set(place, validate);
@@ -51,7 +51,7 @@ const items: readonly Item[] = operationNames.flatMap((name) =>
   ),
 );
 
-/** The place of the schema of an answer. */
+/** The place of a response's schema. */
 const placeOf = ({ path, method, item }: Item, status: number): string => {
   const [, ...steps] = (item.responses[status].$ref ?? '').split('/');
   const response = steps.length > 0 ? steps : ['paths', path, method.toLowerCase(), 'responses', String(status)];
@@ -76,9 +76,9 @@ const readStream = async (response: Response): Promise<unknown> => {
   return JSON.parse(/^data: (.*)$/m.exec(text)?.[1] ?? '');
 };
 
-describe('each example', () => {
-  /** Fields that name what must exist: the document's example names nothing of this server. */
-  const named = [
+describe('the examples of the OpenAPI document', () => {
+  /** Fields that must refer to existing objects, which the document's examples don't on this server. */
+  const referenceFields = [
     'contactUUID',
     'otherContactUUID',
     'linkID',
@@ -89,28 +89,28 @@ describe('each example', () => {
     'refusedID',
     'handover',
   ];
-  const namedIn: { readonly [Name in OperationName]?: string } = {
+  const operationReference: { readonly [Name in OperationName]?: string } = {
     unlinkUser: 'userUUID',
     deleteSegment: 'segmentName',
     deleteView: 'viewName',
   };
 
-  /** The example of a request, with names of what exists. */
+  /** The example of a request, with references to existing objects. */
   const exampleOf = async ({ name, operation, method, item }: Item): Promise<Fields> => {
-    const shown = (item.parameters ?? []).flatMap(({ name, content, ...rest }: Any) => {
+    const parameters = (item.parameters ?? []).flatMap(({ name, content, ...rest }: Any) => {
       const parameter = content?.['application/json'] ?? rest;
       return 'example' in parameter ? [[name, parameter.example]] : [];
     });
     const example: Record<string, unknown> =
-      method === 'POST' ? item.requestBody.content['application/json'].example : Object.fromEntries(shown);
+      method === 'POST' ? item.requestBody.content['application/json'].example : Object.fromEntries(parameters);
     const existing = await smallestInput[name](scene, kindFor(operation));
-    const isNamed = (field: string) => named.includes(field) || namedIn[name] === field;
+    const isReference = (field: string) => referenceFields.includes(field) || operationReference[name] === field;
     return Object.fromEntries(
-      Object.entries(example).map(([field, value]) => [field, isNamed(field) ? existing[field] : value]),
+      Object.entries(example).map(([field, value]) => [field, isReference(field) ? existing[field] : value]),
     );
   };
 
-  /** The fields as the document says that a query string has them. */
+  /** Encodes fields as the document specifies for a query string. */
   const queryOf = ({ item }: Item, fields: Fields) =>
     new URLSearchParams(
       Object.entries(fields).map(([field, value]): [string, string] => {
@@ -120,7 +120,7 @@ describe('each example', () => {
       }),
     );
 
-  it.each(items)('of $item.operationId is accepted, and answered as the document says', async (one) => {
+  it.each(items)('include an accepted request of $item.operationId, whose response fits its schema', async (one) => {
     const { method, path, item, operation } = one;
     const fields = await exampleOf(one);
     const headers = { Authorization: `Bearer ${scene.tokens[kindFor(operation)]}` };
@@ -145,7 +145,7 @@ describe('each example', () => {
   });
 
   it.each(items.filter(({ operation }) => !operation.stream))(
-    'of an answer of $item.operationId fits its schema',
+    'include responses of $item.operationId that fit their schemas',
     (one) => {
       for (const status of Object.keys(one.item.responses).map(Number)) {
         const { $ref, ...inline } = one.item.responses[status];
@@ -156,7 +156,7 @@ describe('each example', () => {
   );
 });
 
-/** A request that is to be refused, beside what an acceptable one has. */
+/** The differences between an invalid request and a valid one. */
 interface Attempt {
   readonly fields?: Fields;
   readonly without?: readonly string[];
@@ -168,8 +168,8 @@ interface Attempt {
 }
 type Provoke = (one: Item) => Promise<Attempt> | Attempt;
 
-/** The fields that the operation has. */
-const onlyOf = ({ operation }: Item, fields: Fields): Fields =>
+/** Drops the fields that the operation does not have. */
+const pickFields = ({ operation }: Item, fields: Fields): Fields =>
   Object.fromEntries(Object.entries(fields).filter(([field]) => field in (operation.input as Any).shape));
 
 const from = '2026-11-01';
@@ -179,7 +179,7 @@ const sharedReport = (filter?: Fields) => ({
   request: { from, to: '2026-12-01', filter },
 });
 /** Fields that suffice for a request in another scene; reportPeople takes only one of `by` and `step`. */
-const enough = (): Fields => ({
+const validFields = (): Fields => ({
   userUUID: newUserUUID(),
   contactEmailaddress: newAddress(),
   contactProfileID: 'customer',
@@ -196,7 +196,7 @@ const enough = (): Fields => ({
   report: [sharedReport()],
 });
 
-const erased = async (contactUUID: unknown) => {
+const eraseContact = async (contactUUID: unknown) => {
   await scene.post('/contact/eraseContact', { tokenUUID: scene.tokens.server, contactUUID });
 };
 /** Gives a new external ID to a contact, and returns it. */
@@ -206,16 +206,16 @@ const giveExternalID = async (contactUUID: string, contactExternalID = newUserUU
 };
 const claimOf = async (name: OperationName) => (await smallestInput[name](scene, 'server')).claimID;
 
-/** A scene of a shop with an origin that lists all IDs, over its quota, whose store and reports fail when the test says so. */
+/** A strict account with an allowed origin, whose store and reports fail with the error passed to `failWith`. */
 const openLimited = async () => {
   let failure: Error | undefined;
-  const ofReports = ['report_too_slow', 'no_reports'];
-  const ofStore = () => (failure instanceof Refusal && ofReports.includes(failure.code) ? undefined : failure);
+  const reportCodes = ['report_too_slow', 'no_reports'];
+  const storeFailure = () => (failure instanceof Refusal && reportCodes.includes(failure.code) ? undefined : failure);
   const failing = (store: Store): Store => ({
     ...store,
-    findAccess: (...given) => {
-      const failed = ofStore();
-      return failed ? Promise.reject(failed) : store.findAccess(...given);
+    findAccess: (...input) => {
+      const failed = storeFailure();
+      return failed ? Promise.reject(failed) : store.findAccess(...input);
     },
   });
   const limited = await openScene({
@@ -237,21 +237,21 @@ const openLimited = async () => {
   };
 };
 
-describe('each error code that is listed', () => {
+describe('error responses', () => {
   let limited: Scene;
   let failWith: (error: Error | undefined) => void;
   let full: Scene;
-  let patient: Scene;
+  let throttled: Scene;
   beforeAll(async () => {
     ({ limited, failWith } = await openLimited());
     full = await openScene({ quota: { accountBytes: 1, isOver: () => true } });
-    patient = await openScene({ rateLimits: { ...noRateLimits, unknownToken: { perSecond: 0.001, burst: 1 } } });
-    await patient.get('/account/getAccount', { tokenUUID: unheardOf });
+    throttled = await openScene({ rateLimits: { ...noRateLimits, unknownToken: { perSecond: 0.001, burst: 1 } } });
+    await throttled.get('/account/getAccount', { tokenUUID: unknownToken });
   });
-  afterAll(() => Promise.all([limited, full, patient].map(({ close }) => close())));
+  afterAll(() => Promise.all([limited, full, throttled].map(({ close }) => close())));
 
-  const nobody = 'there-is-nobody-here';
-  const unheardOf = 'server_thereisnosuchtokenhere';
+  const unknownID = 'there-is-nobody-here';
+  const unknownToken = 'server_thereisnosuchtokenhere';
   const wrongKind = ({ operation }: Item) =>
     scene.tokens[
       (['browser', 'viewer', 'server', 'operator'] as const).find((kind) => !operation.tokens.includes(kind)) ??
@@ -271,7 +271,7 @@ describe('each error code that is listed', () => {
       one.method === 'POST'
         ? { fields: { tokenUUID: { not: 'text' } } }
         : {
-            fields: onlyOf(one, {
+            fields: pickFields(one, {
               accountUUID: 'x'.repeat(300),
               cursor: 'x'.repeat(300),
               eventID: '?',
@@ -283,7 +283,7 @@ describe('each error code that is listed', () => {
     invalid_json: () => ({ body: '{' }),
     unknown_field: () => ({ fields: { contactPhone: 'x' } }),
     unknown_id: async ({ name }) => {
-      const contact = enough();
+      const contact = validFields();
       await limited.post('/createContact', { tokenUUID: limited.tokens.server, ...contact });
       const { contactEmailaddress } = contact;
       const unlisted = { contactEmailaddress, contactProfileID: 'unheard-of' };
@@ -306,25 +306,28 @@ describe('each error code that is listed', () => {
       headers: { Origin: 'https://elsewhere.example' },
     }),
     server_token_in_browser: () => ({ headers: { Origin: 'https://shop.example' } }),
-    unknown_account: () => ({ fields: { accountUUID: nobody } }),
+    unknown_account: () => ({ fields: { accountUUID: unknownID } }),
     unknown_contact: ({ name }) => ({
-      fields: name === 'unmergeContact' ? { otherContactUUID: nobody } : { contactUUID: nobody },
+      fields: name === 'unmergeContact' ? { otherContactUUID: unknownID } : { contactUUID: unknownID },
     }),
-    unknown_user: () => ({ fields: { userUUID: nobody } }),
+    unknown_user: () => ({ fields: { userUUID: unknownID } }),
     unknown_link: () => ({ fields: { linkID: '999999' } }),
-    unknown_claim: () => ({ fields: { claimID: nobody } }),
+    unknown_claim: () => ({ fields: { claimID: unknownID } }),
     unknown_refused: () => ({ fields: { refusedID: '999999' } }),
-    unknown_member: () => ({ fields: { memberID: nobody } }),
-    unknown_entry: ({ name }) => ({ fields: name === 'mergeEntry' ? { entryID: nobody } : { otherEntryID: nobody } }),
-    unknown_view: () => ({ fields: { viewName: nobody } }),
-    unknown_share_link: () => ({ fields: { shareID: nobody } }),
+    unknown_member: () => ({ fields: { memberID: unknownID } }),
+    unknown_entry: ({ name }) => ({
+      fields: name === 'mergeEntry' ? { entryID: unknownID } : { otherEntryID: unknownID },
+    }),
+    unknown_view: () => ({ fields: { viewName: unknownID } }),
+    unknown_share_link: () => ({ fields: { shareID: unknownID } }),
     unknown_segment: ({ name }) => {
-      if (name === 'createShareLink') return { fields: { report: [sharedReport({ segment: nobody })] } };
+      if (name === 'createShareLink') return { fields: { report: [sharedReport({ segment: unknownID })] } };
       return {
-        fields: name === 'deleteSegment' ? { segmentName: nobody } : { filter: JSON.stringify({ segment: nobody }) },
+        fields:
+          name === 'deleteSegment' ? { segmentName: unknownID } : { filter: JSON.stringify({ segment: unknownID }) },
       };
     },
-    unknown_token: ({ name }) => ({ fields: { tokenID: nobody }, without: name === 'voidLink' ? ['linkID'] : [] }),
+    unknown_token: ({ name }) => ({ fields: { tokenID: unknownID }, without: name === 'voidLink' ? ['linkID'] : [] }),
     email_taken: async ({ name }) => {
       const { contactUUID, contactEmailaddress } = await makeContact(scene);
       if (name !== 'createContact') return { fields: { contactEmailaddress } };
@@ -379,13 +382,13 @@ describe('each error code that is listed', () => {
           userUUID: newUserUUID(),
           contactUUID,
         });
-        await erased(contactUUID);
+        await eraseContact(contactUUID);
         return { fields: { linkID: link.body.linkID } };
       }
       if (name === 'acceptClaim' || name === 'voidClaim') {
         const claimID = await claimOf(name);
         const voided = await scene.post('/contact/voidClaim', { tokenUUID: scene.tokens.server, claimID });
-        await erased(voided.body.contactUUID);
+        await eraseContact(voided.body.contactUUID);
         return { fields: { claimID } };
       }
       if (name === 'createContact') {
@@ -395,17 +398,17 @@ describe('each error code that is listed', () => {
           contactProfileID: 'customer',
           requestUUID: `request-${userUUID}`,
         };
-        const made = await scene.post('/createContact', { tokenUUID: scene.tokens.server, ...fields });
-        await erased(made.body.contactUUID);
+        const created = await scene.post('/createContact', { tokenUUID: scene.tokens.server, ...fields });
+        await eraseContact(created.body.contactUUID);
         return { fields };
       }
-      await erased(contactUUID);
+      await eraseContact(contactUUID);
       return { fields: name === 'unmergeContact' ? { otherContactUUID: contactUUID } : { contactUUID } };
     },
     body_too_large: () => ({ body: JSON.stringify({ text: 'x'.repeat(1024 * 1024) }) }),
     url_too_long: () => ({ query: `text=${'x'.repeat(9_000)}` }),
     unsupported_media_type: () => ({ body: '<x/>', headers: { 'Content-Type': 'application/xml' } }),
-    too_many_requests: () => ({ in: patient, token: `${unheardOf}too` }),
+    too_many_requests: () => ({ in: throttled, token: `${unknownToken}too` }),
     quota: () => ({ in: full, token: full.tokens.server }),
     internal: () => {
       failWith(new Error('a fault of a test'));
@@ -425,34 +428,34 @@ describe('each error code that is listed', () => {
     },
   };
 
-  const listed = items.flatMap((one) => {
+  const cases = items.flatMap((one) => {
     const { operation, method, path } = one;
     const isFirst = path === operation.paths[0];
     return isFirst ? codesOf(operation, method).map((code) => ({ code, one, operationId: one.item.operationId })) : [];
   });
 
-  it.each(listed)('$code of $operationId is answered in the form of the document', async ({ code, one }) => {
+  it.each(cases)('fit the document for $code of $operationId', async ({ code, one }) => {
     const { name, operation, method, path } = one;
     onTestFinished(() => failWith(undefined));
-    // The server remembers for one turn of the event loop which tokens it has found.
+    // The server caches token lookups for one turn of the event loop.
     await nextTurn();
     const attempt: Attempt = (await provoke[code]?.(one)) ?? {};
     const place = attempt.in ?? scene;
     const token = 'token' in attempt ? attempt.token : place.tokens[kindFor(operation)];
     const acceptable = attempt.in
-      ? onlyOf(one, name === 'reportPeople' ? { from } : enough())
+      ? pickFields(one, name === 'reportPeople' ? { from } : validFields())
       : await smallestInput[name](scene, kindFor(operation));
-    const given: Record<string, unknown> = { ...acceptable, ...attempt.fields };
-    for (const field of attempt.without ?? []) delete given[field];
+    const input: Record<string, unknown> = { ...acceptable, ...attempt.fields };
+    for (const field of attempt.without ?? []) delete input[field];
     const headers = { ...(token !== undefined && { Authorization: `Bearer ${token}` }), ...attempt.headers };
     const query = attempt.query ? `?${attempt.query}` : '';
     const response =
       method === 'GET'
-        ? await place.app.request(`${path}${query || `?${new URLSearchParams(asText(given))}`}`, { headers })
+        ? await place.app.request(`${path}${query || `?${new URLSearchParams(asText(input))}`}`, { headers })
         : await place.app.request(`${path}${query}`, {
             method,
             headers: { 'Content-Type': 'application/json', ...headers },
-            body: attempt.body ?? JSON.stringify(given),
+            body: attempt.body ?? JSON.stringify(input),
           });
     const body: Any = await response.json();
     expect([response.status, body.error?.code]).toEqual([errors[code].status, code]);

@@ -31,12 +31,12 @@ const fill = () =>
       { attrID: 'more', attrValue: 'x'.repeat(900) },
     ],
   });
-/** One event, however often it is sent. */
+/** Always sends the same event, which is stored once. */
 const probe = async () => (await log({ eventUUID: 'event-of-a-test' })).status;
 const untilLog = (status: number) => expect.poll(probe, { interval: 10 }).toBe(status);
 const account = async () => (await scene.get('/account/getAccount', { tokenUUID: scene.tokens.server })).body.account;
 
-it('getAccount says what an account stores and what it may', async () => {
+it('returns an account’s usage and limits from getAccount', async () => {
   await fill();
   const { usage, limits } = await account();
   expect(usage).toMatchObject({ events: 1, storedBytes: expect.any(Number) });
@@ -44,7 +44,7 @@ it('getAccount says what an account stores and what it may', async () => {
   expect(limits.accountBytes).toBe(3_000);
 });
 
-it('an account over its quota is refused what is new, by every token of it and with every operation', async () => {
+it('rejects new data of an account over its quota, with each of its tokens and each operation', async () => {
   await fill();
   await untilLog(429);
   const { usage } = await account();
@@ -69,7 +69,7 @@ it('an account over its quota is refused what is new, by every token of it and w
   expect(await scene.store.countRefused({})).toEqual([]);
 });
 
-it('an account over its quota can be read, changed and erased, and others are not touched', async () => {
+it('allows reads, changes and erasures in an account over its quota, and does not affect others', async () => {
   const contact = {
     tokenUUID: scene.tokens.server,
     userUUID,
@@ -96,7 +96,7 @@ it('an account over its quota can be read, changed and erased, and others are no
   await untilLog(200);
 });
 
-it('an account takes in new data again when old events are deleted, or when its quota is raised', async () => {
+it('accepts new data again after old events are deleted or the quota is raised', async () => {
   await fill();
   await untilLog(429);
   await scene.store.deleteEventsBefore({ time: Date.now() + 1, most: 100 });

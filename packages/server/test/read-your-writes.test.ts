@@ -24,7 +24,7 @@ afterAll(async () => {
 
 const clients = Array.from({ length: 24 }, (_, number) => number);
 
-test('shows every event to the first read after its 200, to 24 clients at once', async () => {
+test('shows every event to the first read after its 200, with 24 concurrent clients', async () => {
   const unseen = await Promise.all(
     clients.map(async (number) => {
       const api = createClient({ url: serving.url, token });
@@ -32,7 +32,7 @@ test('shows every event to the first read after its 200, to 24 clients at once',
       const missed: string[] = [];
       for (let nth = 0; nth < 8; nth += 1) {
         const { eventUUID } = await api.logEvent({ userUUID, eventID: 1 + (nth % 3) });
-        // By its user, by its kind, and among all of the account: three indexes, one promise.
+        // By user, by event ID and unfiltered: each read uses a different index.
         const filters = [{ userUUID }, { eventID: 1 + (nth % 3) }, {}];
         const pages = await Promise.all(filters.map((filter) => api.getEvent({ ...filter, limit: 1_000 })));
         if (!pages.every(({ event }) => event.some((one) => one.eventUUID === eventUUID))) missed.push(eventUUID);
@@ -43,7 +43,7 @@ test('shows every event to the first read after its 200, to 24 clients at once',
   expect(unseen.flat()).toEqual([]);
 });
 
-test('shows a link to the first read after its 200: the history is the contact’s at once', async () => {
+test('shows a link to the first read after its 200: the history belongs to the contact', async () => {
   const wrong = await Promise.all(
     clients.map(async (number) => {
       const api = createClient({ url: serving.url, token });

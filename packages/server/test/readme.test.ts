@@ -21,16 +21,15 @@ const root = new URL('../../../', import.meta.url);
 const manual = 'packages/docs/manual/';
 const read = (path: string): string => readFileSync(new URL(path, root), 'utf8');
 const front = withTests(read('README.md'), read('.readme-tests.md'));
-/** The pages of the manual, and the README, which ends with what is no claim. */
+/** The pages of the manual, then the README, whose last section makes no claims. */
 const texts = [
   ...readdirSync(new URL(manual, root)).map((name) => ({ path: manual + name, text: read(manual + name) })),
   { path: 'README.md', text: front.text },
 ];
-/** All of them. */
 const readme = texts.map(({ text }) => text).join('\n');
 const operatorToken = 'operator_of_the_readme_00000000';
 
-/** The shell blocks that talk to a server, in their order. */
+/** The shell blocks that send requests, in order. */
 const script = [...readme.matchAll(/```sh\n([\s\S]*?)```/g)]
   .map(([, block]) => block as string)
   .filter((block) => block.includes('curl'))
@@ -49,7 +48,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** The cells of the table whose head begins with that, row by row. */
+/** The cells of the table whose header begins with `head`, by row. */
 const tableOf = (head: string): string[][] => {
   const lines = readme.slice(readme.indexOf(`\n| ${head}`) + 1).split('\n');
   const rows = lines.slice(
@@ -64,31 +63,31 @@ const tableOf = (head: string): string[][] => {
   );
 };
 
-describe('the README and the manual', () => {
+describe('the documentation', () => {
   test('names a test for each of its claims', () => {
     expect(claimsIn(readme).length).toBeGreaterThan(60);
     expect(claimsIn(readme).filter(({ isTested }) => !isTested)).toEqual([]);
     expect(exceptionsIn(readme)).toEqual([]);
   });
 
-  test('begins with what Firsthand is and has the comments in a file beside it, each for one of its claims', () => {
+  test('begins with what Firsthand is, and has a file that names the tests of its claims', () => {
     expect(read('README.md').split('\n').slice(0, 5).join(' ')).toMatch(/It is for .* instead of .* Google Analytics/);
     expect(read('README.md')).not.toContain('<!--');
     expect(front.unknown).toEqual([]);
   });
 
-  test('names tests that there are', () => {
+  test('names tests that exist', () => {
     expect(missingIn(readme)).toEqual([]);
   });
 
-  test('links to files that there are', () => {
-    const linked = texts.flatMap(({ path, text }) =>
+  test('links to files that exist', () => {
+    const links = texts.flatMap(({ path, text }) =>
       [...text.matchAll(/\]\((?!https?:|#)([^)#]+)|(?:src|srcset)="(packages[^"]+)"/g)].map(([, link, image]) =>
         posix.join(posix.dirname(path), (link ?? image) as string),
       ),
     );
-    expect(linked.length).toBeGreaterThan(10);
-    expect(linked.filter((path) => !existsSync(new URL(path, root)))).toEqual([]);
+    expect(links.length).toBeGreaterThan(10);
+    expect(links.filter((path) => !existsSync(new URL(path, root)))).toEqual([]);
   });
 
   test('has the figures of the last full runs', () => {
@@ -101,7 +100,7 @@ describe('the README and the manual', () => {
     expect(readme).toContain(`In ${Number(kills).toLocaleString('en')} kills of the process`);
     expect(readme).toContain(`none of ${millions} million events`);
     const [, ofTen, ofMillions] =
-      /linking a user with 2,000,000 events, beside one with 10: median ms *\| *([\d.]+) *\| *([\d.]+)/.exec(
+      /linking a user with 2,000,000 events vs. one with 10: median ms *\| *([\d.]+) *\| *([\d.]+)/.exec(
         readPage('bench/RESULTS.md'),
       ) ?? [];
     expect(readme).toContain('half a millisecond for a browser with ten events and for one with two million');
@@ -113,19 +112,19 @@ describe('the README and the manual', () => {
     ['a list item', '- Nothing is lost.\n- Nothing doubles.\n  <!-- test: x.test.ts -->\n'],
     ['a table row', '| a |\n|---|\n| lost <!-- test: x.test.ts --> |\n| nothing |\n'],
     ['code with a comment', '```sh\ncurl # loses nothing\n\n```\n'],
-  ])('would be found to claim without a test: %s', (_, markdown) => {
+  ])('fails the check if a claim has no test: %s', (_, markdown) => {
     expect(claimsIn(markdown).filter(({ isTested }) => !isTested)).toHaveLength(1);
   });
 
   test.each([
     ['a file', 'server/test/nothing.test.ts'],
-    ['a file that is no test', 'server/test/fixtures/documents/readme-claims.ts'],
-    ['a title', 'server/test/arrows.test.ts: may not import | is not a title\n  of a test'],
-  ])('would be found to name what is not there: %s', (_, named) => {
+    ['a file that is not a test', 'server/test/fixtures/documents/readme-claims.ts'],
+    ['a title', 'server/test/arrows.test.ts: forbids %s to import | is not a title\n  of a test'],
+  ])('fails the check if it names something that does not exist: %s', (_, named) => {
     expect(missingIn(`Kept. <!-- test: server/test/readme.test.ts; ${named} -->`)).toHaveLength(1);
   });
 
-  test('lets each kind of token do what its table says', () => {
+  test('lists the operations that each kind of token may call', () => {
     const [[, ...kinds] = [], , ...rows] = tableOf('| browser |') as [string[], string[], ...string[][]];
     expect(kinds.filter(Boolean).sort()).toEqual([...tokenKinds].sort());
     const rowOf = (name: string) =>
@@ -148,16 +147,16 @@ describe('the README and the manual', () => {
     }
   });
 
-  test('lists every error code beside its status', () => {
-    const listed = tableOf('status').flatMap(([statuses = '', codes = '']) =>
+  test('lists every error code with its status', () => {
+    const listedCodes = tableOf('status').flatMap(([statuses = '', codes = '']) =>
       [...codes.matchAll(/`(\w+)`/g)].map(([, code]) => [code as string, statuses] as const),
     );
-    expect(listed.map(([code]) => code).sort()).toEqual(Object.keys(errors).sort());
-    for (const [code, statuses] of listed)
+    expect(listedCodes.map(([code]) => code).sort()).toEqual(Object.keys(errors).sort());
+    for (const [code, statuses] of listedCodes)
       expect(statuses).toContain(String(errors[code as keyof typeof errors].status));
   });
 
-  test('states the limits as they are', () => {
+  test('states the actual limits', () => {
     const [, section = ''] = /\n## Limits\n\n([^<]*)/.exec(readme) ?? [];
     expect(section.match(/\d[\d,]*(?: [KM]iB)?/g)).toEqual([
       `${limits.bodyBytes / 1024} KiB`,
@@ -179,11 +178,11 @@ describe('the README and the manual', () => {
     ]);
   });
 
-  test('lists the commands that there are', () => {
+  test('lists the existing commands', () => {
     const [, block = ''] = /```\n(firsthand [\s\S]*?)```/.exec(readme) ?? [];
-    const shown = [...block.matchAll(/firsthand ([\w-]+)(?: ([\w|]+))?/g)];
-    expect(shown).toHaveLength(17);
-    for (const [, noun, verbs] of shown) {
+    const entries = [...block.matchAll(/firsthand ([\w-]+)(?: ([\w|]+))?/g)];
+    expect(entries).toHaveLength(17);
+    for (const [, noun, verbs] of entries) {
       const source = readFileSync(new URL(`../src/commands/${noun}.ts`, import.meta.url), 'utf8');
       for (const verb of verbs?.split('|') ?? []) expect(source).toMatch(new RegExp(`command\\('${verb}\\b`));
       expect([noun, source.includes('printJSON')]).toEqual([noun, noun !== 'copy' && noun !== 'migrate']);
@@ -196,11 +195,11 @@ describe('the README and the manual', () => {
     expect(fields.filter((field) => !new RegExp(`\\b${field}\\b`).test(readme))).toEqual([]);
   });
 
-  test('has a curl for every operation', () => {
+  test('has a curl command for every operation', () => {
     expect(operationNames.filter((name) => !new RegExp(`curl .*/${name}\\b`).test(script))).toEqual([]);
   });
 
-  test('tells the truth: each of its commands is answered 200', async () => {
+  test('shows only commands that return 200', async () => {
     const env = {
       ...process.env,
       URL: serving.url,
@@ -209,9 +208,9 @@ describe('the README and the manual', () => {
       OPERATOR_TOKEN: operatorToken,
     };
     const answersFile = join(folder, 'answers');
-    // Where the reader is asked to fill in what was answered, the test does.
+    // The test fills in the values that a reader copies from earlier responses.
     const filledIn = script.replaceAll(
-      /^([A-Z]+)=… {2}# the (\w+) that it answered$/gm,
+      /^([A-Z]+)=… {2}# the (\w+) in the response$/gm,
       (_, variable, field) => `${variable}=$(sed -n 's/.*"${field}":"\\([^"]*\\)".*/\\1/p' ${answersFile} | tail -n 1)`,
     );
     const recording = `curl() { { command curl "$@"; echo; } >> ${answersFile}; }\n${filledIn}`;
@@ -221,21 +220,21 @@ describe('the README and the manual', () => {
       .filter((line) => line.startsWith('{'));
     expect(answers.filter((line) => !line.includes('"status":"200"'))).toEqual([]);
     expect(answers.filter((line) => line.includes('"ignored"'))).toEqual([]);
-    const shown = script.match(/curl -s/g)?.length ?? 0;
-    // All but the stream, which holds no object of its own.
-    expect(answers).toHaveLength(shown - 1);
+    const requestCount = script.match(/curl -s/g)?.length ?? 0;
+    // The stream returns no JSON object.
+    expect(answers).toHaveLength(requestCount - 1);
   });
 
   test.each([' Ada@Shop.example ', 'jose\u0301@shop.example', 'J\u030C@shop.example'])(
-    'has a contactProof that is taken for %j',
+    'shows a contactProof function whose proof is accepted for %j',
     async (address) => {
       const [, source = ''] = /```js\n(import .*?const contactProof = .*?)```/s.exec(readme) ?? [];
       const module = `data:text/javascript,${encodeURIComponent(`${source}export default contactProof;`)}`;
       const { default: contactProof } = await import(/* @vite-ignore */ module);
-      const vouched = { browserToken: 'browser_of_a_page', userUUID: 'visitor-of-the-readme' };
-      const proof = contactProof('server_secret', { ...vouched, address });
+      const visitor = { browserToken: 'browser_of_a_page', userUUID: 'visitor-of-the-readme' };
+      const proof = contactProof('server_secret', { ...visitor, address });
       const canonical = parseAddress(address) ?? '';
-      expect(isProof(proof, { ...vouched, address: canonical }, [keyOf('server_secret')], Date.now())).toBe(true);
+      expect(isProof(proof, { ...visitor, address: canonical }, [keyOf('server_secret')], Date.now())).toBe(true);
     },
   );
 });

@@ -1,4 +1,4 @@
-/** Follows docs/reports.md: each request asks what the guide says, and its response has the form that the guide shows. */
+/** Follows docs/reports.md: each request asks the described question, and its response has the form that is shown. */
 import { readFileSync } from 'node:fs';
 import { createClient } from '@firsthand/client';
 import { check } from '@firsthand/contract/checking';
@@ -11,16 +11,16 @@ import { blocksOf, runBlock } from './fixtures/documents/guides.ts';
 import { createFakeReports } from './fixtures/reports/fake-reports.ts';
 import { createAccount, serveHere } from './fixtures/serving.ts';
 
-// biome-ignore lint/suspicious/noExplicitAny: a response that the guide shows is taken apart.
+// biome-ignore lint/suspicious/noExplicitAny: the responses in the guide are untyped.
 type Any = any;
 
 const guide = 'reports.md';
 const blocks = blocksOf(guide);
 
-/** What the engine has to answer for a response to be the one that is shown. */
-const answerFor = (question: Question, shown: Any): AnswerTo<Question> => {
-  const isEarlier = shown.earlier && Date.parse(shown.from) !== question.from;
-  const part = isEarlier ? shown.earlier : shown;
+/** The engine's answer that leads to the response shown in the guide. */
+const answerFor = (question: Question, shownResponse: Any): AnswerTo<Question> => {
+  const isEarlier = shownResponse.earlier && Date.parse(shownResponse.from) !== question.from;
+  const part = isEarlier ? shownResponse.earlier : shownResponse;
   const withoutRange = ({ from, to, ...counts }: Any) => counts;
   if (question.report === 'totals') {
     return { total: part.total, intervals: (part.interval ?? [part.total]).map(withoutRange) };
@@ -32,7 +32,7 @@ const answerFor = (question: Question, shown: Any): AnswerTo<Question> => {
   if (question.report === 'people') return { people: [], next: null };
   if (question.report === 'live') {
     const toList = ({ row, others }: Any) => ({ rows: row, others });
-    const { events, users, people, page, referrerHost, country } = shown;
+    const { events, users, people, page, referrerHost, country } = shownResponse;
     return {
       ...{ events, users, people },
       ...{ page: toList(page), referrerHost: toList(referrerHost), country: toList(country) },
@@ -42,21 +42,23 @@ const answerFor = (question: Question, shown: Any): AnswerTo<Question> => {
   return { cohorts: part.cohort.map(withoutRange) };
 };
 
-/** A server with the events of the guide. `show` makes it answer as the guide shows. */
+/** A server with the events of the guide. `show` sets the response that its reports lead to. */
 const open = async () => {
-  let shown: Any;
-  const reports = createFakeReports(async (question) => (shown ? answerFor(question, shown) : undefined));
+  let shownResponse: Any;
+  const reports = createFakeReports(async (question) =>
+    shownResponse ? answerFor(question, shownResponse) : undefined,
+  );
   const { url } = await serveHere({}, { reports });
   const { serverTokenUUID } = await createAccount(url);
   const event = ['Signed up', 'Paid'].map((eventName, nth) => ({ eventID: 1_000_000 + nth, eventName }));
   await createClient({ url, token: serverTokenUUID }).updateAccount({ event });
   const { port } = new URL(url);
   const env = { FIRSTHAND_URL: url, SERVER_TOKEN: serverTokenUUID, FIRSTHAND_TOKEN: serverTokenUUID, PORT: port };
-  const asked = () => reports.asked.splice(0).map(({ question }) => question);
+  const takeQuestions = () => reports.asked.splice(0).map(({ question }) => question);
   const show = (response: Any) => {
-    shown = response;
+    shownResponse = response;
   };
-  return { asked, show, env };
+  return { takeQuestions, show, env };
 };
 
 const [signedUp, paid] = [{ eventIDs: [1_000_000] }, { eventIDs: [1_000_001] }];
@@ -64,7 +66,7 @@ const day = Date.parse;
 const november = { from: day('2026-11-01'), to: day('2026-12-01') };
 const isPro = { attrID: 'plan', is: ['pro'] };
 
-/** What the guide's requests ask, in their order. */
+/** The questions of the guide's requests, in order. */
 const questions: readonly (readonly object[])[] = [
   [
     {
@@ -105,7 +107,7 @@ const questions: readonly (readonly object[])[] = [
   ],
 ];
 
-/** The arguments of each `npx firsthand` in a block, as a shell takes them apart: a process for each takes four times as long. */
+/** The arguments of each `npx firsthand` in a block, split by one shell: a process for each takes four times as long. */
 const commandsOf = async (code: string): Promise<string[][]> => {
   const define = `npx() { shift; for argument; do printf '%s\\0' "$argument"; done; echo; }`;
   const printed = await runBlock({ language: 'sh', code: `${define}\n${code}` }, {});
@@ -115,19 +117,19 @@ const commandsOf = async (code: string): Promise<string[][]> => {
 describe(guide, () => {
   const requests = blocks.filter(({ code }) => code.startsWith('curl'));
 
-  test('its requests and commands ask what it says, and are answered as it shows', async () => {
-    const { asked, show, env } = await open();
+  test('shows requests and commands that ask the described questions, and their responses', async () => {
+    const { takeQuestions, show, env } = await open();
     for (const [nth, block] of requests.entries()) {
       const next = blocks[blocks.indexOf(block) + 1];
-      const shown = next?.language === 'json' ? JSON.parse(next.code) : undefined;
-      show(shown);
+      const shownResponse = next?.language === 'json' ? JSON.parse(next.code) : undefined;
+      show(shownResponse);
       const body = JSON.parse(await runBlock(block, env));
-      expect(asked(), block.code).toMatchObject(questions[nth] ?? []);
+      expect(takeQuestions(), block.code).toMatchObject(questions[nth] ?? []);
       expect(body.status).toBe('200');
       const isLive = block.code.includes('reportLive');
       const times = isLive && { from: expect.any(String), to: expect.any(String) };
-      const took = shown && 'milliseconds' in shown && { milliseconds: expect.any(Number) };
-      if (shown) expect(body).toEqual({ ...shown, ...times, ...took });
+      const took = shownResponse && 'milliseconds' in shownResponse && { milliseconds: expect.any(Number) };
+      if (shownResponse) expect(body).toEqual({ ...shownResponse, ...times, ...took });
     }
     show(undefined);
     const [{ code } = { code: '' }] = blocks.filter((block) => block.code.startsWith('npx'));
@@ -137,7 +139,7 @@ describe(guide, () => {
       expect(ended, args.join(' ')).toMatchObject({ code: 0 });
       printed += ended.stdout;
     }
-    expect(asked()).toMatchObject([
+    expect(takeQuestions()).toMatchObject([
       { report: 'totals', condition: signedUp },
       { report: 'breakdown', dimensions: [{ attrID: 'plan' }] },
       { report: 'funnel', steps: [signedUp, isPro] },
@@ -151,7 +153,7 @@ describe(guide, () => {
     expect(printed).toContain('attr:plan,events,users,people,sessions');
   });
 
-  test('its reads take GET only', async () => {
+  test('describes operations that accept only GET', async () => {
     const { env } = await open();
     const response = await fetch(`${env.FIRSTHAND_URL}/report/reportTotals`, {
       method: 'POST',
@@ -167,14 +169,14 @@ describe(guide, () => {
   });
 
   describe('its filters', () => {
-    let shown: string[];
+    let filters: string[];
     beforeAll(() => {
       const text = readFileSync(new URL(`../../docs/${guide}`, import.meta.url), 'utf8');
-      shown = [...text.matchAll(/^\| `(\{.*?\})` \|/gm)].map(([, json = '']) => json);
+      filters = [...text.matchAll(/^\| `(\{.*?\})` \|/gm)].map(([, json = '']) => json);
     });
 
-    test('are filters, and there is one for each member', () => {
-      for (const json of shown) {
+    test('are valid, and one exists for each member', () => {
+      for (const json of filters) {
         const checked = check(z.object({ filter }), { filter: JSON.parse(json) });
         expect([json, checked.ok]).toEqual([json, true]);
       }
@@ -196,7 +198,7 @@ describe(guide, () => {
       ];
       for (const name of members)
         expect(
-          shown.some((json) => json.includes(`"${name}":`)),
+          filters.some((json) => json.includes(`"${name}":`)),
           name,
         ).toBe(true);
     });

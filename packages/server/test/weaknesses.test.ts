@@ -9,7 +9,7 @@ it.each([...Object.entries(http), ...Object.entries(store)])('%s fits the source
   expect(changedFiles(name, changes).size).toBeGreaterThan(0);
 });
 
-it('names a weakness that no longer fits, its file and its text', () => {
+it('reports a weakness that no longer fits, with its file and text', () => {
   const file = 'logging/log.ts';
   const failing = (change: { file?: string; from: string; to?: string; times?: number }) => () =>
     changedFiles('weakened', [{ file, to: '', ...change }]);

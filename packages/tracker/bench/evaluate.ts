@@ -1,12 +1,12 @@
 /**
- * What the scripts cost a page: the CPU time that Chromium's main thread takes to evaluate them, from DevTools traces, for a
- * CPU that is 4 times slower. It is the thread's own time, times 4: throttling puts the thread to sleep, and on a busy
- * machine so does the scheduler. `npm run bench -w packages/tracker`; the goal is under 2 ms. The floor is a script that does
- * nothing; beside it stand scripts that only look where any tracker has to look.
+ * Measures what the scripts cost a page: the CPU time of Chromium's main thread for evaluating them, from DevTools
+ * traces, times 4 for a slow CPU. The goal is under 2 ms: `npm run bench -w packages/tracker`.
  *
- * The first script of a page that touches an element pays for the prototypes of all elements, which the others then find made:
- * each script is measured alone on a page, and after one that has touched the head. What it does later is in the last columns:
- * the task in which it starts.
+ * The figure is the thread's own time, multiplied: throttling puts the thread to sleep, and so does the scheduler of a
+ * busy machine. An empty script is the baseline; three others only read what any tracker has to read.
+ *
+ * The first script that touches an element pays for the prototypes of all elements. So each script is measured alone,
+ * and after a script that has touched the head; the last columns are the later task in which it starts.
  */
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -48,11 +48,11 @@ await rm(folder, { recursive: true });
 
 const server = createServer((request, response) => {
   const { pathname, searchParams } = new URL(request.url as string, 'http://bench');
-  const script = scripts[searchParams.get('of') ?? ''];
+  const script = scripts[searchParams.get('script') ?? ''];
   if (pathname === '/script') response.writeHead(200, { 'content-type': 'text/javascript' }).end(script?.text);
   else if (pathname === '/') {
-    const of = encodeURIComponent(searchParams.get('of') as string);
-    const tag = `<script async src="/script?of=${of}" data-token="browser_x" ${script?.attributes}></script>`;
+    const name = encodeURIComponent(searchParams.get('script') as string);
+    const tag = `<script async src="/script?script=${name}" data-token="browser_x" ${script?.attributes}></script>`;
     const before = searchParams.has('others') ? '<script>document.head</script>' : '';
     response.writeHead(200, { 'content-type': 'text/html' }).end(`<!doctype html>${before}${tag}`);
   } else response.writeHead(200, { 'content-type': 'application/json' }).end('{"status":"200"}');
@@ -64,12 +64,15 @@ const browser = await chromium.launch({
   args: ['--no-sandbox', '--disable-gpu'],
 });
 
-/** Milliseconds of compiling and running the script in a new browser profile, and of its timers, as the trace has them. */
-const measure = async (of: string, pageOptions: string): Promise<{ evaluated: number; started: number }> => {
+/**
+ * Returns the milliseconds of compiling and running the script in a new browser profile, and of its timers, from the
+ * trace.
+ */
+const measure = async (name: string, pageOptions: string): Promise<{ evaluated: number; started: number }> => {
   const context = await browser.newContext();
   const page = await context.newPage();
   await browser.startTracing(page, { categories: ['devtools.timeline'] });
-  await page.goto(`${site}/?of=${encodeURIComponent(of)}${pageOptions}`, { waitUntil: 'load' });
+  await page.goto(`${site}/?script=${encodeURIComponent(name)}${pageOptions}`, { waitUntil: 'load' });
   await page.waitForTimeout(50);
   const { traceEvents } = JSON.parse((await browser.stopTracing()).toString()) as { traceEvents: TraceEvent[] };
   await context.close();
@@ -80,38 +83,42 @@ const measure = async (of: string, pageOptions: string): Promise<{ evaluated: nu
   const evaluated = millisecondsOf(
     ({ name, args }) => name === 'EvaluateScript' && args?.data?.url?.includes('/script'),
   );
-  if (evaluated === 0) throw new Error(`${of}: the trace has no EvaluateScript`);
+  if (evaluated === 0) throw new Error(`${name}: the trace has no EvaluateScript event`);
   return { evaluated, started: millisecondsOf(({ name, args }) => name === 'TimerFire' && args?.data?.frame) };
 };
 
-const quantile = (numbers: readonly number[], share: number): string =>
+const formatQuantile = (numbers: readonly number[], share: number): string =>
   String([...numbers].sort((a, b) => a - b)[Math.floor((numbers.length - 1) * share)]?.toFixed(2)).padStart(6);
 
-const times = Object.keys(scripts).map((of) => ({
-  of,
+const times = Object.keys(scripts).map((name) => ({
+  name,
   columns: ['', '&others'].map((pageOptions) => ({
     pageOptions,
     evaluated: [] as number[],
     started: [] as number[],
   })),
 }));
-// The first round, which warms the browser up, doesn't count.
+// The first round warms up the browser and is not counted.
 for (let round = 0; round <= rounds; round++)
-  for (const { of, columns } of times)
+  for (const { name, columns } of times)
     for (const { pageOptions, evaluated, started } of columns) {
-      const milliseconds = await measure(of, pageOptions);
+      const milliseconds = await measure(name, pageOptions);
       if (round === 0) continue;
       evaluated.push(milliseconds.evaluated);
       started.push(milliseconds.started);
     }
 console.log(
-  `milliseconds of EvaluateScript, CPU ${slowdown}× slower, ${rounds} first visits: median and 90th percentile`,
+  `EvaluateScript in milliseconds on a ${slowdown}× slower CPU, ${rounds} first visits: median, 90th percentile`,
 );
-console.log(`${''.padEnd(34)}  on a page alone   after others      its start, after others`);
-for (const { of, columns } of times) {
-  const [alone, others] = columns.map(({ evaluated }) => `${quantile(evaluated, 0.5)} ${quantile(evaluated, 0.9)}`);
+console.log(`${''.padEnd(34)}  alone on a page   after others      start, after others`);
+for (const { name, columns } of times) {
+  const [alone, others] = columns.map(
+    ({ evaluated }) => `${formatQuantile(evaluated, 0.5)} ${formatQuantile(evaluated, 0.9)}`,
+  );
   const started = columns.at(-1)?.started ?? [];
-  console.log(`${of.padEnd(34)}  ${alone}     ${others}     ${quantile(started, 0.5)} ${quantile(started, 0.9)}`);
+  console.log(
+    `${name.padEnd(34)}  ${alone}     ${others}     ${formatQuantile(started, 0.5)} ${formatQuantile(started, 0.9)}`,
+  );
 }
 await browser.close();
 server.close();

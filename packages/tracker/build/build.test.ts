@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { beforeAll, expect, test } from 'vitest';
 import { buildDist, dist } from './build.ts';
-import { areRight, numberVariables } from './bundle.ts';
-import { conflictsOf } from './conflicts.ts';
+import { areValidNames, numberVariables } from './bundle.ts';
+import { findConflicts } from './conflicts.ts';
 
 const read = (file: string) => readFile(join(dist, file));
 
@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 
 test.for(['tracker.js', 'tracker.full.js', 'tracker.domains.js'])(
-  '%s has its packed forms, and a name and a hash of its own',
+  'writes %s with its compressed forms, a fingerprinted name and a hash',
   async (file) => {
     const script = await read(file);
     const { src, integrity } = JSON.parse((await read('integrity.json')).toString())[file];
@@ -28,42 +28,49 @@ test.for(['tracker.js', 'tracker.full.js', 'tracker.domains.js'])(
   },
 );
 
-test.for(['tracker.js', 'tracker.full.js', 'tracker.domains.js'])('%s is one function, and ES2018', async (file) => {
-  const script = (await read(file)).toString();
-  expect(script).toMatch(/^\(\(\)=>\{.*\}\)\(\)$/s);
-  expect(script).not.toMatch(/\?\?|\?\.[a-z([]|catch\s*\{|\|\|=|&&=|#\w+[=(;]|\d_\d/);
-});
+test.for(['tracker.js', 'tracker.full.js', 'tracker.domains.js'])(
+  'builds %s as a single function in ES2018',
+  async (file) => {
+    const script = (await read(file)).toString();
+    expect(script).toMatch(/^\(\(\)=>\{.*\}\)\(\)$/s);
+    expect(script).not.toMatch(/\?\?|\?\.[a-z([]|catch\s*\{|\|\|=|&&=|#\w+[=(;]|\d_\d/);
+  },
+);
 
-test('licenses.txt has the notices of the packages in the scripts', async () => {
+test('writes the notices of the packages in the scripts to licenses.txt', async () => {
   const licenses = (await read('licenses.txt')).toString();
   for (const name of ['js-cookie', 'nanoid'])
     expect(licenses).toMatch(new RegExp(`^${name}\\n\\n[^\\0]*?Copyright[^\\0]*?WITHOUT WARRANTY OF ANY KIND`, 'm'));
 });
 
-test('a property of the document is read and set past its elements, by js-cookie too', async () => {
-  // `document` is named twice, as the receiver of a getter and of a setter of the prototype.
+test('reads and sets properties of the document through its prototype, in js-cookie too', async () => {
+  // `document` occurs twice, as the receiver of a getter and of a setter of the prototype.
   for (const file of ['tracker.js', 'tracker.full.js', 'tracker.domains.js'])
     expect((await read(file)).toString().match(/\bdocument\b.?/g)).toEqual(['document)', 'document)']);
 });
 
 test.for([
-  ['abcc', true, 'two functions share one'],
-  ['aacd', false, 'a scope has it twice'],
-  ['abad', false, 'it hides a variable that is used'],
-  ['fbcd', false, 'it hides a global that is used'],
-  ['abc', false, 'a variable has none'],
-] as const)('the letters %s are right: %s, because %s', async ([names, isRight]) => {
+  ['abcc', true, 'two functions share a letter'],
+  ['aacd', false, 'a scope declares a letter twice'],
+  ['abad', false, 'an inner variable hides one that is used'],
+  ['fbcd', false, 'a variable hides a global that is used'],
+  ['abc', false, 'a variable has no letter'],
+] as const)('validates the letters %s as %s: %s', async ([names, isValid]) => {
   const numbered = await numberVariables('(()=>{let a=1,b=2;f(c=>a+b+c,d=>d)})()');
   expect(numbered).toBe('(()=>{let $0$=1,$1$=2;f($2$=>$0$+$1$+$2$,$3$=>$3$)})()');
-  expect(await areRight(numbered, names)).toBe(isRight);
+  expect(await areValidNames(numbered, names)).toBe(isValid);
 });
 
 test.for([
-  ['let a=1,b=2;f(c=>a+b+c,d=>d)', [[1, 2], [0, 2], [0, 1], []], 'a function hides what it does not use'],
-  ['let a=1;try{f(a)}catch(b){f(a,b)}', [[1], [0]], 'a catch hides what it uses'],
+  ['let a=1,b=2;f(c=>a+b+c,d=>d)', [[1, 2], [0, 2], [0, 1], []], 'a function may hide what it does not use'],
+  ['let a=1;try{f(a)}catch(b){f(a,b)}', [[1], [0]], 'a catch must not hide what it uses'],
   ['{let a=1;var b=a}', [[1], [0]], 'a `var` is declared in every block around it'],
-  ['{let a=1;f(a)}{let b=1;f(b)}', [[], []], 'blocks side by side have nothing in common'],
-  ['function a(b){for(let[c,{d}]of b)f(c,d)}f(a)', [[], [2, 3], [1, 3], [1, 2]], 'a loop hides what it goes over'],
-] as const)('of %s, the conflicts are %j: %s', async ([body, conflicts]) => {
-  expect(conflictsOf(await numberVariables(`(()=>{${body}})()`))).toEqual(conflicts);
+  ['{let a=1;f(a)}{let b=1;f(b)}', [[], []], 'sibling blocks share nothing'],
+  [
+    'function a(b){for(let[c,{d}]of b)f(c,d)}f(a)',
+    [[], [2, 3], [1, 3], [1, 2]],
+    'a loop must not hide what it iterates over',
+  ],
+] as const)('finds in %s the conflicts %j: %s', async ([body, conflicts]) => {
+  expect(findConflicts(await numberVariables(`(()=>{${body}})()`))).toEqual(conflicts);
 });

@@ -1,8 +1,9 @@
 /**
- * Makes what the server serves: the three scripts with their compressed forms, each under its own name and under one that
- * changes with its content; `integrity.json`, which says what these names and the values of `integrity` are; `snippet.html`
- * to be filled in; `licenses.txt`, the notices of what the scripts contain of others, for which they have no room themselves.
- * Scripts of earlier builds stay where they are: pages name them.
+ * Builds what the server serves. Files of earlier builds stay, because pages name them.
+ *
+ * Each of the three scripts is written, with its compressed forms, under its own name and under one that changes with
+ * its content; `integrity.json` lists those names and the `integrity` values. `snippet.html` has placeholders;
+ * `licenses.txt` holds the notices that the scripts have no room for.
  */
 import { createHash } from 'node:crypto';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
@@ -18,7 +19,7 @@ const scripts = [
   { entry: 'domains', name: 'tracker.domains' },
 ];
 
-/** The licenses of the packages that are in the scripts, in their own words. */
+/** Returns the license texts of the packages in the scripts. */
 const readLicenses = async (): Promise<string> => {
   const texts = ['js-cookie', 'nanoid'].map(async (name) => {
     const text = await readFile(new URL('LICENSE', import.meta.resolve(`${name}/package.json`)), 'utf8');
@@ -29,9 +30,9 @@ const readLicenses = async (): Promise<string> => {
 
 type ScriptSize = { readonly file: string; readonly bytes: number; readonly brotliBytes: number };
 
-/** Builds into this folder. Answers how many bytes each script has, and how many as brotli. */
+/** Builds into this folder. Returns the size of each script, raw and as brotli. */
 export const buildTracker = async (folder: string): Promise<ScriptSize[]> => {
-  // Loaded only where something is to be built.
+  // Loaded only if there is something to build.
   const { bundleScript, toBrotli } = await import('./bundle.ts');
   await mkdir(folder, { recursive: true });
   await writeFile(join(folder, 'snippet.html'), snippet);
@@ -60,18 +61,20 @@ const sources = ['packages/tracker/build', 'packages/tracker/src', 'packages/con
 
 export const dist = fileURLToPath(new URL('../dist', import.meta.url));
 
-/** Builds into dist/, unless that is newer than its sources. Returns the sizes of the scripts, or undefined. */
+/**
+ * Builds into dist/ unless that is newer than its sources. Returns the sizes of the scripts, or undefined if it was.
+ */
 export const buildDist = async () => {
   if (isFresh(dist, sources)) return undefined;
-  const began = new Date();
+  const startTime = new Date();
   const sizes = await buildTracker(dist);
-  markBuilt(dist, began);
+  markBuilt(dist, startTime);
   return sizes;
 };
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const sizes = await buildDist();
-  if (sizes === undefined) console.log('the scripts are newer than their sources');
+  if (sizes === undefined) console.log('dist/ is up to date');
   for (const { file, bytes, brotliBytes } of sizes ?? [])
-    console.log(`dist/${file}: ${bytes} bytes, ${brotliBytes} as brotli`);
+    console.log(`dist/${file}: ${bytes} bytes, ${brotliBytes} bytes of brotli`);
 }

@@ -1,16 +1,16 @@
-/** Which variables of a script must not have the same letter. */
+/** Finds the variables of a script that must not have the same letter. */
 import { type AnyNode, parse } from 'acorn';
 
 type Scope = { readonly from: number; readonly to: number; readonly outer: Scope | undefined };
 
-/** What the script says of one variable: the scopes that declare it, and where it is used. */
+/** The scopes that declare a variable, and the positions of its uses. */
 type Variable = { readonly scopes: Set<Scope>; readonly uses: number[] };
 
 const isNode = (value: unknown): value is AnyNode => typeof (value as AnyNode | null)?.type === 'string';
 
-const partsOf = (node: AnyNode): AnyNode[] => Object.values(node).flat().filter(isNode);
+const childrenOf = (node: AnyNode): AnyNode[] => Object.values(node).flat().filter(isNode);
 
-/** The names that a declaration's pattern declares. */
+/** Returns the names that a declaration's pattern declares. */
 const namesOf = (pattern: AnyNode): string[] => {
   switch (pattern.type) {
     case 'Identifier':
@@ -20,11 +20,11 @@ const namesOf = (pattern: AnyNode): string[] => {
     case 'AssignmentPattern':
       return namesOf(pattern.left);
     default:
-      return partsOf(pattern).flatMap(namesOf);
+      return childrenOf(pattern).flatMap(namesOf);
   }
 };
 
-/** The variables of a numbered script (`numberVariables`) by number. */
+/** Returns the variables of a numbered script (`numberVariables`) by number. */
 const findVariables = (numbered: string): Variable[] => {
   const variables: Variable[] = [];
   const variable = (name: string): Variable => {
@@ -46,7 +46,7 @@ const findVariables = (numbered: string): Variable[] => {
       case 'FunctionDeclaration': {
         if (node.id) declare(node.id, scope);
         for (const each of node.params) declare(each, inner);
-        // A body is no scope of its own: it may not declare what is a parameter.
+        // A body is not a separate scope: it may not redeclare a parameter.
         const body = node.body.type === 'BlockStatement' ? node.body.body : [node.body];
         for (const each of [...node.params, ...body]) visit(each, inner, inner);
         return;
@@ -57,28 +57,28 @@ const findVariables = (numbered: string): Variable[] => {
         return;
       case 'VariableDeclaration':
         for (const { id } of node.declarations) declare(id, node.kind === 'var' ? functionScope : scope);
-        for (const each of partsOf(node)) visit(each, scope, functionScope);
+        for (const each of childrenOf(node)) visit(each, scope, functionScope);
         return;
       case 'BlockStatement':
       case 'ForStatement':
       case 'ForInStatement':
       case 'ForOfStatement':
-        for (const each of partsOf(node)) visit(each, inner, functionScope);
+        for (const each of childrenOf(node)) visit(each, inner, functionScope);
         return;
       default:
-        for (const each of partsOf(node)) visit(each, scope, functionScope);
+        for (const each of childrenOf(node)) visit(each, scope, functionScope);
     }
   };
   const program = parse(numbered, { ecmaVersion: 2018 });
-  const whole: Scope = { from: 0, to: numbered.length, outer: undefined };
-  for (const each of program.body) visit(each, whole, whole);
+  const programScope: Scope = { from: 0, to: numbered.length, outer: undefined };
+  for (const each of program.body) visit(each, programScope, programScope);
   return variables;
 };
 
 const isWithin = (scope: Scope, outer: Scope): boolean =>
   scope.outer !== undefined && (scope.outer === outer || isWithin(scope.outer, outer));
 
-/** Whether a scope declares both, or the other one's scope would hide a variable that is used in it. */
+/** Whether a scope declares both variables, or the scope of `other` would hide a use of `variable`. */
 const isHidden = (variable: Variable, other: Variable): boolean =>
   [...variable.scopes].some((outer) =>
     [...other.scopes].some(
@@ -87,8 +87,8 @@ const isHidden = (variable: Variable, other: Variable): boolean =>
     ),
   );
 
-/** The numbers of the variables that must differ from each variable of a numbered script, by number. */
-export const conflictsOf = (numbered: string): number[][] => {
+/** Returns, for each variable of a numbered script, the numbers of the variables that must differ from it. */
+export const findConflicts = (numbered: string): number[][] => {
   const variables = findVariables(numbered);
   return variables.map((variable) =>
     variables.flatMap((other, number) =>

@@ -1,13 +1,13 @@
 /**
- * Makes the modules of the npm package, for sites that bundle the tracker: `dist/esm` for `import`, where `emit.ts` has written the
- * types, and `dist/cjs` for `require`. They contain js-cookie, nanoid and the constants of the contract: the npm package has no
- * dependencies.
+ * Builds the modules of the npm package, for sites that bundle the tracker: `dist/esm` for `import`, with the types
+ * that `emit.ts` wrote, and `dist/cjs` for `require`. They contain js-cookie, nanoid and the constants of the contract,
+ * so the package has no dependencies.
  */
 import { cp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
-import { joining } from './bundle.ts';
+import { createBundleOptions } from './bundle.ts';
 
 const folder = fileURLToPath(new URL('../', import.meta.url));
 const esm = join(folder, 'dist/esm');
@@ -15,15 +15,15 @@ const cjs = join(folder, 'dist/cjs');
 
 await rm(cjs, { recursive: true, force: true });
 await cp(esm, cjs, { recursive: true });
-// Applies to the types too.
+// Also applies to the types.
 await writeFile(join(cjs, 'package.json'), '{ "type": "commonjs" }\n');
 for (const [outdir, format] of [
   [esm, 'esm'],
   [cjs, 'cjs'],
 ] as const) {
   await build({
-    ...joining(['index', 'global']),
-    // Whoever bundles this minifies it.
+    ...createBundleOptions(['index', 'global']),
+    // The site's bundler minifies it.
     minifySyntax: false,
     format,
     sourcemap: true,

@@ -1,4 +1,4 @@
-/** The compiler's verdicts are the test: `tsc -b` fails where an expected error is missing. */
+/** Type tests: `tsc -b` fails where an expected error is missing. */
 import { expect, test } from 'vitest';
 import { type Attributes, createTracker, logPageViews } from './index.ts';
 
@@ -26,49 +26,49 @@ test('accepts an interface as a catalogue, with interfaces as attributes', () =>
   tracker.log('Logged out');
   tracker.log('Searched');
   tracker.log('Searched', bought);
-  // @ts-expect-error there is no such plan
+  // @ts-expect-error the plan doesn't exist
   tracker.log('Bought', { plan: 'gold' });
   // @ts-expect-error the attributes are missing
   tracker.log('Bought');
-  // @ts-expect-error there is no such attribute
+  // @ts-expect-error the attribute doesn't exist
   tracker.log('Bought', { plan: 'pro', color: 'red' });
-  // @ts-expect-error there is no such event
+  // @ts-expect-error the event doesn't exist
   tracker.log('Sold', bought);
-  // @ts-expect-error it has no attributes
+  // @ts-expect-error the event has no attributes
   tracker.log('Logged out', bought);
   expect(tracker.log).toBeTypeOf('function');
 });
 
 test('accepts nested attributes, which may be interfaces', () => {
-  interface Nested {
+  interface NestedEvents {
     Bought: { plan: BoughtAttrs; tags: readonly string[] };
   }
-  const tracker = createTracker<Nested>(options);
+  const tracker = createTracker<NestedEvents>(options);
   tracker.log('Bought', { plan: bought, tags: ['a'] });
-  // @ts-expect-error a tag is a text
+  // @ts-expect-error a tag is a string
   tracker.log('Bought', { plan: bought, tags: [1] });
   expect(tracker.log).toBeTypeOf('function');
 });
 
-test('rejects a catalogue whose attributes have no text', () => {
-  interface Called {
+test('rejects a catalogue whose attributes can’t become text', () => {
+  interface FunctionEvents {
     Bought: { plan: () => string };
   }
-  // @ts-expect-error a function is no value
-  expect(createTracker<Called>(options).log).toBeTypeOf('function');
-  interface Listed {
+  // @ts-expect-error a function is not a value
+  expect(createTracker<FunctionEvents>(options).log).toBeTypeOf('function');
+  interface ListEvents {
     Bought: string[];
   }
-  // @ts-expect-error a list of texts has no names
-  expect(createTracker<Listed>(options).log).toBeTypeOf('function');
-  interface Text {
+  // @ts-expect-error a list of strings has no names
+  expect(createTracker<ListEvents>(options).log).toBeTypeOf('function');
+  interface TextEvents {
     Bought: string;
   }
-  // @ts-expect-error a text is no object of attributes
-  expect(createTracker<Text>(options).log).toBeTypeOf('function');
+  // @ts-expect-error text is not an object of attributes
+  expect(createTracker<TextEvents>(options).log).toBeTypeOf('function');
 });
 
-test('without a catalogue, accepts an interface as the attributes of any event', () => {
+test('accepts an interface as the attributes of any event, without a catalogue', () => {
   const tracker = createTracker(options);
   tracker.log('Bought', bought);
   tracker.log('Bought', { plan: 'pro', at: new Date(0), count: 2n, isNew: true, none: null });
@@ -76,13 +76,13 @@ test('without a catalogue, accepts an interface as the attributes of any event',
   tracker.log('Bought', undefined);
   tracker.log(7);
   tracker.log('Bought', { plan: { name: 'pro' }, tags: ['a'] });
-  // @ts-expect-error an element has no text
+  // @ts-expect-error an element can't become text
   tracker.log('Bought', { button: {} as HTMLElement });
-  // @ts-expect-error neither is a function
+  // @ts-expect-error a Date is not an object of attributes
   tracker.log('Bought', new Date(0));
-  // @ts-expect-error a text is no object of attributes
+  // @ts-expect-error text is not an object of attributes
   tracker.log('Bought', 'pro');
-  // @ts-expect-error a list of texts has no names
+  // @ts-expect-error a list of strings has no names
   tracker.log('Bought', ['pro']);
   expect(tracker.log).toBeTypeOf('function');
 });
@@ -94,7 +94,7 @@ test('accepts an interface as the attributes of a contact', () => {
   void tracker.createContact({ ...contact, contactAttr: [{ attrID: 'plan', attrValue: 'pro' }] });
   void tracker.createContact(contact);
   void tracker.createContact({ ...contact, contactAttr: { plan: bought } });
-  // @ts-expect-error a function has no text
+  // @ts-expect-error a function can't become text
   void tracker.createContact({ ...contact, contactAttr: { plan: () => '' } });
   // @ts-expect-error the profile is missing
   void tracker.createContact({ contactEmailaddress: 'ann@shop.example', contactAttr: bought });
@@ -106,7 +106,7 @@ test('accepts an interface as default attributes, and any tracker for page views
   tracker.set(bought);
   tracker.set({ plan: 'pro', price: null });
   tracker.set({ plan: bought });
-  // @ts-expect-error a function has no text
+  // @ts-expect-error a function can't become text
   tracker.set({ plan: () => '' });
   createTracker(options).set(bought);
   logPageViews(tracker, { event: 'Page viewed', query: ['q'], hash: true });

@@ -3,15 +3,15 @@ import type { Attributes, AttributeValue } from './records/attributes.ts';
 import type { Tracker } from './tracker.ts';
 
 /**
- * Gives a tracker the method `set`. `beforeSend` gets the merged attributes, in the form in which the event was logged. If they can't be
- * merged, because a getter of the page throws, the event is logged without defaults.
+ * Adds the method `set` to a tracker; `beforeSend` gets the merged attributes, in the form in which the event was
+ * logged. If a getter of the page throws during the merge, the event is logged without defaults.
  */
-export const addSet = (tracker: Tracker): void => {
+export const addSetMethod = (tracker: Tracker): void => {
   const defaults: Record<string, AttributeValue> = {};
   const { log } = tracker;
 
-  const merge = guard((given: Attributes | undefined): Attributes => {
-    const attrs = Object(given) === given ? (given as Attributes) : { value: given as AttributeValue };
+  const merge = guard((input: Attributes | undefined): Attributes => {
+    const attrs = Object(input) === input ? (input as Attributes) : { value: input as AttributeValue };
     return Array.isArray(attrs)
       ? [
           ...attrs,
@@ -19,7 +19,7 @@ export const addSet = (tracker: Tracker): void => {
             .filter((attrID) => !attrs.some((own) => own.attrID === attrID))
             .map((attrID) => ({ attrID, attrValue: defaults[attrID] })),
         ]
-      : // The event's own come first, because a record takes no more than 100.
+      : // The event's own attributes come first, because a record holds at most 100.
         { ...attrs, ...defaults, ...attrs };
   });
 

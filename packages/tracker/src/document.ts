@@ -1,7 +1,7 @@
 /**
- * The document, safe from elements that hide its properties: with `<img name="cookie">` on the page, `document.cookie` is that
- * element (HTML, "DOM tree accessors"). This proxy calls the getters and setters of the prototype, which an element can't replace.
- * The build gives it to js-cookie as its `document`.
+ * The document without elements that hide its properties: with `<img name="cookie">`, `document.cookie` is that element
+ * (HTML, "DOM tree accessors"). The proxy calls the prototype's getters and setters; the build passes it to js-cookie
+ * as `document`.
  */
 export const safeDocument = new Proxy({} as Document, {
   get: (_, name) => Reflect.get(Document.prototype, name, document),

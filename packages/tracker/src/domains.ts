@@ -1,10 +1,13 @@
-/** The entry point of `/tracker.domains.js`: `/tracker.full.js`, which also hands visitors over to the customer's other domains. */
+/**
+ * The entry point of `/tracker.domains.js`: `/tracker.full.js` plus handing visitors over to the customer's other
+ * domains.
+ */
 import { logAutomatically } from './automatic/automatic.ts';
 import { handOver } from './automatic/handover.ts';
-import { addSet } from './default-attributes.ts';
+import { addSetMethod } from './default-attributes.ts';
 import { startInPage } from './page.ts';
 
 startInPage(logAutomatically, (tracker, options, base) => {
-  addSet(tracker);
+  addSetMethod(tracker);
   handOver(tracker, options, base);
 });

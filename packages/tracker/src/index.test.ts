@@ -7,7 +7,7 @@ import { prunePackages } from '../build/prune-packages.ts';
 import { createTracker, type LogResult, logPageViews } from './index.ts';
 import { earlyEventsScript, snippet } from './snippet.ts';
 
-test('on a server it can be imported and called, and does nothing', async () => {
+test('does nothing on a server, where it can be imported and called', async () => {
   const tracker = createTracker({ url: 'https://example.com', token: 'browser_x' });
   expect(await tracker.log(1, { a: 'b' })).toEqual({});
   tracker.set({ plan: 'pro' });
@@ -25,19 +25,19 @@ test('throws in a worker, which has a location but no document', () => {
   vi.unstubAllGlobals();
 });
 
-test('the stub that pages paste stays within 140 bytes of brotli', () => {
+test('keeps the stub that pages paste within 140 bytes of brotli', () => {
   const [stub = ''] = snippet.split('\n');
   expect(stub).toMatch(/^<script>.*<\/script>$/);
   expect(brotliCompressSync(stub).length).toBeLessThanOrEqual(140);
 });
 
-test('the README shows the script for early events as it is tested, in at most 40 lines', async () => {
+test('shows the tested script for early events in the README, in at most 40 lines', async () => {
   const readme = await readFile(new URL('../README.md', import.meta.url), 'utf8');
   expect(readme).toContain(`\`\`\`html\n${earlyEventsScript}\`\`\``);
   expect(earlyEventsScript.trim().split('\n').length).toBeLessThanOrEqual(40);
 });
 
-test('those who bundle it get no more than the script, and nothing of Zod or of page views', async () => {
+test('adds no more than the script to a bundle, and nothing of Zod or of page views', async () => {
   const { outputFiles } = await build({
     stdin: {
       contents: "import { createTracker } from './index.ts'; createTracker({ url: '/s', token: 'browser_x' });",
@@ -49,14 +49,14 @@ test('those who bundle it get no more than the script, and nothing of Zod or of 
     platform: 'browser',
     write: false,
     logLevel: 'silent',
-    // As the npm package is built.
+    // As in the build of the npm package.
     plugins: [prunePackages],
   });
   expect(outputFiles[0]?.contents.length).toBeLessThan(7_900);
   expect(outputFiles[0]?.text).not.toMatch(/zod|currententrychange/i);
 });
 
-test('a catalogue of events tells the compiler what may be logged', () => {
+test('lets the compiler check calls of log against a catalogue', () => {
   const tracker = createTracker<{ 7: { plan: 'free' | 'pro' }; 8: undefined; 'Signed up': { plan: string } }>({
     url: '/',
     token: 'browser_x',
@@ -65,14 +65,14 @@ test('a catalogue of events tells the compiler what may be logged', () => {
   expect(result).toBeInstanceOf(Promise);
   tracker.log(8);
   tracker.log('Signed up', { plan: 'pro' });
-  // @ts-expect-error there is no such plan
+  // @ts-expect-error the plan doesn't exist
   tracker.log(7, { plan: 'gold' });
   // @ts-expect-error the plan is missing
   tracker.log(7);
-  // @ts-expect-error there is no such event
+  // @ts-expect-error the event doesn't exist
   tracker.log(9);
-  // @ts-expect-error there is no such name
+  // @ts-expect-error the name doesn't exist
   tracker.log('Signed out');
-  // What is wrong fails the type check, and nothing when it runs.
+  // A wrong call fails the type check, not the run.
   expect(tracker.log).toBeTypeOf('function');
 });

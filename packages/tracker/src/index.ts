@@ -1,4 +1,4 @@
-import { addSet } from './default-attributes.ts';
+import { addSetMethod } from './default-attributes.ts';
 import type { Attributes, AttributesOf } from './records/attributes.ts';
 import type { LoggedEvent } from './records/events.ts';
 import { type LogResult, startTracker, type Tracker } from './tracker.ts';
@@ -9,7 +9,10 @@ export type { ContactFields, ContactResult, TrackerError } from './records/conta
 export type { LoggedEvent } from './records/events.ts';
 export type { LogResult, Tracker } from './tracker.ts';
 
-/** The attributes of a site's events, by name or eventID: `{ Bought: { plan: 'free' | 'pro' }, 7: undefined }`; `undefined` for none. */
+/**
+ * The attributes of a site's events, by name or eventID: `{ Bought: { plan: 'free' | 'pro' }, 7: undefined }`.
+ * `undefined` means that the event has none.
+ */
 export type EventCatalogue<Events = Record<string | number, Attributes | undefined>> = {
   readonly [Event in keyof Events]: Events[Event] extends object | undefined
     ? AttributesOf<Events[Event]> | undefined
@@ -28,29 +31,34 @@ export type TypedTracker<Events> = Omit<BundledTracker, 'log'> & {
 };
 
 export type TrackerOptions = {
-  /** The folder that the script is served from, or that of API_PREFIX: `https://shop.example/s`, or `/s` on the page's own host. */
+  /**
+   * The folder that serves the script, or that of API_PREFIX: `https://shop.example/s`, or `/s` on the page's own host.
+   */
   readonly url: string;
   /** A browser token. */
   readonly token: string;
-  /** Whether to write to the console what was left out or refused, and why. */
+  /** Whether to repeat each console warning, instead of showing it once per page. */
   readonly debug?: boolean;
-  /** Nothing is stored or sent before `consent(true)`. Earlier events are kept in memory (`required`) or dropped (`drop`). */
+  /**
+   * Nothing is stored or sent before `consent(true)`. Earlier events are kept in memory (`required`) or dropped
+   * (`drop`).
+   */
   readonly consent?: 'required' | 'drop';
-  /** Whether Do Not Track counts like Global Privacy Control. */
+  /** Whether Do Not Track is treated like Global Privacy Control. */
   readonly dnt?: boolean;
   /** Called with each event before it is queued. It may change the event, or drop it by returning false. */
   readonly beforeSend?: (event: LoggedEvent) => unknown;
 };
 
-const ignore = (): void => {};
+const doNothing = (): void => {};
 
 /** The tracker on a server, where there is no visitor: it stores and sends nothing. */
-const inert: BundledTracker = {
+const inertTracker: BundledTracker = {
   log: async () => ({}),
-  set: ignore,
-  createContact: () => new Promise(ignore),
-  reset: ignore,
-  consent: ignore,
+  set: doNothing,
+  createContact: () => new Promise(doNothing),
+  reset: doNothing,
+  consent: doNothing,
   flush: async () => {},
   getUserUUID: async () => undefined,
 };
@@ -61,8 +69,10 @@ type CreateTracker = {
 };
 
 /**
- * Creates a tracker, for sites that bundle it. On a server it does nothing. It throws in a worker, which has a `location`, as no server
- * has, but no document. With a catalogue, `createTracker<{ Bought: { plan: string } }>(…)`, the compiler checks the events.
+ * Creates a tracker for a site that bundles it. With a catalogue, `createTracker<{ Bought: { plan: string } }>(…)`, the
+ * compiler checks the events.
+ *
+ * On a server it does nothing. In a worker, which has a `location` but no document, it throws.
  */
 export const createTracker: CreateTracker = ({
   url,
@@ -73,7 +83,7 @@ export const createTracker: CreateTracker = ({
   beforeSend,
 }: TrackerOptions): BundledTracker => {
   if (typeof document === 'undefined') {
-    if (typeof location === 'undefined') return inert;
+    if (typeof location === 'undefined') return inertTracker;
     throw Error(
       'The tracker needs a document, which workers lack. Create it in the page, and log what the worker posts to it.',
     );
@@ -85,6 +95,6 @@ export const createTracker: CreateTracker = ({
     ...(consent && { consent }),
     ...(dnt && { dnt: '' }),
   });
-  addSet(tracker as Tracker);
+  addSetMethod(tracker as Tracker);
   return tracker as BundledTracker;
 };

@@ -5,15 +5,18 @@ import { earlyEventsScript, snippet } from './snippet.ts';
 const codeOf = (html: string): string => /<script>([\s\S]*?)<\/script>/.exec(html)?.[1] as string;
 const visitor = 'userUUID=abcdefghijklmnopqrstu';
 
-type Setting = {
+type PageOptions = {
   readonly cookie?: string;
   readonly attributes?: Readonly<Record<string, string>>;
   readonly navigator?: Readonly<Record<string, unknown>>;
   readonly isIgnored?: boolean;
 };
 
-/** Runs these calls of the stub in a page, which is then left. Returns what it has stored, and the calls that still wait. */
-const leaveAfter = (calls: string, { cookie = '', attributes = {}, navigator = {}, isIgnored }: Setting = {}) => {
+/** Runs these calls of the stub in a page and leaves it. Returns the stored records and the remaining calls. */
+const leavePageAfter = (
+  calls: string,
+  { cookie = '', attributes = {}, navigator = {}, isIgnored }: PageOptions = {},
+) => {
   const listeners: Record<string, () => void> = {};
   const localStorage: Record<string, string> = isIgnored ? { ignore_firsthand: 'true' } : {};
   const page = createContext({
@@ -34,11 +37,11 @@ const leaveAfter = (calls: string, { cookie = '', attributes = {}, navigator = {
   const records = Object.entries(localStorage)
     .filter(([key]) => key !== 'ignore_firsthand')
     .map(([key, record]) => ({ key, ...JSON.parse(record) }));
-  return { records, waiting: runInContext('tracker.map(([method]) => method).join()', page) };
+  return { records, remaining: runInContext('tracker.map(([method]) => method).join()', page) };
 };
 
-test('stores the events of a page that is left before the script has loaded, as records of the queue', () => {
-  const { records, waiting } = leaveAfter(`
+test('stores the events of a page left before the script has loaded, as records of the queue', () => {
+  const { records, remaining } = leavePageAfter(`
     tracker.set({ plan: 'pro' });
     tracker.log('Early', { at: new Date(0), none: null, run() {}, node: new Map() });
     tracker.log('7', [{ attrID: 'a', attrValue: 1 }, { attrID: 'plan', attrValue: null }]);
@@ -52,11 +55,11 @@ test('stores the events of a page that is left before the script has loaded, as 
     { ...common, eventID: 7, eventAttrArray: [{ attrID: 'a', attrValue: '1' }] },
   ]);
   expect(records[0].eventUUID < records[1].eventUUID).toBe(true);
-  expect(waiting).toBe('set,createContact');
+  expect(remaining).toBe('set,createContact');
 });
 
-test('passes on nested values, which the service flattens, and a value in place of attributes', () => {
-  const { records } = leaveAfter(`
+test('stores nested values, which the service flattens, and a value in place of attributes', () => {
+  const { records } = leavePageAfter(`
     tracker.log('Nested', { size: { cm: 9, at: new Date(0) }, tags: ['a', 'b'] });
     tracker.log('Text', 'Stone teapot');
     tracker.log('Nothing', null);`);
@@ -70,14 +73,14 @@ test('passes on nested values, which the service flattens, and a value in place 
   ]);
 });
 
-test('leaves out what the service refuses in texts', () => {
-  const { records } = leaveAfter(`tracker.log('a\\0b\\ud800c', { 'x\\0': '\\udc00y\\ud83d\\ude00' })`);
+test('removes the characters that the service refuses', () => {
+  const { records } = leavePageAfter(`tracker.log('a\\0b\\ud800c', { 'x\\0': '\\udc00y\\ud83d\\ude00' })`);
   expect(records).toEqual([
     expect.objectContaining({ eventName: 'abc', eventAttrArray: [{ attrID: 'x', attrValue: 'y\u{1f600}' }] }),
   ]);
 });
 
-test.for<[string, Setting, number]>([
+test.for<[string, PageOptions, number]>([
   ['', {}, 2],
   ['', { attributes: { consent: '' } }, 0],
   ['', { attributes: { consent: '' }, cookie: visitor }, 2],
@@ -90,6 +93,6 @@ test.for<[string, Setting, number]>([
   ['', { navigator: { doNotTrack: '1' }, attributes: { dnt: '' }, cookie: visitor }, 0],
   ['', { isIgnored: true }, 0],
   ['tracker.beforeSend = ({ eventID }) => eventID !== 1', {}, 1],
-])('stores early events only where the script would: after %s, with %j, %i of 2', ([call, setting, count]) => {
-  expect(leaveAfter(`${call}; tracker.log(1); tracker.log(2)`, setting).records).toHaveLength(count);
+])('stores early events only where the script would: after “%s” with %j, %i of 2', ([call, options, count]) => {
+  expect(leavePageAfter(`${call}; tracker.log(1); tracker.log(2)`, options).records).toHaveLength(count);
 });

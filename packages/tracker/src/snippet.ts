@@ -1,18 +1,20 @@
 /**
- * The HTML that a site pastes into its pages, with `{src}` and `{token}` to be filled in. Until the script has loaded, the global
- * `tracker` is an array of calls, each `[method, args, resolve, time]` with its promise as `args.p`. Then the script takes it over
- * (`page.ts`). An own property `tracker` of the window stays as it is; an element with `id="tracker"` is none. There is no `var`,
- * because it would make a page's own `let tracker` an error.
+ * The HTML that a site pastes into its pages, with `{src}` and `{token}` to be filled in. Until the script loads,
+ * `tracker` is an array of calls `[method, args, resolve, time]`, each with its promise as `args.p`.
+ *
+ * An existing own property `tracker` of the window is left alone; an element with `id="tracker"` isn't one. There is no
+ * `var`, because it would make a page's own `let tracker` an error.
  */
 export const snippet = `<script>self.hasOwnProperty("tracker")||(t=>"log reset flush consent createContact getUserUUID set".split(" ").map(m=>t[m]=(...a)=>a.p=new Promise(r=>t.push([m,a,r,new Date]))))(self.tracker=[])</script>
 <script async src="{src}" data-token="{token}"></script>
 `;
 
 /**
- * What a site may paste after the snippet, so that a page that is left before the script has loaded loses no events: it writes them to
- * localStorage in the form of `toEventRecord`, and the next page sends them. Like the script, it stores nothing without consent
- * (`isConsentRemembered`), and lets `beforeSend` change or drop an event. Other calls wait on, and are lost with the page. Before a page
- * has loaded, WebKit fires `beforeunload`, but no `pagehide`. If the page stays after that, its own script sends the stored events.
+ * An optional script to paste after the snippet: if a page is left before the tracker loads, it stores the logged
+ * events in the form of `toEventRecord`. The next page sends them; if the page stays, its own script does.
+ *
+ * It respects consent (`hasInitialConsent`) and `beforeSend`; other calls are lost with the page. Before a page has
+ * loaded, WebKit fires `beforeunload` but not `pagehide`.
  */
 export const earlyEventsScript = `<script>
 (() => {

@@ -1,123 +1,131 @@
-import { countDropped, queuedKeys, type StoredRecord } from './delivery/queue.ts';
-import { createSender, expected, refusals } from './delivery/sender.ts';
-import { copies, eraseStored, noteItem, openStored, writeStored } from './delivery/storage.ts';
+import { countDropped, listQueuedKeys, type StoredRecord } from './delivery/queue.ts';
+import { createSender, refusals, verdictCallbacks } from './delivery/sender.ts';
+import { copies, eraseStorage, openStorage, updateCopy, writeStored } from './delivery/storage.ts';
 import type { Verdict } from './delivery/verdict.ts';
 import { demand, guard } from './guard.ts';
-import { isConsentRemembered } from './identity/consent.ts';
+import { hasInitialConsent } from './identity/consent.ts';
 import { readCookie } from './identity/cookie.ts';
-import { copyKey, currentUser, forgetUser, knownUser, resetUser } from './identity/identity.ts';
+import { copyKey, ensureUser, readUser, removeUser, resetUser } from './identity/identity.ts';
 import { areVisitsIgnored } from './identity/own-visits.ts';
 import type { Attributes, AttributesOf, ValueOf } from './records/attributes.ts';
 import { type ContactFields, type ContactResult, type TrackerError, toContactRecord } from './records/contacts.ts';
-import { createEventUUID, timeOf } from './records/event-uuid.ts';
+import { createEventUUID, parseEventTime } from './records/event-uuid.ts';
 import { type LoggedEvent, toEventRecord } from './records/events.ts';
 import { setDebug, warn } from './warn.ts';
 
-/** What became of an event: the service has stored it (`eventUUID`), or the service or the tracker has refused it (`error`). */
+/**
+ * The outcome of an event: the service has stored it (`eventUUID`), or the service or the tracker has refused it
+ * (`error`).
+ */
 export type LogResult = {
   readonly eventUUID?: string;
   readonly duplicate?: true;
-  /** The code is the service's, or `dropped` for what the tracker refuses. */
+  /** `code` is the service's, or `dropped` if the tracker refused the event. */
   readonly error?: { readonly code?: string; readonly message: string; readonly field?: string };
 };
 
-/** The tracker's methods. None of them ever throws into the page. */
+/** The tracker's methods. None of them throws into the page. */
 export type Tracker = {
   /**
-   * Logs an event of this kind, which is an eventID or a name, with the current time. It is queued when this returns, and sent until
-   * the service has it. The promise resolves with what became of it, and never rejects. It stays open while the event waits, and
-   * when another tab sends it.
+   * Logs an event with the current time, by eventID or name. It is queued when this returns, and sent until the service
+   * has it.
+   *
+   * The promise resolves with the outcome and never rejects. It stays pending while the event waits, and when another
+   * tab sends it.
    */
   log<Attrs extends object = Attributes>(
     event: number | string,
     attrs?: Attrs & AttributesOf<Attrs>,
   ): Promise<LogResult>;
   /**
-   * States who the visitor is. It is queued and sent like an event, in order with them until a request fails. The promise and the
-   * callback get the service's result. If the service refuses, the promise rejects with the error's code, message and field, silently
-   * if nobody listens.
+   * Identifies the visitor. It is queued and sent like an event, in order with events until a request fails.
+   *
+   * The promise and the callback get the service's result. If the service refuses, the promise rejects with the error's
+   * code, message and field; an unhandled rejection is not reported.
    */
   createContact<Attrs extends object = Attributes>(
     fields: ContactFields<Attrs>,
     callback?: (result: ContactResult | undefined, error?: TrackerError) => void,
   ): Promise<ContactResult>;
-  /** To be called on log-out: from now on this browser is a new user. Earlier events stay with the old one. */
+  /** Call on log-out: from now on this browser is a new user. Earlier events stay with the previous one. */
   reset(): void;
   /**
-   * States the visitor's consent. `false` removes the cookie and all stored items, in every tab of this site, and from now on
-   * nothing is stored or sent. `true` ends that, and the cookie remembers it.
+   * Sets the visitor's consent. `false` removes the cookie and all stored items in every tab of this site; nothing more
+   * is stored or sent. `true` ends that, and the cookie records it.
    */
   consent(isGiven: boolean): void;
   /** Resolves when every record that this site has queued so far in this browser has a response, or was dropped. */
   flush(): Promise<void>;
   /**
-   * Resolves with this browser's userUUID, the value of its cookie, so that the site's own server can use it. In a new browser it waits
-   * until there is one. Without consent it resolves with undefined immediately, and makes none.
+   * Resolves with this browser's userUUID, the value of its cookie, so that the site's own server can use it. A new
+   * browser waits until there is one; without consent it resolves immediately with undefined and creates none.
    */
   getUserUUID(): Promise<string | undefined>;
   /**
-   * In `/tracker.full.js` and the npm package: adds these attributes to every later event of this page, those logged automatically
-   * included. An event's own attributes win. Null or undefined takes a default away, for one event if it is the event's own.
+   * In `/tracker.full.js` and the npm package: adds these attributes to every later event of this page, including
+   * automatic ones. An event's own attributes win. Null or undefined removes a default, and in an event's own
+   * attributes only for that event.
    */
   set?<Attrs extends object>(attrs: Attrs & { readonly [AttrID in keyof Attrs]: ValueOf<Attrs[AttrID]> }): void;
   /** Called with each event before it is queued. It may change the event, or drop it by returning false or throwing. */
   beforeSend?: ((event: LoggedEvent) => unknown) | undefined;
-  /** In `/tracker.full.js` with page views: restores `history`, and logs no more page views. */
+  /** In `/tracker.full.js` with page views: restores `history` and stops logging page views. */
   restoreHistory?: () => void;
 };
 
 /**
- * The script tag's `data-` attributes. `debug`, `dnt` and `consent` count if they are present, with any value: a misspelt value of
- * `consent` must not track anybody. Its value `drop` drops events logged before consent, instead of keeping them in memory.
+ * The script tag's `data-` attributes. `debug`, `dnt` and `consent` apply with any value, so that a misspelled
+ * `consent` tracks nobody. `consent="drop"` drops events logged before consent, instead of keeping them in memory.
  */
 type TagOptions = { readonly [name in 'token' | 'name' | 'debug' | 'consent' | 'dnt']?: string | undefined };
 
 const pause = () => new Promise((resolve) => setTimeout(resolve, 99));
 
-/** Starts a tracker, and gives `tracker` its methods. It needs a document. `url` is as `base` of createSender. */
+/** Starts a tracker and adds its methods to `tracker`. It needs a document; `url` is the `base` of createSender. */
 export const startTracker = (tracker: Partial<Tracker>, url: string | URL, options: TagOptions): Tracker => {
-  // A bound for pages that log in a loop: this many events at once, and then one each time this many milliseconds pass.
+  // Limits pages that log in a loop: a burst of this many events, then one per interval.
   const burst = 500;
-  const millisecondsEach = 100;
+  const intervalMilliseconds = 100;
   const token = options.token as string;
   let isAllowed: unknown = false;
-  /** The time at which the last event would have been logged at an even rate. Early enough for a clock that says 1970. */
-  let evenTime = -99999;
+  /** When the last event would have been logged at an even rate. Negative at first, for clocks in 1970. */
+  let pacedTime = -99999;
   setDebug('debug' in options);
   const send = createSender(url, token, () => isAllowed);
 
   const consent = (isGiven: unknown): void => {
     isGiven = isGiven && !areVisitsIgnored();
     if (!isGiven) {
-      forgetUser();
-      eraseStored();
+      removeUser();
+      eraseStorage();
     } else if (!isAllowed) {
-      openStored();
-      // Before this page logs anything: if another subdomain has reset the user, queued records belong to the user before.
-      if (readCookie()) currentUser();
+      openStorage();
+      // Before this page logs anything: if another subdomain has reset the user, queued records belong to the previous
+      // one.
+      if (readCookie()) ensureUser();
     }
     isAllowed = isGiven;
     send();
   };
 
-  /** Queues the record that `toRecord` makes for an identifier. Resolves with the service's verdict on it. */
-  const keep = async (toRecord: (eventUUID: string) => StoredRecord): Promise<Verdict> => {
+  /** Queues the record that `toRecord` creates for an identifier. Resolves with the service's verdict. */
+  const enqueue = async (toRecord: (eventUUID: string) => StoredRecord): Promise<Verdict> => {
     try {
       const eventUUID = createEventUUID();
-      const time = timeOf(eventUUID);
-      evenTime = Math.max(evenTime, time - burst * millisecondsEach);
-      demand(evenTime <= time || countDropped(), 'too many');
+      const time = parseEventTime(eventUUID);
+      pacedTime = Math.max(pacedTime, time - burst * intervalMilliseconds);
+      demand(pacedTime <= time || countDropped(), 'too many');
       demand(isAllowed || options.consent !== 'drop', 'no consent');
       const record = toRecord(eventUUID);
       demand(record.length < 2e5 || countDropped(), 'too large');
       const key = `firsthand:${eventUUID}${token}`;
       writeStored(key, record);
-      evenTime += millisecondsEach;
+      pacedTime += intervalMilliseconds;
       send(true);
       return (
         refusals[token] ||
         new Promise((resolve) => {
-          expected[key] = resolve;
+          verdictCallbacks[key] = resolve;
         })
       );
     } catch (error) {
@@ -127,22 +135,22 @@ export const startTracker = (tracker: Partial<Tracker>, url: string | URL, optio
   };
 
   addEventListener('storage', ({ key, newValue }) => {
-    // Another tab has withdrawn consent, which removes the cookie as well. The key is null after `localStorage.clear()`. A tab that
-    // still asks for consent, or has no user yet, has nothing to erase.
+    // Another tab has withdrawn consent, which also removes the cookie; the key is null after `localStorage.clear()`. A
+    // tab without consent or without a user has nothing to erase.
     if (isAllowed && copies[copyKey] && (key || copyKey) === copyKey && !newValue && !readCookie()) consent(false);
-    else noteItem(key, newValue);
+    else updateCopy(key, newValue);
   });
-  // Without consent, the items that an earlier page left are erased: the site or the visitor may have removed the cookie.
-  consent(isConsentRemembered(options));
+  // Without consent, this erases what an earlier page has stored: the site or the visitor may have removed the cookie.
+  consent(hasInitialConsent(options));
 
   tracker.log = ((eventID: number | string, attrs?: Attributes) =>
-    keep((eventUUID) => {
+    enqueue((eventUUID) => {
       const event: LoggedEvent = { eventID, attrs };
       demand(!tracker.beforeSend || `${tracker.beforeSend(event)}` !== 'false', 'beforeSend');
       return toEventRecord(event, eventUUID);
     })) as Tracker['log'];
   tracker.createContact = ((fields: ContactFields, callback?: (...args: unknown[]) => void) => {
-    const result = keep((requestUUID) => toContactRecord(fields, requestUUID)).then((verdict) => {
+    const result = enqueue((requestUUID) => toContactRecord(fields, requestUUID)).then((verdict) => {
       if (verdict.error) throw Object.assign(Error(verdict.error.message), verdict.error);
       return verdict;
     });
@@ -158,12 +166,12 @@ export const startTracker = (tracker: Partial<Tracker>, url: string | URL, optio
   tracker.flush = async () => {
     const now = createEventUUID();
     // Polls, because another tab may send a record without this one being notified.
-    while ((queuedKeys(token)[0] as string) < `firsthand:${now}`) await pause();
+    while ((listQueuedKeys(token)[0] as string) < `firsthand:${now}`) await pause();
   };
   tracker.getUserUUID = async () => {
-    // Polls, because only the tab that has the lock makes a new browser's userUUID, and it may be another one.
-    while (isAllowed && !knownUser()) await pause();
-    return isAllowed ? knownUser() : undefined;
+    // Polls, because the tab that has the lock creates a new browser's userUUID, and it may be another one.
+    while (isAllowed && !readUser()) await pause();
+    return isAllowed ? readUser() : undefined;
   };
   return tracker as Tracker;
 };

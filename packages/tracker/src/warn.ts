@@ -1,15 +1,17 @@
 let isDebug: boolean | undefined;
 
-/** Turns `data-debug` on or off, for this page from now on. */
+/** Turns `data-debug` on or off for this page. */
 export const setDebug = (debug: boolean | undefined): void => {
   isDebug = debug;
 };
 
-/** The reasons that the console has shown. */
+/** Reasons already shown in the console. */
 const warned: Record<string, unknown> = {};
 
-/** Writes to the console what was left out or refused: once for each reason, which is an error or a text, or always with `data-debug`. */
-export const warn = (reason: unknown, ...what: unknown[]): void => {
-  if (isDebug || !warned[reason as string]) console.warn('firsthand:', reason, ...what);
+/**
+ * Warns in the console about dropped or refused data: once per reason (an error or text), or always with `data-debug`.
+ */
+export const warn = (reason: unknown, ...details: unknown[]): void => {
+  if (isDebug || !warned[reason as string]) console.warn('firsthand:', reason, ...details);
   warned[reason as string] = 1;
 };

@@ -2,19 +2,19 @@ import { expect, test } from 'vitest';
 import type { ContactResult, Tracker, TrackerError } from '../src/index.ts';
 import {
   consoleTexts,
+  countQueued,
   describeInChromium,
   openPage,
   pause,
   publish,
-  queuedIn,
   recorder,
-  soon,
+  waitFor,
 } from './chromium-page.ts';
 
 declare const tracker: Tracker;
 
-describeInChromium('the tracker in Chromium: calls', () => {
-  test('made before the script is there are kept in order, with promises', async () => {
+describeInChromium('the tracker in Chromium', () => {
+  test('sends calls made before the script has loaded in order, and settles their promises', async () => {
     recorder.scriptDelayMilliseconds = 400;
     const url = publish('/', {
       after: `<script>
@@ -26,7 +26,7 @@ describeInChromium('the tracker in Chromium: calls', () => {
     });
     const page = await openPage(url);
     await page.waitForFunction(() => 'resolved' in window && 'calledBack' in window);
-    await soon(() => expect(recorder.received.map(({ path }) => path)).toEqual(['/update', '/form', '/update']));
+    await waitFor(() => expect(recorder.requests.map(({ path }) => path)).toEqual(['/update', '/form', '/update']));
     expect(
       await page.evaluate(() =>
         ['resolved', 'calledBack']
@@ -37,15 +37,15 @@ describeInChromium('the tracker in Chromium: calls', () => {
       [false, 'contact_1'],
       [false, 'contact_1'],
     ]);
-    expect(recorder.received[1]?.body).toMatchObject({
+    expect(recorder.requests[1]?.body).toMatchObject({
       tokenUUID: 'browser_test',
-      userUUID: recorder.received[0]?.body.userUUID,
+      userUUID: recorder.requests[0]?.body.userUUID,
       requestUUID: expect.stringMatching(/^[\w-]{20}$/),
       contactEmailaddress: 'a@example.com',
     });
   });
 
-  test('go out as text, without a preflight and without cookies, in one request for one go', async () => {
+  test('sends events logged together in one text request, without a preflight or cookies', async () => {
     const page = await openPage(publish('/'));
     const before = Date.now();
     await page.evaluate(() => {
@@ -58,9 +58,9 @@ describeInChromium('the tracker in Chromium: calls', () => {
       });
       tracker.log('8', [{ attrID: 'a', attrValue: 'b' }]);
     });
-    await soon(() => expect(recorder.eventIDs()).toEqual([7, 8]));
-    expect(recorder.received).toHaveLength(1);
-    const [{ headers, method, body }] = recorder.received as [(typeof recorder.received)[0]];
+    await waitFor(() => expect(recorder.eventIDs()).toEqual([7, 8]));
+    expect(recorder.requests).toHaveLength(1);
+    const [{ headers, method, body }] = recorder.requests as [(typeof recorder.requests)[0]];
     expect([method, headers['content-type'], headers.cookie]).toEqual(['POST', 'text/plain;charset=UTF-8', undefined]);
     expect(body.sentTime).toBeGreaterThanOrEqual(before);
     expect(body.event?.[0]).toEqual({
@@ -77,19 +77,19 @@ describeInChromium('the tracker in Chromium: calls', () => {
     expect(Math.abs((body.event?.[0]?.eventTime ?? 0) - before)).toBeLessThan(2_000);
   });
 
-  test('by name go out with the name, and one warning without debug tells of calls with no event', async () => {
+  test('sends events by name, and without debug warns once about calls without an event', async () => {
     const page = await openPage(publish('/'));
     await page.evaluate(() => {
       tracker.log('Signed up');
-      for (const wrong of [undefined, undefined, {}, 0]) tracker.log(wrong as never);
+      for (const invalid of [undefined, undefined, {}, 0]) tracker.log(invalid as never);
       tracker.log('9');
     });
-    await soon(() => expect(recorder.received).toHaveLength(1));
-    expect(recorder.received[0]?.body.event).toMatchObject([{ eventName: 'Signed up' }, { eventID: 9 }]);
-    await soon(() => expect(consoleTexts.filter((text) => text.includes('no eventID'))).toHaveLength(1));
+    await waitFor(() => expect(recorder.requests).toHaveLength(1));
+    expect(recorder.requests[0]?.body.event).toMatchObject([{ eventName: 'Signed up' }, { eventID: 9 }]);
+    await waitFor(() => expect(consoleTexts.filter((text) => text.includes('no eventID'))).toHaveLength(1));
   });
 
-  test('createContact that is refused rejects, and is no error of a page that does not listen', async () => {
+  test('rejects a refused createContact, without an unhandled rejection in the page', async () => {
     recorder.answer = ({ path }) =>
       path === '/form'
         ? {
@@ -117,12 +117,12 @@ describeInChromium('the tracker in Chromium: calls', () => {
       return [error instanceof Error, error?.code, error?.field, error?.message, calledBack === error];
     });
     expect(refusal).toEqual([true, 'invalid_field', 'contactEmailaddress', 'is no address', true]);
-    expect(recorder.received).toHaveLength(3);
+    expect(recorder.requests).toHaveLength(3);
     await pause(300);
-    expect(await queuedIn(page)).toBe(0);
+    expect(await countQueued(page)).toBe(0);
   });
 
-  test('with anything at all never throw, in a page with debug, and say what was left out', async () => {
+  test('never throws for any arguments, and with debug warns of what it left out', async () => {
     const page = await openPage(publish('/', { attributes: 'data-debug' }));
     await page.evaluate(async () => {
       const log = tracker.log as (...args: unknown[]) => void;
@@ -144,7 +144,7 @@ describeInChromium('the tracker in Chromium: calls', () => {
       );
       for (const eventID of [0, -1, 1.5, 2 ** 31, NaN, ' ', null, undefined, {}, Symbol('s'), 0n, () => {}])
         log(eventID);
-      const oddities = [
+      const oddValues = [
         null,
         5,
         'text',
@@ -156,13 +156,13 @@ describeInChromium('the tracker in Chromium: calls', () => {
         [null, 1, {}, { attrID: 'a' }],
         { f: () => {}, s: Symbol('s'), big: 2n ** 70n, node: document.body, date: new Date(NaN) },
       ];
-      for (const attrs of oddities) log(9, attrs);
+      for (const attrs of oddValues) log(9, attrs);
       const createContact = tracker.createContact as (...args: unknown[]) => Promise<unknown>;
       for (const fields of [null, undefined, hostile]) await createContact(fields).catch(() => {});
       createContact(throwing, 'no function');
       createContact({ contactAttr: cycle, contactEmailaddress: document.body });
     });
-    await soon(() => expect(recorder.eventIDs()).toEqual(Array(10).fill(9)));
+    await waitFor(() => expect(recorder.eventIDs()).toEqual(Array(10).fill(9)));
     const attributes = recorder.events().flatMap(({ eventAttrArray }) => eventAttrArray ?? []);
     expect(attributes).toEqual([
       { attrID: 'value', attrValue: '5' },

@@ -1,4 +1,4 @@
-/** A page of a site with the snippet, in Chromium; the service is a recorder. Everything is new for each test. */
+/** A page of a site with the snippet, in Chromium, with a recorder as the service. Each test gets new ones. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,36 +9,36 @@ import { launchChromium } from './chromium.ts';
 import { patienceMilliseconds } from './patience.ts';
 import { fillSnippet, openRecorder, type Recorder } from './recorder.ts';
 
-export const soon = <T>(look: () => T | Promise<T>) =>
-  vi.waitFor(look, { timeout: patienceMilliseconds, interval: 25 });
+export const waitFor = <T>(check: () => T | Promise<T>) =>
+  vi.waitFor(check, { timeout: patienceMilliseconds, interval: 25 });
 export const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
-/** The tracker as built now, in no folder that another test reads. */
+/** The current build of the tracker, in a folder that no other test reads. */
 export let folder: string;
 let browser: Browser;
 export let context: BrowserContext;
 export let recorder: Recorder;
-/** The site: localhost, where pages have Web Locks. The service is another origin, 127.0.0.1. */
+/** The site is localhost, where pages have Web Locks. The service is another origin, 127.0.0.1. */
 export let site: string;
 export let service: string;
 export let consoleTexts: string[];
-/** What the console was given: an argument for each part of a message. */
+/** The arguments of each console message. */
 export let consoleArguments: Promise<unknown[]>[];
 let pageErrors: unknown[];
 
 const openContext = async (): Promise<BrowserContext> => {
-  const made = await browser.newContext();
-  made.on('weberror', (error) => pageErrors.push(error.error()));
-  made.on('console', (message) => {
+  const opened = await browser.newContext();
+  opened.on('weberror', (error) => pageErrors.push(error.error()));
+  opened.on('console', (message) => {
     consoleTexts.push(message.text());
-    // In a page that is gone, there is nothing to read any more.
+    // A closed page has nothing left to read.
     const values = Promise.all(message.args().map((argument) => argument.jsonValue()));
     consoleArguments.push(values.catch(() => []));
   });
-  return made;
+  return opened;
 };
 
-/** Makes a page of the site that has the snippet, `before` its body and `after` it. Answers its URL. */
+/** Publishes a page of the site with the snippet, `before` the body and `after` the start of it. Returns its URL. */
 export const publish = (
   path: string,
   { before = '', after = '', attributes = '', headers = {}, script = 'tracker.js', at = site } = {},
@@ -61,17 +61,17 @@ export const logAll = (page: Page, eventIDs: number[]) =>
       (window as unknown as { tracker: { log(eventID: number): void } }).tracker.log(eventID);
   }, eventIDs);
 
-export const queuedIn = (page: Page) =>
+export const countQueued = (page: Page) =>
   page.evaluate(() => Object.keys(localStorage).filter((key) => key.startsWith('firsthand:')).length);
 
-/** Tests of a topic; after each, the page's own errors have to be none. */
-export const describeInChromium = (topic: string, tests: () => void): void => {
-  describe(topic, () => {
+/** Describes tests that fail if the page itself reports an error. */
+export const describeInChromium = (subject: string, tests: () => void): void => {
+  describe(subject, () => {
     beforeAll(async () => {
       folder = await mkdtemp(join(tmpdir(), 'firsthand-tracker-'));
       await buildTracker(folder);
       browser = await launchChromium(
-        // navigator.webdriver is false, as visitors have it.
+        // navigator.webdriver is false, as for visitors.
         '--disable-blink-features=AutomationControlled',
         '--host-resolver-rules=MAP *.example 127.0.0.1',
       );

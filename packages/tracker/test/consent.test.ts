@@ -9,20 +9,20 @@ import {
   pause,
   publish,
   recorder,
-  soon,
+  waitFor,
 } from './chromium-page.ts';
 
 declare const tracker: Tracker;
 
-const storedIn = (page: Page) =>
+const countStored = (page: Page) =>
   page.evaluate(() => Object.keys(localStorage).length + Object.keys(sessionStorage).length);
 
-/** What this browser and the service know of a visitor who has not consented. */
+/** Expects that a visitor without consent has left no trace in the browser or at the service. */
 const expectNothing = async (page: Page) => {
   await pause(300);
   expect(await context.cookies()).toEqual([]);
-  expect(await storedIn(page)).toBe(0);
-  expect(recorder.received).toEqual([]);
+  expect(await countStored(page)).toBe(0);
+  expect(recorder.requests).toEqual([]);
 };
 
 const consent = (page: Page, isGiven: boolean) => page.evaluate((isGiven) => tracker.consent(isGiven), isGiven);
@@ -31,11 +31,11 @@ const gpc = `<script>Object.defineProperty(navigator, 'globalPrivacyControl', { 
 const dnt = `<script>Object.defineProperty(navigator, 'doNotTrack', { value: '1' })</script>`;
 const logOne = '<script>tracker.log(1)</script>';
 
-describeInChromium('consent in Chromium', () => {
-  describe.each(['data-consent="required"', 'data-consent', 'data-consent="drop"'])('%s', (attributes) => {
+describeInChromium('the tracker in Chromium', () => {
+  describe.each(['data-consent="required"', 'data-consent', 'data-consent="drop"'])('with %s', (attributes) => {
     const isDropping = attributes.includes('drop');
 
-    test('before it: no cookie, nothing stored, nothing sent, whatever the page does', async () => {
+    test('sets no cookie, stores nothing and sends nothing before consent', async () => {
       const page = await openPage(publish('/', { attributes, after: logOne }));
       expect(await page.evaluate(() => tracker.getUserUUID())).toBeUndefined();
       await page.evaluate(() => {
@@ -49,7 +49,7 @@ describeInChromium('consent in Chromium', () => {
       await expectNothing(page);
     });
 
-    test(`what was logged before it is ${isDropping ? 'dropped' : 'kept in memory, and sent when it is given'}`, async () => {
+    test(`${isDropping ? 'drops' : 'keeps in memory, and then sends,'} what was logged before consent`, async () => {
       const page = await openPage(publish('/', { attributes, after: logOne }));
       const contact = page.evaluate(() =>
         tracker.createContact({ contactEmailaddress: 'a@example.com', contactProfileID: '1' }).then(
@@ -60,26 +60,26 @@ describeInChromium('consent in Chromium', () => {
       await pause(100);
       await consent(page, true);
       await page.evaluate(() => void tracker.log(2));
-      await soon(() => expect(recorder.eventIDs()).toEqual(isDropping ? [2] : [1, 2]));
+      await waitFor(() => expect(recorder.eventIDs()).toEqual(isDropping ? [2] : [1, 2]));
       expect(await contact).toBe(isDropping ? 'no consent' : 'contact_1');
       const [cookie] = await context.cookies();
       expect(recorder.events().map(({ user }) => user)).toEqual(Array(isDropping ? 1 : 2).fill(cookie?.value));
     });
   });
 
-  test('the cookie is the remembered consent, on the next page and until it is gone', async () => {
+  test('treats the cookie as consent on later pages, until it is removed', async () => {
     const url = publish('/', { attributes: 'data-consent="required"', after: logOne });
     await consent(await openPage(url), true);
-    await soon(() => expect(recorder.eventIDs()).toEqual([1]));
+    await waitFor(() => expect(recorder.eventIDs()).toEqual([1]));
     await openPage(url);
-    await soon(() => expect(recorder.eventIDs()).toEqual([1, 1]));
+    await waitFor(() => expect(recorder.eventIDs()).toEqual([1, 1]));
     await context.clearCookies();
-    recorder.received.length = 0;
+    recorder.requests.length = 0;
     await expectNothing(await openPage(url));
   });
 
   test.for(['', 'data-consent="required"'])(
-    'taken back, removes the cookie on its domain, all that is stored, and what waits; tag: %s',
+    'removes the cookie on its domain, stored items and queued events on withdrawal; tag: %s',
     async (attributes) => {
       recorder.answer = () => ({ status: 503 });
       const at = `http://www.shop.example:${recorder.port}`;
@@ -87,31 +87,33 @@ describeInChromium('consent in Chromium', () => {
       const page = await openPage(url);
       await consent(page, true);
       await page.evaluate(() => void tracker.log(1));
-      await soon(async () => expect((await context.cookies()).map(({ domain }) => domain)).toEqual(['.shop.example']));
-      await soon(() => expect(recorder.received.length).toBeGreaterThan(0));
+      await waitFor(async () =>
+        expect((await context.cookies()).map(({ domain }) => domain)).toEqual(['.shop.example']),
+      );
+      await waitFor(() => expect(recorder.requests.length).toBeGreaterThan(0));
       await consent(page, false);
-      recorder.received.length = 0;
+      recorder.requests.length = 0;
       await page.evaluate(() => void tracker.log(2));
       await pause(1_500);
       expect(await context.cookies()).toEqual([]);
       expect(await page.evaluate(() => ({ ...localStorage }))).toEqual({ cart: 'theirs' });
-      expect(recorder.received).toEqual([]);
+      expect(recorder.requests).toEqual([]);
     },
   );
 
   test.for(['', 'data-consent="required"', 'data-consent="drop"'])(
-    'ignores the visits of a browser with localStorage.ignore_firsthand, and what waits; tag: %s',
+    'ignores a browser with localStorage.ignore_firsthand, and drops its queued events; tag: %s',
     async (attributes) => {
       recorder.answer = () => ({ status: 503 });
       const url = publish('/', { attributes });
       const page = await openPage(url);
       await consent(page, true);
       await page.evaluate(() => void tracker.log(1));
-      await soon(() => expect(recorder.received.length).toBeGreaterThan(0));
+      await waitFor(() => expect(recorder.requests.length).toBeGreaterThan(0));
       recorder.answer = () => undefined;
       await page.evaluate(() => localStorage.setItem('ignore_firsthand', 'true'));
       const next = await openPage(url);
-      recorder.received.length = 0;
+      recorder.requests.length = 0;
       await next.evaluate(() => {
         tracker.log(2);
         tracker.consent(true);
@@ -120,7 +122,7 @@ describeInChromium('consent in Chromium', () => {
       });
       expect(await next.evaluate(() => tracker.getUserUUID())).toBeUndefined();
       await pause(300);
-      expect(recorder.received).toEqual([]);
+      expect(recorder.requests).toEqual([]);
       expect(await context.cookies()).toEqual([]);
       expect(await next.evaluate(() => ({ ...localStorage }))).toEqual({ ignore_firsthand: 'true' });
       expect(consoleTexts).toContain('firsthand: ignore_firsthand');
@@ -128,117 +130,120 @@ describeInChromium('consent in Chromium', () => {
       const last = await openPage(url);
       await consent(last, true);
       await last.evaluate(() => void tracker.log(4));
-      await soon(() => expect(recorder.eventIDs()).toEqual([4]));
+      await waitFor(() => expect(recorder.eventIDs()).toEqual([4]));
     },
   );
 
-  test('taken back and given again, is another user', async () => {
+  test('creates another user when consent is withdrawn and given again', async () => {
     const page = await openPage(publish('/', { after: logOne }));
-    await soon(() => expect(recorder.eventIDs()).toEqual([1]));
+    await waitFor(() => expect(recorder.eventIDs()).toEqual([1]));
     await consent(page, false);
     await consent(page, true);
     await page.evaluate(() => void tracker.log(2));
-    await soon(() => expect(recorder.eventIDs()).toEqual([1, 2]));
+    await waitFor(() => expect(recorder.eventIDs()).toEqual([1, 2]));
     const [first, second] = recorder.events().map(({ user }) => user);
     expect(second).not.toBe(first);
     expect((await context.cookies()).map(({ value }) => value)).toEqual([second]);
   });
 
-  test('taken back in one tab, is taken back in the others', async () => {
+  test('applies a withdrawal in one tab to the others', async () => {
     const url = publish('/');
     const [page, other] = await Promise.all([openPage(url), openPage(url)]);
-    await soon(async () => expect(await context.cookies()).toHaveLength(1));
+    await waitFor(async () => expect(await context.cookies()).toHaveLength(1));
     await other.evaluate(() =>
-      addEventListener('storage', ({ newValue }) => newValue === null && Object.assign(window, { heard: true })),
+      addEventListener(
+        'storage',
+        ({ newValue }) => newValue === null && Object.assign(window, { hasStorageEvent: true }),
+      ),
     );
     await consent(page, false);
-    await other.waitForFunction(() => 'heard' in window);
+    await other.waitForFunction(() => 'hasStorageEvent' in window);
     await other.evaluate(() => void tracker.log(1));
     await expectNothing(other);
   });
 
-  test('taken back in another tab after localStorage.clear(), is taken back', async () => {
+  test('applies a withdrawal in another tab after localStorage.clear()', async () => {
     const page = await openPage(publish('/', { after: logOne }));
-    await soon(() => expect(recorder.eventIDs()).toEqual([1]));
+    await waitFor(() => expect(recorder.eventIDs()).toEqual([1]));
     await page.evaluate(() => {
-      // The event by which a tab hears of `localStorage.clear()` in another names no key.
-      const hear = () => dispatchEvent(new StorageEvent('storage'));
+      // The storage event of `localStorage.clear()` in another tab names no key.
+      const dispatchStorageEvent = () => dispatchEvent(new StorageEvent('storage'));
       localStorage.clear();
-      hear();
+      dispatchStorageEvent();
       tracker.log(2);
       localStorage.clear();
       // biome-ignore lint/suspicious/noDocumentCookie: Safari has no other way
       document.cookie = 'userUUID=; path=/; max-age=0';
-      hear();
+      dispatchStorageEvent();
     });
-    await soon(async () => expect(await page.evaluate(() => tracker.getUserUUID())).toBeUndefined());
-    recorder.received.length = 0;
+    await waitFor(async () => expect(await page.evaluate(() => tracker.getUserUUID())).toBeUndefined());
+    recorder.requests.length = 0;
     await page.evaluate(() => void tracker.log(3));
     await expectNothing(page);
   });
 
-  test('given in one tab, is not taken back by another that still asks', async () => {
+  test('keeps consent given in one tab while another still asks for it', async () => {
     const url = publish('/', { attributes: 'data-consent="required"' });
     const [page, other] = await Promise.all([openPage(url), openPage(url)]);
-    await other.evaluate(() => addEventListener('storage', () => Object.assign(window, { heard: true })));
+    await other.evaluate(() => addEventListener('storage', () => Object.assign(window, { hasStorageEvent: true })));
     await consent(page, true);
     await page.evaluate(() => void tracker.log(1));
-    await soon(() => expect(recorder.eventIDs()).toEqual([1]));
-    await other.waitForFunction(() => 'heard' in window);
+    await waitFor(() => expect(recorder.eventIDs()).toEqual([1]));
+    await other.waitForFunction(() => 'hasStorageEvent' in window);
     await page.evaluate(() => void tracker.log(2));
-    await soon(() => expect(recorder.eventIDs()).toEqual([1, 2]));
+    await waitFor(() => expect(recorder.eventIDs()).toEqual([1, 2]));
     expect(new Set(recorder.events().map(({ user }) => user)).size).toBe(1);
     expect((await context.cookies()).map(({ value }) => value)).toEqual([recorder.events()[0]?.user]);
   });
 
   describe.each([
     ['Global Privacy Control', gpc, ''],
-    ['Do Not Track, where the site heeds it', dnt, 'data-dnt'],
-  ])('%s', (_, before, attributes) => {
-    test('counts as consent refused', async () => {
+    ['Do Not Track on a site that respects it', dnt, 'data-dnt'],
+  ])('under %s', (_, before, attributes) => {
+    test('treats the visitor as refusing consent', async () => {
       await expectNothing(await openPage(publish('/', { before, attributes, after: logOne })));
     });
 
-    test('removes what an earlier page has set without it', async () => {
+    test('removes what an earlier page has stored', async () => {
       await openPage(publish('/', { after: logOne }));
-      await soon(() => expect(recorder.eventIDs()).toEqual([1]));
-      recorder.received.length = 0;
+      await waitFor(() => expect(recorder.eventIDs()).toEqual([1]));
+      recorder.requests.length = 0;
       await expectNothing(await openPage(publish('/signalled', { before, attributes, after: logOne })));
     });
 
-    test('makes nobody of a cookie that it can’t remove', async () => {
-      const fixed = `<script>
+    test('ignores a cookie that it can’t remove', async () => {
+      const readOnlyCookie = `<script>
         const { get } = Object.getOwnPropertyDescriptor(Document.prototype, 'cookie');
         Object.defineProperty(Document.prototype, 'cookie', { get, set: () => {} });
       </script>`;
-      const url = publish('/shop/', { before: before + fixed, attributes, after: logOne });
+      const url = publish('/shop/', { before: before + readOnlyCookie, attributes, after: logOne });
       const cookie = { name: 'userUUID', value: 'a-cookie-of-this-path', domain: 'localhost', path: '/shop' };
       await context.addCookies([cookie]);
       const page = await openPage(url);
       await pause(300);
       expect(await context.cookies(url)).toEqual([expect.objectContaining(cookie)]);
-      expect(await storedIn(page)).toBe(0);
-      expect(recorder.received).toEqual([]);
+      expect(await countStored(page)).toBe(0);
+      expect(recorder.requests).toEqual([]);
     });
 
-    test('the visitor’s own word after it counts more, on later pages too', async () => {
+    test('lets explicit consent override the signal, on later pages too', async () => {
       const url = publish('/', { before, attributes, after: logOne });
       await consent(await openPage(url), true);
-      await soon(() => expect(recorder.eventIDs()).toEqual([1]));
+      await waitFor(() => expect(recorder.eventIDs()).toEqual([1]));
       await openPage(url);
-      await soon(() => expect(recorder.eventIDs()).toEqual([1, 1]));
+      await waitFor(() => expect(recorder.eventIDs()).toEqual([1, 1]));
       const [first, second] = recorder.events().map(({ user }) => user);
       expect(first).toMatch(/^[\w-]{22}$/);
       expect(second).toBe(first);
     });
   });
 
-  test('Do Not Track is not heeded unless asked', async () => {
+  test('ignores Do Not Track without data-dnt', async () => {
     await openPage(publish('/', { before: dnt, after: logOne }));
-    await soon(() => expect(recorder.eventIDs()).toEqual([1]));
+    await waitFor(() => expect(recorder.eventIDs()).toEqual([1]));
   });
 
-  test('beforeSend changes and drops events, and where it throws the event is dropped', async () => {
+  test('lets beforeSend change and drop events, and drops an event if it throws', async () => {
     const page = await openPage(
       publish('/', {
         attributes: 'data-debug',
@@ -255,7 +260,7 @@ describeInChromium('consent in Chromium', () => {
     await page.evaluate(() => {
       for (const eventID of [2, 3, 4]) tracker.log(eventID);
     });
-    await soon(() => expect(recorder.eventIDs()).toEqual([1, 4]));
+    await waitFor(() => expect(recorder.eventIDs()).toEqual([1, 4]));
     expect(recorder.events()[0]?.eventAttrArray).toEqual([
       { attrID: 'colour', attrValue: 'red' },
       { attrID: 'shop', attrValue: 'one' },
@@ -264,17 +269,17 @@ describeInChromium('consent in Chromium', () => {
     expect(consoleTexts).toContainEqual(expect.stringMatching(/^firsthand: Error: of the page/));
   });
 
-  test('robots are marked', async () => {
+  test('marks robots', async () => {
     const before = `<script>Object.defineProperty(navigator, 'webdriver', { value: true })</script>`;
     await openPage(publish('/', { before, after: '<script>tracker.log(1, { a: 1 })</script>' }));
-    await soon(() => expect(recorder.eventIDs()).toEqual([1]));
+    await waitFor(() => expect(recorder.eventIDs()).toEqual([1]));
     expect(recorder.events()[0]?.eventAttrArray).toEqual([
       { attrID: 'robot', attrValue: 'true' },
       { attrID: 'a', attrValue: '1' },
     ]);
   });
 
-  test('how many events were dropped comes with the next', async () => {
+  test('sends the number of dropped events with the next event', async () => {
     recorder.answer = () => ({ status: 503 });
     const page = await openPage(publish('/'));
     const logMany = () =>
@@ -283,10 +288,10 @@ describeInChromium('consent in Chromium', () => {
       });
     await logMany();
     await page.waitForTimeout(400);
-    recorder.received.length = 0;
+    recorder.requests.length = 0;
     recorder.answer = () => undefined;
     await page.evaluate(() => void tracker.log(2));
-    await soon(() => expect(recorder.eventIDs()).toContain(2));
+    await waitFor(() => expect(recorder.eventIDs()).toContain(2));
     const dropped = Number(
       recorder
         .events()
@@ -297,9 +302,9 @@ describeInChromium('consent in Chromium', () => {
     expect(dropped).toBeLessThanOrEqual(3);
   });
 
-  test('tells the service on which domain the cookie lies, for the answer to renew it', async () => {
+  test('sends the cookie’s domain, so that the response can renew the cookie', async () => {
     await openPage(publish('/', { at: `http://www.shop.example:${recorder.port}`, after: logOne }));
-    await soon(() => expect(recorder.eventIDs()).toEqual([1]));
-    expect(recorder.received[0]?.body.cookieDomain).toBe('shop.example');
+    await waitFor(() => expect(recorder.eventIDs()).toEqual([1]));
+    expect(recorder.requests[0]?.body.cookieDomain).toBe('shop.example');
   });
 });

@@ -13,14 +13,14 @@ import {
   recorder,
   service,
   site,
-  soon,
+  waitFor,
 } from './chromium-page.ts';
 import { fillSnippet } from './recorder.ts';
 
 declare const tracker: Tracker;
 
 const attrsOf = (eventID: number) =>
-  // A page that is left may repeat what it sent: the service knows the eventUUID.
+  // A page that is left may resend an event, which the service recognizes by its eventUUID.
   [...new Map(recorder.events().map((event) => [event.eventUUID, event])).values()]
     .filter((event) => event.eventID === eventID)
     .map(({ eventAttrArray = [] }) => Object.fromEntries(eventAttrArray.map((attr) => [attr.attrID, attr.attrValue])));
@@ -28,26 +28,26 @@ const attrsOf = (eventID: number) =>
 const publishFull = (path: string, attributes: string, after = '') =>
   publish(path, { script: 'tracker.full.js', attributes, after });
 
-/** Clicks as a visitor does, but the page stays. */
+/** Clicks like a visitor; with `stay`, the page does not follow the link. */
 const click = (page: Page, selector: string, button: 'left' | 'middle' = 'left') => page.click(selector, { button });
 const stay = `<script>addEventListener('click', (event) => event.preventDefault()); addEventListener('auxclick', (event) => event.preventDefault());</script>`;
 
 describeInChromium('tracker.full.js in Chromium', () => {
-  test('logs nothing by itself unless the tag says so', async () => {
+  test('logs nothing automatically without attributes in the tag', async () => {
     const page = await openPage(publishFull('/', '', `${stay}<a href="https://elsewhere.example/">out</a>`));
     await click(page, 'a');
     await page.evaluate(() => {
       history.pushState({}, '', '/next');
       tracker.log(1);
     });
-    await soon(() => expect(recorder.eventIDs()).toEqual([1]));
+    await waitFor(() => expect(recorder.eventIDs()).toEqual([1]));
     expect(await page.evaluate(() => Object.keys(history))).toEqual([]);
   });
 
-  test('logs page views: the load, then each change of address, never twice', async () => {
+  test('logs one page view for the load and for each change of address', async () => {
     const url = publishFull('/', 'data-page-views="9"', '<title>First</title>');
     const page = await openPage(`${url}?utm_source=news&utm_campaign=may&secret=1`);
-    await soon(() => expect(attrsOf(9)).toHaveLength(1));
+    await waitFor(() => expect(attrsOf(9)).toHaveLength(1));
     expect(attrsOf(9)[0]).toEqual({
       path: '/',
       referrer: '',
@@ -62,10 +62,10 @@ describeInChromium('tracker.full.js in Chromium', () => {
       document.title = 'Next';
       location.hash = 'part';
     });
-    await soon(() => expect(attrsOf(9)).toHaveLength(2));
+    await waitFor(() => expect(attrsOf(9)).toHaveLength(2));
     await page.goBack();
     await page.goBack();
-    await soon(() => expect(attrsOf(9)).toHaveLength(3));
+    await waitFor(() => expect(attrsOf(9)).toHaveLength(3));
     await pause(200);
     expect(attrsOf(9).slice(1)).toEqual([
       { path: '/next', referrer: url, title: 'Next' },
@@ -73,7 +73,7 @@ describeInChromium('tracker.full.js in Chromium', () => {
     ]);
   });
 
-  test('of the query only what is asked for is logged, of a page of this site’s own nothing', async () => {
+  test('logs only configured query parameters, and no query of a same-site referrer', async () => {
     const secret = 'token=secret&email=a@example.com#secret';
     const url = publishFull('/', 'data-page-views="9" data-query="q, ref"');
     publishFull('/plain', 'data-page-views="9"');
@@ -94,7 +94,7 @@ describeInChromium('tracker.full.js in Chromium', () => {
       await page.waitForFunction(() => Object.hasOwn(tracker, 'push'));
     }
     await page.evaluate(() => history.pushState({}, '', '/after'));
-    await soon(() => expect(attrsOf(9)).toHaveLength(3));
+    await waitFor(() => expect(attrsOf(9)).toHaveLength(3));
     expect(JSON.stringify(attrsOf(9))).not.toContain('secret');
     expect(attrsOf(9)).toEqual([
       { path: '/', referrer: `${site}/before`, title: '', q: 'tea', ref: 'mail' },
@@ -109,18 +109,18 @@ describeInChromium('tracker.full.js in Chromium', () => {
     expect(url).toBeTruthy();
   });
 
-  test('a page whose title stays is logged too, with the time of its change and before what is logged next', async () => {
+  test('logs a page whose title stays the same, with the time of the address change', async () => {
     const page = await openPage(publishFull('/', 'data-page-views="9"'));
-    const changed = await page.evaluate(() => {
+    const changeTime = await page.evaluate(() => {
       history.pushState({}, '', '/next');
       return Date.now();
     });
-    await soon(() => expect(attrsOf(9)).toHaveLength(2));
+    await waitFor(() => expect(attrsOf(9)).toHaveLength(2));
     const [, second] = recorder.events().filter(({ eventID }) => eventID === 9);
-    expect((second?.eventTime as number) - changed).toBeLessThan(1_500);
+    expect((second?.eventTime as number) - changeTime).toBeLessThan(1_500);
   });
 
-  test('a page that is left before its title came is logged', async () => {
+  test('logs a page that is left before its title is set', async () => {
     recorder.pages['/elsewhere'] = { html: 'elsewhere' };
     const page = await openPage(publishFull('/', 'data-page-views="9"'));
     await page.evaluate(() => {
@@ -128,18 +128,18 @@ describeInChromium('tracker.full.js in Chromium', () => {
       setTimeout(() => location.assign('/elsewhere'), 50);
     });
     await page.waitForURL('**/elsewhere');
-    await soon(() => expect(attrsOf(9).map(({ path }) => path)).toEqual(['/', '/next']));
+    await waitFor(() => expect(attrsOf(9).map(({ path }) => path)).toEqual(['/', '/next']));
   });
 
-  test('a change of the hash is a page view if asked', async () => {
+  test('logs a change of the hash as a page view with data-hash', async () => {
     const page = await openPage(publishFull('/', 'data-page-views="9" data-hash'));
     await page.evaluate(() => {
       location.hash = 'part';
     });
-    await soon(() => expect(attrsOf(9).map(({ path }) => path)).toEqual(['/', '/#part']));
+    await waitFor(() => expect(attrsOf(9).map(({ path }) => path)).toEqual(['/', '/#part']));
   });
 
-  test.for([true, false])('gives the history back, where there is a Navigation API: %s', async (hasNavigation) => {
+  test.for([true, false])('restores the history; Navigation API: %s', async (hasNavigation) => {
     const url = publish('/', {
       before: hasNavigation ? '' : '<script>Object.defineProperty(window, "navigation", { value: undefined })</script>',
       script: 'tracker.full.js',
@@ -147,7 +147,7 @@ describeInChromium('tracker.full.js in Chromium', () => {
     });
     const page = await openPage(url);
     await page.evaluate(() => history.pushState({}, '', '/first'));
-    await soon(() => expect(attrsOf(9)).toHaveLength(2));
+    await waitFor(() => expect(attrsOf(9)).toHaveLength(2));
     const restored = await page.evaluate(() => {
       const patched = history.pushState;
       tracker.restoreHistory?.();
@@ -159,19 +159,19 @@ describeInChromium('tracker.full.js in Chromium', () => {
     expect(attrsOf(9)).toHaveLength(2);
   });
 
-  test('what the page passes to the history, and what that throws, stays the page’s', async () => {
+  test('passes errors of the history on to the page', async () => {
     const page = await openPage(publishFull('/', 'data-page-views="9"'));
-    const thrown = await page.evaluate(() => {
+    const errorName = await page.evaluate(() => {
       try {
         history.pushState({}, '', 'https://elsewhere.example/');
       } catch (error) {
         return (error as Error).name;
       }
     });
-    expect(thrown).toBe('SecurityError');
+    expect(errorName).toBe('SecurityError');
   });
 
-  test('set adds attributes to every later event, whose own win, and null takes one away', async () => {
+  test('adds the attributes of set to later events, whose own attributes win, and removes them with null', async () => {
     recorder.scriptDelayMilliseconds = 300;
     const stub = fillSnippet(`${service}/tracker.full.js`, 'data-page-views="9" data-debug');
     recorder.pages['/'] = {
@@ -185,7 +185,7 @@ describeInChromium('tracker.full.js in Chromium', () => {
       tracker.log(4, [{ attrID: 'plan', attrValue: 'gold' }]);
       set({ plan: undefined, page: 'cart' });
       tracker.log(5);
-      for (const wrong of [undefined, null, 'text', 7, ['a'], document.body]) set(wrong);
+      for (const invalid of [undefined, null, 'text', 7, ['a'], document.body]) set(invalid);
       const throwing = {
         get bad() {
           throw new Error('getter');
@@ -195,7 +195,7 @@ describeInChromium('tracker.full.js in Chromium', () => {
       tracker.log(6, throwing as never);
       (tracker.log as (...args: unknown[]) => void)(7, 'text');
     });
-    await soon(() => expect(recorder.eventIDs().sort()).toEqual([1, 2, 3, 4, 5, 6, 7, 9]));
+    await waitFor(() => expect(recorder.eventIDs().sort()).toEqual([1, 2, 3, 4, 5, 6, 7, 9]));
     const attrs = Object.fromEntries(
       recorder
         .events()
@@ -219,7 +219,7 @@ describeInChromium('tracker.full.js in Chromium', () => {
     expect(attrs[5]).not.toHaveProperty('plan');
   });
 
-  test('the npm package logs page views with default attributes, and throws in a worker, as the script does', async () => {
+  test('logs page views with default attributes from the npm package, and throws in a worker', async () => {
     const { outputFiles } = await build({
       stdin: {
         contents: `
@@ -241,10 +241,10 @@ describeInChromium('tracker.full.js in Chromium', () => {
     recorder.pages['/'] = { html };
     const page = await context.newPage();
     await page.goto(`${site}/?q=tea&secret=1`);
-    await soon(() => expect(attrsOf(9)).toMatchObject([{ plan: 'pro', path: '/', q: 'tea', title: 'A shop' }]));
+    await waitFor(() => expect(attrsOf(9)).toMatchObject([{ plan: 'pro', path: '/', q: 'tea', title: 'A shop' }]));
     expect(attrsOf(9)[0]).not.toHaveProperty('secret');
     await page.evaluate(() => history.pushState(null, '', '#cart'));
-    await soon(() => expect(attrsOf(9)).toMatchObject([{}, { plan: 'pro', path: '/#cart' }]));
+    await waitFor(() => expect(attrsOf(9)).toMatchObject([{}, { plan: 'pro', path: '/#cart' }]));
     const errorsInWorkers = await page.evaluate(
       (scripts) =>
         Promise.all(
@@ -268,7 +268,7 @@ describeInChromium('tracker.full.js in Chromium', () => {
     ]);
   });
 
-  test('logs clicks on data-log with data-attr-*, though the page stops them', async () => {
+  test('logs clicks on data-log with data-attr-*, even if the page stops their propagation', async () => {
     const page = await openPage(
       publishFull(
         '/',
@@ -278,10 +278,10 @@ describeInChromium('tracker.full.js in Chromium', () => {
       ),
     );
     await click(page, 'b');
-    await soon(() => expect(attrsOf(7)).toEqual([{ plan: 'pro', camelcase: 'x' }]));
+    await waitFor(() => expect(attrsOf(7)).toEqual([{ plan: 'pro', camelcase: 'x' }]));
   });
 
-  test('logs links to other sites and downloads, each once', async () => {
+  test('logs clicks on outbound links and downloads, each once', async () => {
     const page = await openPage(
       publishFull(
         '/',
@@ -294,29 +294,29 @@ describeInChromium('tracker.full.js in Chromium', () => {
     );
     for (const id of ['in', 'mail', 'pdf', 'named', 'away']) await click(page, `#${id}`);
     await click(page, '#out i');
-    await soon(() =>
+    await waitFor(() =>
       expect(attrsOf(4).map(({ url }) => url)).toEqual([
         `${site}/files/Terms.PDF`,
         `${site}/export`,
         'https://elsewhere.example/data.zip',
       ]),
     );
-    await soon(() => expect(attrsOf(3)).toEqual([{ url: 'https://elsewhere.example/path' }]));
+    await waitFor(() => expect(attrsOf(3)).toEqual([{ url: 'https://elsewhere.example/path' }]));
     await click(page, '#out', 'middle');
-    await soon(() => expect(attrsOf(3)).toHaveLength(2));
+    await waitFor(() => expect(attrsOf(3)).toHaveLength(2));
   });
 
-  test('a click that leaves the page is sent', async () => {
+  test('sends a click that leaves the page', async () => {
     recorder.pages['/elsewhere'] = { html: 'elsewhere' };
     const page = await openPage(
       publishFull('/', 'data-outbound="3"', `<a href="http://127.0.0.1:${recorder.port}/elsewhere">out</a>`),
     );
     await click(page, 'a');
     await page.waitForURL('**/elsewhere');
-    await soon(() => expect(attrsOf(3)).toHaveLength(1));
+    await waitFor(() => expect(attrsOf(3)).toHaveLength(1));
   });
 
-  test('fields named as methods of elements hide neither a form nor a click from us', async () => {
+  test('handles forms and clicks whose fields are named like methods of elements', async () => {
     recorder.pages['/aside'] = { html: 'aside' };
     const fields = ['closest', 'getAttribute', 'attributes', 'matches', 'hasAttribute', 'target', 'elements']
       .map((name) => `<input type="hidden" name="${name}">`)
@@ -333,14 +333,14 @@ describeInChromium('tracker.full.js in Chromium', () => {
       document.querySelector('form')?.dispatchEvent(new MouseEvent('click', { bubbles: true }));
       document.querySelector('button')?.click();
     });
-    await soon(() => expect(recorder.received.map(({ path }) => path)).toContain('/form'));
-    const { body } = recorder.received.find(({ path }) => path === '/form') ?? {};
+    await waitFor(() => expect(recorder.requests.map(({ path }) => path)).toContain('/form'));
+    const { body } = recorder.requests.find(({ path }) => path === '/form') ?? {};
     expect(body).toMatchObject({ contactProfileID: '5', contactEmailaddress: 'a@example.com' });
-    await soon(() => expect(recorder.eventIDs()).toEqual([9, 9]));
+    await waitFor(() => expect(recorder.eventIDs()).toEqual([9, 9]));
     expect(recorder.events()[0]?.eventAttrArray).toContainEqual({ attrID: 'from', attrValue: 'form' });
   });
 
-  test('a form with data-contact says who the visitor is, and no more of it is read', async () => {
+  test('identifies the visitor by a form with data-contact, and reads no other fields', async () => {
     recorder.pages['/thanks'] = { html: 'thanks' };
     const page = await openPage(
       publishFull(
@@ -352,8 +352,8 @@ describeInChromium('tracker.full.js in Chromium', () => {
     );
     await page.click('button');
     await page.waitForURL('**/thanks**');
-    await soon(() => expect(recorder.received.map(({ path }) => path)).toContain('/form'));
-    const { body } = recorder.received.find(({ path }) => path === '/form') ?? {};
+    await waitFor(() => expect(recorder.requests.map(({ path }) => path)).toContain('/form'));
+    const { body } = recorder.requests.find(({ path }) => path === '/form') ?? {};
     expect(body).toEqual({
       tokenUUID: 'browser_test',
       userUUID: expect.any(String),
@@ -364,13 +364,13 @@ describeInChromium('tracker.full.js in Chromium', () => {
     });
   });
 
-  test('with consent required, views and clicks wait for it', async () => {
+  test('holds page views until consent if it is required', async () => {
     const page = await openPage(
       publishFull('/', 'data-page-views="9" data-consent="required"', '<title>First</title>'),
     );
     await pause(300);
-    expect(recorder.received).toEqual([]);
+    expect(recorder.requests).toEqual([]);
     await page.evaluate(() => tracker.consent(true));
-    await soon(() => expect(attrsOf(9)).toEqual([{ path: '/', referrer: '', title: 'First' }]));
+    await waitFor(() => expect(attrsOf(9)).toEqual([{ path: '/', referrer: '', title: 'First' }]));
   });
 });

@@ -10,13 +10,13 @@ import {
   recorder,
   service,
   site,
-  soon,
+  waitFor,
 } from './chromium-page.ts';
 import { fillSnippet } from './recorder.ts';
 
 declare const tracker: Tracker;
 
-describeInChromium('the tracker in Chromium: in pages that are hard to live in', () => {
+describeInChromium('the tracker in Chromium, on restricted pages', () => {
   test('ignores calls of `set`, which the stub has and tracker.js lacks', async () => {
     const url = publish('/', {
       after: '<script>tracker.set({ a: 1 }); tracker.log(1); self.set = tracker.set</script>',
@@ -27,11 +27,11 @@ describeInChromium('the tracker in Chromium: in pages that are hard to live in',
       (window as unknown as Tracker).set?.({ a: 3 });
       tracker.log(2);
     });
-    await soon(() => expect(recorder.eventIDs()).toEqual([1, 2]));
+    await waitFor(() => expect(recorder.eventIDs()).toEqual([1, 2]));
     expect(recorder.events().map(({ eventAttrArray }) => eventAttrArray)).toEqual([[], []]);
   });
 
-  test('storage and cookies blocked: sends from memory', async () => {
+  test('sends from memory if storage and cookies are blocked', async () => {
     const url = publish('/', { headers: { 'content-security-policy': 'sandbox allow-scripts' } });
     const page = await openPage(url);
     expect(
@@ -48,14 +48,14 @@ describeInChromium('the tracker in Chromium: in pages that are hard to live in',
       tracker.reset();
       tracker.log(2);
     });
-    await soon(() => expect(recorder.eventIDs()).toEqual([1, 2]));
+    await waitFor(() => expect(recorder.eventIDs()).toEqual([1, 2]));
     expect(new Set(recorder.events().map(({ user }) => user)).size).toBe(2);
     await page.evaluate(() => void tracker.log(3));
-    await soon(() => expect(recorder.eventIDs()).toEqual([1, 2, 3]));
+    await waitFor(() => expect(recorder.eventIDs()).toEqual([1, 2, 3]));
     expect(recorder.events()[2]?.user).toBe(recorder.events()[1]?.user);
   });
 
-  test('storage full: sends from memory', async () => {
+  test('sends from memory if storage is full', async () => {
     const url = publish('/', {
       before: `<script>
         for (let size = 2 ** 22; size >= 1; size >>= 1) try { for (let n = 0; ; n++) localStorage['fill' + size + '-' + n] = 'x'.repeat(size); } catch {}
@@ -63,11 +63,11 @@ describeInChromium('the tracker in Chromium: in pages that are hard to live in',
     });
     const page = await openPage(url);
     await logAll(page, [1, 2, 3]);
-    await soon(() => expect(recorder.eventIDs()).toEqual([1, 2, 3]));
+    await waitFor(() => expect(recorder.eventIDs()).toEqual([1, 2, 3]));
     expect(recorder.events()).toHaveLength(3);
   });
 
-  test('JSON overridden, prototypes extended, storage methods patched, window.tracker frozen', async () => {
+  test('works with JSON overridden, prototypes extended, storage methods patched and window.tracker frozen', async () => {
     const page = await openPage(
       publish('/', {
         before: `<script>
@@ -85,18 +85,18 @@ describeInChromium('the tracker in Chromium: in pages that are hard to live in',
       }),
     );
     await page.evaluate(() => void tracker.log(2));
-    await soon(() => expect(recorder.eventIDs()).toEqual([1, 2]));
+    await waitFor(() => expect(recorder.eventIDs()).toEqual([1, 2]));
     expect(recorder.events()[0]?.eventAttrArray).toEqual([{ attrID: 'a', attrValue: 'b' }]);
   });
 
-  test('without the stub, under a CSP with a nonce, and the tag removed', async () => {
+  test('works without the stub, under a CSP with a nonce, after its tag is removed', async () => {
     recorder.pages['/'] = {
       html: `<!doctype html><body><script async nonce="n0nce" src="${service}/tracker.js" data-token="browser_test" onload="this.remove()"></script>`,
       headers: { 'content-security-policy': `default-src 'none'; script-src 'nonce-n0nce'; connect-src ${service}` },
     };
     const page = await openPage(`${site}/`);
     await page.evaluate(() => void tracker.log(1));
-    await soon(() => expect(recorder.eventIDs()).toEqual([1]));
+    await waitFor(() => expect(recorder.eventIDs()).toEqual([1]));
     recorder.pages['/without'] = { html: 'without' };
     const without = await context.newPage();
     await without.goto(`${site}/without`);
@@ -106,7 +106,7 @@ describeInChromium('the tracker in Chromium: in pages that are hard to live in',
     ]);
   });
 
-  test('the snippet pasted twice logs once', async () => {
+  test('logs once if the snippet is pasted twice', async () => {
     const twice = fillSnippet(`${service}/tracker.js`);
     const url = publish('/', {
       before: `${twice}<script>tracker.log(1)</script>`,
@@ -114,12 +114,12 @@ describeInChromium('the tracker in Chromium: in pages that are hard to live in',
     });
     const page = await openPage(url);
     await page.evaluate(() => void tracker.log(3));
-    await soon(() => expect(recorder.eventIDs()).toEqual([1, 2, 3]));
+    await waitFor(() => expect(recorder.eventIDs()).toEqual([1, 2, 3]));
     await pause(200);
     expect(recorder.events()).toHaveLength(3);
   });
 
-  test('a page rendered ahead starts when it is shown', async () => {
+  test('starts on a prerendered page when it is shown', async () => {
     const url = publish('/', {
       before: `<script>Object.defineProperty(Document.prototype, 'prerendering', { get: () => true })</script>`,
       after: '<script>tracker.log(1)</script>',
@@ -127,9 +127,9 @@ describeInChromium('the tracker in Chromium: in pages that are hard to live in',
     const page = await context.newPage();
     await page.goto(url);
     await pause(300);
-    expect(recorder.received).toEqual([]);
+    expect(recorder.requests).toEqual([]);
     expect(await context.cookies()).toEqual([]);
     await page.evaluate(() => void document.dispatchEvent(new Event('prerenderingchange')));
-    await soon(() => expect(recorder.eventIDs()).toEqual([1]));
+    await waitFor(() => expect(recorder.eventIDs()).toEqual([1]));
   });
 });

@@ -2,12 +2,12 @@ import { join } from 'node:path';
 import type { Cookie } from 'playwright-core';
 import { expect, test } from 'vitest';
 import type { Tracker } from '../src/index.ts';
-import { context, describeInChromium, folder, logAll, openPage, publish, recorder, soon } from './chromium-page.ts';
+import { context, describeInChromium, folder, logAll, openPage, publish, recorder, waitFor } from './chromium-page.ts';
 import { fillSnippet } from './recorder.ts';
 
 declare const tracker: Tracker;
 
-/** On every host, `path` is a page with the snippet; nothing that it sends is kept. */
+/** Serves a page with the snippet at `path` on every host, and answers its requests with 503. */
 const serveEveryHost = (path: string) =>
   context.route('**/*', async (route) => {
     const { pathname } = new URL(route.request().url());
@@ -18,22 +18,22 @@ const serveEveryHost = (path: string) =>
     else await route.fulfill({ status: 503, body: '{"status":"503"}' });
   });
 
-describeInChromium('the tracker in Chromium: identity', () => {
-  test('gives a browser a cookie that lasts 400 days, and the same on every page', async () => {
+describeInChromium('the tracker in Chromium', () => {
+  test('sets a cookie for 400 days, the same on every page', async () => {
     const url = publish('/', { after: '<script>tracker.log(1)</script>' });
     await openPage(url);
-    await soon(() => expect(recorder.eventIDs()).toEqual([1]));
+    await waitFor(() => expect(recorder.eventIDs()).toEqual([1]));
     const [cookie] = await context.cookies(url);
     expect(cookie).toMatchObject({ name: 'userUUID', path: '/', sameSite: 'Lax', secure: false, httpOnly: false });
     expect(cookie?.value).toMatch(/^[\w-]{21}$/);
     expect((cookie?.expires ?? 0) - Date.now() / 1e3).toBeCloseTo(400 * 86_400, -2);
     await openPage(url);
-    await soon(() => expect(recorder.eventIDs()).toEqual([1, 1]));
+    await waitFor(() => expect(recorder.eventIDs()).toEqual([1, 1]));
     expect(recorder.events().map(({ user }) => user)).toEqual([cookie?.value, cookie?.value]);
     expect(await context.cookies(url)).toHaveLength(1);
   });
 
-  test('getUserUUID resolves with the userUUID of a new browser, before the script has loaded and after', async () => {
+  test('resolves getUserUUID with the userUUID of a new browser, before and after the script has loaded', async () => {
     recorder.scriptDelayMilliseconds = 400;
     const page = await openPage(
       publish('/', { after: '<script>tracker.getUserUUID().then((early) => { window.early = early; })</script>' }),
@@ -42,7 +42,7 @@ describeInChromium('the tracker in Chromium: identity', () => {
     const [cookie] = await context.cookies();
     expect(userUUID).toBe(cookie?.value);
     expect(userUUID).toMatch(/^[\w-]{21}$/);
-    await soon(async () => expect(await page.evaluate('early')).toBe(userUUID));
+    await waitFor(async () => expect(await page.evaluate('early')).toBe(userUUID));
     await page.evaluate(() => tracker.reset());
     expect(await page.evaluate(() => tracker.getUserUUID())).not.toBe(userUUID);
   });
@@ -59,7 +59,7 @@ describeInChromium('the tracker in Chromium: identity', () => {
       },
     ]);
     await openPage(url);
-    await soon(async () => {
+    await waitFor(async () => {
       const cookies = await context.cookies(url);
       expect(cookies.map(({ value }) => value)).toEqual(['abcdefghijklmnopqrstu']);
       expect(cookies[0]?.expires).toBeGreaterThan(Date.now() / 1e3 + 399 * 86_400);
@@ -76,20 +76,20 @@ describeInChromium('the tracker in Chromium: identity', () => {
     const url = publish('/');
     await context.addCookies([{ name: 'userUUID', value, domain: 'localhost', path: '/' }]);
     await openPage(url);
-    await soon(async () => {
+    await waitFor(async () => {
       expect((await context.cookies(url)).map((cookie) => cookie.value)).toEqual([
         expect.stringMatching(/^[\w-]{21}$/),
       ]);
     });
   });
 
-  test('takes the second copy when the cookie is gone', async () => {
+  test('uses the second copy when the cookie is gone', async () => {
     const url = publish('/', { after: '<script>tracker.log(1)</script>' });
     await openPage(url);
-    await soon(() => expect(recorder.eventIDs()).toEqual([1]));
+    await waitFor(() => expect(recorder.eventIDs()).toEqual([1]));
     await context.clearCookies();
     await openPage(url);
-    await soon(() => expect(recorder.eventIDs()).toEqual([1, 1]));
+    await waitFor(() => expect(recorder.eventIDs()).toEqual([1, 1]));
     expect(new Set(recorder.events().map(({ user }) => user)).size).toBe(1);
     expect((await context.cookies(url))[0]?.value).toBe(recorder.events()[0]?.user);
   });
@@ -105,10 +105,10 @@ describeInChromium('the tracker in Chromium: identity', () => {
     { host: 'https://alice.github.io', domain: '.alice.github.io' },
     { host: 'https://www.alice.github.io', domain: '.alice.github.io' },
     { host: 'https://github.io', domain: 'github.io' },
-  ])('on $host the cookie lands on $domain', async ({ host, domain }) => {
+  ])('sets the cookie of $host on $domain', async ({ host, domain }) => {
     await serveEveryHost('/');
     await openPage(`${host}/`);
-    await soon(async () => {
+    await waitFor(async () => {
       expect(await context.cookies()).toEqual([
         expect.objectContaining({
           name: 'userUUID',
@@ -121,7 +121,7 @@ describeInChromium('the tracker in Chromium: identity', () => {
     });
   });
 
-  test('heals a narrower cookie that hides the wide one', async () => {
+  test('replaces narrower cookies that hide the widest one', async () => {
     await serveEveryHost('/');
     const narrow = 'narrow_narrow_narrow_';
     await context.addCookies([
@@ -130,45 +130,45 @@ describeInChromium('the tracker in Chromium: identity', () => {
       { name: 'userUUID', value: 'wide_wide_wide_wide_w', domain: '.example.com', path: '/' },
     ]);
     await openPage('https://www.shop.example.com/');
-    await soon(async () => {
+    await waitFor(async () => {
       const cookies = await context.cookies();
       expect(cookies.map((cookie) => [cookie.domain, cookie.value])).toEqual([['.example.com', narrow]]);
     });
   });
 
-  test('a tab that renews the cookie never lets another tab see none', async () => {
+  test('renews the cookie so that another tab always finds one', async () => {
     await serveEveryHost('/a/b');
-    // What another tab would read after each change of a cookie.
+    // Records what another tab would read after each change of a cookie.
     await context.addInitScript(() => {
       const cookie = Object.getOwnPropertyDescriptor(Document.prototype, 'cookie') as Required<PropertyDescriptor>;
-      const seen: string[] = [];
+      const cookieReads: string[] = [];
       Object.defineProperty(Document.prototype, 'cookie', {
         ...cookie,
         set(value) {
           cookie.set.call(this, value);
-          seen.push(cookie.get.call(this));
+          cookieReads.push(cookie.get.call(this));
         },
       });
-      Object.assign(globalThis, { seen });
+      Object.assign(globalThis, { cookieReads });
     });
     for (const host of ['http://localhost', 'https://www.shop.example.co.uk']) {
       await openPage(`${host}/a/b`);
-      await soon(async () => expect(await context.cookies(`${host}/`)).toHaveLength(1));
-      const [made] = await context.cookies(`${host}/`);
+      await waitFor(async () => expect(await context.cookies(`${host}/`)).toHaveLength(1));
+      const [firstCookie] = await context.cookies(`${host}/`);
       const page = await openPage(`${host}/a/b`);
-      await soon(async () => {
-        const seen = await page.evaluate(() => (globalThis as unknown as { seen: string[] }).seen);
-        expect(seen.length).toBeGreaterThan(0);
-        for (const cookies of seen) expect(cookies).toContain(`userUUID=${made?.value}`);
+      await waitFor(async () => {
+        const cookieReads = await page.evaluate(() => (globalThis as unknown as { cookieReads: string[] }).cookieReads);
+        expect(cookieReads.length).toBeGreaterThan(0);
+        for (const cookies of cookieReads) expect(cookies).toContain(`userUUID=${firstCookie?.value}`);
       });
       expect(await context.cookies(`${host}/`)).toHaveLength(1);
     }
   });
 
-  test('a script that lets only some names of cookies pass leaves the cookie of all subdomains', async () => {
+  test('keeps the cookie of all subdomains if a script blocks the names of other cookies', async () => {
     await serveEveryHost('/');
     await openPage('https://www.example.com/');
-    await soon(async () => expect(await context.cookies()).toHaveLength(1));
+    await waitFor(async () => expect(await context.cookies()).toHaveLength(1));
     const before = await context.cookies();
     await context.addInitScript(() => {
       const cookie = Object.getOwnPropertyDescriptor(Document.prototype, 'cookie') as Required<PropertyDescriptor>;
@@ -181,69 +181,69 @@ describeInChromium('the tracker in Chromium: identity', () => {
       });
     });
     const page = await openPage('https://www.example.com/');
-    await soon(async () => expect(await page.evaluate(() => 'refused' in globalThis)).toBe(true));
+    await waitFor(async () => expect(await page.evaluate(() => 'refused' in globalThis)).toBe(true));
     const wide = (await context.cookies()).filter(({ domain }) => domain === '.example.com');
     expect(wide.map(({ value }) => value)).toEqual(before.map(({ value }) => value));
   });
 
-  test('two tabs opened at once in a new browser end with one userUUID', async () => {
+  test('gives tabs opened together in a new browser one userUUID', async () => {
     const url = publish('/', { after: '<script>tracker.log(1)</script>' });
     await Promise.all([openPage(url), openPage(url), openPage(url), openPage(url)]);
-    await soon(() => expect(recorder.eventIDs()).toEqual([1, 1, 1, 1]));
+    await waitFor(() => expect(recorder.eventIDs()).toEqual([1, 1, 1, 1]));
     const users = [...new Set(recorder.events().map(({ user }) => user))];
     expect((await context.cookies(url)).map(({ value }) => value)).toEqual(users);
   });
 
-  test('reset makes a new user, and what was logged before stays with the old one', async () => {
+  test('creates a new user on reset, and leaves earlier events with the previous one', async () => {
     recorder.answer = () => ({ status: 503, headers: { 'Retry-After': '1' } });
     const url = publish('/', {
       after: '<script>tracker.log(1); tracker.reset(); tracker.log(2); tracker.reset(); tracker.log(3)</script>',
     });
     const page = await openPage(url);
-    await soon(() => expect(recorder.received.length).toBeGreaterThan(0));
+    await waitFor(() => expect(recorder.requests.length).toBeGreaterThan(0));
     await page.evaluate(() => {
       tracker.log(4);
       tracker.reset();
       tracker.log(5);
     });
-    recorder.received.length = 0;
+    recorder.requests.length = 0;
     recorder.answer = () => undefined;
-    await soon(() => expect(recorder.eventIDs()).toEqual([1, 2, 3, 4, 5]));
+    await waitFor(() => expect(recorder.eventIDs()).toEqual([1, 2, 3, 4, 5]));
     const users = new Map(recorder.events().map(({ eventID, user }) => [eventID, user]));
     expect(new Set(users.values()).size).toBe(4);
     expect(users.get(4)).toBe(users.get(3));
     expect((await context.cookies(url))[0]?.value).toBe(users.get(5));
   });
 
-  test('what waits is written to only when the user changes, however many pages come meanwhile', async () => {
+  test('rewrites queued records only when the user changes, not on each page', async () => {
     recorder.answer = () => ({ status: 503 });
     const url = publish('/');
     const page = await openPage(url);
     await logAll(page, [1]);
-    const waiting = () =>
+    const readQueued = () =>
       page.evaluate(() => Object.entries(localStorage).find(([key]) => key.startsWith('firsthand:'))?.[1]);
-    const record = await waiting();
+    const record = await readQueued();
     for (let visits = 1; visits <= 3; visits++) {
-      recorder.received.length = 0;
+      recorder.requests.length = 0;
       await page.goto(url);
-      await soon(() => expect(recorder.received.length).toBeGreaterThan(0));
+      await waitFor(() => expect(recorder.requests.length).toBeGreaterThan(0));
     }
-    expect(await waiting()).toBe(record);
+    expect(await readQueued()).toBe(record);
   });
 
-  test('after a reset on another subdomain, the next page logs for the new user, and what waits is the old one’s', async () => {
+  test('logs for the new user after a reset on another subdomain, and sends queued records for the previous one', async () => {
     recorder.answer = () => ({ status: 503 });
     const page = await openPage(publish('/'));
     await logAll(page, [1]);
-    await soon(() => expect(recorder.received.length).toBeGreaterThan(0));
+    await waitFor(() => expect(recorder.requests.length).toBeGreaterThan(0));
     const [cookie] = await context.cookies();
     await page.close();
     const value = 'the-new-user-of-this-browser';
     await context.addCookies([{ ...(cookie as Cookie), value }]);
-    recorder.received.length = 0;
+    recorder.requests.length = 0;
     recorder.answer = () => undefined;
     await openPage(publish('/', { after: '<script>tracker.log(2)</script>' }));
-    await soon(() => expect(recorder.eventIDs()).toEqual([1, 2]));
+    await waitFor(() => expect(recorder.eventIDs()).toEqual([1, 2]));
     expect(recorder.events().map(({ user }) => user)).toEqual([cookie?.value, value]);
   });
 });

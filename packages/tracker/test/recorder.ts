@@ -1,4 +1,4 @@
-/** A double of the service that keeps what it is sent, and of a site: the tracker's behaviour is tested against it. */
+/** A test double of the service, which records its requests, and of a site. */
 import { readFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -16,7 +16,7 @@ export type SentEvent = {
 
 type SentBody = Record<string, unknown> & { userUUID: string; event?: SentEvent[] };
 
-type Received = {
+type ReceivedRequest = {
   path: string;
   method: string;
   headers: IncomingMessage['headers'];
@@ -24,28 +24,28 @@ type Received = {
   body: SentBody;
 };
 
-/** What to answer instead of the usual; nothing for the usual. */
+/** The response to send instead of the default; undefined for the default. */
 export type Answer = { status: number; headers?: Record<string, string>; body?: unknown } | undefined;
 
 export type Recorder = {
   port: number;
-  received: Received[];
-  /** Every event received, with the user whose it is, in order of arrival, repeats included. */
+  requests: ReceivedRequest[];
+  /** Every event received, with its user, in order of arrival, repeats included. */
   events(): (SentEvent & { user: string })[];
-  /** The eventIDs received, each event once, in the order of eventTime and eventUUID. */
+  /** The eventIDs received, each event once, in order of eventTime and eventUUID. */
   eventIDs(): number[];
-  /** Decides answers from here on. May return a promise to let the request hang meanwhile. */
-  answer: (request: Received) => Answer | Promise<Answer>;
-  /** How long `tracker.js` takes to come. */
+  /** Chooses the response of later requests. May return a promise, so that a request hangs until it settles. */
+  answer: (request: ReceivedRequest) => Answer | Promise<Answer>;
+  /** The delay of the script's response. */
   scriptDelayMilliseconds: number;
-  /** Further pages of the site, by path. */
+  /** The pages of the site, by path. */
   pages: Record<string, { html: string; headers?: Record<string, string> }>;
-  /** Goes away as a stopped server does, and comes back on the same port. */
+  /** Stops the server like a shutdown; `up` starts it on the same port. */
   down(): Promise<void>;
   up(): Promise<void>;
 };
 
-const usual = ({ path, body }: Received): Answer => {
+const defaultAnswer = ({ path, body }: ReceivedRequest): Answer => {
   if (path === '/update')
     return {
       status: 200,
@@ -61,11 +61,11 @@ const readBody = async (request: IncomingMessage): Promise<string> => {
   return text;
 };
 
-/** The snippet as a site pastes it, with further attributes for the script tag. */
+/** Returns the snippet as a site pastes it, with additional attributes for the script tag. */
 export const fillSnippet = (src: string, attributes = '', token = 'browser_test'): string =>
   snippet.replace('{src}', src).replace('"{token}"', `"${token}" ${attributes}`);
 
-/** `folder` is where the tracker was built into. */
+/** Opens a recorder that serves the tracker built in `folder`. */
 export const openRecorder = async (folder: string): Promise<Recorder> => {
   let server: Server;
 
@@ -84,15 +84,15 @@ export const openRecorder = async (folder: string): Promise<Recorder> => {
       response.writeHead(204).end();
     } else {
       const text = await readBody(request);
-      const received: Received = {
+      const entry: ReceivedRequest = {
         path,
         method: request.method as string,
         headers: request.headers,
         bytes: Buffer.byteLength(text),
         body: text ? JSON.parse(text) : {},
       };
-      recorder.received.push(received);
-      const answer = (await recorder.answer(received)) ?? usual(received);
+      recorder.requests.push(entry);
+      const answer = (await recorder.answer(entry)) ?? defaultAnswer(entry);
       response
         .writeHead(answer?.status ?? 500, {
           'content-type': 'application/json',
@@ -114,9 +114,9 @@ export const openRecorder = async (folder: string): Promise<Recorder> => {
 
   const recorder: Recorder = {
     port: 0,
-    received: [],
+    requests: [],
     events: () =>
-      recorder.received.flatMap(({ body }) =>
+      recorder.requests.flatMap(({ body }) =>
         (body.event ?? []).map((event) => ({ ...event, user: event.userUUID ?? body.userUUID })),
       ),
     eventIDs: () =>

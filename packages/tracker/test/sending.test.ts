@@ -5,24 +5,24 @@ import {
   consoleArguments,
   consoleTexts,
   context,
+  countQueued,
   describeInChromium,
   logAll,
   openPage,
   pause,
   publish,
-  queuedIn,
   recorder,
   service,
-  soon,
+  waitFor,
 } from './chromium-page.ts';
 
 declare const tracker: Tracker;
 
-/** How often a known browser closes a tab; CLOSINGS=200 for a figure. */
+/** The number of tabs that a known browser closes; CLOSINGS=200 gives a reliable figure. */
 const closings = Number(process.env.CLOSINGS ?? 5);
 
-describeInChromium('the tracker in Chromium: sending', () => {
-  test.for([503, 429, 408])('after %i tries again with the same eventUUID, not before Retry-After', async (status) => {
+describeInChromium('the tracker in Chromium', () => {
+  test.for([503, 429, 408])('retries after %i with the same eventUUID, not before Retry-After', async (status) => {
     const times: number[] = [];
     recorder.answer = () => {
       times.push(Date.now());
@@ -30,61 +30,61 @@ describeInChromium('the tracker in Chromium: sending', () => {
     };
     const page = await openPage(publish('/'));
     await page.evaluate(() => void tracker.log(1));
-    await soon(() => expect(times.length).toBeGreaterThan(0));
+    await waitFor(() => expect(times.length).toBeGreaterThan(0));
     await page.evaluate(() => void tracker.log(2));
-    await soon(() => expect(recorder.eventIDs()).toEqual([1, 2]));
+    await waitFor(() => expect(recorder.eventIDs()).toEqual([1, 2]));
     const [first, second] = times as [number, number];
     expect(second - first).toBeGreaterThanOrEqual(1_000);
-    await soon(async () => expect(await queuedIn(page)).toBe(0));
+    await waitFor(async () => expect(await countQueued(page)).toBe(0));
     // After a failure the tracker sends a different record each time, so the other event may come first.
-    const tries = recorder.events().filter(({ eventID }) => eventID === 1);
-    expect(tries.length).toBeGreaterThan(1);
-    expect(new Set(tries.map(({ eventUUID }) => eventUUID)).size).toBe(1);
+    const attempts = recorder.events().filter(({ eventID }) => eventID === 1);
+    expect(attempts.length).toBeGreaterThan(1);
+    expect(new Set(attempts.map(({ eventUUID }) => eventUUID)).size).toBe(1);
   });
 
-  test('sends one request at a time, and in it what was logged meanwhile', async () => {
+  test('sends one request at a time, and events logged meanwhile in the next one', async () => {
     let release = () => {};
     recorder.answer = async () => {
-      if (recorder.received.length === 1) await new Promise<void>((resolve) => (release = resolve));
+      if (recorder.requests.length === 1) await new Promise<void>((resolve) => (release = resolve));
       return undefined;
     };
     const page = await openPage(publish('/'));
     await page.evaluate(() => void tracker.log(1));
-    await soon(() => expect(recorder.received).toHaveLength(1));
+    await waitFor(() => expect(recorder.requests).toHaveLength(1));
     await logAll(page, [2, 3, 4]);
     await pause(300);
-    expect(recorder.received).toHaveLength(1);
+    expect(recorder.requests).toHaveLength(1);
     release();
-    await soon(() => expect(recorder.eventIDs()).toEqual([1, 2, 3, 4]));
-    expect(recorder.received).toHaveLength(2);
+    await waitFor(() => expect(recorder.eventIDs()).toEqual([1, 2, 3, 4]));
+    expect(recorder.requests).toHaveLength(2);
   });
 
-  test('keeps each request small enough for keepalive, counted in bytes', async () => {
+  test('keeps each request small enough for keepalive, measured in bytes', async () => {
     const page = await openPage(publish('/'));
     await page.evaluate(() => {
       for (let eventID = 1; eventID <= 60; eventID++) tracker.log(eventID, { a: '語'.repeat(2_000) });
     });
-    await soon(() => expect(recorder.eventIDs()).toHaveLength(60));
-    expect(recorder.received.length).toBeLessThan(16);
-    expect(Math.max(...recorder.received.map(({ bytes }) => bytes))).toBeLessThan(32 * 1024);
+    await waitFor(() => expect(recorder.eventIDs()).toHaveLength(60));
+    expect(recorder.requests.length).toBeLessThan(16);
+    expect(Math.max(...recorder.requests.map(({ bytes }) => bytes))).toBeLessThan(32 * 1024);
   });
 
-  test('drops the event that the service refuses, and keeps the others', async () => {
+  test('drops an event that the service refuses, and keeps the others', async () => {
     recorder.answer = ({ body }) => ({
       status: 200,
       body: {
         status: '200',
         event: body.event?.map(({ eventID, eventUUID }) => {
           if (eventID < 10) return { status: '400', eventUUID, error: { code: 'invalid_field', message: 'too low' } };
-          if (eventID < 20 && recorder.received.length < 2) return { status: '503', eventUUID };
+          if (eventID < 20 && recorder.requests.length < 2) return { status: '503', eventUUID };
           return { status: '200', eventUUID };
         }),
       },
     });
     const page = await openPage(publish('/', { attributes: 'data-debug' }));
     await logAll(page, [1, 11, 21]);
-    await soon(() => expect(recorder.received).toHaveLength(2));
-    await soon(async () => expect(await queuedIn(page)).toBe(0));
+    await waitFor(() => expect(recorder.requests).toHaveLength(2));
+    await waitFor(async () => expect(await countQueued(page)).toBe(0));
     expect(recorder.events().map(({ eventID }) => eventID)).toEqual([1, 11, 21, 11]);
     expect(await Promise.all(consoleArguments)).toContainEqual([
       'firsthand:',
@@ -93,58 +93,58 @@ describeInChromium('the tracker in Chromium: sending', () => {
     ]);
   });
 
-  test('drops what is too large to be kept beside others', async () => {
+  test('drops a record that is too large for the queue', async () => {
     recorder.answer = () => ({ status: 503 });
     const page = await openPage(publish('/'));
     const reason = await page.evaluate(() => {
       tracker.log(1);
       const large = { contactEmailaddress: 'a@b.example', contactProfileID: 'x'.repeat(300_000) };
-      const said = tracker.createContact(large).catch((error) => error.message);
+      const message = tracker.createContact(large).catch((error) => error.message);
       tracker.log(2);
-      return said;
+      return message;
     });
     expect(reason).toBe('too large');
-    expect(await queuedIn(page)).toBe(2);
+    expect(await countQueued(page)).toBe(2);
   });
 
-  test('finds the one record for which a whole request is refused', async () => {
+  test('isolates the record that makes the service refuse a whole request', async () => {
     const error = { code: 'invalid_json', message: 'no' };
     recorder.answer = ({ body }) =>
       body.event?.some(({ eventID }) => eventID === 13) ? { status: 400, body: { status: '400', error } } : undefined;
     const page = await openPage(publish('/'));
     await logAll(page, [11, 12, 13, 14, 15]);
-    await soon(async () => expect(await queuedIn(page)).toBe(0));
+    await waitFor(async () => expect(await countQueued(page)).toBe(0));
     expect(recorder.eventIDs()).toEqual([11, 12, 13, 14, 15]);
   });
 
   test.for<[number, string]>([
     [401, 'invalid_token'],
     [403, 'origin_not_allowed'],
-  ])('after %i keeps everything and sends nothing more until the next page', async ([status, code]) => {
+  ])('keeps everything after %i, and sends nothing more until the next page', async ([status, code]) => {
     recorder.answer = () => ({ status, body: { status: `${status}`, error: { code, message: 'no' } } });
     const url = publish('/');
     const page = await openPage(url);
     await page.evaluate(() => void tracker.log(1));
-    await soon(() => expect(recorder.received).toHaveLength(1));
+    await waitFor(() => expect(recorder.requests).toHaveLength(1));
     await page.evaluate(() => void tracker.log(2));
     await pause(1_500);
-    expect(recorder.received).toHaveLength(1);
-    expect(await queuedIn(page)).toBe(2);
+    expect(recorder.requests).toHaveLength(1);
+    expect(await countQueued(page)).toBe(2);
     recorder.answer = () => undefined;
     await page.goto(url);
-    await soon(() => expect(recorder.eventIDs()).toEqual([1, 2]));
+    await waitFor(() => expect(recorder.eventIDs()).toEqual([1, 2]));
   });
 
-  test('takes an answer that is not the service’s for none', async () => {
+  test('ignores a response that is not the service’s', async () => {
     recorder.answer = () =>
-      recorder.received.length === 1 ? { status: 200, body: { portal: 'please log in' } } : undefined;
+      recorder.requests.length === 1 ? { status: 200, body: { portal: 'please log in' } } : undefined;
     const page = await openPage(publish('/'));
     await page.evaluate(() => void tracker.log(1));
-    await soon(() => expect(recorder.received).toHaveLength(2));
+    await waitFor(() => expect(recorder.requests).toHaveLength(2));
     expect(recorder.eventIDs()).toEqual([1]);
   });
 
-  test('logged, and the tab closed at once, loses nothing', async () => {
+  test('loses no event when the tab closes right after log', async () => {
     const opener = await openPage(publish('/'));
     publish('/closing', {
       after: `<script>onload = () => { tracker.log(Number(location.search.slice(1))); close(); }</script>`,
@@ -155,14 +155,14 @@ describeInChromium('the tracker in Chromium: sending', () => {
         opener.evaluate((eventID) => void open(`/closing?${eventID}`), eventID),
       ]);
     }
-    await soon(() => expect(recorder.eventIDs().sort((a, b) => a - b)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]));
+    await waitFor(() => expect(recorder.eventIDs().sort((a, b) => a - b)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]));
   });
 
   test.for([
     ['', ''],
     [', under a service worker', "addEventListener('fetch', (event) => event.respondWith(fetch(event.request)))"],
   ])(
-    'logged by a known browser in a popup that closes itself at once, arrives without another visit%s',
+    'sends events of a known browser from a popup that closes itself right after log%s',
     { timeout: 180_000 + closings * 20_000 },
     async ([, worker]) => {
       const opener = await openPage(publish('/'));
@@ -174,7 +174,7 @@ describeInChromium('the tracker in Chromium: sending', () => {
         });
       }
       await opener.evaluate(() => void tracker.log(1));
-      await soon(async () => expect(await queuedIn(opener)).toBe(0));
+      await waitFor(async () => expect(await countQueued(opener)).toBe(0));
       publish('/closing', {
         after: `<script>(function leave() {
           if (!Object.hasOwn(tracker, 'push')) return setTimeout(leave);
@@ -189,23 +189,23 @@ describeInChromium('the tracker in Chromium: sending', () => {
           context.waitForEvent('page').then((page) => (page.isClosed() ? page : page.waitForEvent('close'))),
           opener.evaluate((eventID) => void open(`/closing?${eventID}`), eventID),
         ]);
-        await soon(() => expect(recorder.eventIDs()).toContain(eventID)).catch(() => late.push(eventID));
+        await waitFor(() => expect(recorder.eventIDs()).toContain(eventID)).catch(() => late.push(eventID));
       }
       expect(late).toEqual([]);
     },
   );
 
-  test('closed at once without a second visit, the last event has arrived', async () => {
+  test('sends the last event of a tab that closes right after log, without a second visit', async () => {
     for (let eventID = 1; eventID <= 5; eventID++) {
       const page = await openPage(publish('/'));
       await page.evaluate((eventID) => void tracker.log(eventID), eventID);
       await page.close({ runBeforeUnload: true });
-      await soon(() => expect(recorder.eventIDs()).toContain(eventID));
+      await waitFor(() => expect(recorder.eventIDs()).toContain(eventID));
     }
   });
 
   test.for(['click', 'pagehide', 'visibilitychange'])(
-    'logged at %s while another page is going, loses nothing',
+    'loses no event logged at %s while the page is left',
     async (moment) => {
       recorder.pages['/elsewhere'] = { html: 'elsewhere' };
       const url = publish('/', {
@@ -218,26 +218,26 @@ describeInChromium('the tracker in Chromium: sending', () => {
         const page = await openPage(`${url}?${eventID}`);
         await page.click('a');
         await page.waitForURL('**/elsewhere');
-        // A listener of the page may run after the tracker's own: what it logs is kept, and sent by the next page.
-        if (moment === 'click') await soon(() => expect(recorder.eventIDs()).toContain(eventID));
+        // A listener of the page may run after the tracker's own. Its event is then stored, and sent by the next page.
+        if (moment === 'click') await waitFor(() => expect(recorder.eventIDs()).toContain(eventID));
         await page.close();
       }
       await openPage(publish('/again'));
-      await soon(() => expect(recorder.eventIDs()).toEqual([1, 2, 3, 4, 5]));
+      await waitFor(() => expect(recorder.eventIDs()).toEqual([1, 2, 3, 4, 5]));
     },
   );
 
-  test('while the server is down for some seconds, keeps what is logged, and sends it from the same page', async () => {
+  test('keeps events while the server is down for some seconds, and sends them from the same page', async () => {
     const page = await openPage(publish('/'));
     await recorder.down();
     await page.evaluate(() => void tracker.log(1));
     await pause(2_000);
     await page.evaluate(() => void tracker.log(2));
     await recorder.up();
-    await soon(() => expect(recorder.eventIDs()).toEqual([1, 2]));
+    await waitFor(() => expect(recorder.eventIDs()).toEqual([1, 2]));
   });
 
-  test('while the server is down and the page is left, keeps events and contacts for the next visit', async () => {
+  test('keeps events and contacts for the next visit if the page is left while the server is down', async () => {
     const url = publish('/');
     const page = await openPage(url);
     await recorder.down();
@@ -250,35 +250,35 @@ describeInChromium('the tracker in Chromium: sending', () => {
     await pause(1_000);
     await recorder.up();
     const next = await openPage(url);
-    await soon(() => expect(recorder.received.map(({ path }) => path)).toEqual(['/update', '/form', '/update']));
+    await waitFor(() => expect(recorder.requests.map(({ path }) => path)).toEqual(['/update', '/form', '/update']));
     expect(recorder.eventIDs()).toEqual([1, 2]);
-    expect(new Set(recorder.received.map(({ body }) => body.userUUID)).size).toBe(1);
-    await soon(async () => expect(await queuedIn(next)).toBe(0));
+    expect(new Set(recorder.requests.map(({ body }) => body.userUUID)).size).toBe(1);
+    await waitFor(async () => expect(await countQueued(next)).toBe(0));
   });
 
-  test('a tab that crashes has kept what it logged', async () => {
+  test('keeps the events of a tab that crashes', async () => {
     recorder.answer = () => ({ status: 503, headers: { 'Retry-After': '60' } });
     const url = publish('/');
     const page = await openPage(url);
     await page.evaluate(() => void tracker.log(1));
-    await soon(() => expect(recorder.received.length).toBeGreaterThan(0));
+    await waitFor(() => expect(recorder.requests.length).toBeGreaterThan(0));
     await page.evaluate(() => void tracker.log(2));
     await Promise.all([page.waitForEvent('crash'), page.goto('chrome://crash').catch(() => {})]);
     await page.close();
-    recorder.received.length = 0;
+    recorder.requests.length = 0;
     recorder.answer = () => undefined;
     await openPage(url);
-    await soon(() => expect(recorder.eventIDs()).toEqual([1, 2]));
+    await waitFor(() => expect(recorder.eventIDs()).toEqual([1, 2]));
   });
 
-  test('two tabs that log at the same time lose none, and neither waits for the other', async () => {
-    let atOnce = 0;
+  test('loses no event of two tabs that log concurrently, and lets neither wait for the other', async () => {
+    let concurrent = 0;
     let maxConcurrent = 0;
     recorder.answer = async () => {
-      maxConcurrent = Math.max(maxConcurrent, ++atOnce);
-      // The first is not answered before the other tab has sent, too: it waits for nobody.
+      maxConcurrent = Math.max(maxConcurrent, ++concurrent);
+      // Responds to the first request only after the other tab has sent one too, so neither tab waits.
       for (let waited = 0; waited === 0 || (maxConcurrent < 2 && waited < 10_000); waited += 20) await pause(20);
-      atOnce--;
+      concurrent--;
       return undefined;
     };
     const url = publish('/');
@@ -293,8 +293,8 @@ describeInChromium('the tracker in Chromium: sending', () => {
         }, tab),
       ),
     );
-    await soon(() => expect(recorder.eventIDs()).toHaveLength(100));
-    // What both send is known to the service by its eventUUID.
+    await waitFor(() => expect(recorder.eventIDs()).toHaveLength(100));
+    // The service would recognize an event that both tabs send by its eventUUID.
     expect(maxConcurrent).toBe(2);
     for (const tab of [0, 1]) {
       expect(recorder.eventIDs().filter((eventID) => Math.floor(eventID / 100) === tab)).toEqual(
@@ -303,7 +303,7 @@ describeInChromium('the tracker in Chromium: sending', () => {
     }
   });
 
-  test('on plain http, where there are no locks, loses none', async () => {
+  test('loses no event on plain http, where locks are missing', async () => {
     const url = publish('/', { at: `http://www.shop.example:${recorder.port}` });
     const pages = await Promise.all([openPage(url), openPage(url)]);
     expect(await pages[0]?.evaluate(() => 'locks' in navigator)).toBe(false);
@@ -315,16 +315,16 @@ describeInChromium('the tracker in Chromium: sending', () => {
         ),
       ),
     );
-    await soon(() => expect([...recorder.eventIDs()].sort((a, b) => a - b)).toEqual([1, 2, 3, 11, 12, 13]));
-    await soon(async () => expect(await queuedIn(pages[0] as Page)).toBe(0));
+    await waitFor(() => expect([...recorder.eventIDs()].sort((a, b) => a - b)).toEqual([1, 2, 3, 11, 12, 13]));
+    await waitFor(async () => expect(await countQueued(pages[0] as Page)).toBe(0));
   });
 
-  test('a page that logs in a loop floods nobody', async () => {
+  test('limits a page that logs in a loop', async () => {
     const page = await openPage(publish('/', { attributes: 'data-debug' }));
     await page.evaluate(() => {
       for (let count = 0; count < 1_000; count++) tracker.log(1);
     });
-    await soon(() => expect(recorder.eventIDs().length).toBeGreaterThanOrEqual(500));
+    await waitFor(() => expect(recorder.eventIDs().length).toBeGreaterThanOrEqual(500));
     await pause(500);
     expect(recorder.eventIDs().length).toBeLessThan(550);
     expect(consoleTexts).toContainEqual(expect.stringMatching(/^firsthand: too many/));

@@ -10,14 +10,14 @@ import {
   recorder,
   service,
   site,
-  soon,
+  waitFor,
 } from './chromium-page.ts';
 import { fillSnippet } from './recorder.ts';
 
 declare const tracker: Tracker;
 
-describeInChromium('the tracker in Chromium: on pages that are unkind', () => {
-  test('calls before the script is there have the time at which they were made', async () => {
+describeInChromium('the tracker in Chromium, on uncooperative pages', () => {
+  test('keeps the time of calls made before the script has loaded', async () => {
     recorder.scriptDelayMilliseconds = 1_500;
     const page = await openPage(
       publish('/', {
@@ -28,7 +28,7 @@ describeInChromium('the tracker in Chromium: on pages that are unkind', () => {
       }),
     );
     await page.evaluate(() => void tracker.log(4));
-    await soon(() => expect(recorder.eventIDs()).toEqual([1, 2, 3, 4]));
+    await waitFor(() => expect(recorder.eventIDs()).toEqual([1, 2, 3, 4]));
     const [first, second] = await page.evaluate(() => (window as unknown as { times: [number, number] }).times);
     const eventTimes = recorder.events().map(({ eventTime }) => eventTime);
     expect(Math.abs((eventTimes[0] as number) - first)).toBeLessThan(200);
@@ -36,7 +36,7 @@ describeInChromium('the tracker in Chromium: on pages that are unkind', () => {
     expect((eventTimes[3] as number) - first).toBeGreaterThan(800);
   });
 
-  test('a browser that is known sends in the turn in which it logs, also while another tab has the lock', async () => {
+  test('sends in the same turn as log in a known browser, even while another tab has the lock', async () => {
     const url = publish('/', {
       before: `<script>
         const original = fetch;
@@ -46,7 +46,7 @@ describeInChromium('the tracker in Chromium: on pages that are unkind', () => {
     });
     const first = await openPage(url);
     await first.evaluate(() => void tracker.log(1));
-    await soon(() => expect(recorder.eventIDs()).toEqual([1]));
+    await waitFor(() => expect(recorder.eventIDs()).toEqual([1]));
     await first.evaluate(
       () => void navigator.locks.request('firsthand:browser_test', () => new Promise(() => {})).catch(() => {}),
     );
@@ -57,25 +57,26 @@ describeInChromium('the tracker in Chromium: on pages that are unkind', () => {
       return (window as unknown as { requests: number }).requests;
     });
     expect(requests).toBe(1);
-    await soon(() => expect(recorder.eventIDs()).toEqual([1, 2]));
+    await waitFor(() => expect(recorder.eventIDs()).toEqual([1, 2]));
   });
 
-  test('the lock of a request that is never answered is released after 15 seconds', async () => {
-    recorder.answer = () => (recorder.received.length === 1 ? new Promise(() => {}) : undefined);
+  test('releases the lock of a request without a response after 15 seconds', async () => {
+    recorder.answer = () => (recorder.requests.length === 1 ? new Promise(() => {}) : undefined);
     await context.clock.install();
     // A new browser's first request has the lock.
     const page = await openPage(publish('/', { after: '<script>tracker.log(1)</script>' }));
-    await soon(() => expect(recorder.received).toHaveLength(1));
-    const held = () => page.evaluate(async () => (await navigator.locks.query()).held?.map(({ name }) => name));
-    expect(await held()).toEqual(['firsthand:browser_test']);
+    await waitFor(() => expect(recorder.requests).toHaveLength(1));
+    const listHeldLocks = () =>
+      page.evaluate(async () => (await navigator.locks.query()).held?.map(({ name }) => name));
+    expect(await listHeldLocks()).toEqual(['firsthand:browser_test']);
     await context.clock.fastForward(10_000);
-    expect(await held()).toEqual(['firsthand:browser_test']);
+    expect(await listHeldLocks()).toEqual(['firsthand:browser_test']);
     await context.clock.fastForward(5_000);
-    // It is tried again with the lock, perhaps at once, and then answered.
-    await soon(async () => expect(await held()).toEqual([]));
+    // The retry takes the lock again, perhaps immediately, and gets a response.
+    await waitFor(async () => expect(await listHeldLocks()).toEqual([]));
   });
 
-  test.for(['tracker.js', 'tracker.full.js'])('%s pasted twice starts once', async (script) => {
+  test.for(['tracker.js', 'tracker.full.js'])('starts %s once if it is pasted twice', async (script) => {
     const tag = fillSnippet(`${service}/${script}`, 'data-page-views="9" data-clicks');
     const page = await openPage(
       publish('/', {
@@ -88,43 +89,43 @@ describeInChromium('the tracker in Chromium: on pages that are unkind', () => {
     await pause(300);
     await page.click('b');
     await page.evaluate(() => void tracker.log(1));
-    await soon(() => expect(recorder.eventIDs()).toContain(1));
+    await waitFor(() => expect(recorder.eventIDs()).toContain(1));
     await pause(200);
     expect(recorder.eventIDs()).toEqual(script === 'tracker.js' ? [1] : [9, 7, 1]);
   });
 
-  test('a second token under the same name is left out, and the console says so without data-debug', async () => {
+  test('ignores a second token under the same name, and warns even without data-debug', async () => {
     const second = `<script async src="${service}/tracker.js" data-token="browser_second"></script>`;
     const page = await openPage(publish('/', { after: second }));
-    await soon(() => expect(consoleTexts).toContainEqual(expect.stringMatching(/^firsthand: .*tracker is taken/s)));
+    await waitFor(() => expect(consoleTexts).toContainEqual(expect.stringMatching(/^firsthand: .*tracker is taken/s)));
     await page.evaluate(() => void tracker.log(1));
-    await soon(() => expect(recorder.eventIDs()).toEqual([1]));
-    expect(new Set(recorder.received.map(({ body }) => body.tokenUUID)).size).toBe(1);
+    await waitFor(() => expect(recorder.eventIDs()).toEqual([1]));
+    expect(new Set(recorder.requests.map(({ body }) => body.tokenUUID)).size).toBe(1);
   });
 
-  test('a tag of type module does nothing, and the console says so', async () => {
+  test('does not start from a module script, and warns', async () => {
     recorder.pages['/module'] = {
       html: `<script type="module" src="/tracker.js" data-token="browser_test"></script>`,
     };
     const page = await context.newPage();
     await page.goto(`${site}/module`);
-    await soon(() => expect(consoleTexts).toContainEqual(expect.stringMatching(/^firsthand: .*no data-token/s)));
+    await waitFor(() => expect(consoleTexts).toContainEqual(expect.stringMatching(/^firsthand: .*no data-token/s)));
   });
 
   test.for(['junk', 'junk"},{', 'undefinedundefined'])(
-    'what is logged is sent though the second copy of the userUUID is %s',
+    'sends events even if the second copy of the userUUID is %s',
     async (junk) => {
       const url = publish('/', {
         before: `<script>localStorage['firsthand.userUUID'] = ${JSON.stringify(junk)}</script>`,
         after: '<script>tracker.log(1); tracker.log(2)</script>',
       });
       await openPage(url);
-      await soon(() => expect(recorder.eventIDs()).toEqual([1, 2]));
-      expect(recorder.events().map(({ user }) => user)).toEqual(Array(2).fill(recorder.received[0]?.body.userUUID));
+      await waitFor(() => expect(recorder.eventIDs()).toEqual([1, 2]));
+      expect(recorder.events().map(({ user }) => user)).toEqual(Array(2).fill(recorder.requests[0]?.body.userUUID));
     },
   );
 
-  test('logging walks none of the keys that others keep in localStorage', async () => {
+  test('does not list the keys of localStorage on log', async () => {
     const page = await openPage(
       publish('/', {
         before: `<script>
@@ -140,7 +141,7 @@ describeInChromium('the tracker in Chromium: on pages that are unkind', () => {
         </script>`,
       }),
     );
-    await soon(async () => expect((await context.cookies()).length).toBe(1));
+    await waitFor(async () => expect((await context.cookies()).length).toBe(1));
     const walks = await page.evaluate(async () => {
       const counted = window as unknown as { walks: number };
       const before = counted.walks;
@@ -148,21 +149,21 @@ describeInChromium('the tracker in Chromium: on pages that are unkind', () => {
       return counted.walks - before;
     });
     expect(walks).toBe(0);
-    await soon(() => expect(recorder.eventIDs()).toHaveLength(20));
+    await waitFor(() => expect(recorder.eventIDs()).toHaveLength(20));
   });
 
-  test('what another tab has left unsent is sent by this one', async () => {
+  test('sends what another tab has left unsent', async () => {
     const url = publish('/');
     const staying = await openPage(url);
     const leaving = await openPage(url);
     recorder.answer = () => ({ status: 503 });
     await leaving.evaluate(() => void tracker.log(1));
-    await soon(() => expect(recorder.received.length).toBeGreaterThan(0));
+    await waitFor(() => expect(recorder.requests.length).toBeGreaterThan(0));
     await leaving.close({ runBeforeUnload: true });
     await pause(200);
     recorder.answer = () => undefined;
-    recorder.received.length = 0;
+    recorder.requests.length = 0;
     await staying.evaluate(() => void tracker.log(2));
-    await soon(() => expect(recorder.eventIDs()).toEqual([1, 2]));
+    await waitFor(() => expect(recorder.eventIDs()).toEqual([1, 2]));
   });
 });

@@ -1,9 +1,11 @@
-/** The account that is shown, the others that this browser is signed in to, and the way to a further one. */
+/**
+ * The menu with the current account, the others that this browser is signed in to, and a way to sign in to another one.
+ */
 import { messageOf } from '../api.ts';
 import { show } from '../parts/notices.tsx';
 import { OpenSampleShop } from '../parts/sample-shop.tsx';
 import { hasClosedSampleShop, hrefOfAccount, isAdding, session, sessions, signOut } from '../session.ts';
-import { Further } from './further.tsx';
+import { SecondaryLinks } from './further.tsx';
 
 export const AccountMenu = () => {
   const { accountUUID, accountName } = session.value ?? { accountUUID: '', accountName: '' };
@@ -18,7 +20,7 @@ export const AccountMenu = () => {
       <ul>
         {others.map((other) => (
           <li key={other.accountUUID}>
-            {/* Another account is another page: the console is loaded anew. */}
+            {/* `target` forces a page load: the console holds the state of one account. */}
             <a href={hrefOfAccount(other)} target="_self">
               {other.accountName || other.accountUUID}
             </a>
@@ -31,18 +33,18 @@ export const AccountMenu = () => {
         )}
         <li>
           <button type="button" class="quiet" onClick={() => (isAdding.value = true)}>
-            Another account …
+            Sign in to another account …
           </button>
         </li>
         {others.length > 0 && (
           <li>
             <button type="button" class="quiet" onClick={leaveAll}>
-              Sign out of all
+              Sign out of all accounts
             </button>
           </li>
         )}
         <li class="narrow-only">
-          <Further />
+          <SecondaryLinks />
         </li>
       </ul>
     </details>

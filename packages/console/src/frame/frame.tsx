@@ -1,14 +1,14 @@
-/** The frame of every page: navigation, account, what is open over the page. */
+/** The frame of every page: navigation, account menu, and overlays. */
 import { useEffect } from 'preact/hooks';
 import { hrefOf, pageName } from '../address.ts';
 import { Dialog } from '../parts/dialog.tsx';
-import { Mark } from '../parts/mark.tsx';
+import { Logo } from '../parts/mark.tsx';
 import { Notices } from '../parts/notices.tsx';
 import { SampleShopNotice } from '../parts/sample-shop.tsx';
 import { account } from '../reading/account.ts';
 import { session } from '../session.ts';
 import { AccountMenu } from './account-menu.tsx';
-import { Further } from './further.tsx';
+import { SecondaryLinks } from './further.tsx';
 import { findKey, keyTable, overlay } from './keys.ts';
 import { Page, titleOf } from './page.tsx';
 import { pages } from './pages.ts';
@@ -34,12 +34,12 @@ const closeOverlay = (): void => {
 const Keys = () => (
   <Dialog title="Shortcuts" close={closeOverlay}>
     <dl class="keys">
-      {keyTable().map(([keys, does]) => (
+      {keyTable().map(([keys, action]) => (
         <div key={keys}>
           <dt>
             <kbd>{keys}</kbd>
           </dt>
-          <dd>{does}</dd>
+          <dd>{action}</dd>
         </div>
       ))}
     </dl>
@@ -51,7 +51,7 @@ const Keys = () => (
   </Dialog>
 );
 
-/** On its own, so that opening it renders nothing of the page anew. */
+/** A separate component, so that opening it does not re-render the page. */
 const Overlay = () => {
   if (overlay.value === 'palette') return <Palette />;
   return overlay.value === 'keys' ? <Keys /> : null;
@@ -67,11 +67,11 @@ export const Frame = () => {
   return (
     <>
       <a class="skip" href="#content">
-        Skip to the content
+        Skip to content
       </a>
       <header class="side">
         <a class="brand" href={hrefOf('')}>
-          <Mark size={26} />
+          <Logo size={26} />
           <span>Firsthand</span>
         </a>
         <AccountMenu />
@@ -92,7 +92,7 @@ export const Frame = () => {
         </nav>
         <div class="side-foot">
           {kind === 'viewer' && <span class="badge badge-plain">Read only</span>}
-          <Further />
+          <SecondaryLinks />
         </div>
       </header>
       <main id="content" tabIndex={-1}>

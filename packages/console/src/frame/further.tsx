@@ -1,10 +1,10 @@
-/** What is not a page of the console: in the menu of the account in narrow windows, else at the foot of the navigation. */
+/** Links and actions that aren't pages: in the account menu in narrow windows, otherwise below the navigation. */
 import { messageOf } from '../api.ts';
 import { show } from '../parts/notices.tsx';
 import { signOut } from '../session.ts';
 import { overlay } from './keys.ts';
 
-export const Further = () => (
+export const SecondaryLinks = () => (
   <>
     <a href="../docs/">Docs</a>
     <button type="button" class="quiet" onClick={() => (overlay.value = 'keys')}>

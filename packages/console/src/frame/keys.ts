@@ -1,12 +1,11 @@
-/** The keys of the console: `g` and a letter opens a page, ⌘K or Ctrl+K finds anything, `?` shows the keys. */
+/** Keyboard shortcuts: `g` and a letter opens a page, ⌘K or Ctrl+K opens the palette, `?` lists the shortcuts. */
 import { signal } from '@preact/signals';
 import { go, hrefOf } from '../address.ts';
 import { pages } from './pages.ts';
 
-/** What is open over the page. */
 export const overlay = signal<'palette' | 'keys' | undefined>(undefined);
 
-/** The time within which the letter follows `g`. */
+/** How long after `g` the letter may follow. */
 const followMs = 1_200;
 
 const isTyping = (target: EventTarget | null): boolean =>
@@ -38,7 +37,10 @@ export const listenForKeys = (): void => {
   });
 };
 
-/** Menus close by Escape, which leads back to what opened them, and when a click or the focus is elsewhere. */
+/**
+ * Closes the open menu on Escape, which returns the focus to its summary, and when a click or the focus lands
+ * elsewhere.
+ */
 export const closeMenus = (): void => {
   const listen = (event: Event): void => {
     const menu = document.querySelector<HTMLDetailsElement>('.menu[open]');
@@ -50,12 +52,10 @@ export const closeMenus = (): void => {
   for (const kind of ['keydown', 'pointerdown', 'focusin']) addEventListener(kind, listen);
 };
 
-/** As the reader's keyboard has it. */
 export const findKey = /Mac|iP/.test(navigator.platform) ? '⌘K' : 'Ctrl K';
 
-/** Each key with what it does. */
-export const keyTable = (): readonly (readonly [keys: string, does: string])[] => [
-  [findKey, 'Find a page, a person, anything'],
+export const keyTable = (): readonly (readonly [keys: string, action: string])[] => [
+  [findKey, 'Find a page, date range or person'],
   ['/', 'Search on this page'],
   ['?', 'Show shortcuts'],
   ...pages.map(({ key, title }) => [`g ${key}`, title] as const),

@@ -1,17 +1,17 @@
-/** The pages of the console, in the order of the navigation. All but the overview are loaded when they are first opened. */
+/** The pages of the console, in the order of the navigation. All but the overview are loaded when first opened. */
 import type { ComponentType } from 'preact';
 
 interface PageEntry {
-  /** The last part of its path; '' for the first one. */
+  /** The last segment of its path; '' for the overview. */
   readonly name: string;
   readonly title: string;
   /** The key that opens it after `g`. */
   readonly key: string;
-  /** A path in a box of 20 by 20, drawn as a line. */
+  /** An SVG path for a 20 × 20 view box, drawn as a stroke. */
   readonly icon: string;
-  /** More words by which the palette finds it. */
+  /** Additional words by which the palette finds it. */
   readonly words?: string;
-  /** Absent: the first script has it (page.tsx). */
+  /** Absent: it is in the entry script (page.tsx). */
   readonly load?: () => Promise<ComponentType>;
 }
 
@@ -67,9 +67,9 @@ export const pages: readonly PageEntry[] = [
   },
 ];
 
-/** Pages that other pages lead to. */
-export const furtherPages: readonly Pick<PageEntry, 'name' | 'title' | 'load'>[] = [
-  // main.tsx shows it, to somebody who is not signed in.
+/** Pages that are not in the navigation. */
+export const secondaryPages: readonly Pick<PageEntry, 'name' | 'title' | 'load'>[] = [
+  // main.tsx shows it, without a session.
   { name: 'join', title: 'Join' },
   { name: 'person', title: 'Person', load: () => import('../pages/people-and-events.ts').then(({ Person }) => Person) },
 ];

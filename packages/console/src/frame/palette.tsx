@@ -1,4 +1,4 @@
-/** ⌘K: finds pages and people by name. */
+/** The ⌘K palette: finds pages, views, date ranges and people by name. */
 import { useEffect, useId, useState } from 'preact/hooks';
 import { go, hrefOf } from '../address.ts';
 import { api } from '../api.ts';
@@ -11,11 +11,11 @@ import { overlay } from './keys.ts';
 import { pages } from './pages.ts';
 import { settingsTabs } from './settings-tabs.ts';
 
-interface Found {
+interface Place {
   readonly label: string;
   readonly kind: string;
   readonly href: string;
-  /** More words by which it is found. */
+  /** Additional words by which it is found. */
   readonly words?: string | undefined;
 }
 
@@ -23,7 +23,7 @@ const maxPeople = 12;
 const maxResults = 16;
 const typingMs = 150;
 
-/** ARIA's combobox with a list of its own; the types know that of HTML's `list` only. */
+/** ARIA's combobox with a separate listbox; Preact's types only know the one of HTML's `list`. */
 const combobox: object = { role: 'combobox', 'aria-expanded': true };
 
 /** Tabs that people search for by name. */
@@ -33,7 +33,7 @@ const tabs = [
   ['Retention', 'events', { tab: 'retention' }],
 ] as const;
 
-const places = (views: readonly View[]): readonly Found[] => [
+const places = (views: readonly View[]): readonly Place[] => [
   ...pages.map(({ title, name, words }) => ({ label: title, kind: 'Page', href: hrefOf(name), words })),
   ...tabs.map(([label, page, parameters]) => ({ label, kind: 'Page', href: hrefOf(page, parameters) })),
   ...Object.entries(settingsTabs).map(([tab, label]) => ({
@@ -44,12 +44,12 @@ const places = (views: readonly View[]): readonly Found[] => [
   ...views.map((view) => ({ label: view.viewName, kind: 'View', href: hrefOfView(view) })),
   ...Object.entries(presets).map(([range, label]) => ({
     label,
-    kind: 'Range',
+    kind: 'Date range',
     href: hrefOf('', { range, from: null, to: null }),
   })),
 ];
 
-const findPeople = async (text: string, signal: AbortSignal): Promise<Found[]> => {
+const findPeople = async (text: string, signal: AbortSignal): Promise<Place[]> => {
   const { contact } = await api.searchContact({ text, limit: maxPeople }, { signal });
   return contact.map((person) => ({
     label: nameOfPerson(person),
@@ -60,7 +60,7 @@ const findPeople = async (text: string, signal: AbortSignal): Promise<Found[]> =
 
 export const Palette = () => {
   const [text, setText] = useState('');
-  const [people, setPeople] = useState<readonly Found[]>([]);
+  const [people, setPeople] = useState<readonly Place[]>([]);
   const views = useAnswer('views', (signal) => api.listViews({}, { signal })).value?.view ?? [];
   const [chosen, setChosen] = useState(0);
   const list = useId();
@@ -70,22 +70,22 @@ export const Palette = () => {
   useEffect(() => {
     setChosen(0);
     if (text.trim().length < 2) return setPeople([]);
-    const ending = new AbortController();
+    const controller = new AbortController();
     const timer = setTimeout(
-      () => findPeople(text.trim(), ending.signal).then(setPeople, () => setPeople([])),
+      () => findPeople(text.trim(), controller.signal).then(setPeople, () => setPeople([])),
       typingMs,
     );
     return () => {
       clearTimeout(timer);
-      ending.abort();
+      controller.abort();
     };
   }, [text]);
-  const wanted = text.trim().toLowerCase();
-  const found = [
-    ...places(views).filter(({ label, words = '' }) => `${label} ${words}`.toLowerCase().includes(wanted)),
+  const searchText = text.trim().toLowerCase();
+  const matches = [
+    ...places(views).filter(({ label, words = '' }) => `${label} ${words}`.toLowerCase().includes(searchText)),
     ...people,
   ].slice(0, maxResults);
-  const open = (place: Found | undefined) => {
+  const open = (place: Place | undefined) => {
     if (!place) return;
     close();
     go(place.href);
@@ -94,9 +94,9 @@ export const Palette = () => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (step !== undefined) {
       event.preventDefault();
-      setChosen((chosen + step + found.length) % Math.max(1, found.length));
-    } else if (event.key === 'Enter') open(found[chosen]);
-    // The browser would only empty the field.
+      setChosen((chosen + step + matches.length) % Math.max(1, matches.length));
+    } else if (event.key === 'Enter') open(matches[chosen]);
+    // By default, Escape only clears the field.
     else if (event.key === 'Escape') {
       event.preventDefault();
       close();
@@ -108,18 +108,18 @@ export const Palette = () => {
         {...combobox}
         type="search"
         aria-controls={list}
-        aria-activedescendant={found[chosen] ? `${list}-${chosen}` : undefined}
-        aria-label="A page, a range or a person"
-        placeholder="A page, a range or a person"
+        aria-activedescendant={matches[chosen] ? `${list}-${chosen}` : undefined}
+        aria-label="Find a page, date range or person"
+        placeholder="Find a page, date range or person"
         autocomplete="off"
         spellcheck={false}
         value={text}
         onInput={(event) => setText(event.currentTarget.value)}
         onKeyDown={onKeyDown}
       />
-      <div id={list} role="listbox" aria-label="Found" tabIndex={-1}>
-        {found.map((place, index) => (
-          // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are those of the input (WAI-ARIA, combobox).
+      <div id={list} role="listbox" aria-label="Results" tabIndex={-1}>
+        {matches.map((place, index) => (
+          // biome-ignore lint/a11y/useKeyWithClickEvents: the input handles the keys (WAI-ARIA combobox).
           <div
             key={place.href + place.label}
             id={`${list}-${index}`}
@@ -132,7 +132,7 @@ export const Palette = () => {
             <small>{place.kind}</small>
           </div>
         ))}
-        {found.length === 0 && <p class="empty-title">Nothing found</p>}
+        {matches.length === 0 && <p class="empty-title">No results</p>}
       </div>
     </Dialog>
   );

@@ -1,4 +1,4 @@
-/** The parts of the settings, by their names in the address. */
+/** The tabs of the settings, by their names in the URL. */
 export const settingsTabs = {
   tokens: 'Tokens',
   team: 'Team',

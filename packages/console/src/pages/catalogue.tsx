@@ -1,6 +1,6 @@
-/** Catalogue: the names of events, attributes, tags and profiles, and the saved segments. */
+/** Catalogue: the names of events, attributes, tags and profiles, and saved segments. */
 import { query } from '../address.ts';
-import { ReadOnly } from '../parts/read-only.tsx';
+import { ReadOnlyNotice } from '../parts/read-only.tsx';
 import { chosenTab, Tabs } from '../parts/tabs.tsx';
 import { CatalogueCard } from './catalogue/catalogue-card.tsx';
 import { type Kind, kinds } from './catalogue/entries.ts';
@@ -23,7 +23,7 @@ export const Catalogue = () => {
         <h1>Catalogue</h1>
         <Tabs parameter="tab" tabs={tabs} label="List" />
       </header>
-      <ReadOnly />
+      <ReadOnlyNotice />
       {chosen === 'segment' ? <Segments text={text} /> : <CatalogueCard key={chosen} kind={chosen} text={text} />}
     </>
   );

@@ -1,4 +1,4 @@
-/** Events: how often each happens, how far people get through a series of them, and who comes back. */
+/** Events: counts, funnels and retention. */
 import { Filters } from '../parts/filters.tsx';
 import { RangePicker } from '../parts/range-picker.tsx';
 import { SegmentChoice } from '../parts/segments.tsx';

@@ -1,20 +1,20 @@
-/** Taking an invitation: a name, and a password or a passkey. */
+/** Accepts an invitation, with a name and a password or passkey. */
 import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Field } from '../parts/field.tsx';
-import { Mark } from '../parts/mark.tsx';
+import { Logo } from '../parts/mark.tsx';
 import { NewPassword } from '../parts/new-password.tsx';
 import { Skeleton } from '../parts/small.tsx';
-import { hasPasskeys, makePasskey } from '../passkeys.ts';
+import { createPasskey, hasPasskeys } from '../passkeys.ts';
 import { acceptInvitation, type Invitation, readInvitation } from '../session.ts';
 
 const roles = {
   viewer: 'You can read everything.',
-  editor: 'You can read everything, and change contacts and the catalogue.',
+  editor: 'You can read everything and edit contacts and the catalogue.',
   owner: 'You can read and change everything.',
 } as const;
 
-/** A screen reader goes on here when the invitation was read. */
+/** Takes the focus, so that screen readers continue here once the invitation has loaded. */
 const Heading = ({ children }: { readonly children: ComponentChildren }) => {
   const heading = useRef<HTMLHeadingElement>(null);
   useLayoutEffect(() => heading.current?.focus(), []);
@@ -41,13 +41,13 @@ const Accept = ({ invitation, code }: { readonly invitation: Invitation; readonl
     const field = form?.elements.namedItem('name') as HTMLInputElement;
     if (!field.reportValidity()) return;
     setBusy(true);
-    const { problem, passkey } = await makePasskey('to-join', { code });
+    const { problem, passkey } = await createPasskey('to-join', { code });
     setProblem(problem || (await acceptInvitation({ code, memberName: field.value, passkey })));
     setBusy(false);
   };
   return (
     <form onSubmit={submit} aria-busy={isBusy}>
-      <Mark />
+      <Logo />
       <Heading>Join {accountName}</Heading>
       <p>{roles[memberRole]}</p>
       <Field label="E-mail address">
@@ -82,7 +82,8 @@ export const Join = ({ code }: { readonly code: string }) => {
   const [invitation, setInvitation] = useState<Invitation | string | undefined>(undefined);
   useEffect(() => {
     document.title = 'Join · Firsthand';
-    if (code === '') setInvitation('Open the link again: its last part, which holds the code, is missing here.');
+    if (code === '')
+      setInvitation('The link is incomplete: the code at its end is missing. Open the original link again.');
     else readInvitation(code).then(setInvitation);
   }, [code]);
   return (
@@ -90,8 +91,8 @@ export const Join = ({ code }: { readonly code: string }) => {
       {invitation === undefined && <Skeleton lines={6} />}
       {typeof invitation === 'string' && (
         <form>
-          <Mark />
-          <Heading>This invitation does not work</Heading>
+          <Logo />
+          <Heading>This invitation isn’t valid</Heading>
           <p role="alert">{invitation}</p>
           <p>
             <a href="./" target="_self">

@@ -1,8 +1,8 @@
-/** Live: who is here now, and events as they are stored. */
+/** Live: current visitors, and events as they are stored. */
 import type { AnswerFor } from '@firsthand/client';
 import { api } from '../api.ts';
 import { Bars } from '../parts/bars.tsx';
-import { Answered, Card } from '../parts/card.tsx';
+import { AnswerView, Card } from '../parts/card.tsx';
 import { Robots } from '../parts/robots.tsx';
 import { useAnswer } from '../reading/answer.ts';
 import { formatCountry, formatWhole } from '../reading/format.ts';
@@ -62,7 +62,7 @@ export const Live = () => {
         <div class="live-lists">
           {Object.entries(lists).map(([name, { title, what, none }]) => (
             <Card key={name} title={title} class="group">
-              <Answered answer={answer} lines={3}>
+              <AnswerView answer={answer} lines={3}>
                 {(value) => (
                   <LiveList
                     list={value[name as keyof typeof lists]}
@@ -72,7 +72,7 @@ export const Live = () => {
                     {...(name === 'country' && { label: formatCountry })}
                   />
                 )}
-              </Answered>
+              </AnswerView>
             </Card>
           ))}
         </div>

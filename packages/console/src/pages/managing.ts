@@ -1,4 +1,4 @@
-/** The pages on which an account is managed. They are loaded together: each in a file of its own would weigh more. */
+/** The pages for managing an account, in one chunk: separate chunks would be larger in total. */
 export { Catalogue } from './catalogue.tsx';
 export { SetUp } from './set-up.tsx';
 export { Settings } from './settings.tsx';

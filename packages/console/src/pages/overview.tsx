@@ -1,4 +1,4 @@
-/** The overview: how many came, when, from where, with what, and what they did. */
+/** The overview: how many people came, when, from where, with which devices, and what they did. */
 import { useState } from 'preact/hooks';
 import { hrefOf } from '../address.ts';
 import { api } from '../api.ts';
@@ -12,17 +12,17 @@ import { useAnswer } from '../reading/answer.ts';
 import { formatWhole } from '../reading/format.ts';
 import { Groups } from './overview/groups.tsx';
 import { Measures } from './overview/measures.tsx';
-import { Waiting } from './overview/waiting.tsx';
+import { NoEventsYet } from './overview/waiting.tsx';
 
 const everyMs = 15_000;
 
 const readOnline = async (signal: AbortSignal) => {
-  // After the reports of the cards, which are below it in the page and asked for in the same task.
+  // Wait until the requests of the cards below, which start in the same task, have been sent.
   await new Promise((resolve) => setTimeout(resolve));
   return api.reportLive({ limit: 1 }, { signal });
 };
 
-/** People of the last five minutes. */
+/** The number of people in the last five minutes. */
 const Online = () => {
   const { value } = useAnswer('online', readOnline, { everyMs });
   return (
@@ -50,10 +50,10 @@ export const Overview = () => {
         <header class="page-head">
           <h1>Overview</h1>
         </header>
-        <Waiting
-          arrived={() => {
+        <NoEventsYet
+          onFirstEvent={() => {
             setArrived(true);
-            // It holds the names of the new events.
+            // It has the names of the new events.
             readAccount().catch(() => {});
           }}
         />

@@ -1,6 +1,6 @@
 /**
- * The pages of people and of what they do. They are loaded together, because most readers go from one to the next, and with fewer scripts
- * to split, all weigh 2.5 kB less.
+ * The pages for people and events, in one chunk: most users go from one to the next, and fewer chunks save 2.5 kB in
+ * total.
  */
 export { EventReports, Events } from './events.tsx';
 export { Live } from './live.tsx';

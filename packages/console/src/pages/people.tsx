@@ -1,4 +1,4 @@
-/** People: contacts found by text, tag, status or segment, and everybody of a range with the anonymous ones. */
+/** People: contacts, and all people of a date range including anonymous ones. */
 import { hrefWith } from '../address.ts';
 import { Filters } from '../parts/filters.tsx';
 import { RangePicker } from '../parts/range-picker.tsx';
@@ -6,7 +6,7 @@ import { SegmentChoice } from '../parts/segments.tsx';
 import { chosenTab, Tabs } from '../parts/tabs.tsx';
 import { conditions } from '../reading/filter.ts';
 import { Contacts } from './people/contacts.tsx';
-import { Everybody } from './people/everybody.tsx';
+import { AllPeople } from './people/everybody.tsx';
 
 const tabs = { contacts: 'Contacts', everybody: 'Everyone' } as const;
 
@@ -27,11 +27,11 @@ export const People = () => {
       {chosen === 'everybody' && <Filters />}
       {chosen === 'contacts' && conditions.value.length > 0 && (
         <p class="hint">
-          The filter does not apply to contacts. <a href={hrefWith({ list: 'everybody' })}>Everyone</a> shows its
-          people.
+          The filter does not apply to contacts. <a href={hrefWith({ list: 'everybody' })}>Everyone</a> shows the people
+          it matches.
         </p>
       )}
-      {chosen === 'contacts' ? <Contacts /> : <Everybody />}
+      {chosen === 'contacts' ? <Contacts /> : <AllPeople />}
     </>
   );
 };

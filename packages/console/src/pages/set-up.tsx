@@ -1,7 +1,7 @@
-/** Set up: the script tag, the sites that may use it, the first event, and what is left to do. */
+/** Set up: the script tag, allowed sites, the first event, and next steps. */
 import type { AnswerFor } from '@firsthand/client';
 import { useEffect } from 'preact/hooks';
-import { hrefOf, isOnThisMachine, root } from '../address.ts';
+import { hrefOf, isLoopback, root } from '../address.ts';
 import { api } from '../api.ts';
 import { Card } from '../parts/card.tsx';
 import { EventLine } from '../parts/event-line.tsx';
@@ -17,25 +17,26 @@ import { RefusedPages } from './set-up/refused-pages.tsx';
 import { readPageViewName, ScriptTag } from './set-up/script-tag.tsx';
 
 const everyMs = 2_000;
-const everyMsOfSteps = 10_000;
+const stepsPollMs = 10_000;
 
-/** What only the service can say, as far as it has. */
+/** The answer of getService, once it has loaded. */
 type Service = AnswerFor<'getService'> | undefined;
 
-const WhyNothing = () => (
+const Troubleshooting = () => (
   <>
-    <p class="soft">Open the developer tools of the page, then Network, and load the page again:</p>
+    <p class="soft">Open your browser’s developer tools, choose Network, and reload the page:</p>
     <ul class="soft why-nothing">
-      <li>The script is not listed: the tag is not in the page.</li>
-      <li>The script is 404 or refused, or the console warns about its path: the address in the tag is wrong.</li>
-      <li>401, firsthand: invalid_token: the token in the tag is wrong.</li>
-      <li>403: the site is not in the list of sites, or the tag has a server token.</li>
+      <li>The script isn’t listed: the tag is not in the page.</li>
+      <li>The script fails to load, or the browser console warns about its path: the address in the tag is wrong.</li>
+      <li>401 or “firsthand: invalid_token”: the token in the tag is wrong.</li>
+      <li>403: the site is not in your list of sites, or the tag has a server token.</li>
       <li>
-        The console mentions a Content Security Policy: <a href="../docs/csp">allow the script and its requests</a>.
+        The browser console mentions a Content Security Policy:{' '}
+        <a href="../docs/csp">allow the script and its requests</a>.
       </li>
     </ul>
     <p class="soft">
-      <a href="../docs/troubleshooting">All warnings and their remedies</a>
+      <a href="../docs/troubleshooting">All warnings and how to fix them</a>
     </p>
   </>
 );
@@ -49,25 +50,25 @@ const FirstEvent = ({ service }: { readonly service: Service }) => {
   const newest = value?.event[0];
   const hasEvents = newest !== undefined;
   const isWaiting = value !== undefined && !hasEvents && problem === undefined;
-  // What the other pages say of the account is no longer true.
+  // The other pages still show an account without events.
   useEffect(() => {
     if (hasEvents && account.peek()?.usage.events === 0) readAccount();
   }, [hasEvents]);
   return (
-    <Card title="The first event" class={hasEvents ? 'first-event first-event-there' : 'first-event'}>
+    <Card title="First event" class={hasEvents ? 'first-event first-event-there' : 'first-event'}>
       {problem !== undefined && <Problem text={problem} />}
       <RefusedHint />
       {service && <RefusedPages {...service} />}
       <p role="status">
         {(hasEvents || isWaiting) && <span class="first-event-mark" aria-hidden="true" />}
-        {hasEvents && 'Events arrive. The newest one:'}
+        {hasEvents && 'Events are arriving. The latest:'}
         {value === undefined && problem === undefined && <Skeleton lines={1} />}
         {isWaiting && 'Waiting for your first event … Open a page that has the tag.'}
       </p>
       {isWaiting && (
         <>
-          <p class="soft">Nothing arrives?</p>
-          <WhyNothing />
+          <p class="soft">No events?</p>
+          <Troubleshooting />
         </>
       )}
       {hasEvents && <Robots />}
@@ -83,8 +84,8 @@ const FirstEvent = ({ service }: { readonly service: Service }) => {
       )}
       {newest && (
         <details class="soft">
-          <summary>Nothing arrives from a page?</summary>
-          <WhyNothing />
+          <summary>No events from a page?</summary>
+          <Troubleshooting />
         </details>
       )}
     </Card>
@@ -98,14 +99,14 @@ interface Step {
   readonly href: string;
 }
 
-/** Whether the service is below a path, which the web server of a site can pass on. */
+/** Whether the service is below a path, which a site's web server can forward. */
 const hasPathOfSite = (): boolean => new URL(root).pathname !== '/';
 
 const stepsOf = (logsMore: boolean): readonly Step[] => [
   {
     title: 'Choose which sites may use the tag',
     isDone: (account.value?.accountOrigin.length ?? 0) > 0,
-    help: 'Without a list, a page of any site can send events with the token of your pages.',
+    help: 'Without a list, any site can send events with your token.',
     href: '#origins',
   },
   {
@@ -115,7 +116,7 @@ const stepsOf = (logsMore: boolean): readonly Step[] => [
     href: '../docs/identify',
   },
   {
-    title: 'Log what matters to you',
+    title: 'Log your own events',
     isDone: logsMore,
     help: 'Example: tracker.log("Basket filled", { product: "Stone teapot" })',
     href: '../docs/static-site',
@@ -124,9 +125,9 @@ const stepsOf = (logsMore: boolean): readonly Step[] => [
 
 const operatorSteps = (service: Service): readonly Step[] => [
   {
-    title: 'Serve the script from a path of your site, over HTTPS',
-    isDone: !isOnThisMachine() && location.protocol === 'https:' && hasPathOfSite(),
-    help: 'From a path of the site itself, Safari keeps a browser’s cookie for 400 days instead of 7.',
+    title: 'Serve the script from a path on your site, over HTTPS',
+    isDone: !isLoopback() && location.protocol === 'https:' && hasPathOfSite(),
+    help: 'If the script comes from your own site, its cookie lasts 400 days in Safari instead of 7.',
     href: '../docs/own-domain',
   },
   {
@@ -138,17 +139,20 @@ const operatorSteps = (service: Service): readonly Step[] => [
   {
     title: 'Turn on automatic backups',
     isDone: (service?.backupSeconds ?? 0) > 0,
-    help: 'With BACKUP_DIR, the server makes and verifies one each day.',
+    help: 'If BACKUP_DIR is set, the server makes and verifies a backup every day.',
     href: '../docs/backups',
   },
 ];
 
-/** Whether events were logged that the tag does not log by itself. The catalogue may also list those that never were. */
+/**
+ * Whether any event was logged other than page views, which the tag logs automatically. Checks counts: listed events
+ * may be unused.
+ */
 const useLogsMore = (): boolean => {
   const { value } = useAnswer(
     'definitions',
     (signal) => api.getEvent({ include: 'definition', limit: 1 }, { signal }),
-    { everyMs: everyMsOfSteps },
+    { everyMs: stepsPollMs },
   );
   const pageViewName = readPageViewName();
   return (value?.eventDefinition ?? []).some(({ eventName, count }) => count > 0 && eventName !== pageViewName);
@@ -175,7 +179,7 @@ const CheckList = ({ service }: { readonly service: Service }) => {
       <Steps steps={stepsOf(logsMore)} />
       {isOwner.value && (
         <>
-          <h3>For the operator of the server</h3>
+          <h3>For the server’s operator</h3>
           <Steps steps={operatorSteps(service)} />
         </>
       )}
@@ -183,7 +187,7 @@ const CheckList = ({ service }: { readonly service: Service }) => {
   );
 };
 
-const Parts = ({ service }: { readonly service: Service }) => (
+const Sections = ({ service }: { readonly service: Service }) => (
   <>
     <div class="set-up-column">
       <FirstEvent service={service} />
@@ -193,13 +197,13 @@ const Parts = ({ service }: { readonly service: Service }) => (
   </>
 );
 
-const OwnersParts = () => {
+const OwnerSections = () => {
   const { value } = useAnswer('service', (signal) => api.getService({}, { signal }), { everyMs });
-  return <Parts service={value} />;
+  return <Sections service={value} />;
 };
 
-/** What is pasted from here would send a site's own events to invented people. */
-const OwnTag = () => (
+/** The sample shop shows no tag: a site that used it would mix its events with the invented ones. */
+const SampleShopTag = () => (
   <Card title="The script tag">
     <p>The tag for your pages is in your own account. Switch to it in the account menu.</p>
   </Card>
@@ -212,8 +216,8 @@ export const SetUp = () => (
       <OpenSampleShop />
     </header>
     <div class="set-up">
-      {isSampleShop.value ? <OwnTag /> : <ScriptTag />}
-      {isOwner.value ? <OwnersParts /> : <Parts service={undefined} />}
+      {isSampleShop.value ? <SampleShopTag /> : <ScriptTag />}
+      {isOwner.value ? <OwnerSections /> : <Sections service={undefined} />}
     </div>
   </>
 );

@@ -1,4 +1,4 @@
-/** Settings: tokens and sessions, the account and its privacy, the audit log. */
+/** The settings page. */
 import { useEffect } from 'preact/hooks';
 import { settingsTabs } from '../frame/settings-tabs.ts';
 import { chosenTab, Tabs } from '../parts/tabs.tsx';
@@ -23,10 +23,10 @@ const contents = {
 } as const;
 
 export const Settings = () => {
-  // The first tab is one that the role may read.
+  // Puts a tab that every role may read first.
   const tabs = isOwner.value ? settingsTabs : Object.assign({ account: '' }, settingsTabs);
   const chosen = chosenTab({ parameter: 'tab', tabs });
-  // Somebody may have joined since.
+  // A new member may have joined since.
   useEffect(() => {
     readMembers().catch(() => {});
   }, [chosen]);
@@ -35,7 +35,7 @@ export const Settings = () => {
     <>
       <header class="page-head">
         <h1>Settings</h1>
-        <Tabs parameter="tab" tabs={tabs} label="Part" />
+        <Tabs parameter="tab" tabs={tabs} label="Settings" />
       </header>
       <Content />
     </>

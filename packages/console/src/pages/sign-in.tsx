@@ -1,8 +1,8 @@
-/** Signing in: with an e-mail address and a password, with a passkey, or with a token. */
+/** The sign-in form: e-mail address and password, passkey, or token. */
 import { useEffect, useState } from 'preact/hooks';
-import { Mark } from '../parts/mark.tsx';
-import { hasPasskeys, usePasskey } from '../passkeys.ts';
-import { hrefOfAccount, isAdding, type Proof, sessions, signedOutBecause, signIn } from '../session.ts';
+import { Logo } from '../parts/mark.tsx';
+import { hasPasskeys, requestPasskey } from '../passkeys.ts';
+import { hrefOfAccount, isAdding, type Proof, sessions, signedOutReason, signIn } from '../session.ts';
 
 const WithPassword = () => (
   <>
@@ -13,7 +13,7 @@ const WithPassword = () => (
   </>
 );
 
-/** Once, when it comes in the place of the other fields: they were before the button that has the focus. */
+/** A stable function, so it runs only on mount. The field replaces others that come before the focused button. */
 const focus = (input: HTMLInputElement | null) => input?.focus();
 
 const WithToken = () => (
@@ -31,8 +31,8 @@ const WithToken = () => (
       required
     />
     <p id="token-help" class="soft">
-      The token is sent to this server once and is not stored in the browser. A viewer token only reads, and an editor
-      token changes contacts and the catalogue.
+      The token is sent to this server once and is not stored in the browser. A viewer token can only read; an editor
+      token can also change contacts and the catalogue.
     </p>
   </>
 );
@@ -41,7 +41,9 @@ const Help = ({ byPassword }: { readonly byPassword: boolean }) =>
   byPassword ? (
     <details>
       <summary>I can’t sign in</summary>
-      <p>An owner of the account can send you a new invitation in Settings, Team. So can this command on the server:</p>
+      <p>
+        An owner of the account can send you a new invitation from Settings, Team. Or run this command on the server:
+      </p>
       <pre>
         <code>npx firsthand user invite you@shop.example --role owner</code>
       </pre>
@@ -50,8 +52,7 @@ const Help = ({ byPassword }: { readonly byPassword: boolean }) =>
     <details>
       <summary>Where do I get a token?</summary>
       <p>
-        <code>npm start</code> prints a link that signs in once, and the first server token. This command makes a viewer
-        token:
+        <code>npm start</code> prints a one-time sign-in link and the first server token. To create a viewer token, run:
       </p>
       <pre>
         <code>npx firsthand token create --kind viewer</code>
@@ -59,7 +60,7 @@ const Help = ({ byPassword }: { readonly byPassword: boolean }) =>
     </details>
   );
 
-/** The accounts that the browser is signed in to all the same, when another one was asked for or a session has ended. */
+/** Links to accounts that the browser is still signed in to, after one session has ended. */
 const OpenAccounts = () => {
   if (isAdding.value || sessions.value.length === 0) return null;
   return (
@@ -98,7 +99,7 @@ export const SignIn = () => {
   };
   const withPasskey = async () => {
     setBusy(true);
-    const { problem, passkey } = await usePasskey();
+    const { problem, passkey } = await requestPasskey();
     setProblem(problem || (await signIn({ passkey })));
     setBusy(false);
   };
@@ -109,11 +110,11 @@ export const SignIn = () => {
   return (
     <main class="sign-in" id="content">
       <form onSubmit={submit} aria-busy={isBusy}>
-        <Mark />
+        <Logo />
         <h1>{isAdding.value ? 'Sign in to another account' : 'Sign in to Firsthand'}</h1>
-        {signedOutBecause.value && (
+        {signedOutReason.value && (
           <p class="sign-in-why" role="alert">
-            {signedOutBecause.value}
+            {signedOutReason.value}
           </p>
         )}
         {byPassword ? <WithPassword /> : <WithToken />}

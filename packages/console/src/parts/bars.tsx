@@ -1,40 +1,39 @@
-/** A list of values with a bar each, as long as their share of the greatest. */
+/** A list of values with bars. */
 
 import { formatShare, formatWhole, moreRows } from '../reading/format.ts';
-import { Empty } from './small.tsx';
+import { EmptyState } from './small.tsx';
 
 interface Bar {
   readonly key: string;
-  /** '' is written as (empty). */
+  /** '' is shown as (empty). */
   readonly label: string;
   readonly count: number;
-  /** Where a click leads. */
   readonly href?: string | undefined;
-  /** Whether it counts those without a value. */
+  /** Whether it is the row for events without a value. */
   readonly isRest?: boolean;
-  /** What a click does, in words. */
+  /** The tooltip of the link. */
   readonly hint?: string | undefined;
 }
 
 interface BarsProps {
   readonly bars: readonly Bar[];
-  /** What all counts are a part of. */
+  /** The total for shares. */
   readonly total: number;
-  /** What is counted, as the head of its column. */
+  /** The header of the count column. */
   readonly unit: string;
   readonly what: string;
-  /** What further values count together, how many there are, and where all are seen, as far as that is known. */
+  /** The remaining values: their number and total count if known, and a link to all values. */
   readonly others?:
     | { readonly groups?: number; readonly count: number; readonly href?: string | undefined }
     | undefined;
-  /** What to say when there is no bar. */
+  /** The text if there are no bars. */
   readonly none?: string;
 }
 
-export const Bars = ({ bars, total, unit, what, others, none = 'Nothing in this range' }: BarsProps) => {
-  if (bars.length === 0) return <Empty title={none} />;
-  const further = others?.groups === undefined ? 'Others' : moreRows(others.groups);
-  const most = Math.max(...bars.map(({ count }) => count), 1);
+export const Bars = ({ bars, total, unit, what, others, none = 'No data in this range' }: BarsProps) => {
+  if (bars.length === 0) return <EmptyState title={none} />;
+  const othersLabel = others?.groups === undefined ? 'Others' : moreRows(others.groups);
+  const max = Math.max(...bars.map(({ count }) => count), 1);
   return (
     <table class="bars">
       <thead>
@@ -51,7 +50,7 @@ export const Bars = ({ bars, total, unit, what, others, none = 'Nothing in this 
           return (
             <tr key={key} class={isRest ? 'rest' : undefined}>
               <th scope="row">
-                <span class="bar" style={{ width: `${(count / most) * 100}%` }} />
+                <span class="bar" style={{ width: `${(count / max) * 100}%` }} />
                 {href === undefined ? (
                   <span class="bar-label" title={label}>
                     {label}
@@ -74,10 +73,10 @@ export const Bars = ({ bars, total, unit, what, others, none = 'Nothing in this 
           <tr>
             <th scope="row">
               {others.href === undefined ? (
-                <span class="bar-label">{further}</span>
+                <span class="bar-label">{othersLabel}</span>
               ) : (
                 <a class="bar-label" href={others.href} title={`All ${what.toLowerCase()}`}>
-                  {further}
+                  {othersLabel}
                 </a>
               )}
             </th>

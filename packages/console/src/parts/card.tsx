@@ -1,4 +1,4 @@
-/** A card: a part of a page with a title, which shows the answer to one question in each of its states. */
+/** A card: a titled section of a page. */
 import type { ComponentChildren } from 'preact';
 import { useId } from 'preact/hooks';
 import type { Answer } from '../reading/answer.ts';
@@ -6,7 +6,7 @@ import { Problem, Skeleton, SlowNote } from './small.tsx';
 
 interface CardProps {
   readonly title: ComponentChildren;
-  /** Beside the title. */
+  /** Shown next to the title. */
   readonly tools?: ComponentChildren;
   readonly class?: string;
   readonly children: ComponentChildren;
@@ -28,18 +28,18 @@ export const Card = ({ title, tools, class: name = '', children }: CardProps) =>
 interface AnsweredProps<Value> {
   readonly answer: Answer<Value>;
   readonly lines?: number;
-  /** What to say when the first answer takes long. */
+  /** The text if the first answer is slow. */
   readonly slow?: string;
   readonly children: (value: Value) => ComponentChildren;
 }
 
-/** Shows an answer; dimmed while a newer one is awaited, lines in its place before the first, and why there is none. */
-export const Answered = <Value,>({ answer, lines = 6, slow, children }: AnsweredProps<Value>) => {
-  const { value, problem, isFinal, isOld, again } = answer;
+/** Shows an answer, dimmed while a newer one is loading; a skeleton before the first one; or the error. */
+export const AnswerView = <Value,>({ answer, lines = 6, slow, children }: AnsweredProps<Value>) => {
+  const { value, problem, isFinal, isOld, reload } = answer;
   const isAwaited = problem === undefined && (value === undefined || isOld);
   return (
     <div class={isAwaited && value !== undefined ? 'answered answered-old' : 'answered'} aria-busy={isAwaited}>
-      {problem !== undefined && <Problem text={problem} {...(!isFinal && { again })} />}
+      {problem !== undefined && <Problem text={problem} {...(!isFinal && { reload })} />}
       {value !== undefined
         ? children(value)
         : problem === undefined && (

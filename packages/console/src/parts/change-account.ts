@@ -1,4 +1,4 @@
-/** Changes of the account that the page shows before the server has answered. */
+/** Optimistic account changes: the page shows them before the server has answered. */
 import type { RequestFor } from '@firsthand/client';
 import { api } from '../api.ts';
 import { type Account, account, readAccount } from '../reading/account.ts';
@@ -7,12 +7,12 @@ import { act } from './notices.tsx';
 interface AccountChange {
   readonly change: RequestFor<'updateAccount'>;
   readonly undo: RequestFor<'updateAccount'>;
-  /** The fields of the account as they will be. */
+  /** The account fields after the change. */
   readonly shown: Partial<Account>;
   readonly done: string;
 }
 
-/** Returns whether it was done. If not, the page shows again what was there before. */
+/** Returns whether the change succeeded. If not, the page shows the previous state again. */
 export const changeAccount = async ({ change, undo, shown, done }: AccountChange): Promise<boolean> => {
   const before = account.peek();
   if (before) account.value = { ...before, ...shown };

@@ -1,16 +1,16 @@
-/** A link to a contact of which only the ID is known, with the name, which is read once. */
+/** A link to a contact by its ID. The name is fetched once and cached. */
 import { useEffect, useState } from 'preact/hooks';
 import { hrefOf } from '../address.ts';
 import { api, isGone } from '../api.ts';
 import { nameOfPerson } from '../reading/person.ts';
 
-/** undefined: there is no such contact any more. */
+/** undefined: the contact no longer exists. */
 const names = new Map<string, Promise<string | undefined>>();
 const maxNames = 1_000;
 
 const nameOfContact = (contactUUID: string): Promise<string | undefined> => {
-  const known = names.get(contactUUID);
-  if (known) return known;
+  const cached = names.get(contactUUID);
+  if (cached) return cached;
   const name = api.getContact({ contactUUID }).then(
     ({ contact }) => nameOfPerson(contact),
     (error) => {

@@ -1,8 +1,8 @@
-/** A button that copies a text, and says that it did. */
-import { useCopying } from './copying.ts';
+/** A button that copies a text and confirms it. */
+import { useCopy } from './copying.ts';
 
 export const CopyButton = ({ text }: { readonly text: string }) => {
-  const { isCopied, copy } = useCopying(text);
+  const { isCopied, copy } = useCopy(text);
   return (
     <button type="button" class="main" onClick={copy}>
       {isCopied ? 'Copied' : 'Copy'}

@@ -1,10 +1,10 @@
-/** Copying a text: returns whether it was just copied, and a function that copies it. */
+/** A hook for copying text. */
 import { useState } from 'preact/hooks';
 
 const copiedMs = 1_500;
 
-/** Without HTTPS, except on this machine, a page has no clipboard: `copy` does nothing there. */
-export const useCopying = (text: string) => {
+/** `copy` does nothing without a secure context (HTTPS or localhost), where pages have no clipboard. */
+export const useCopy = (text: string) => {
   const [isCopied, setCopied] = useState(false);
   const copy = () =>
     navigator.clipboard?.writeText(text).then(() => {

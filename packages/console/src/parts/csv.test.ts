@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { toCSV } from './csv.ts';
 
-it('writes rows as RFC 4180 has it', () => {
+it('writes rows as RFC 4180 specifies', () => {
   const rows = [
     ['Ann "the cup" Lemon', 'a,b', 1.5],
     ['two\nlines', null, undefined],
@@ -12,7 +12,7 @@ it('writes rows as RFC 4180 has it', () => {
 });
 
 it.each(['=1+1', '+1', '-1', '@SUM(A1)', '\t=1', '\r=1', '\n=1', '=HYPERLINK("http://evil.example";"x")'])(
-  'lets no spreadsheet take %j for a formula',
+  'prevents spreadsheets from reading %j as a formula',
   (text) => {
     const [, cell = ''] = toCSV(['a'], [[text]]).split('\r\n');
     expect(cell.replace(/^"/, '')[0]).toBe("'");
@@ -24,16 +24,16 @@ it.each([
   ['two\n=1+1', '"two\n\'=1+1"'],
   ['\t=1+1', "'\t'=1+1"],
   ['＝1+1', "'＝1+1"],
-])('writes %j so that no program finds a formula inside it either', (text, written) => {
+])('escapes the formula inside %j', (text, written) => {
   expect(toCSV(['a'], [[text]])).toBe(`a\r\n${written}\r\n`);
 });
 
-it('leaves text with such signs elsewhere as it is', () => {
+it('does not change text with these characters in other places', () => {
   const text = 'tea & biscuits=good; e-mail a@b.example +1';
   expect(toCSV(['a'], [[text]])).toBe(`a\r\n${text}\r\n`);
 });
 
-it('leaves numbers below zero numbers', () => {
+it('does not escape negative numbers', () => {
   expect(toCSV(['a'], [[-5]])).toBe('a\r\n-5\r\n');
 });
 

@@ -1,4 +1,4 @@
-/** A dialog with a form: its fields, why what was sent did not do, and the ways out. */
+/** A dialog with a form, its error, and its buttons. */
 import type { ComponentChildren } from 'preact';
 import { Dialog } from './dialog.tsx';
 import { Problem } from './small.tsx';
@@ -7,13 +7,13 @@ interface DialogFormProps {
   readonly title: string;
   readonly class?: string;
   readonly close: () => void;
-  /** What the button that submits says. */
+  /** The label of the submit button. */
   readonly action: string;
   readonly submit: (fields: FormData) => unknown;
-  /** Why it did not do; '' or absent: it did, or was not tried. */
+  /** The text of the last error; '' or absent if there is none. */
   readonly problem?: string;
   readonly isDisabled?: boolean;
-  /** Whether the action cannot be undone. */
+  /** Whether the action can't be undone. */
   readonly isDanger?: boolean;
   readonly children: ComponentChildren;
 }

@@ -1,4 +1,4 @@
-/** A dialog over the page: closed by Escape, by a click beside it, or by what is chosen in it. */
+/** A modal dialog. Escape and clicks outside close it. */
 import type { ComponentChildren } from 'preact';
 import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 
@@ -12,14 +12,14 @@ interface DialogProps {
 export const Dialog = ({ title, close, class: name = '', children }: DialogProps) => {
   const id = useId();
   const dialog = useRef<HTMLDialogElement>(null);
-  // Before the next key arrives: it belongs into the dialog.
+  // A layout effect, so that the next key press already goes to the dialog.
   useLayoutEffect(() => {
     const before = document.activeElement;
     dialog.current?.showModal();
     return () => (before instanceof HTMLElement ? before.focus() : undefined);
   }, []);
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: Escape does the same, as in every dialog.
+    // biome-ignore lint/a11y/useKeyWithClickEvents: Escape closes a dialog, too.
     <dialog
       ref={dialog}
       class={`dialog ${name}`}

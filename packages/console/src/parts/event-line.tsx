@@ -1,14 +1,14 @@
-/** An event in a list; opened, it says everything of itself, and why it belongs to whom it belongs to. */
+/** An event in a list. Expanded, it shows all fields and why it belongs to its contact. */
 import type { AnswerFor } from '@firsthand/client';
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { programIn } from '../reading/browser.ts';
 import { attributeName, valueName } from '../reading/filter.ts';
-import { At, Badge, Copyable } from './small.tsx';
+import { Badge, CopyableText, Time } from './small.tsx';
 
 export type LoggedEvent = AnswerFor<'getEvent'>['event'][number];
 
-/** The reason why an event belongs to somebody, as a sentence. */
+/** Explains which contact an event belongs to and why. */
 const reasonOf = ({ why, contactUUID }: LoggedEvent): string => {
   switch (why?.rule) {
     case 'logged with the contact':
@@ -16,7 +16,7 @@ const reasonOf = ({ why, contactUUID }: LoggedEvent): string => {
     case 'linked':
       return `The browser was linked to this contact before the event${why.verified ? '' : ', by an unconfirmed claim'}.`;
     case 'reached back':
-      return `Anonymous when it happened. The browser was linked to this contact later, and the link reaches back to it${why.verified ? '' : '; the link comes from an unconfirmed claim'}.`;
+      return `Anonymous at the time. The browser was linked to this contact later${why.verified ? '' : ', by an unconfirmed claim'}, and the link includes earlier events.`;
     case 'nobody':
       return 'This browser does not belong to a contact yet.';
     default:
@@ -25,44 +25,44 @@ const reasonOf = ({ why, contactUUID }: LoggedEvent): string => {
 };
 
 const firstOf = ({ eventAttrArray }: LoggedEvent, ...attrIDs: string[]): string => {
-  for (const wanted of attrIDs) {
-    const found = eventAttrArray.find(({ attrID }) => attrID === wanted);
-    if (found?.attrValue) return found.attrValue;
+  for (const name of attrIDs) {
+    const match = eventAttrArray.find(({ attrID }) => attrID === name);
+    if (match?.attrValue) return match.attrValue;
   }
   return '';
 };
 
 const isOfRobot = (event: LoggedEvent): boolean => firstOf(event, 'robot') === 'true';
 
-/** A short text that distinguishes an event from others of its kind. */
+/** A short text that distinguishes an event from others with the same name. */
 const gist = (event: LoggedEvent): string => {
-  const told = firstOf(event, 'path', 'product', 'title', 'name');
-  if (told) return told;
+  const summary = firstOf(event, 'path', 'product', 'title', 'name');
+  if (summary) return summary;
   const first = event.eventAttrArray.find(({ attrID }) => !attrID.startsWith('$'));
   return first ? `${attributeName(first.attrID)} ${first.attrValue}` : '';
 };
 
 interface EventLineProps {
   readonly event: LoggedEvent;
-  /** Whose it is, where the list is of several people. */
-  readonly who?: ComponentChildren;
+  /** A link to the person, for lists of several people. */
+  readonly person?: ComponentChildren;
 }
 
-export const EventLine = ({ event, who }: EventLineProps) => {
+export const EventLine = ({ event, person }: EventLineProps) => {
   const [isOpen, setOpen] = useState(false);
   const { eventName, eventTime, eventUUID, eventAttrArray, userUUID, eventTimeReplaced, why } = event;
   const device = programIn(eventAttrArray);
   return (
     <li class={isOpen ? 'event event-open' : 'event'}>
       <div class="event-line">
-        <At time={eventTime} />
+        <Time time={eventTime} />
         <button type="button" class="event-name" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
           {eventName}
         </button>
-        {who && <span class="event-who">{who}</span>}
+        {person && <span class="event-who">{person}</span>}
         <span class="event-gist">{gist(event)}</span>
         {isOfRobot(event) && (
-          <span class="event-robot" title="Reports leave robots out">
+          <span class="event-robot" title="Reports exclude robots">
             <Badge tone="open">robot</Badge>
           </span>
         )}
@@ -74,7 +74,7 @@ export const EventLine = ({ event, who }: EventLineProps) => {
         <div class="event-all">
           <p>{reasonOf(event)}</p>
           {why?.mergedFrom && <p>It was logged for a contact that has been merged into this one.</p>}
-          {eventTimeReplaced && <p>The browser’s clock was wrong: this is the time at which the event arrived.</p>}
+          {eventTimeReplaced && <p>The browser’s clock was wrong. The time shown is when the event arrived.</p>}
           <dl>
             {eventAttrArray.map(({ attrID, attrValue }) => (
               <div key={attrID}>
@@ -85,20 +85,20 @@ export const EventLine = ({ event, who }: EventLineProps) => {
             <div>
               <dt>Time</dt>
               <dd>
-                <At time={eventTime} form="long" />
+                <Time time={eventTime} form="long" />
               </dd>
             </div>
             <div>
               <dt>Event ID</dt>
               <dd>
-                <Copyable text={eventUUID} />
+                <CopyableText text={eventUUID} />
               </dd>
             </div>
             {userUUID && (
               <div>
                 <dt>Browser ID</dt>
                 <dd>
-                  <Copyable text={userUUID} />
+                  <CopyableText text={userUUID} />
                 </dd>
               </div>
             )}

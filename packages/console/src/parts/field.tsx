@@ -1,11 +1,11 @@
-/** A labelled field of a form, with a sentence that explains it. */
+/** A labeled form field with an optional hint. */
 import type { ComponentChildren } from 'preact';
 import { useId } from 'preact/hooks';
 
 interface FieldProps {
   readonly label: string;
   readonly hint?: string | undefined;
-  /** Makes the control. It takes these attributes. */
+  /** Renders the control with these attributes. */
   readonly children: (attributes: {
     readonly id: string;
     readonly 'aria-describedby': string | undefined;

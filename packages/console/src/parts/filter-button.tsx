@@ -1,4 +1,4 @@
-/** Opens the filter builder, which is loaded then: for the filter of the page, or for that of a segment. */
+/** Opens the filter builder for the page's filter or that of a segment. The builder is loaded on the first click. */
 import type { ComponentType } from 'preact';
 import { useState } from 'preact/hooks';
 import { conditions, type EditedSegment } from '../reading/filter.ts';

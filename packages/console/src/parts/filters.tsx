@@ -1,16 +1,18 @@
-/** The conditions of the filter that is seen, each with a way to take it out. */
-import { type Condition, conditions, hrefToHave, hrefToRemove, inWords } from '../reading/filter.ts';
+/** The conditions of the current filter, each with a link that removes it. */
+import { type Condition, conditions, describeCondition, hrefToRemove, hrefWithFilter } from '../reading/filter.ts';
 import { SaveSegment } from './segments.tsx';
 
-/** Explains that a filter of pages leaves out the people's other events, such as purchases, and links to these. */
+/**
+ * Explains that a filter by page excludes other events of the same people, and links to a filter that includes them.
+ */
 const PageHint = () => {
   const isOfPage = ({ attrID, is }: Condition) => attrID === 'path' && is !== undefined;
   if (!conditions.value.some(isOfPage)) return null;
   const ofPeople = conditions.value.map((each) => (isOfPage(each) ? { did: { filter: each } } : each));
   return (
     <p class="soft">
-      Only events on this page count, so purchases on other pages are left out.{' '}
-      <a href={hrefToHave(ofPeople)}>Show everything that people who saw this page did</a>
+      Only events on this page are counted, so purchases on other pages are not included.{' '}
+      <a href={hrefWithFilter(ofPeople)}>Show everything that people who saw this page did</a>
     </p>
   );
 };
@@ -20,7 +22,7 @@ export const Filters = () =>
     <div class="filter-line">
       <ul class="filters" aria-label="Filter">
         {conditions.value.map((condition) => {
-          const words = inWords(condition);
+          const words = describeCondition(condition);
           return (
             <li key={words}>
               <span title={words}>{words}</span>

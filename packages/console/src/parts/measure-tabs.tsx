@@ -1,4 +1,4 @@
-/** The measures of a report as tabs: each with its count, and how it changed since the earlier range. */
+/** The measures of a report as tabs, each with its value and its change from the earlier range. */
 import { hrefWith } from '../address.ts';
 import { formatChange, formatDays } from '../reading/format.ts';
 import { type Measure, measuresOf, measureText } from '../reading/measures.ts';

@@ -1,4 +1,4 @@
-/** Short messages at the edge of the page: what was done, with a way to undo it. */
+/** Notices at the edge of the page: the result of an action, with a button to undo it. */
 import { signal } from '@preact/signals';
 import { messageOf } from '../api.ts';
 
@@ -6,42 +6,42 @@ interface Notice {
   readonly text: string;
   readonly undo?: (() => Promise<unknown>) | undefined;
   readonly isProblem?: boolean;
-  /** Until it is closed, or another one takes its place. */
+  /** Whether it stays until it is closed or replaced. */
   readonly stays?: boolean | undefined;
 }
 
 const notice = signal<Notice | undefined>(undefined);
 let timer: ReturnType<typeof setTimeout> | undefined;
-const shownMs = 12_000;
+const visibleMs = 12_000;
 
-export const show = (shown: Notice): void => {
+export const show = (next: Notice): void => {
   clearTimeout(timer);
-  notice.value = shown;
-  if (!shown.isProblem && !shown.stays) timer = setTimeout(hide, shownMs);
+  notice.value = next;
+  if (!next.isProblem && !next.stays) timer = setTimeout(hide, visibleMs);
 };
 const hide = (): void => {
   notice.value = undefined;
 };
 
 interface Outcome {
-  /** What was done. */
+  /** The text of the notice. */
   readonly done: string;
-  /** Absent: it can't be undone, or there is nothing to undo. */
+  /** Absent: the action can't be undone, or changed nothing. */
   readonly undo?: (() => Promise<unknown>) | undefined;
-  /** Whether the offer to undo it stays until the next action. */
+  /** Whether the notice stays until it is closed or replaced. */
   readonly stays?: boolean;
-  /** Runs when it, or its undoing, is done. */
+  /** Runs after the action and after its undo. */
   readonly after?: () => unknown;
 }
 
-/** Does something, says so, and offers to undo it. Returns whether it was done. */
+/** Runs an action, reports it, and offers to undo it. Returns whether it succeeded. */
 export const act = async <Result,>(
-  does: () => Promise<Result>,
+  action: () => Promise<Result>,
   outcome: Outcome | ((result: Result) => Outcome),
 ): Promise<boolean> => {
   let result: Result;
   try {
-    result = await does();
+    result = await action();
   } catch (error) {
     show({ text: messageOf(error), isProblem: true });
     return false;
@@ -70,7 +70,7 @@ export const Notices = () => (
             type="button"
             onClick={() => {
               const { undo } = notice.value ?? {};
-              // Once: the button is gone while it is undone.
+              // Replaces the button, so that it can't be pressed twice.
               show({ text: 'Undoing …', stays: true });
               undo?.();
             }}

@@ -1,11 +1,11 @@
-/** Chooses the range of time, and what to compare it with. */
+/** The selects for the date range and the comparison. */
 import { useState } from 'preact/hooks';
 import { setQuery } from '../address.ts';
 import { comparison, defaultPreset, lastDay, presets, range, today } from '../reading/range.ts';
-import { datesInWords, rangeInWords } from './range-words.ts';
+import { describeDates, describeRange } from './range-words.ts';
 
 interface RangePickerProps {
-  /** Whether the page compares the range with an earlier one. */
+  /** Whether the page supports a comparison with an earlier range. */
   readonly compares?: boolean;
 }
 
@@ -24,14 +24,14 @@ export const RangePicker = ({ compares = true }: RangePickerProps) => {
   };
   return (
     <fieldset class="range-picker">
-      <legend class="unseen">Range of time</legend>
-      <select aria-label="Range" title={datesInWords()} value={isChoosing ? 'custom' : name} onChange={choose}>
+      <legend class="unseen">Date range</legend>
+      <select aria-label="Range" title={describeDates()} value={isChoosing ? 'custom' : name} onChange={choose}>
         {Object.entries(presets).map(([preset, label]) => (
           <option key={preset} value={preset}>
             {label}
           </option>
         ))}
-        <option value="custom">{name === 'custom' ? rangeInWords() : 'Other days …'}</option>
+        <option value="custom">{name === 'custom' ? describeRange() : 'Custom range …'}</option>
       </select>
       {(isChoosing || name === 'custom') && (
         <>

@@ -1,28 +1,30 @@
-/** The range that is seen, in words. */
+/** The current date range and comparison, in words. */
 import { formatTime } from '../reading/format.ts';
 import { comparePeriod, lastDay, presets, range, today } from '../reading/range.ts';
 
-/** A day such as `2026-11-01`, for people. */
-const dayInWords = (text: string): string => formatTime(`${text}T12:00:00Z`, 'day', 'UTC');
+/** Formats a day such as `2026-11-01`. */
+const formatDay = (text: string): string => formatTime(`${text}T12:00:00Z`, 'day', 'UTC');
 
-export const datesInWords = (): string => {
+export const describeDates = (): string => {
   const { from, to } = range.value;
-  return `${dayInWords(from)} to ${dayInWords(to === undefined ? today.value : lastDay(to))}`;
+  return `${formatDay(from)} to ${formatDay(to === undefined ? today.value : lastDay(to))}`;
 };
 
-export const rangeInWords = (): string => (range.value.name === 'custom' ? datesInWords() : presets[range.value.name]);
+export const describeRange = (): string =>
+  range.value.name === 'custom' ? describeDates() : presets[range.value.name];
 
 const earlierRanges = {
-  previous: 'the period before',
+  previous: 'the previous period',
   week: 'a week earlier',
   month: 'a month earlier',
   year: 'a year earlier',
 } as const;
-const earlierInWords = (): string => (comparePeriod.value ? earlierRanges[comparePeriod.value] : '');
-/** The same as a label: `Period before`. */
+const describeEarlierRange = (): string => (comparePeriod.value ? earlierRanges[comparePeriod.value] : '');
+/** The comparison as a label: `Previous period`. */
 export const earlierLabel = (): string =>
-  earlierInWords()
+  describeEarlierRange()
     .replace('the ', '')
     .replace(/^./, (letter) => letter.toUpperCase());
 
-export const comparisonInWords = (): string => (comparePeriod.value && `, compared with ${earlierInWords()}`) || '';
+export const describeComparison = (): string =>
+  (comparePeriod.value && `, compared with ${describeEarlierRange()}`) || '';

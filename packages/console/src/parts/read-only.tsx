@@ -1,12 +1,12 @@
-/** The reason why nothing on a page can be changed. */
+/** A note that the current session can't change the page. */
 import { isOwner, mayChange } from '../reading/account.ts';
 
-export const ReadOnly = ({ forOwners = false }: { readonly forOwners?: boolean }) => {
+export const ReadOnlyNotice = ({ forOwners = false }: { readonly forOwners?: boolean }) => {
   if ((forOwners ? isOwner : mayChange).value) return null;
   return (
     <p class="hint">
-      {forOwners ? 'Only an owner can change this page.' : 'You have read access only.'} To change it, ask an owner for
-      another role, or sign in with a server token.
+      {forOwners ? 'Only owners can change this page.' : 'You have read-only access.'} To make changes, ask an owner to
+      change your role, or sign in with a server token.
     </p>
   );
 };

@@ -1,4 +1,4 @@
-/** Says that requests were refused and wait for a fix; nothing while there are none. For owners, who alone may read them. */
+/** A hint that there are refused requests to fix. Only owners may read them. */
 import { hrefOf } from '../address.ts';
 import { api } from '../api.ts';
 import { isOwner } from '../reading/account.ts';

@@ -1,4 +1,4 @@
-/** How many robots of each kind were there in the last five minutes: reports, and the counts of people, leave them out. */
+/** The number of robots of each kind in the last five minutes. Reports exclude them. */
 import { api } from '../api.ts';
 import { useAnswer } from '../reading/answer.ts';
 
@@ -9,7 +9,7 @@ const kindNames: Readonly<Record<string, readonly [one: string, many: string]>> 
   'AI agent': ['AI agent', 'AI agents'],
   crawler: ['crawler', 'crawlers'],
 };
-/** Also that of events without the label, which only the tracker has marked. */
+/** The default, also for events that only the tracker marked as from a robot. */
 const automated = ['automated browser', 'automated browsers'] as const;
 
 const countRobots = (signal: AbortSignal) =>

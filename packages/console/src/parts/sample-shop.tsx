@@ -1,4 +1,4 @@
-/** Sample data to look around in: the way in, and the way out. */
+/** The button that opens the sample shop, and the notice shown inside it. */
 import { useState } from 'preact/hooks';
 import { isOwner } from '../reading/account.ts';
 import {
@@ -14,7 +14,7 @@ import { act, show } from './notices.tsx';
 
 const progressMs = 500;
 
-/** A button that opens the sample shop, and fills it before; nothing where the server offers none. */
+/** Creates the sample shop if necessary, then opens it. Renders nothing if the server offers none. */
 export const OpenSampleShop = () => {
   const [isBusy, setBusy] = useState(false);
   const [share, setShare] = useState<number | undefined>(undefined);
@@ -30,23 +30,19 @@ export const OpenSampleShop = () => {
   return (
     <>
       <button type="button" onClick={open} disabled={isBusy} aria-busy={isBusy}>
-        {hasClosedSampleShop.value
-          ? 'Open the sample shop'
-          : isBusy
-            ? 'Filling a month of a small shop …'
-            : 'Look around with sample data'}
+        {hasClosedSampleShop.value ? 'Open the sample shop' : isBusy ? 'Loading sample data …' : 'Explore sample data'}
       </button>
-      {isBusy && <progress value={share} aria-label="Sample data stored" />}
+      {isBusy && <progress value={share} aria-label="Sample data loaded" />}
     </>
   );
 };
 
-/** The note stays hidden in this tab. */
+/** In sessionStorage: the notice stays hidden in this tab only. */
 const hiddenKey = 'firsthand sample shop note';
 
-/** Says on every page of the sample shop that nobody in it is real. */
+/** Shown on every page of the sample shop. */
 export const SampleShopNotice = () => {
-  const [isAsking, setAsking] = useState(false);
+  const [isConfirming, setConfirming] = useState(false);
   const [isHidden, setHidden] = useState(() => sessionStorage.getItem(hiddenKey) !== null);
   if (!isSampleShop.value || isHidden) return null;
   const hide = () => {
@@ -54,31 +50,31 @@ export const SampleShopNotice = () => {
     setHidden(true);
   };
   const remove = () => {
-    setAsking(false);
+    setConfirming(false);
     return act(removeSampleShop, { done: 'Sample data removed.' });
   };
   return (
     <div class="hint hint-line" role="note">
       <p>
-        <strong>This is sample data:</strong> a month of an invented tea shop, in a separate account.
+        <strong>This is sample data:</strong> one month of a made-up tea shop, in a separate account.
       </p>
       {isOwner.value && (
-        <button type="button" onClick={() => setAsking(true)}>
-          Remove it
+        <button type="button" onClick={() => setConfirming(true)}>
+          Remove sample data
         </button>
       )}
       <button type="button" class="quiet" aria-label="Hide this note" onClick={hide}>
         ×
       </button>
-      {isAsking && (
+      {isConfirming && (
         <DialogForm
           title="Remove the sample data?"
-          close={() => setAsking(false)}
-          action="Remove all of it"
+          close={() => setConfirming(false)}
+          action="Remove"
           submit={remove}
           isDanger
         >
-          <p>This deletes the account of the sample shop for everyone, with its views, links and members.</p>
+          <p>This deletes the sample shop account for everyone, including its views, links and members.</p>
         </DialogForm>
       )}
     </div>

@@ -1,7 +1,7 @@
-/** Saves a report as CSV: its intervals, or the rows of a breakdown. */
+/** Buttons that save a report as CSV: its intervals, or the rows of a breakdown. */
 import type { AnswerFor } from '@firsthand/client';
 import { moreRows } from '../reading/format.ts';
-import { type Counts, measured, measureHeads } from '../reading/measures.ts';
+import { type Counts, measureHeads, measureValues } from '../reading/measures.ts';
 import { isShared } from '../reading/shared.ts';
 import { toFile } from './csv.ts';
 import { SaveCSV, SaveFile } from './save-csv.tsx';
@@ -10,7 +10,7 @@ type CountedRow = readonly [label: string, counts: Counts];
 
 interface SaveCountsProps {
   readonly title: string;
-  /** The head of the first column. */
+  /** The header of the first column. */
   readonly what: string;
   readonly rows: readonly CountedRow[];
 }
@@ -21,13 +21,13 @@ const SaveCounts = ({ title, what, rows }: SaveCountsProps) => (
     read={() =>
       toFile(
         [what, ...measureHeads()],
-        rows.map(([label, counts]) => [label, ...measured(counts)]),
+        rows.map(([label, counts]) => [label, ...measureValues(counts)]),
       )
     }
   />
 );
 
-/** The intervals, each with the one of the earlier range that the plot shows at the same place, if there is a comparison. */
+/** Saves the intervals, each with the matching interval of the earlier range if there is a comparison. */
 export const SaveIntervals = ({
   totals: { interval = [], earlier },
 }: {
@@ -39,7 +39,7 @@ export const SaveIntervals = ({
       [...heads, ...(earlier ? heads.map((head) => `${head} (before)`) : [])],
       interval.map((row, index) => {
         const before = earlier?.interval?.[index];
-        return [row.from, ...measured(row), ...(earlier ? [before?.from, ...measured(before)] : [])];
+        return [row.from, ...measureValues(row), ...(earlier ? [before?.from, ...measureValues(before)] : [])];
       }),
     );
   return <SaveFile title="Measures" read={read} />;
@@ -53,7 +53,7 @@ interface SaveBreakdownProps extends Omit<SaveCountsProps, 'rows'> {
   readonly textOf: (row: Breakdown['row'][number]) => string;
 }
 
-/** All rows of a breakdown. A share link may read no others than it shows. */
+/** Saves all rows of a breakdown. A share link can only read the rows that it shows. */
 export const SaveBreakdown = ({ title, what, request, value, textOf }: SaveBreakdownProps) => {
   const { row = [], others } = value ?? {};
   if (!isShared) {

@@ -1,32 +1,32 @@
-/** Saves all rows of a list as a CSV file: says how many there are, then how many have arrived. */
+/** The button and dialog that save all rows of a list as CSV, with row count and progress. */
 import type { CSVOperation } from '@firsthand/client';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { messageOf } from '../api.ts';
-import { type CSVFile, type CSVRequest, type Reading, readCSV } from '../reading/csv.ts';
+import { type CSVFile, type CSVRequest, type ReadOptions, readCSV } from '../reading/csv.ts';
 import { formatWhole } from '../reading/format.ts';
 import { download } from './csv.ts';
 import { DialogForm } from './dialog-form.tsx';
 import { show } from './notices.tsx';
 
-interface SavedFile {
+interface SaveFileProps {
   readonly title: string;
-  /** How many rows there are, or reads it. Where that is unknown, the dialog reads the file to count them. */
+  /** The number of rows, or a function that reads it. If unknown, the dialog reads the file to count them. */
   readonly count?: number | (() => Promise<number | undefined>) | undefined;
-  readonly read: (reading: Reading) => CSVFile | Promise<CSVFile>;
-  /** Follows the number of rows. */
+  readonly read: (reading: ReadOptions) => CSVFile | Promise<CSVFile>;
+  /** Shown after the number of rows. */
   readonly note?: string;
 }
 
 const rowsOf = (count: number): string => (count === 1 ? '1 row' : `${formatWhole(count)} rows`);
 
-const SavingDialog = ({ title, count, read, note = '', close }: SavedFile & { readonly close: () => void }) => {
+const SaveDialog = ({ title, count, read, note = '', close }: SaveFileProps & { readonly close: () => void }) => {
   const [total, setTotal] = useState(typeof count === 'number' ? count : undefined);
-  /** While the file is read. */
+  /** The rows received so far, while the file is being read. */
   const [rows, setRows] = useState<number | undefined>(undefined);
   const [problem, setProblem] = useState('');
-  const ending = useRef(new AbortController());
+  const controller = useRef(new AbortController());
   const file = useRef<CSVFile | undefined>(undefined);
-  const { signal } = ending.current;
+  const { signal } = controller.current;
   const readFile = async () => {
     setProblem('');
     setRows(0);
@@ -38,14 +38,14 @@ const SavingDialog = ({ title, count, read, note = '', close }: SavedFile & { re
     }
     setRows(undefined);
   };
-  const findTotal = async () => {
-    const found = typeof count === 'function' ? await count().catch(() => undefined) : count;
-    if (found === undefined) await readFile();
-    else setTotal(found);
+  const readTotal = async () => {
+    const rowCount = typeof count === 'function' ? await count().catch(() => undefined) : count;
+    if (rowCount === undefined) await readFile();
+    else setTotal(rowCount);
   };
   useEffect(() => {
-    findTotal();
-    return () => ending.current.abort();
+    readTotal();
+    return () => controller.current.abort();
   }, []);
   const save = async () => {
     if (!file.current) await readFile();
@@ -64,7 +64,7 @@ const SavingDialog = ({ title, count, read, note = '', close }: SavedFile & { re
       isDisabled={rows !== undefined || (total === undefined && problem === '')}
     >
       {rows === undefined ? (
-        <p role="status">{total === undefined ? 'Counting the rows …' : `The file has ${rowsOf(total)}${note}.`}</p>
+        <p role="status">{total === undefined ? 'Counting rows …' : `The file has ${rowsOf(total)}${note}.`}</p>
       ) : (
         <p>
           <progress max={total && Math.max(total, rows)} value={total && rows} aria-label="Rows received" />{' '}
@@ -78,8 +78,8 @@ const SavingDialog = ({ title, count, read, note = '', close }: SavedFile & { re
   );
 };
 
-/** Saves a file of rows that the page has, or reads. */
-export const SaveFile = (props: SavedFile) => {
+/** Saves rows as a file. */
+export const SaveFile = (props: SaveFileProps) => {
   const [isOpen, setOpen] = useState(false);
   return (
     <>
@@ -92,16 +92,20 @@ export const SaveFile = (props: SavedFile) => {
       >
         CSV
       </button>
-      {isOpen && <SavingDialog {...props} close={() => setOpen(false)} />}
+      {isOpen && <SaveDialog {...props} close={() => setOpen(false)} />}
     </>
   );
 };
 
-/** Saves all rows of an operation, whichever of them the page shows. */
+/** Saves all rows of an operation, including those the page does not show. */
 export const SaveCSV = <Name extends CSVOperation>({
   operation,
   request,
   ...props
-}: Omit<SavedFile, 'read'> & { readonly operation: Name; readonly request: CSVRequest<Name> }) => (
-  <SaveFile {...props} read={(reading) => readCSV(operation, request, reading)} note=", not only those on this page" />
+}: Omit<SaveFileProps, 'read'> & { readonly operation: Name; readonly request: CSVRequest<Name> }) => (
+  <SaveFile
+    {...props}
+    read={(reading) => readCSV(operation, request, reading)}
+    note=", including those not on this page"
+  />
 );

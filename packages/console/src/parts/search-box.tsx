@@ -1,24 +1,24 @@
-/** A search box whose text is in the address, a moment after it was typed. */
+/** A search box that stores its text in the URL, debounced. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { query, setQuery } from '../address.ts';
 
 const typingMs = 200;
 
 export const SearchBox = ({ label }: { readonly label: string }) => {
-  const inAddress = query.value.get('text') ?? '';
-  const [text, setText] = useState(inAddress);
-  // What this box has put there is behind what was typed since, and has no space at its end.
-  const put = useRef(inAddress);
+  const urlText = query.value.get('text') ?? '';
+  const [text, setText] = useState(urlText);
+  // The last text this box wrote to the URL. It is trimmed, and may be older than the text in the box.
+  const lastText = useRef(urlText);
   useEffect(() => {
-    if (inAddress === put.current) return;
-    put.current = inAddress;
-    setText(inAddress);
-  }, [inAddress]);
+    if (urlText === lastText.current) return;
+    lastText.current = urlText;
+    setText(urlText);
+  }, [urlText]);
   useEffect(() => {
     const next = text.trim();
-    if (next === put.current) return;
+    if (next === lastText.current) return;
     const timer = setTimeout(() => {
-      put.current = next;
+      lastText.current = next;
       setQuery({ text: next }, { replace: true });
     }, typingMs);
     return () => clearTimeout(timer);

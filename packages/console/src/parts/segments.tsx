@@ -1,10 +1,10 @@
-/** Saved segments as conditions of the filter, and the filter saved as one. */
+/** Choosing a saved segment, and saving the filter as a segment. */
 import { useState } from 'preact/hooks';
 import { go } from '../address.ts';
 import { api, problemOf } from '../api.ts';
 import { mayChange } from '../reading/account.ts';
-import { forgetAnswers, useAnswer } from '../reading/answer.ts';
-import { conditions, filterWith, hrefToHave } from '../reading/filter.ts';
+import { clearAnswers, useAnswer } from '../reading/answer.ts';
+import { conditions, filterWith, hrefWithFilter } from '../reading/filter.ts';
 import { DialogForm } from './dialog-form.tsx';
 import { Field } from './field.tsx';
 import { FilterButton } from './filter-button.tsx';
@@ -18,11 +18,11 @@ const SaveDialog = ({ close }: { readonly close: () => void }) => {
     const filter = filterWith();
     if (filter === undefined) return;
     const attempt = api.createSegment({ segmentName, filter });
-    const refused = await problemOf(attempt);
-    if (refused) return setProblem(refused);
+    const rejection = await problemOf(attempt);
+    if (rejection) return setProblem(rejection);
     close();
-    await act(() => attempt, { done: `Saved the segment “${segmentName}”.`, after: forgetAnswers });
-    go(hrefToHave([{ segment: segmentName }]));
+    await act(() => attempt, { done: `Saved the segment “${segmentName}”.`, after: clearAnswers });
+    go(hrefWithFilter([{ segment: segmentName }]));
   };
   return (
     <DialogForm title="Save as a segment" close={close} action="Save" submit={save} problem={problem}>
@@ -41,7 +41,7 @@ const SaveDialog = ({ close }: { readonly close: () => void }) => {
   );
 };
 
-/** Saves the filter that is seen, unless it is a segment alone. */
+/** Offers to save the current filter, unless it is just a segment. */
 export const SaveSegment = () => {
   const [isOpen, setOpen] = useState(false);
   const isSegment = conditions.value.length === 1 && conditions.value[0]?.segment !== undefined;
@@ -56,18 +56,18 @@ export const SaveSegment = () => {
   );
 };
 
-/** Shows the segment of the filter, and chooses another one. It is there before the segments are, so that nothing moves. */
+/** Chooses the segment of the filter. Rendered before the segments have loaded, so that nothing moves. */
 export const SegmentChoice = () => {
   const { value } = useAnswer('segments', (signal) => api.listSegments({}, { signal }));
   const chosen = conditions.value.find(({ segment }) => segment !== undefined);
   const others = conditions.value.filter((each) => each !== chosen);
   const chosenName = String(chosen?.segment ?? '');
-  // The chosen one is listed before the others are read, and when it was deleted.
+  // Includes the chosen one before the list has loaded, and after it was deleted.
   const names = new Set([
     ...(value?.segment ?? []).map(({ segmentName }) => segmentName),
     ...(chosen ? [chosenName] : []),
   ]);
-  const choose = (segment: string) => go(hrefToHave(segment === '' ? others : [...others, { segment }]));
+  const choose = (segment: string) => go(hrefWithFilter(segment === '' ? others : [...others, { segment }]));
   return (
     <>
       <FilterButton />

@@ -1,36 +1,36 @@
-/** The small parts of every page: times, IDs to copy, faces, marks. */
+/** Small components that every page uses. */
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { isOnThisMachine } from '../address.ts';
+import { isLoopback } from '../address.ts';
 import { isOwner } from '../reading/account.ts';
 import { formatAgo, formatTime } from '../reading/format.ts';
 import { hueOf } from '../reading/person.ts';
-import { useCopying } from './copying.ts';
+import { useCopy } from './copying.ts';
 
-/** How long ago something was; the exact time in a tooltip. */
-export const Ago = ({ time }: { readonly time: string }) => (
+/** A relative time such as “3 hours ago”, with the exact time as a tooltip. */
+export const RelativeTime = ({ time }: { readonly time: string }) => (
   <time dateTime={time} title={formatTime(time, 'full')}>
     {formatAgo(time, Date.now())}
   </time>
 );
 
-/** To ask the browser takes longer than to show an event. */
-const readersZone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+/** Cached: resolvedOptions() takes longer than rendering an event. */
+const localTimeZone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
-/** A time of day in the account's zone; with the whole time in a tooltip, there also in the reader's zone. */
-export const At = ({ time, form = 'time' }: { readonly time: string; readonly form?: 'time' | 'long' }) => {
-  const here = formatTime(time, 'full', readersZone);
+/** A time in the account's time zone. The tooltip has the full time, also in the browser's time zone if it differs. */
+export const Time = ({ time, form = 'time' }: { readonly time: string; readonly form?: 'time' | 'long' }) => {
+  const here = formatTime(time, 'full', localTimeZone);
   const there = formatTime(time, 'full');
   return (
-    <time dateTime={time} title={here === there ? there : `${there}\nWhere you are: ${here}`}>
+    <time dateTime={time} title={here === there ? there : `${there}\nYour time: ${here}`}>
       {formatTime(time, form)}
     </time>
   );
 };
 
-/** An ID or a text that a click copies. */
-export const Copyable = ({ text, label = text }: { readonly text: string; readonly label?: string }) => {
-  const { isCopied, copy } = useCopying(text);
+/** Text that is copied on click. */
+export const CopyableText = ({ text, label = text }: { readonly text: string; readonly label?: string }) => {
+  const { isCopied, copy } = useCopy(text);
   return (
     <button type="button" class="copyable" onClick={copy} title={`Copy ${text}`}>
       <code>{label}</code>
@@ -41,8 +41,8 @@ export const Copyable = ({ text, label = text }: { readonly text: string; readon
   );
 };
 
-/** A colored disc with initials, so that the same person is recognized at a glance. */
-export const Face = ({
+/** A colored disc with initials. */
+export const Avatar = ({
   id,
   name,
   isAnonymous,
@@ -78,13 +78,13 @@ export const Badge = ({
   </span>
 );
 
-const patienceMs = 2_000;
+const slowMs = 2_000;
 
-/** Says what a reader waits for, once that takes long. */
+/** Shows a text once loading takes long. */
 export const SlowNote = ({ text }: { readonly text: string }) => {
   const [isSlow, setSlow] = useState(false);
   useEffect(() => {
-    const timer = setTimeout(() => setSlow(true), patienceMs);
+    const timer = setTimeout(() => setSlow(true), slowMs);
     return () => clearTimeout(timer);
   }, []);
   return (
@@ -94,7 +94,7 @@ export const SlowNote = ({ text }: { readonly text: string }) => {
   );
 };
 
-/** Lines where text will be. */
+/** Placeholder lines while text is loading. */
 export const Skeleton = ({ lines = 3 }: { readonly lines?: number }) => (
   <div class="skeleton" aria-hidden="true">
     {Array.from({ length: lines }, (_, line) => (
@@ -103,30 +103,30 @@ export const Skeleton = ({ lines = 3 }: { readonly lines?: number }) => (
   </div>
 );
 
-/** A text in place of an empty list, with the next thing to do. */
-export const Empty = ({ title, children }: { readonly title: string; readonly children?: ComponentChildren }) => (
+/** A text instead of an empty list, with the next step. */
+export const EmptyState = ({ title, children }: { readonly title: string; readonly children?: ComponentChildren }) => (
   <div class="empty">
     <p class="empty-title">{title}</p>
     {children}
   </div>
 );
 
-/** Why there is no answer, with a way to ask again. */
-export const Problem = ({ text, again }: { readonly text: string; readonly again?: () => void }) => (
+/** An error with a retry button. */
+export const Problem = ({ text, reload }: { readonly text: string; readonly reload?: () => void }) => (
   <div class="problem" role="alert">
     <p>{text}</p>
-    {again && (
-      <button type="button" onClick={again}>
+    {reload && (
+      <button type="button" onClick={reload}>
         Try again
       </button>
     )}
   </div>
 );
 
-/** Warns of a link that is passed on, and that others can't open. */
-export const OnThisMachineOnly = () =>
-  isOnThisMachine() ? (
+/** Warns that other people can't open a link because the console runs on a loopback address. */
+export const LoopbackWarning = () =>
+  isLoopback() ? (
     <p class="problem">
-      It works on this machine only. {isOwner.value ? 'Set' : 'Ask your administrator to set'} CONSOLE_ORIGIN.
+      This link works only on this machine. {isOwner.value ? 'Set' : 'Ask your administrator to set'} CONSOLE_ORIGIN.
     </p>
   ) : null;

@@ -1,10 +1,10 @@
-/** A switch: a checkbox whose change takes effect at once. */
+/** A switch: a checkbox that takes effect immediately. */
 
 interface SwitchProps {
   readonly label: string;
   readonly isOn: boolean;
   readonly isDisabled?: boolean;
-  /** The ID of the text that explains it. */
+  /** The ID of its description. */
   readonly explainedBy?: string;
   readonly change: (isOn: boolean) => unknown;
 }
@@ -12,7 +12,7 @@ interface SwitchProps {
 export const Switch = ({ label, isOn, isDisabled = false, explainedBy, change }: SwitchProps) => (
   <input
     type="checkbox"
-    // biome-ignore lint/a11y/useAriaPropsForRole: a checkbox says itself whether it is on (ARIA in HTML forbids aria-checked here).
+    // biome-ignore lint/a11y/useAriaPropsForRole: ARIA in HTML forbids aria-checked on a checkbox.
     role="switch"
     class="switch"
     aria-label={label}

@@ -1,4 +1,4 @@
-/** A table of entries. In a narrow window each row becomes a block, in which every cell has its head before it. */
+/** A table. In narrow windows each row becomes a block in which every cell is preceded by its header. */
 import type { ComponentChildren } from 'preact';
 
 interface Row {
@@ -8,12 +8,12 @@ interface Row {
 }
 
 interface TableProps {
-  /** The name of the table, for a screen reader. */
+  /** The name of the table, for screen readers. */
   readonly label: string;
-  /** The heads of `cells`. An empty one stands over buttons. */
+  /** The column headers. An empty one is for a column of buttons. */
   readonly heads: readonly string[];
   readonly rows: readonly Row[];
-  /** Those of `heads` whose cells are numbers. */
+  /** The headers of numeric columns. */
   readonly numbers?: readonly string[] | undefined;
   readonly more?: (() => void) | undefined;
 }

@@ -1,17 +1,17 @@
-/** Tabs whose choice is in the address. */
+/** Tabs whose choice is stored in the URL. */
 import { hrefWith, query } from '../address.ts';
 import { isShared } from '../reading/shared.ts';
 
 interface TabsProps<Name extends string> {
-  /** The parameter of the address. */
+  /** The URL parameter. */
   readonly parameter: string;
   readonly tabs: Readonly<Record<Name, string>>;
   readonly label: string;
-  /** Parameters of the address that no other tab keeps. */
+  /** URL parameters to remove when switching tabs. */
   readonly drops?: readonly string[];
 }
 
-/** The chosen tab: the first one if the address names none. */
+/** The chosen tab; the first one by default. */
 export const chosenTab = <Name extends string>({ parameter, tabs }: Omit<TabsProps<Name>, 'label' | 'drops'>): Name => {
   const chosen = query.value.get(parameter);
   const [first] = Object.keys(tabs);

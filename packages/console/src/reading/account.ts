@@ -1,4 +1,4 @@
-/** The account that is signed in: its names of events, attributes, tags and profiles, and its time zone. */
+/** The account of the current session. */
 
 import type { AnswerFor } from '@firsthand/client';
 import { computed, signal } from '@preact/signals';
@@ -7,10 +7,10 @@ import { session } from '../session.ts';
 
 export type Account = AnswerFor<'getAccount'>['account'];
 
-/** undefined: not read yet. */
+/** undefined: not loaded yet. */
 export const account = signal<Account | undefined>(undefined);
 
-/** Reads it, again after a change. */
+/** Loads or reloads the account. */
 export const readAccount = async (): Promise<void> => {
   const { account: read } = await api.getAccount({});
   account.value = read;
@@ -19,7 +19,7 @@ export const readAccount = async (): Promise<void> => {
 export const timezone = computed(() => account.value?.accountTimezone ?? 'UTC');
 /** Whether the session may change contacts and the catalogue. */
 export const mayChange = computed(() => session.value?.kind === 'editor' || session.value?.kind === 'server');
-/** Whether the session may do everything: only then the account lists tokens. */
+/** Whether the session may do everything. Only then does getAccount return tokens. */
 export const isOwner = computed(() => account.value?.token !== undefined);
 
 const names = computed(() => ({
@@ -29,14 +29,14 @@ const names = computed(() => ({
   event: new Map(account.value?.event.map(({ eventID, eventName }) => [String(eventID), eventName])),
 }));
 
-/** The name of a catalogue's entry; its ID where it has none. */
+/** The name of a catalogue entry; its ID if it has none. */
 export const nameOf = (catalogue: 'tag' | 'profile' | 'attr' | 'event', id: string): string =>
   names.value[catalogue].get(id) ?? id;
 
-/** The currency of sums; '' for none. */
+/** The currency of revenue; '' if none is set. */
 export const currency = computed(() => account.value?.accountCurrency ?? '');
 
-/** The attribute that holds what was paid: the first that the catalogue calls a currency. */
+/** The attribute with the revenue: the first one of type `currency` in the catalogue. */
 export const revenueAttrID = computed(
   () => account.value?.attr.find(({ attrType }) => attrType === 'currency')?.attrID,
 );

@@ -1,102 +1,101 @@
-/** Answers of the API in pages: asked again when the question changes, the last one shown meanwhile. */
+/** A hook for API answers with caching, polling and retries. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { isGone, isUnreachable, messageOf } from '../api.ts';
 
 export interface Answer<Value> {
-  /** The answer to this question or, while it is asked, to the one before. */
+  /** The answer for the current key or, while that is loading, for the previous one. */
   readonly value: Value | undefined;
-  /** Why there is none. */
+  /** The text of the error, if loading failed. */
   readonly problem: string | undefined;
-  /** Whether another attempt would fail in the same way. */
+  /** Whether a retry would fail in the same way. */
   readonly isFinal?: boolean | undefined;
-  /** Whether `value` answers an earlier question. */
+  /** Whether `value` belongs to a previous key. */
   readonly isOld: boolean;
-  /** Asks again. */
-  readonly again: () => void;
+  readonly reload: () => void;
 }
 
 const pauseMs = 2_000;
 const maxCached = 60;
 
-/** The last answers by their questions, so that going back shows at once what was there. */
-const remembered = new Map<string, unknown>();
+/** The latest answers by key (LRU), so that going back shows them immediately. */
+const cache = new Map<string, unknown>();
 
-const remember = (question: string, value: unknown): void => {
-  remembered.delete(question);
-  remembered.set(question, value);
-  const [oldest] = remembered.keys();
-  if (remembered.size > maxCached && oldest !== undefined) remembered.delete(oldest);
+const cacheAnswer = (key: string, value: unknown): void => {
+  cache.delete(key);
+  cache.set(key, value);
+  const [oldest] = cache.keys();
+  if (cache.size > maxCached && oldest !== undefined) cache.delete(oldest);
 };
 
-/** Forgets all answers: what they say may have changed, or they are another account's. */
-export const forgetAnswers = (): void => remembered.clear();
+/** Clears the cache, after changes or when the account changes. */
+export const clearAnswers = (): void => cache.clear();
 
 interface Settings {
-  /** Asks again after so many milliseconds, while the page is visible. */
+  /** The polling interval in milliseconds. Polling pauses while the page is hidden. */
   readonly everyMs?: number;
 }
 
 /**
- * The answer to a question, which is asked anew when `question` changes: text that differs whenever `ask` would be answered
- * differently. While the server can't be reached it is asked again every two seconds.
+ * Fetches an answer, again whenever `key` changes. The key must differ whenever `fetchAnswer` would return a different
+ * answer. Retries every two seconds while the server is unreachable.
  */
 export const useAnswer = <Value>(
-  question: string,
-  ask: (signal: AbortSignal) => Promise<Value>,
+  key: string,
+  fetchAnswer: (signal: AbortSignal) => Promise<Value>,
   { everyMs }: Settings = {},
 ): Answer<Value> => {
-  /** `of` is the question that `value` answers. */
+  /** `of` is the key that `value` belongs to. */
   const [state, setState] = useState<{
-    question: string;
+    key: string;
     of: string;
     value?: Value | undefined;
     problem?: string;
     isFinal?: boolean;
   }>({
-    question: '',
+    key: '',
     of: '',
   });
   const [round, setRound] = useState(0);
-  const asking = useRef(ask);
-  asking.current = ask;
+  const latestFetch = useRef(fetchAnswer);
+  latestFetch.current = fetchAnswer;
 
-  // `round` asks the same again.
+  // `round` triggers a reload with the same key.
   useEffect(() => {
-    const ending = new AbortController();
+    const controller = new AbortController();
     let timer: ReturnType<typeof setTimeout> | undefined;
     const next = (ms: number): void => {
       timer = setTimeout(() => (document.hidden ? next(ms) : run()), ms);
     };
     const run = async (): Promise<void> => {
       try {
-        const value = await asking.current(ending.signal);
-        if (ending.signal.aborted) return;
-        remember(question, value);
-        setState({ question, of: question, value });
+        const value = await latestFetch.current(controller.signal);
+        if (controller.signal.aborted) return;
+        cacheAnswer(key, value);
+        setState({ key, of: key, value });
         if (everyMs !== undefined) next(everyMs);
       } catch (error) {
-        if (ending.signal.aborted) return;
-        setState(({ of, value }) => ({ question, of, value, problem: messageOf(error), isFinal: isGone(error) }));
+        if (controller.signal.aborted) return;
+        setState(({ of, value }) => ({ key, of, value, problem: messageOf(error), isFinal: isGone(error) }));
         if (everyMs !== undefined || isUnreachable(error)) next(everyMs ?? pauseMs);
       }
     };
-    if (remembered.has(question)) setState({ question, of: question, value: remembered.get(question) as Value });
+    if (cache.has(key)) setState({ key, of: key, value: cache.get(key) as Value });
     run();
     return () => {
       clearTimeout(timer);
-      ending.abort();
+      controller.abort();
     };
-  }, [question, round, everyMs]);
+  }, [key, round, everyMs]);
 
-  const isKnown = state.question !== question && remembered.has(question);
-  const problem = state.question === question ? state.problem : undefined;
-  // An answer to another question must not stand beside the reason why this one has none.
-  const isOther = state.of !== question;
+  const isCached = state.key !== key && cache.has(key);
+  const problem = state.key === key ? state.problem : undefined;
+  // Don't show the answer for another key together with an error for this one.
+  const isOther = state.of !== key;
   return {
-    value: isKnown ? (remembered.get(question) as Value) : isOther && problem !== undefined ? undefined : state.value,
+    value: isCached ? (cache.get(key) as Value) : isOther && problem !== undefined ? undefined : state.value,
     problem,
     isFinal: problem !== undefined && state.isFinal,
-    isOld: isOther && !isKnown,
-    again: () => setRound((before) => before + 1),
+    isOld: isOther && !isCached,
+    reload: () => setRound((before) => before + 1),
   };
 };

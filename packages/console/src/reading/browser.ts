@@ -1,24 +1,24 @@
-/** What the labels of events say of the browser that they came from. */
+/** Describes a browser by the labels of its events. */
 
 type Attributes = readonly { readonly attrID: string; readonly attrValue: string }[];
 
-/** Names that are longer than a column of a list. */
+/** Shorter forms of names that are too long for a column. */
 const shortNames: ReadonlyMap<string, string> = new Map([
   ['Microsoft Edge', 'Edge'],
   ['Samsung Internet for Android', 'Samsung Internet'],
 ]);
 
-/** The first value of a label; '' if there is none. */
+/** The first value of a label; '' if absent. */
 export const labelIn = (attributes: Attributes, label: string): string =>
   attributes.find(({ attrID }) => attrID === label)?.attrValue ?? '';
 
-/** `Chrome on Android`; '' if nothing is known. */
+/** `Chrome on Android`; '' if unknown. */
 export const programIn = (attributes: Attributes): string => {
   const browser = labelIn(attributes, '$browser');
   return [shortNames.get(browser) ?? browser, labelIn(attributes, '$os')].filter(Boolean).join(' on ');
 };
 
-/** `Phone · Chrome on Android`; '' if nothing is known. */
+/** `Phone · Chrome on Android`; '' if unknown. */
 export const browserIn = (attributes: Attributes): string => {
   const device = labelIn(attributes, '$device');
   return [device.charAt(0).toUpperCase() + device.slice(1), programIn(attributes)].filter(Boolean).join(' · ');

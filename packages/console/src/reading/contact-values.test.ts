@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { changeOf, undone, valuesOf } from './contact-values.ts';
+import { changeOf, revertChange, valuesOf } from './contact-values.ts';
 
 const contact = {
   contactUUID: 'V1StGXR8_Z5jdHi6B-myT',
@@ -25,11 +25,11 @@ const contact = {
 };
 const before = valuesOf(contact);
 
-it('is no change where nothing differs', () => {
+it('returns undefined if nothing differs', () => {
   expect(changeOf(before, { ...before, 'tag:beta': '' })).toBeUndefined();
 });
 
-it('sends only what differs, and null for what is cleared', () => {
+it('contains only values that differ, and null for cleared ones', () => {
   const after = { ...before, contactFirstname: 'Anne', contactTelephone: '', 'tag:vip': '', 'tag:beta': 'yes' };
   expect(changeOf(before, { ...after, 'attr:plan': '', 'attr:age': '9' })).toEqual({
     contactFirstname: 'Anne',
@@ -42,8 +42,8 @@ it('sends only what differs, and null for what is cleared', () => {
   });
 });
 
-it('undoes a change with the earlier values, and skips what has changed again since', () => {
+it('restores the earlier values, and skips those that have changed again since', () => {
   const after = { ...before, contactFirstname: 'Anne', contactLastname: 'Lime', 'tag:beta': 'yes' };
   const now = { ...after, contactLastname: 'Orange', contactMobile: '456' };
-  expect(changeOf(now, undone(before, after, now))).toEqual({ contactFirstname: 'Ann', contactTagID: '-beta' });
+  expect(changeOf(now, revertChange(before, after, now))).toEqual({ contactFirstname: 'Ann', contactTagID: '-beta' });
 });

@@ -1,29 +1,31 @@
-/** The values of a contact as one flat list, so that a change, and its undoing, is a comparison of two lists. */
+/** The values of a contact as a flat record, so that changes and their undo are comparisons of two records. */
 import type { AnswerFor, RequestFor } from '@firsthand/client';
 
-export type FoundContact = AnswerFor<'searchContact'>['contact'][number];
+export type ContactResult = AnswerFor<'searchContact'>['contact'][number];
 
 export const textFields = {
   contactTitle: 'Title (Ms, Dr)',
   contactFirstname: 'First name',
   contactLastname: 'Last name',
   contactEmailaddress: 'E-mail address',
-  contactTelephone: 'Telephone',
+  contactTelephone: 'Phone',
   contactMobile: 'Mobile',
-  contactJobRole: 'Job',
+  contactJobRole: 'Job role',
   contactExternalID: 'Your ID',
 } as const;
 type TextField = keyof typeof textFields;
 const textNames = Object.keys(textFields) as TextField[];
 
-/** Values by the name of a field, `tag:<tagID>` ('yes' if the contact has the tag) or `attr:<attrID>`. Absent is ''. */
+/**
+ * Values by field name, `tag:<tagID>` ('yes' if the contact has the tag) or `attr:<attrID>`. Absent is the same as ''.
+ */
 export type ContactValues = Readonly<Record<string, string>>;
 
 export const tagKey = (tagID: string): string => `tag:${tagID}`;
 export const attributeKey = (attrID: string): string => `attr:${attrID}`;
 export const hasTag = 'yes';
 
-export const valuesOf = (contact: Omit<FoundContact, 'lastSeenTime'>): ContactValues => ({
+export const valuesOf = (contact: Omit<ContactResult, 'lastSeenTime'>): ContactValues => ({
   ...Object.fromEntries(textNames.map((name) => [name, contact[name]])),
   contactProfileID: contact.contactProfileID,
   contactStatus: contact.contactStatus,
@@ -38,7 +40,7 @@ const changedKeys = (before: ContactValues, after: ContactValues): string[] =>
 
 type ContactChange = Omit<RequestFor<'updateContact'>, 'contactUUID'>;
 
-/** The fields of updateContact that lead from one list to the other. undefined: nothing differs. */
+/** The updateContact fields that turn `before` into `after`; undefined if nothing differs. */
 export const changeOf = (before: ContactValues, after: ContactValues): ContactChange | undefined => {
   const keys = changedKeys(before, after);
   if (keys.length === 0) return undefined;
@@ -53,8 +55,8 @@ export const changeOf = (before: ContactValues, after: ContactValues): ContactCh
   } as ContactChange;
 };
 
-/** The list that undoes a change: each value from before, except where somebody has changed it again since. */
-export const undone = (before: ContactValues, after: ContactValues, now: ContactValues): ContactValues => ({
+/** The current values with a change undone, except for values that have changed again since. */
+export const revertChange = (before: ContactValues, after: ContactValues, now: ContactValues): ContactValues => ({
   ...now,
   ...Object.fromEntries(
     changedKeys(before, after)

@@ -1,4 +1,4 @@
-/** CSV files that the server sends with all rows of a list, and how many of them have arrived. */
+/** Reads CSV files from the server, with progress. */
 import type { CSVOperation, RequestFor } from '@firsthand/client';
 import { api } from '../api.ts';
 import { createLineCount } from './line-count.ts';
@@ -7,21 +7,21 @@ export type CSVRequest<Name extends CSVOperation> = Omit<RequestFor<Name>, 'limi
 
 export interface CSVFile {
   readonly content: Blob;
-  /** How many rows it has below its head. */
+  /** The number of rows, without the header. */
   readonly rows: number;
 }
 
-export interface Reading {
+export interface ReadOptions {
   readonly signal: AbortSignal;
   /** Called with the number of rows so far. */
   readonly progress: (rows: number) => void;
 }
 
-/** Reads the whole file. Rejects if it does not arrive to its end. */
+/** Reads the whole file. Rejects if the transfer is interrupted. */
 export const readCSV = async <Name extends CSVOperation>(
   operation: Name,
   request: CSVRequest<Name>,
-  { signal, progress }: Reading,
+  { signal, progress }: ReadOptions,
 ): Promise<CSVFile> => {
   const stream = await api.csv(operation, request, { signal });
   // The byte order mark makes Excel read UTF-8.

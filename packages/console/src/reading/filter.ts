@@ -1,19 +1,18 @@
-/** The filter that is seen, as the address says: conditions of the API's own grammar, all of which hold. */
+/** The filter in the URL: a list of conditions in the API's syntax, combined with “and”. */
 import type { RequestFor } from '@firsthand/client';
 import { computed } from '@preact/signals';
 import { hrefWith, query } from '../address.ts';
 import { nameOf, timezone } from './account.ts';
 import { formatCountry } from './format.ts';
 
-type Given = NonNullable<RequestFor<'reportTotals'>['filter']>;
-/** A condition as an object. */
-export type Condition = Exclude<Given, string>;
+type FilterInput = NonNullable<RequestFor<'reportTotals'>['filter']>;
+export type Condition = Exclude<FilterInput, string>;
 
 /** A saved segment in the filter builder. */
 export interface EditedSegment {
   readonly name: string;
   readonly filter: Condition;
-  /** Saves another filter. Returns why that is impossible; '' if it is done. */
+  /** Saves another filter. Returns the problem text; '' if it is saved. */
   readonly save: (filter: Condition) => Promise<string>;
 }
 
@@ -29,26 +28,26 @@ const parse = (text: string | null): Condition[] => {
 
 export const conditions = computed(() => parse(query.value.get('filter')));
 
-/** The filter of a report: these conditions and others. undefined: none. */
+/** The filter for a report: the conditions in the URL and others. undefined: none. */
 export const filterWith = (...others: readonly Condition[]): Condition | undefined => {
   const all = [...conditions.value, ...others];
   return all.length > 1 ? { and: all } : all[0];
 };
 
-/** The address of this page with these conditions in the place of the present ones. */
-export const hrefToHave = (list: readonly Condition[]): string =>
+/** The URL of this page with these conditions instead of the current ones. */
+export const hrefWithFilter = (list: readonly Condition[]): string =>
   hrefWith({ filter: list.length === 0 ? null : JSON.stringify(list), cursor: null });
 
 const same = (a: Condition, b: Condition): boolean => JSON.stringify(a) === JSON.stringify(b);
 
-/** The address of this page with a condition more. */
+/** The URL of this page with an additional condition. */
 export const hrefToAdd = (condition: Condition): string =>
-  hrefToHave([...conditions.value.filter((each) => !same(each, condition)), condition]);
-/** The address of this page without a condition. */
+  hrefWithFilter([...conditions.value.filter((each) => !same(each, condition)), condition]);
+/** The URL of this page without a condition. */
 export const hrefToRemove = (condition: Condition): string =>
-  hrefToHave(conditions.value.filter((each) => !same(each, condition)));
+  hrefWithFilter(conditions.value.filter((each) => !same(each, condition)));
 
-const listed = (values: unknown): string => [values].flat().map(String).join(' or ');
+const joinWithOr = (values: unknown): string => [values].flat().map(String).join(' or ');
 
 const labels: ReadonlyMap<string, string> = new Map([
   ['path', 'Page'],
@@ -57,45 +56,45 @@ const labels: ReadonlyMap<string, string> = new Map([
   ['$os', 'System'],
   ['$device', 'Device'],
   ['$country', 'Country'],
-  ['$agent', 'Kind of robot'],
+  ['$agent', 'Robot type'],
   ['utm_source', 'Source'],
   ['utm_medium', 'Medium'],
   ['utm_campaign', 'Campaign'],
 ]);
 
-/** The name of an attribute for people. */
+/** The display name of an attribute. */
 export const attributeName = (attrID: string): string => {
   const name = nameOf('attr', attrID);
   return name === attrID ? (labels.get(attrID) ?? attrID) : name;
 };
 
-/** A value of an attribute for people: `phone` → `Phone`, `DE` → `Germany`. */
+/** The display name of an attribute's value: `phone` → `Phone`, `DE` → `Germany`. */
 export const valueName = (attrID: string, value: string): string => {
   if (attrID === '$country') return formatCountry(value);
   return attrID === '$device' ? value.charAt(0).toUpperCase() + value.slice(1) : value;
 };
 
-/** When people did what a row of a report counts: in the range of the report, so that the filtered numbers agree with the row. */
+/** The range of the report that a condition comes from, so that the filtered numbers agree with the clicked row. */
 export type TimeSpan = Pick<NonNullable<Condition['did']>, 'from' | 'to'>;
 
-/** All events of the people who came with this value, such as a campaign: a purchase, for example, names none itself. */
+/** Matches all events of people who came with this value, such as a campaign. A purchase itself has no campaign. */
 export const cameFrom =
   (attrID: string) =>
   (value: string, during: TimeSpan): Condition => ({ did: { filter: { attrID, is: [value] }, ...during } });
 
-/** The same of a site. Browsers end its URL with a slash. */
+/** Matches all events of people who came from a site. Browsers end the referrer's origin with a slash. */
 export const cameFromSite = (host: string, during: TimeSpan): Condition => ({
   did: { filter: { attrID: 'referrer', contains: `//${host}/` }, ...during },
 });
 
-/** The name of an attribute as it is in the first event of a person that has it. */
+/** The display name of an attribute in the first event of a person that has it. */
 const firstName = (attrID: string): string => `First ${attributeName(attrID).toLowerCase()} of the person`;
 
 const namesOfEvents = (kinds: unknown): string =>
-  listed([kinds].flat().map((kind) => `“${nameOf('event', String(kind))}”`));
+  joinWithOr([kinds].flat().map((kind) => `“${nameOf('event', String(kind))}”`));
 
-/** With `isPart`, phrases the condition to follow “with”: “Page /pots”, not “Page is /pots”. */
-const partInWords = (condition: Condition, isPart: boolean): string => {
+/** `isPart` phrases the condition for use after “with”: “Page /pots”, not “Page is /pots”. */
+const describePart = (condition: Condition, isPart: boolean): string => {
   try {
     return wordsOf(condition, isPart);
   } catch {
@@ -103,15 +102,15 @@ const partInWords = (condition: Condition, isPart: boolean): string => {
   }
 };
 
-/** A condition in words; as JSON, if the address has something else in its place. */
-export const inWords = (condition: Condition): string => partInWords(condition, false);
+/** A condition in words. Falls back to JSON if the URL contains an invalid condition. */
+export const describeCondition = (condition: Condition): string => describePart(condition, false);
 
-/** Several conditions in words; each of more than one part in brackets. */
+/** Several conditions in words, with parentheses around nested groups. */
 const joinedWords = (parts: readonly Condition[], word: 'and' | 'or', isPart: boolean): string =>
   parts
     .map((part) => {
       const several = part.and ?? part.or;
-      const words = partInWords(part, isPart);
+      const words = describePart(part, isPart);
       return parts.length > 1 && several !== undefined && several.length > 1 ? `(${words})` : words;
     })
     .join(` ${word} `);
@@ -141,22 +140,17 @@ const didWords = (did: NonNullable<Condition['did']>, isDone: boolean): string =
   const { event, filter, atLeast, atMost, withinDays, ...times } = did;
   const { attrID: origin = '', is: from, contains } = event === undefined && filter ? filter : {};
   const often = oftenWords(atLeast, atMost);
-  const within = withinDays === undefined ? betweenWords(times) : ` in the last ${withinDays} days`;
-  // Without times, what was done before the range counts too.
-  const [done, came] = within
-    ? isDone
-      ? ['did', 'came']
-      : ['did not do', 'did not come']
-    : isDone
-      ? ['ever did', 'ever came']
-      : ['never did', 'never came'];
+  const span = withinDays === undefined ? betweenWords(times) : ` in the last ${withinDays} days`;
+  // Without a time span, events before the range count, too.
+  const within = span || (isDone ? ' at any time' : '');
+  const [done, came] = isDone ? ['did', 'came'] : span ? ['did not do', 'did not come'] : ['never did', 'never came'];
   if (origin.startsWith('utm_') && from !== undefined && !often)
-    return `${came} from ${attributeName(origin).toLowerCase()} ${listed(from)}${within}`;
+    return `${came} from ${attributeName(origin).toLowerCase()} ${joinWithOr(from)}${within}`;
   const site = /^\/\/([^/]+)\/$/.exec(String(contains))?.[1];
   if (origin === 'referrer' && site !== undefined && !often) return `${came} from site ${site}${within}`;
   const nothing = isDone ? 'something' : 'anything';
   const what = event === undefined ? nothing : namesOfEvents(event);
-  const where = filter === undefined ? '' : ` with ${partInWords(filter, true)}`;
+  const where = filter === undefined ? '' : ` with ${describePart(filter, true)}`;
   return `${done} ${what}${where}${often}${within}`;
 };
 
@@ -172,7 +166,7 @@ const contactWords = (contact: NonNullable<Condition['contact']>): string => {
         ? `the contact has ${attributeName(String(attrID))}`
         : `${attributeName(String(attrID))} of the contact is ${attrValue}`),
     (createdFrom ?? createdTo) != null &&
-      `known${betweenWords({ from: createdFrom ?? undefined, to: createdTo ?? undefined })}`,
+      `created${betweenWords({ from: createdFrom ?? undefined, to: createdTo ?? undefined })}`,
     (seenFrom ?? seenTo) != null && `seen${betweenWords({ from: seenFrom ?? undefined, to: seenTo ?? undefined })}`,
   ].filter(Boolean);
   return words.length === 0 ? 'is a contact' : words.join(' and ');
@@ -183,7 +177,7 @@ const wordsOf = (condition: Condition, isPart: boolean): string => {
   const { personFirst, attrID = personFirst } = condition;
   if (attrID !== undefined) {
     const name = personFirst === undefined ? attributeName(attrID) : firstName(attrID);
-    const values = (given: unknown) => listed([given].flat().map((value) => valueName(attrID, String(value))));
+    const values = (input: unknown) => joinWithOr([input].flat().map((value) => valueName(attrID, String(value))));
     const verb = isPart ? '' : 'is ';
     if (is !== undefined) return `${name} ${verb}${values(is)}`;
     if (isNot !== undefined) return `${name} ${verb}not ${values(isNot)}`;
@@ -195,7 +189,7 @@ const wordsOf = (condition: Condition, isPart: boolean): string => {
   if (event !== undefined) return `Event is ${namesOfEvents(event)}`;
   if (segment !== undefined) return `Segment ${segment}`;
   if (not?.did !== undefined) return didWords(not.did, false);
-  if (not !== undefined) return `not (${partInWords(not, isPart)})`;
+  if (not !== undefined) return `not (${describePart(not, isPart)})`;
   if (and !== undefined) return joinedWords(and, 'and', isPart);
   if (or !== undefined) return joinedWords(or, 'or', isPart);
   if (did !== undefined) return didWords(did, true);

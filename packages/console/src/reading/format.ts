@@ -1,8 +1,8 @@
-/** Numbers, times and durations for people, as the reader's browser writes them. */
+/** Formats numbers, times and durations in the browser's locale. */
 import { computed } from '@preact/signals';
 import { currency, timezone } from './account.ts';
 
-/** The reader's languages as far as they are language tags: WebKitGTK names a system's locale `C` too. */
+/** Valid language tags only: WebKitGTK also lists the system locale `C`. */
 const locale = navigator.languages.filter((tag) => {
   try {
     return Intl.getCanonicalLocales(tag).length > 0;
@@ -18,15 +18,15 @@ const precisePercent = new Intl.NumberFormat(locale, { style: 'percent', maximum
 export const formatWhole = (value: number): string => whole.format(value);
 
 const maxNameLength = 60;
-/** A name in a menu, which is as wide as its longest. */
+/** Shortens a name for a menu, which is as wide as its longest entry. */
 export const shorten = (name: string): string =>
   name.length > maxNameLength ? `${name.slice(0, maxNameLength)}…` : name;
 
-/** What stands for the rows of a table that are not shown. */
+/** The label for the rows of a table that are not shown. */
 export const moreRows = (count: number): string => `${formatWhole(count)} more ${count === 1 ? 'row' : 'rows'}`;
 
 export interface NumberForms {
-  /** At most four digits, and a letter for more: `4.75`, `6,661`, `12.3K`. */
+  /** At most four digits, then compact notation: `4.75`, `6,661`, `12.3K`. */
   readonly short: (value: number) => string;
   readonly decimal: (value: number) => string;
 }
@@ -45,7 +45,7 @@ const formsOf = (style: Intl.NumberFormatOptions, decimals: Intl.NumberFormatOpt
   };
 };
 export const plainNumbers = formsOf({}, { maximumFractionDigits: 2 });
-/** Sums in the account's currency, with as many decimals as it has; as plain numbers if the account has none. */
+/** Amounts in the account's currency; plain numbers if the account has none. */
 export const moneyForms = computed(() =>
   currency.value
     ? formsOf(
@@ -54,7 +54,7 @@ export const moneyForms = computed(() =>
       )
     : plainNumbers,
 );
-/** With the decimals of the account's currency, for a file. */
+/** Rounds an amount to the decimals of the account's currency, for CSV. */
 export const roundMoney = (value: number): number => {
   if (!currency.value) return value;
   const { maximumFractionDigits } = new Intl.NumberFormat('en', {
@@ -103,12 +103,12 @@ const formatterOf = (form: Form, zone: string): Intl.DateTimeFormat => {
 export const formatTime = (time: string | number, form: Form, zone = timezone.value): string =>
   formatterOf(form, zone).format(new Date(time));
 
-/** The days of a range that ends before `to`: `Oct 1 – 30, 2026`. */
+/** Formats a range that ends before `to`: `Oct 1 – 30, 2026`. */
 export const formatDays = (from: string, to: string): string =>
   formatterOf('date', timezone.value).formatRange(Date.parse(from), Date.parse(to) - 1);
 
 const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' });
-/** Minutes are usual as `min`; `wk` and `mo` are not. */
+/** Only minutes use the short style: `min` is common, `wk` and `mo` are not. */
 const relativeMinutes = new Intl.RelativeTimeFormat(locale, { numeric: 'auto', style: 'short' });
 const steps: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
   ['year', 31_536_000_000],
@@ -119,7 +119,7 @@ const steps: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
   ['minute', 60_000],
 ];
 
-/** How long ago: `3 hours ago`; for a time that is to come, `in 12 hours`. */
+/** A relative time: `3 hours ago`, `in 12 hours`. */
 export const formatAgo = (time: string, now: number): string => {
   const ms = Date.parse(time) - now;
   const [unit, length] = steps.find(([, unitMs]) => Math.abs(ms) >= unitMs) ?? ['second', 1_000];
@@ -128,7 +128,7 @@ export const formatAgo = (time: string, now: number): string => {
   return (unit === 'minute' ? relativeMinutes : relative).format(count, unit);
 };
 
-/** A length of time: `4 min`, `2 h 5 min`, `3 days`. */
+/** A duration: `4 min`, `2 h 5 min`, `3 days`. */
 export const formatLength = (ms: number): string => {
   const minutes = Math.round(ms / 60_000);
   if (minutes < 1) return `${Math.max(1, Math.round(ms / 1_000))} s`;
@@ -138,14 +138,14 @@ export const formatLength = (ms: number): string => {
   return `${Math.round(hours / 24)} days`;
 };
 
-/** A short length of time to the second, so that those of a few minutes can be compared: `1m 52s`. */
+/** A short duration in seconds, precise enough to compare: `1m 52s`. */
 export const formatDuration = (length: number): string => {
   const seconds = Math.round(length);
   return seconds < 60 ? `${seconds}s` : `${Math.floor(seconds / 60)}m ${seconds % 60}s`;
 };
 
 const regions = new Intl.DisplayNames(locale, { type: 'region' });
-/** The name of a country by its two letters. */
+/** The name of a country by its ISO 3166 code. */
 export const formatCountry = (code: string): string => {
   try {
     return regions.of(code) ?? code;

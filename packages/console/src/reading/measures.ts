@@ -1,4 +1,4 @@
-/** The measures of the reports: what is counted, and the sum of what was paid where the catalogue has an attribute for it. */
+/** The measures of reports: counts and, if the catalogue has an attribute for it, revenue. */
 import type { AnswerFor } from '@firsthand/client';
 import { computed } from '@preact/signals';
 import { currency, revenueAttrID } from './account.ts';
@@ -15,7 +15,7 @@ export interface Measure {
   readonly forms: NumberForms;
 }
 
-const counted = (name: Exclude<Measure['name'], 'revenue'>, label: string, hint: string): Measure => ({
+const countMeasure = (name: Exclude<Measure['name'], 'revenue'>, label: string, hint: string): Measure => ({
   name,
   label,
   hint,
@@ -24,13 +24,13 @@ const counted = (name: Exclude<Measure['name'], 'revenue'>, label: string, hint:
 });
 
 const counts = [
-  counted('people', 'People', 'Known people, plus anonymous browsers. Someone with two phones counts once.'),
-  counted('users', 'Browsers', 'Distinct browsers.'),
-  counted('sessions', 'Sessions', 'All events of a browser without a pause of 30 minutes.'),
-  counted('events', 'Events', 'Page views and everything else that was logged.'),
+  countMeasure('people', 'People', 'Known people, plus anonymous browsers. Someone with two phones counts once.'),
+  countMeasure('users', 'Browsers', 'Distinct browsers.'),
+  countMeasure('sessions', 'Sessions', 'Visits: a session ends after 30 minutes without an event.'),
+  countMeasure('events', 'Events', 'Page views and everything else that was logged.'),
 ];
 
-/** The first is the default. Reports sum revenue only if they are asked for `revenueAttrID`. */
+/** The first is the default. Reports sum revenue only if the request names `revenueAttrID`. */
 export const measures = computed((): readonly Measure[] => {
   const attrID = revenueAttrID.value;
   if (attrID === undefined) return counts;
@@ -46,7 +46,7 @@ export const measures = computed((): readonly Measure[] => {
   ];
 });
 
-/** The measures to show with some counts. A sum of nothing is left out, unless the reader has chosen it. */
+/** The measures to show for these counts. Revenue without a sum is omitted unless it is the chosen measure. */
 export const measuresOf = (
   chosen: Measure,
   ...counts: readonly (Pick<Counts, 'value'> | undefined)[]
@@ -55,24 +55,24 @@ export const measuresOf = (
     ({ name }) => name !== 'revenue' || name === chosen.name || counts.some((each) => each?.value?.sum != null),
   );
 
-/** The measure of that name; the first if there is none. */
-export const measureNamed = (name: string | null): Measure =>
+/** The measure with this name; the first one by default. */
+export const findMeasure = (name: string | null): Measure =>
   measures.value.find((measure) => measure.name === name) ?? (measures.value[0] as Measure);
 
-/** The heads of the measures in a CSV file: an amount names its currency. */
+/** The CSV headers of the measures. Revenue includes its currency. */
 export const measureHeads = (): string[] =>
   measures.value.map(({ name, label }) =>
     name === 'revenue' && currency.value ? `${label} (${currency.value})` : label,
   );
 
-/** The measures of some counts, in that order. A sum of nothing is no amount. */
-export const measured = (counts: Counts | undefined): (number | null | undefined)[] =>
+/** The values of all measures, in order. Revenue without a sum is undefined. */
+export const measureValues = (counts: Counts | undefined): (number | null | undefined)[] =>
   measures.value.map(({ name, of }) => {
     if (counts === undefined || (name === 'revenue' && counts.value?.sum == null)) return undefined;
     return name === 'revenue' ? roundMoney(of(counts)) : of(counts);
   });
 
-/** A measure of some counts in words. A sum of nothing is no amount. */
+/** Formats one measure. Revenue without a sum is a dash. */
 export const measureText = (
   { name, of, forms }: Measure,
   counts: Counts,

@@ -1,14 +1,14 @@
-/** The people who may sign in, for pages that name who did something. */
+/** The members of the account, for pages that show who did something. */
 import type { AnswerFor } from '@firsthand/client';
 import { signal } from '@preact/signals';
 
 export type Member = AnswerFor<'listMembers'>['member'][number];
 
-/** undefined: not read yet. */
+/** undefined: not loaded yet. */
 export const members = signal<readonly Member[] | undefined>(undefined);
 
-/** The name of a member; undefined for one who was removed, or is not known yet. */
+/** The name of a member; undefined if the member was removed or has not been loaded. */
 export const nameOfMember = (memberID: string | undefined): string | undefined => {
-  const found = members.value?.find((member) => member.memberID === memberID);
-  return found && (found.memberName || found.memberEmailaddress);
+  const member = members.value?.find((member) => member.memberID === memberID);
+  return member && (member.memberName || member.memberEmailaddress);
 };

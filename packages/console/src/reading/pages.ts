@@ -1,4 +1,4 @@
-/** Lists that are read page by page. */
+/** A hook for paginated lists. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { messageOf } from '../api.ts';
 import { type Answer, useAnswer } from './answer.ts';
@@ -8,52 +8,52 @@ interface Page<Entry> {
   readonly nextCursor: string;
 }
 
-interface Listed<Entry> {
+interface PagedAnswer<Entry> {
   readonly answer: Answer<readonly Entry[]>;
-  /** Reads the next page; undefined: there is none. */
+  /** Loads the next page; undefined if there is none. */
   readonly more: (() => void) | undefined;
 }
 
-/** The entries of all pages that were read. `question` differs whenever `ask` would be answered differently. */
+/** The entries of all loaded pages. `key` is the cache key, as in `useAnswer`. */
 export const usePages = <Entry>(
-  question: string,
-  ask: (cursor: string | undefined, signal: AbortSignal) => Promise<Page<Entry>>,
-): Listed<Entry> => {
-  const [further, setFurther] = useState<readonly Page<Entry>[]>([]);
-  const answer = useAnswer(question, (signal) => ask(undefined, signal));
+  key: string,
+  fetchPage: (cursor: string | undefined, signal: AbortSignal) => Promise<Page<Entry>>,
+): PagedAnswer<Entry> => {
+  const [laterPages, setLaterPages] = useState<readonly Page<Entry>[]>([]);
+  const answer = useAnswer(key, (signal) => fetchPage(undefined, signal));
   const [problem, setProblem] = useState<string | undefined>(undefined);
-  const reading = useRef<AbortController | undefined>(undefined);
-  // Another question has other pages: one that is being read is of no use any more.
+  const controller = useRef<AbortController | undefined>(undefined);
+  // A new key or first page invalidates the later pages, including one that is still loading.
   useEffect(() => {
-    setFurther([]);
+    setLaterPages([]);
     setProblem(undefined);
     return () => {
-      reading.current?.abort();
-      reading.current = undefined;
+      controller.current?.abort();
+      controller.current = undefined;
     };
-  }, [question, answer.value]);
+  }, [key, answer.value]);
   const first = answer.value;
-  const { nextCursor = '' } = further.at(-1) ?? first ?? {};
+  const { nextCursor = '' } = laterPages.at(-1) ?? first ?? {};
   const more = async () => {
-    if (reading.current) return;
-    const mine = new AbortController();
-    reading.current = mine;
+    if (controller.current) return;
+    const current = new AbortController();
+    controller.current = current;
     setProblem(undefined);
     try {
-      const next = await ask(nextCursor, mine.signal);
-      if (!mine.signal.aborted) setFurther((before) => [...before, next]);
+      const next = await fetchPage(nextCursor, current.signal);
+      if (!current.signal.aborted) setLaterPages((before) => [...before, next]);
     } catch (error) {
-      // What was read stays, and the button offers the same again.
-      if (!mine.signal.aborted) setProblem(messageOf(error));
+      // Loaded pages stay, and the button retries.
+      if (!current.signal.aborted) setProblem(messageOf(error));
     } finally {
-      if (reading.current === mine) reading.current = undefined;
+      if (controller.current === current) controller.current = undefined;
     }
   };
   return {
     answer: {
       ...answer,
-      ...(problem !== undefined && { problem, again: more }),
-      value: first && [first, ...further].flatMap(({ entries }) => entries),
+      ...(problem !== undefined && { problem, reload: more }),
+      value: first && [first, ...laterPages].flatMap(({ entries }) => entries),
     },
     more: nextCursor === '' ? undefined : more,
   };

@@ -1,6 +1,6 @@
-/** The names under which people are shown. */
+/** Display names of people. */
 
-interface Named {
+interface PersonNames {
   readonly contactUUID: string;
   readonly contactFirstname: string;
   readonly contactLastname: string;
@@ -9,17 +9,17 @@ interface Named {
   readonly userUUID?: string;
 }
 
-/** The name, the e-mail address or an ID: the first of them that there is. */
-export const nameOfPerson = (person: Named): string =>
+/** The name, e-mail address or ID, whichever comes first. */
+export const nameOfPerson = (person: PersonNames): string =>
   `${person.contactFirstname} ${person.contactLastname}`.trim() ||
   person.contactEmailaddress ||
   person.contactExternalID ||
   (person.contactUUID ? `Contact ${person.contactUUID.slice(0, 6)}` : nameOfUser(person.userUUID ?? ''));
 
-/** A name by which a reader tells an anonymous browser from others. Sites that make IDs themselves often begin all of them alike. */
+/** A name for an anonymous browser. Uses the end of the ID, because IDs created by a site often share a prefix. */
 export const nameOfUser = (userUUID: string): string => `Visitor ${userUUID.slice(-6)}`;
 
-/** A hue from 0 to 359, always the same for an ID. */
+/** A hue from 0 to 359, derived from the ID. */
 export const hueOf = (id: string): number => {
   let hash = 0;
   for (const character of id) hash = (hash * 31 + character.charCodeAt(0)) % 3_600;

@@ -2,14 +2,14 @@ import { beforeAll, describe, expect, it, vi } from 'vitest';
 
 let range: typeof import('./range.ts');
 beforeAll(async () => {
-  // The module reads the address when it is loaded.
+  // The module reads the URL when it loads.
   vi.stubGlobal('location', { href: 'http://127.0.0.1/console/' });
   vi.stubGlobal('navigator', { languages: ['en-GB'] });
   range = await import('./range.ts');
   vi.unstubAllGlobals();
 });
 
-describe('a preset', () => {
+describe('rangeOf', () => {
   it.each([
     ['today', '2026-11-25', '2026-11-25', undefined, 'hour'],
     ['yesterday', '2026-03-01', '2026-02-28', '2026-03-01', 'hour'],
@@ -23,7 +23,7 @@ describe('a preset', () => {
     ['month', '2026-11-25', '2026-11-01', undefined, 'day'],
     ['last-month', '2026-01-31', '2025-12-01', '2026-01-01', 'day'],
     ['12m', '2026-01-31', '2025-02-01', undefined, 'month'],
-  ] as const)('%s on %s', (name, today, from, to, interval) => {
+  ] as const)('resolves “%s” on %s', (name, today, from, to, interval) => {
     expect(range.rangeOf(name, today)).toEqual({ name, from, to, interval });
   });
 });
@@ -34,7 +34,7 @@ it.each([
   ['2026-11-01', 'month', true],
   ['2026-11-02', 'month', false],
   ['2026-11-02', 'day', true],
-] as const)('decides whether %s begins a %s', (day, interval, begins) => {
+] as const)('determines whether %s begins a %s', (day, interval, begins) => {
   expect(range.beginsInterval(day, interval)).toBe(begins);
 });
 
@@ -42,7 +42,7 @@ it.each([
   ['Pacific/Kiritimati', '2026-11-26'],
   ['UTC', '2026-11-25'],
   ['Pacific/Pago_Pago', '2026-11-24'],
-])('the day in %s is %s', (zone, day) => {
+])('returns for %s the day %s', (zone, day) => {
   expect(range.dayIn(zone, Date.parse('2026-11-25T10:30:00Z'))).toBe(day);
 });
 

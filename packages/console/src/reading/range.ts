@@ -1,4 +1,4 @@
-/** The range of time that is seen, as the address says. Days are those of the account's time zone, which the service knows how to cut. */
+/** The date range in the URL. Days are in the account's time zone; the service converts them to times. */
 import type { Client } from '@firsthand/client';
 import { computed, signal } from '@preact/signals';
 import { query } from '../address.ts';
@@ -23,7 +23,7 @@ export type Interval = 'hour' | 'day' | 'week' | 'month';
 
 export interface Range {
   readonly name: Preset | 'custom';
-  /** Days such as `2026-11-01`. Events before `to` count; undefined: until now. */
+  /** Days such as `2026-11-01`. `to` is exclusive; undefined: until now. */
   readonly from: string;
   readonly to: string | undefined;
   readonly interval: Interval;
@@ -39,7 +39,7 @@ const isDay = (text: string | null): text is string =>
 
 const addDays = (day: string, days: number): string =>
   new Date(Date.parse(`${day}T00:00:00Z`) + days * dayMs).toISOString().slice(0, 10);
-/** The first day of the month that is `months` after that of `day`. */
+/** The first day of the month that is `months` after the month of `day`. */
 const monthOf = (day: string, months: number): string => {
   const date = new Date(`${day}T00:00:00Z`);
   return new Date(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + months, 1)).toISOString().slice(0, 10);
@@ -47,17 +47,17 @@ const monthOf = (day: string, months: number): string => {
 const mondayOf = (day: string): string => addDays(day, -((new Date(`${day}T00:00:00Z`).getUTCDay() + 6) % 7));
 export const daysBetween = (from: string, to: string): number => (Date.parse(to) - Date.parse(from)) / dayMs;
 
-/** The day in a time zone. No locale is sure to write it like this, so it is put together. */
+/** The day in a time zone, as `2026-11-01`. Assembled from parts, because no locale guarantees this format. */
 export const dayIn = (zone: string, time: number): string => {
   const options = { timeZone: zone, calendar: 'iso8601', year: 'numeric', month: '2-digit', day: '2-digit' } as const;
   const parts = new Intl.DateTimeFormat('en-GB', options).formatToParts(time);
-  return ['year', 'month', 'day'].map((wanted) => parts.find(({ type }) => type === wanted)?.value).join('-');
+  return ['year', 'month', 'day'].map((name) => parts.find(({ type }) => type === name)?.value).join('-');
 };
 
 const intervalFor = (days: number): Interval =>
   days <= 2 ? 'hour' : days <= 92 ? 'day' : days <= 400 ? 'week' : 'month';
 
-/** The range of a preset on a day. */
+/** Resolves a preset on a given day. */
 export const rangeOf = (name: Preset, today: string): Range => {
   const past = (days: number): Range => ({
     name,
@@ -91,7 +91,7 @@ export const rangeOf = (name: Preset, today: string): Range => {
   }
 };
 
-/** Whether a day is the first of a week or a month. */
+/** Whether a day is the first one of an interval. */
 export const beginsInterval = (day: string, interval: Interval): boolean => {
   if (interval === 'week') return day === mondayOf(day);
   return interval !== 'month' || day.endsWith('-01');
@@ -100,19 +100,19 @@ export const beginsInterval = (day: string, interval: Interval): boolean => {
 const now = signal(Date.now());
 const everyMs = 20_000;
 
-/** Moves the ranges of a page that is left open over midnight. */
+/** Keeps relative ranges current if a page stays open past midnight. */
 export const followDays = (): void => {
   setInterval(() => {
     now.value = Date.now();
   }, everyMs);
 };
 
-/** The day in the account's time zone. */
+/** The current day in the account's time zone. */
 export const today = computed(() => dayIn(timezone.value, now.value));
 
 export const defaultPreset: Preset = '30d';
 
-/** The range that is seen. An address that says nothing sensible shows the last 30 days. */
+/** The current range. Defaults to the last 30 days if the URL has no valid range. */
 export const range = computed((): Range => {
   const from = query.value.get('from');
   const last = query.value.get('to');
@@ -124,7 +124,7 @@ export const range = computed((): Range => {
   return rangeOf(name !== null && Object.hasOwn(presets, name) ? (name as Preset) : defaultPreset, today.value);
 });
 
-/** The last day of a range that ends with a whole day. */
+/** The last day of a range with an exclusive end. */
 export const lastDay = (to: string): string => addDays(to, -1);
 
 export const comparison = computed((): 'previous' | 'year' | undefined => {
@@ -132,7 +132,10 @@ export const comparison = computed((): 'previous' | 'year' | undefined => {
   return compare === 'year' || compare === 'previous' ? compare : undefined;
 });
 
-/** The `compare` field of a report. For This week, This month and This year, the previous period is the same dates one week, month or year earlier. */
+/**
+ * The `compare` field of a report. For This week, This month and This year, the previous period is the same dates one
+ * week, month or year earlier.
+ */
 export const comparePeriod = computed((): Parameters<Client['reportTotals']>[0]['compare'] => {
   const { name } = range.value;
   if (comparison.value !== 'previous') return comparison.value;

@@ -1,4 +1,4 @@
-/** Reports of a page, each with the part of the page that shows it. */
+/** The reports of the current page, by the part of the page that shows them. */
 import type { AnswerFor, RequestFor } from '@firsthand/client';
 import { useEffect } from 'preact/hooks';
 import { api } from '../api.ts';
@@ -7,51 +7,53 @@ import { isShared, readSharedReport } from './shared.ts';
 
 type ReportName = 'reportTotals' | 'reportBreakdown' | 'reportFunnel' | 'reportRetention';
 
-export interface ShownReport {
+export interface PageReport {
   readonly part: string;
   readonly title: string;
   readonly operation: ReportName;
   readonly request: RequestFor<ReportName>;
 }
 
-/** The first report of an account is slow: its files are built before it. */
+/** The first report of an account is slow, because it builds the report files. */
 export const slowReports = 'Preparing the reports of this account …';
 
-const shown = new Map<string, ShownReport>();
+const reports = new Map<string, PageReport>();
 
-/** The reports that the page shows now. */
-export const shownReports = (): readonly ShownReport[] => [...shown.values()];
+/** The reports that the page currently shows. */
+export const listReports = (): readonly PageReport[] => [...reports.values()];
 
-interface Asked<Name extends ReportName> {
-  /** The place in the page; no two reports of a page have the same. */
+interface ReportOptions<Name extends ReportName> {
+  /** The part of the page, unique per report. */
   readonly part: string;
-  /** What the report shows. */
   readonly title: string;
   readonly operation: Name;
   readonly request: RequestFor<Name>;
 }
 
-/** The answer to a report. In the page of a share link it is that of the stored report of this part, whatever the request is. */
+/**
+ * The answer to a report. On the page of a share link, the request is ignored and the stored report of this part is
+ * returned.
+ */
 export const useReport = <Name extends ReportName>({
   part,
   title,
   operation,
   request,
-}: Asked<Name>): Answer<AnswerFor<Name>> => {
-  const question = isShared ? `shared ${part}` : `${operation} ${JSON.stringify(request)}`;
+}: ReportOptions<Name>): Answer<AnswerFor<Name>> => {
+  const key = isShared ? `shared ${part}` : `${operation} ${JSON.stringify(request)}`;
   useEffect(() => {
-    const report: ShownReport = { part, title, operation, request };
-    shown.set(part, report);
+    const report: PageReport = { part, title, operation, request };
+    reports.set(part, report);
     return () => {
-      if (shown.get(part) === report) shown.delete(part);
+      if (reports.get(part) === report) reports.delete(part);
     };
-  }, [part, title, question]);
-  // The operation decides the types of its request and its answer.
+  }, [part, title, key]);
+  // TypeScript can't correlate the operation with the types of its request and answer.
   const call = api[operation] as unknown as (
     request: RequestFor<Name>,
     options: { readonly signal: AbortSignal },
   ) => Promise<AnswerFor<Name>>;
-  return useAnswer(question, (signal) =>
+  return useAnswer(key, (signal) =>
     isShared ? (readSharedReport(part, signal) as Promise<AnswerFor<Name>>) : call(request, { signal }),
   );
 };

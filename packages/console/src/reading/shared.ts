@@ -1,4 +1,4 @@
-/** The view of the share link that is open, if any. The page then shows its reports, and reads nothing else. */
+/** The view of the current share link, if any. The page then shows only the reports of that view. */
 import { signal } from '@preact/signals';
 import { root, shareSecret } from '../address.ts';
 
@@ -15,12 +15,12 @@ export interface SharedView {
 }
 
 export const sharedView = signal<SharedView | undefined>(undefined);
-/** Whether the link shows nothing: it was revoked, has ended, or never was. */
-export const isEnded = signal(false);
+/** Whether the link is invalid: revoked, expired or unknown. */
+export const isLinkInvalid = signal(false);
 
 export const isShared = shareSecret !== undefined;
 
-/** Whether the page shows this part. Every page but that of a share link shows all. */
+/** Whether the page shows this part. Only the page of a share link omits parts. */
 export const showsPart = (part: string): boolean =>
   !isShared || sharedView.value?.report.some((each) => each.part === part) === true;
 
@@ -28,12 +28,12 @@ const maxAttempts = 5;
 const pauseMs = 2_000;
 const busy = [429, 503];
 
-/** Asks the server about the link. While it is busy, that is asked again, a few times. */
-const ask = async (path: string, fields: object, signal?: AbortSignal): Promise<unknown> => {
+/** Sends a request for the share link. Retries a few times while the server is busy. */
+const sendRequest = async (path: string, fields: object, signal?: AbortSignal): Promise<unknown> => {
   for (let attempt = 1; ; attempt += 1) {
     const response = await fetch(`${root}/console/${path}`, {
       method: 'POST',
-      // Whoever is signed in to the console is nobody here.
+      // The page of a share link must not use a console session.
       credentials: 'omit',
       headers: { accept: 'application/json', 'content-type': 'application/json' },
       body: JSON.stringify({ shareSecret, ...fields }),
@@ -41,7 +41,7 @@ const ask = async (path: string, fields: object, signal?: AbortSignal): Promise<
     });
     const answer = await response.json().catch(() => ({}));
     if (response.ok) return answer;
-    if (answer.error?.code === 'unknown_share_link') isEnded.value = true;
+    if (answer.error?.code === 'unknown_share_link') isLinkInvalid.value = true;
     if (!busy.includes(response.status) || attempt === maxAttempts)
       throw new Error(answer.error?.message ?? `The server answered ${response.status}`);
     await new Promise((resolve) => setTimeout(resolve, pauseMs));
@@ -49,6 +49,6 @@ const ask = async (path: string, fields: object, signal?: AbortSignal): Promise<
   }
 };
 
-export const readSharedView = async (): Promise<SharedView> => (await ask('shared', {})) as SharedView;
+export const readSharedView = async (): Promise<SharedView> => (await sendRequest('shared', {})) as SharedView;
 export const readSharedReport = (part: string, signal: AbortSignal): Promise<unknown> =>
-  ask('shared/report', { part }, signal);
+  sendRequest('shared/report', { part }, signal);

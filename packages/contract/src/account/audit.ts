@@ -1,10 +1,10 @@
 /** The audit log of an account: who did what to whom, and when. */
 import * as z from 'zod';
-import { answer, count, flag, isoTime, text, told } from '../answer.ts';
+import { answer, count, flag, isoTime, responseText, text } from '../answer.ts';
 import * as field from '../fields.ts';
 import { limits } from '../limits.ts';
 
-/** The recorded actions. `deleteAccount`, `copy` and `backup` are in no account's log. */
+/** The recorded actions. `deleteAccount`, `copy` and `backup` never appear in an account's log. */
 export const auditActions = [
   'createAccount',
   'updateAccount',
@@ -38,40 +38,40 @@ export const auditActions = [
 ] as const;
 export type AuditAction = (typeof auditActions)[number];
 
-/** The subject of an action. It holds no personal data except contactUUIDs. */
+/** The subject of an action. It contains no personal data except contactUUIDs. */
 const auditSubject = z
   .object({
     accountUUID: text('The account that was deleted.', 'h4qK0LxRj2mWc9ZtYpA3b').optional(),
-    tokenID: told(field.tokenID).optional(),
+    tokenID: responseText(field.tokenID).optional(),
     tokenKind: text('The kind of the token.', 'viewer').optional(),
-    memberID: told(field.memberID).optional(),
+    memberID: responseText(field.memberID).optional(),
     memberRole: text('The role of the member.', 'editor').optional(),
     passkeyID: text('The passkey of the member.', 'p4Tn2kQwYb5rEv7uJc1Lz').optional(),
-    contactUUID: told(field.contactUUID).optional(),
+    contactUUID: responseText(field.contactUUID).optional(),
     otherContactUUID: text('The contact that was merged or unmerged.', 'Qm4zX9wTf2Rk7yWcJ1LsA').optional(),
     catalogue: text('The catalogue of the entries that were merged or unmerged.', 'tag').optional(),
     entryID: text('The entry into which another one was merged.', 'vip').optional(),
     otherEntryID: text('The entry that was merged or unmerged.', 'VIP').optional(),
-    shareID: told(field.shareID).optional(),
-    linkID: told(field.linkID).optional(),
-    claimID: told(field.claimID).optional(),
-    refusedID: text('The refused request that was sent again or discarded.', '17').optional(),
-    links: count('How many links were voided or restored.', 12).optional(),
+    shareID: responseText(field.shareID).optional(),
+    linkID: responseText(field.linkID).optional(),
+    claimID: responseText(field.claimID).optional(),
+    refusedID: text('The rejected request that was resent or discarded.', '17').optional(),
+    links: count('The number of links that were voided or restored.', 12).optional(),
     restore: flag('Whether a voided link or claim was restored.').optional(),
     field: z
       .array(text('The name of a field.', 'accountTimezone'))
       .optional()
-      .describe('Names of the fields that were given.'),
+      .describe('The names of the fields in the request.'),
   })
-  .describe('What the action was done to.');
+  .describe('The subject of the action.');
 export type AuditSubject = z.output<typeof auditSubject>;
 
 export const listAuditInput = z.object({
   accountUUID: field.described(
     field.optional(field.accountUUID),
-    'The account. Required with an operator token; other tokens name their own account, or none.',
+    'The account. Required with an operator token. With any other token, omit it or send the account of the token.',
   ),
-  from: field.described(field.optional(field.time), 'Only entries from this time on.', '2026-11-01T00:00:00Z'),
+  from: field.described(field.optional(field.time), 'Only entries at or after this time.', '2026-11-01T00:00:00Z'),
   to: field.described(field.optional(field.time), 'Only entries before this time.', '2026-12-01T00:00:00Z'),
   action: field.described(field.optional(field.oneOf(auditActions)), 'Only entries of this action.', 'eraseContact'),
   limit: field.optional(field.pageLimit(limits.auditEntriesPerPage)),
@@ -82,16 +82,16 @@ export const listAuditOutput = answer({
     .array(
       z.object({
         auditID: text('The entry.', '58'),
-        auditTime: isoTime('When it was done.'),
+        auditTime: isoTime('When the action happened.'),
         actor: text(
-          'The tokenID of the token that did it, or `command` for the command line.',
+          'The tokenID of the token that performed the action, or `command` for the command line.',
           'x8Tn2kQwYb5rEv7uJc1Lz',
         ),
         memberID: text(
-          'The member who did it, in a session of the console. Absent for others.',
+          'The member who performed it in a session of the console. Absent otherwise.',
           'm9Tn2kQwYb5rEv7uJc1Lz',
         ).optional(),
-        action: field.described(z.enum(auditActions), 'What was done.', 'eraseContact'),
+        action: field.described(z.enum(auditActions), 'The action.', 'eraseContact'),
         subject: auditSubject,
       }),
     )

@@ -1,76 +1,73 @@
-/** Members: the people who may sign in to the console of an account. */
+/** Members: people who can sign in to an account's console. */
 import * as z from 'zod';
-import { answer, count, isoTime, text, told } from '../answer.ts';
+import { answer, count, isoTime, responseText, text } from '../answer.ts';
 import * as field from '../fields.ts';
 import { limits } from '../limits.ts';
 import type { TokenKind } from './tokens.ts';
 
-/** What a member may do: what a viewer, editor or server token may. */
+/** A viewer has the rights of a viewer token, an editor of an editor token, an owner of a server token. */
 export const memberRoles = ['viewer', 'editor', 'owner'] as const;
 export type MemberRole = (typeof memberRoles)[number];
 
-/** The kind of token whose rights a role has. */
+/** The token kind with the same rights as a role. */
 export const roleKinds = { viewer: 'viewer', editor: 'editor', owner: 'server' } as const satisfies Record<
   MemberRole,
   TokenKind
 >;
 
-/** The role whose rights a kind of token has. */
+/** The role with the same rights as a token kind. */
 export const roleOf = (kind: TokenKind): MemberRole => (kind === 'viewer' || kind === 'editor' ? kind : 'owner');
 
-const whatRolesDo =
-  '`viewer` reads; `editor` also changes contacts, catalogues, segments and views, and shares reports; `owner` does all that an account may.';
-const role = field.described(field.oneOf(memberRoles), whatRolesDo, 'editor');
-const toldRole = field.described(z.enum(memberRoles), whatRolesDo, 'editor');
+const roleDescription =
+  '`viewer` reads. `editor` can also change contacts, catalogues, segments and views, and share reports. `owner` has full access to the account.';
+const role = field.described(field.oneOf(memberRoles), roleDescription, 'editor');
+const roleOutput = field.described(z.enum(memberRoles), roleDescription, 'editor');
 const emailaddress = field.described(
   field.email,
   'The e-mail address that the member signs in with.',
   'ben@shop.example',
 );
-const memberName = 'The name of the member; "" until there is one.';
+const memberName = 'The name of the member; "" until it is set.';
 export const memberNameField = field.nameInLine;
 
-const which = {
+const accountSelector = {
   accountUUID: field.described(
     field.optional(field.accountUUID),
-    'The account. Required with an operator token; other tokens name their own account, or none.',
+    'The account. Required with an operator token. With any other token, omit it or send the account of the token.',
   ),
 };
 
 export const inviteMemberInput = z.object({
-  ...which,
+  ...accountSelector,
   memberEmailaddress: emailaddress,
   memberRole: role,
   memberName: field.described(field.optional(memberNameField), memberName, 'Ben Lime'),
 });
 export const inviteMemberOutput = answer({
-  memberID: told(field.memberID),
-  memberRole: toldRole,
-  invitationCode: text(
-    'The code of the invitation. It is returned only by this call.',
-    'invitation_4kQwYb5rEv7uJc1LzT8nX2aa',
-  ),
+  memberID: responseText(field.memberID),
+  memberRole: roleOutput,
+  invitationCode: text('The code of the invitation. Only this call returns it.', 'invitation_4kQwYb5rEv7uJc1LzT8nX2aa'),
   expiresTime: isoTime(
-    `When the invitation ends: ${limits.invitationDays} days after it was made.`,
+    `When the invitation expires: ${limits.invitationDays} days after it was created.`,
     '2099-01-01T00:00:00.000Z',
   ),
 });
 
-export const listMembersInput = z.object(which);
+export const listMembersInput = z.object(accountSelector);
 export const listMembersOutput = answer({
   member: z
     .array(
       z.object({
-        memberID: told(field.memberID),
-        memberEmailaddress: told(emailaddress),
+        memberID: responseText(field.memberID),
+        memberEmailaddress: responseText(emailaddress),
         memberName: text(memberName, 'Ben Lime'),
-        memberRole: toldRole,
+        memberRole: roleOutput,
         createdTime: isoTime('When the member was first invited.'),
-        joinedTime: isoTime('When the member last took an invitation. Absent before.').optional(),
-        signedInTime: isoTime('When the member last signed in. Absent before.').optional(),
-        passkeys: count(`The passkeys that the member signs in with: at most ${limits.passkeysPerMember}.`, 1),
+        joinedTime: isoTime('When the member last accepted an invitation. Absent until then.').optional(),
+        signedInTime: isoTime('When the member last signed in. Absent until then.').optional(),
+        passkeys: count(`The number of passkeys of the member, at most ${limits.passkeysPerMember}.`, 1),
         invitationExpiresTime: isoTime(
-          'When the open invitation ends. Absent without one.',
+          'When the open invitation expires. Absent if there is none.',
           '2099-01-01T00:00:00.000Z',
         ).optional(),
       }),
@@ -78,22 +75,22 @@ export const listMembersOutput = answer({
     .describe('The members.'),
 });
 
-export const updateMemberInput = z.object({ ...which, memberID: field.memberID, memberRole: role });
-export const updateMemberOutput = answer({ memberID: told(field.memberID), memberRole: toldRole });
+export const updateMemberInput = z.object({ ...accountSelector, memberID: field.memberID, memberRole: role });
+export const updateMemberOutput = answer({ memberID: responseText(field.memberID), memberRole: roleOutput });
 
 export const removeMemberInput = z.object({
-  ...which,
+  ...accountSelector,
   memberID: field.memberID,
   descendants: field.described(
     field.optional(field.flag),
-    'Also revokes the viewer, editor and server tokens that the member created, directly or not, the share links, and the open invitations.',
+    'Also revokes the viewer, editor and server tokens that the member created, directly or indirectly, and the share links and open invitations.',
     true,
   ),
 });
 export const removeMemberOutput = answer({
-  memberID: told(field.memberID),
+  memberID: responseText(field.memberID),
   descendants: count(
-    'With descendants=true: the number of tokens that the member had created, directly or not, and that were revoked.',
+    'With descendants=true: the number of tokens created by the member, directly or indirectly, that were revoked.',
     0,
   ).optional(),
 });

@@ -1,23 +1,23 @@
-/** Refused requests: writes that were refused for their content, stored to be sent again after a fix. */
+/** Refused requests: writes rejected for their content, stored so that they can be fixed and resent. */
 import * as z from 'zod';
-import { answer, count, flag, isoTime, problem, text, told } from '../answer.ts';
+import { answer, count, flag, isoTime, problem, responseText, text } from '../answer.ts';
 import * as field from '../fields.ts';
 import { limits } from '../limits.ts';
 
-const which = {
+const accountSelector = {
   accountUUID: field.described(
     field.optional(field.accountUUID),
-    'The account. Required with an operator token; other tokens name their own account, or none.',
+    'The account. Required with an operator token. With any other token, omit it or send the account of the token.',
   ),
 };
 
 const countOf = (description: string, example = 0) => count(description, example);
 
 export const listRefusedInput = z.object({
-  ...which,
+  ...accountSelector,
   limit: field.described(
     field.optional(field.integer(1, limits.refusedPerPage)),
-    `The most requests of one page; ${limits.refusedPerPage} if absent.`,
+    `The maximum number of requests per page; ${limits.refusedPerPage} by default.`,
     20,
   ),
   cursor: field.optional(field.cursor),
@@ -26,16 +26,16 @@ export const listRefusedOutput = answer({
   refused: z
     .array(
       z.object({
-        refusedID: told(field.refusedID),
-        refusedTime: isoTime('When it was refused.'),
+        refusedID: responseText(field.refusedID),
+        refusedTime: isoTime('When it was rejected.'),
         operation: text('The operation that it called.', 'logEvent'),
-        tokenID: told(field.tokenID),
-        tokenKind: text('The kind of its token.', 'browser'),
-        robot: flag('Whether a robot sent it with a browser token, by its user agent.', false),
-        problem: problem.describe('Why it was refused.'),
+        tokenID: responseText(field.tokenID),
+        tokenKind: text('The kind of that token.', 'browser'),
+        robot: flag('Whether a robot, recognized by its user agent, sent it with a browser token.', false),
+        problem: problem.describe('Why it was rejected.'),
         request: field.described(
           z.union([z.record(z.string(), z.unknown()), z.string()]),
-          'The request without its token: its fields or, if it could not be parsed, its text.',
+          'The request without its token, as fields or, if it could not be parsed, as text.',
           { eventID: 'three' },
         ),
       }),
@@ -43,33 +43,33 @@ export const listRefusedOutput = answer({
     .describe('The requests, oldest first.'),
   count: z
     .object({
-      listed: countOf('On the list.', 1),
+      listed: countOf('Still on the list.', 1),
       evicted: countOf('Discarded, or removed because the list of a token was full.'),
-      erased: countOf('Removed with a contact that they named.'),
-      replayed: countOf('Carried out after a fix.'),
+      erased: countOf('Removed because they named a contact that was erased.'),
+      replayed: countOf('Resent and stored.'),
     })
-    .describe('All requests that were refused, by what became of them.'),
+    .describe('All rejected requests, by outcome.'),
   nextCursor: text('The cursor of the next page; "" on the last page.', ''),
 });
 
 export const replayRefusedInput = z.object({
-  ...which,
+  ...accountSelector,
   refusedID: field.refusedID,
   fix: field.described(
-    field.optional(field.orJSON(z.record(z.string(), z.unknown(), field.says('must be an object', 'object')))),
-    'Fields that replace those of the request.',
+    field.optional(field.orJSON(z.record(z.string(), z.unknown(), field.errorMessage('must be an object', 'object')))),
+    'Fields that replace fields of the request.',
     { eventID: 3 },
   ),
   tokenID: field.described(
     field.optional(field.tokenID),
-    'The token to send it with: its own if absent. Another one must be live, and of the same kind.',
+    'The token to send it with; by default, the original one. Another token must be valid and of the same kind.',
   ),
 });
-export const discardRefusedInput = z.object({ ...which, refusedID: field.refusedID });
-export const discardRefusedOutput = answer({ refusedID: told(field.refusedID) });
+export const discardRefusedInput = z.object({ ...accountSelector, refusedID: field.refusedID });
+export const discardRefusedOutput = answer({ refusedID: responseText(field.refusedID) });
 
 export const replayRefusedOutput = answer({
-  refusedID: told(field.refusedID),
-  replayed: flag('Whether it was carried out. If not, it stays on the list.'),
-  problem: problem.describe('Why it was refused again. Absent if it was carried out.').optional(),
+  refusedID: responseText(field.refusedID),
+  replayed: flag('Whether it was stored. If not, it stays on the list.'),
+  problem: problem.describe('Why it was rejected again. Absent if it was stored.').optional(),
 });

@@ -1,9 +1,10 @@
 /**
- * The kinds of token: `browser` is public; `viewer` (only reads), `editor` (also changes contacts, catalogues, segments and views, and shares reports) and `server`
- * are secret; `operator` runs the service.
+ * The token kinds. `browser` is public; the others are secret. `viewer` reads, `editor` also changes contacts,
+ * catalogues, segments and views and shares reports, `server` has full access to an account, `operator` manages
+ * accounts.
  */
 export const tokenKinds = ['browser', 'viewer', 'editor', 'server', 'operator'] as const;
 export type TokenKind = (typeof tokenKinds)[number];
 
-/** The kinds of token that belong to an account. */
+/** The token kinds that belong to an account. */
 export const accountTokenKinds = ['browser', 'viewer', 'editor', 'server'] as const satisfies readonly TokenKind[];

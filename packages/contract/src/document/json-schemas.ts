@@ -1,7 +1,7 @@
-/** The JSON Schemas of the OpenAPI document, made from Zod's schemas and their metadata (fields.ts). */
+/** The JSON Schemas of the OpenAPI document, generated from Zod schemas and their metadata (fields.ts). */
 import * as z from 'zod';
 
-/** A JSON Schema (2020-12), as far as this file reads it. */
+/** A JSON Schema (2020-12), with the keywords that this file reads. */
 export interface JSONSchema {
   readonly [keyword: string]: unknown;
   readonly $ref?: string;
@@ -17,7 +17,7 @@ export interface JSONSchema {
   readonly additionalProperties?: JSONSchema;
 }
 
-/** The metadata of a schema, which Zod copies into the JSON Schema that it makes. */
+/** The metadata of a schema, which Zod copies into its JSON Schema. */
 interface Meta {
   readonly example?: unknown;
   readonly form?: string;
@@ -26,42 +26,41 @@ interface Meta {
 
 export const refTo = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 
-const mapped = <In, Out>(record: Readonly<Record<string, In>>, map: (value: In) => Out): Record<string, Out> =>
+const mapValues = <In, Out>(record: Readonly<Record<string, In>>, map: (value: In) => Out): Record<string, Out> =>
   Object.fromEntries(Object.entries(record).map(([name, value]) => [name, map(value)]));
 
 /** `must be a time` → `Must be a time.` */
 const sentence = (form: string) => `${form.charAt(0).toUpperCase()}${form.slice(1)}.`;
 
-/** null beside another schema: the pair is described as the other one is. */
-const described = (schema: JSONSchema): JSONSchema => {
+/** Moves the description of a nullable schema to the union with null. */
+const hoistDescription = (schema: JSONSchema): JSONSchema => {
   const [first, second] = schema.anyOf ?? [];
   if (first === undefined || second?.type !== 'null') return schema;
   const { description, examples, ...form } = first;
   return { ...(description && { description, examples }), ...schema, anyOf: [form, second] };
 };
 
-/** Puts the metadata of a schema, and of those within it, into the words of JSON Schema. */
-const toPlain = ({ example, form, sent, ...made }: JSONSchema & Meta, isInput: boolean): JSONSchema => {
+/** Converts the metadata of a schema and its subschemas to JSON Schema keywords. */
+const toPlain = ({ example, form, sent, ...generated }: JSONSchema & Meta, isInput: boolean): JSONSchema => {
   const inner = (schema: JSONSchema) => toPlain(schema, isInput);
-  const { $schema, $id, ...schema } = made;
-  const description = [made.description, form && sentence(form)].filter(Boolean).join(' ');
-  const examples = example === undefined ? made.enum?.slice(0, 1) : [example];
-  const about = { ...(description && { description }), ...(examples && { examples }) };
-  if (isInput && sent) return described({ ...sent, ...about });
-  return described({
+  const { $schema, $id, ...schema } = generated;
+  const description = [generated.description, form && sentence(form)].filter(Boolean).join(' ');
+  const examples = example === undefined ? generated.enum?.slice(0, 1) : [example];
+  const annotations = { ...(description && { description }), ...(examples && { examples }) };
+  if (isInput && sent) return hoistDescription({ ...sent, ...annotations });
+  return hoistDescription({
     ...schema,
-    ...about,
-    ...(made.properties && { properties: mapped(made.properties, inner) }),
-    ...(made.items && { items: inner(made.items) }),
-    ...(made.anyOf && { anyOf: made.anyOf.map(inner) }),
-    ...(made.additionalProperties && { additionalProperties: inner(made.additionalProperties) }),
+    ...annotations,
+    ...(generated.properties && { properties: mapValues(generated.properties, inner) }),
+    ...(generated.items && { items: inner(generated.items) }),
+    ...(generated.anyOf && { anyOf: generated.anyOf.map(inner) }),
+    ...(generated.additionalProperties && { additionalProperties: inner(generated.additionalProperties) }),
   });
 };
 
 /**
- * The JSON Schemas of the schemas, by name. Where one is part of another, it is referred to by its name in the document's
- * components. `input` describes what a client may send: every schema takes its output as its input, and some take more. Objects may
- * have members beside those that are named.
+ * Converts schemas to JSON Schemas, by name. A named schema inside another becomes a `$ref`. `input` describes what
+ * clients may send, which can be more than a schema returns. Objects allow additional members.
  */
 export const jsonSchemas = (named: Readonly<Record<string, z.ZodType>>, io: 'input' | 'output') => {
   const registry = z.registry<{ id: string }>();
@@ -74,10 +73,10 @@ export const jsonSchemas = (named: Readonly<Record<string, z.ZodType>>, io: 'inp
       if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
     },
   });
-  return mapped(schemas as Record<string, JSONSchema>, (schema) => toPlain(schema, io === 'input'));
+  return mapValues(schemas as Record<string, JSONSchema>, (schema) => toPlain(schema, io === 'input'));
 };
 
-/** An example of a value: that of the schema, or one made from the examples of its required members. */
+/** An example of a value: the schema's own, or one built from its required members. */
 export const exampleOf = (schema: JSONSchema, components: Readonly<Record<string, JSONSchema>>): unknown => {
   if (schema.examples) return schema.examples[0];
   if (schema.$ref) return exampleOf(components[schema.$ref.split('/').at(-1) ?? ''] ?? {}, components);
@@ -86,7 +85,7 @@ export const exampleOf = (schema: JSONSchema, components: Readonly<Record<string
   return exampleWith(schema, schema.required ?? [], components);
 };
 
-/** An example of an object that has the members of these names. */
+/** An example of an object with these members. */
 export const exampleWith = (
   { properties = {} }: JSONSchema,
   names: readonly string[],

@@ -6,15 +6,15 @@ import * as field from '../fields.ts';
 import { limits } from '../limits.ts';
 import { filter } from './filter.ts';
 
-const schema = z.object({ filter: field.whose(field.orJSON(filter)) });
-const checked = (given: unknown) =>
+const schema = z.object({ filter: field.optionalFilter(field.orJSON(filter)) });
+const checkFilter = (given: unknown) =>
   check(schema, { filter: typeof given === 'string' ? given : JSON.stringify(given) });
-const taken = (given: unknown) => {
-  const result = checked(given);
+const parsed = (given: unknown) => {
+  const result = checkFilter(given);
   return result.ok ? result.value.filter : result.problem;
 };
 const messageOf = (given: unknown) => {
-  const result = checked(given);
+  const result = checkFilter(given);
   return result.ok ? 'is accepted' : result.problem.message;
 };
 const event = { event: 1 };
@@ -61,32 +61,32 @@ describe('a filter', () => {
     ],
     [{ did: { from: '1970-01-01T00:00:01Z' } }, { did: { from: 1_000 } }],
     [{ and: [event, { or: [{ not: event }] }] }, { and: [{ event: [1] }, { or: [{ not: { event: [1] } }] }] }],
-  ])('is taken: %j', (given, value) => {
-    expect(taken(given)).toEqual(value);
+  ])('is accepted: %j', (given, value) => {
+    expect(parsed(given)).toEqual(value);
     expect(check(schema, { filter: given })).toEqual({ ok: true, value: { filter: value } });
   });
 
   it.each([
-    ['', '`filter` must not be empty: leave it out to read without this filter'],
+    ['', '`filter` must not be empty: omit it to read without this filter'],
     ['pro', '`filter` must be a JSON object; the value is text'],
     ['{"event":', '`filter` must be a JSON object; the value is text'],
     [[event], '`filter` must be a JSON object; the value is a list'],
     [{}, '`filter` must have exactly one of and, or, not, event, contact, did, segment, attrID'],
     [{ event: 1, not: event }, '`filter` must have exactly one of and, or, not, event, contact, did, segment, attrID'],
-    [{ and: [] }, '`filter.and` must hold at least one filter'],
+    [{ and: [] }, '`filter.and` must contain at least one filter'],
     [{ and: event }, '`filter.and` must be a list of filters; the value is an object'],
     [{ not: null }, '`filter.not` must be a JSON object; the value is null'],
     [{ or: [event, { event: 0 }] }, `\`filter.or[1].event\` must be an eventID from 1 to ${limits.eventIDMax}, or`],
     [{ event: [1, ''] }, '`filter.event[1]` must be an eventID'],
-    [{ event: [] }, '`filter.event` must hold at least one value'],
+    [{ event: [] }, '`filter.event` must contain at least one value'],
     [
       { and: [event, { attrID: 5, is: 'x' }] },
       '`filter.and[1].attrID` must be text of at most 64 characters; the value',
     ],
     [{ and: [event, { is: 'x' }] }, '`filter.and[1].attrID` is required with `is`'],
-    [{ attrID: 'plan' }, '`filter` must have exactly one of is, isNot, contains, exists, lessThan, greaterThan beside'],
+    [{ attrID: 'plan' }, '`filter` must have exactly one of is, isNot, contains, exists, lessThan, greaterThan with'],
     [{ attrID: 'plan', is: 'a', isNot: 'b' }, '`filter` must have exactly one of is, isNot, contains'],
-    [{ event: 1, is: 'x' }, '`filter` has `is` beside `event`; it belongs beside `attrID`'],
+    [{ event: 1, is: 'x' }, '`filter` has `is` with `event`; it belongs with `attrID`'],
     [{ not: { attrId: 'plan', is: 'x' } }, '`filter.not` has `attrId`, which no filter has; did you mean `attrID`?'],
     [
       { contact: { tag: 'vip' } },
@@ -100,8 +100,8 @@ describe('a filter', () => {
     [{ did: { times: 3 } }, '`filter.did` has `times`; it takes event, filter, atLeast, atMost, withinDays, from, to'],
     [{ did: 'Paid' }, '`filter.did` must be a JSON object; the value is text'],
     [{ did: { atLeast: 0 } }, '`filter.did.atLeast` must be a whole number from 1 to 1000000'],
-    [{ did: { atLeast: 3, atMost: 2 } }, '`filter.did.atMost` must not be below `atLeast` (3)'],
-    [{ did: { withinDays: 7, to: '2026-11-01T00:00:00Z' } }, '`filter.did.withinDays` must not be there beside'],
+    [{ did: { atLeast: 3, atMost: 2 } }, '`filter.did.atMost` must not be less than `atLeast` (3)'],
+    [{ did: { withinDays: 7, to: '2026-11-01T00:00:00Z' } }, '`filter.did.withinDays` must not be combined with'],
     [
       { did: { from: '2026-11-01T00:00:00Z', to: '2026-11-01T00:00:00Z' } },
       '`filter.did.to` must be later than `from`',
@@ -121,27 +121,27 @@ describe('a filter', () => {
     [{ attrID: 'plan', is: { not: 1 } }, '`filter.is` must be text of at most 2048 characters'],
     [{ attrID: 'plan', contains: '' }, '`filter.contains` must not be empty'],
     [{ attrID: 'plan', exists: 'true' }, '`filter.exists` must be true or false'],
-    [{ attrID: 'plan', lessThan: '5' }, '`filter.lessThan` must be a number that JSON carries exactly'],
-    ['{"attrID":"plan","greaterThan":1e999}', '`filter.greaterThan` must be a number that JSON carries exactly'],
-    [{ attrID: 'plan', is: Array(101).fill('x') }, '`filter.is` must hold at most 100 values'],
+    [{ attrID: 'plan', lessThan: '5' }, '`filter.lessThan` must be a number that JSON can represent exactly'],
+    ['{"attrID":"plan","greaterThan":1e999}', '`filter.greaterThan` must be a number that JSON can represent exactly'],
+    [{ attrID: 'plan', is: Array(101).fill('x') }, '`filter.is` must contain at most 100 values'],
     [nested(6), '`filter.not.not.not.not.not` is nested more than 5 levels deep'],
-    [{ or: Array(51).fill(event) }, '`filter.or` must hold at most 50 filters'],
+    [{ or: Array(51).fill(event) }, '`filter.or` must contain at most 50 filters'],
     [{ or: Array(50).fill(event) }, '`filter.or[49]` is one condition too many: a filter has at most 50'],
-  ])('is refused with the path in it: %j', (given, message) => {
+  ])('is rejected with the path of the problem: %j', (given, message) => {
     expect(messageOf(given).slice(0, message.length)).toBe(message);
   });
 
-  it('may be as large as the limits say', () => {
+  it('may be as large as the limits', () => {
     expect(messageOf(nested(limits.filterDepth))).toBe('is accepted');
     expect(messageOf({ or: Array(limits.conditionsPerFilter - 1).fill(event) })).toBe('is accepted');
     expect(messageOf({ attrID: 'a', is: Array(limits.valuesPerCondition).fill('x') })).toBe('is accepted');
   });
 
-  it('is refused or taken, whatever JSON it is, and what is taken is taken again as it is', () => {
+  it('is rejected with a path or, if accepted, is accepted again unchanged, for any JSON', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 8 }), (given) => {
-        const result = checked(given);
-        if (result.ok) expect(checked(result.value.filter)).toEqual(result);
+        const result = checkFilter(given);
+        if (result.ok) expect(checkFilter(result.value.filter)).toEqual(result);
         else expect(result.problem.field).toMatch(/^filter/);
       }),
     );

@@ -1,7 +1,8 @@
 /**
- * The filters of reports: a closed grammar of conditions on an event. Each object is one condition, `{"and": […]}`, `{"or": […]}`,
- * `{"not": …}`, `{"event": …}`, `{"contact": …}`, `{"did": …}`, `{"segment": …}`, or an attrID with one comparison:
- * `{"attrID": "plan", "is": "pro"}`, or that of the person's first event ever with it: `{"personFirst": "utm_campaign", "is": "spring"}`.
+ * Filters of reports: a closed grammar of conditions on an event. Each object is one condition: `{"and": […]}`, `{"or":
+ * […]}`, `{"not": …}`, `{"event": …}`, `{"contact": …}`, `{"did": …}`, `{"segment": …}`, or a comparison: `{"attrID":
+ * "plan", "is": "pro"}`, or `{"personFirst": "utm_campaign", "is": "spring"}` for the person's first event ever with
+ * the attribute.
  */
 import * as z from 'zod';
 import { searchContactInput } from '../contact.ts';
@@ -11,56 +12,56 @@ import { nearestName } from '../near-miss.ts';
 
 const { contactProfileID, contactTagID, contactStatus, attrID, attrValue, createdFrom, createdTo, seenFrom, seenTo } =
   searchContactInput.shape;
-const ofContact = { contactProfileID, contactTagID, contactStatus, attrID, attrValue };
-const ofContactTimes = { createdFrom, createdTo, seenFrom, seenTo };
-const contactMembers = { ...ofContact, ...ofContactTimes };
+const contactFields = { contactProfileID, contactTagID, contactStatus, attrID, attrValue };
+const contactTimes = { createdFrom, createdTo, seenFrom, seenTo };
+const contactMembers = { ...contactFields, ...contactTimes };
 
-/** An object of these members alone. */
+/** An object that allows only these members. */
 const objectOf = <Members extends z.ZodRawShape>(members: Members) =>
   z.strictObject(members, {
     error: (issue) =>
       issue.code === 'unrecognized_keys'
         ? `has \`${(issue as { keys: string[] }).keys[0]?.slice(0, limits.attrIDLength)}\`; it takes ${Object.keys(members).join(', ')}`
-        : field.says('must be a JSON object', 'object').error(issue),
+        : field.errorMessage('must be a JSON object', 'object').error(issue),
   });
 
-/** The members that a search for contacts filters by; all of them hold. None: any contact. */
+/** The filters of searchContact, all of which must match; without any, every contact matches. */
 const contactFilter = objectOf(contactMembers).refine(field.isAttributePair, field.attributePairProblem);
 export type ContactFilter = z.output<typeof contactFilter>;
 
-/** What somebody did: at least `atLeast` (1 if absent) and at most `atMost` events that all the others hold for. */
-interface Deeds<Kinds, Inner> {
+/** Between `atLeast` (default 1) and `atMost` events that match the other members. */
+interface EventCount<Kinds, Inner> {
   readonly event?: Kinds | undefined;
   readonly filter?: Inner | undefined;
   readonly atLeast?: number | undefined;
   readonly atMost?: number | undefined;
-  /** In the last so many days of 24 hours, up to when the report is asked. */
+  /** Within this many days of 24 hours before the request. */
   readonly withinDays?: number | undefined;
 }
-interface Did<Segment> extends Deeds<readonly (number | string)[], Filter<Segment>> {
+interface Did<Segment> extends EventCount<readonly (number | string)[], Filter<Segment>> {
   /** Milliseconds since 1970: from ≤ eventTime < to. */
   readonly from?: number | undefined;
   readonly to?: number | undefined;
 }
 
 /**
- * A checked condition. Exactly one of and, or, not, event, contact, did, segment, attrID and personFirst is there; beside the last two
- * exactly one comparison. Only a filter that may name segments, a `Filter<string>`, has `segment`.
+ * A checked condition. It has exactly one of and, or, not, event, contact, did, segment, attrID and personFirst; the
+ * last two come with exactly one comparison. Only a `Filter<string>` may have `segment`.
  */
 export interface Filter<Segment = never> {
   readonly and?: readonly Filter<Segment>[] | undefined;
   readonly or?: readonly Filter<Segment>[] | undefined;
   readonly not?: Filter<Segment> | undefined;
-  /** eventIDs, and names as `eventName` of countEvents. */
+  /** eventIDs, or names as in `eventName` of countEvents. */
   readonly event?: readonly (number | string)[] | undefined;
-  /** The event's owner is a contact that a search with these finds. */
+  /** The event's owner is a contact that matches these fields of searchContact. */
   readonly contact?: ContactFilter | undefined;
-  /** The event's person did this, in the range of the report or not. */
+  /** The event's person did this, inside or outside the report's range. */
   readonly did?: Did<Segment> | undefined;
-  /** The filter that is saved under this name. */
+  /** The filter saved under this name. */
   readonly segment?: Segment | undefined;
   readonly attrID?: string | undefined;
-  /** An attrID too: compared is its value in the first event ever of the event's person that has it. */
+  /** Another attrID, whose value is taken from the first event ever of the event's person that has it. */
   readonly personFirst?: string | undefined;
   readonly is?: readonly string[] | undefined;
   readonly isNot?: readonly string[] | undefined;
@@ -74,12 +75,12 @@ type Value = string | number | boolean;
 type SentKinds = number | string | readonly (number | string)[];
 type SentTime = z.input<typeof field.time>;
 
-interface SentDid extends Deeds<SentKinds, SentFilter> {
+interface SentDid extends EventCount<SentKinds, SentFilter> {
   readonly from?: SentTime | undefined;
   readonly to?: SentTime | undefined;
 }
 
-/** A condition as a client may send it: a value in place of a list of one. */
+/** A condition as a client may send it: a single value may replace a list of one. */
 export interface SentFilter
   extends Omit<Filter<string>, 'and' | 'or' | 'not' | 'event' | 'contact' | 'did' | 'is' | 'isNot'> {
   readonly and?: readonly SentFilter[] | undefined;
@@ -92,18 +93,18 @@ export interface SentFilter
   readonly isNot?: Value | readonly Value[] | undefined;
 }
 
-const forms = ['and', 'or', 'not', 'event', 'contact', 'did', 'segment', 'attrID', 'personFirst'] as const;
-const comparisons = ['is', 'isNot', 'contains', 'exists', 'lessThan', 'greaterThan'] as const;
+const conditionNames = ['and', 'or', 'not', 'event', 'contact', 'did', 'segment', 'attrID', 'personFirst'] as const;
+const comparisonNames = ['is', 'isNot', 'contains', 'exists', 'lessThan', 'greaterThan'] as const;
 
 const inner: z.ZodType<Filter<string>, SentFilter> = z.lazy(() => condition);
 
-const several = (description: string) =>
+const filterList = (description: string) =>
   field
     .described(
       z
-        .array(inner, field.says('must be a list of filters', 'list'))
-        .min(1, 'must hold at least one filter')
-        .max(limits.conditionsPerFilter, `must hold at most ${limits.conditionsPerFilter} filters`),
+        .array(inner, field.errorMessage('must be a list of filters', 'list'))
+        .min(1, 'must contain at least one filter')
+        .max(limits.conditionsPerFilter, `must contain at most ${limits.conditionsPerFilter} filters`),
       description,
     )
     .optional();
@@ -112,9 +113,9 @@ const several = (description: string) =>
 const oneOrMore = <Out, In>(value: z.ZodType<Out, In>, sent: object, description: string, example: unknown) => {
   const list = z
     .array(value)
-    .min(1, 'must hold at least one value')
-    .max(limits.valuesPerCondition, `must hold at most ${limits.valuesPerCondition} values`);
-  const one = value.transform((only) => [only]);
+    .min(1, 'must contain at least one value')
+    .max(limits.valuesPerCondition, `must contain at most ${limits.valuesPerCondition} values`);
+  const one = value.transform((single) => [single]);
   const schema = z
     .unknown()
     .transform((input, context): Out[] => {
@@ -150,167 +151,171 @@ const sentKind = {
   ],
 };
 
-const kinds = (description: string) => oneOrMore(eventKind, sentKind, description, 'Basket filled');
-const listedNames =
-  'an eventID, a name that the account lists now or that its events have unlisted, or a list of these.';
+const eventKinds = (description: string) => oneOrMore(eventKind, sentKind, description, 'Basket filled');
+const listedNames = 'an eventID, the current name of a listed kind, an unlisted name, or a list of these.';
 
-const whole = (least: number, most: number, description: string, example: number) => {
-  const form = `must be a whole number from ${least} to ${most}`;
-  const schema = z.number(field.says(form)).int(form).min(least, form).max(most, form);
+const wholeNumber = (min: number, max: number, description: string, example: number) => {
+  const form = `must be a whole number from ${min} to ${max}`;
+  const schema = z.number(field.errorMessage(form)).int(form).min(min, form).max(max, form);
   return field.described(schema.optional(), description, example);
 };
 
-/** What somebody did. None of the members: anything. */
+/** What a person did; without members, anything. */
 const did: z.ZodType<Did<string>, SentDid> = objectOf({
-  event: kinds(`Events of this kind: ${listedNames}`),
-  filter: inner.optional().meta({ description: 'Events that meet this filter, which has no `did`.' }),
-  atLeast: whole(1, limits.didTimes, 'At least so many such events; 1 if absent.', 3),
-  atMost: whole(1, limits.didTimes, 'At most so many such events.', 9),
-  withinDays: whole(
+  event: eventKinds(`Events of this kind: ${listedNames}`),
+  filter: inner.optional().meta({ description: 'Events that match this filter, which must not contain a `did`.' }),
+  atLeast: wholeNumber(1, limits.didTimes, 'The minimum number of such events; 1 by default.', 3),
+  atMost: wholeNumber(1, limits.didTimes, 'The maximum number of such events.', 9),
+  withinDays: wholeNumber(
     1,
     limits.didDays,
-    'Events of the last so many days (of 24 hours) before the report is asked; instead of `from` and `to`.',
+    'Events within this many days (of 24 hours) before the request; an alternative to `from` and `to`.',
     30,
   ),
-  from: field.described(field.time.optional(), 'Events of this time or later.', '2026-10-01T00:00:00Z'),
+  from: field.described(field.time.optional(), 'Events at or after this time.', '2026-10-01T00:00:00Z'),
   to: field.described(field.time.optional(), 'Events before this time.', '2026-11-01T00:00:00Z'),
 }).superRefine(({ atLeast = 1, atMost, withinDays, from, to }, context) => {
   const add = (name: string, message: string) => context.addIssue({ code: 'custom', path: [name], message });
-  if (atMost !== undefined && atMost < atLeast) add('atMost', `must not be below \`atLeast\` (${atLeast})`);
+  if (atMost !== undefined && atMost < atLeast) add('atMost', `must not be less than \`atLeast\` (${atLeast})`);
   if (withinDays !== undefined && (from ?? to) !== undefined)
-    add('withinDays', 'must not be there beside `from` or `to`');
+    add('withinDays', 'must not be combined with `from` or `to`');
   if (from !== undefined && to !== undefined && to <= from) add('to', 'must be later than `from`');
 });
 
 const number = (description: string) =>
-  field.described(z.number(field.says('must be a number that JSON carries exactly')), description, 20).optional();
+  field
+    .described(z.number(field.errorMessage('must be a number that JSON can represent exactly')), description, 20)
+    .optional();
 
-/** The message for members that a condition does not have. */
+/** The message for unknown members of a condition. */
 const unknownMembers = (keys: readonly string[]): string => {
   const [unknown = ''] = keys;
-  const nearest = nearestName(unknown, [...forms, ...comparisons]);
-  const meant = nearest === undefined ? `a filter has ${forms.join(', ')}` : `did you mean \`${nearest}\`?`;
-  return `has \`${unknown.slice(0, limits.attrIDLength)}\`, which no filter has; ${meant}`;
+  const nearest = nearestName(unknown, [...conditionNames, ...comparisonNames]);
+  const suggestion =
+    nearest === undefined ? `a filter has ${conditionNames.join(', ')}` : `did you mean \`${nearest}\`?`;
+  return `has \`${unknown.slice(0, limits.attrIDLength)}\`, which no filter has; ${suggestion}`;
 };
 
-const anObject = field.says('must be a JSON object', 'object');
+const notAnObject = field.errorMessage('must be a JSON object', 'object');
 
-/** The condition itself. Its depth and the number of conditions in it are checked by `filter`. */
+/** One condition. `filter` checks its depth and the number of conditions in it. */
 export const condition = z
   .strictObject(
     {
-      and: several('All of these filters hold.'),
-      or: several('At least one of these filters holds.'),
-      not: inner.optional().meta({ description: 'This filter does not hold.' }),
-      event: kinds(`The event is of this kind: ${listedNames}`),
+      and: filterList('All of these filters match.'),
+      or: filterList('At least one of these filters matches.'),
+      not: inner.optional().meta({ description: 'This filter does not match.' }),
+      event: eventKinds(`The event is of this kind: ${listedNames}`),
       contact: field.described(
         contactFilter.optional(),
-        'The person is a contact now, and all of these hold for it, as in searchContact; `{}` is any contact.',
+        'The person is currently a contact that matches all of these, as in searchContact; `{}` matches any contact.',
         { contactTagID: 'vip' },
       ),
       did: field.described(
         did.optional(),
-        "The person has such events, whenever: in the report's range or not, of robots only if these count. `{}` is any event.",
+        "The person has such events, inside or outside the report's range; robot events count only if the report includes them. `{}` matches any event.",
         { event: 'Paid', atLeast: 2, withinDays: 30 },
       ),
-      segment: field.described(field.segmentName.optional(), 'The filter that is saved under this name holds.'),
-      attrID: field.described(field.attrID.optional(), 'The attribute to compare; with one comparison beside it.'),
+      segment: field.described(field.segmentName.optional(), 'The filter saved under this name matches.'),
+      attrID: field.described(field.attrID.optional(), 'The attribute to compare; requires one comparison.'),
       personFirst: field.described(
         field.attrID.optional(),
-        "The attribute to compare as it is in the first event ever of the event's person that has it, across browsers, in the report's range or not; with one comparison beside it.",
+        "The attribute to compare, taken from the person's first event ever that has it, across browsers and inside or outside the report's range; requires one comparison.",
         'utm_campaign',
       ),
-      is: values('The attribute has this value, or one of these; exactly, as text.'),
+      is: values('The attribute has exactly this value, or one of these, compared as text.'),
       isNot: values(
-        'The attribute has another value than these, or the event does not have the attribute: the same as `not` with `is`.',
+        'The attribute has none of these values, or the event does not have the attribute: the same as `not` with `is`.',
       ),
       contains: field.described(
         field.text(limits.attrValueLength).min(1, 'must not be empty').optional(),
-        'The value contains this text. Upper and lower case differ.',
+        'The value contains this text, case-sensitive.',
         'teapot',
       ),
       exists: field.described(
-        z.boolean(field.says('must be true or false')).optional(),
+        z.boolean(field.errorMessage('must be true or false')).optional(),
         'Whether the event has the attribute.',
         true,
       ),
-      lessThan: number('The value is a number below this one.'),
-      greaterThan: number('The value is a number above this one.'),
+      lessThan: number('The value is a number less than this one.'),
+      greaterThan: number('The value is a number greater than this one.'),
     },
     {
       error: (issue) =>
-        issue.code === 'unrecognized_keys' ? unknownMembers((issue as { keys: string[] }).keys) : anObject.error(issue),
+        issue.code === 'unrecognized_keys'
+          ? unknownMembers((issue as { keys: string[] }).keys)
+          : notAnObject.error(issue),
     },
   )
   .superRefine((given, context) => {
-    const form = forms.filter((name) => given[name] !== undefined);
-    const compared = comparisons.filter((name) => given[name] !== undefined);
+    const form = conditionNames.filter((name) => given[name] !== undefined);
+    const compared = comparisonNames.filter((name) => given[name] !== undefined);
     const add = (message: string, ...path: string[]) => context.addIssue({ code: 'custom', message, path });
     const isCompared = form[0] === 'attrID' || form[0] === 'personFirst';
     if (form.length === 0 && compared.length > 0) add(`${field.required} with \`${compared[0]}\``, 'attrID');
-    else if (form.length !== 1) add(`must have exactly one of ${forms.join(', ')}`);
+    else if (form.length !== 1) add(`must have exactly one of ${conditionNames.join(', ')}`);
     else if (isCompared && compared.length !== 1)
-      add(`must have exactly one of ${comparisons.join(', ')} beside \`${form[0]}\``);
+      add(`must have exactly one of ${comparisonNames.join(', ')} with \`${form[0]}\``);
     else if (!isCompared && compared.length > 0)
-      add(`has \`${compared[0]}\` beside \`${form[0]}\`; it belongs beside \`attrID\``);
+      add(`has \`${compared[0]}\` with \`${form[0]}\`; it belongs with \`attrID\``);
   });
 
 type Path = readonly PropertyKey[];
 
-/** The filters right within a filter, each with its path in it. */
+/** The filters directly inside a filter, each with its path. */
 export const partsOf = <Segment>({
   and = [],
   or = [],
   not,
-  did: { filter: done } = {},
+  did: { filter: didFilter } = {},
 }: Filter<Segment>): (readonly [Filter<Segment>, ...PropertyKey[]])[] => [
   ...and.map((part, index) => [part, 'and', index] as const),
   ...or.map((part, index) => [part, 'or', index] as const),
   ...(not ? [[not, 'not'] as const] : []),
-  ...(done ? [[done, 'did', 'filter'] as const] : []),
+  ...(didFilter ? [[didFilter, 'did', 'filter'] as const] : []),
 ];
 
 /**
- * Reports what is nested too deep, a `did` within another, and too many conditions. A segment for which `savedAs` returns a filter
- * counts as that filter, and a limit that it exceeds is reported at the path of the segment.
+ * Reports excessive nesting, a `did` within another, and too many conditions. A segment for which `findSaved` returns a
+ * filter counts as that filter; a limit that it exceeds is reported at the segment's path.
  */
 export const checkSize = (
   filter: Filter<string>,
   add: (path: Path, message: string) => void,
-  savedAs: (segment: string) => Filter | undefined = () => undefined,
+  findSaved: (segment: string) => Filter | undefined = () => undefined,
 ): void => {
   let conditions = 0;
   let dids = 0;
   const visit = (at: Filter<string>, path: Path, depth: number, isWithinDid: boolean, segment?: Path): void => {
     const report = (message: string, ofSegment: string, ...names: string[]) =>
       segment ? add(segment, ofSegment) : add([...path, ...names], message);
-    const saved = at.segment === undefined ? undefined : savedAs(at.segment);
+    const saved = at.segment === undefined ? undefined : findSaved(at.segment);
     if (saved) {
       visit(saved, path, depth, isWithinDid, [...path, 'segment']);
       return;
     }
     if (depth > limits.filterDepth) {
-      const most = `more than ${limits.filterDepth} levels deep`;
-      report(`is nested ${most}`, `makes the filter ${most}`);
+      const excess = `more than ${limits.filterDepth} levels deep`;
+      report(`is nested ${excess}`, `makes the filter ${excess}`);
       return;
     }
     conditions += 1;
     if (conditions === limits.conditionsPerFilter + 1) {
-      const most = limits.conditionsPerFilter;
+      const max = limits.conditionsPerFilter;
       report(
-        `is one condition too many: a filter has at most ${most}`,
-        `makes the filter hold more than ${most} conditions`,
+        `is one condition too many: a filter has at most ${max}`,
+        `makes the filter contain more than ${max} conditions`,
       );
     }
     if (at.did) {
       dids += 1;
-      const most = limits.didsPerFilter;
+      const max = limits.didsPerFilter;
       const within = 'must not be within another `did`';
-      if (isWithinDid) report(within, `holds a \`did\`, which ${within}`, 'did');
-      else if (dids === most + 1)
+      if (isWithinDid) report(within, `contains a \`did\`, which ${within}`, 'did');
+      else if (dids === max + 1)
         report(
-          `is one too many: a filter has at most ${most}`,
-          `makes the filter hold more than ${most} \`did\``,
+          `is one too many: a filter has at most ${max}`,
+          `makes the filter contain more than ${max} \`did\``,
           'did',
         );
     }

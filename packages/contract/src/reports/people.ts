@@ -1,34 +1,37 @@
-/** reportPeople: who is behind a number of a report. It takes the fields of that report, and which of its numbers is meant. */
+/**
+ * reportPeople: the people behind a number of a report. It takes the report's fields, and fields that select the
+ * number.
+ */
 import * as z from 'zod';
-import * as told from '../answer.ts';
-import { oneKindAtMost, onlyOneKind } from '../event.ts';
+import * as output from '../answer.ts';
+import { hasAtMostOneKind, twoKindsProblem } from '../event.ts';
 import * as field from '../fields.ts';
 import { limits } from '../limits.ts';
 import { filter } from './filter.ts';
-import { asked, by, figures, measured, range, reportFunnelInput, reportRetentionInput } from './report.ts';
+import { by, figures, measureFields, range, reportFields, reportFunnelInput, reportRetentionInput } from './report.ts';
 
-const { compare: _, ...ofRange } = asked;
+const { compare: _, ...rangeFields } = reportFields;
 const { within, per } = reportFunnelInput.shape;
 const { first, back, interval } = reportRetentionInput.shape;
 
 const groupValue = z.union(
   [field.attrValue, z.null()],
-  'must be a text of at most 2,048 characters, a number, true, false or null',
+  'must be text of at most 2,048 characters, a number, true, false or null',
 );
 
-/** The fields that belong to each kind of number, beside the one that names it. */
-const beside = {
+/** The further fields of each kind of number. */
+const fieldsByKind = {
   by: ['value'],
   step: ['within', 'per', 'reached', 'dropped'],
   cohort: ['first', 'back', 'interval', 'later'],
 } as const;
-type Kind = keyof typeof beside;
-const kinds = Object.keys(beside) as Kind[];
+type Kind = keyof typeof fieldsByKind;
+const kinds = Object.keys(fieldsByKind) as Kind[];
 
-const given = {
+const numberFields = {
   by: field.described(
     field.optional(by),
-    'For a row of reportBreakdown, or with `step` of reportFunnel, or with `cohort` of reportRetention: its `by`.',
+    'For a row of reportBreakdown or, with `step` or `cohort`, a row of reportFunnel or reportRetention: the `by` of the report.',
     'attr:product',
   ),
   value: field.described(field.optional(field.list(groupValue, 2)), 'With `by`: the `values` of the row.', [
@@ -36,9 +39,11 @@ const given = {
   ]),
   step: field.described(
     field.optional(
-      field.list(filter, limits.stepsPerFunnel).refine((steps) => steps.length > 1, 'must hold at least two filters'),
+      field
+        .list(filter, limits.stepsPerFunnel)
+        .refine((steps) => steps.length > 1, 'must contain at least two filters'),
     ),
-    'For a number of reportFunnel: its `step`.',
+    'For a number of reportFunnel: the `step` of the report.',
     [{ event: 'Basket filled' }, { event: 'Paid' }],
   ),
   within,
@@ -50,7 +55,7 @@ const given = {
   ),
   dropped: field.described(
     field.optional(field.integer(1, limits.stepsPerFunnel - 1)),
-    'With `step`: the people who reached this step and not the next one.',
+    'With `step`: the people who reached this step but not the next one.',
     1,
   ),
   cohort: field.described(
@@ -63,84 +68,84 @@ const given = {
   interval,
   later: field.described(
     field.optional(field.integer(0, limits.periodsPerRetention - 1)),
-    'With `cohort`: only those of them who came back so many periods later; 0 is the same period.',
+    'With `cohort`: only those who came back this many periods later; 0 is the same period.',
     1,
   ),
 };
 
 export const reportPeopleInput = z
   .object({
-    ...ofRange,
-    ...measured,
+    ...rangeFields,
+    ...measureFields,
     attrID: field.described(
-      measured.attrID,
+      measureFields.attrID,
       'An attribute whose values are numbers, such as an amount: adds `value` to each person.',
       'amount',
     ),
-    ...given,
+    ...numberFields,
     usersAtLeast: field.described(
       field.optional(field.integer(1, 1_000)),
-      'Only people with so many users at least, such as two phones, among the events that are meant.',
+      'Only people with at least this many users, such as two phones, among the selected events.',
       2,
     ),
     sort: field.described(
       field.optional(field.oneOf(['lastTime', 'events', 'sum'])),
-      'The newest last event first (if absent), the most events first, or with `attrID` the greatest sum first, people without a number last.',
+      'The sort order, descending: by `lastTime` (the default), `events` or, with `attrID`, `sum`, with people without a number last.',
       'sum',
     ),
     limit: field.optional(field.pageLimit(limits.peoplePerPage)),
     cursor: field.optional(field.cursor),
   })
-  .refine(oneKindAtMost, onlyOneKind)
+  .refine(hasAtMostOneKind, twoKindsProblem)
   .superRefine((input, context) => {
     const add = (name: string, message: string) => context.addIssue({ code: 'custom', path: [name], message });
-    if (input.sort === 'sum' && input.attrID === undefined) add('sort', 'by `sum` is for a request with `attrID`');
-    // Funnels and retention may have groups.
-    const ofGroup = (input.step ?? input.cohort) !== undefined && input.by !== undefined;
-    const [kind, other] = kinds.filter((name) => input[name] !== undefined && !(ofGroup && name === 'by'));
+    if (input.sort === 'sum' && input.attrID === undefined) add('sort', 'by `sum` requires `attrID`');
+    // Funnels and retention may be grouped with `by`.
+    const isGrouped = (input.step ?? input.cohort) !== undefined && input.by !== undefined;
+    const [kind, other] = kinds.filter((name) => input[name] !== undefined && !(isGrouped && name === 'by'));
     if (other !== undefined) add(other, `must not be given together with \`${kind}\``);
     for (const name of kinds) {
-      const alone = beside[name].find((each) => input[each] !== undefined);
-      if (name !== kind && alone !== undefined && !(ofGroup && name === 'by'))
-        add(alone, `is for a request with \`${name}\``);
+      const misplaced = fieldsByKind[name].find((each) => input[each] !== undefined);
+      if (name !== kind && misplaced !== undefined && !(isGrouped && name === 'by'))
+        add(misplaced, `requires \`${name}\``);
     }
-    if ((kind === 'by' || ofGroup) && input.value?.length !== input.by?.length)
+    if ((kind === 'by' || isGrouped) && input.value?.length !== input.by?.length)
       add('value', 'must have a value for each part of `by`');
     if (kind !== 'step') return;
     if ((input.reached === undefined) === (input.dropped === undefined))
-      add('reached', 'or `dropped` is required with `step`, and not both');
+      add('reached', 'or `dropped` is required with `step`, but not both');
     const steps = input.step?.length ?? 0;
-    if ((input.reached ?? 0) > steps) add('reached', 'must be one of the steps');
-    if ((input.dropped ?? 0) >= steps) add('dropped', 'must be a step before the last');
+    if ((input.reached ?? 0) > steps) add('reached', 'must be the number of a step');
+    if ((input.dropped ?? 0) >= steps) add('dropped', 'must be the number of a step before the last');
   });
 
-export const reportPeopleOutput = told.answer({
+export const reportPeopleOutput = output.answer({
   ...range,
   person: z
     .array(
       z.object({
-        contactUUID: told.text('The contact; "" for a user without one.', 'V1StGXR8_Z5jdHi6B-myT'),
-        contactExternalID: told.text('Its external ID, or "".', 'customer-1042'),
-        contactFirstname: told.text('Its first name, or "".', 'Ann'),
-        contactLastname: told.text('Its last name, or "".', 'Lemon'),
-        contactEmailaddress: told.text('Its e-mail address, or "".', 'ann@shop.example'),
-        userUUID: told.text('The user without a contact, or "".', ''),
-        events: told.count('Events of this person that are meant.', 8),
-        users: told.count('Users of this person among them.', 2),
+        contactUUID: output.text('The contact; "" for a user without one.', 'V1StGXR8_Z5jdHi6B-myT'),
+        contactExternalID: output.text('Its external ID, or "".', 'customer-1042'),
+        contactFirstname: output.text('Its first name, or "".', 'Ann'),
+        contactLastname: output.text('Its last name, or "".', 'Lemon'),
+        contactEmailaddress: output.text('Its e-mail address, or "".', 'ann@shop.example'),
+        userUUID: output.text('For a person without a contact, the user; otherwise "".', ''),
+        events: output.count('Selected events of this person.', 8),
+        users: output.count('Users of this person in those events.', 2),
         value: figures,
-        firstTime: told.isoTime('The eventTime of the first of them.'),
-        lastTime: told.isoTime('The eventTime of the last of them.'),
+        firstTime: output.isoTime('The earliest eventTime of those events.'),
+        lastTime: output.isoTime('The latest eventTime of those events.'),
       }),
     )
-    .describe('The people, in the order of `sort`.'),
-  nextCursor: told.text(
-    'The cursor of the next page; "" on the last one. Further pages count the same events, whatever is stored meanwhile.',
+    .describe('The people, sorted by `sort`.'),
+  nextCursor: output.text(
+    'The cursor of the next page; "" on the last page. All pages count the same events, even if more are stored in the meantime.',
     '',
   ),
-  timezone: told.text('The time zone of the report.', 'Europe/London'),
-  through: told.text(
-    'The position up to which all events are counted: as its `cursor`, streamEvents continues with those stored later.',
+  timezone: output.text('The time zone of the report.', 'Europe/London'),
+  through: output.text(
+    'The position up to which all events are counted. Pass it to streamEvents as `cursor` to continue with later events.',
     'ZTEuNDI',
   ),
-  milliseconds: told.count('How long the report took, with the time that it waited for others.', 38),
+  milliseconds: output.count('How long the report took, including time in the queue.', 38),
 });

@@ -11,29 +11,29 @@ const nested = (levels: number, innermost: object = event): object =>
 const isOneOf = (texts: number, length: number) => ({ attrID: 'a', is: Array(texts).fill('x'.repeat(length)) });
 const bytesOf = (given: object) => Buffer.byteLength(JSON.stringify(given));
 
-const saved = (given: object) => check(createSegmentInput, { segmentName: 'Buyers', filter: given });
+const saveFilter = (given: object) => check(createSegmentInput, { segmentName: 'Buyers', filter: given });
 
-/** A filter with the saved ones in the place of segments; or what is wrong with it. */
-const replaced = (given: object, segments: Readonly<Record<string, object>>) => {
+/** The filter with its segments replaced, or the problem. */
+const expand = (given: object, segments: Readonly<Record<string, object>>) => {
   const names = new Map(Object.entries(segments).map(([name, one]) => [name, JSON.stringify(one)]));
   const result = withoutSegments(filter.parse(given), (name) => names.get(name), 'filter');
   return result.ok ? result.value : result.problem;
 };
 
-it('a saved filter that is none any more is refused where it is named', () => {
-  expect(replaced({ not: { segment: 'Old' } }, { Old: { times: 3 } })).toEqual({
+it('rejects a segment whose saved filter is no longer valid', () => {
+  expect(expand({ not: { segment: 'Old' } }, { Old: { times: 3 } })).toEqual({
     code: 'invalid_field',
     field: 'filter.not.segment',
-    message: expect.stringContaining('names a segment that an earlier version saved'),
+    message: expect.stringContaining('names a segment from an earlier version'),
   });
 });
 
 describe('the filter of a segment', () => {
-  it('is returned as it was sent', () => {
+  it('is stored as it was sent', () => {
     const sent = { and: [{ event: 'Paid' }, { did: { from: '2026-11-01T00:00:00Z' } }, { attrID: 'plan', is: 5 }] };
-    expect(saved(sent)).toEqual({ ok: true, value: { segmentName: 'Buyers', filter: sent } });
+    expect(saveFilter(sent)).toEqual({ ok: true, value: { segmentName: 'Buyers', filter: sent } });
     const asText = { segmentName: ' Buyers ', filter: JSON.stringify(sent) };
-    expect(check(createSegmentInput, asText)).toEqual(saved(sent));
+    expect(check(createSegmentInput, asText)).toEqual(saveFilter(sent));
   });
 
   it.each(['__proto__', 'constructor', '2026', 'e\u0301', 'x'.repeat(255)])('may be named %s', (segmentName) => {
@@ -45,7 +45,7 @@ describe('the filter of a segment', () => {
     [{}, 'segmentName', '`segmentName` is required'],
     [{ segmentName: ' ', filter: event }, 'segmentName', '`segmentName` is required'],
     [{ segmentName: 'x'.repeat(256), filter: event }, 'segmentName', '`segmentName` must be text of at most 255'],
-    [{ segmentName: 'a\0', filter: event }, 'segmentName', '`segmentName` must not hold NUL characters'],
+    [{ segmentName: 'a\0', filter: event }, 'segmentName', '`segmentName` must not contain NUL characters'],
     [{ segmentName: 'a' }, 'filter', '`filter` is required'],
     [{ segmentName: 'a', filter: 'Paid' }, 'filter', '`filter` must be a JSON object; the value is text'],
     [{ segmentName: 'a', filter: { and: [event, { event: 0 }] } }, 'filter.and[1].event', '`filter.and[1].event` must'],
@@ -56,17 +56,17 @@ describe('the filter of a segment', () => {
       '`filter.and[1].did.filter.segment` must not be in the filter of another segment',
     ],
     [{ segmentName: 'a', filter: isOneOf(9, 2_000) }, 'filter', '`filter` must be at most 16,384 bytes of JSON'],
-  ])('is refused: %j', (given, field, message) => {
+  ])('is rejected: %j', (given, field, message) => {
     const result = check(createSegmentInput, given);
     expect(result).toMatchObject({ ok: false, problem: { field, message: expect.stringContaining(message) } });
   });
 
-  it('may be as large as the limit says, in bytes', () => {
-    const most = { or: [isOneOf(8, 2_000), { attrID: 'b', is: '' }] };
-    most.or[1] = { attrID: 'b', is: 'x'.repeat(limits.segmentBytes - bytesOf(most)) };
-    expect(bytesOf(most)).toBe(limits.segmentBytes);
-    expect(saved(most).ok).toBe(true);
-    expect(saved({ ...most, or: [most.or[0], { attrID: 'é', is: most.or[1]?.is }] }).ok).toBe(false);
+  it('may be as large as the limit in bytes', () => {
+    const largest = { or: [isOneOf(8, 2_000), { attrID: 'b', is: '' }] };
+    largest.or[1] = { attrID: 'b', is: 'x'.repeat(limits.segmentBytes - bytesOf(largest)) };
+    expect(bytesOf(largest)).toBe(limits.segmentBytes);
+    expect(saveFilter(largest).ok).toBe(true);
+    expect(saveFilter({ ...largest, or: [largest.or[0], { attrID: 'é', is: largest.or[1]?.is }] }).ok).toBe(false);
   });
 });
 
@@ -87,9 +87,9 @@ describe('a filter that names segments', () => {
     [{ segment: 'a' }, { a: { did: { event: 7 } } }, { did: { event: [7] } }],
     [{ segment: '__proto__' }, JSON.parse('{"__proto__":{"event":1}}'), { event: [1] }],
     [event, {}, { event: [1] }],
-  ])('stands for the saved ones: %j with %j', (given, segments, expected) => {
-    expect(replaced(given, segments)).toEqual(expected);
-    expect(filter.safeParse(replaced(given, segments)).success).toBe(true);
+  ])('is expanded to the saved filters: %j with %j', (given, segments, expected) => {
+    expect(expand(given, segments)).toEqual(expected);
+    expect(filter.safeParse(expand(given, segments)).success).toBe(true);
   });
 
   it.each<[object, Record<string, object>, path: string, message: string]>([
@@ -111,7 +111,7 @@ describe('a filter that names segments', () => {
       { or: [{ segment: 'a' }, { segment: 'a' }] },
       { a: { or: Array(24).fill(event) } },
       'filter.or[1].segment',
-      'makes the filter hold more than 50 conditions',
+      'makes the filter contain more than 50 conditions',
     ],
     [
       { or: [{ segment: 'a' }, ...Array(25).fill(event)] },
@@ -123,32 +123,32 @@ describe('a filter that names segments', () => {
       { did: { filter: { segment: 'a' } } },
       { a: { not: { did: {} } } },
       'filter.did.filter.segment',
-      'holds a `did`, which must not be within another `did`',
+      'contains a `did`, which must not be within another `did`',
     ],
     [
       { and: [{ segment: 'a' }, { did: {} }, { segment: 'a' }] },
       { a: { or: Array(3).fill({ did: {} }) } },
       'filter.and[2].segment',
-      'makes the filter hold more than 5 `did`',
+      'makes the filter contain more than 5 `did`',
     ],
     [
       { and: [{ segment: 'a' }, { segment: 'a' }] },
       { a: isOneOf(5, 2_000) },
       'filter.and[1].segment',
-      'makes the segments of the filter hold more than 16,384 bytes of JSON together',
+      'makes the segments of the filter exceed 16,384 bytes of JSON together',
     ],
-  ])('is refused with the path of the segment: %j with %j', (given, segments, field, message) => {
+  ])('is rejected with the path of the segment: %j with %j', (given, segments, field, message) => {
     const code = message.startsWith('names') ? 'unknown_segment' : 'invalid_field';
-    expect(replaced(given, segments)).toEqual({ code, field, message: `\`${field}\` ${message}` });
+    expect(expand(given, segments)).toEqual({ code, field, message: `\`${field}\` ${message}` });
   });
 
-  it('may have as many levels and conditions with them as without', () => {
-    expect(replaced(nested(4, { segment: 'a' }), { a: nested(2) })).toEqual(filter.parse(nested(5)));
+  it('has the same limits on levels and conditions as one without segments', () => {
+    expect(expand(nested(4, { segment: 'a' }), { a: nested(2) })).toEqual(filter.parse(nested(5)));
     const half = { or: Array(23).fill(event) };
-    expect(replaced({ or: [{ segment: 'a' }, { segment: 'a' }, event] }, { a: half })).not.toHaveProperty('code');
+    expect(expand({ or: [{ segment: 'a' }, { segment: 'a' }, event] }, { a: half })).not.toHaveProperty('code');
   });
 
-  it('is the filter that is written out, or refused as this is', () => {
+  it('equals the filter with segments written out, or is rejected like it', () => {
     const names = ['a', 'b', '__proto__'] as const;
     const leaf = fc.constantFrom<SentFilter>(
       { event: 1 },
@@ -186,13 +186,13 @@ describe('a filter that names segments', () => {
     let replacements = 0;
     fc.assert(
       fc.property(withSegments.filter(isFilter), segments, (given, all) => {
-        const asked = filter.parse(given);
+        const parsed = filter.parse(given);
         const textOf = (name: string) => JSON.stringify(all.get(name));
-        const result = withoutSegments(asked, textOf, 'filter');
+        const result = withoutSegments(parsed, textOf, 'filter');
         const expected = filter.safeParse(writtenOut(given, all));
         expect(result.ok).toBe(expected.success);
         if (!result.ok) return;
-        if (segmentNamesIn(asked).length > 0) replacements += 1;
+        if (segmentNamesIn(parsed).length > 0) replacements += 1;
         expect(result.value).toEqual(expected.data);
       }),
       { numRuns: 500 },

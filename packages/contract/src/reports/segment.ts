@@ -1,6 +1,6 @@
-/** Segments: filters of reports that are saved under a name. */
+/** Segments: named, saved filters of reports. */
 import * as z from 'zod';
-import * as told from '../answer.ts';
+import * as output from '../answer.ts';
 import { type Checked, fieldPath } from '../checking.ts';
 import * as field from '../fields.ts';
 import { limits } from '../limits.ts';
@@ -20,13 +20,13 @@ export const segmentNamesIn = (given: Filter<string>): string[] =>
 const bytesOf = (text: string): number => new TextEncoder().encode(text).length;
 const maxBytes = `${limits.segmentBytes.toLocaleString('en')} bytes`;
 
-/** The filter of a segment. It names no other segment, so that none leads back to itself. */
+/** The filter of a segment, which must not name other segments, so that no cycles exist. */
 const filterWithoutSegments = filter.superRefine((given, context) => {
   for (const { path } of segmentsIn(given))
     context.addIssue({ code: 'custom', path: [...path], message: 'must not be in the filter of another segment' });
 }) as z.ZodType<Filter, SentFilter>;
 
-/** The filter of a segment, returned as it was sent. */
+/** The filter of a segment, stored as it was sent. */
 const filterAsSent = z
   .unknown()
   .superRefine((given, context) => {
@@ -41,45 +41,48 @@ const example = { attrID: 'product', is: 'Stone teapot' };
 
 export const createSegmentInput = z.object({
   segmentName: field.segmentName,
-  filter: field.described(field.orJSON(filterAsSent), 'The filter to save. It names no other segment.', example),
+  filter: field.described(
+    field.orJSON(filterAsSent),
+    'The filter to save, which must not name another segment.',
+    example,
+  ),
 });
-export const createSegmentOutput = told.answer({
-  segmentName: told.told(field.segmentName),
-  replaced: told.flag('Whether there was a segment of this name, whose filter this one replaces.', false),
+export const createSegmentOutput = output.answer({
+  segmentName: output.responseText(field.segmentName),
+  replaced: output.flag('Whether a segment with this name existed and its filter was replaced.', false),
 });
 
 export const listSegmentsInput = z.object({});
-export const listSegmentsOutput = told.answer({
+export const listSegmentsOutput = output.answer({
   segment: z
     .array(
       z.object({
-        segmentName: told.told(field.segmentName),
+        segmentName: output.responseText(field.segmentName),
         filter: field.described(
           z.record(z.string(), z.unknown()) as unknown as z.ZodType<SentFilter>,
           'Its filter, as it was sent.',
           example,
         ),
-        createdTime: told.isoTime('When the name was first saved.'),
-        updatedTime: told.isoTime('When the filter was last saved.'),
+        createdTime: output.isoTime('When the name was first saved.'),
+        updatedTime: output.isoTime('When the filter was last saved.'),
       }),
     )
     .describe('The segments, sorted by name.'),
 });
 
 export const deleteSegmentInput = z.object({ segmentName: field.segmentName });
-export const deleteSegmentOutput = told.answer({ segmentName: told.told(field.segmentName) });
+export const deleteSegmentOutput = output.answer({ segmentName: output.responseText(field.segmentName) });
 
 /**
- * Replaces each segment in a checked filter by the filter that is saved under its name, for which `savedAs` returns the JSON text.
- * `base` is the path of the filter in the request. The limits of a filter hold for the result: a segment counts as the filter that
- * it stands for.
+ * Replaces each segment in a checked filter by its saved filter, which `findSaved` returns as JSON text. The result
+ * must meet the limits of a filter. `base` is the path of the filter in the request.
  */
 export const withoutSegments = (
   given: Filter<string>,
-  savedAs: (segmentName: string) => string | undefined,
+  findSaved: (segmentName: string) => string | undefined,
   base: string,
 ): Checked<Filter> => {
-  const refused = (path: Path, message: string, code: 'unknown_segment' | 'invalid_field' = 'invalid_field') => {
+  const rejection = (path: Path, message: string, code: 'unknown_segment' | 'invalid_field' = 'invalid_field') => {
     const at = fieldPath(path, base);
     return { ok: false as const, problem: { code, field: at, message: `\`${at}\` ${message}` } };
   };
@@ -87,34 +90,34 @@ export const withoutSegments = (
   const saved = new Map<string, Filter>();
   let bytes = 0;
   for (const { segmentName, path } of segmentsIn(given)) {
-    const text = savedAs(segmentName);
-    if (text === undefined) return refused(path, 'names a segment that the account does not have', 'unknown_segment');
+    const text = findSaved(segmentName);
+    if (text === undefined) return rejection(path, 'names a segment that the account does not have', 'unknown_segment');
     bytes += bytesOf(text);
     if (bytes > limits.segmentBytes)
-      return refused(path, `makes the segments of the filter hold more than ${maxBytes} of JSON together`);
+      return rejection(path, `makes the segments of the filter exceed ${maxBytes} of JSON together`);
     const parsed = filterWithoutSegments.safeParse(JSON.parse(text));
     if (!parsed.success)
-      return refused(path, 'names a segment that an earlier version saved, which is no filter any more; save it again');
+      return rejection(path, 'names a segment from an earlier version, whose filter is no longer valid; save it again');
     saved.set(segmentName, parsed.data);
   }
 
-  const problems: ReturnType<typeof refused>[] = [];
+  const problems: ReturnType<typeof rejection>[] = [];
   checkSize(
     given,
-    (path, message) => problems.push(refused(path, message)),
+    (path, message) => problems.push(rejection(path, message)),
     (segmentName) => saved.get(segmentName),
   );
   if (problems[0]) return problems[0];
 
-  const replaced = ({ and, or, not, did, segment, ...others }: Filter<string>): Filter => {
+  const expand = ({ and, or, not, did, segment, ...others }: Filter<string>): Filter => {
     if (segment !== undefined) return saved.get(segment) as Filter;
     return {
       ...others,
-      ...(and && { and: and.map(replaced) }),
-      ...(or && { or: or.map(replaced) }),
-      ...(not && { not: replaced(not) }),
-      ...(did && { did: { ...did, filter: did.filter && replaced(did.filter) } }),
+      ...(and && { and: and.map(expand) }),
+      ...(or && { or: or.map(expand) }),
+      ...(not && { not: expand(not) }),
+      ...(did && { did: { ...did, filter: did.filter && expand(did.filter) } }),
     };
   };
-  return { ok: true, value: replaced(given) };
+  return { ok: true, value: expand(given) };
 };

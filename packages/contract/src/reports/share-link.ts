@@ -1,28 +1,28 @@
-/** Share links: secret links to one view of reports, for people without an account. */
+/** Share links: secret links to a view of reports, for people without an account. */
 import * as z from 'zod';
-import * as told from '../answer.ts';
+import * as output from '../answer.ts';
 import * as field from '../fields.ts';
 import { limits } from '../limits.ts';
 import { viewPage, viewPages, viewQuery } from './view.ts';
 
-/** The reports that may be shared: they return counts, and no contact, user or event. */
+/** The reports that may be shared: they return counts, never contacts, users or events. */
 export const sharedOperations = ['reportTotals', 'reportBreakdown', 'reportFunnel', 'reportRetention'] as const;
 export type SharedOperation = (typeof sharedOperations)[number];
 
 const shareName = field.described(
   field.nameInLine.refine((name) => name !== '', field.required).meta({ minLength: 1 }),
-  'The name of the view. Those who open the link see it.',
+  'The name of the view, shown to everyone who opens the link.',
   'Teapots this month',
 );
 
 const partForm = 'must be 1 to 64 of a-z A-Z 0-9 . _ -';
 const part = field.described(
-  z.string(field.says(partForm)).regex(/^[\w.-]{1,64}$/, partForm),
-  'The place in the page where the report is shown. Each report has another one.',
+  z.string(field.errorMessage(partForm)).regex(/^[\w.-]{1,64}$/, partForm),
+  'The place on the page where the report is shown; unique for each report.',
   'totals',
 );
 
-const request = z.record(z.string(), z.unknown(), field.says('must be a JSON object', 'object'));
+const request = z.record(z.string(), z.unknown(), field.errorMessage('must be a JSON object', 'object'));
 
 const report = z.object(
   {
@@ -34,66 +34,68 @@ const report = z.object(
       interval: 'day',
     }),
   },
-  field.says('must be an object of part, operation and request', 'object'),
+  field.errorMessage('must be an object of part, operation and request', 'object'),
 );
 
 export const createShareLinkInput = z.object({
   shareName,
   expiresTime: field.described(
     field.optional(field.time),
-    `When the link ends: at most ${limits.shareLinkDays} days from now; ${limits.shareLinkDefaultDays} days from now, if absent.`,
+    `When the link expires: at most ${limits.shareLinkDays} days from now; by default, ${limits.shareLinkDefaultDays} days from now.`,
     '2026-12-31T00:00:00Z',
   ),
   viewPage,
   viewQuery: field.described(
     field.optional(viewQuery),
-    'How the page shows the reports, as the query of its address. What could hold personal data is left out, such as `filter`.',
+    'How the page shows the reports, as its query string. Parameters that could contain personal data, such as `filter`, are removed.',
     'measure=users',
   ),
   moving: field.described(
     field.optional(field.oneOf(['day', 'month'])),
-    'Moves the days in `from` and `to` of all reports on with the calendar: each day by a day, or each month by a month. The days stay, if absent.',
+    'Advances `from` and `to` of all reports with the calendar, by a day each day or by a month each month. If absent, the range is fixed.',
     'day',
   ),
   report: field.described(
-    field.list(report, limits.reportsPerShareLink).refine((list) => list.length > 0, 'must hold at least one report'),
+    field
+      .list(report, limits.reportsPerShareLink)
+      .refine((list) => list.length > 0, 'must contain at least one report'),
     'The reports that the link shows.',
     [{ part: 'totals', operation: 'reportTotals', request: { from: '2026-11-01', to: '2026-12-01' } }],
   ),
 });
 
-const toldExpiresTime = told.isoTime('When the link ends.', '2026-12-31T00:00:00.000Z');
+const expiresTimeOutput = output.isoTime('When the link expires.', '2026-12-31T00:00:00.000Z');
 
-export const createShareLinkOutput = told.answer({
-  shareID: told.told(field.shareID),
-  shareSecret: told.text(
-    'The secret of the link, which is `/console/shared/<shareSecret>`. It is returned only by this call.',
+export const createShareLinkOutput = output.answer({
+  shareID: output.responseText(field.shareID),
+  shareSecret: output.text(
+    'The secret of the link `/console/shared/<shareSecret>`. Only this call returns it.',
     'share_4kQwYb5rEv7uJc1LzT8nX2aa9sD3fG6h',
   ),
-  expiresTime: toldExpiresTime,
+  expiresTime: expiresTimeOutput,
 });
 
 export const listShareLinksInput = z.object({});
-export const listShareLinksOutput = told.answer({
+export const listShareLinksOutput = output.answer({
   shareLink: z
     .array(
       z.object({
-        shareID: told.told(field.shareID),
-        shareName: told.told(shareName),
+        shareID: output.responseText(field.shareID),
+        shareName: output.responseText(shareName),
         viewPage: field.described(z.enum(viewPages), 'The page of the console.', 'events'),
-        createdTime: told.isoTime('When the link was made.'),
-        createdBy: told.told(field.tokenID),
-        memberID: told.told(field.memberID).optional(),
-        expiresTime: toldExpiresTime,
-        lastUsedTime: told
-          .isoTime('The hour in which somebody last opened the link. Absent before.', '2026-11-24T12:00:00.000Z')
+        createdTime: output.isoTime('When the link was created.'),
+        createdBy: output.responseText(field.tokenID),
+        memberID: output.responseText(field.memberID).optional(),
+        expiresTime: expiresTimeOutput,
+        lastUsedTime: output
+          .isoTime('The hour in which the link was last opened. Absent until then.', '2026-11-24T12:00:00.000Z')
           .optional(),
       }),
     )
     .describe(
-      'The links that were not revoked, newest first. Those that have ended are listed until they are deleted, within about an hour.',
+      'The links that were not revoked, newest first. Expired links are listed until they are deleted, within about an hour.',
     ),
 });
 
 export const revokeShareLinkInput = z.object({ shareID: field.shareID });
-export const revokeShareLinkOutput = told.answer({ shareID: told.told(field.shareID) });
+export const revokeShareLinkOutput = output.answer({ shareID: output.responseText(field.shareID) });

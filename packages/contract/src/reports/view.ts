@@ -1,6 +1,6 @@
-/** Saved views: pages of reports of the console, under a name. */
+/** Saved views: named pages of reports in the console. */
 import * as z from 'zod';
-import * as told from '../answer.ts';
+import * as output from '../answer.ts';
 import * as field from '../fields.ts';
 import { limits } from '../limits.ts';
 
@@ -13,10 +13,10 @@ export const viewPage = field.described(
   'events',
 );
 
-const queryForm = `must be the query of an address: at most ${limits.viewQueryLength} printable ASCII characters, others percent-encoded, without a question mark before it`;
+const queryForm = `must be a query string of at most ${limits.viewQueryLength} printable ASCII characters, with others percent-encoded and without a leading question mark`;
 export const viewQuery = field.described(
   field.text(limits.viewQueryLength).refine((text) => /^(?![?])[!-~]*$/.test(text), queryForm),
-  'What the page shows, as the query of its address.',
+  'What the page shows, as its query string.',
   'tab=funnel&steps=3%2C4&range=7d',
 );
 
@@ -25,25 +25,25 @@ export const createViewInput = z.object({
   viewPage,
   viewQuery: field.optional(viewQuery),
 });
-export const createViewOutput = told.answer({
-  viewName: told.told(field.viewName),
-  replaced: told.flag('Whether there was a view of this name, which this one replaces.', false),
+export const createViewOutput = output.answer({
+  viewName: output.responseText(field.viewName),
+  replaced: output.flag('Whether a view with this name existed and was replaced.', false),
 });
 
 export const listViewsInput = z.object({});
-export const listViewsOutput = told.answer({
+export const listViewsOutput = output.answer({
   view: z
     .array(
       z.object({
-        viewName: told.told(field.viewName),
+        viewName: output.responseText(field.viewName),
         viewPage: field.described(z.enum(viewPages), 'The page of the console.', 'events'),
-        viewQuery: told.told(viewQuery),
-        createdTime: told.isoTime('When the name was first saved.'),
-        updatedTime: told.isoTime('When the view was last saved.'),
+        viewQuery: output.responseText(viewQuery),
+        createdTime: output.isoTime('When the name was first saved.'),
+        updatedTime: output.isoTime('When the view was last saved.'),
       }),
     )
     .describe('The views, sorted by name.'),
 });
 
 export const deleteViewInput = z.object({ viewName: field.viewName });
-export const deleteViewOutput = told.answer({ viewName: told.told(field.viewName) });
+export const deleteViewOutput = output.answer({ viewName: output.responseText(field.viewName) });

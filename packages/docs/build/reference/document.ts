@@ -1,4 +1,4 @@
-/** The OpenAPI document of the contract, as the pages of the reference read it. */
+/** The OpenAPI document of the contract, in the form that the reference pages use. */
 
 import { exampleOf, type JSONSchema } from '@firsthand/contract/document/json-schemas';
 import { openAPI } from '@firsthand/contract/openapi';
@@ -35,11 +35,11 @@ interface Document {
 export const document = openAPI({ server: '/' }) as unknown as Document;
 const { schemas } = document.components;
 
-/** The schema that a reference names, with what stands beside the reference; any other as it is. */
-export const resolved = (schema: JSONSchema): JSONSchema => {
+/** Resolves a `$ref`, keeping its sibling keywords. Other schemas are returned unchanged. */
+export const resolve = (schema: JSONSchema): JSONSchema => {
   if (schema.$ref === undefined) return schema;
-  const { $ref, ...beside } = schema;
-  return { ...schemas[$ref.split('/').at(-1) ?? ''], ...beside };
+  const { $ref, ...siblings } = schema;
+  return { ...schemas[$ref.split('/').at(-1) ?? ''], ...siblings };
 };
 
 export interface Endpoint {
@@ -48,12 +48,12 @@ export interface Endpoint {
   readonly path: string;
 }
 
-export interface Described extends Operation {
+export interface OperationDoc extends Operation {
   readonly name: OperationName;
   /** `Event` */
   readonly noun: string;
   readonly endpoints: readonly Endpoint[];
-  /** The request as an object, whatever way it is sent. */
+  /** The request as an object schema, even for query parameters. */
   readonly request: JSONSchema;
   readonly requestExample: Readonly<Record<string, unknown>>;
   readonly response: JSONSchema;
@@ -63,7 +63,7 @@ export interface Described extends Operation {
 const requestOf = ({ parameters = [], requestBody }: MethodItem) => {
   if (requestBody) {
     const { schema, example } = requestBody.content['application/json'];
-    return { request: resolved(schema), requestExample: example as Described['requestExample'] };
+    return { request: resolve(schema), requestExample: example as OperationDoc['requestExample'] };
   }
   const fields = parameters.map(({ name, description, schema, content }): [string, JSONSchema] => [
     name,
@@ -83,7 +83,7 @@ const requestOf = ({ parameters = [], requestBody }: MethodItem) => {
   };
 };
 
-const describe = (name: OperationName): Described => {
+const describe = (name: OperationName): OperationDoc => {
   const operation: Operation = operations[name];
   const endpoints = operation.methods.flatMap((method) =>
     operation.paths.map((path): Endpoint => {
@@ -92,8 +92,8 @@ const describe = (name: OperationName): Described => {
     }),
   );
   const item = document.paths[operation.paths[0]]?.[operation.methods[0].toLowerCase()] as MethodItem;
-  const [answer] = Object.values(item.responses[200].content);
-  const response = resolved(answer?.schema ?? {});
+  const [content] = Object.values(item.responses[200].content);
+  const response = resolve(content?.schema ?? {});
   return {
     ...operation,
     name,
@@ -101,9 +101,9 @@ const describe = (name: OperationName): Described => {
     endpoints,
     ...requestOf(item),
     response,
-    responseExample: answer?.example ?? exampleOf(response, schemas),
+    responseExample: content?.example ?? exampleOf(response, schemas),
   };
 };
 
 /** All operations, in the order of the contract's table. */
-export const described: readonly Described[] = operationNames.map(describe);
+export const operationDocs: readonly OperationDoc[] = operationNames.map(describe);

@@ -1,4 +1,4 @@
-/** The page of the error codes. */
+/** The page of error codes. */
 
 import { readFileSync } from 'node:fs';
 import { codesOf } from '@firsthand/contract/document/operation-errors';
@@ -6,13 +6,13 @@ import { type ErrorCode, errors } from '@firsthand/contract/errors';
 import { html } from 'hono/html';
 import { codeBlock } from '../highlight.ts';
 import { type HTML, type Page, relativePath } from '../page.ts';
-import { type Described, described } from './document.ts';
+import { type OperationDoc, operationDocs } from './document.ts';
 import { prose, sentence } from './fields.ts';
 
 const remedies = readFileSync(new URL('../../troubleshooting.md', import.meta.url), 'utf8')
   .split('\n')
   .filter((line) => line.startsWith('| `firsthand: '));
-/** Whether the troubleshooting guide has a row for what a page shows of this code. */
+/** Whether the troubleshooting guide has a row for this code. */
 const hasRemedy = (code: string): boolean =>
   remedies.some((row) => new RegExp(`\\b${code}\``).test(row.split('|')[1] ?? ''));
 
@@ -22,14 +22,14 @@ const example = {
   status: '400',
 };
 
-const returns = (operation: Described, code: ErrorCode): boolean =>
+const returns = (operation: OperationDoc, code: ErrorCode): boolean =>
   operation.methods.some((method) => codesOf(operation, method).includes(code));
 
-/** The operations that return a code, unless most of them do. */
+/** Links to the operations that return a code, or a summary if all or none do. */
 const returnedBy = (code: ErrorCode): HTML => {
-  const operations = described.filter((operation) => returns(operation, code));
+  const operations = operationDocs.filter((operation) => returns(operation, code));
   if (operations.length === 0) return html`A request that names no operation`;
-  if (operations.length === described.length) return html`Every operation`;
+  if (operations.length === operationDocs.length) return html`Every operation`;
   return html`${operations.map(({ name }, index) => html`${index > 0 ? ', ' : ''}<a href="${name}"><code>${name}</code></a>`)}`;
 };
 
@@ -38,7 +38,7 @@ const codesWith = (status: number) =>
   Object.entries(errors).filter(([, error]) => error.status === status) as [ErrorCode, (typeof errors)[ErrorCode]][];
 
 export const errorsPage = (): Page => {
-  const text = 'All error codes. The list is closed: a program may switch on the code.';
+  const text = 'All error codes. The list is closed, so programs can switch on the code.';
   return {
     path: 'reference/errors',
     title: 'Error codes',
@@ -47,7 +47,7 @@ export const errorsPage = (): Page => {
     headings: statuses.map((status) => ({ anchor: `status-${status}`, title: String(status) })),
     content: html`<h1>Error codes</h1>
 <p class="lead">${text}</p>
-<p>${prose('`field` is the path of the field at fault, where there is one; `message` says what is expected. The service logs the request under its `requestID`. A response of 429 or 503 has `Retry-After`, the seconds after which to try again.')}</p>
+<p>${prose('`field`, if present, is the path of the field that caused the error; `message` explains what is expected. The service logs the request under its `requestID`. A 429 or 503 response has `Retry-After`, the number of seconds to wait before trying again.')}</p>
 ${codeBlock(JSON.stringify(example, null, 2), 'json', 'An error response')}
 ${statuses.map(
   (status) => html`<h2 id="status-${status}"><a class="anchor" href="#status-${status}">${status}</a></h2>
@@ -56,7 +56,7 @@ ${statuses.map(
 <div class="field-head"><a class="anchor" href="#${code}"><code class="name">${code}</code></a></div>
 <p>${prose(sentence(when))}</p>
 <p class="example">${returnedBy(code)}</p>
-${hasRemedy(code) ? html`<p><a href="${relativePath('reference/errors', 'troubleshooting')}#in-the-browser">What to do when a page shows it</a></p>` : ''}
+${hasRemedy(code) ? html`<p><a href="${relativePath('reference/errors', 'troubleshooting')}#in-the-browser">What to do when a page reports this code</a></p>` : ''}
 </div>
 `,
   )}</div>

@@ -1,10 +1,10 @@
-/** The fields of a request or response: name, type, limits and description, with the fields within them. */
+/** Renders the fields of a request or response: name, type, limits, description and nested fields. */
 import type { JSONSchema } from '@firsthand/contract/document/json-schemas';
 import { html } from 'hono/html';
 import type { HTML } from '../page.ts';
-import { resolved } from './document.ts';
+import { resolve } from './document.ts';
 
-/** Text of the contract: what is between backticks is code. */
+/** Renders text of the contract, with code between backticks. */
 export const prose = (text: string): HTML =>
   html`${text.split('`').map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : html`${part}`))}`;
 
@@ -16,12 +16,12 @@ const isTime = ({ anyOf = [], format }: JSONSchema): boolean =>
 
 /** The type in words: `string`, `list of objects`, `time`, `null`. */
 const typeOf = (schema: JSONSchema): string => {
-  const { type, enum: values, const: only, anyOf, items } = resolved(schema);
+  const { type, enum: values, const: only, anyOf, items } = resolve(schema);
   if (isTime(schema)) return 'time';
   if (only !== undefined) return JSON.stringify(only);
   if (anyOf) return [...new Set(anyOf.map(typeOf))].join(' or ');
   if (type === 'array') {
-    const entry = resolved(items ?? {});
+    const entry = resolve(items ?? {});
     return `list of ${entry.properties ? 'objects' : entry.enum ? 'words' : entry.anyOf ? typeOf(entry) : `${typeOf(entry)}s`}`;
   }
   if (values && type === undefined) return 'string';
@@ -32,16 +32,16 @@ const number = new Intl.NumberFormat('en');
 const isSafe = (value: unknown): value is number =>
   typeof value === 'number' && Math.abs(value) < Number.MAX_SAFE_INTEGER;
 
-const range = (least: unknown, most: unknown, unit: string): string[] => {
-  const from = isSafe(least) && least > 0 ? number.format(least) : undefined;
-  const to = isSafe(most) ? number.format(most) : undefined;
+const range = (min: unknown, max: unknown, unit: string): string[] => {
+  const from = isSafe(min) && min > 0 ? number.format(min) : undefined;
+  const to = isSafe(max) ? number.format(max) : undefined;
   if (to === undefined) return from === undefined ? [] : [`at least ${from}${unit}`];
   return [from === undefined ? `at most ${to}${unit}` : `${from} to ${to}${unit}`];
 };
 
 const limitsOf = (schema: JSONSchema): string[] => {
   if (isTime(schema)) return [];
-  const { anyOf = [], minLength, maxLength, minimum, maximum, minItems, maxItems } = resolved(schema);
+  const { anyOf = [], minLength, maxLength, minimum, maximum, minItems, maxItems } = resolve(schema);
   return [
     ...range(minLength, maxLength, ' characters'),
     ...range(minimum, maximum, ''),
@@ -51,14 +51,14 @@ const limitsOf = (schema: JSONSchema): string[] => {
 };
 
 const wordsOf = (schema: JSONSchema): readonly unknown[] => {
-  const { enum: values, items, anyOf = [] } = resolved(schema);
+  const { enum: values, items, anyOf = [] } = resolve(schema);
   return values ?? (items ? wordsOf(items) : anyOf.flatMap(wordsOf));
 };
 
-/** The object within a field: itself, or the entries of a list. */
+/** The object inside a field: itself, or the entries of a list. */
 const objectIn = (schema: JSONSchema): JSONSchema | undefined => {
-  const { properties, items, anyOf = [], additionalProperties } = resolved(schema);
-  if (properties) return resolved(schema);
+  const { properties, items, anyOf = [], additionalProperties } = resolve(schema);
+  if (properties) return resolve(schema);
   if (items) return objectIn(items);
   if (additionalProperties?.properties) return additionalProperties;
   return anyOf.map(objectIn).find((each) => each !== undefined);
@@ -69,15 +69,15 @@ const exampleText = (schema: JSONSchema): string | undefined => {
   return example === undefined || typeof example === 'object' || example === '' ? undefined : JSON.stringify(example);
 };
 
-/** The fields of an object, and of those around it. A schema that contains itself is shown once: its fields would have no end. */
-type Shown = readonly JSONSchema['properties'][];
+/** The fields of the enclosing objects. A recursive schema is shown only once. */
+type Ancestors = readonly JSONSchema['properties'][];
 
-const field = (name: string, schema: JSONSchema, isRequired: boolean, anchor: string, shown: Shown): HTML => {
+const field = (name: string, schema: JSONSchema, isRequired: boolean, anchor: string, ancestors: Ancestors): HTML => {
   const within = objectIn(schema);
-  const isNew = within !== undefined && !shown.includes(within.properties);
+  const isNew = within !== undefined && !ancestors.includes(within.properties);
   const words = wordsOf(schema);
-  const example = exampleText(resolved(schema));
-  const { description } = resolved(schema);
+  const example = exampleText(resolve(schema));
+  const { description } = resolve(schema);
   return html`<div class="field" id="${anchor}">
 <div class="field-head"><a class="anchor" href="#${anchor}"><code class="name">${name}</code></a>
 <span class="type">${typeOf(schema)}</span>${isRequired ? html` <span class="required">required</span>` : ''}${limitsOf(
@@ -88,22 +88,22 @@ ${words.length > 0 ? html`<p class="words">One of ${words.map((word, index) => h
 ${example !== undefined && words.length === 0 ? html`<p class="example">Example: <code>${example}</code></p>` : ''}
 ${
   isNew
-    ? html`<details><summary>Fields of <code>${name}</code></summary>${fieldList(within, anchor, shown)}</details>`
+    ? html`<details><summary>Fields of <code>${name}</code></summary>${fieldList(within, anchor, ancestors)}</details>`
     : ''
 }
 </div>
 `;
 };
 
-/** The fields of an object. `prefix` begins the anchor of each. */
-export const fieldList = (schema: JSONSchema, prefix: string, around: Shown = []): HTML => {
+/** The fields of an object. `prefix` starts the anchor of each. */
+export const fieldList = (schema: JSONSchema, prefix: string, ancestors: Ancestors = []): HTML => {
   const { properties = {}, required = [] } = schema;
-  const shown = [...around, schema.properties];
+  const path = [...ancestors, schema.properties];
   const entries = Object.entries(properties);
   const rank = (name: string): number => (required.includes(name) ? 0 : name === 'tokenUUID' ? 2 : 1);
-  // The required ones first, and last the token, which is better sent in the header.
+  // Required fields first. The token comes last, because it is better sent in the header.
   const sorted = entries.toSorted(([one], [other]) => rank(one) - rank(other));
   return html`<div class="fields">${sorted.map(([name, each]) =>
-    field(name, each, required.includes(name), `${prefix}-${name}`, shown),
+    field(name, each, required.includes(name), `${prefix}-${name}`, path),
   )}</div>`;
 };

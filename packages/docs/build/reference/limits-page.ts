@@ -1,42 +1,42 @@
-/** The page of the limits. */
+/** The page of limits. */
 import { limits } from '@firsthand/contract/limits';
 import { html } from 'hono/html';
 import type { Page } from '../page.ts';
 
 type Limit = keyof typeof limits;
 
-/** What each limit bounds, in groups. The compiler complains about one that is missing. */
+/** What each limit applies to, in groups. The type of `all` ensures that none is missing. */
 const groups = {
   Requests: {
     bodyBytes: 'Bytes of a request body, after decompression',
     batchBodyBytes:
       'Bytes of a body of logEvents, createContacts, createAccount and updateAccount, after decompression',
-    urlBytes: 'Bytes of path and query string together',
-    eventsPerBatch: 'Events in one logEvents',
-    contactsPerBatch: 'Contacts in one createContacts',
-    contactsPerAccountBody: 'Contacts in one createAccount or updateAccount',
-    streamsPerAccount: 'Open streamEvents of one account on one server',
-    csvPerAccount: 'CSV files that one account reads at the same time from one server',
+    urlBytes: 'Bytes of the path and query string together',
+    eventsPerBatch: 'Events in one logEvents request',
+    contactsPerBatch: 'Contacts in one createContacts request',
+    contactsPerAccountBody: 'Contacts in one createAccount or updateAccount request',
+    streamsPerAccount: 'Open event streams of one account on one server',
+    csvPerAccount: 'Concurrent CSV downloads of one account from one server',
     repeatDays: 'Days for which a repeated eventUUID or requestUUID is recognized',
     proofMinutes: 'Minutes for which a contactProof is valid',
     handoverSeconds: 'Seconds for which a handover is valid',
-    hostsPerHandover: 'Hosts in one createHandover',
+    hostsPerHandover: 'Hosts in one createHandover request',
   },
   Events: {
     attributesPerEvent: 'Attributes of an event',
-    eventIDMax: 'The greatest eventID',
-    eventAgeDays: 'An event from a browser token that is older than these days gets its arrival time as its eventTime',
+    eventIDMax: 'The maximum eventID',
+    eventAgeDays: 'Days after which the eventTime of an event from a browser token is replaced by its time of arrival',
     eventAheadMinutes:
-      'An event from a browser token that is these minutes ahead of the clock gets its arrival time as its eventTime',
+      'Minutes in the future from which the eventTime of an event from a browser token is replaced by its time of arrival',
   },
   Contacts: {
     tagsPerContact: 'Tags in one request',
-    attributesPerClaim: 'Attributes of one claim; further ones are dropped',
-    tagsPerClaim: 'Tags of one claim; further ones are dropped',
+    attributesPerClaim: 'Attributes of one claim; excess ones are dropped',
+    tagsPerClaim: 'Tags of one claim; excess ones are dropped',
     openClaimsPerContact: 'Claims that fill the empty fields of a contact',
-    claimsPerContact: 'Claims on one contact by one key that are not accepted; beyond this the oldest are deleted',
-    claimedLinksPerUser: 'Links of a user that only claims made; beyond this the oldest are deleted',
-    claimedLinksPerContact: 'Links of a contact that only claims by one key made; beyond this the oldest are deleted',
+    claimsPerContact: 'Unaccepted claims on one contact by one key; beyond this, the oldest are deleted',
+    claimedLinksPerUser: 'Links of a user from claims alone; beyond this, the oldest are deleted',
+    claimedLinksPerContact: 'Links of a contact from claims by one key alone; beyond this, the oldest are deleted',
   },
   Lengths: {
     attrIDLength: 'Characters of an attrID',
@@ -48,62 +48,62 @@ const groups = {
   Pages: {
     eventsPerPage: 'Events on one page of getEvent',
     contactsPerPage: 'Contacts on one page of searchContact',
-    contactsCountedByText: 'Contacts that one searchContact with text counts for include=count',
+    contactsCountedByText: 'Contacts that a searchContact with text counts for include=count',
     claimsPerPage: 'Claims on one page of getContact and exportContact',
     linksPerPage: 'Links on one page of getContact and exportContact',
-    mergesPerContact: 'Merged contacts in getContact: the newest',
+    mergesPerContact: 'Merged contacts listed by getContact: the newest',
     auditEntriesPerPage: 'Entries on one page of listAudit',
-    bucketsPerCount: 'Intervals in one countEvents',
-    eventsWithoutRobots: 'Events in the range of a countEvents with robots=exclude',
+    bucketsPerCount: 'Intervals in one countEvents request',
+    eventsWithoutRobots: 'Events in the range of a countEvents request with robots=exclude',
   },
   Reports: {
-    intervalsPerReport: 'Intervals in one reportTotals',
-    periodsPerRetention: 'Periods in one reportRetention',
-    rowsPerBreakdown: 'Rows in one reportBreakdown',
-    rowsPerCSVBreakdown: 'Rows in the CSV file of one reportBreakdown',
+    intervalsPerReport: 'Intervals in one reportTotals request',
+    periodsPerRetention: 'Periods in one reportRetention request',
+    rowsPerBreakdown: 'Rows in one reportBreakdown response',
+    rowsPerCSVBreakdown: 'Rows in the CSV file of a reportBreakdown',
     rowsOverTime: 'Rows in one reportBreakdown with `interval`, or reportRetention with `by`',
     didsPerFilter: '`did` conditions in one filter',
     conditionsOnPeople: '`contact`, `did` and `personFirst` conditions in one report',
-    didTimes: '`atLeast` and `atMost` of a `did`',
-    didDays: '`withinDays` of a `did`',
-    contactsPerFilter: 'Contacts that the conditions on contacts in one report find together',
+    didTimes: 'The maximum `atLeast` and `atMost` of a `did`',
+    didDays: 'The maximum `withinDays` of a `did`',
+    contactsPerFilter: 'Contacts that all contact conditions of one report match together',
     peoplePerPage: 'People on one page of reportPeople',
-    rowsPerLiveList: 'Rows of each list in one reportLive',
-    stepsPerFunnel: 'Steps in one reportFunnel',
+    rowsPerLiveList: 'Rows of each list in a reportLive response',
+    stepsPerFunnel: 'Steps in one reportFunnel request',
     funnelDays: 'Days from the first step of a reportFunnel to the last',
     filterDepth: 'Levels of a filter',
     conditionsPerFilter: 'Conditions in a filter',
     valuesPerCondition: 'Values in one condition of a filter',
-    viewQueryLength: 'Characters of the query of a view',
+    viewQueryLength: 'Characters of the query string of a view',
     reportsPerShareLink: 'Reports of a share link',
     rowsPerSharedBreakdown: 'Rows in a breakdown of a share link',
-    shareLinkBytes: 'Bytes of the reports of a share link as JSON, with the filters of its segments',
-    segmentBytes: 'Bytes of the filter of a segment as JSON; also of all segments in one filter together',
+    shareLinkBytes: 'Bytes of the reports of a share link as JSON, including the filters of its segments',
+    segmentBytes: 'Bytes of the filter of a segment as JSON, and of all segments in one filter together',
   },
   Account: {
     idsPerCatalogue: 'Listed IDs in each catalogue',
-    mergesPerCatalogue: 'Entries of each catalogue that are merged into others',
+    mergesPerCatalogue: 'Merged entries in each catalogue',
     eventNamesByBrowsers: 'Listed event names that only browser tokens have used',
     originsPerAccount: 'Origins in accountOrigin',
     segmentsPerAccount: 'Segments',
     viewsPerAccount: 'Saved views of the console',
-    shareLinksPerAccount: 'Share links that have not ended',
-    shareLinkDays: 'Days for which a share link is valid, at most',
-    shareLinkDefaultDays: 'Days for which a share link is valid, unless its request says otherwise',
-    membersPerAccount: 'Members of the console, those who are only invited included',
+    shareLinksPerAccount: 'Share links that have not expired',
+    shareLinkDays: 'The maximum number of days for which a share link is valid',
+    shareLinkDefaultDays: 'Days for which a share link is valid by default',
+    membersPerAccount: 'Members of the console, including invited ones',
     passkeysPerMember: 'Passkeys of a member',
     invitationDays: 'Days for which an invitation is valid',
-    refusedPerPage: 'Refused requests on one page of listRefused',
-    refusedPerToken: 'Refused requests that are stored for one token',
-    refusedBytesPerToken: 'Bytes of the refused requests that are stored for one token',
-    refusedTextLength: 'Characters of a refused request that could not be parsed; the rest is cut off',
+    refusedPerPage: 'Rejected requests on one page of listRefused',
+    refusedPerToken: 'Rejected requests stored per token',
+    refusedBytesPerToken: 'Bytes of the rejected requests stored per token',
+    refusedTextLength: 'Characters of a rejected request that could not be parsed; longer text is truncated',
   },
 } as const;
 
-type Listed = { [Group in keyof typeof groups]: keyof (typeof groups)[Group] }[keyof typeof groups];
-/** Every limit is in a group, and no other name is. */
-const all: [Limit] extends [Listed]
-  ? [Listed] extends [Limit]
+type GroupedLimit = { [Group in keyof typeof groups]: keyof (typeof groups)[Group] }[keyof typeof groups];
+/** A type error if a limit is missing from the groups, or a group has another name. */
+const all: [Limit] extends [GroupedLimit]
+  ? [GroupedLimit] extends [Limit]
     ? Readonly<Record<string, Readonly<Partial<Record<Limit, string>>>>>
     : never
   : never = groups;
@@ -111,7 +111,7 @@ const all: [Limit] extends [Listed]
 const number = new Intl.NumberFormat('en');
 
 export const limitsPage = (): Page => {
-  const text = 'What a request, a page and an account may hold. Lengths are in UTF-16 code units.';
+  const text = 'The limits of requests, pages and accounts. Lengths are in UTF-16 code units.';
   return {
     path: 'reference/limits',
     title: 'Limits',
@@ -119,7 +119,7 @@ export const limitsPage = (): Page => {
     form: 'text',
     headings: Object.keys(all).map((title) => ({ anchor: title.toLowerCase(), title })),
     content: html`<h1>Limits</h1>
-<p class="lead">${text} <a href="getAccount"><code>getAccount</code></a> returns them all in <code>limits</code>. Rate limits and the quota of an account are settings of <a href="../settings#settings">the service</a>.</p>
+<p class="lead">${text} <a href="getAccount"><code>getAccount</code></a> returns them all in <code>limits</code>. Rate limits and account quotas are <a href="../settings#settings">settings of the service</a>.</p>
 ${Object.entries(all).map(
   ([
     title,

@@ -7,14 +7,14 @@ import { pageNames } from '@firsthand/contract/identifiers';
 import { limits } from '@firsthand/contract/limits';
 import { html } from 'hono/html';
 import { codeBlock, highlight } from '../highlight.ts';
-import { type HTML, type Page, places, relativePath } from '../page.ts';
-import type { Described, Endpoint } from './document.ts';
+import { type HTML, type Page, placeholders, relativePath } from '../page.ts';
+import type { Endpoint, OperationDoc } from './document.ts';
 import { fieldList, prose, sentence } from './fields.ts';
 import { clientSample, curlSample, tagSample } from './samples.ts';
 
 export const operationPath = (name: string): string => `reference/${name}`;
 
-/** Where a token of each kind is at hand, in the shell. */
+/** The shell variables with tokens. */
 const variableOf: Readonly<Record<TokenKind, string>> = {
   browser: 'BROWSER_TOKEN',
   viewer: 'VIEWER_TOKEN',
@@ -26,11 +26,11 @@ const tokenFor = (tokens: readonly TokenKind[]): string =>
   variableOf[tokens.includes('server') ? 'server' : (tokens[0] ?? 'server')];
 
 const pagePaths = new Set(Object.values(pageNames).map((name) => `/${name}`));
-/** The paths for pages are also in the folder that pages send to, where this server prints them. */
-const shownPath = (path: string): string => (pagePaths.has(path) ? places.pageFolder + path.slice(1) : path);
+/** Shows the paths for pages in the folder that pages of this server send to. */
+const displayPath = (path: string): string => (pagePaths.has(path) ? placeholders.pageFolder + path.slice(1) : path);
 
-/** Each path once, with its methods. */
-const paths = ({ paths: all, endpoints }: Described): HTML =>
+/** A list of paths with their methods. */
+const paths = ({ paths: all, endpoints }: OperationDoc): HTML =>
   html`<ul class="endpoints" aria-label="Methods and paths">${all.map(
     (path) =>
       html`<li>${endpoints
@@ -38,7 +38,7 @@ const paths = ({ paths: all, endpoints }: Described): HTML =>
         .map(
           ({ operationID, method }) =>
             html`<span class="method ${method.toLowerCase()}" id="${operationID}">${method}</span> `,
-        )}<code>${shownPath(path)}</code></li>`,
+        )}<code>${displayPath(path)}</code></li>`,
   )}</ul>`;
 
 const kinds = (tokens: readonly TokenKind[]): HTML =>
@@ -49,15 +49,15 @@ const kinds = (tokens: readonly TokenKind[]): HTML =>
 
 const bytes = (count: number): string => (count >= 2 ** 20 ? `${count / 2 ** 20} MiB` : `${count / 2 ** 10} KiB`);
 
-/** What applies to all requests of the operation. */
-const sending = ({ methods, body, openToPages }: Described): string[] => [
+/** Sentences about how to send requests. */
+const describeRequest = ({ methods, body, openToPages }: OperationDoc): string[] => [
   methods.includes('POST')
-    ? `The body is a JSON object or form fields, of at most ${bytes(body === 'batch' ? limits.batchBodyBytes : limits.bodyBytes)}. Query parameters are read as well, and the body takes precedence. Fields that the operation does not know are listed in \`ignored\`.`
-    : 'The fields are query parameters. An unknown one is refused.',
+    ? `The body is a JSON object or form fields, at most ${bytes(body === 'batch' ? limits.batchBodyBytes : limits.bodyBytes)}. Query parameters are also read, but the body takes precedence. Unknown fields are ignored and listed in \`ignored\`.`
+    : 'The fields are query parameters. Unknown ones are rejected.',
   ...(openToPages ? ['Pages of any origin may read the response.'] : []),
 ];
 
-const isPaged = ({ request, response }: Described): boolean =>
+const isPaged = ({ request, response }: OperationDoc): boolean =>
   response.properties?.nextCursor !== undefined && request.properties?.cursor !== undefined;
 
 interface Tab {
@@ -66,7 +66,7 @@ interface Tab {
   readonly code: string;
 }
 
-export const requestTabs = (operation: Described): Tab[] => {
+export const requestTabs = (operation: OperationDoc): Tab[] => {
   const { name, endpoints, tokens, stream, requestExample } = operation;
   const [{ method, path }] = endpoints as [Endpoint];
   const isStream = stream === true;
@@ -83,7 +83,7 @@ export const requestTabs = (operation: Described): Tab[] => {
   ];
 };
 
-/** Radio buttons, so that tabs work without a script and by the arrow keys. */
+/** Tabs as radio buttons, which work without a script and with the arrow keys. */
 const tabs = (group: string, all: readonly Tab[]): HTML => html`<figure class="code tabs">
 <figcaption role="radiogroup" aria-label="Form of the example">${all.map(
   ({ label }, index) =>
@@ -92,14 +92,14 @@ const tabs = (group: string, all: readonly Tab[]): HTML => html`<figure class="c
 ${all.map(({ language, code }) => html`<pre tabindex="0"><code>${highlight(code, language)}</code></pre>\n`)}</figure>
 `;
 
-const responseSample = ({ stream, responseExample }: Described): HTML => {
+const responseSample = ({ stream, responseExample }: OperationDoc): HTML => {
   const json = JSON.stringify(responseExample, null, stream ? undefined : 2);
   return stream
     ? codeBlock(`data: ${json}\n\n`, 'text', 'Response, an event of the stream')
     : codeBlock(json, 'json', 'Response');
 };
 
-const errorRows = (operation: Described): HTML => {
+const errorRows = (operation: OperationDoc): HTML => {
   const codes = new Set(operation.methods.flatMap((method) => codesOf(operation, method)));
   return html`${[...codes].map(
     (code) =>
@@ -107,8 +107,8 @@ const errorRows = (operation: Described): HTML => {
   )}`;
 };
 
-/** `guides`: those that name the operation. */
-export const operationPage = (operation: Described, guides: readonly { path: string; title: string }[]): Page => {
+/** `guides` are the guides that mention the operation. */
+export const operationPage = (operation: OperationDoc, guides: readonly { path: string; title: string }[]): Page => {
   const { name, noun, summary, details, tokens, endpoints, request, response } = operation;
   const path = operationPath(name);
   const content = html`<p class="noun">${noun}</p>
@@ -118,19 +118,19 @@ export const operationPage = (operation: Described, guides: readonly { path: str
 <div class="fields-column">
 ${paths(operation)}
 ${details ? html`<p>${prose(details)}</p>` : ''}
-<p>It takes a token of kind ${kinds(tokens)}.</p>
+<p>Requires a token of kind ${kinds(tokens)}.</p>
 ${
   guides.length === 0
     ? ''
-    : html`<p class="guides">Guides that use it: ${guides.map(
+    : html`<p class="guides">Guides that use this operation: ${guides.map(
         (guide, index) => html`${index > 0 ? ', ' : ''}<a href="${relativePath(path, guide.path)}">${guide.title}</a>`,
       )}</p>`
 }
 <h2 id="request"><a class="anchor" href="#request">Request</a></h2>
-<p>${prose(sending(operation).join(' '))}</p>
+<p>${prose(describeRequest(operation).join(' '))}</p>
 ${fieldList(request, 'request')}
 <h2 id="response"><a class="anchor" href="#response">Response</a></h2>
-${operation.stream ? html`<p>${prose('Server-sent events, each with this object as its data. An event of the type `error`, with the body of an error response as its data, ends the stream.')}</p>` : ''}
+${operation.stream ? html`<p>${prose('Server-sent events, each with this object as its data. An event of type `error`, whose data is the body of an error response, ends the stream.')}</p>` : ''}
 ${fieldList(response, 'response')}
 <h2 id="errors"><a class="anchor" href="#errors">Errors</a></h2>
 <div class="table" tabindex="0"><table>

@@ -1,20 +1,21 @@
-/** The beginning of the reference: what all operations share, tokens, and the list of operations. */
+/** The start page of the reference: what all operations share, tokens, and the list of operations. */
 
 import { type TokenKind, tokenKinds } from '@firsthand/contract/account/tokens';
 import { limits } from '@firsthand/contract/limits';
 import { html } from 'hono/html';
 import { codeBlock } from '../highlight.ts';
-import { type Page, places } from '../page.ts';
-import { described, document } from './document.ts';
+import { type Page, placeholders } from '../page.ts';
+import { document, operationDocs } from './document.ts';
 import { prose } from './fields.ts';
 
 const meanings: Readonly<Record<TokenKind, string>> = {
-  browser: 'Public: it is in your pages. It logs events and claims who the visitor is, and reads no personal data.',
-  viewer: 'Secret. It reads the data of an account, and writes nothing.',
+  browser:
+    'Public: it is part of your pages. It logs events and claims who the visitor is, but cannot read personal data.',
+  viewer: 'Secret. It reads the data of an account, but cannot write.',
   editor:
-    'Secret. It reads the data of an account, and changes contacts, catalogues, segments and views; it shares reports, and erases nothing.',
+    'Secret. It reads the data of an account, changes contacts, catalogues, segments and views, and shares reports. It cannot erase contacts.',
   server: 'Secret, for your own servers. It reads and writes everything in an account.',
-  operator: 'Secret, for those who run the service. It creates accounts, and reads no contact.',
+  operator: 'Secret, for operators of the service. It creates accounts, but cannot read contacts.',
 };
 
 const section = (anchor: string, title: string) =>
@@ -22,7 +23,7 @@ const section = (anchor: string, title: string) =>
 
 export const overviewPage = (): Page => {
   const text = 'Every operation of the HTTP API: its paths, fields, limits, examples and error codes.';
-  const paging = `A response that has more to follow has \`nextCursor\`: send it back as \`cursor\`. It is "" on the last page. A page holds at most ${limits.eventsPerPage.toLocaleString('en')} entries.`;
+  const paging = `If a list has more pages, \`nextCursor\` is the \`cursor\` of the next request. It is "" on the last page. A page contains at most ${limits.eventsPerPage.toLocaleString('en')} entries.`;
   const parts = [
     { anchor: 'requests', title: 'Requests and responses' },
     { anchor: 'tokens', title: 'Tokens' },
@@ -38,19 +39,19 @@ export const overviewPage = (): Page => {
     headings: parts,
     content: html`<h1>API reference</h1>
 <p class="lead">${text}</p>
-<p>The address of this server is <code>${places.root}</code>. Its OpenAPI 3.1 document, for generators of clients, is <a href="../../openapi.json"><code>/openapi.json</code></a>.</p>
+<p>The address of this server is <code>${placeholders.root}</code>. Its OpenAPI 3.1 document, for client generators, is <a href="../../openapi.json"><code>/openapi.json</code></a>.</p>
 ${section(requests.anchor, requests.title)}
 ${document.info.description.split('\n\n').map((paragraph) => html`<p>${prose(paragraph)}</p>\n`)}
-${codeBlock(`curl ${places.root}/account/getAccount -H "Authorization: Bearer $SERVER_TOKEN"`, 'sh')}
+${codeBlock(`curl ${placeholders.root}/account/getAccount -H "Authorization: Bearer $SERVER_TOKEN"`, 'sh')}
 ${section(tokens.anchor, tokens.title)}
 <dl class="kinds">${tokenKinds.map((kind) => html`<dt><code>${kind}</code></dt><dd>${meanings[kind]}</dd>`)}</dl>
 <div class="table" tabindex="0"><table>
 <thead><tr><th>Operation</th>${tokenKinds.map((kind) => html`<th class="tick">${kind}</th>`)}</tr></thead>
 <tbody>
-${described.map(
-  ({ name, tokens: taken }) =>
+${operationDocs.map(
+  ({ name, tokens: accepted }) =>
     html`<tr><td><a href="${name}"><code>${name}</code></a></td>${tokenKinds.map(
-      (kind) => html`<td class="tick">${taken.includes(kind) ? 'yes' : ''}</td>`,
+      (kind) => html`<td class="tick">${accepted.includes(kind) ? 'yes' : ''}</td>`,
     )}</tr>\n`,
 )}</tbody>
 </table></div>
@@ -63,7 +64,7 @@ ${document.tags.map(
     description,
   }) => html`<h3 id="${noun.toLowerCase()}"><a class="anchor" href="#${noun.toLowerCase()}">${noun}</a></h3>
 <p>${description}</p>
-<dl class="operations">${described
+<dl class="operations">${operationDocs
     .filter((operation) => operation.noun === noun)
     .map(
       ({ name, summary }) => html`<dt><a href="${name}"><code>${name}</code></a></dt><dd>${prose(summary)}</dd>`,

@@ -1,6 +1,6 @@
-/** The request of an operation's example in curl, with the client, and with the tag of a page. */
+/** The example request of an operation with curl, the client, and the script tag. */
 import type { OperationName } from '@firsthand/contract/operations';
-import { places } from '../page.ts';
+import { placeholders } from '../page.ts';
 
 export type Fields = Readonly<Record<string, unknown>>;
 
@@ -10,7 +10,7 @@ const isName = (text: string): boolean => /^[A-Za-z_$][\w$]*$/.test(text);
 const quote = (text: string): string =>
   `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'").replaceAll('\n', '\\n')}'`;
 
-/** The value as a JavaScript literal, on one line where it fits. */
+/** Formats a value as a JavaScript literal, on one line if it fits. */
 export const toLiteral = (value: unknown, indent = ''): string => {
   if (typeof value === 'string') return quote(value);
   if (value === null || typeof value !== 'object') return String(value);
@@ -31,12 +31,12 @@ export const toLiteral = (value: unknown, indent = ''): string => {
     .join('')}${indent}${close}`;
 };
 
-/** As a word of a shell. */
-const shellWord = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+/** Quotes a text for a shell. */
+const shellQuote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
 const asText = (value: unknown): string => {
   if (typeof value === 'string') return value;
-  // Words are separated by commas; any other list is its JSON text.
+  // Lists of words are separated by commas; other lists are JSON text.
   if (Array.isArray(value) && value.every((word) => typeof word === 'string')) return value.join(',');
   return JSON.stringify(value);
 };
@@ -44,7 +44,7 @@ const asText = (value: unknown): string => {
 interface Request {
   readonly method: 'GET' | 'POST';
   readonly path: string;
-  /** The shell variable with the token. */
+  /** The shell variable that contains the token. */
   readonly token: string;
   readonly fields: Fields;
   readonly isStream: boolean;
@@ -52,16 +52,16 @@ interface Request {
 
 export const curlSample = ({ method, path, token, fields, isStream }: Request): string => {
   const lines = [
-    `curl ${isStream ? '-N ' : ''}${method === 'GET' && Object.keys(fields).length > 0 ? '-G ' : ''}${places.root}${path}`,
+    `curl ${isStream ? '-N ' : ''}${method === 'GET' && Object.keys(fields).length > 0 ? '-G ' : ''}${placeholders.root}${path}`,
     `-H "Authorization: Bearer $${token}"`,
   ];
   if (method === 'POST')
-    lines.push('-H "Content-Type: application/json"', `-d ${shellWord(JSON.stringify(fields, null, 2))}`);
+    lines.push('-H "Content-Type: application/json"', `-d ${shellQuote(JSON.stringify(fields, null, 2))}`);
   else {
     for (const [name, value] of Object.entries(fields)) {
       const text = asText(value);
       const isPlain = /^[\w.:,-]+$/.test(text);
-      lines.push(isPlain ? `-d ${name}=${text}` : `--data-urlencode ${shellWord(`${name}=${text}`)}`);
+      lines.push(isPlain ? `-d ${name}=${text}` : `--data-urlencode ${shellQuote(`${name}=${text}`)}`);
     }
   }
   return lines.join(' \\\n  ');
@@ -72,16 +72,16 @@ export const clientSample = (
   fields: Fields,
   { isStream, isPaged }: { readonly isStream: boolean; readonly isPaged: boolean },
 ): string => {
-  const given = Object.keys(fields).length > 0 ? toLiteral(fields) : '';
+  const request = Object.keys(fields).length > 0 ? toLiteral(fields) : '';
   const call = isStream
-    ? `for await (const event of client.${name}(${given})) {\n  console.log(event.eventName);\n}`
+    ? `for await (const event of client.${name}(${request})) {\n  console.log(event.eventName);\n}`
     : isPaged
-      ? `for await (const page of client.pages('${name}', ${given || '{}'})) {\n  console.log(page);\n}`
-      : `const answer = await client.${name}(${given || '{}'});`;
+      ? `for await (const page of client.pages('${name}', ${request || '{}'})) {\n  console.log(page);\n}`
+      : `const response = await client.${name}(${request || '{}'});`;
   return `import { createClient } from '@firsthand/client';
 
 const client = createClient({
-  url: '${places.root}',
+  url: '${placeholders.root}',
   token,
 });
 
@@ -95,7 +95,7 @@ interface Attribute {
 
 const withoutIDs = ({ userUUID, requestUUID, ...fields }: Fields): Fields => fields;
 
-/** What a page with the script tag calls; undefined for what no page calls by the tag. */
+/** Calls of the script tag, for operations that pages call through it. */
 const tagCalls: Partial<Record<OperationName, (fields: Fields) => string>> = {
   logEvent: ({ eventID, eventAttrArray = [] }) => {
     const attributes = Object.fromEntries(
@@ -105,7 +105,7 @@ const tagCalls: Partial<Record<OperationName, (fields: Fields) => string>> = {
 tracker.log('Basket filled', ${toLiteral(attributes)});
 tracker.log(${eventID}, ${toLiteral(attributes)});`;
   },
-  logEvents: () => `// The script sends what was logged together in one request
+  logEvents: () => `// The script batches these into one request
 tracker.log('Basket filled', { product: 'Stone teapot' });
 tracker.log('Paid', { amount: 48 });`,
   createContact: (fields) => `const { exists } = await tracker.createContact(${toLiteral(withoutIDs(fields))});`,

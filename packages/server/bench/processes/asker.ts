@@ -1,4 +1,7 @@
-/** A process that asks for reports, one after the other, over and over. Arguments: a port and where the range begins, in milliseconds. */
+/**
+ * A process that requests reports in a loop. Arguments: the port, and the start of the range in milliseconds since
+ * 1970.
+ */
 import { get } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import { serverToken } from '../account.ts';
@@ -16,33 +19,33 @@ const paths = [
   'reportLive',
 ];
 const retryMilliseconds = 500;
-let answered = 0;
+let completed = 0;
 
 /** Resolves to the status of the response. */
-const ask = (path: string): Promise<number> =>
+const requestReport = (path: string): Promise<number> =>
   new Promise((resolve, reject) => {
-    const asked = get({ host: '127.0.0.1', port, path: `/report/${path}`, headers }, (answer) => {
+    const request = get({ host: '127.0.0.1', port, path: `/report/${path}`, headers }, (answer) => {
       const chunks: Buffer[] = [];
       answer.on('data', (chunk: Buffer) => chunks.push(chunk));
       answer.on('error', reject);
       answer.on('end', () => {
         const { statusCode = 0 } = answer;
         if (statusCode === 200 || statusCode === 503) return resolve(statusCode);
-        reject(new Error(`${path} was answered ${statusCode}: ${Buffer.concat(chunks)}`));
+        reject(new Error(`${path} responded with ${statusCode}: ${Buffer.concat(chunks)}`));
       });
     });
-    asked.on('error', reject);
+    request.on('error', reject);
   });
 
-const askOn = async (): Promise<void> => {
+const requestForever = async (): Promise<void> => {
   for (let nth = 0; ; nth += 1) {
-    const status = await ask(paths[nth % paths.length] as string);
-    if (status === 200) answered += 1;
-    // The files are not built yet.
+    const status = await requestReport(paths[nth % paths.length] as string);
+    if (status === 200) completed += 1;
+    // The report files are not built yet.
     else await wait(retryMilliseconds);
   }
 };
 
-process.on('message', () => process.send?.(answered));
+process.on('message', () => process.send?.(completed));
 process.on('disconnect', () => process.exit());
-void askOn();
+void requestForever();

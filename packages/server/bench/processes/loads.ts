@@ -1,10 +1,10 @@
-/** Controls the process that sends requests. */
+/** Controls the process that generates load. */
 import { once } from 'node:events';
 import { forkBuilt } from './forking.ts';
 import type { Load, LoadResult } from './load.ts';
 
-interface Loading {
-  /** Throws if a response is not 200. */
+interface LoadGenerator {
+  /** Throws if any response is not 200. */
   run(load: Load): Promise<LoadResult>;
   stop(): void;
 }
@@ -15,20 +15,20 @@ export const shapes = [
   { events: 50, connections: 32 },
 ] as const;
 
-export const startLoad = async (): Promise<Loading> => {
+export const startLoad = async (): Promise<LoadGenerator> => {
   let maxCores = 0;
   const child = await forkBuilt('load');
   return {
     async run(load) {
       child.send(load);
       const [result] = (await once(child, 'message')) as [LoadResult];
-      if (result.refused > 0) throw new Error(`${result.refused} answers were not 200`);
+      if (result.refused > 0) throw new Error(`${result.refused} responses were not 200`);
       maxCores = Math.max(maxCores, result.cores);
       return result;
     },
     stop() {
       child.disconnect();
-      console.log(`(sending took up to ${maxCores.toFixed(2)} of a core; near 1, it is what was measured)\n`);
+      console.log(`(generating the load took up to ${maxCores.toFixed(2)} of a core; near 1, it was the bottleneck)\n`);
     },
   };
 };

@@ -1,15 +1,15 @@
-/** Runs something while another process asks the server without a pause. */
+/** Runs work while another process sends requests to the server without a pause. */
 import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type EntryName, forkBuilt } from './forking.ts';
 
-const lookMilliseconds = 100;
+const pollMilliseconds = 100;
 
 /**
- * Runs `work` while a process of this name runs, from its `first` response on. Returns the result, and the responses that the process got in
- * a second meanwhile.
+ * Runs `work` while a process with this name runs, once it has received `first` responses. Returns the result, and the
+ * responses per second of the process.
  */
-export const meanwhile = async <Value>(
+export const runAlongside = async <Value>(
   name: Extract<EntryName, 'reader' | 'asker'>,
   args: readonly number[],
   work: () => Promise<Value>,
@@ -28,12 +28,12 @@ export const meanwhile = async <Value>(
     return responses;
   };
   try {
-    while ((await countResponses()) < first) await wait(lookMilliseconds);
+    while ((await countResponses()) < first) await wait(pollMilliseconds);
     const before = await countResponses();
-    const began = performance.now();
+    const startTime = performance.now();
     const value = await work();
     const responses = (await countResponses()) - before;
-    return { value, perSecond: responses / ((performance.now() - began) / 1_000) };
+    return { value, perSecond: responses / ((performance.now() - startTime) / 1_000) };
   } finally {
     if (child.connected) child.disconnect();
     await exited;

@@ -1,25 +1,25 @@
-/** A Citus cluster of its own: a coordinator and two workers, from the programs that CITUS_BIN names. */
+/** Runs a separate Citus cluster, a coordinator and two workers, with the programs in CITUS_BIN. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { folderOf, nodes, startCluster, stopCluster } from '../../test/citus/cluster.ts';
 import { newClusterDatabase } from '../../test/citus/databases.ts';
-import { cpuSecondsOfPostgres, type OwnPostgres } from './own-postgres.ts';
+import { type OwnPostgres, readPostgresCPUSeconds } from './own-postgres.ts';
 
 /**
- * Instead of the 800 of the tests' nodes. Each server reads pg_locks ten times a second, which takes longer the more connections PostgreSQL allows; plain
- * PostgreSQL allows 100.
+ * The tests' nodes allow 800 connections, plain PostgreSQL 100. The more connections PostgreSQL allows, the longer it
+ * takes to read pg_locks, which each server does ten times a second.
  */
 const fewerConnections = 'max_connections = 200\n';
 
-/** Calls `use` with a cluster that is deleted afterwards. A database is spread, with all tables, whatever its name. */
+/** Calls `use` with a cluster that is deleted afterwards. All tables of its databases are distributed. */
 export const withCluster = async <Value>(use: (cluster: OwnPostgres) => Promise<Value>): Promise<Value> => {
   const folder = mkdtempSync(join(tmpdir(), 'firsthand-citus-'));
   try {
     const url = await startCluster(folder, Object.fromEntries(nodes.map((node) => [node, fewerConnections])));
     return await use({
       createDatabase: () => newClusterDatabase(url, folder),
-      cpuSeconds: () => nodes.reduce((sum, node) => sum + cpuSecondsOfPostgres(folderOf(folder, node)), 0),
+      cpuSeconds: () => nodes.reduce((sum, node) => sum + readPostgresCPUSeconds(folderOf(folder, node)), 0),
     });
   } finally {
     await stopCluster(folder);

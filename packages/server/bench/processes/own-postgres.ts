@@ -1,13 +1,13 @@
-/** The PostgreSQL that npm installs, in a folder of its own, with default settings except for memory. */
+/** Runs the PostgreSQL that npm installs, in a separate folder, with default settings except for memory. */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { type ServerOptions, startPostgres, stopPostgres, urlOf } from '../../test/fixtures/postgres/server.ts';
-import { childrenOf, cpuSeconds, cpuSecondsOfEnded } from './process.ts';
+import { cpuSeconds, listChildren, readExitedCPUSeconds } from './process.ts';
 
-/** Runs a query on a connection of its own. */
-export const ask = async <Result>(
+/** Calls `work` with a separate connection. */
+export const withClient = async <Result>(
   databaseURL: string,
   work: (client: pg.Client) => Promise<Result>,
 ): Promise<Result> => {
@@ -23,15 +23,15 @@ export const ask = async <Result>(
 export interface OwnPostgres {
   /** Creates an empty database, and returns its URL. */
   createDatabase(name: string): Promise<string>;
-  /** The processor time of all its processes so far. */
+  /** The CPU time of all its processes so far. */
   cpuSeconds(): number;
 }
 
-/** The processor time of all processes, those that have ended too, of the PostgreSQL in a folder. */
-export const cpuSecondsOfPostgres = (folder: string): number => {
-  // Its first process is the parent of the others.
+/** The CPU time of all processes, including exited ones, of the PostgreSQL in a folder. */
+export const readPostgresCPUSeconds = (folder: string): number => {
+  // The postmaster is the parent of the other processes.
   const pid = Number(readFileSync(join(folder, 'data', 'postmaster.pid'), 'utf8').split('\n')[0]);
-  return childrenOf(pid).reduce((sum, child) => sum + (cpuSeconds(child) ?? 0), cpuSecondsOfEnded(pid) ?? 0);
+  return listChildren(pid).reduce((sum, child) => sum + (cpuSeconds(child) ?? 0), readExitedCPUSeconds(pid) ?? 0);
 };
 
 /** Calls `use` with a PostgreSQL that is deleted afterwards. */
@@ -44,10 +44,10 @@ export const withPostgres = async <Value>(
   try {
     return await use({
       async createDatabase(name) {
-        await ask(urlOf(folder, 'postgres'), (client) => client.query(`CREATE DATABASE ${name}`));
+        await withClient(urlOf(folder, 'postgres'), (client) => client.query(`CREATE DATABASE ${name}`));
         return urlOf(folder, name);
       },
-      cpuSeconds: () => cpuSecondsOfPostgres(folder),
+      cpuSeconds: () => readPostgresCPUSeconds(folder),
     });
   } finally {
     await stopPostgres(folder, 'immediate', options);

@@ -1,4 +1,4 @@
-/** Profiles this process: its main thread and the threads that it has started. */
+/** Profiles this process: its main thread and the threads that it started. */
 import { Session } from 'node:inspector/promises';
 
 /** https://chromedevtools.github.io/devtools-protocol/tot/Profiler/#type-Profile; times in microseconds. */
@@ -17,34 +17,34 @@ export const startProfiler = async (): Promise<() => Promise<Profile[]>> => {
   const session = new Session();
   session.connect();
   const threads: string[] = [];
-  const waiting = new Map<number, (result: { profile: Profile }) => void>();
+  const pending = new Map<number, (result: { profile: Profile }) => void>();
   let lastID = 0;
   session.on('NodeWorker.attachedToWorker', ({ params }) => threads.push(params.sessionId));
   session.on('NodeWorker.receivedMessageFromWorker', ({ params }) => {
     const { id, result } = JSON.parse(params.message);
-    waiting.get(id)?.(result);
-    waiting.delete(id);
+    pending.get(id)?.(result);
+    pending.delete(id);
   });
-  /** Calls the inspector of a thread through that of the main thread. */
-  const askThread = (sessionId: string, method: string) =>
+  /** Calls a thread's inspector through the main thread's. */
+  const callThread = (sessionId: string, method: string) =>
     new Promise<{ profile: Profile }>((resolve, reject) => {
       lastID += 1;
-      waiting.set(lastID, resolve);
+      pending.set(lastID, resolve);
       const message = JSON.stringify({ id: lastID, method });
       session.post('NodeWorker.sendMessageToWorker', { sessionId, message }).catch(reject);
     });
-  const askAll = async (method: 'Profiler.enable' | 'Profiler.start') => {
+  const callAll = async (method: 'Profiler.enable' | 'Profiler.start') => {
     await session.post(method);
-    await Promise.all(threads.map((thread) => askThread(thread, method)));
+    await Promise.all(threads.map((thread) => callThread(thread, method)));
   };
 
   await session.post('NodeWorker.enable', { waitForDebuggerOnStart: false });
-  await askAll('Profiler.enable');
-  await askAll('Profiler.start');
+  await callAll('Profiler.enable');
+  await callAll('Profiler.start');
   return async () => {
     const [main, others] = await Promise.all([
       session.post('Profiler.stop'),
-      Promise.all(threads.map((thread) => askThread(thread, 'Profiler.stop'))),
+      Promise.all(threads.map((thread) => callThread(thread, 'Profiler.stop'))),
     ]);
     session.disconnect();
     return [main.profile as Profile, ...others.map(({ profile }) => profile)];

@@ -1,30 +1,30 @@
-/** A process that pages through all events, over and over. Arguments: a port and the number of connections. */
+/** A process that pages through all events in a loop. Arguments: the port and the number of connections. */
 import { Agent, get } from 'node:http';
 import { serverToken } from '../account.ts';
 
 const [port, readers] = process.argv.slice(2).map(Number) as [number, number];
 const headers = { authorization: `Bearer ${serverToken}` };
-/** Pages of the whole account, of one eventID, and by an attribute, in turns. */
+/** Pages of the whole account, of one eventID, and with an attribute, alternating between connections. */
 const filters = ['', '&eventID=1', '&eventID=6', '&attrID=campaign&attrValue=autumn'];
 let pages = 0;
 
 const getPage = (path: string, agent: Agent): Promise<{ nextCursor: string }> =>
   new Promise((resolve, reject) => {
-    const asked = get({ host: '127.0.0.1', port, path, agent, headers }, (answer) => {
+    const request = get({ host: '127.0.0.1', port, path, agent, headers }, (answer) => {
       const chunks: Buffer[] = [];
       answer.on('data', (chunk: Buffer) => chunks.push(chunk));
       answer.on('error', reject);
       answer.on('end', () => {
-        if (answer.statusCode !== 200) return reject(new Error(`a page was answered ${answer.statusCode}`));
+        if (answer.statusCode !== 200) return reject(new Error(`a page responded with ${answer.statusCode}`));
         const text = Buffer.concat(chunks).toString();
         const nextCursor = /"nextCursor":"([^"]*)"/.exec(text)?.[1] ?? '';
         resolve({ nextCursor });
       });
     });
-    asked.on('error', reject);
+    request.on('error', reject);
   });
 
-const readOn = async (filter: string): Promise<void> => {
+const readForever = async (filter: string): Promise<void> => {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   for (let cursor = ''; ; ) {
     const { nextCursor } = await getPage(`/event/getEvent?limit=100${filter}${cursor && `&cursor=${cursor}`}`, agent);
@@ -35,4 +35,4 @@ const readOn = async (filter: string): Promise<void> => {
 
 process.on('message', () => process.send?.(pages));
 process.on('disconnect', () => process.exit());
-for (let reader = 0; reader < readers; reader += 1) void readOn(filters[reader % filters.length] as string);
+for (let reader = 0; reader < readers; reader += 1) void readForever(filters[reader % filters.length] as string);

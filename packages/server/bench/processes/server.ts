@@ -1,4 +1,4 @@
-/** A server under measurement, started by servers.ts with its kind and its database. It ends when its parent disconnects. */
+/** A server to measure, started by servers.ts with its kind and its database. It exits when its parent disconnects. */
 import { createServer } from 'node:http';
 import type { Server } from 'node:net';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
@@ -11,17 +11,17 @@ import { openReports } from '../../src/serving/reports.ts';
 import type { Store } from '../../src/store/store.ts';
 import { openBenchmark } from '../account.ts';
 import { startProfiler } from './profiler.ts';
-import type { Asked, ServerKind } from './servers.ts';
+import type { ServerCommand, ServerKind } from './servers.ts';
 
 const [kind, path, ...priority] = process.argv.slice(2) as [ServerKind, string, ...string[]];
 const [niceness, threads = 2] = priority.map(Number);
 
-/** Limits that are counted and never reached, because all requests come from one address. */
+/** Limits that are checked but never reached, because all requests come from one address. */
 const rateLimits = Object.fromEntries(
   Object.keys(defaultRateLimits).map((name) => [name, { perSecond: 1e9, burst: 1e10 }]),
 ) as unknown as RateLimits;
 
-const withoutKeeping = (store: Store): Store => ({
+const withoutStorage = (store: Store): Store => ({
   ...store,
   logEvents: async ({ events }) => events.map(() => ({ kept: true })),
 });
@@ -30,7 +30,7 @@ const log = pino({ level: 'silent' });
 
 const serveApp = (store: Store, reports?: Reports): Server => {
   const app = createApp({
-    store: kind === 'nothing kept' ? withoutKeeping(store) : store,
+    store: kind === 'no storage' ? withoutStorage(store) : store,
     reports,
     log,
     basePath: '/',
@@ -52,11 +52,11 @@ const serveBare = () =>
     });
   });
 
-/** The interval between two ticks, which is subtracted from the measured delay. */
+/** The interval between ticks, which is subtracted from the measured delay. */
 const tickMilliseconds = 1;
 const eventLoop = monitorEventLoopDelay({ resolution: tickMilliseconds });
 let stopProfiler: () => Promise<unknown> = async () => undefined;
-const answers: { readonly [Name in Asked]: () => unknown } = {
+const handlers: { readonly [Name in ServerCommand]: () => unknown } = {
   'watch the event loop': () => {
     eventLoop.reset();
     eventLoop.enable();
@@ -67,7 +67,7 @@ const answers: { readonly [Name in Asked]: () => unknown } = {
   },
   profiled: () => stopProfiler(),
 };
-process.on('message', async (asked: Asked) => process.send?.({ answer: await answers[asked]() }));
+process.on('message', async (command: ServerCommand) => process.send?.({ answer: await handlers[command]() }));
 
 const start = async (): Promise<void> => {
   const store = kind === 'bare' ? undefined : (await openBenchmark(path)).store;
@@ -78,13 +78,13 @@ const start = async (): Promise<void> => {
     reportsThreads: threads,
     reportsSeconds: 10,
   };
-  const reporting = store && kind === 'reporting' ? await openReports({ store, config, log, niceness }) : undefined;
+  const servedReports = store && kind === 'reporting' ? await openReports({ store, config, log, niceness }) : undefined;
   process.on('disconnect', async () => {
-    await reporting?.stop();
+    await servedReports?.stop();
     await store?.close();
     process.exit();
   });
-  const server = store ? serveApp(reporting?.store ?? store, reporting?.reports) : serveBare();
+  const server = store ? serveApp(servedReports?.store ?? store, servedReports?.reports) : serveBare();
   server.listen(0, '127.0.0.1', () => {
     process.send?.((server.address() as { port: number }).port);
   });

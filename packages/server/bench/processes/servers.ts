@@ -1,48 +1,51 @@
-/** The servers that a benchmark compares, each in a process of its own. */
+/** Starts the servers that a benchmark compares, each in a separate process. */
 import { once } from 'node:events';
 import { forkBuilt, forkSources } from './forking.ts';
 
-/** `durable`: ours. `reporting`: ours with reports, in a folder beside the database. `nothing kept`: the same app over a store that discards. `bare`: node:http and JSON.parse. */
-export type ServerKind = 'durable' | 'reporting' | 'nothing kept' | 'bare';
+/**
+ * `durable`: our server. `reporting`: our server with reports, in a folder next to the database. `no storage`: the same
+ * app with a store that discards events. `bare`: node:http and JSON.parse.
+ */
+export type ServerKind = 'durable' | 'reporting' | 'no storage' | 'bare';
 
 /**
- * Commands to a server beside its requests. `event loop delay` returns the 99th percentile, in milliseconds, since the watch began;
+ * Commands to a server. `event loop delay` returns the 99th percentile, in milliseconds, since `watch the event loop`;
  * `profiled` returns a profile of each thread since `profile`.
  */
-export type Asked = 'watch the event loop' | 'event loop delay' | 'profile' | 'profiled';
+export type ServerCommand = 'watch the event loop' | 'event loop delay' | 'profile' | 'profiled';
 
-export interface Running {
+export interface RunningServer {
   readonly port: number;
   readonly pid: number;
-  ask(what: Asked): Promise<unknown>;
+  send(command: ServerCommand): Promise<unknown>;
   stop(): Promise<void>;
 }
 
-/** The settings of the process of reports. */
+/** The settings of the report process. */
 export interface Priority {
   readonly niceness: number;
   readonly threads: number;
 }
 
-/** Whether to run the build instead of the sources. */
+/** Starts a server from the build or from the sources. */
 export const startServer = async (
   kind: ServerKind,
   path: string,
   from: 'build' | 'sources' = 'build',
   priority?: Priority,
-): Promise<Running> => {
+): Promise<RunningServer> => {
   const args = [kind, path, ...(priority ? [String(priority.niceness), String(priority.threads)] : [])];
   const child = from === 'build' ? await forkBuilt('server', ...args) : forkSources('server', ...args);
   const ended = once(child, 'exit').then(() => {
-    throw new Error(`the ${kind} server ended before it listened`);
+    throw new Error(`the ${kind} server exited before it listened`);
   });
   const [port] = (await Promise.race([once(child, 'message'), ended])) as [number];
   ended.catch(() => {});
   return {
     port,
     pid: child.pid as number,
-    async ask(what) {
-      child.send(what);
+    async send(command) {
+      child.send(command);
       const [{ answer }] = (await once(child, 'message')) as [{ answer: unknown }];
       return answer;
     },

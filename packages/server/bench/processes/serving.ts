@@ -1,17 +1,17 @@
-/** `firsthand serve`, built or from its sources, in a process that may be killed. */
+/** Runs `firsthand serve`, from the build or the sources, in a process that can be killed. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { request } from 'node:http';
 import { createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
 
-const pathOf = (name: string) => fileURLToPath(new URL(`../../${name}`, import.meta.url));
+const toPath = (name: string) => fileURLToPath(new URL(`../../${name}`, import.meta.url));
 
-/** The arguments of Node. */
+/** Arguments for Node. */
 export const commands = {
-  'node:http alone': ['-e', `require('node:http').createServer((_, answer) => answer.end()).listen(process.env.PORT)`],
-  'as it was built': [pathOf('bin/firsthand.js'), 'serve'],
-  'from its sources': ['--import', 'tsx', pathOf('src/main.ts'), 'serve'],
+  'bare node:http': ['-e', `require('node:http').createServer((_, answer) => answer.end()).listen(process.env.PORT)`],
+  'from the build': [toPath('bin/firsthand.js'), 'serve'],
+  'from the sources': ['--import', 'tsx', toPath('src/main.ts'), 'serve'],
 } as const;
 export type CommandName = keyof typeof commands;
 
@@ -25,27 +25,27 @@ const freePort = async (): Promise<number> => {
 
 const isReady = (port: number): Promise<boolean> =>
   new Promise((resolve) => {
-    const asked = request({ host: '127.0.0.1', port, path: '/readyz', agent: false }, (answer) => {
+    const probeRequest = request({ host: '127.0.0.1', port, path: '/readyz', agent: false }, (answer) => {
       answer.resume();
       resolve(answer.statusCode === 200);
     });
-    asked.on('error', () => resolve(false)).end();
+    probeRequest.on('error', () => resolve(false)).end();
   });
 
-export interface Served {
+export interface Service {
   readonly port: number;
   readonly pid: number;
-  /** Milliseconds from the start of the process to its first 200. */
+  /** Milliseconds from the start of the process to the first 200. */
   readonly readyMilliseconds: number;
   /** kill -9. */
   kill(): Promise<void>;
 }
 
-export const startServing = async (
+export const startService = async (
   name: CommandName,
   database: string,
   settings: Readonly<Record<string, string>> = {},
-): Promise<Served> => {
+): Promise<Service> => {
   const port = await freePort();
   const env = {
     ...process.env,
@@ -54,16 +54,16 @@ export const startServing = async (
     LOG_LEVEL: 'error',
     ...settings,
   };
-  const began = performance.now();
+  const startTime = performance.now();
   const child: ChildProcess = spawn(process.execPath, commands[name], { env, stdio: ['ignore', 'ignore', 'inherit'] });
   while (!(await isReady(port))) {
-    if (child.exitCode !== null) throw new Error(`${name} ended with ${child.exitCode}`);
+    if (child.exitCode !== null) throw new Error(`${name} exited with ${child.exitCode}`);
     await new Promise((resolve) => setTimeout(resolve, 2));
   }
   return {
     port,
     pid: child.pid as number,
-    readyMilliseconds: performance.now() - began,
+    readyMilliseconds: performance.now() - startTime,
     async kill() {
       const exited = once(child, 'exit');
       child.kill('SIGKILL');

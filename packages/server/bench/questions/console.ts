@@ -1,6 +1,6 @@
 /**
- * How soon does the console react, with so many events behind it? Chromium opens its pages, and a session of clicks and keys is measured until
- * the next paint (Event Timing API, from 16 ms on: faster ones count as 16), with the processor slowed down to a quarter.
+ * Measures how fast the console responds with a long history. Chromium opens its pages and runs a session of clicks and
+ * keys, each measured until the next paint (Event Timing API; below 16 ms counts as 16), with a CPU slowdown of 4.
  */
 import type { Browser, Page } from 'playwright-core';
 import { launchChromium } from '../../../tracker/test/chromium.ts';
@@ -9,56 +9,56 @@ import { firstPaint, layoutShift, longestEvent, watchInteractions } from '../../
 import { serverToken } from '../account.ts';
 import { openHistory } from '../history.ts';
 import { createLatencies } from '../latencies.ts';
-import { startServing } from '../processes/serving.ts';
+import { startService } from '../processes/serving.ts';
 import type { Options, Row } from '../question.ts';
 import { onCopy } from '../remembered.ts';
 
-/** How much slower than this machine's the processor is. */
+/** The CPU throttling rate. */
 const slowdown = 4;
-/** The shortest event that the browser reports. */
+/** The shortest event duration that the browser reports. */
 const thresholdMs = 16;
-/** Between two interactions: long enough for the next paint, too short for most answers. */
+/** The pause between interactions: long enough for the next paint, too short for most responses. */
 const pauseMs = 300;
 
-/** So many of the slowest interactions are named. */
-const namedSlowest = 5;
+/** How many of the slowest interactions are listed. */
+const slowestCount = 5;
 
 const pages = ['', 'live', 'events', 'events?tab=funnel', 'events?tab=retention', 'people', 'people?list=everybody'];
-const furtherPages = ['catalogue', 'settings', 'set-up'];
+const otherPages = ['catalogue', 'settings', 'set-up'];
 
 const slowDown = async (page: Page, rate: number): Promise<void> => {
   const devTools = await page.context().newCDPSession(page);
   await devTools.send('Emulation.setCPUThrottlingRate', { rate });
 };
 
-/** Until all answers are there; a report over all events may take seconds. */
-const settled = async (page: Page): Promise<void> => {
+/** Waits until all responses have arrived. A report over all events may take seconds. */
+const waitUntilLoaded = async (page: Page): Promise<void> => {
   await page.locator('.card').first().waitFor({ timeout: 120_000 });
   while ((await page.locator('[aria-busy=true]').count()) > 0) await page.waitForTimeout(50);
 };
 
-/** One thing that somebody does with the mouse or the keyboard. */
+/** A mouse or keyboard action. */
 interface Interaction {
   readonly name: string;
-  readonly does: (page: Page) => Promise<unknown>;
+  readonly run: (page: Page) => Promise<unknown>;
 }
 
 const press = (key: string, name = key): Interaction => ({
   name: `key ${name}`,
-  does: (page) => page.keyboard.press(key),
+  run: (page) => page.keyboard.press(key),
 });
 const click = (name: string, selector: string, nth = 0): Interaction => ({
   name: `click ${name}`,
-  does: (page) => page.locator(selector).nth(nth).click({ timeout: 30_000 }),
+  run: (page) => page.locator(selector).nth(nth).click({ timeout: 30_000 }),
 });
 const link = (name: string): Interaction => click(name, `nav a:text-is("${name}")`);
 const button = (name: string): Interaction => click(name, `button:has-text("${name}")`);
-/** Types letters; each is an interaction. */
-const typed = (text: string): Interaction[] => [...text].map((letter) => press(letter));
+/** Types letters, each of which is an interaction. */
+const typeText = (text: string): Interaction[] => [...text].map((letter) => press(letter));
 /** Chooses the next option of a list. */
 const choose = (label: string, key = 'ArrowDown'): Interaction => ({
   name: `choose ${label}`,
-  does: async (page) => {
+  run: async (page) => {
     await page.getByLabel(label, { exact: true }).focus();
     await page.keyboard.press(key);
   },
@@ -80,7 +80,7 @@ const session: readonly Interaction[] = [
   ...[link('Entry'), link('Exit'), link('All'), link('Campaigns'), link('Browsers'), link('Hours')],
   click('a row', 'a.bar-label', 1),
   click('the condition away', '.filters a'),
-  ...[press('Control+k'), ...typed('visitor'), press('ArrowDown'), press('ArrowUp'), press('Escape')],
+  ...[press('Control+k'), ...typeText('visitor'), press('ArrowDown'), press('ArrowUp'), press('Escape')],
   ...[press('Shift+?', '?'), press('Escape')],
   ...[
     link('Live'),
@@ -89,8 +89,8 @@ const session: readonly Interaction[] = [
     click('an event', '.event-name', 2),
     click('an event', '.event-name', 5),
   ],
-  ...[click('the filter', '.live-events input'), ...typed('prod')],
-  ...[link('Events'), choose('Broken down by'), choose('Broken down by'), choose('Event')],
+  ...[click('the filter', '.live-events input'), ...typeText('prod')],
+  ...[link('Events'), choose('Break down by'), choose('Break down by'), choose('Event')],
   ...[3, 2, 1, 0].map((nth) => click(`sorted by measure ${nth}`, '.measures a', nth)),
   ...[click('a number', '.number-link', 1), press('Escape')],
   ...[link('Funnel'), button('Add a step'), button('Up'), button('Remove'), choose('Within'), choose('Step 2')],
@@ -102,7 +102,7 @@ const session: readonly Interaction[] = [
     click('a number', '.number-link', 3),
     press('Escape'),
   ],
-  ...[link('People'), button('Show more'), click('the search', 'main input[type=search]'), ...typed('visitor 1')],
+  ...[link('People'), button('Show more'), click('the search', 'main input[type=search]'), ...typeText('visitor 1')],
   ...[link('Everyone'), button('Show more'), link('Contacts')],
   ...[
     click('a person', '.person-link', 3),
@@ -114,21 +114,21 @@ const session: readonly Interaction[] = [
   ...[link('Settings'), button('Create a token'), press('Escape'), link('Account'), link('Audit log'), link('Tokens')],
 ];
 
-const signedIn = async (browser: Browser, url: string) => {
+const signIn = async (browser: Browser, url: string) => {
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
   const page = await context.newPage();
   await page.goto(`${url}/console/`);
   await signInWith(page, serverToken);
-  await settled(page);
+  await waitUntilLoaded(page);
   const state = await context.storageState();
   await context.close();
   return state;
 };
-type SignedIn = Awaited<ReturnType<typeof signedIn>>;
+type SessionState = Awaited<ReturnType<typeof signIn>>;
 
 const measureConsole = async (browser: Browser, url: string, { quick }: Options): Promise<Row[]> => {
-  // The first report builds the files.
-  const storageState: SignedIn = await signedIn(browser, url);
+  // The first report builds the report files.
+  const storageState: SessionState = await signIn(browser, url);
   const open = async (path: string, rate: number): Promise<Page> => {
     const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, storageState });
     const page = await context.newPage();
@@ -153,9 +153,9 @@ const measureConsole = async (browser: Browser, url: string, { quick }: Options)
   };
 
   const shifts: { path: string; shift: number; moved: string }[] = [];
-  for (const path of [...pages, ...furtherPages]) {
+  for (const path of [...pages, ...otherPages]) {
     const page = await open(path, slowdown);
-    await settled(page);
+    await waitUntilLoaded(page);
     await page.waitForTimeout(pauseMs);
     shifts.push({ path, ...((await page.evaluate(layoutShift)) as { shift: number; moved: string }) });
     await page.context().close();
@@ -165,10 +165,10 @@ const measureConsole = async (browser: Browser, url: string, { quick }: Options)
   const latencies = createLatencies();
   const slowest: { name: string; milliseconds: number }[] = [];
   const page = await open('', slowdown);
-  await settled(page);
+  await waitUntilLoaded(page);
   await page.evaluate(longestEvent);
-  for (const { name, does } of session) {
-    await does(page);
+  for (const { name, run: interact } of session) {
+    await interact(page);
     await page.waitForTimeout(pauseMs);
     const milliseconds = Math.max(thresholdMs, Number(await page.evaluate(longestEvent)));
     latencies.record(milliseconds);
@@ -177,22 +177,22 @@ const measureConsole = async (browser: Browser, url: string, { quick }: Options)
   slowest.sort((a, b) => b.milliseconds - a.milliseconds);
   await page.context().close();
 
-  const what = `interaction to next paint, CPU × ${slowdown} slower, ${session.length} interactions`;
+  const title = `interaction to next paint, CPU × ${slowdown} slower, ${session.length} interactions`;
   return [
     await paints(1),
     await paints(slowdown),
-    { measured: `${what}: p50 ms`, ours: latencies.quantile(0.5).toFixed(0), bar: '' },
-    { measured: `${what}: p98 ms`, ours: latencies.quantile(0.98).toFixed(0), bar: '< 100' },
+    { measured: `${title}: p50 ms`, ours: latencies.quantile(0.5).toFixed(0), bar: '' },
+    { measured: `${title}: p98 ms`, ours: latencies.quantile(0.98).toFixed(0), bar: '< 100' },
     {
-      measured: `${what}: the slowest, ms`,
+      measured: `${title}: slowest, ms`,
       ours: slowest
-        .slice(0, namedSlowest)
+        .slice(0, slowestCount)
         .map(({ name, milliseconds }) => `${milliseconds} (${name})`)
         .join(', '),
       bar: '',
     },
     {
-      measured: `layout shift of ${shifts.length} pages, CPU × ${slowdown} slower: most`,
+      measured: `layout shift of ${shifts.length} pages, CPU × ${slowdown} slower: max`,
       ours: worst && worst.shift > 0 ? `${worst.shift.toFixed(4)} (/console/${worst.path}: ${worst.moved})` : '0',
       bar: '0',
     },
@@ -201,15 +201,15 @@ const measureConsole = async (browser: Browser, url: string, { quick }: Options)
 
 export const run = async (options: Options): Promise<Row[]> =>
   onCopy(await openHistory(options.events), async (path) => {
-    const served = await startServing('as it was built', path);
+    const service = await startService('from the build', path);
     const browser = await launchChromium().catch(async (error) => {
-      await served.kill();
+      await service.kill();
       throw error;
     });
     try {
-      return await measureConsole(browser, `http://127.0.0.1:${served.port}`, options);
+      return await measureConsole(browser, `http://127.0.0.1:${service.port}`, options);
     } finally {
       await browser.close();
-      await served.kill();
+      await service.kill();
     }
   });

@@ -1,7 +1,8 @@
 /**
- * How fast are contacts created, when there are a million? Times createContact over HTTP, each of a new visitor with a new address, beside
- * single events on the same server. A browser token gets its responses at multiples of 10 ms (decision 6); with 256 connections that is no
- * limit.
+ * Measures how fast contacts are created if there are a million. Times createContact over HTTP, for new visitors with
+ * new addresses, compared with single events on the same server.
+ *
+ * Responses to browser tokens are delayed to multiples of 10 ms (decision 6), which 256 connections hide.
  */
 import { browserToken, serverToken } from '../account.ts';
 import { openContacts } from '../contacts-stored.ts';
@@ -22,15 +23,15 @@ export const run = async ({ quick }: Options): Promise<Row[]> => {
     const load = await startLoad();
     const figures = { event: [] as number[], server: [] as number[], browser: [] as number[] };
     try {
-      const ask = async (token: string, request: 'contact' | { events: number }) => {
+      const measureRate = async (token: string, request: 'contact' | { events: number }) => {
         const result = await load.run({ port: server.port, token, connections, request, milliseconds });
         return result.requestsPerSecond;
       };
-      await ask(serverToken, 'contact');
+      await measureRate(serverToken, 'contact');
       for (let round = 0; round < rounds; round += 1) {
-        figures.event.push(await ask(serverToken, { events: 1 }));
-        figures.server.push(await ask(serverToken, 'contact'));
-        figures.browser.push(await ask(browserToken, 'contact'));
+        figures.event.push(await measureRate(serverToken, { events: 1 }));
+        figures.server.push(await measureRate(serverToken, 'contact'));
+        figures.browser.push(await measureRate(browserToken, 'contact'));
       }
     } finally {
       load.stop();
@@ -38,7 +39,7 @@ export const run = async ({ quick }: Options): Promise<Row[]> => {
     }
     const stored = whole(contacts.about.contacts);
     return (['server', 'browser'] as const).map((kind) => ({
-      measured: `createContact/s with a ${kind} token at ${stored} contacts, beside logEvent`,
+      measured: `createContact/s with a ${kind} token at ${stored} contacts vs. logEvent`,
       floor: whole(median(figures.event)),
       ours: whole(median(figures[kind])),
       ratio: ratio(median(figures[kind]), median(figures.event)),

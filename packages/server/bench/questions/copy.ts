@@ -1,6 +1,6 @@
 /**
- * How fast is a file copied to PostgreSQL, and back into a new file? Times `firsthand copy` of a month of history with its contacts, links,
- * rollups and repeats, to the last commit. The PostgreSQL is that of postgres.ts.
+ * Measures how fast a file is copied to PostgreSQL, and back to a new file. Times `firsthand copy` of a month of
+ * history with its contacts, links, rollups and repeats, up to the last commit. Uses the PostgreSQL of postgres.ts.
  */
 import { copyStore } from '../../src/store/open.ts';
 import { openHistory } from '../history.ts';
@@ -14,9 +14,9 @@ export const run = async ({ quick, events }: Options): Promise<Row[]> => {
   const rounds = quick ? 1 : 3;
   const speeds = { up: [] as number[], down: [] as number[] };
   const copy = async (from: string, to: string): Promise<number> => {
-    const began = performance.now();
+    const startTime = performance.now();
     await copyStore({ from, to, tell: () => {} });
-    return events / ((performance.now() - began) / 1_000);
+    return events / ((performance.now() - startTime) / 1_000);
   };
   await onCopy(history, (path, folder) =>
     withPostgres(async ({ createDatabase }) => {

@@ -1,6 +1,6 @@
 /**
- * How long does counting take? Times countEvents through the Store: a month by day of an eventID that is a twentieth of all events, and its
- * distinct users. The floor is a round trip that reads nothing.
+ * Measures how long counting takes. Times countEvents of the Store for a month by day, for an eventID with 5 % of all
+ * events, and its distinct users. The floor is a round trip that reads nothing.
  */
 import type { CountQuery } from '../../src/store/store.ts';
 import { openBenchmark } from '../account.ts';
@@ -21,14 +21,14 @@ export const run = async ({ quick, events }: Options): Promise<Row[]> => {
     const days = Array.from({ length: historyDays + 2 }, (_, nth) => (firstDay + nth) * day);
     const month = [days[0] as number, days.at(-1) as number];
     const floor = await timeEach(times, () => store.check());
-    const measure = async (what: string, bar: string, query: Omit<CountQuery, 'account'>): Promise<Row> => {
-      let counted = 0;
+    const measure = async (title: string, bar: string, query: Omit<CountQuery, 'account'>): Promise<Row> => {
+      let total = 0;
       const ours = await timeEach(times, async () => {
         const buckets = await store.countEvents({ ...query, account: asker.account });
-        counted = buckets.reduce((sum, bucket) => sum + bucket.events, 0);
+        total = buckets.reduce((sum, bucket) => sum + bucket.events, 0);
       });
       return {
-        measured: `${what}, ${whole(counted)} events: median ms`,
+        measured: `${title}, ${whole(total)} events: median ms`,
         floor: floor.quantile(0.5).toFixed(2),
         ours: ours.quantile(0.5).toFixed(1),
         bar,

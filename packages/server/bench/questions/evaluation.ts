@@ -1,4 +1,4 @@
-/** What does the tracker's script cost a page? Runs packages/tracker/bench/evaluate.ts in Chromium. */
+/** Measures the evaluation time of the tracker's script. Runs packages/tracker/bench/evaluate.ts in Chromium. */
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { Row } from '../question.ts';
@@ -13,17 +13,17 @@ export const run = async (): Promise<Row[]> => {
     return [{ measured: 'milliseconds to evaluate the script', ours: 'needs Chromium', bar: '< 2' }];
   }
   console.log(stdout);
-  /** The median of a script: of the three pairs of median and 90th percentile in its line, that of `pair`. */
-  const medianOf = (name: string, pair: number): number => {
+  /** The median of a script. Its line has three pairs of median and 90th percentile, selected by `pair`. */
+  const readMedian = (name: string, pair: number): number => {
     const line = stdout.split('\n').find((each) => each.startsWith(`${name}  `)) ?? '';
     return Number(line.slice(name.length).trim().split(/\s+/)[2 * pair]);
   };
   return ['tracker.js', 'tracker.full.js'].flatMap((name) =>
     ['alone on a page', 'after other scripts'].map((where, pair) => ({
-      measured: `evaluating ${name} ${where}, beside an empty script, CPU 4 × slower: median ms`,
-      floor: medianOf('nothing', pair).toFixed(2),
-      ours: medianOf(name, pair).toFixed(2),
-      ratio: ratio(medianOf(name, pair), medianOf('nothing', pair)),
+      measured: `evaluating ${name} ${where} vs. an empty script, CPU 4 × slower: median ms`,
+      floor: readMedian('nothing', pair).toFixed(2),
+      ours: readMedian(name, pair).toFixed(2),
+      ratio: ratio(readMedian(name, pair), readMedian('nothing', pair)),
       bar: '< 2',
     })),
   );

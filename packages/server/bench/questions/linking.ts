@@ -1,31 +1,31 @@
 /**
- * What does linking cost a user with a long history? Times linkUser through the Store, commit included, of the busiest user and of a user
- * with ten events, in turns. Each call links to the other of two contacts.
+ * Measures how long linking a user with a long history takes. Times linkUser of the Store, including the commit,
+ * alternately for the busiest user and one with ten events. Each call links to the other of two contacts.
  */
 import type { Asker, Store } from '../../src/store/store.ts';
 import { openBenchmark } from '../account.ts';
-import { keepAll, newContact } from '../filling.ts';
+import { newContact, storeAll } from '../filling.ts';
 import { openHistory } from '../history.ts';
 import type { Latencies } from '../latencies.ts';
 import type { Options, Row } from '../question.ts';
 import { onCopy } from '../remembered.ts';
 import { settle } from '../settling.ts';
 import { ratio, whole } from '../table.ts';
-import { timeInTurns } from '../timing.ts';
+import { timeAlternating } from '../timing.ts';
 import {
   attributesOf,
   busiestUser,
   contactName,
+  countBusiestEvents,
   createRandom,
   eventName,
-  eventsOfTheBusiest,
   userName,
 } from '../visits.ts';
 
 const newcomer = 900_000_000;
 const people = [900_000_001, 900_000_002];
 
-/** A user with ten events, and two contacts to link to. */
+/** Creates a user with ten events, and two contacts to link to. */
 const prepare = async (store: Store, asker: Asker): Promise<void> => {
   const now = Date.now();
   const random = createRandom(now);
@@ -41,7 +41,7 @@ const prepare = async (store: Store, asker: Asker): Promise<void> => {
     timeReplaced: false,
     attributes: attributesOf(random),
   }));
-  await keepAll(store, asker, now, events);
+  await storeAll(store, asker, now, events);
   for (const person of people) await store.createContact(newContact(asker, person, now));
 };
 
@@ -59,9 +59,9 @@ export const run = async ({ quick, events }: Options): Promise<Row[]> => {
       }));
       const link = ({ userUUID, contactUUID }: (typeof links)[number]) =>
         store.linkUser({ account: asker.account, token: asker.token, userUUID, contactUUID, time: Date.now() });
-      const [busiest, few] = (await timeInTurns(links, 2, link)) as [Latencies, Latencies];
+      const [busiest, few] = (await timeAlternating(links, 2, link)) as [Latencies, Latencies];
       const row = (share: number, bar: string): Row => ({
-        measured: `linking a user with ${whole(eventsOfTheBusiest(events))} events, beside one with 10: ${share === 0.5 ? 'median' : 'p99'} ms`,
+        measured: `linking a user with ${whole(countBusiestEvents(events))} events vs. one with 10: ${share === 0.5 ? 'median' : 'p99'} ms`,
         floor: few.quantile(share).toFixed(2),
         ours: busiest.quantile(share).toFixed(2),
         ratio: ratio(busiest.quantile(share), few.quantile(share)),

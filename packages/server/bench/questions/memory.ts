@@ -1,13 +1,13 @@
 /**
- * How much memory does the server take, and does it grow? Resident memory (proc(5)) of the built `firsthand serve`, over a month of history,
- * while single events and batches arrive in turns.
+ * Measures how much memory the server uses, and whether it grows: resident memory (proc(5)) of the built `firsthand
+ * serve`, over a month of history, while single events and batches arrive alternately.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { serverToken } from '../account.ts';
-import { firstUserOf, openHistory } from '../history.ts';
+import { getFirstUser, openHistory } from '../history.ts';
 import { shapes, startLoad } from '../processes/loads.ts';
 import { residentBytes } from '../processes/process.ts';
-import { startServing } from '../processes/serving.ts';
+import { startService } from '../processes/serving.ts';
 import type { Options, Row } from '../question.ts';
 import { onCopy } from '../remembered.ts';
 import { duration, median, ratio, table, whole } from '../table.ts';
@@ -15,9 +15,9 @@ import { duration, median, ratio, table, whole } from '../table.ts';
 const samples = 20;
 export const run = async ({ events, minutes }: Options): Promise<Row[]> => {
   const history = await openHistory(events);
-  const firstUser = firstUserOf(history);
+  const firstUser = getFirstUser(history);
   return onCopy(history, async (path) => {
-    const server = await startServing('as it was built', path);
+    const server = await startService('from the build', path);
     const load = await startLoad();
     const mebibytes: number[] = [];
     try {
@@ -42,12 +42,12 @@ export const run = async ({ events, minutes }: Options): Promise<Row[]> => {
     const [early, late] = [mebibytes.slice(5, 10), mebibytes.slice(-5)].map(median) as [number, number];
     return [
       {
-        measured: `most memory within ${duration(minutes)} of load: MiB`,
+        measured: `peak memory within ${duration(minutes)} of load: MiB`,
         ours: whole(Math.max(...mebibytes)),
         bar: '< 250',
       },
       {
-        measured: `memory in the last quarter of ${duration(minutes)}, beside the second: MiB`,
+        measured: `memory in the last vs. the second quarter of ${duration(minutes)}: MiB`,
         floor: whole(early),
         ours: whole(late),
         ratio: ratio(late, early),

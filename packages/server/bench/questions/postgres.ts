@@ -1,19 +1,19 @@
 /**
- * What does the same cost on PostgreSQL? Compares singles and batches over HTTP with bare inserts of the same rows, in turns, and measures
- * the bytes of an event and the latency of pages over a month of history.
+ * Measures PostgreSQL. Compares single events and batches over HTTP with bare inserts of the same rows, alternately,
+ * and measures the bytes per event and the latency of pages over a month of history.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { openBenchmark, serverToken } from '../account.ts';
 import { openBareInserts } from '../bare-unnest.ts';
-import { createFlight, eventsPerBatch, keepAll, newContact } from '../filling.ts';
+import { createLimiter, eventsPerBatch, newContact, storeAll } from '../filling.ts';
 import type { LoadResult } from '../processes/load.ts';
 import { startLoad } from '../processes/loads.ts';
-import { ask, type OwnPostgres, withPostgres } from '../processes/own-postgres.ts';
+import { type OwnPostgres, withClient, withPostgres } from '../processes/own-postgres.ts';
 import { cpuSeconds } from '../processes/process.ts';
 import { startServer } from '../processes/servers.ts';
 import type { Options, Row } from '../question.ts';
 import { median, ratio, table, whole } from '../table.ts';
-import { busiestUser, createRandom, createVisits, eventsOfTheBusiest, userName, usersAmong } from '../visits.ts';
+import { busiestUser, countBusiestEvents, countUsers, createRandom, createVisits, userName } from '../visits.ts';
 
 const shapes = [
   { events: 1, connections: 64, bar: '' },
@@ -22,8 +22,8 @@ const shapes = [
 /** The number of connections on which our server writes events. */
 const bareConnections = 4;
 const dayMilliseconds = 86_400_000;
-/** Rounds, of whose figures the median is reported, because other work on the machine shows in some of them. */
-const roundsOfReads = 7;
+/** The median of several rounds is reported, because other work on the machine affects some of them. */
+const readRounds = 7;
 
 const measureSpeed = async (postgres: OwnPostgres, { quick }: Options): Promise<Row[]> => {
   const milliseconds = quick ? 2_000 : 5_000;
@@ -55,23 +55,23 @@ const measureSpeed = async (postgres: OwnPostgres, { quick }: Options): Promise<
       const { events, connections, bar } = shape;
       const of = results.get(shape) ?? [];
       const ours = median(of.map(({ eventsPerSecond }) => eventsPerSecond));
-      const what = `${events} a request, ${connections} connections`;
+      const title = `${events} per request, ${connections} connections`;
       return [
         {
-          measured: `${what}: events/s, beside bare inserts of 100 on ${bareConnections} connections`,
+          measured: `${title}: events/s vs. bare inserts of 100 on ${bareConnections} connections`,
           floor: whole(floor),
           ours: whole(ours),
           ratio: ratio(ours, floor),
           bar,
         },
-        { measured: `${what}: p99 ms`, ours: median(of.map(({ p99 }) => p99)).toFixed(1), bar: '' },
+        { measured: `${title}: p99 ms`, ours: median(of.map(({ p99 }) => p99)).toFixed(1), bar: '' },
         {
-          measured: `${what}: CPU µs of the server for an event`,
+          measured: `${title}: server CPU µs per event`,
           ours: median(of.map(({ cpu }) => cpu)).toFixed(1),
           bar: '',
         },
         {
-          measured: `${what}: CPU µs of PostgreSQL for an event`,
+          measured: `${title}: PostgreSQL CPU µs per event`,
           ours: median(of.map(({ clusterCPU }) => clusterCPU)).toFixed(1),
           bar: '',
         },
@@ -84,29 +84,29 @@ const measureSpeed = async (postgres: OwnPostgres, { quick }: Options): Promise<
   }
 };
 
-/** Times this many requests, one after the other: milliseconds, ascending. */
-const timesOf = async (count: number, work: (nth: number) => Promise<unknown>): Promise<number[]> => {
+/** Times sequential requests. Returns milliseconds, ascending. */
+const measureTimes = async (count: number, work: (nth: number) => Promise<unknown>): Promise<number[]> => {
   const times: number[] = [];
   for (let nth = 0; nth < count; nth += 1) {
-    const began = performance.now();
+    const startTime = performance.now();
     await work(nth);
-    times.push(performance.now() - began);
+    times.push(performance.now() - startTime);
   }
   return times.sort((a, b) => a - b);
 };
-const shareOf = (times: readonly number[], share: number): number =>
+const quantileOf = (times: readonly number[], share: number): number =>
   times[Math.floor(times.length * share)] ?? Number.NaN;
 
-/** Waits for the background work of PostgreSQL and the disk, which must not be measured. */
-const rest = async (databaseURL: string, { quick }: Options): Promise<void> => {
-  await ask(databaseURL, async (client) => {
+/** Waits for background work of PostgreSQL and the disk, which must not be measured. */
+const waitUntilIdle = async (databaseURL: string, { quick }: Options): Promise<void> => {
+  await withClient(databaseURL, async (client) => {
     await client.query('VACUUM ANALYZE');
     await client.query('CHECKPOINT');
   });
   await wait(quick ? 1_000 : 20_000);
 };
 
-/** Measures over a month of history. */
+/** Measures reads and linking over a month of history. */
 const measureReads = async (databaseURL: string, events: number): Promise<Row[]> => {
   const { store, asker } = await openBenchmark(databaseURL);
   const { account, token } = asker;
@@ -116,36 +116,41 @@ const measureReads = async (databaseURL: string, events: number): Promise<Row[]>
   const { contactUUID: other } = await store.createContact(newContact(asker, 1, time));
   const newest = (filter: object) => store.getEvents({ account, order: 'desc', limit: 50, ...filter });
   const link = (to: string) => store.linkUser({ account, token, userUUID: busiestUser, contactUUID: to, time });
-  const users = usersAmong(events);
-  const questions: { what: string; count: number; work: (nth: number) => Promise<unknown>; bar: string }[] = [
-    { what: 'newest 50 of the contact with most events', count: 300, work: () => newest({ contactUUID }), bar: '< 10' },
+  const users = countUsers(events);
+  const questions: { title: string; count: number; work: (nth: number) => Promise<unknown>; bar: string }[] = [
     {
-      what: 'newest 50 of any user',
+      title: 'newest 50 of the contact with the most events',
+      count: 300,
+      work: () => newest({ contactUUID }),
+      bar: '< 10',
+    },
+    {
+      title: 'newest 50 of any user',
       count: 300,
       work: () => newest({ userUUID: userName(Math.floor(random() * users)) }),
       bar: '< 10',
     },
-    { what: 'newest 50 of the account', count: 300, work: () => newest({}), bar: '< 10' },
+    { title: 'newest 50 of the account', count: 300, work: () => newest({}), bar: '< 10' },
     {
-      what: `linking a user with ${whole(eventsOfTheBusiest(events))} events`,
+      title: `linking a user with ${whole(countBusiestEvents(events))} events`,
       count: 60,
-      // Links to one contact and back to the other: each call reads all links of the user so far.
+      // Alternates between two contacts: each call reads all links of the user so far.
       work: (nth) => link(nth % 2 === 0 ? other : contactUUID),
       bar: '< 5',
     },
   ];
   const rows: Row[] = [];
-  for (const { what, count, work, bar } of questions) {
+  for (const { title, count, work, bar } of questions) {
     const figures: { p50: number; p99: number }[] = [];
-    for (let round = -1; round < roundsOfReads; round += 1) {
-      const times = await timesOf(count, work);
-      // The first call is not counted: a running server has run these queries before.
-      if (round >= 0) figures.push({ p50: shareOf(times, 0.5), p99: shareOf(times, 0.99) });
+    for (let round = -1; round < readRounds; round += 1) {
+      const times = await measureTimes(count, work);
+      // The first round is a warm-up: a running server has already run these queries.
+      if (round >= 0) figures.push({ p50: quantileOf(times, 0.5), p99: quantileOf(times, 0.99) });
     }
     const [p99, p50] = (['p99', 'p50'] as const).map((share) =>
       median(figures.map((figure) => figure[share])).toFixed(1),
     );
-    rows.push({ measured: `${what}: p99 ms (p50)`, ours: `${p99} (${p50})`, bar });
+    rows.push({ measured: `${title}: p99 ms (p50)`, ours: `${p99} (${p50})`, bar });
   }
   await store.close();
   return rows;
@@ -154,7 +159,7 @@ const measureReads = async (databaseURL: string, events: number): Promise<Row[]>
 const measureBytes = async (databaseURL: string, events: number): Promise<Row[]> => {
   const { store, asker } = await openBenchmark(databaseURL);
   const size = () =>
-    ask(databaseURL, async (client) => {
+    withClient(databaseURL, async (client) => {
       await client.query('VACUUM');
       const { rows } = await client.query(
         `SELECT regexp_replace(relname, '(_\\d+)+', '') AS part, sum(pg_total_relation_size(oid))::float8 AS bytes
@@ -164,20 +169,20 @@ const measureBytes = async (databaseURL: string, events: number): Promise<Row[]>
     });
   const next = createVisits(events);
   const start = Date.now() - 30 * dayMilliseconds;
-  const timeOf = (made: number) => Math.floor(start + (made / events) * 30 * dayMilliseconds);
-  const flight = createFlight(2);
-  for (let made = 0; made < events; made += eventsPerBatch) {
-    const time = timeOf(made);
+  const timeOf = (created: number) => Math.floor(start + (created / events) * 30 * dayMilliseconds);
+  const limiter = createLimiter(2);
+  for (let created = 0; created < events; created += eventsPerBatch) {
+    const time = timeOf(created);
     const batch = Array.from({ length: eventsPerBatch }, () => next(time).event);
-    await flight.add(() => keepAll(store, asker, time, batch));
+    await limiter.add(() => storeAll(store, asker, time, batch));
   }
-  await flight.end();
+  await limiter.end();
   await store.close();
   const parts = await size();
   const cells = parts.slice(0, 8).map(({ part, bytes }) => [part, (bytes / events).toFixed(1)]);
-  console.log(`${table(['part of a month of history', 'bytes for an event'], cells)}\n`);
+  console.log(`${table(['part of a month of history', 'bytes per event'], cells)}\n`);
   const all = parts.reduce((sum, { bytes }) => sum + bytes, 0);
-  return [{ measured: 'a month of history: bytes for an event', ours: (all / events).toFixed(0), bar: '≤ 200' }];
+  return [{ measured: 'a month of history: bytes per event', ours: (all / events).toFixed(0), bar: '≤ 200' }];
 };
 
 export const run = (options: Options): Promise<Row[]> =>
@@ -185,6 +190,6 @@ export const run = (options: Options): Promise<Row[]> =>
     const speed = await measureSpeed(postgres, options);
     const month = await postgres.createDatabase('month');
     const bytes = await measureBytes(month, options.events);
-    await rest(month, options);
+    await waitUntilIdle(month, options);
     return [...speed, ...bytes, ...(await measureReads(month, options.events))];
   });

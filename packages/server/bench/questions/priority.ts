@@ -1,7 +1,8 @@
 /**
- * Measures how reports slow down ingestion, and how a busy machine slows down reports. For each setting of the report process: the p99
- * of single events at half the server's maximum rate, with and without reports; the time of these reports; and their time while other
- * processes keep all cores busy. Each setting has its own server, and they alternate.
+ * Measures how reports slow down ingestion, and how a busy machine slows down reports. For each setting of the report
+ * process: the p99 of single events at half the server's maximum rate, with and without reports; the time of these
+ * reports; and their time while other processes keep all cores busy. Each setting has its own server, and they
+ * alternate.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -12,14 +13,14 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { createReports } from '../../src/reports/reports.ts';
 import { serverToken } from '../account.ts';
-import { firstUserOf, openHistory } from '../history.ts';
+import { getFirstUser, openHistory } from '../history.ts';
 import type { LoadResult } from '../processes/load.ts';
 import { startLoad } from '../processes/loads.ts';
-import { type Priority, type Running, startServer } from '../processes/servers.ts';
+import { type Priority, type RunningServer, startServer } from '../processes/servers.ts';
 import type { Options, Row } from '../question.ts';
 import { onCopy } from '../remembered.ts';
-import { createReportedFeed } from '../reported.ts';
-import { reportsOver } from '../reports/asked.ts';
+import { createSyntheticFeed } from '../reported.ts';
+import { createMeasuredReports } from '../reports/asked.ts';
 import { median, ratio, whole } from '../table.ts';
 
 const settings: readonly Priority[] = [
@@ -30,7 +31,7 @@ const settings: readonly Priority[] = [
 ];
 const connections = 64;
 const fewEvents = 80;
-const patienceMilliseconds = 10 * 60_000;
+const timeoutMilliseconds = 10 * 60_000;
 
 const get200 = (port: number, path: string): Promise<boolean> =>
   new Promise((resolve, reject) => {
@@ -57,7 +58,7 @@ const pathsFrom = (time: number): Readonly<Record<string, string>> => {
   };
 };
 
-interface Measured {
+interface Measurements {
   readonly without: LoadResult[];
   readonly within: LoadResult[];
   readonly reports: Map<string, number[]>;
@@ -75,16 +76,16 @@ const requestAll = async (
   const all = Object.entries(paths);
   for (let nth = 0; nth < all.length || !isOver(); nth += 1) {
     const [name, path] = all[nth % all.length] as [string, string];
-    const began = performance.now();
-    // After a refusal for its time, a client tries again.
+    const startTime = performance.now();
+    // Retries reports that were refused for taking too long.
     while (!(await get200(port, path))) await wait(100);
-    times.set(name, [...(times.get(name) ?? []), performance.now() - began]);
+    times.set(name, [...(times.get(name) ?? []), performance.now() - startTime]);
   }
 };
 
 /** Runs `work` while two processes of normal priority compete for each core. */
 const whileBusy = async <Value>(work: () => Promise<Value>): Promise<Value> => {
-  const spinning = `setTimeout(process.exit, ${patienceMilliseconds}); const spin = () => { for (let n = 0; n < 1e7; n += 1); setImmediate(spin); }; spin(); process.stdin.on('end', process.exit).resume()`;
+  const spinning = `setTimeout(process.exit, ${timeoutMilliseconds}); const spin = () => { for (let n = 0; n < 1e7; n += 1); setImmediate(spin); }; spin(); process.stdin.on('end', process.exit).resume()`;
   const children = Array.from({ length: 2 * availableParallelism() }, () =>
     spawn(process.execPath, ['-e', spinning], { stdio: ['pipe', 'ignore', 'ignore'] }),
   );
@@ -104,48 +105,48 @@ const whileBusy = async <Value>(work: () => Promise<Value>): Promise<Value> => {
 /** The time of the first report of an account with few events, which starts the process. */
 const timeFirst = async (priority: Priority): Promise<number> => {
   const folder = mkdtempSync(join(tmpdir(), 'firsthand-bench-first-'));
-  const { feed, contacts } = createReportedFeed(fewEvents);
-  const patience = { limitMilliseconds: patienceMilliseconds, buildMilliseconds: patienceMilliseconds };
+  const { feed, contacts } = createSyntheticFeed(fewEvents);
+  const timeouts = { limitMilliseconds: timeoutMilliseconds, buildMilliseconds: timeoutMilliseconds };
   const reports = createReports({
     feed,
     folder,
     memory: 256 * 2 ** 20,
     ...priority,
-    ...patience,
+    ...timeouts,
     onFault: console.error,
   });
   try {
-    const began = performance.now();
-    await reports.ask(reportsOver(contacts).quickest);
-    return performance.now() - began;
+    const startTime = performance.now();
+    await reports.ask(createMeasuredReports(contacts).quickest);
+    return performance.now() - startTime;
   } finally {
     await reports.close();
     rmSync(folder, { recursive: true });
   }
 };
 
-const rowsOf = ({ niceness, threads }: Priority, { without, within, reports, busy, first }: Measured): Row[] => {
-  const what = `niceness ${niceness}, ${threads} ${threads === 1 ? 'thread' : 'threads'}`;
+const rowsOf = ({ niceness, threads }: Priority, { without, within, reports, busy, first }: Measurements): Row[] => {
+  const title = `niceness ${niceness}, ${threads} ${threads === 1 ? 'thread' : 'threads'}`;
   const p99 = (results: readonly LoadResult[]) => median(results.map((one) => one.p99));
   const medians = (times: Map<string, number[]>) => [...times].map(([name, list]) => [name, median(list)] as const);
-  const listed = (times: Map<string, number[]>) =>
+  const formatMedians = (times: Map<string, number[]>) =>
     medians(times)
       .map(([name, each]) => `${name} ${whole(each)}`)
       .join(', ');
   const ratios = without.map((one, nth) => (within[nth] as LoadResult).p99 / one.p99);
   return [
     {
-      measured: `${what}: p99 ms of an event with reports and without`,
+      measured: `${title}: p99 ms per event with and without reports`,
       floor: p99(without).toFixed(2),
       ours: p99(within).toFixed(2),
       ratio: ratio(p99(within), p99(without)),
       bar: '≤ 2 ×',
     },
-    { measured: `${what}: the same in each round`, ours: ratios.map((one) => one.toFixed(1)).join(' '), bar: '' },
-    { measured: `${what}: p50 ms of reports meanwhile`, ours: listed(reports), bar: '' },
-    { measured: `${what}: p50 ms of reports on a busy machine`, ours: listed(busy), bar: '' },
+    { measured: `${title}: ratio in each round`, ours: ratios.map((one) => one.toFixed(1)).join(' '), bar: '' },
+    { measured: `${title}: p50 ms of reports during ingestion`, ours: formatMedians(reports), bar: '' },
+    { measured: `${title}: p50 ms of reports on a busy machine`, ours: formatMedians(busy), bar: '' },
     {
-      measured: `${what}: first report over ${fewEvents} events on a busy machine: ms`,
+      measured: `${title}: first report over ${fewEvents} events on a busy machine: ms`,
       ours: whole(median(first)),
       bar: '',
     },
@@ -153,7 +154,7 @@ const rowsOf = ({ niceness, threads }: Priority, { without, within, reports, bus
 };
 
 const measure = async (
-  servers: readonly { readonly priority: Priority; readonly server: Running }[],
+  servers: readonly { readonly priority: Priority; readonly server: RunningServer }[],
   {
     firstUser,
     paths,
@@ -163,7 +164,7 @@ const measure = async (
   const load = await startLoad();
   const milliseconds = quick ? 2_000 : 5_000;
   const send = (port: number, requestsPerSecond?: number) => {
-    const paced = requestsPerSecond === undefined ? {} : { requestsPerSecond };
+    const rateOption = requestsPerSecond === undefined ? {} : { requestsPerSecond };
     return load.run({
       port,
       token: serverToken,
@@ -171,22 +172,22 @@ const measure = async (
       request: { events: 1 },
       firstUser,
       milliseconds,
-      ...paced,
+      ...rateOption,
     });
   };
   const measured = servers.map(
-    (): Measured => ({ without: [], within: [], reports: new Map(), busy: new Map(), first: [] }),
+    (): Measurements => ({ without: [], within: [], reports: new Map(), busy: new Map(), first: [] }),
   );
   const fewPaths = { totals: paths.totals as string, live: paths.live as string };
   const loads: number[] = [];
   try {
     for (const { server } of servers) await requestAll(server.port, paths, new Map(), () => true);
-    const most = await send(servers[0]?.server.port as number);
-    const rate = Math.floor(most.eventsPerSecond / 2);
+    const peak = await send(servers[0]?.server.port as number);
+    const rate = Math.floor(peak.eventsPerSecond / 2);
     for (let round = 0; round < (quick ? 3 : 6); round += 1) {
       loads.push(loadavg()[0] as number);
       for (const [nth, { server, priority }] of servers.entries()) {
-        const { without, within, reports, busy, first } = measured[nth] as Measured;
+        const { without, within, reports, busy, first } = measured[nth] as Measurements;
         without.push(await send(server.port, rate));
         let isOver = false;
         const requesting = requestAll(server.port, paths, reports, () => isOver);
@@ -200,8 +201,8 @@ const measure = async (
       }
     }
     return [
-      { measured: 'events/s that were sent', ours: whole(rate), bar: '' },
-      { measured: 'load of the machine in each round', ours: loads.map((one) => one.toFixed(1)).join(' '), bar: '' },
+      { measured: 'events/s sent', ours: whole(rate), bar: '' },
+      { measured: 'machine load in each round', ours: loads.map((one) => one.toFixed(1)).join(' '), bar: '' },
       ...measured.flatMap((one, nth) => rowsOf(settings[nth] as Priority, one)),
     ];
   } finally {
@@ -211,11 +212,11 @@ const measure = async (
 
 export const run = async ({ quick, events }: Options): Promise<Row[]> => {
   const history = await openHistory(Math.min(events, 1_000_000));
-  const servers: { readonly priority: Priority; readonly server: Running }[] = [];
+  const servers: { readonly priority: Priority; readonly server: RunningServer }[] = [];
   const onServers = async (rest: readonly Priority[]): Promise<Row[]> => {
     const [priority, ...others] = rest;
     if (priority === undefined)
-      return measure(servers, { firstUser: firstUserOf(history), paths: pathsFrom(history.about.from), quick });
+      return measure(servers, { firstUser: getFirstUser(history), paths: pathsFrom(history.about.from), quick });
     return onCopy(history, async (path) => {
       const server = await startServer('reporting', path, 'build', priority);
       servers.push({ priority, server });

@@ -1,6 +1,7 @@
 /**
- * How long does a page of events take? Times pages one after the other, each of another contact, day or value, through the Store, which reads
- * on a thread of its own, and over HTTP. The floor is a round trip that reads next to nothing.
+ * Measures how long it takes to read a page of events. Times sequential pages, each of a different contact, day or
+ * value, through the Store, which reads in a separate thread, and over HTTP. The floor is a round trip that reads
+ * almost nothing.
  */
 import { createReadStream } from 'node:fs';
 import { Agent, get } from 'node:http';
@@ -16,22 +17,22 @@ import { contactName, createRandom } from '../visits.ts';
 
 const day = 86_400_000;
 
-/** The fields of getEvents that the Store and HTTP share. */
+/** The fields of getEvents that the Store and HTTP have in common. */
 type Filter = Pick<EventQuery, 'contactUUID' | 'eventID' | 'attrID' | 'attrValue' | 'from' | 'to' | 'limit'>;
 
 interface Page {
-  readonly what: string;
+  readonly title: string;
   readonly bar: string;
   readonly filter: (random: () => number, history: History) => Filter;
 }
 
-const someDay = (random: () => number, { from }: History) => {
+const pickDay = (random: () => number, { from }: History) => {
   const begin = from + Math.floor(random() * (historyDays - 1)) * day;
   return { from: begin, to: begin + day };
 };
 
 const newestOfContact: Page = {
-  what: "a contact's newest 50",
+  title: "a contact's newest 50",
   bar: '< 5',
   filter: (random, { contacts }) => {
     const contact = contacts[Math.floor(random() * contacts.length)] as number;
@@ -42,73 +43,73 @@ const newestOfContact: Page = {
 const pages: readonly Page[] = [
   newestOfContact,
   {
-    what: '100 of an eventID within a day',
+    title: '100 of one eventID within a day',
     bar: '< 10',
     filter: (random, history) => ({
       eventID: 1 + Math.floor(random() * 20),
-      ...someDay(random, history),
+      ...pickDay(random, history),
       limit: 100,
     }),
   },
   {
-    what: '100 with an attribute (of 500 values) within a day',
+    title: '100 with an attribute (of 500 values) within a day',
     bar: '< 10',
     filter: (random, history) => ({
       attrID: 'path',
       attrValue: `/products/${Math.floor(random() * 500)}`,
-      ...someDay(random, history),
+      ...pickDay(random, history),
       limit: 100,
     }),
   },
   {
-    what: '100 with a rare attribute (of one event in 10,000) within a day',
+    title: '100 with a rare attribute (of one event in 10,000) within a day',
     bar: '< 10',
     filter: (random, history) => ({
       attrID: 'coupon',
       attrValue: 'welcome',
-      ...someDay(random, history),
+      ...pickDay(random, history),
       limit: 100,
     }),
   },
-  { what: 'the newest 100 of the account', bar: '< 10', filter: () => ({ limit: 100 }) },
+  { title: 'the newest 100 of the account', bar: '< 10', filter: () => ({ limit: 100 }) },
 ];
 
-/** Requests for each kind of page: fewer where one takes long. */
+/** Limits the requests for kinds of pages that take long. */
 const maxMilliseconds = 6_000;
 
 /** Requests of each kind before the measurement, so that V8 has compiled the code. */
-const unmeasured = 101;
+const warmupSamples = 101;
 
-const filtersOf = ({ filter }: Page, history: History, samples: number): Filter[] => {
+const createFilters = ({ filter }: Page, history: History, samples: number): Filter[] => {
   const random = createRandom(samples);
   return Array.from({ length: samples }, () => filter(random, history));
 };
 
-/** Reads the file once, so that no page waits for the disk. */
+/** Reads the file into the page cache, so that no page of events waits for the disk. */
 const readThrough = async (path: string): Promise<void> => {
   for await (const _ of createReadStream(path, { highWaterMark: 1024 * 1024 }));
 };
 
-const askHTTP = (port: number) => {
+const createHTTPReader = (port: number) => {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const headers = { authorization: `Bearer ${serverToken}` };
   return (path: string) =>
     new Promise<void>((resolve, reject) => {
-      const asked = get({ host: '127.0.0.1', port, path, agent, headers }, (answer) => {
+      const clientRequest = get({ host: '127.0.0.1', port, path, agent, headers }, (answer) => {
         answer.resume();
         answer.on('end', () => (answer.statusCode === 200 ? resolve() : reject(new Error(`${answer.statusCode}`))));
       });
-      asked.on('error', reject);
+      clientRequest.on('error', reject);
     });
 };
 
 const toPath = (filter: Filter): string => {
-  const given = Object.entries(filter).map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`);
-  return `/event/getEvent?${given.join('&')}`;
+  const parameters = Object.entries(filter).map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`);
+  return `/event/getEvent?${parameters.join('&')}`;
 };
 
-const rowOf = (what: string, floor: Latencies, ours: Latencies, bar: string): Row => ({
-  measured: `${what}: p99 ms (p50)`,
+const createRow = (title: string, floor: Latencies, ours: Latencies, bar: string): Row => ({
+  measured: `${title}: p99 ms (p50)`,
   floor: `${floor.quantile(0.99).toFixed(2)} (${floor.quantile(0.5).toFixed(2)})`,
   ours: `${ours.quantile(0.99).toFixed(2)} (${ours.quantile(0.5).toFixed(2)})`,
   bar,
@@ -126,26 +127,26 @@ const withStore = async <Value>(path: string, use: (store: Store, account: numbe
 const measureStore = (path: string, history: History, samples: number, measured: readonly Page[]) =>
   withStore(path, async (store, account) => {
     const floor = await timeEach(Array.from({ length: samples }), () => store.check());
-    const found: { page: Page; floor: Latencies; ours: Latencies }[] = [];
+    const results: { page: Page; floor: Latencies; ours: Latencies }[] = [];
     for (const page of measured) {
-      const ask = (filter: Filter) => store.getEvents({ ...filter, account, order: 'desc' });
-      await timeEach(filtersOf(page, history, unmeasured), ask, maxMilliseconds);
-      const ours = await timeEach(filtersOf(page, history, samples), ask, maxMilliseconds);
-      found.push({ page, floor, ours });
+      const read = (filter: Filter) => store.getEvents({ ...filter, account, order: 'desc' });
+      await timeEach(createFilters(page, history, warmupSamples), read, maxMilliseconds);
+      const ours = await timeEach(createFilters(page, history, samples), read, maxMilliseconds);
+      results.push({ page, floor, ours });
     }
-    return found;
+    return results;
   });
 
 const measureHTTP = async (path: string, history: History, samples: number): Promise<Row[]> => {
   const server = await startServer('durable', path);
   try {
-    const ask = askHTTP(server.port);
-    const floor = await timeEach(Array.from({ length: samples }), () => ask('/readyz'));
+    const read = createHTTPReader(server.port);
+    const floor = await timeEach(Array.from({ length: samples }), () => read('/readyz'));
     const rows: Row[] = [];
     for (const page of pages) {
-      await timeEach(filtersOf(page, history, unmeasured).map(toPath), ask, maxMilliseconds);
-      const ours = await timeEach(filtersOf(page, history, samples).map(toPath), ask, maxMilliseconds);
-      rows.push(rowOf(`${page.what}, over HTTP`, floor, ours, page.bar));
+      await timeEach(createFilters(page, history, warmupSamples).map(toPath), read, maxMilliseconds);
+      const ours = await timeEach(createFilters(page, history, samples).map(toPath), read, maxMilliseconds);
+      rows.push(createRow(`${page.title}, over HTTP`, floor, ours, page.bar));
     }
     return rows;
   } finally {
@@ -159,15 +160,15 @@ export const run = async ({ quick, events }: Options): Promise<Row[]> => {
   const smaller = await openHistory(Math.ceil(events / 10));
   for (const each of [smaller.path, path]) await readThrough(each);
   const [before] = await measureStore(smaller.path, smaller.about, samples, [newestOfContact]);
-  const found = await measureStore(path, about, samples, pages);
-  const [tenth, all] = [before?.ours, found[0]?.ours] as [Latencies, Latencies];
-  const overTenth = {
-    ...rowOf(`${newestOfContact.what}, beside a tenth of the history`, tenth, all, '≤ 1.5 ×'),
+  const results = await measureStore(path, about, samples, pages);
+  const [tenth, all] = [before?.ours, results[0]?.ours] as [Latencies, Latencies];
+  const comparison = {
+    ...createRow(`${newestOfContact.title} vs. a tenth of the history`, tenth, all, '≤ 1.5 ×'),
     ratio: ratio(all.quantile(0.99), tenth.quantile(0.99)),
   };
   return [
-    ...found.map(({ page, floor, ours }) => rowOf(page.what, floor, ours, page.bar)),
-    overTenth,
+    ...results.map(({ page, floor, ours }) => createRow(page.title, floor, ours, page.bar)),
+    comparison,
     ...(await measureHTTP(path, about, samples)),
   ];
 };

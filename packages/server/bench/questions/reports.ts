@@ -1,7 +1,9 @@
 /**
- * How long does a report take, beside plain SQL over the same Parquet files, and beside PostgreSQL with the same events as plain rows? Each
- * has about the same memory, and two threads. The events come from a feed that makes them (reported.ts), so that building does not measure
- * a store. All must return the same figures. Last, what reports cost ingestion.
+ * Measures how long reports take, compared with plain SQL on the same Parquet files and with PostgreSQL with the same
+ * events as plain rows. Each has about the same memory and two threads, and all must return the same figures.
+ *
+ * The events come from a synthetic feed (reported.ts), so that building files does not measure a store. Finally
+ * measures how much reports slow down ingestion.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,55 +11,58 @@ import { join } from 'node:path';
 import { createReports, type ReportsOptions } from '../../src/reports/reports.ts';
 import { type OwnPostgres, withPostgres } from '../processes/own-postgres.ts';
 import type { Options, Row } from '../question.ts';
-import { createReportedFeed } from '../reported.ts';
-import { reportsOver } from '../reports/asked.ts';
+import { createSyntheticFeed } from '../reported.ts';
+import { createMeasuredReports } from '../reports/asked.ts';
 import { openBareParquet } from '../reports/bare-parquet.ts';
 import { buildFiles, time } from '../reports/building.ts';
 import { measureIngestion } from '../reports/ingestion.ts';
 import { measureReport, type Rounds } from '../reports/measuring.ts';
 import { openPlainRows } from '../reports/plain-rows.ts';
-import { type AskedReport, account } from '../reports/report-forms.ts';
+import { account, type MeasuredReport } from '../reports/report-forms.ts';
 
 const memory = 256 * 2 ** 20;
 const threads = 2;
 
-/** How long each database may take for a question, and how often it is asked. */
+/** The time limit of a question in each database, and the number of runs. */
 interface Effort {
   readonly limitMilliseconds: number;
   readonly rounds: Rounds;
-  readonly roundsOfPostgres: Rounds;
+  readonly postgresRounds: Rounds;
 }
-const never = { most: 0, milliseconds: 0 };
-const once = { most: 1, milliseconds: 0 };
-/** Under 40 s, with a million events. */
-const quickly: Effort = { limitMilliseconds: 10_000, rounds: { most: 3, milliseconds: 500 }, roundsOfPostgres: never };
-const usually: Effort = {
+const never = { max: 0, milliseconds: 0 };
+const once = { max: 1, milliseconds: 0 };
+/** Takes less than 40 s with a million events. */
+const quickEffort: Effort = { limitMilliseconds: 10_000, rounds: { max: 3, milliseconds: 500 }, postgresRounds: never };
+const defaultEffort: Effort = {
   limitMilliseconds: 30_000,
-  rounds: { most: 20, milliseconds: 8_000 },
-  roundsOfPostgres: { most: 3, milliseconds: 3_000 },
+  rounds: { max: 20, milliseconds: 8_000 },
+  postgresRounds: { max: 3, milliseconds: 3_000 },
 };
-/** Above ten million events, so that a run takes a quarter of an hour all the same. A server refuses a report after 10 s, too. */
-const seldom: Effort = {
+/**
+ * For more than ten million events, so that a run still takes 15 minutes. A server also refuses a report after 10 s.
+ */
+const largeEffort: Effort = {
   limitMilliseconds: 10_000,
-  rounds: { most: 3, milliseconds: 4_000 },
-  roundsOfPostgres: once,
+  rounds: { max: 3, milliseconds: 4_000 },
+  postgresRounds: once,
 };
-const effortFor = ({ quick, events }: Options): Effort => (quick ? quickly : events > 1e7 ? seldom : usually);
+const chooseEffort = ({ quick, events }: Options): Effort =>
+  quick ? quickEffort : events > 1e7 ? largeEffort : defaultEffort;
 
-const barFor =
+const createBar =
   (events: number) =>
-  ({ atTenMillion }: AskedReport): string => {
+  ({ atTenMillion }: MeasuredReport): string => {
     if (events === 1e6) return '≤ 120, 1.3 ×';
     return events === 1e7 && atTenMillion !== null ? `≤ ${atTenMillion}, 1.3 ×` : '≤ 1.3 ×';
   };
 
 const measureReports = async (options: Options, folder: string, cluster: OwnPostgres | null): Promise<Row[]> => {
   const { events } = options;
-  const { limitMilliseconds, rounds, roundsOfPostgres } = effortFor(options);
-  const { feed, contacts } = createReportedFeed(events);
-  const { reports: asked, quickest, chosen } = reportsOver(contacts);
+  const { limitMilliseconds, rounds, postgresRounds } = chooseEffort(options);
+  const { feed, contacts } = createSyntheticFeed(events);
+  const { reports: measuredReports, quickest, chosen } = createMeasuredReports(contacts);
   const files = join(folder, 'reports');
-  const own = join(files, `${account}`);
+  const accountFolder = join(files, `${account}`);
   const settings: ReportsOptions = {
     feed,
     folder: files,
@@ -65,16 +70,16 @@ const measureReports = async (options: Options, folder: string, cluster: OwnPost
     threads,
     limitMilliseconds,
     buildMilliseconds: 3_600_000,
-    // A server gives reports less; here they compete with what else the machine runs on the same terms as what they are compared with.
+    // A server uses a lower priority; here both sides must compete equally with other work on the machine.
     niceness: 0,
     onFault: console.error,
   };
-  const built = await buildFiles(settings, quickest, { own, events });
+  const built = await buildFiles(settings, quickest, { accountFolder, events });
   const reports = createReports(settings);
   try {
     const start = await time(() => reports.ask(quickest));
     const parquet = await openBareParquet({
-      own,
+      accountFolder,
       spill: join(folder, 'spill'),
       memory,
       threads,
@@ -89,13 +94,13 @@ const measureReports = async (options: Options, folder: string, cluster: OwnPost
     try {
       const rows: Row[] = [
         {
-          measured: `building the files: s${plain ? ', beside loading PostgreSQL' : ''}`,
+          measured: `building the files: s${plain ? ' vs. loading PostgreSQL' : ''}`,
           floor: plain ? loadingSeconds.toFixed(1) : '',
           ours: (built.milliseconds / 1_000).toFixed(1),
           bar: events === 1e7 ? '≤ 60' : '',
         },
         {
-          measured: `bytes of an event in the files${plain ? ', beside its row and index' : ''}`,
+          measured: `bytes per event in the files${plain ? ' vs. its row and index' : ''}`,
           floor: plain ? (plain.bytes / events).toFixed(1) : '',
           ours: (built.bytes / events).toFixed(1),
           bar: '≤ 15',
@@ -103,16 +108,16 @@ const measureReports = async (options: Options, folder: string, cluster: OwnPost
         { measured: 'first report after a start (live): ms', ours: start.toFixed(0), bar: '' },
       ];
       const postgres = plain?.rows ?? null;
-      const measuring = {
+      const benchmark = {
         reports,
         parquet,
         postgres,
         limitMilliseconds,
         rounds,
-        roundsOfPostgres,
-        bar: barFor(events),
+        postgresRounds,
+        bar: createBar(events),
       };
-      for (const report of asked) rows.push(...(await measureReport(report, measuring)));
+      for (const report of measuredReports) rows.push(...(await measureReport(report, benchmark)));
       return rows;
     } finally {
       await plain?.close();

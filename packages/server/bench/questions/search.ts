@@ -1,10 +1,10 @@
 /**
- * How long does a search of contacts take, when there are a million? Times first pages and later ones of each filter through the Store,
- * which reads on a thread of its own, one after the other.
+ * Measures how long a contact search takes if there are a million. Times first and later pages of each filter
+ * sequentially through the Store, which reads in a separate thread.
  */
 import type { ContactSearch, SearchEnd, Store } from '../../src/store/store.ts';
 import { openBenchmark } from '../account.ts';
-import { createdApart, firstCreated, firstSeenDay, openContactsToFind, seenDays } from '../contacts-to-find.ts';
+import { creationIntervalMs, firstCreated, firstSeenDay, openSearchContacts, seenDays } from '../contacts-to-find.ts';
 import { createLatencies } from '../latencies.ts';
 import type { Options, Row } from '../question.ts';
 import { onCopy } from '../remembered.ts';
@@ -16,12 +16,12 @@ const limit = 100;
 type Filter = Partial<ContactSearch>;
 
 const filtersFor = (contacts: number, random: () => number): readonly (readonly [string, () => Filter])[] => {
-  const some = (count: number) => Math.floor(random() * count);
-  const createdOn = () => firstCreated + some(contacts) * createdApart;
-  const seenOn = () => (firstSeenDay + some(seenDays)) * day;
+  const pick = (count: number) => Math.floor(random() * count);
+  const pickCreatedTime = () => firstCreated + pick(contacts) * creationIntervalMs;
+  const pickSeenTime = () => (firstSeenDay + pick(seenDays)) * day;
   return [
-    ['everybody', () => ({})],
-    ['everybody, last seen first', () => ({ sort: 'seen', descending: true })],
+    ['all contacts', () => ({})],
+    ['all contacts, last seen first', () => ({ sort: 'seen', descending: true })],
     ['a tag that all have', () => ({ contactTagID: 'newsletter' })],
     ['a tag that one in 100 has', () => ({ contactTagID: 'vip' })],
     ['a tag that one in 100,000 has', () => ({ contactTagID: 'rare' })],
@@ -30,28 +30,28 @@ const filtersFor = (contacts: number, random: () => number): readonly (readonly 
     ['a status that most have', () => ({ contactStatus: 'active' })],
     ['a status that one in 100,000 has', () => ({ contactStatus: 'archived' })],
     ['an attribute that all have', () => ({ attrID: 'city' })],
-    ['an attribute with one of 5,000 values', () => ({ attrID: 'city', attrValue: `city ${some(5_000)}` })],
+    ['an attribute with one of 5,000 values', () => ({ attrID: 'city', attrValue: `city ${pick(5_000)}` })],
     ['an attribute with a value that one in 4 has', () => ({ attrID: 'size', attrValue: 'L' })],
-    ['created since', () => ({ createdFrom: createdOn() })],
+    ['created since', () => ({ createdFrom: pickCreatedTime() })],
     [
       'created within an hour',
       () => {
-        const createdFrom = createdOn();
+        const createdFrom = pickCreatedTime();
         return { createdFrom, createdTo: createdFrom + 3_600_000 };
       },
     ],
-    ['seen since', () => ({ seenFrom: seenOn(), sort: 'seen' })],
+    ['seen since', () => ({ seenFrom: pickSeenTime(), sort: 'seen' })],
     [
       'seen on a day',
       () => {
-        const seenFrom = seenOn();
+        const seenFrom = pickSeenTime();
         return { seenFrom, seenTo: seenFrom + day, sort: 'seen' };
       },
     ],
     [
       'seen on a day, oldest contact first',
       () => {
-        const seenFrom = seenOn();
+        const seenFrom = pickSeenTime();
         return { seenFrom, seenTo: seenFrom + day };
       },
     ],
@@ -61,11 +61,11 @@ const filtersFor = (contacts: number, random: () => number): readonly (readonly 
       'a tag that one in 100 has and an attribute that one in 4 has',
       () => ({ contactTagID: 'vip', attrID: 'size', attrValue: 'S' }),
     ],
-    ['an address', () => ({ address: contactAddress(1 + some(contacts)) })],
+    ['an address', () => ({ address: contactAddress(1 + pick(contacts)) })],
   ];
 };
 
-/** Times searches, and for each the pages that follow, up to a few. */
+/** Times searches and up to three later pages of each. */
 const time = async (
   store: Store,
   { account, filter, searches }: { account: number; filter: () => Filter; searches: number },
@@ -76,29 +76,29 @@ const time = async (
     const search = { account, limit, ...filter() };
     let beyond: SearchEnd | null | undefined;
     for (let page = 0; page < 4 && beyond !== null; page += 1) {
-      const began = performance.now();
+      const startTime = performance.now();
       ({ next: beyond } = await store.searchContact({ ...search, beyond }));
-      (page === 0 ? first : later).record(performance.now() - began);
+      (page === 0 ? first : later).record(performance.now() - startTime);
     }
   }
   return { first, later };
 };
 
 export const run = async ({ quick }: Options): Promise<Row[]> => {
-  const stored = await openContactsToFind(quick ? 20_000 : 1_000_000);
+  const stored = await openSearchContacts(quick ? 20_000 : 1_000_000);
   const { contacts, indexMicroseconds } = stored.about;
   return onCopy(stored, async (path) => {
     const { store, asker } = await openBenchmark(path);
     try {
       const rows: Row[] = [];
-      for (const [what, filter] of filtersFor(contacts, createRandom(18))) {
+      for (const [title, filter] of filtersFor(contacts, createRandom(18))) {
         await time(store, { account: asker.account, filter, searches: 5 });
         const { first, later } = await time(store, { account: asker.account, filter, searches: quick ? 20 : 200 });
         const figures = [first.quantile(0.5), first.quantile(0.99), later.quantile(0.99)].map((figure) =>
           figure.toFixed(1),
         );
         rows.push({
-          measured: `${limit} of ${whole(contacts)} contacts, ms p50 / p99 / p99 of later pages: ${what}`,
+          measured: `${limit} of ${whole(contacts)} contacts, ms p50 / p99 / p99 of later pages: ${title}`,
           ours: figures.join(' / '),
           bar: '< 10',
         });

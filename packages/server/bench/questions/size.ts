@@ -1,20 +1,21 @@
 /**
- * How much disk space does an event take? The size of all files of a closed database, divided by its events, beside the same rows in a table
- * without an index: for a month of history, and when all events are of today, so that every key of a repeat is stored.
+ * Measures the disk space per event: the size of all files of a closed database divided by its events, compared with
+ * the same rows in a table without an index. For a month of history, and for events of today, for which all repeat keys
+ * are stored.
  */
 import { statSync } from 'node:fs';
 import Database from '../../src/store/sqlite/database/better-sqlite3.ts';
 import { openBenchmark } from '../account.ts';
 import { openBareTable } from '../bare-inserts.ts';
-import { createFlight, eventsPerBatch, keepAll } from '../filling.ts';
+import { createLimiter, eventsPerBatch, storeAll } from '../filling.ts';
 import { openHistory } from '../history.ts';
 import type { Options, Row } from '../question.ts';
-import { bytesOf, inFolder } from '../remembered.ts';
+import { inFolder, sumFileSizes } from '../remembered.ts';
 import { settle } from '../settling.ts';
 import { ratio, table, whole } from '../table.ts';
 import { createVisits } from '../visits.ts';
 
-/** Prints the largest tables and indexes, in bytes for an event. */
+/** Prints the largest tables and indexes, in bytes per event. */
 const printParts = (of: string, path: string, events: number): void => {
   const db = new Database(path, { readonly: true });
   const parts = db
@@ -26,10 +27,10 @@ const printParts = (of: string, path: string, events: number): void => {
   db.close();
   const rows = [...parts, { name: '(unused pages)', bytes: free }];
   const cells = rows.map(({ name, bytes }) => [name, (bytes / events).toFixed(1)]);
-  console.log(`${table([`part of ${of}`, 'bytes for an event'], cells)}\n`);
+  console.log(`${table([`part of ${of}`, 'bytes per event'], cells)}\n`);
 };
 
-/** Bytes for an event when all are of today: ours, and in a bare table. */
+/** Bytes per event if all are of today: ours, and in a bare table. */
 const measureToday = (events: number) =>
   inFolder(async (folder) => {
     const path = `${folder}/firsthand.db`;
@@ -38,24 +39,24 @@ const measureToday = (events: number) =>
     const bare = openBareTable(barePath);
     const next = createVisits(events);
     const now = Date.now();
-    const flight = createFlight();
-    for (let made = 0; made < events; made += eventsPerBatch) {
-      const batch = Array.from({ length: eventsPerBatch }, (_, nth) => next(now + made + nth).event);
+    const limiter = createLimiter();
+    for (let created = 0; created < events; created += eventsPerBatch) {
+      const batch = Array.from({ length: eventsPerBatch }, (_, nth) => next(now + created + nth).event);
       bare.insertAll(batch);
-      await flight.add(() => keepAll(store, asker, now, batch));
+      await limiter.add(() => storeAll(store, asker, now, batch));
     }
-    await flight.end();
+    await limiter.end();
     await settle();
     await store.close();
     bare.close();
-    printParts('what came in a day', path, events);
-    return { ours: (await bytesOf(folder)) / events, bare: statSync(barePath).size / events };
+    printParts('one day', path, events);
+    return { ours: (await sumFileSizes(folder)) / events, bare: statSync(barePath).size / events };
   });
 
 export const run = async ({ quick, events }: Options): Promise<Row[]> => {
   const history = await openHistory(events);
   printParts('a month of history', history.path, events);
-  const month = (await bytesOf(history.folder)) / events;
+  const month = (await sumFileSizes(history.folder)) / events;
   const today = await measureToday(quick ? 50_000 : 500_000);
   const row = (measured: string, ours: number): Row => ({
     measured,
@@ -65,7 +66,7 @@ export const run = async ({ quick, events }: Options): Promise<Row[]> => {
     bar: '≤ 110',
   });
   return [
-    row('a month of history: bytes for an event, beside a table without an index', month),
-    row('all of one day: bytes for an event, beside a table without an index', today.ours),
+    row('a month of history: bytes per event vs. a table without an index', month),
+    row('one day: bytes per event vs. a table without an index', today.ours),
   ];
 };

@@ -1,6 +1,9 @@
-/** How much is written to the disk for an event? Reads the kernel’s count for the server (write_bytes, proc(5)) until it is idle. */
+/**
+ * Measures the bytes written to disk per event: the kernel's count for the server (write_bytes, proc(5)) until it is
+ * idle.
+ */
 import { serverToken } from '../account.ts';
-import { firstUserOf, openHistory } from '../history.ts';
+import { getFirstUser, openHistory } from '../history.ts';
 import { shapes, startLoad } from '../processes/loads.ts';
 import { writtenBytes } from '../processes/process.ts';
 import { startServer } from '../processes/servers.ts';
@@ -11,7 +14,7 @@ import { duration, whole } from '../table.ts';
 
 export const run = async ({ events, minutes }: Options): Promise<Row[]> => {
   const history = await openHistory(events);
-  const firstUser = firstUserOf(history);
+  const firstUser = getFirstUser(history);
   return onCopy(history, async (path) => {
     const server = await startServer('durable', path);
     const load = await startLoad();
@@ -33,7 +36,7 @@ export const run = async ({ events, minutes }: Options): Promise<Row[]> => {
         await settle(server.pid);
         const after = writtenBytes(server.pid);
         rows.push({
-          measured: `${events} a request, for ${duration(minutes / 2)}: bytes written for an event`,
+          measured: `${events} per request, for ${duration(minutes / 2)}: bytes written per event`,
           ours:
             before === undefined || after === undefined
               ? 'unknown on this system'

@@ -1,16 +1,16 @@
-/** DuckDB over the same Parquet files, with the memory and the threads of our engine. */
+/** DuckDB on the same Parquet files, with the same memory and threads as our engine. */
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { whole } from '../table.ts';
-import { manifestOf } from './building.ts';
-import { type Compared, TooSlow } from './compared.ts';
+import { readManifest } from './building.ts';
+import { type ReferenceDatabase, TooSlow } from './compared.ts';
 import { functions } from './plain-sql.ts';
 import type { Cell } from './report-forms.ts';
 
-interface Opened {
-  /** The folder of an account, of reports that are closed or ask only. */
-  readonly own: string;
-  /** For what does not fit in memory. */
+interface BareParquetOptions {
+  /** The folder of the account's report files, which must not change. */
+  readonly accountFolder: string;
+  /** The folder for data that does not fit in memory. */
   readonly spill: string;
   readonly memory: number;
   readonly threads: number;
@@ -19,7 +19,7 @@ interface Opened {
   readonly chosen: Float64Array;
 }
 
-/** Attributes by the names of their columns. */
+/** Attributes by column name. */
 const columns = {
   path: 'path',
   campaign: 'campaign',
@@ -28,37 +28,37 @@ const columns = {
   referrer: 'referrer',
   country: '$country',
 };
-const maxSpilled = '4GiB';
+const maxSpillSize = '4GiB';
 
 export const openBareParquet = async ({
-  own,
+  accountFolder,
   spill,
   memory,
   threads,
   limitMilliseconds,
   chosen,
-}: Opened): Promise<Compared> => {
-  const { attributes, events, owners } = manifestOf(own);
-  const files = events.map(({ name }) => `'${join(own, name)}'`);
-  const ofAttributes = Object.entries(columns).map(([name, attrID]) => `a${attributes.indexOf(attrID)} AS ${name}`);
+}: BareParquetOptions): Promise<ReferenceDatabase> => {
+  const { attributes, events, owners } = readManifest(accountFolder);
+  const files = events.map(({ name }) => `'${join(accountFolder, name)}'`);
+  const attributeColumns = Object.entries(columns).map(([name, attrID]) => `a${attributes.indexOf(attrID)} AS ${name}`);
   const instance = await DuckDBInstance.create(':memory:', {
     memory_limit: `${memory / 2 ** 20}MiB`,
     threads: `${threads}`,
     temp_directory: spill,
-    max_temp_directory_size: maxSpilled,
+    max_temp_directory_size: maxSpillSize,
   });
   const connection = await instance.connect();
   await connection.run(`CREATE VIEW events AS
-    SELECT sequence, "user" AS user_id, "eventID" AS event_id, "eventTime" AS event_time, robot, ${ofAttributes.join(', ')}
+    SELECT sequence, "user" AS user_id, "eventID" AS event_id, "eventTime" AS event_time, robot, ${attributeColumns.join(', ')}
     FROM read_parquet([${files.join(', ')}], union_by_name = true)`);
   await connection.run(`CREATE TABLE owners AS
-    SELECT "user" AS user_id, after, through, contact FROM read_parquet('${join(own, owners.name)}')`);
+    SELECT "user" AS user_id, after, through, contact FROM read_parquet('${join(accountFolder, owners.name)}')`);
   await connection.run(`CREATE TABLE chosen AS SELECT unnest([${chosen.join(', ')}]) AS contact`);
   await connection.run(functions.duckDB);
 
   return {
     name: 'plain SQL over the Parquet files',
-    async ask(sql) {
+    async query(sql) {
       let isLate = false;
       const timer = setTimeout(() => {
         isLate = true;

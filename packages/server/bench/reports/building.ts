@@ -1,39 +1,39 @@
-/** Builds the files of reports, and reads what is in them. */
+/** Builds report files, and reads their manifest. */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Question } from '../../src/reports/questions.ts';
 import { createReports, type ReportsOptions } from '../../src/reports/reports.ts';
 
 interface Manifest {
-  /** The attrIDs, by the numbers of their columns. */
+  /** The attrIDs, by column number. */
   readonly attributes: readonly string[];
   readonly events: readonly { readonly name: string; readonly events: number }[];
   readonly owners: { readonly name: string };
 }
 
-export const manifestOf = (own: string): Manifest =>
-  JSON.parse(readFileSync(join(own, 'manifest.json'), 'utf8').split('\n')[1] as string);
+export const readManifest = (accountFolder: string): Manifest =>
+  JSON.parse(readFileSync(join(accountFolder, 'manifest.json'), 'utf8').split('\n')[1] as string);
 
-/** The milliseconds that it takes. */
+/** Returns the duration of `work` in milliseconds. */
 export const time = async (work: () => Promise<unknown>): Promise<number> => {
-  const began = performance.now();
+  const startTime = performance.now();
   await work();
-  return performance.now() - began;
+  return performance.now() - startTime;
 };
 
-/** A process that ends has no time to write its last events when the machine is busy; then they are read again. */
+/** On a busy machine, a process may exit before it has written its last events, which are then read again. */
 const maxAttempts = 3;
 
-/** Builds the files by asking a question. `own`: the folder of its account, which has so many `events`. */
+/** Builds the files by running a report. `accountFolder`: the folder of the account, which has this many `events`. */
 export const buildFiles = async (
   settings: ReportsOptions,
   question: Question,
-  { own, events }: { readonly own: string; readonly events: number },
+  { accountFolder, events }: { readonly accountFolder: string; readonly events: number },
 ): Promise<{ readonly milliseconds: number; readonly bytes: number }> => {
-  const inFiles = () => manifestOf(own).events.reduce((sum, file) => sum + file.events, 0);
+  const countEventsInFiles = () => readManifest(accountFolder).events.reduce((sum, file) => sum + file.events, 0);
   let milliseconds = 0;
-  for (let attempt = 0; attempt === 0 || inFiles() < events; attempt += 1) {
-    if (attempt === maxAttempts) throw new Error('the files do not hold all events');
+  for (let attempt = 0; attempt === 0 || countEventsInFiles() < events; attempt += 1) {
+    if (attempt === maxAttempts) throw new Error('the files do not contain all events');
     const reports = createReports(settings);
     try {
       milliseconds += await time(() => reports.ask(question));
@@ -41,5 +41,8 @@ export const buildFiles = async (
       await reports.close();
     }
   }
-  return { milliseconds, bytes: readdirSync(own).reduce((sum, name) => sum + statSync(join(own, name)).size, 0) };
+  return {
+    milliseconds,
+    bytes: readdirSync(accountFolder).reduce((sum, name) => sum + statSync(join(accountFolder, name)).size, 0),
+  };
 };

@@ -1,29 +1,29 @@
-/** What is measured beside our reports: a database with the same events, which is asked in SQL. */
+/** A database with the same events, queried in SQL, as a reference for our reports. */
 import type { Cell } from './report-forms.ts';
 
-export interface Compared {
+export interface ReferenceDatabase {
   readonly name: string;
-  /** Rejects with TooSlow when the query does not end within the time limit or the memory. */
-  ask(sql: string): Promise<readonly (readonly Cell[])[]>;
-  /** Milliseconds of processor time so far; undefined if that is not known. */
+  /** Rejects with TooSlow if the query exceeds the time limit or the memory. */
+  query(sql: string): Promise<readonly (readonly Cell[])[]>;
+  /** Milliseconds of CPU time so far; undefined if unknown. */
   cpuMilliseconds?(): number;
 }
 
-/** The message is what the table shows in place of a time. */
+/** The table shows the message instead of a time. */
 export class TooSlow extends Error {
   override readonly name = 'TooSlow';
 }
 
-const inOrder = (rows: readonly (readonly Cell[])[]): string[] =>
+const sortRows = (rows: readonly (readonly Cell[])[]): string[] =>
   rows.map((row) => JSON.stringify(row.map((cell) => (cell === null ? null : String(cell))))).sort();
 
-/** Throws unless both are the same rows, in any order. */
-export const insistOnSame = (
-  what: string,
+/** Throws unless both have the same rows, in any order. */
+export const requireSameRows = (
+  title: string,
   ours: readonly (readonly Cell[])[],
   theirs: readonly (readonly Cell[])[],
 ): void => {
-  const [own, other] = [inOrder(ours), inOrder(theirs)];
-  const odd = [...own.keys(), ...other.keys()].find((index) => own[index] !== other[index]);
-  if (odd !== undefined) throw new Error(`${what} differ: ours has ${own[odd]}, the other ${other[odd]}`);
+  const [actual, expected] = [sortRows(ours), sortRows(theirs)];
+  const index = [...actual.keys(), ...expected.keys()].find((each) => actual[each] !== expected[each]);
+  if (index !== undefined) throw new Error(`${title} differ: ours has ${actual[index]}, the other ${expected[index]}`);
 };

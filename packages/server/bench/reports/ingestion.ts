@@ -1,24 +1,24 @@
 /**
- * What do reports cost ingestion? Sends single events at half the rate that the server can take while reports are asked, one after the
- * other. Measures the latency with the reports and without, in turns. Each report reads the events that came since the one before.
+ * Measures how much reports slow down ingestion. Sends single events at half the server's maximum rate, alternately
+ * with and without a process that requests reports in a loop. Each report reads the events since the previous one.
  */
 import { serverToken } from '../account.ts';
-import { firstUserOf, openHistory } from '../history.ts';
+import { getFirstUser, openHistory } from '../history.ts';
 import type { LoadResult } from '../processes/load.ts';
 import { startLoad } from '../processes/loads.ts';
-import { meanwhile } from '../processes/meanwhile.ts';
+import { runAlongside } from '../processes/meanwhile.ts';
 import { startServer } from '../processes/servers.ts';
 import type { Options, Row } from '../question.ts';
 import { onCopy } from '../remembered.ts';
 import { median, ratio, whole } from '../table.ts';
 
-/** The server has a history of its own; a longer one makes each report longer, not more. */
+/** A longer history would make each report longer, but not more frequent. */
 const maxEvents = 1_000_000;
 const connections = 64;
-/** Each of the reports once (processes/asker.ts). */
+/** Each kind of report once (processes/asker.ts). */
 const firstReports = 6;
 
-const what = 'ingestion while reports are asked, beside none';
+const title = 'ingestion with reports vs. none';
 
 export const measureIngestion = async ({ quick, events }: Options): Promise<Row[]> => {
   const history = await openHistory(quick ? Math.min(events, 200_000) : Math.min(events, maxEvents));
@@ -27,9 +27,9 @@ export const measureIngestion = async ({ quick, events }: Options): Promise<Row[
     const load = await startLoad();
     const milliseconds = quick ? 1_000 : 5_000;
     const { port } = server;
-    const firstUser = firstUserOf(history);
+    const firstUser = getFirstUser(history);
     const send = (requestsPerSecond?: number): Promise<LoadResult> => {
-      const paced = requestsPerSecond === undefined ? {} : { requestsPerSecond };
+      const rateOption = requestsPerSecond === undefined ? {} : { requestsPerSecond };
       return load.run({
         port,
         token: serverToken,
@@ -37,28 +37,28 @@ export const measureIngestion = async ({ quick, events }: Options): Promise<Row[
         request: { events: 1 },
         firstUser,
         milliseconds,
-        ...paced,
+        ...rateOption,
       });
     };
     const whileReporting = (work: () => Promise<LoadResult>) =>
-      meanwhile('asker', [port, history.about.from], work, { first: firstReports });
+      runAlongside('asker', [port, history.about.from], work, { first: firstReports });
     try {
       const peakRate = await send();
-      const { value: most } = await whileReporting(() => send());
-      const rate = Math.floor(most.eventsPerSecond / 2);
+      const { value: peak } = await whileReporting(() => send());
+      const rate = Math.floor(peak.eventsPerSecond / 2);
       const without: LoadResult[] = [];
       const within: LoadResult[] = [];
       const reports: number[] = [];
       for (let round = 0; round < (quick ? 1 : 3); round += 1) {
         without.push(await send(rate));
-        const reported = await whileReporting(() => send(rate));
-        within.push(reported.value);
-        reports.push(reported.perSecond);
+        const result = await whileReporting(() => send(rate));
+        within.push(result.value);
+        reports.push(result.perSecond);
       }
       const row = (figure: string, name: 'eventsPerSecond' | 'p50' | 'p99', digits: number, bar: string): Row => {
         const of = (results: readonly LoadResult[]) => median(results.map((one) => one[name]));
         return {
-          measured: `${what}: ${figure}`,
+          measured: `${title}: ${figure}`,
           floor: of(without).toFixed(digits),
           ours: of(within).toFixed(digits),
           ratio: ratio(of(within), of(without)),
@@ -67,17 +67,17 @@ export const measureIngestion = async ({ quick, events }: Options): Promise<Row[
       };
       return [
         {
-          measured: `${what}: most single events/s`,
+          measured: `${title}: max single events/s`,
           floor: whole(peakRate.eventsPerSecond),
-          ours: whole(most.eventsPerSecond),
-          ratio: ratio(most.eventsPerSecond, peakRate.eventsPerSecond),
+          ours: whole(peak.eventsPerSecond),
+          ratio: ratio(peak.eventsPerSecond, peakRate.eventsPerSecond),
           bar: '',
         },
-        row('single events/s, sent at half of that', 'eventsPerSecond', 0, ''),
+        row('single events/s, sent at half of the maximum', 'eventsPerSecond', 0, ''),
         row('p50 ms', 'p50', 2, ''),
         row('p99 ms', 'p99', 2, '≤ 1.5 ×'),
         {
-          measured: `reports/s meanwhile, over ${whole(history.about.events)} events`,
+          measured: `reports/s during ingestion, over ${whole(history.about.events)} events`,
           ours: median(reports).toFixed(1),
           bar: '',
         },

@@ -1,22 +1,22 @@
-/** PostgreSQL with the same events as plain rows: a column for each attribute, and an index on the time. */
+/** PostgreSQL with the same events as plain rows: a column per attribute, and an index on the time. */
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import pg from 'pg';
 import { from } from 'pg-copy-streams';
 import type { FedEvents, ReportFeed } from '../../src/store/report-feed.ts';
 import { whole } from '../table.ts';
-import { type Compared, TooSlow } from './compared.ts';
+import { type ReferenceDatabase, TooSlow } from './compared.ts';
 import { functions } from './plain-sql.ts';
 import type { Cell } from './report-forms.ts';
 
-const eventsAtOnce = 20_000;
+const eventsPerRead = 20_000;
 const openEnd = 2 ** 53;
-/** Attributes in the order of their columns. */
+/** Attributes in column order. */
 const attributes = ['path', 'campaign', 'browser', 'price', 'referrer', '$country'];
-/** A sort or a hash table takes so much in each of three processes. What is more is written to files. */
+/** work_mem applies to each sort or hash table in each of three processes; larger ones are written to files. */
 const settings = `SET work_mem = '64MB'; SET maintenance_work_mem = '256MB'; SET temp_file_limit = '2GB'`;
 
-/** Unlogged, and frozen when it is loaded: nothing of it is written twice. */
+/** Unlogged, and frozen on load, so that nothing is written twice. */
 const tables = `
   CREATE UNLOGGED TABLE events (sequence bigint NOT NULL, user_id bigint NOT NULL, event_time bigint NOT NULL, event_id integer NOT NULL,
     robot boolean NOT NULL, path text, campaign text, browser text, price text, referrer text, country text);
@@ -24,13 +24,13 @@ const tables = `
   CREATE UNLOGGED TABLE chosen (contact bigint NOT NULL)`;
 const indexes = `CREATE INDEX ON events (event_time); CREATE INDEX ON owners (user_id); ANALYZE`;
 
-/** Rows in the text format of COPY; no value holds a character that has a meaning there. */
+/** Rows in COPY's text format. No value contains a character that needs escaping. */
 const rowsOf = (fed: FedEvents): string => {
   const values = attributes.map((attrID) => {
     const texts = new Array<string>(fed.count).fill('\\N');
-    const found = fed.attributes.find((one) => one.attrID === attrID);
-    for (const [nth, row] of found?.rows.entries() ?? [])
-      texts[row] = found?.texts[found.which[nth] as number] as string;
+    const attribute = fed.attributes.find((one) => one.attrID === attrID);
+    for (const [nth, row] of attribute?.rows.entries() ?? [])
+      texts[row] = attribute?.texts[attribute.which[nth] as number] as string;
     return texts;
   });
   let rows = '';
@@ -42,7 +42,7 @@ const rowsOf = (fed: FedEvents): string => {
   return rows;
 };
 
-interface Loaded {
+interface PlainRowsOptions {
   readonly database: string;
   readonly feed: ReportFeed;
   readonly account: number;
@@ -51,11 +51,11 @@ interface Loaded {
   readonly chosen: Float64Array;
 }
 
-/** Loads the events of the feed. */
-export const openPlainRows = async ({ database, feed, account, limitMilliseconds, chosen }: Loaded) => {
+/** Loads the events of the feed into PostgreSQL. */
+export const openPlainRows = async ({ database, feed, account, limitMilliseconds, chosen }: PlainRowsOptions) => {
   const eventRows = async function* () {
     for (let beyond = 0, more = true; more; ) {
-      const fed = await feed.feedEvents({ account, beyond, most: eventsAtOnce });
+      const fed = await feed.feedEvents({ account, beyond, most: eventsPerRead });
       yield rowsOf(fed);
       ({ through: beyond, more } = fed);
     }
@@ -81,9 +81,9 @@ export const openPlainRows = async ({ database, feed, account, limitMilliseconds
   await client.query(`SET statement_timeout = ${limitMilliseconds}`);
   const size = await client.query(`SELECT pg_total_relation_size('events')::float8 AS bytes`);
 
-  const rows: Compared = {
+  const rows: ReferenceDatabase = {
     name: 'PostgreSQL',
-    async ask(sql) {
+    async query(sql) {
       try {
         return (await client.query<Cell[]>({ text: sql, rowMode: 'array' })).rows;
       } catch (error) {

@@ -1,10 +1,10 @@
 /**
- * Parts of the SQL that an analyst would write for the same questions. It runs on DuckDB and on PostgreSQL: both have a table `events` with a
- * column for each attribute, a table `owners` of stretches, and two functions (`functions`) for what they write differently.
+ * Parts of the SQL that an analyst would write for the same questions, for DuckDB and PostgreSQL. Both have a table
+ * `events` with a column per attribute, a table `owners` of stretches, and two functions that hide their differences.
  */
 import { firstTime } from '../reported.ts';
 
-/** For DuckDB: the number of a stretch of time since the first event, from 0; the host of a URL. */
+/** `part_of`: the number of an interval since the first event, from 0. `host_of`: the host of a URL. */
 export const functions = {
   duckDB: `CREATE MACRO part_of(moment, milliseconds) AS (moment - ${firstTime}) // milliseconds;
     CREATE MACRO host_of(url) AS regexp_extract(url, '^[a-z]+://([^/?#:]+)', 1);`,
@@ -12,29 +12,29 @@ export const functions = {
     CREATE FUNCTION host_of(text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN substring($1 from '^[a-z]+://([^/?#:]+)');`,
 };
 
-/** A query of the events in a range, without robots, each with its person: a contact above zero, a user without one below. */
-export const ownedEvents = (from: number, to: number, columns: readonly string[]): string =>
+/** A query of the events in a range, without robots, with their person: a contact if positive, a user if negative. */
+export const writeOwnedEvents = (from: number, to: number, columns: readonly string[]): string =>
   `SELECT e.user_id, e.sequence, e.event_time, ${columns.map((column) => `e.${column}, `).join('')}coalesce(o.contact, -e.user_id) AS person
     FROM events e LEFT JOIN owners o ON o.user_id = e.user_id AND o.after < e.sequence AND e.sequence <= o.through
     WHERE e.event_time >= ${from} AND e.event_time < ${to} AND NOT e.robot`;
 
-/** Tables for a WITH: `owned`, and `hits`, which has the number of each event's session among those of its user. */
-export const inSessions = (owned: string): string => `owned AS (${owned}),
+/** Tables for a WITH clause: `owned`, and `hits`, which numbers the sessions of each user. */
+export const writeSessionTables = (owned: string): string => `owned AS (${owned}),
   marked AS (
     SELECT *, coalesce(event_time - lag(event_time) OVER (PARTITION BY user_id ORDER BY event_time, sequence) >= 1800000, true) AS begins
     FROM owned
   ),
   hits AS (SELECT *, count(*) FILTER (WHERE begins) OVER (PARTITION BY user_id ORDER BY event_time, sequence) AS session FROM marked)`;
 
-/** Of rows of `hits`. */
+/** The measures of rows of `hits`. */
 export const measures = `count(*) AS events, count(DISTINCT user_id) AS users, count(DISTINCT person) AS people,
   count(DISTINCT user_id * 1000000 + session) AS sessions`;
 
 /**
- * Tables for a WITH, after `owned`: `passed`, of each event the latest time before it at which its person began the funnel's first step, and
- * the latest such time with which the second one was reached in time.
+ * Tables for a WITH clause, after `owned`. `passed` has for each event the latest earlier time of the person's first
+ * step, and the latest such time from which the second step was reached in time.
  */
-export const inFunnel = ([first, second]: readonly number[], withinMilliseconds: number): string => {
+export const writeFunnelTables = ([first, second]: readonly number[], withinMilliseconds: number): string => {
   const before =
     'OVER (PARTITION BY person ORDER BY event_time, sequence ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)';
   return `begun AS (SELECT *, max(CASE WHEN event_id = ${first} THEN event_time END) ${before} AS first_time FROM owned),

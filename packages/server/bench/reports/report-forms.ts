@@ -1,4 +1,4 @@
-/** Reports as they are measured: a question, and plain SQL (plain-sql.ts) that returns the same figures. */
+/** Report benchmarks: a question, and plain SQL (plain-sql.ts) that returns the same figures. */
 import type {
   AnswerTo,
   BreakdownQuestion,
@@ -7,28 +7,28 @@ import type {
   Measures,
   Question,
 } from '../../src/reports/questions.ts';
-import { bought, days, firstTime, priced, viewed } from '../reported.ts';
-import { inSessions, measures, ownedEvents } from './plain-sql.ts';
+import { days, firstTime, priceEventID, purchaseEventID, viewEventID } from '../reported.ts';
+import { measures, writeOwnedEvents, writeSessionTables } from './plain-sql.ts';
 
 export type Cell = string | number | null;
 
-export interface AskedReport {
+export interface MeasuredReport {
   readonly name: string;
   readonly question: Question;
   readonly sql: string;
-  /** The rows that the SQL returns, in any order. */
+  /** Converts the answer to the rows that the SQL returns, in any order. */
   rowsOf(answer: unknown): readonly (readonly Cell[])[];
-  /** The promised milliseconds at 10 million events; null: nothing is promised. At one million all are promised in 120. */
+  /** The target in milliseconds at 10 million events; null: none. At one million events the target is always 120. */
   readonly atTenMillion: number | null;
 }
 
-export const asks = <One extends Question>(
+export const createReport = <One extends Question>(
   name: string,
   atTenMillion: number | null,
   question: One,
   sql: string,
   rowsOf: (answer: AnswerTo<One>) => readonly (readonly Cell[])[],
-): AskedReport => ({ name, question, sql, atTenMillion, rowsOf: (answer) => rowsOf(answer as AnswerTo<One>) });
+): MeasuredReport => ({ name, question, sql, atTenMillion, rowsOf: (answer) => rowsOf(answer as AnswerTo<One>) });
 
 export const account = 1;
 const day = 86_400_000;
@@ -38,48 +38,51 @@ export const to = firstTime + days * day;
 const liveMilliseconds = 5 * 60_000;
 const everyDay = Array.from({ length: days + 1 }, (_, nth) => firstTime + nth * day);
 const everyWeek = [...everyDay.filter((_, nth) => nth % 7 === 0), to];
-export const asked = { account, from, to, robots: false, condition: null };
-export const bySteps = [viewed, priced, bought];
+export const questionBase = { account, from, to, robots: false, condition: null };
+export const bySteps = [viewEventID, priceEventID, purchaseEventID];
 export const steps = bySteps.map((eventID) => ({ eventIDs: [eventID] }));
-const rowsOfBreakdown = 10;
-const peopleOfPage = 100;
+const breakdownRows = 10;
+const peoplePerPage = 100;
 
-export const ofMonth = (...columns: string[]): string => ownedEvents(from, to, columns);
-const cellsOf = ({ events, users, people, sessions }: Measures): Cell[] => [events, users, people, sessions];
+export const ofMonth = (...columns: string[]): string => writeOwnedEvents(from, to, columns);
+const toCells = ({ events, users, people, sessions }: Measures): Cell[] => [events, users, people, sessions];
 
 export const totals = (name: string, condition: Condition | null, owned: string, where = '') =>
-  asks(
+  createReport(
     name,
     200,
-    { ...asked, condition, report: 'totals', value: null, edges: everyDay },
-    `WITH ${inSessions(owned)}
+    { ...questionBase, condition, report: 'totals', value: null, edges: everyDay },
+    `WITH ${writeSessionTables(owned)}
       SELECT part_of(event_time, ${day}) AS day, ${measures} FROM hits ${where} GROUP BY GROUPING SETS ((), (day))`,
     ({ total, intervals }) => [
-      [null, ...cellsOf(total)],
-      ...intervals.flatMap((one, nth) => (one.events === 0 ? [] : [[nth, ...cellsOf(one)]])),
+      [null, ...toCells(total)],
+      ...intervals.flatMap((one, nth) => (one.events === 0 ? [] : [[nth, ...toCells(one)]])),
     ],
   );
 
-/** `values`: an expression without NULL for each dimension. `sources`: tables for a WITH; `rows`: the one with events and their sessions. */
+/**
+ * `values`: an expression without NULL for each dimension. `sources`: tables for a WITH clause, of which `rows` has
+ * events with their sessions.
+ */
 export const breakdownBy = (
-  what: string,
+  title: string,
   dimensions: readonly Dimension[],
   values: readonly string[],
   { sources, rows, grouped }: { readonly sources: string; readonly rows: string; readonly grouped: string },
 ) => {
   const names = values.map((_, nth) => `value${nth}`).join(', ');
   const question: BreakdownQuestion = {
-    ...asked,
+    ...questionBase,
     report: 'breakdown',
     value: null,
     dimensions,
     offsets: [[firstTime, 0]],
     sort: 'people',
-    limit: rowsOfBreakdown,
+    limit: breakdownRows,
   };
-  // The first groups are found by people alone; then everything is counted in one pass, the further groups together as number 0.
-  return asks(
-    `breakdown by ${what}`,
+  // Finds the first groups by people, then counts everything in one pass, with all other groups as number 0.
+  return createReport(
+    `breakdown by ${title}`,
     500,
     question,
     `WITH ${sources},
@@ -87,7 +90,7 @@ export const breakdownBy = (
         SELECT ${values.map((value, nth) => `${value} AS value${nth}`).join(', ')}, count(DISTINCT person) AS people
         FROM ${grouped} GROUP BY ${names}
       ),
-      first AS (SELECT *, row_number() OVER (ORDER BY people DESC, ${names}) AS place FROM groups ORDER BY place LIMIT ${rowsOfBreakdown}),
+      first AS (SELECT *, row_number() OVER (ORDER BY people DESC, ${names}) AS place FROM groups ORDER BY place LIMIT ${breakdownRows}),
       placed AS (
         SELECT r.*, coalesce(place, 0) AS nth, ${names}
         FROM ${rows} r LEFT JOIN first ON ${values.map((value, nth) => `value${nth} = ${value}`).join(' AND ')}
@@ -98,9 +101,9 @@ export const breakdownBy = (
       const none = values.map(() => null);
       const groups = first.length + (others?.groups ?? 0);
       return [
-        [null, ...none, groups, ...cellsOf(total)],
-        ...first.map((row, nth) => [nth + 1, ...row.values.map((value) => value ?? ''), groups, ...cellsOf(row)]),
-        ...(others ? [[0, ...none, groups, ...cellsOf(others)]] : []),
+        [null, ...none, groups, ...toCells(total)],
+        ...first.map((row, nth) => [nth + 1, ...row.values.map((value) => value ?? ''), groups, ...toCells(row)]),
+        ...(others ? [[0, ...none, groups, ...toCells(others)]] : []),
       ];
     },
   );
@@ -112,7 +115,7 @@ export const breakdown = (attrIDs: readonly string[], columns: readonly string[]
     attrIDs.map((attrID) => ({ attrID })),
     values,
     {
-      sources: inSessions(ofMonth(...columns)),
+      sources: writeSessionTables(ofMonth(...columns)),
       rows: 'hits',
       grouped: 'owned',
     },
@@ -124,13 +127,21 @@ export const people = (
   tables: string,
   where = '',
 ) =>
-  asks(
+  createReport(
     name,
     500,
-    { ...asked, ...question, report: 'people', usersAtLeast: 0, limit: peopleOfPage, beyond: null, until: null },
+    {
+      ...questionBase,
+      ...question,
+      report: 'people',
+      usersAtLeast: 0,
+      limit: peoplePerPage,
+      beyond: null,
+      until: null,
+    },
     `WITH ${tables}
       SELECT person, count(*) AS events, count(DISTINCT user_id) AS users, min(event_time) AS first_time, max(event_time) AS last_time FROM owned ${where}
-      GROUP BY person ORDER BY last_time DESC, person DESC LIMIT ${peopleOfPage}`,
+      GROUP BY person ORDER BY last_time DESC, person DESC LIMIT ${peoplePerPage}`,
     (answer) =>
       answer.people.map(({ person, events, users, firstTime: first, lastTime }) => [
         person,
@@ -142,28 +153,28 @@ export const people = (
   );
 
 export const breakdownOverTime = (attrID: string, column: string) =>
-  asks(
+  createReport(
     `${attrID} by day`,
     500,
     {
-      ...asked,
+      ...questionBase,
       ...{ report: 'breakdown', value: null, dimensions: [{ attrID }], offsets: [[firstTime, 0]] },
-      ...{ sort: 'people', limit: rowsOfBreakdown, edges: everyDay },
+      ...{ sort: 'people', limit: breakdownRows, edges: everyDay },
     },
-    `WITH ${inSessions(ofMonth(column))}
+    `WITH ${writeSessionTables(ofMonth(column))}
       SELECT ${column}, part_of(event_time, ${day}) AS day, ${measures} FROM hits GROUP BY ${column}, day`,
     ({ rows }) =>
       rows.flatMap(({ values, intervals = [] }) =>
-        intervals.flatMap((one, nth) => (one.events === 0 ? [] : [[values[0] ?? null, nth, ...cellsOf(one)]])),
+        intervals.flatMap((one, nth) => (one.events === 0 ? [] : [[values[0] ?? null, nth, ...toCells(one)]])),
       ),
   );
 
 export const visits = () =>
-  asks(
+  createReport(
     'visits',
     500,
-    { ...asked, report: 'totals', value: null, edges: [from, to], visits: true },
-    `WITH ${inSessions(ofMonth('path'))},
+    { ...questionBase, report: 'totals', value: null, edges: [from, to], visits: true },
+    `WITH ${writeSessionTables(ofMonth('path'))},
       visits AS (
         SELECT count(*) AS events, count(path) AS pages, max(event_time) - min(event_time) AS milliseconds FROM hits GROUP BY user_id, session
       )
@@ -172,21 +183,21 @@ export const visits = () =>
   );
 
 export const bestCustomers = () =>
-  asks(
-    'people by what they paid',
+  createReport(
+    'people by amount paid',
     500,
     {
-      ...{ ...asked, report: 'people', of: { kind: 'all' }, value: 'price', sort: 'sum' },
-      ...{ usersAtLeast: 0, limit: peopleOfPage, beyond: null, until: null },
+      ...{ ...questionBase, report: 'people', of: { kind: 'all' }, value: 'price', sort: 'sum' },
+      ...{ usersAtLeast: 0, limit: peoplePerPage, beyond: null, until: null },
     },
     `WITH owned AS (${ofMonth('price')})
       SELECT person, count(price) AS purchases FROM owned WHERE price IS NOT NULL GROUP BY person
-      ORDER BY round(sum(price::numeric(12, 6)), 6) DESC, person DESC LIMIT ${peopleOfPage}`,
+      ORDER BY round(sum(price::numeric(12, 6)), 6) DESC, person DESC LIMIT ${peoplePerPage}`,
     (answer) => answer.people.map(({ person, value }) => [person, value?.count ?? 0]),
   );
 
 export const live = () => {
-  const most = 10;
+  const limit = 10;
   const columns = { page: 'path', host: 'host', country: 'country' } as const;
   const lists = Object.entries(columns).map(
     ([list, column]) => `${list}_of AS (
@@ -195,17 +206,17 @@ export const live = () => {
     )`,
   );
   const unions = Object.keys(columns).map((list) => `SELECT list, value FROM ${list}_of`);
-  return asks(
+  return createReport(
     'live: the last five minutes',
     null,
     {
-      ...asked,
+      ...questionBase,
       from: to - liveMilliseconds,
       report: 'live',
       own: { hosts: ['shop.example'], suffixes: ['.shop.example'] },
-      limit: most,
+      limit,
     },
-    `WITH owned AS (${ownedEvents(to - liveMilliseconds, to, ['path', 'referrer', 'country'])}),
+    `WITH owned AS (${writeOwnedEvents(to - liveMilliseconds, to, ['path', 'referrer', 'country'])}),
       hosts AS (SELECT *, host_of(referrer) AS any_host FROM owned),
       present AS (
         SELECT *, CASE WHEN any_host = 'shop.example' OR any_host LIKE '%.shop.example' THEN NULL ELSE any_host END AS host FROM hosts
@@ -213,8 +224,8 @@ export const live = () => {
       ${lists.join(', ')},
       counted AS (SELECT list, value, count(*) AS people FROM (${unions.join(' UNION ALL ')}) l GROUP BY list, value),
       ranked AS (SELECT *, row_number() OVER (PARTITION BY list ORDER BY people DESC, value NULLS LAST) AS place FROM counted)
-      SELECT list, place, value, people FROM ranked WHERE place <= ${most}
-      UNION ALL SELECT list, 0, NULL, sum(people) FROM ranked WHERE place > ${most} GROUP BY list
+      SELECT list, place, value, people FROM ranked WHERE place <= ${limit}
+      UNION ALL SELECT list, 0, NULL, sum(people) FROM ranked WHERE place > ${limit} GROUP BY list
       UNION ALL SELECT 'all', count(DISTINCT user_id), count(DISTINCT person)::text, count(*) FROM present`,
     ({ events, users, people: persons, page, referrerHost, country }) => [
       ['all', users, persons, events],
@@ -227,10 +238,15 @@ export const live = () => {
 };
 
 export const retention = (name: string, conditions: { first: Condition | null; back: Condition | null }, sql: string) =>
-  asks(name, 700, { ...asked, ...conditions, report: 'retention', edges: everyWeek }, sql, ({ cohorts }) =>
-    cohorts.flatMap(({ people: begun, back }, cohort) =>
-      back
-        .map((number, later) => [cohort, cohort + later, later === 0 ? begun : 0, number])
-        .filter(([, , first, number]) => first !== 0 || number !== 0),
-    ),
+  createReport(
+    name,
+    700,
+    { ...questionBase, ...conditions, report: 'retention', edges: everyWeek },
+    sql,
+    ({ cohorts }) =>
+      cohorts.flatMap(({ people: cohortSize, back }, cohort) =>
+        back
+          .map((number, later) => [cohort, cohort + later, later === 0 ? cohortSize : 0, number])
+          .filter(([, , first, number]) => first !== 0 || number !== 0),
+      ),
   );

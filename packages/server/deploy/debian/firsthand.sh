@@ -1,5 +1,6 @@
 #!/bin/sh
-# Runs Firsthand with the settings of the service. Root becomes the service's user, who owns all files; only setup needs root.
+# Runs Firsthand with the settings of the service. Switches from root to the service's user, who owns all files, except
+# for setup, which needs root.
 set -e
 home=/usr/lib/firsthand
 set -- "$home/bin/node" "$home/node_modules/firsthand/bin/firsthand.js" --settings-file /etc/firsthand.env "$@"

@@ -1,15 +1,15 @@
 import { auditActions } from '@firsthand/contract/account/audit';
 import { type Command, Option } from 'commander';
 import type { AuditEntry } from '../store/store.ts';
-import { WrongUsage } from './shared/command-errors.ts';
-import { accountOf, addDatabase, type DatabaseOptions, withStore } from './shared/database.ts';
+import { UsageError } from './shared/command-errors.ts';
+import { addDatabase, type DatabaseOptions, findAccountNumber, withStore } from './shared/database.ts';
 import { printJSON, printLine, toMinute, toTable } from './shared/printing.ts';
 
 export const define = (command: Command): void => {
-  addDatabase(command.command('list').description('list who did what to whom, newest first'))
-    .option('--account <accountUUID>', 'only of this account; by default also entries that no account has')
-    .addOption(new Option('--action <action>', 'only of this action').choices(auditActions))
-    .option('--limit <count>', 'the most entries to list', '100')
+  addDatabase(command.command('list').description('list audit entries, newest first'))
+    .option('--account <accountUUID>', 'only entries of this account; by default, also entries without an account')
+    .addOption(new Option('--action <action>', 'only entries of this action').choices(auditActions))
+    .option('--limit <count>', 'the maximum number of entries', '100')
     .option('--before <auditID>', 'only entries before this one: the last auditID of the previous page')
     .action(list);
 };
@@ -23,19 +23,19 @@ type Options = DatabaseOptions & {
 
 const maxEntries = 10_000;
 
-const wholeNumber = (flag: string, text: string, most: number): number => {
-  if (/^\d{1,15}$/.test(text) && Number(text) >= 1 && Number(text) <= most) return Number(text);
-  throw new WrongUsage(`${flag} must be a whole number from 1 to ${most}`);
+const parseWholeNumber = (flag: string, text: string, max: number): number => {
+  if (/^\d{1,15}$/.test(text) && Number(text) >= 1 && Number(text) <= max) return Number(text);
+  throw new UsageError(`${flag} must be a whole number from 1 to ${max}`);
 };
 
 const list = async (options: Options): Promise<void> => {
-  const limit = wholeNumber('--limit', options.limit, maxEntries);
+  const limit = parseWholeNumber('--limit', options.limit, maxEntries);
   const beyond =
-    options.before === undefined ? undefined : wholeNumber('--before', options.before, Number.MAX_SAFE_INTEGER);
+    options.before === undefined ? undefined : parseWholeNumber('--before', options.before, Number.MAX_SAFE_INTEGER);
   const { entries } = await withStore(options, async (store) =>
-    store.listAudit({ account: await accountOf(store, options), action: options.action, limit, beyond }),
+    store.listAudit({ account: await findAccountNumber(store, options), action: options.action, limit, beyond }),
   );
-  const shown = entries.map(({ audit, accountUUID, actor, action, subject, time }) => ({
+  const output = entries.map(({ audit, accountUUID, actor, action, subject, time }) => ({
     auditID: String(audit),
     auditTime: new Date(time).toISOString(),
     accountUUID: accountUUID ?? '',
@@ -43,8 +43,8 @@ const list = async (options: Options): Promise<void> => {
     action,
     subject,
   }));
-  if (options.json) return printJSON(shown);
-  const rows = shown.map(({ auditID, auditTime, accountUUID, actor, action, subject }) => [
+  if (options.json) return printJSON(output);
+  const rows = output.map(({ auditID, auditTime, accountUUID, actor, action, subject }) => [
     auditID,
     toMinute(auditTime),
     accountUUID,

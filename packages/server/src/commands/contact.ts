@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
-import { WrongUsage } from './shared/command-errors.ts';
+import { UsageError } from './shared/command-errors.ts';
 import { printJSON, printLine, toTable } from './shared/printing.ts';
 import { addServer, connect, type ServerOptions } from './shared/server.ts';
 
 export const define = (command: Command): void => {
   addServer(command.command('show [contactUUID]').description('show a contact, by its contactUUID or e-mail address'))
-    .option('--external-id <contactExternalID>', 'the contact with this ID of yours')
+    .option('--external-id <contactExternalID>', 'find the contact by your own ID')
     // A contactUUID may begin with a hyphen.
     .allowUnknownOption()
     .action(show);
@@ -13,16 +13,15 @@ export const define = (command: Command): void => {
 
 type ShowOptions = ServerOptions & { readonly externalId?: string };
 
-/** The contact that the command names. */
-const namedBy = (name: string | undefined, { externalId: contactExternalID }: ShowOptions) => {
+const toContactKey = (name: string | undefined, { externalId: contactExternalID }: ShowOptions) => {
   if ((name === undefined) === (contactExternalID === undefined)) {
-    throw new WrongUsage('either a contactUUID or e-mail address, or --external-id, is required');
+    throw new UsageError('either a contactUUID or e-mail address, or --external-id, is required');
   }
   return name?.includes('@') ? { contactEmailaddress: name } : { contactUUID: name, contactExternalID };
 };
 
 const show = async (name: string | undefined, options: ShowOptions): Promise<void> => {
-  const contact = namedBy(name, options);
+  const contact = toContactKey(name, options);
   const client = await connect(options);
   const answer = await client.getContact(contact);
   if (options.json) return printJSON(answer);

@@ -1,14 +1,14 @@
 import type { Command } from 'commander';
 import { Option } from 'commander';
 import type { Progress } from '../sample-shop/fill.ts';
-import { WrongUsage } from './shared/command-errors.ts';
+import { UsageError } from './shared/command-errors.ts';
 import { addDatabase, type DatabaseOptions, withStore } from './shared/database.ts';
 import { printJSON, printLine, toTable } from './shared/printing.ts';
 
 export const define = (command: Command): void => {
   addDatabase(command)
-    .option('--remove', 'remove the sample shop, and nothing else')
-    .option('--seed <number>', 'a whole number; another one makes other sample data', '1')
+    .option('--remove', 'remove the sample shop only')
+    .option('--seed <number>', 'a whole number; each seed generates different data', '1')
     // For tests.
     .addOption(new Option('--events <number>').default('40000').hideHelp())
     .action((options) => (options.remove ? remove(options) : fill(options)));
@@ -16,51 +16,50 @@ export const define = (command: Command): void => {
 
 type FillOptions = DatabaseOptions & { readonly seed: string; readonly events: string };
 
-const wholeNumber = (flag: string, text: string): number => {
+const parseWholeNumber = (flag: string, text: string): number => {
   if (/^\d{1,9}$/.test(text)) return Number(text);
-  throw new WrongUsage(`${flag} must be a whole number of at most 9 digits; not ${JSON.stringify(text)}`);
+  throw new UsageError(`${flag} must be a whole number of at most 9 digits; not ${JSON.stringify(text)}`);
 };
 
-const tell = ({ events, of }: Progress): void => {
+const printProgress = ({ events, of }: Progress): void => {
   if (process.stderr.isTTY)
     process.stderr.write(`\r${events.toLocaleString('en')} of ${of.toLocaleString('en')} events`);
 };
 
 const fill = async (options: FillOptions): Promise<void> => {
-  const seed = wholeNumber('--seed', options.seed);
-  const events = wholeNumber('--events', options.events);
+  const seed = parseWholeNumber('--seed', options.seed);
+  const events = parseWholeNumber('--events', options.events);
   const { fillSampleShop } = await import('../sample-shop/fill.ts');
-  const work = { seed, events, onProgress: tell };
+  const work = { seed, events, onProgress: printProgress };
   const shop = await withStore(options, (store) => fillSampleShop(store, work), { create: true });
   if (options.json) return printJSON(shop);
   if (process.stderr.isTTY) process.stderr.write('\n');
   printLine([
-    `The account "${shop.accountName}" has a month of a small shop: ${events.toLocaleString('en')} events.`,
+    `The account "${shop.accountName}" contains a month of data of a small shop: ${events.toLocaleString('en')} events.`,
     '',
     ...toTable([
       ['Account', shop.accountUUID],
       ['Contacts', String(shop.contacts)],
       ['Users', String(shop.users)],
       ['Browser token', shop.browserTokenUUID],
-      ['Server token', `${shop.serverTokenUUID}  (secret, and shown this once)`],
+      ['Server token', `${shop.serverTokenUUID}  (secret; shown only once)`],
     ]),
     '',
-    'The server token signs in to the console, at /console/ of a running server.',
+    'Use the server token to sign in to the console, at /console/ of a running server.',
   ]);
 };
 
-const tellDeleted = (events: number): void => {
+const printDeleted = (events: number): void => {
   if (process.stderr.isTTY) process.stderr.write(`\r${events.toLocaleString('en')} events`);
 };
 
 const remove = async (options: DatabaseOptions): Promise<void> => {
   const { removeSampleShop } = await import('../sample-shop/account.ts');
-  const removed = await withStore(options, (store) => removeSampleShop(store, { onProgress: tellDeleted }));
-  if (!removed) throw new Error('there is no sample shop: only an account that firsthand demo-data made is removed');
+  const removed = await withStore(options, (store) => removeSampleShop(store, { onProgress: printDeleted }));
+  if (!removed)
+    throw new Error('there is no sample shop: only an account created by firsthand demo-data can be removed');
   if (options.json) return printJSON(removed);
   if (process.stderr.isTTY) process.stderr.write('\n');
   const { accountUUID, deletedEvents } = removed;
-  printLine(
-    `The sample shop, account ${accountUUID}, is removed, with its ${deletedEvents.toLocaleString('en')} events.`,
-  );
+  printLine(`Removed the sample shop (account ${accountUUID}) and its ${deletedEvents.toLocaleString('en')} events.`);
 };

@@ -4,35 +4,34 @@ import type { Command } from 'commander';
 import { printJSON, printLine, toTable } from './shared/printing.ts';
 import { addServer, connect, type ServerOptions } from './shared/server.ts';
 
-/** A name that is younger stays: its second sender may be about to come. */
-const youngMilliseconds = 24 * 3_600_000;
-/** Events so close together may be one sender's, under any number of userUUIDs. */
+/** Younger names are kept: a second sender may still appear. */
+const minAgeMilliseconds = 24 * 3_600_000;
+/** Events this close together may be from one sender, under any number of userUUIDs. */
 const burstMilliseconds = 3_600_000;
 
 export const definePrune = (command: Command): void => {
   addServer(command)
-    .option('--dry-run', 'only list them')
+    .option('--dry-run', 'only list the names')
     .addHelpText(
       'after',
       `
-A name counts as one sender's if all its events are of one user (browser), or happened within one hour. Names from the last
-24 hours stay, and so do those that a server token used or updateAccount
-lists, those merged with others, and those whose first events are deleted. The events of a removed name stay, under its
-eventID.`,
+A name counts as used by one sender if all its events are from one user (browser) or happened within one hour. Names
+stay if they are less than 24 hours old, were used by a server token or listed with updateAccount, are merged with others,
+or if their first events are deleted. The events of a removed name stay, under its eventID.`,
     )
     .action(prune);
 };
 
-/** Whether all `count` events of a kind are of one user. False if some can no longer be read: the retention deleted them. */
+/** Whether all `count` events of an eventID are from one user. False if the retention has deleted some of them. */
 const hasOneUser = async (client: Client, eventID: number, count: number): Promise<boolean> => {
   const users = new Set<string>();
-  let read = 0;
-  // Most such names have few events.
+  let events = 0;
+  // Starts with a small page, because most such names have few events.
   for (let limit = 10, cursor: string | undefined; ; limit = 1_000) {
     const { event, nextCursor } = await client.getEvent({ eventID, limit, cursor });
     for (const { userUUID } of event) users.add(userUUID);
-    read += event.length;
-    if (users.size > 1 || !nextCursor) return users.size === 1 && read === count;
+    events += event.length;
+    if (users.size > 1 || !nextCursor) return users.size === 1 && events === count;
     cursor = nextCursor;
   }
 };
@@ -43,22 +42,22 @@ const prune = async (options: ServerOptions & { readonly dryRun?: boolean }): Pr
   const { eventDefinition = [] } = await client.getEvent({ include: ['definition'], limit: 1 });
   const definitions = new Map(eventDefinition.map((definition) => [definition.eventID, definition]));
   // updateAccount refuses to remove these.
-  const kept = new Set(account.event.map(({ mergedInto }) => mergedInto));
+  const mergeTargets = new Set(account.event.map(({ mergedInto }) => mergedInto));
   const pruned: { eventID: number; eventName: string; count: number }[] = [];
   for (const { eventID, eventName, byBrowser, mergedInto } of account.event) {
-    if (!byBrowser || eventName === String(eventID) || mergedInto !== undefined || kept.has(eventID)) continue;
+    if (!byBrowser || eventName === String(eventID) || mergedInto !== undefined || mergeTargets.has(eventID)) continue;
     const definition = definitions.get(eventID);
     if (definition === undefined) continue;
     const { count } = definition;
     const [first, last] = [Date.parse(definition.firstTime), Date.parse(definition.lastTime)];
-    if (Date.now() - first < youngMilliseconds) continue;
+    if (Date.now() - first < minAgeMilliseconds) continue;
     const isBurst = last - first < burstMilliseconds;
     if (isBurst || (await hasOneUser(client, eventID, count))) pruned.push({ eventID, eventName, count });
   }
   if (!options.dryRun && pruned.length > 0)
     await client.updateAccount({ event: pruned.map(({ eventID }) => ({ eventID, remove: true, force: true })) });
   if (options.json) return printJSON({ pruned, dryRun: options.dryRun ?? false });
-  if (pruned.length === 0) return printLine('There are no such names');
+  if (pruned.length === 0) return printLine('There are no names to remove');
   printLine(
     toTable([
       ['ID', 'NAME', 'EVENTS'],

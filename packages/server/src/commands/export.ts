@@ -1,23 +1,23 @@
 import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import type { Store, StoredEvent } from '../store/store.ts';
-import { accountOf, addDatabase, type DatabaseOptions, withStore } from './shared/database.ts';
+import { addDatabase, type DatabaseOptions, findAccountNumber, withStore } from './shared/database.ts';
 import { printJSON, printLine } from './shared/printing.ts';
 
 type ExportOptions = DatabaseOptions & { readonly account: string };
 
 export const define = (command: Command): void => {
   addDatabase(command)
-    .argument('<folder>', 'where the files are written: a new or empty folder')
-    .requiredOption('--account <accountUUID>', 'the account whose events are written')
+    .argument('<folder>', 'the folder for the files, which must be new or empty')
+    .requiredOption('--account <accountUUID>', 'the account whose events are exported')
     .addOption(new Option('--format <format>', 'the format of the files').choices(['parquet']).default('parquet'))
     .action(exportEvents);
 };
 
 const eventsPerPage = 1_000;
 
-/** All events, in the order in which they were stored, each with its owner at the time of its page. */
-async function* pagesOf(store: Store, account: number): AsyncGenerator<readonly StoredEvent[]> {
+/** Reads all events in the order in which they were stored, each with its owner when its page is read. */
+async function* readPages(store: Store, account: number): AsyncGenerator<readonly StoredEvent[]> {
   for (let beyond: number | undefined; ; ) {
     const { events, next } = await store.getEvents({ account, order: 'asc', limit: eventsPerPage, beyond });
     if (events.length > 0) yield events;
@@ -28,11 +28,11 @@ async function* pagesOf(store: Store, account: number): AsyncGenerator<readonly 
 
 const exportEvents = (folder: string, options: ExportOptions): Promise<void> =>
   withStore(options, async (store) => {
-    const account = (await accountOf(store, options)) as number;
+    const account = (await findAccountNumber(store, options)) as number;
     const { writeParquet } = await import('./shared/parquet-files.ts').catch((cause) => {
-      throw new Error('the optional dependency @duckdb/node-api is needed, and is not installed', { cause });
+      throw new Error('the optional dependency @duckdb/node-api is required, but not installed', { cause });
     });
-    const { files, events } = await writeParquet(resolve(folder), pagesOf(store, account));
+    const { files, events } = await writeParquet(resolve(folder), readPages(store, account));
     if (options.json) return printJSON({ files, events });
-    printLine(`${events} events are in ${files.length === 1 ? 'one file' : `${files.length} files`} of ${folder}`);
+    printLine(`Wrote ${events} events to ${files.length === 1 ? 'one file' : `${files.length} files`} in ${folder}`);
   });

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { type DatabaseOptions, databaseURLOf } from './shared/database.ts';
+import { type DatabaseOptions, toDatabaseURL } from './shared/database.ts';
 import { addSettings } from './shared/flags.ts';
 import { printLine } from './shared/printing.ts';
 
@@ -7,9 +7,9 @@ export const define = (command: Command): void => {
   addSettings(command, ['databaseURL'])
     .option(
       '--citus',
-      'experimental: spread its tables over a Citus cluster; tested on a cluster of three nodes, and not used in production yet',
+      'experimental: distribute the tables over a Citus cluster; tested on a cluster of three nodes, and not used in production yet',
     )
-    .option('--citus-without-workers', 'the same, even when no worker is registered')
+    .option('--citus-without-workers', 'the same, even if no worker is registered')
     .action(migrate);
 };
 
@@ -22,14 +22,14 @@ const migrate = async (options: MigrateOptions): Promise<void> => {
   const { migrateStore } = await import('../store/open.ts');
   const withoutWorkers = options.citusWithoutWorkers === true;
   const citus = withoutWorkers || options.citus === true;
-  const spread = await migrateStore(databaseURLOf(options), { citus, withoutWorkers });
+  const distribution = await migrateStore(toDatabaseURL(options), { citus, withoutWorkers });
   printLine('The schema is up to date.');
-  if (!spread) return;
-  const { tables, workers } = spread;
+  if (!distribution) return;
+  const { tables, workers } = distribution;
   const over = `over ${workers} ${workers === 1 ? 'worker' : 'workers'}`;
   printLine(
     tables.length === 0
-      ? `All tables were already spread ${over}.`
-      : `Spread ${tables.length} tables ${over}: ${tables.join(', ')}.`,
+      ? `All tables were already distributed ${over}.`
+      : `Distributed ${tables.length} tables ${over}: ${tables.join(', ')}.`,
   );
 };

@@ -1,22 +1,22 @@
 import type { Command } from 'commander';
 import type { RefusedRequest, Store } from '../store/store.ts';
-import { explain, WrongUsage } from './shared/command-errors.ts';
-import { accountOf, addDatabase, type DatabaseOptions, withStore } from './shared/database.ts';
+import { explain, UsageError } from './shared/command-errors.ts';
+import { addDatabase, type DatabaseOptions, findAccountNumber, withStore } from './shared/database.ts';
 import { printJSON, printLine, toMinute, toTable } from './shared/printing.ts';
 
 export const define = (command: Command): void => {
   addDatabase(command.command('list').description('list the requests that were refused for their content'))
-    .option('--account <accountUUID>', 'only of this account')
+    .option('--account <accountUUID>', 'only requests of this account')
     .action(list);
   addDatabase(
     command
       .command('replay [refusedID...]')
-      .description('send refused requests again, with their own token; those refused again stay on the list'),
+      .description('resend refused requests with their original token; those refused again stay on the list'),
   )
     .option('--all', 'all requests on the list')
-    .option('--account <accountUUID>', 'only of this account')
-    .option('--as <tokenID>', 'a live token to use if their own is revoked or has expired')
-    .option('--with <json>', 'an object of fields that replace those of the request; for one refusedID')
+    .option('--account <accountUUID>', 'only requests of this account')
+    .option('--as <tokenID>', 'a live token to use if the original one is revoked or expired')
+    .option('--with <json>', 'an object with fields that replace those of the request; only for a single refusedID')
     .action(replay);
 };
 
@@ -25,7 +25,7 @@ type Options = DatabaseOptions & { readonly account?: string };
 const requestsPerPage = 100;
 
 /** Yields the requests on the list, oldest first. */
-async function* eachRefused(store: Store, account: number | null): AsyncGenerator<RefusedRequest> {
+async function* readRefused(store: Store, account: number | null): AsyncGenerator<RefusedRequest> {
   for (let beyond: number | null = 0; beyond !== null; ) {
     const page = await store.listRefused({ account, beyond, limit: requestsPerPage });
     yield* page.requests;
@@ -33,8 +33,8 @@ async function* eachRefused(store: Store, account: number | null): AsyncGenerato
   }
 }
 
-/** The printed form of a request, without the text of its token, even a browser token's. */
-const shown = ({ refused, input, code, field, message, refusedTime, ...request }: RefusedRequest) => ({
+/** The printed form of a request, without the text of its token, even a browser token. */
+const toOutput = ({ refused, input, code, field, message, refusedTime, ...request }: RefusedRequest) => ({
   refusedID: String(refused),
   accountUUID: request.accountUUID,
   tokenID: request.tokenID,
@@ -42,15 +42,15 @@ const shown = ({ refused, input, code, field, message, refusedTime, ...request }
   operation: request.operation,
   refusedTime: new Date(refusedTime).toISOString(),
   error: { code, message, ...(field && { field }) },
-  /** An object of fields, or the text of a request that could not be parsed. */
+  /** The request's fields, or its text if it could not be parsed. */
   input,
 });
 
 const list = async (options: Options): Promise<void> => {
   const { refused, count } = await withStore(options, async (store) => {
-    const account = (await accountOf(store, options)) ?? null;
-    const refused: ReturnType<typeof shown>[] = [];
-    for await (const request of eachRefused(store, account)) refused.push(shown(request));
+    const account = (await findAccountNumber(store, options)) ?? null;
+    const refused: ReturnType<typeof toOutput>[] = [];
+    for await (const request of readRefused(store, account)) refused.push(toOutput(request));
     return { refused, count: await store.countRefused({ account }) };
   });
   if (options.json) return printJSON({ refused, count });
@@ -74,7 +74,7 @@ const parseFix = (text: string): Record<string, unknown> => {
     const fix: unknown = JSON.parse(text);
     if (typeof fix === 'object' && fix !== null && !Array.isArray(fix)) return fix as Record<string, unknown>;
   } catch {}
-  throw new WrongUsage('--with must be a JSON object, such as {"eventID":3}');
+  throw new UsageError('--with must be a JSON object, such as {"eventID":3}');
 };
 
 interface Result {
@@ -83,22 +83,23 @@ interface Result {
   readonly error?: string;
 }
 
-/** Sends requests again, and prints the results. The exit code is 1 if one of them fails. */
+/** Resends requests and prints the results. Exits with 1 if any fails. */
 const replay = async (
   refusedIDs: readonly string[],
   options: Options & { readonly all?: boolean; readonly with?: string; readonly as?: string },
 ): Promise<void> => {
-  if (refusedIDs.length > 0 === Boolean(options.all)) throw new WrongUsage('give one refusedID or more, or --all');
+  if (refusedIDs.length > 0 === Boolean(options.all)) throw new UsageError('give one or more refusedIDs, or --all');
   const fix = options.with === undefined ? {} : parseFix(options.with);
-  if (options.with !== undefined && refusedIDs.length !== 1) throw new WrongUsage('--with is for one refusedID');
+  if (options.with !== undefined && refusedIDs.length !== 1)
+    throw new UsageError('--with requires exactly one refusedID');
   const { createReplay } = await import('../http/refused/replay.ts');
   const results = await withStore(options, async (store) => {
     const send = createReplay(store);
-    const wanted = new Set(refusedIDs);
+    const requestedIDs = new Set(refusedIDs);
     const results: Result[] = [];
-    for await (const request of eachRefused(store, (await accountOf(store, options)) ?? null)) {
+    for await (const request of readRefused(store, (await findAccountNumber(store, options)) ?? null)) {
       const refusedID = String(request.refused);
-      if (!options.all && !wanted.delete(refusedID)) continue;
+      if (!options.all && !requestedIDs.delete(refusedID)) continue;
       results.push(
         await send(request, { fix, as: options.as, time: Date.now() }).then(
           (answer): Result => ({ refusedID, answer }),
@@ -106,11 +107,11 @@ const replay = async (
         ),
       );
     }
-    return [...results, ...[...wanted].map((refusedID): Result => ({ refusedID, error: 'is not on the list' }))];
+    return [...results, ...[...requestedIDs].map((refusedID): Result => ({ refusedID, error: 'is not on the list' }))];
   });
   const failed = results.filter(({ error }) => error !== undefined);
   if (failed.length > 0) process.exitCode = 1;
   if (options.json) return printJSON({ replayed: results.length - failed.length, result: results });
   for (const { refusedID, error } of failed) printLine(`${refusedID}: ${error}`);
-  printLine(`${results.length - failed.length} carried out, ${failed.length} not`);
+  printLine(`${results.length - failed.length} resent, ${failed.length} failed`);
 };

@@ -5,7 +5,7 @@ import { addServer, connect, type ServerOptions } from './shared/server.ts';
 
 export const defineShareLinks = (command: Command): void => {
   addServer(command.command('list').description('list the links, newest first')).action(list);
-  addServer(command.command('revoke <shareID>').description('revoke a link: it shows nothing from then on')).action(
+  addServer(command.command('revoke <shareID>').description('revoke a link; it stops working immediately')).action(
     revoke,
   );
 };

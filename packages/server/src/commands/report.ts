@@ -3,10 +3,10 @@ import { type ComparisonPeriod, comparisonPeriods } from '@firsthand/contract/re
 import { type Command, Option } from 'commander';
 import { defineSegments } from './report-segments.ts';
 import { defineShareLinks } from './report-share-links.ts';
-import { WrongUsage } from './shared/command-errors.ts';
-import { asFilter, toFilter } from './shared/filters.ts';
+import { UsageError } from './shared/command-errors.ts';
+import { filterHelp, parseFilter } from './shared/filters.ts';
 import { collect } from './shared/flags.ts';
-import { type Cell, printComplaint, printCSV, printJSON, printLine, toMinute, toTable } from './shared/printing.ts';
+import { type Cell, printCSV, printError, printJSON, printLine, toMinute, toTable } from './shared/printing.ts';
 import { addServer, connect, type ServerOptions } from './shared/server.ts';
 
 const intervals = ['hour', 'day', 'week', 'month'] as const;
@@ -15,105 +15,108 @@ const figures = ['sum', 'average', 'median', 'p95'] as const;
 const visitFigures = ['bounceRate', 'pages', 'seconds'] as const;
 const timeFigures = ['average', 'median', 'p95'] as const;
 
-const asGroups =
+const groupsHelp =
   'one or two of attr:<attrID>, first:<attrID>, last:<attrID>, person:first:<attrID>, event, weekday, hour, entryPage, exitPage, referrerHost, entryReferrerHost, firstReferrerHost, contactProfileID, contactTagID';
 
 const addFilter = (command: Command): Command =>
   addServer(command)
-    .option('--csv', 'print CSV: the rows of the table without totals')
-    .option('--filter <filter>', `only events that meet it: ${asFilter}`)
-    .option('--robots', 'count the events of robots too');
+    .option('--csv', 'print the rows of the table as CSV, without totals')
+    .option('--filter <filter>', `only events that match: ${filterHelp}`)
+    .option('--robots', 'also count the events of robots');
 
-/** The flags that every report over a range takes. */
+/** Adds the flags of every report over a range. */
 const addRange = (command: Command): Command =>
   addFilter(command)
-    .requiredOption('--from <time>', 'only events at or after this time, or from this day on: 2026-11-01')
-    .option('--to <time>', 'only events before this time or day; until now by default')
-    .option('--timezone <zone>', "where days begin; the account's time zone by default");
+    .requiredOption('--from <time>', 'only events at or after this time or day, such as 2026-11-01')
+    .option('--to <time>', 'only events before this time or day; now by default')
+    .option('--timezone <zone>', "the time zone of days; the account's by default");
 const addReport = (command: Command): Command =>
   addRange(command).addOption(
-    new Option('--compare <range>', 'add the same of an earlier range').choices(comparisonPeriods),
+    new Option('--compare <range>', 'also report an earlier range').choices(comparisonPeriods),
   );
 
 const addValue = (command: Command): Command =>
-  command.option('--value <attrID>', 'an attribute whose numbers are summed up');
+  command.option('--value <attrID>', 'an attribute whose numbers are added up');
 const addVisits = (command: Command): Command =>
   command.option('--visits', 'add the bounce rate, and the average page views and seconds of sessions');
 
 export const define = (command: Command): void => {
   addVisits(addValue(addReport(command.command('totals').description('count events, users, people and sessions'))))
-    .addOption(new Option('--interval <interval>', 'count for each').choices(intervals))
+    .addOption(new Option('--interval <interval>', 'count per interval').choices(intervals))
     .action(totals);
   addVisits(
     addValue(addReport(command.command('breakdown').description('count by attributes, events, pages or times'))),
   )
-    .requiredOption('--by <list>', asGroups)
-    .option('--event <event>', 'only this event, by its name or number')
-    .option('--conversion', 'with --event: add how many people of each group have any event that meets the filter')
+    .requiredOption('--by <list>', groupsHelp)
+    .option('--event <event>', 'only this event, by name or number')
+    .option('--conversion', 'with --event: also count the people of each group with any event that matches the filter')
     .addOption(
       new Option('--interval <interval>', 'count each group over time')
         .choices(intervals)
         .conflicts(['conversion', 'visits']),
     )
-    .addOption(new Option('--sort <count>', 'the greatest of it first; people by default').choices(counts))
-    .option('--limit <number>', 'the most groups; 100 by default, 5 with --interval')
+    .addOption(new Option('--sort <count>', 'sort by this count, greatest first; people by default').choices(counts))
+    .option('--limit <number>', 'the maximum number of groups; 100 by default, 5 with --interval')
     .action(breakdown);
-  addReport(command.command('funnel').description('count who goes through steps'))
-    .requiredOption('--step <filter>', `${asFilter}; repeat the option for the next step`, collect)
-    .option('--within <seconds>', 'from the first step to the last; 30 days by default')
+  addReport(command.command('funnel').description('count people who complete a sequence of steps'))
+    .requiredOption('--step <filter>', `${filterHelp}; repeat the option for the next step`, collect)
+    .option('--within <seconds>', 'maximum time from the first step to the last; 30 days by default')
     .addOption(
-      new Option('--per <what>', 'what goes through; a person by default').choices(['person', 'session'] as const),
+      new Option('--per <unit>', 'what completes the steps; a person by default').choices([
+        'person',
+        'session',
+      ] as const),
     )
-    .option('--times', 'add the seconds from the first step to each')
-    .option('--by <list>', `for each group: ${asGroups}`)
-    .option('--limit <number>', 'the most groups; 100 by default')
+    .option('--times', 'add the seconds from the first step to each step')
+    .option('--by <list>', `group by: ${groupsHelp}`)
+    .option('--limit <number>', 'the maximum number of groups; 100 by default')
     .action(funnel);
-  addReport(command.command('retention').description('count who came back'))
-    .option('--first <filter>', `what people did first: ${asFilter}; anything by default`)
-    .option('--back <filter>', `what counts as coming back: ${asFilter}; anything by default`)
+  addReport(command.command('retention').description('count people who came back'))
+    .option('--first <filter>', `what people did first: ${filterHelp}; anything by default`)
+    .option('--back <filter>', `what counts as coming back: ${filterHelp}; anything by default`)
     .addOption(
       new Option('--interval <interval>', 'the periods; a week by default').choices(['day', 'week', 'month'] as const),
     )
-    .option('--by <list>', `for each group: ${asGroups}`)
-    .option('--limit <number>', 'the most groups; 20 by default')
+    .option('--by <list>', `group by: ${groupsHelp}`)
+    .option('--limit <number>', 'the maximum number of groups; 20 by default')
     .action(retention);
-  addValue(addRange(command.command('people').description('list who is behind a number of a report')))
-    .option('--by <list>', 'for a row of a report: what it is by')
-    .option('--is <value>', 'for a row: a value of it; repeat the option for the next one', collect)
-    .option('--step <filter>', `for a number of a funnel: ${asFilter}; repeat the option for the next step`, collect)
-    .option('--within <seconds>', 'from the first step to the last; 30 days by default')
-    .addOption(new Option('--per <what>', 'what goes through').choices(['person', 'session'] as const))
-    .option('--reached <step>', 'who reached this step; the first is 1')
-    .option('--dropped <step>', 'who reached this step and not the next one')
-    .option('--cohort <number>', 'for a number of retention: the people of this period; the first is 1')
-    .option('--later <periods>', 'who came back so many periods later')
-    .option('--first <filter>', `what people did first: ${asFilter}; anything by default`)
-    .option('--back <filter>', `what counts as coming back: ${asFilter}; anything by default`)
+  addValue(addRange(command.command('people').description('list the people behind a number of a report')))
+    .option('--by <list>', 'for a row of a report: its dimensions')
+    .option('--is <value>', 'for a row: its value; repeat the option for a second dimension', collect)
+    .option('--step <filter>', `for a number of a funnel: ${filterHelp}; repeat the option for the next step`, collect)
+    .option('--within <seconds>', 'maximum time from the first step to the last; 30 days by default')
+    .addOption(new Option('--per <unit>', 'what completes the steps').choices(['person', 'session'] as const))
+    .option('--reached <step>', 'people who reached this step; the first is 1')
+    .option('--dropped <step>', 'people who reached this step but not the next one')
+    .option('--cohort <number>', 'for a number of a retention report: the people of this period; the first is 1')
+    .option('--later <periods>', 'people who came back this many periods later')
+    .option('--first <filter>', `what people did first: ${filterHelp}; anything by default`)
+    .option('--back <filter>', `what counts as coming back: ${filterHelp}; anything by default`)
     .addOption(
       new Option('--interval <interval>', 'the periods; a week by default').choices(['day', 'week', 'month'] as const),
     )
-    .option('--users-at-least <number>', 'only people with so many users, such as two phones')
+    .option('--users-at-least <number>', 'only people with at least this many users, such as two phones')
     .addOption(
       new Option(
-        '--sort <what>',
-        'the newest last event first, by default, or the most events, or the greatest sum',
+        '--sort <order>',
+        'newest last event first (default), most events first or greatest sum first',
       ).choices(['lastTime', 'events', 'sum'] as const),
     )
-    .option('--limit <number>', 'the most people; 100 by default')
-    .option('--cursor <cursor>', 'the nextCursor of the page before')
+    .option('--limit <number>', 'the maximum number of people; 100 by default')
+    .option('--cursor <cursor>', 'the nextCursor of the previous page')
     .action(people);
   addFilter(
     command.command('live').description('count the people of the last five minutes, by page, origin and country'),
   )
-    .option('--limit <number>', 'the most rows of each list; 10 by default')
+    .option('--limit <number>', 'the maximum number of rows of each list; 10 by default')
     .action(live);
-  defineSegments(command.command('segment').description('save, list and delete filters under a name'));
-  defineShareLinks(command.command('share').description('list and revoke the links that the console has made'));
+  defineSegments(command.command('segment').description('save, list and delete named filters'));
+  defineShareLinks(command.command('share').description('list and revoke share links created in the console'));
 };
 
 type ReportName = 'reportTotals' | 'reportBreakdown' | 'reportFunnel' | 'reportRetention';
 type Answer<Name extends ReportName> = Awaited<ReturnType<Client[Name]>>;
-/** What a report answers about one range. */
+/** The part of an answer about one range. */
 type Part<Name extends ReportName> = NonNullable<Answer<Name>['earlier']>;
 
 type FilterOptions = ServerOptions & {
@@ -128,30 +131,31 @@ type ReportOptions = FilterOptions & {
   readonly compare?: ComparisonPeriod;
 };
 
-const optionalFilter = (flag: string, text: string | undefined) =>
-  text === undefined ? undefined : toFilter(`--${flag}`, text);
+const parseOptionalFilter = (flag: string, text: string | undefined) =>
+  text === undefined ? undefined : parseFilter(`--${flag}`, text);
 
-const filterFields = ({ filter, robots }: FilterOptions) => ({
-  filter: optionalFilter('filter', filter),
-  robots: include(robots),
+const toFilterFields = ({ filter, robots }: FilterOptions) => ({
+  filter: parseOptionalFilter('filter', filter),
+  robots: toInclude(robots),
 });
-const sharedFields = ({ from, to, timezone, compare, ...options }: ReportOptions) => ({
+const toSharedFields = ({ from, to, timezone, compare, ...options }: ReportOptions) => ({
   from,
   to,
   timezone,
   compare,
-  ...filterFields(options),
+  ...toFilterFields(options),
 });
 
 type Row = readonly Cell[];
 
-/** The rows of a report over one range, and further ones that only the table has. */
+/** The rows of a report over one range. */
 interface Rows {
   readonly rows: readonly Row[];
+  /** Only in the table, not in CSV. */
   readonly more?: readonly Row[];
 }
 
-/** The text of a cell in a table. CSV and JSON have all decimals of a number. */
+/** Rounds numbers to four decimals. CSV and JSON have all decimals. */
 const toTableText = (cell: Cell): string => {
   if (cell === null) return '-';
   return String(typeof cell === 'number' ? Math.round(cell * 1e4) / 1e4 : cell);
@@ -162,7 +166,7 @@ const printRows = (csv: boolean | undefined, head: readonly string[], rows: read
   else printLine(toTable([head.map((name) => name.toUpperCase()), ...rows.map((row) => row.map(toTableText))]));
 };
 
-/** Prints an answer as JSON, or the rows of its range and of the earlier one. `columns` are their names. */
+/** Prints an answer as JSON, or the rows of its range and the earlier one under `columns`. */
 const print = <Name extends ReportName>(
   { json, csv }: ReportOptions,
   answer: Answer<Name>,
@@ -177,15 +181,14 @@ const print = <Name extends ReportName>(
   const head = parts.length > 1 ? ['range', ...columns] : columns;
   const rows = parts.flatMap((part, nth) => {
     const { rows, more = [] } = rowsOf(part);
-    const shown = csv ? rows : [...rows, ...more];
-    return parts.length > 1 ? shown.map((row) => [nth === 0 ? 'current' : 'earlier', ...row]) : shown;
+    const printed = csv ? rows : [...rows, ...more];
+    return parts.length > 1 ? printed.map((row) => [nth === 0 ? 'current' : 'earlier', ...row]) : printed;
   });
   printRows(csv, head, rows);
 };
 
-/** The client of a command. Throws WrongUsage. */
-const client = (options: FilterOptions): Promise<Client> => {
-  if (options.json && options.csv) throw new WrongUsage('either --json or --csv, not both');
+const openClient = (options: FilterOptions): Promise<Client> => {
+  if (options.json && options.csv) throw new UsageError('use either --json or --csv, not both');
   return connect(options);
 };
 
@@ -209,7 +212,7 @@ const countCells = (options: CountOptions, measures: Counts): Cell[] => [
   ...(options.visits ? visitFigures.map((name) => measures.visits?.[name] ?? null) : []),
   ...(options.conversion ? [measures.among ?? null] : []),
 ];
-const include = (isAsked: boolean | undefined) => (isAsked ? ('include' as const) : undefined);
+const toInclude = (isSet: boolean | undefined) => (isSet ? ('include' as const) : undefined);
 
 const timeCell = ({ csv }: Pick<ReportOptions, 'csv'>, time: string): string => (csv ? time : toMinute(time));
 
@@ -218,37 +221,37 @@ type TotalsOptions = ReportOptions &
 
 const totals = async (options: TotalsOptions): Promise<void> => {
   const { value: attrID, visits, interval } = options;
-  const asked = await client(options);
-  const answer = await asked.reportTotals({
-    ...sharedFields(options),
-    ...{ attrID, interval, visits: include(visits) },
+  const client = await openClient(options);
+  const answer = await client.reportTotals({
+    ...toSharedFields(options),
+    ...{ attrID, interval, visits: toInclude(visits) },
   });
   const columns = ['from', 'to', ...countNames(options)];
   print<'reportTotals'>(options, answer, columns, ({ from, to, total, interval: parts }) => {
-    const counted = (parts ?? [{ from, to, ...total }]).map((part) => [
+    const rows = (parts ?? [{ from, to, ...total }]).map((part) => [
       timeCell(options, part.from),
       timeCell(options, part.to),
       ...countCells(options, part),
     ]);
-    return { rows: counted, ...(parts && { more: [['total', '', ...countCells(options, total)]] }) };
+    return { rows, ...(parts && { more: [['total', '', ...countCells(options, total)]] }) };
   });
 };
 
-/** The columns that name a group. */
-const keysOf = (by: string): string[] => {
+/** The names of the columns that identify a group. */
+const toKeyColumns = (by: string): string[] => {
   const dimensions = by.split(',').map((dimension) => dimension.trim());
   return [...dimensions, ...(dimensions.includes('event') ? ['eventName'] : [])];
 };
 
 type GroupRow = Part<'reportBreakdown'>['row'][number];
 
-/** The cells that name a group. */
+/** The cells that identify a group. */
 const groupCells = (keys: readonly string[], { values, eventName }: Pick<GroupRow, 'values' | 'eventName'>): Row => [
   ...values,
   ...(keys.includes('eventName') ? [eventName ?? null] : []),
 ];
 
-/** The cells in the place of a group's in a row that sums up several. */
+/** The first cells of a summary row, in place of a group's. */
 const summaryCells = (keys: readonly string[], label: string): Row => [label, ...keys.slice(1).map(() => '')];
 
 type BreakdownOptions = ReportOptions &
@@ -267,33 +270,33 @@ const toKind = (event: string | undefined) => {
 
 const breakdown = async (options: BreakdownOptions): Promise<void> => {
   const { value: attrID, by, event, interval, visits, conversion, sort, limit } = options;
-  const asked = await client(options);
-  const answer = await asked.reportBreakdown({
-    ...sharedFields(options),
+  const client = await openClient(options);
+  const answer = await client.reportBreakdown({
+    ...toSharedFields(options),
     ...toKind(event),
-    ...{ attrID, by, interval, visits: include(visits), conversion: include(conversion), sort, limit },
+    ...{ attrID, by, interval, visits: toInclude(visits), conversion: toInclude(conversion), sort, limit },
   });
-  const keys = keysOf(by);
+  const keys = toKeyColumns(by);
   const times = interval === undefined ? [] : ['from', 'to'];
   const columns = [...keys, ...times, ...countNames(options)];
   print<'reportBreakdown'>(options, answer, columns, ({ row, others, total }) => {
-    const summed = (label: string, measures: Counts): Row => [
+    const toSummaryRow = (label: string, measures: Counts): Row => [
       ...summaryCells(keys, label),
       ...times.map(() => ''),
       ...countCells(options, measures),
     ];
     const rowsOf = ({ values, eventName, interval: parts, ...measures }: GroupRow): Row[] => {
-      const named = groupCells(keys, { values, eventName });
-      if (!parts) return [[...named, ...countCells(options, measures)]];
+      const keyCells = groupCells(keys, { values, eventName });
+      if (!parts) return [[...keyCells, ...countCells(options, measures)]];
       return parts.map((part) => [
-        ...named,
+        ...keyCells,
         ...[part.from, part.to].map((time) => timeCell(options, time)),
         ...countCells(options, part),
       ]);
     };
     return {
       rows: row.flatMap(rowsOf),
-      more: [...(others ? [summed(`${others.groups} others`, others)] : []), summed('total', total)],
+      more: [...(others ? [toSummaryRow(`${others.groups} others`, others)] : []), toSummaryRow('total', total)],
     };
   });
 };
@@ -312,27 +315,27 @@ const shareOf = (part: number, whole: number | undefined): Cell =>
 
 const funnel = async (options: FunnelOptions): Promise<void> => {
   const { step: texts, within, per, times, by, limit } = options;
-  const asked = await client(options);
-  const step = texts.map((text) => toFilter('--step', text));
-  const answer = await asked.reportFunnel({
-    ...sharedFields(options),
-    ...{ step, within, per, times: include(times), by, limit },
+  const client = await openClient(options);
+  const step = texts.map((text) => parseFilter('--step', text));
+  const answer = await client.reportFunnel({
+    ...toSharedFields(options),
+    ...{ step, within, per, times: toInclude(times), by, limit },
   });
   if (by !== undefined) {
-    const keys = keysOf(by);
+    const keys = toKeyColumns(by);
     const medians = times ? texts.slice(1).map((text) => `median seconds to ${text}`) : [];
     print<'reportFunnel'>(options, answer, [...keys, ...texts, ...medians], ({ step: steps, row = [], others }) => {
-      const stepCells = (reached: typeof steps): Row => [
-        ...reached.map((one) => one.reached),
-        ...(times ? reached.slice(1).map((one) => one.seconds?.median ?? null) : []),
+      const stepCells = (group: typeof steps): Row => [
+        ...group.map(({ reached }) => reached),
+        ...(times ? group.slice(1).map(({ seconds }) => seconds?.median ?? null) : []),
       ];
-      const summed = (label: string, reached: typeof steps): Row => [
+      const toSummaryRow = (label: string, group: typeof steps): Row => [
         ...summaryCells(keys, label),
-        ...stepCells(reached),
+        ...stepCells(group),
       ];
       return {
         rows: row.map((group) => [...groupCells(keys, group), ...stepCells(group.step)]),
-        more: [...(others ? [summed(`${others.groups} others`, others.step)] : []), summed('total', steps)],
+        more: [...(others ? [toSummaryRow(`${others.groups} others`, others.step)] : []), toSummaryRow('total', steps)],
       };
     });
     return;
@@ -364,22 +367,22 @@ type RetentionOptions = ReportOptions & {
 
 const retention = async (options: RetentionOptions): Promise<void> => {
   const { interval, by, limit } = options;
-  const first = optionalFilter('first', options.first);
-  const back = optionalFilter('back', options.back);
-  const asked = await client(options);
-  const answer = await asked.reportRetention({ ...sharedFields(options), first, back, interval, by, limit });
+  const first = parseOptionalFilter('first', options.first);
+  const back = parseOptionalFilter('back', options.back);
+  const client = await openClient(options);
+  const answer = await client.reportRetention({ ...toSharedFields(options), first, back, interval, by, limit });
   const maxPeriods = Math.max(answer.cohort.length, answer.earlier?.cohort.length ?? 0);
   const later = Array.from({ length: maxPeriods }, (_, nth) => nth);
-  const keys = by === undefined ? [] : keysOf(by);
+  const keys = by === undefined ? [] : toKeyColumns(by);
   const columns = [...keys, 'from', 'to', 'people', ...later.map((nth) => `back ${nth}`)];
   print<'reportRetention'>(options, answer, columns, ({ cohort, row, others }) => {
-    const rowsOf = (named: Row, cohorts: typeof cohort): Row[] =>
-      cohorts.map(({ from, to, people, back: cameBack }) => [
-        ...named,
+    const rowsOf = (keyCells: Row, cohorts: typeof cohort): Row[] =>
+      cohorts.map(({ from, to, people, back: returning }) => [
+        ...keyCells,
         timeCell(options, from),
         timeCell(options, to),
         people,
-        ...later.map((nth) => cameBack[nth] ?? ''),
+        ...later.map((nth) => returning[nth] ?? ''),
       ]);
     if (!row) return { rows: rowsOf([], cohort) };
     return {
@@ -415,15 +418,15 @@ type PeopleOptions = Omit<ReportOptions, 'compare'> & {
 const people = async (options: PeopleOptions): Promise<void> => {
   const { by, is: value, within, per, reached, dropped, cohort, later, interval } = options;
   const { usersAtLeast, value: attrID, sort, limit, cursor, json, csv } = options;
-  const asked = await client(options);
-  const { compare: _, ...shared } = sharedFields(options);
-  const answer = await asked.reportPeople({
+  const client = await openClient(options);
+  const { compare: _, ...shared } = toSharedFields(options);
+  const answer = await client.reportPeople({
     ...shared,
     ...{ by, value, within, per, reached, dropped, cohort, later, interval },
     ...{ usersAtLeast, attrID, sort, limit, cursor },
-    step: options.step?.map((text) => toFilter('--step', text)),
-    first: optionalFilter('first', options.first),
-    back: optionalFilter('back', options.back),
+    step: options.step?.map((text) => parseFilter('--step', text)),
+    first: parseOptionalFilter('first', options.first),
+    back: parseOptionalFilter('back', options.back),
   });
   if (json) {
     printJSON(answer);
@@ -449,15 +452,15 @@ const people = async (options: PeopleOptions): Promise<void> => {
   );
   const numbers = attrID === undefined ? [] : figures;
   printRows(csv, [...columns, 'userUUID', 'events', 'users', 'first', 'last', ...numbers], rows);
-  if (answer.nextCursor) printComplaint(`There are more people: --cursor ${answer.nextCursor}`);
+  if (answer.nextCursor) printError(`There are more people: --cursor ${answer.nextCursor}`);
 };
 
 type LiveOptions = FilterOptions & { readonly limit?: string };
 
 const live = async (options: LiveOptions): Promise<void> => {
   const { json, csv, limit } = options;
-  const asked = await client(options);
-  const answer = await asked.reportLive({ ...filterFields(options), limit });
+  const client = await openClient(options);
+  const answer = await client.reportLive({ ...toFilterFields(options), limit });
   if (json) {
     printJSON(answer);
     return;

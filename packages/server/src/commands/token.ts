@@ -2,31 +2,31 @@ import { type TokenKind, tokenKinds } from '@firsthand/contract/account/tokens';
 import { type Command, Option } from 'commander';
 import { isLive, isMemberAccess } from '../ingest/token.ts';
 import type { ListedToken } from '../store/store.ts';
-import { WrongUsage } from './shared/command-errors.ts';
-import { accountOf, addDatabase, asOperator, type DatabaseOptions, withStore } from './shared/database.ts';
+import { UsageError } from './shared/command-errors.ts';
+import { addDatabase, asOperator, type DatabaseOptions, findAccountNumber, withStore } from './shared/database.ts';
 import { printJSON, printLine, toMinute, toTable } from './shared/printing.ts';
 
 export const define = (command: Command): void => {
-  addDatabase(command.command('create').description('create a token; the text of a secret token is shown only now'))
+  addDatabase(command.command('create').description('create a token; the text of a secret token is shown only once'))
     .addOption(
-      new Option('--kind <kind>', 'the kind of token, which decides what it may do')
+      new Option('--kind <kind>', 'the kind of token, which determines what it may do')
         .choices(tokenKinds)
         .makeOptionMandatory(),
     )
-    .option('--account <accountUUID>', 'the account of the token; none for an operator token')
-    .option('--name <name>', 'a name that says what the token is for')
+    .option('--account <accountUUID>', 'the account of the token; omit it for an operator token')
+    .option('--name <name>', 'a name that describes what the token is for')
     .option('--expires <time>', 'when the token expires: ISO 8601, such as 2027-01-31T12:00:00Z')
     .action(create);
-  addDatabase(command.command('revoke <tokenID>').description('revoke a token: it stops working at once'))
-    .option('--account <accountUUID>', 'the account of the token; none for an operator token')
-    .option('--descendants', 'also revoke every token that it created, directly or not')
+  addDatabase(command.command('revoke <tokenID>').description('revoke a token; it stops working immediately'))
+    .option('--account <accountUUID>', 'the account of the token; omit it for an operator token')
+    .option('--descendants', 'also revoke every token that it created, directly or indirectly')
     // A tokenID may begin with a hyphen.
     .allowUnknownOption()
     .action(revoke);
   addDatabase(
     command.command('list').description('list the tokens of accounts and operators, without the text of secret tokens'),
   )
-    .option('--account <accountUUID>', 'only of this account')
+    .option('--account <accountUUID>', 'only tokens of this account')
     .action(list);
 };
 
@@ -34,13 +34,13 @@ const hourMs = 3_600_000;
 
 type Options = DatabaseOptions & { readonly account?: string };
 
-/** The time of --expires, in milliseconds since 1970. Throws WrongUsage if it is invalid or past. */
-const expiresTimeOf = async (expires: string | undefined): Promise<number | undefined> => {
+/** The time of --expires, in milliseconds since 1970. Throws UsageError if it is invalid or past. */
+const parseExpires = async (expires: string | undefined): Promise<number | undefined> => {
   if (expires === undefined) return undefined;
   const { time } = await import('@firsthand/contract/fields');
   const parsed = time.safeParse(expires);
-  if (!parsed.success) throw new WrongUsage(`--expires ${parsed.error.issues[0]?.message}`);
-  if (parsed.data <= Date.now()) throw new WrongUsage('--expires must be in the future');
+  if (!parsed.success) throw new UsageError(`--expires ${parsed.error.issues[0]?.message}`);
+  if (parsed.data <= Date.now()) throw new UsageError('--expires must be in the future');
   return parsed.data;
 };
 
@@ -49,20 +49,20 @@ const create = async (
 ): Promise<void> => {
   const { kind, name } = options;
   if ((kind === 'operator') !== (options.account === undefined)) {
-    throw new WrongUsage(
+    throw new UsageError(
       kind === 'operator'
         ? 'an operator token belongs to no account: leave out --account'
         : `--account is required for a ${kind} token`,
     );
   }
-  const expiresTime = await expiresTimeOf(options.expires);
+  const expiresTime = await parseExpires(options.expires);
   const { makeToken } = await import('../http/operations/accounts/tokens.ts');
   const answer = await withStore(options, async (store) => {
-    const account = (await accountOf(store, options)) ?? null;
+    const account = (await findAccountNumber(store, options)) ?? null;
     return makeToken(store, asOperator(), { account, kind, tokenName: name, expiresTime });
   });
   if (options.json) return printJSON({ ...answer, status: '200' });
-  const note = kind === 'browser' ? '' : '  (secret, and shown this once)';
+  const note = kind === 'browser' ? '' : '  (secret; shown only once)';
   printLine(
     toTable([
       ['Token', `${answer.tokenUUID}${note}`],
@@ -74,7 +74,7 @@ const create = async (
 const revoke = async (tokenID: string, options: Options & { readonly descendants?: boolean }): Promise<void> => {
   const { descendants } = options;
   const revoked = await withStore(options, async (store) => {
-    const account = (await accountOf(store, options)) ?? null;
+    const account = (await findAccountNumber(store, options)) ?? null;
     return store.revokeToken({ account, tokenID, descendants, time: Date.now() });
   });
   if (options.json) {
@@ -85,14 +85,14 @@ const revoke = async (tokenID: string, options: Options & { readonly descendants
   for (const descendant of revoked.descendants) printLine(`${descendant}, which it created, was revoked too`);
 };
 
-const stateOf = (token: ListedToken): string => {
+const formatState = (token: ListedToken): string => {
   if (token.revokedTime !== null) return `revoked ${toMinute(token.revokedTime)}`;
   if (token.expiresTime === null) return 'live';
   return `${isLive(token, Date.now()) ? 'expires' : 'expired'} ${toMinute(token.expiresTime)}`;
 };
 
-/** The store has only the hour of the last use, which may have begun before the token was created. */
-const lastUseOf = ({ lastUsedTime }: ListedToken): string => {
+/** The store rounds the last use down to the hour, which may be before the token's creation. */
+const formatLastUse = ({ lastUsedTime }: ListedToken): string => {
   if (lastUsedTime === null) return 'never';
   return Date.now() - lastUsedTime < hourMs ? 'this hour' : `${toMinute(lastUsedTime).slice(0, 13)}h`;
 };
@@ -101,7 +101,9 @@ const list = async (options: Options): Promise<void> => {
   const [{ tokenAnswer }, tokens] = await Promise.all([
     import('../http/operations/accounts/tokens.ts'),
     withStore(options, async (store) =>
-      (await store.listTokens({ account: await accountOf(store, options) })).filter((token) => !isMemberAccess(token)),
+      (await store.listTokens({ account: await findAccountNumber(store, options) })).filter(
+        (token) => !isMemberAccess(token),
+      ),
     ),
   ]);
   if (options.json)
@@ -115,8 +117,8 @@ const list = async (options: Options): Promise<void> => {
     token.tokenName,
     toMinute(token.createdTime),
     token.createdBy ?? 'command',
-    lastUseOf(token),
-    stateOf(token),
+    formatLastUse(token),
+    formatState(token),
     token.text ?? '(secret)',
   ]);
   const columns = ['ACCOUNT', 'KIND', 'TOKEN ID', 'NAME', 'CREATED', 'BY', 'LAST USED', 'STATE', 'TOKEN'];

@@ -1,54 +1,53 @@
-/** The people who may sign in to the console; the API calls them members, because a user is a browser there. */
+/** People who may sign in to the console. The API calls them members, because its users are browsers. */
 import { type MemberRole, memberRoles, roleKinds } from '@firsthand/contract/account/members';
 import { type Command, Option } from 'commander';
 import { parseAddress } from '../identity/email-address.ts';
 import type { Store } from '../store/store.ts';
-import { type AccountOptions, accountOf, addDatabase, chosenAccount, withStore } from './shared/database.ts';
-import { addSettings, settingsOf } from './shared/flags.ts';
-import { addressSettings, invitationLines, inviteMember } from './shared/invitations.ts';
+import { type AccountOptions, addDatabase, chooseAccount, findAccountNumber, withStore } from './shared/database.ts';
+import { addSettings, toSettings } from './shared/flags.ts';
+import { addressSettings, formatInvitation, inviteMember } from './shared/invitations.ts';
 import { printJSON, printLine, toMinute, toTable } from './shared/printing.ts';
 
-const roleOption = () =>
-  new Option('--role <role>', 'viewer reads; editor also changes contacts and catalogues; owner does everything')
+const createRoleOption = () =>
+  new Option('--role <role>', 'viewer: read; editor: also change contacts and catalogues; owner: everything')
     .choices(memberRoles)
     .makeOptionMandatory();
 
 export const define = (command: Command): void => {
   const inviting = command
     .command('invite <e-mail>')
-    .description('invite a person, also for a new password or passkey');
+    .description('invite a person, or let a member choose a new password or passkey');
   addSettings(addDatabase(inviting), addressSettings)
-    .addOption(roleOption())
-    .option('--account <accountUUID>', 'the account; the only one if there is no other')
-    .option('--name <name>', 'the name of the person, who may change it')
+    .addOption(createRoleOption())
+    .option('--account <accountUUID>', 'the account; required if there are several')
+    .option('--name <name>', 'the name of the person, who can change it')
     .action(invite);
-  addDatabase(command.command('list').description('list those who may sign in, and those who are invited'))
-    .option('--account <accountUUID>', 'only of this account')
+  addDatabase(command.command('list').description('list the people who may sign in or are invited'))
+    .option('--account <accountUUID>', 'only people of this account')
     .action(list);
-  addDatabase(command.command('role <e-mail>').description('change the role of a person, in open sessions too'))
-    .addOption(roleOption())
-    .option('--account <accountUUID>', 'the account; the only one if there is no other')
+  addDatabase(command.command('role <e-mail>').description('change the role of a person, also in open sessions'))
+    .addOption(createRoleOption())
+    .option('--account <accountUUID>', 'the account; required if there are several')
     .action(changeRole);
-  addDatabase(command.command('remove <e-mail>').description('remove a person: open sessions end at once'))
-    .option('--account <accountUUID>', 'the account; the only one if there is no other')
-    .option('--descendants', 'also revoke the secret tokens, share links and open invitations that the person made')
+  addDatabase(command.command('remove <e-mail>').description('remove a person and end their sessions immediately'))
+    .option('--account <accountUUID>', 'the account; required if there are several')
+    .option('--descendants', 'also revoke the secret tokens, share links and open invitations that the person created')
     .action(remove);
 };
 
 type Options = AccountOptions;
 
-/** Works on the member of the chosen account that has this e-mail address. */
+/** Calls `work` with the member of the selected account with this e-mail address. Throws if there is none. */
 const withMember = async <Result>(
   emailaddress: string,
   options: Options,
-  work: (store: Store, found: { readonly account: number; readonly memberID: string }) => Promise<Result>,
+  work: (store: Store, target: { readonly account: number; readonly memberID: string }) => Promise<Result>,
 ): Promise<Result> =>
   withStore(options, async (store) => {
-    const { account, accountName } = await chosenAccount(store, options);
+    const { account, accountName } = await chooseAccount(store, options);
     const members = await store.listMembers({ account });
     const member = members.find((each) => each.emailaddress === parseAddress(emailaddress));
-    if (member === undefined)
-      throw new Error(`nobody with the e-mail address ${emailaddress} may sign in to ${accountName}`);
+    if (member === undefined) throw new Error(`no member of ${accountName} has the e-mail address ${emailaddress}`);
     return work(store, { account, memberID: member.memberID });
   });
 
@@ -60,30 +59,30 @@ const invite = async (
   const invitation = await withStore(options, async (store) =>
     inviteMember(
       store,
-      await chosenAccount(store, options),
+      await chooseAccount(store, options),
       { emailaddress, role, name },
-      settingsOf(addressSettings, options),
+      toSettings(addressSettings, options),
     ),
   );
   if (options.json) return printJSON({ ...invitation, status: '200' });
-  printLine(invitationLines(emailaddress, invitation));
+  printLine(formatInvitation(emailaddress, invitation));
 };
 
 const changeRole = async (emailaddress: string, options: Options & { readonly role: MemberRole }): Promise<void> => {
   const { role } = options;
-  const { memberID } = await withMember(emailaddress, options, async (store, found) => {
-    await store.updateMember({ ...found, kind: roleKinds[role], time: Date.now() });
-    return found;
+  const { memberID } = await withMember(emailaddress, options, async (store, target) => {
+    await store.updateMember({ ...target, kind: roleKinds[role], time: Date.now() });
+    return target;
   });
   if (options.json) return printJSON({ memberID, memberRole: role, status: '200' });
-  printLine(`${emailaddress} is ${role} now, in open sessions too`);
+  printLine(`${emailaddress} is now ${role}, also in open sessions`);
 };
 
 const remove = async (emailaddress: string, options: Options & { readonly descendants?: boolean }): Promise<void> => {
   const { descendants } = options;
-  const { memberID, tokens, shareLinks } = await withMember(emailaddress, options, async (store, found) => ({
-    ...found,
-    ...(await store.removeMember({ ...found, descendants, time: Date.now() })),
+  const { memberID, tokens, shareLinks } = await withMember(emailaddress, options, async (store, target) => ({
+    ...target,
+    ...(await store.removeMember({ ...target, descendants, time: Date.now() })),
   }));
   if (options.json)
     return printJSON({ memberID, ...(descendants && { descendants: tokens, shareLinks }), status: '200' });
@@ -93,9 +92,9 @@ const remove = async (emailaddress: string, options: Options & { readonly descen
 };
 
 const list = async (options: Options): Promise<void> => {
-  const listed = await withStore(options, async (store) => {
-    const named = await accountOf(store, options);
-    const accounts = (await store.listAccounts()).filter(({ account }) => named === undefined || account === named);
+  const membersByAccount = await withStore(options, async (store) => {
+    const only = await findAccountNumber(store, options);
+    const accounts = (await store.listAccounts()).filter(({ account }) => only === undefined || account === only);
     return Promise.all(
       accounts.map(async ({ account, accountUUID, accountName }) => ({
         ...{ accountUUID, accountName },
@@ -104,7 +103,7 @@ const list = async (options: Options): Promise<void> => {
     );
   });
   const { memberAnswer } = await import('../http/operations/accounts/members.ts');
-  const members = listed.flatMap(({ members, ...account }) =>
+  const members = membersByAccount.flatMap(({ members, ...account }) =>
     members.map((member) => ({ ...account, ...memberAnswer(member, Date.now()) })),
   );
   if (options.json) return printJSON(members.map(({ accountName: _, ...member }) => member));

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { defaultRateLimits } from '../http/access/rate-limits.ts';
 import { BadConfiguration, findMisspelledSettings, readConfig, settings } from './config.ts';
 
-it('needs nothing to be given', () => {
+it('has a default for every setting', () => {
   expect(readConfig({})).toEqual({
     port: 3000,
     host: '127.0.0.1',
@@ -33,12 +33,12 @@ it('needs nothing to be given', () => {
   });
 });
 
-it('counts an empty variable as not given', () => {
+it('treats an empty variable as absent', () => {
   const empty = Object.fromEntries(Object.values(settings).map(({ variable }) => [variable, '']));
   expect(readConfig(empty)).toEqual(readConfig({}));
 });
 
-it('prefers a flag to its variable', () => {
+it('prefers a flag over its variable', () => {
   expect(readConfig({ PORT: '1', HOST: '::1' }, { port: '2' })).toMatchObject({ port: 2, host: '::1' });
 });
 
@@ -203,67 +203,64 @@ describe.each([
     ],
     ['address', 'address=1', 'address=0/5', 'address=5/0', 'nobody=1/1', 'address=1/1;user=1/1', '__proto__=1/1'],
   ],
-] as const)('%s', (variable, good, bad) => {
+] as const)('%s', (variable, valid, invalid) => {
   const name = Object.entries(settings).find(([, setting]) => setting.variable === variable)?.[0];
   if (!name) throw new Error(`there is no ${variable}`);
 
-  it.each(good.map((entry) => (typeof entry === 'string' ? ([entry, entry] as const) : entry)))(
-    'may be %s',
-    (given, value) => {
-      const needed = { BACKUP_: { BACKUP_DIR: 'x' }, GEO_: { GEO: 'country', GEO_FILE: 'x', TRUST_PROXY: '::1' } };
-      const env = Object.entries(needed).find(([prefix]) => variable.startsWith(prefix))?.[1] ?? {};
-      expect(readConfig({ ...env, [variable]: given })).toHaveProperty(name, value);
-      expect(readConfig(env, { [name]: given })).toHaveProperty(name, value);
+  it.each(valid.map((entry) => (typeof entry === 'string' ? ([entry, entry] as const) : entry)))(
+    'accepts %s',
+    (text, value) => {
+      const required = { BACKUP_: { BACKUP_DIR: 'x' }, GEO_: { GEO: 'country', GEO_FILE: 'x', TRUST_PROXY: '::1' } };
+      const env = Object.entries(required).find(([prefix]) => variable.startsWith(prefix))?.[1] ?? {};
+      expect(readConfig({ ...env, [variable]: text })).toHaveProperty(name, value);
+      expect(readConfig(env, { [name]: text })).toHaveProperty(name, value);
     },
   );
 
-  it.each(bad)('may not be %s', (given) => {
-    expect(() => readConfig({ [variable]: given })).toThrow(BadConfiguration);
-    expect(() => readConfig({ [variable]: given })).toThrow(new RegExp(`^${variable} \\(or --[a-z-]+\\) must be `));
+  it.each(invalid)('rejects %s', (text) => {
+    expect(() => readConfig({ [variable]: text })).toThrow(BadConfiguration);
+    expect(() => readConfig({ [variable]: text })).toThrow(new RegExp(`^${variable} \\(or --[a-z-]+\\) must be `));
   });
 });
 
-it('names everything that is wrong at once, and shows no secret', () => {
+it('reports all invalid settings together, without quoting secrets', () => {
   const secret = 'operator_too-short';
   expect(() => readConfig({ PORT: 'x', OPERATOR_TOKEN: secret })).toThrow(/^PORT .*\nOPERATOR_TOKEN [^\n]*$/);
   expect(() => readConfig({ PORT: 'x', OPERATOR_TOKEN: secret })).not.toThrow(secret);
 });
 
-it('repeats no password of a database', () => {
+it('does not quote a database password', () => {
   expect(() => readConfig({ DATABASE_URL: 'mysql://me:secret@db/x' })).toThrow(/^DATABASE_URL .* must be /);
   expect(() => readConfig({ DATABASE_URL: 'mysql://me:secret@db/x' })).not.toThrow('secret');
 });
 
-it.each(['postgres://db/x', 'sqlite::memory:'])('makes no backups of %s: the message says what does', (databaseURL) => {
+it.each(['postgres://db/x', 'sqlite::memory:'])('rejects BACKUP_DIR for %s and suggests pg_dump', (databaseURL) => {
   expect(() => readConfig({ BACKUP_DIR: 'x', DATABASE_URL: databaseURL })).toThrow(BadConfiguration);
   expect(() => readConfig({ BACKUP_DIR: 'x', DATABASE_URL: databaseURL })).toThrow(/^BACKUP_DIR .* pg_dump/);
 });
 
-it.each(['BACKUP_EVERY', 'BACKUP_KEEP'])(
-  'refuses %s without BACKUP_DIR, because no backup would be made',
-  (variable) => {
-    expect(() => readConfig({ [variable]: variable === 'BACKUP_EVERY' ? '1h' : '3' })).toThrow(
-      new BadConfiguration(`${variable} has no effect without BACKUP_DIR (or --backup-dir): set both, or neither`),
-    );
-  },
-);
+it.each(['BACKUP_EVERY', 'BACKUP_KEEP'])('rejects %s without BACKUP_DIR', (variable) => {
+  expect(() => readConfig({ [variable]: variable === 'BACKUP_EVERY' ? '1h' : '3' })).toThrow(
+    new BadConfiguration(`${variable} has no effect without BACKUP_DIR (or --backup-dir): set both, or neither`),
+  );
+});
 
-it('suggests a misspelled variable in place of the one that is missing', () => {
+it('suggests a misspelled variable when a required one is missing', () => {
   expect(() => readConfig({ BACKUP_KEEP: '3', BACKUP_DRI: '/srv/backups' })).toThrow(
     /^BACKUP_KEEP has no effect without BACKUP_DIR .*\nBACKUP_DRI is not a setting and is ignored. Did you mean BACKUP_DIR\?$/,
   );
 });
 
-it.each(['GEO_FILE', 'GEO_HEADER'])('refuses %s without GEO, because no event would get a country', (variable) => {
+it.each(['GEO_FILE', 'GEO_HEADER'])('rejects %s without GEO', (variable) => {
   expect(() => readConfig({ [variable]: 'x', TRUST_PROXY: '::1' })).toThrow(
     new BadConfiguration(`${variable} has no effect without GEO (or --geo): set both, or neither`),
   );
   expect(readConfig({ [variable]: 'x', GEO: 'off', TRUST_PROXY: '::1' })).toMatchObject({ geo: 'off' });
 });
 
-it('reads no GEO_HEADER while no proxy is trusted', () => {
+it('rejects GEO_HEADER without TRUST_PROXY', () => {
   const env = { GEO: 'country', GEO_HEADER: 'CF-IPCountry' };
-  expect(() => readConfig(env)).toThrow(/^GEO_HEADER .* set TRUST_PROXY$/);
+  expect(() => readConfig(env)).toThrow(/^GEO_HEADER .* requires TRUST_PROXY /);
   expect(readConfig({ ...env, TRUST_PROXY: '::1' })).toMatchObject({ geoHeader: 'CF-IPCountry' });
 });
 
@@ -274,13 +271,13 @@ describe('findMisspelledSettings', () => {
     ['DATABASE_URI', 'DATABASE_URL'],
     ['trust_proxy', 'TRUST_PROXY'],
     ['PROT', 'PORT'],
-  ])('names the setting that %s resembles', (given, meant) => {
-    expect(findMisspelledSettings({ [given]: 'x' })).toEqual([
-      `${given} is not a setting and is ignored. Did you mean ${meant}?`,
+  ])('suggests a setting for %s', (name, suggestion) => {
+    expect(findMisspelledSettings({ [name]: 'x' })).toEqual([
+      `${name} is not a setting and is ignored. Did you mean ${suggestion}?`,
     ]);
   });
 
-  it('is silent about settings and about what shells, systemd, containers and npm set', () => {
+  it('ignores settings and variables set by shells, systemd, containers and npm', () => {
     const ordinary = [
       ...['HOME', 'HOSTNAME', 'INVOCATION_ID', 'JOURNAL_STREAM', 'KUBERNETES_PORT', 'LANG', 'LOGNAME', 'LS_COLORS'],
       ...['MAIL', 'NODE_ENV', 'NODE_OPTIONS', 'NOTIFY_SOCKET', 'OLDPWD', 'PATH', 'PGHOST', 'PGPORT', 'PWD', 'SHELL'],
@@ -292,7 +289,7 @@ describe('findMisspelledSettings', () => {
   });
 });
 
-it('finds countries only in a file that is named', () => {
+it('requires a source of countries for GEO=country', () => {
   expect(() => readConfig({ GEO: 'country' })).toThrow(BadConfiguration);
   expect(() => readConfig({ GEO: 'country' })).toThrow(
     /^GEO \(or --geo\) is country: GEO_FILE \(or --geo-file\) must name .*, or GEO_HEADER \(or --geo-header\)/,
@@ -300,7 +297,7 @@ it('finds countries only in a file that is named', () => {
   expect(readConfig({ GEO: 'country', GEO_FILE: 'x.mmdb' })).toMatchObject({ geo: 'country', geoFile: 'x.mmdb' });
 });
 
-it('refuses one port for everything and for the metrics, and names both settings', () => {
+it('rejects the same PORT and METRICS_PORT, naming both settings', () => {
   expect(() => readConfig({ METRICS_PORT: '3000' })).toThrow(BadConfiguration);
   expect(() => readConfig({ METRICS_PORT: '9464', PORT: '9464' })).toThrow(
     /^METRICS_PORT \(or --metrics-port\) and PORT \(or --port\) are both 9464: /,
@@ -309,11 +306,11 @@ it('refuses one port for everything and for the metrics, and names both settings
 });
 
 describe('WORKERS, which was removed,', () => {
-  it.each(['', '1'])('may still be %j', (workers) => {
+  it.each(['', '1'])('still accepts %j', (workers) => {
     expect(readConfig({ WORKERS: workers })).toEqual(readConfig({}));
   });
 
-  it.each(['0', '2', '64', 'all', ' '])('may not be %j: the message says what to do instead', (workers) => {
+  it.each(['0', '2', '64', 'all', ' '])('rejects %j and suggests an alternative', (workers) => {
     expect(() => readConfig({ WORKERS: workers })).toThrow(BadConfiguration);
     expect(() => readConfig({ WORKERS: workers })).toThrow(
       /^WORKERS is ".*", but this setting was removed: .* unset it\. .* several servers over one PostgreSQL database/,
@@ -321,7 +318,7 @@ describe('WORKERS, which was removed,', () => {
   });
 });
 
-it('refuses every operation’s path as the beginning of TRACKER_PATH and API_PREFIX', () => {
+it('rejects a TRACKER_PATH or API_PREFIX that starts with an operation’s path', () => {
   for (const path of operationNames.flatMap((name) => operations[name].paths as readonly string[])) {
     expect(() => readConfig({ TRACKER_PATH: `${path}/main.js` })).toThrow(
       /^TRACKER_PATH \(or --tracker-path\) must be/,

@@ -9,7 +9,7 @@ import { parseEnvironmentFile, setInEnvironmentFile } from './environment-file.t
 
 const parse = (text: string) => parseEnvironmentFile(text, 'firsthand.env');
 
-/** The variables that a POSIX shell reads from a file. */
+/** Returns the variables that a POSIX shell reads from a file. */
 const readByShell = (file: string, names: readonly string[]): Record<string, string> => {
   const print = names.map((name) => `printf '%s\\0' "$${name}"`).join('; ');
   const values = execFileSync('sh', ['-c', `. "$0"; ${print}`, file], { encoding: 'utf8' }).split('\0');
@@ -17,7 +17,7 @@ const readByShell = (file: string, names: readonly string[]): Record<string, str
 };
 
 describe('parseEnvironmentFile', () => {
-  it('reads values with and without quotes, and ignores comments and empty lines', () => {
+  it('reads quoted and unquoted values, and ignores comments and empty lines', () => {
     const text = `# DATABASE_URL=sqlite:old.db
 DATABASE_URL=sqlite:/var/lib/firsthand/firsthand.db
 
@@ -65,11 +65,11 @@ PORT=2`;
     expect(() => parse(`PORT=3000\n${line}`)).toThrow(/^line 2 of firsthand\.env is not NAME=value: /);
   });
 
-  it('repeats no value, which may be secret', () => {
+  it('does not quote a value, which may be secret', () => {
     expect(() => parse('OPERATOR_TOKEN = operator_secret')).not.toThrow(/operator_secret/);
   });
 
-  it('reads what a shell reads', () => {
+  it('reads the same values as a shell', () => {
     const folder = temporaryFolder();
     const file = join(folder, 'firsthand.env');
     const value = fc.string({ unit: fc.constantFrom(...'aZ0_@%+=:,./- \'"\\$`~#;&!*?{}[]()<>|^é\t\n\r') });
@@ -84,7 +84,7 @@ PORT=2`;
             return [];
           }
         });
-        // A value with a line break is several lines, each of which may be another assignment.
+        // Excludes values with a line break, whose lines may be separate assignments.
         const whole = lines.filter(([, text]) => !text.includes('\n'));
         writeFileSync(file, whole.map(([name, text]) => `${name}=${text}\n`).join(''));
         const names = whole.map(([name]) => name);
@@ -101,14 +101,14 @@ PORT=2`;
 describe('setInEnvironmentFile', () => {
   const template = '# Settings\nPORT=3000\n#CONSOLE_ORIGIN=https://firsthand.shop.example\n';
 
-  it('replaces the line of a variable or its commented example, appends others, and keeps the rest', () => {
+  it('replaces a variable’s line or its commented-out example, appends others, and keeps the rest', () => {
     const variables = { CONSOLE_ORIGIN: 'https://events.tea.example', PORT: '4000', BACKUP_DIR: '/a b' };
     expect(setInEnvironmentFile(template, variables)).toBe(
       "# Settings\nPORT=4000\nCONSOLE_ORIGIN=https://events.tea.example\nBACKUP_DIR='/a b'\n",
     );
   });
 
-  it('writes what parseEnvironmentFile reads, or throws', () => {
+  it('writes values that parseEnvironmentFile reads back, or throws', () => {
     const variables = { PORT: '1', RATE_LIMIT: 'address=1/2, user=$1&"', DATABASE_URL: "postgres://a'b" };
     expect(parse(setInEnvironmentFile('PORT=2', variables))).toEqual(variables);
     for (const value of ['a\nPORT=1', 'a\\', `'"`, `'$`])

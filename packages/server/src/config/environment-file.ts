@@ -1,14 +1,20 @@
-/** Reads an environment file. Its format is the part on which systemd (EnvironmentFile=) and POSIX shells agree. */
+/**
+ * Reads and edits environment files, in the subset of the format that systemd (EnvironmentFile=) and POSIX shells
+ * share.
+ */
 import { readFileSync } from 'node:fs';
 import { BadConfiguration } from './config.ts';
 
-/** A value without quotes, in double quotes, or in single quotes. systemd and shells differ about backslashes, `$` and backticks. */
+/**
+ * Matches an unquoted, double-quoted or single-quoted value. systemd and shells treat backslashes, `$` and backticks
+ * differently.
+ */
 const assignment = /^([A-Za-z_]\w*)=(?:([\w@%+=:,./-]*)|"([^"\\$`]*)"|'([^'\\]*)')[ \t]*$/;
 const ignored = /^[ \t]*(?:#.*)?$/;
 
 /**
- * Returns the variables of an environment file. Throws BadConfiguration for a line that systemd and a shell could read differently; the
- * message names the line and not its value, which may be secret.
+ * Returns the variables of an environment file. Throws BadConfiguration for a line that systemd and a shell could read
+ * differently; the message has the line's number but not its value, which may be secret.
  */
 export const parseEnvironmentFile = (text: string, file: string): Record<string, string> => {
   const variables: Record<string, string> = {};
@@ -26,19 +32,21 @@ export const parseEnvironmentFile = (text: string, file: string): Record<string,
   return variables;
 };
 
-/** The variables of the file at this path. Throws BadConfiguration when it can't be read; with `optional`, not when it is missing. */
+/**
+ * Reads the variables of a file. Throws BadConfiguration if it can't be read, except if it is missing and `optional`.
+ */
 export const readEnvironmentFile = (file: string, { optional = false } = {}): Record<string, string> => {
   let text: string;
   try {
     text = readFileSync(file, 'utf8');
   } catch (cause) {
     if (optional && (cause as NodeJS.ErrnoException).code === 'ENOENT') return {};
-    throw new BadConfiguration(`--settings-file can't be read: ${(cause as Error).message}`, { cause });
+    throw new BadConfiguration(`--settings-file cannot be read: ${(cause as Error).message}`, { cause });
   }
   return parseEnvironmentFile(text, file);
 };
 
-const read = (line: string, name: string): string | undefined => {
+const readValue = (line: string, name: string): string | undefined => {
   try {
     return parseEnvironmentFile(line, name)[name];
   } catch {
@@ -49,23 +57,23 @@ const read = (line: string, name: string): string | undefined => {
 const toLine = (name: string, value: string): string => {
   const line = ['', "'", '"']
     .map((quote) => `${name}=${quote}${value}${quote}`)
-    .find((each) => !each.includes('\n') && read(each, name) === value);
+    .find((each) => !each.includes('\n') && readValue(each, name) === value);
   if (line !== undefined) return line;
   throw new BadConfiguration(
-    `${name} has a backslash, a line break, or both kinds of quotes: an environment file can't hold it`,
+    `${name} contains a backslash, a line break, or both kinds of quotes, which an environment file can't hold`,
   );
 };
 
-/** Returns the text of an environment file in which these variables are set; other lines stay as they are. */
+/** Returns the text of an environment file with these variables set and all other lines unchanged. */
 export const setInEnvironmentFile = (text: string, variables: Readonly<Record<string, string>>): string => {
   let changed = text;
   for (const [name, value] of Object.entries(variables)) {
     const line = toLine(name, value);
-    // The line that sets the variable, or else a commented example of it.
-    const place = [`^${name}=.*$`, `^#${name}=.*$`]
-      .map((pattern) => new RegExp(pattern, 'm'))
+    // Prefer the line that sets the variable, then a commented-out example.
+    const pattern = [`^${name}=.*$`, `^#${name}=.*$`]
+      .map((source) => new RegExp(source, 'm'))
       .find((each) => each.test(changed));
-    if (place) changed = changed.replace(place, () => line);
+    if (pattern) changed = changed.replace(pattern, () => line);
     else changed = `${changed.replace(/(?<=[^\n])$/, '\n')}${line}\n`;
   }
   return changed;

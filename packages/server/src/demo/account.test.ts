@@ -12,26 +12,26 @@ beforeEach(async () => {
 });
 afterEach(() => store.close());
 
-it('is made once, and found from then on, its secret not any more', async () => {
+it('creates the account once, and returns its server token only then', async () => {
   const first = await openDemoAccount(store, 0);
   expect(first).toMatchObject({ browserToken: expect.stringMatching(/^browser_/), serverToken: expect.any(String) });
   expect(await openDemoAccount(store, 1)).toEqual({ ...first, serverToken: undefined });
   expect(await store.listAccounts()).toHaveLength(1);
 });
 
-it('is the one that an earlier release made under another name', async () => {
+it('reuses the account that an earlier release created under another name', async () => {
   const earlier = newAccount({ tokens: [newToken('browser')] });
   await store.createAccount({ ...earlier, accountName: 'Demo shop' });
   expect(await openDemoAccount(store, 0)).toMatchObject({ serverToken: undefined });
   expect(await store.listAccounts()).toHaveLength(1);
 });
 
-it('lists in its catalogues what pages use, so that one can try it', async () => {
+it('lets pages add to the catalogues', async () => {
   const demo = await openDemoAccount(store, 0);
   expect(await store.getAccount(demo?.asker.account as number)).toMatchObject({ browserCatalogue: true });
 });
 
-it('is given another browser token when all of its own were revoked', async () => {
+it('creates a browser token if all existing ones were revoked', async () => {
   const first = await openDemoAccount(store, 0);
   const account = first?.asker.account as number;
   const { tokens } = await store.getAccount(account);
@@ -42,13 +42,13 @@ it('is given another browser token when all of its own were revoked', async () =
   expect(await openDemoAccount(store, 3)).toMatchObject({ browserToken: second?.browserToken });
 });
 
-it('is not made beside accounts of somebody else', async () => {
+it('does not create the account in a database with other accounts', async () => {
   await store.createAccount(newAccount({ tokens: [newToken('browser')] }));
   expect(await openDemoAccount(store, 0)).toBeUndefined();
   expect(await store.listAccounts()).toHaveLength(1);
 });
 
-it('is made beside the sample shop', async () => {
+it('creates the account in a database that has only the sample shop', async () => {
   await fillSampleShop(store, { events: 2_000 });
   expect(await openDemoAccount(store, Date.now())).toBeDefined();
   expect(await store.listAccounts()).toHaveLength(2);

@@ -5,15 +5,15 @@ import { createTokenText, hashToken, isLive, newToken } from '../ingest/token.ts
 import { isSampleShop } from '../sample-shop/account.ts';
 import type { Access, Asker, Store } from '../store/store.ts';
 
-/** Earlier releases named it "Demo shop". */
+/** The name in earlier releases. */
 const earlierName = 'Demo shop';
 export const demoAccountName = 'My site';
 
-/** The definition of the demo's account: its catalogues hold what the page logs and fills in. */
-const definition = () =>
+/** The input of createAccount, with catalogues for the values that the page sends. */
+const createInput = () =>
   createAccountInput.parse({
     accountName: demoAccountName,
-    // Adds the IDs that pages use to the catalogues, so that users can try out new ones.
+    // Lets pages add IDs to the catalogues, so that users can try out new ones.
     browserCatalogue: true,
     profile: [{ profileID: 'customer', profileName: 'Customer' }],
     tag: [{ tagID: 'newsletter', tagName: 'Newsletter' }],
@@ -32,37 +32,37 @@ const definition = () =>
 
 export interface DemoAccount {
   readonly browserToken: string;
-  /** Present only in the start that creates the account. */
+  /** Set only when the account has just been created. */
   readonly serverToken: string | undefined;
-  /** The caller of the demo's reads, with the rights of a server token. */
+  /** The caller for the demo's reads, with the rights of a server token. */
   readonly asker: Asker;
 }
 
 /**
- * The demo's account: found by its name, or created if the database has no account but that of the sample shop. Undefined if it has
- * only others, because the demo must not use them.
+ * Finds the demo's account by name, or creates it if the database has no account except the sample shop. Returns
+ * undefined if there are only other accounts, which the demo must not use.
  */
 export const openDemoAccount = async (store: Store, time: number): Promise<DemoAccount | undefined> => {
   const accounts = await store.listAccounts();
-  const found = [demoAccountName, earlierName]
+  const existing = [demoAccountName, earlierName]
     .map((name) => accounts.find(({ accountName }) => accountName === name))
     .find(Boolean);
-  if (!found && !accounts.every(isSampleShop)) return undefined;
-  const { browserToken, serverToken } = found
-    ? { browserToken: await openBrowserToken(store, found.account, time), serverToken: undefined }
+  if (!existing && !accounts.every(isSampleShop)) return undefined;
+  const { browserToken, serverToken } = existing
+    ? { browserToken: await openBrowserToken(store, existing.account, time), serverToken: undefined }
     : await createDemoAccount(store, time);
-  // The token was just found or created, and it belongs to an account.
+  // The cast is safe: the token is live and belongs to an account.
   const { account, token } = (await store.findAccess(hashToken(browserToken))) as Access & { account: number };
   return { browserToken, serverToken, asker: { account, token, browser: false } };
 };
 
 const createDemoAccount = async (store: Store, time: number) => {
-  const { account, browserTokenUUID, serverTokenUUID } = newAccount(definition(), [], { time, createdBy: null });
+  const { account, browserTokenUUID, serverTokenUUID } = newAccount(createInput(), [], { time, createdBy: null });
   await store.createAccount(account);
   return { browserToken: browserTokenUUID, serverToken: serverTokenUUID };
 };
 
-/** The account's first live browser token, or a new one if there is none. */
+/** Returns the account's first live browser token, or creates one. */
 const openBrowserToken = async (store: Store, account: number, time: number): Promise<string> => {
   const { tokens } = await store.getAccount(account);
   const live = tokens.find((token) => token.kind === 'browser' && isLive(token, time));

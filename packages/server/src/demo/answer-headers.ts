@@ -1,4 +1,4 @@
-/** The headers of every response of the demo. */
+/** The headers of all responses of the demo. */
 export const answerHeaders = {
   'Cache-Control': 'no-store',
   'Referrer-Policy': 'no-referrer',

@@ -9,7 +9,7 @@ import { readBrowserData } from './browser-data.ts';
 
 const userUUID = 'a-browser-of-a-test';
 
-/** A store with the demo's account, in which this browser has an event and, says the shop's server, is Ann. */
+/** A store with the demo's account. This browser has an event, and the shop's server identified it as Ann. */
 const setUp = async (): Promise<{ store: Store; asker: Asker; contactUUID: string }> => {
   const store = await openStore({ databaseURL: await newDatabaseURL(), role: 'server', onFatal: () => {} });
   const { asker } = (await openDemoAccount(store, 0)) as { asker: Asker };
@@ -19,27 +19,27 @@ const setUp = async (): Promise<{ store: Store; asker: Asker; contactUUID: strin
   return { store, asker, contactUUID };
 };
 
-it('shows a contact in the words of this browser only', async () => {
+it('shows only the contact data that this browser sent', async () => {
   const { store, asker, contactUUID } = await setUp();
-  const seen = async () => (await readBrowserData(store, asker, userUUID)).people;
-  expect(await seen()).toEqual([{ contactUUID, name: '', address: '' }]);
-  const said = { ...newContact({ userUUID, address: 'ann@shop.example' }), ...asker, browser: true, verified: false };
-  await store.createContact({ ...said, fields: { contactFirstname: 'Annie', contactLastname: 'Lee' } });
-  expect(await seen()).toEqual([{ contactUUID, name: 'Annie Lee', address: 'ann@shop.example' }]);
+  const readPeople = async () => (await readBrowserData(store, asker, userUUID)).people;
+  expect(await readPeople()).toEqual([{ contactUUID, name: '', address: '' }]);
+  const claim = { ...newContact({ userUUID, address: 'ann@shop.example' }), ...asker, browser: true, verified: false };
+  await store.createContact({ ...claim, fields: { contactFirstname: 'Annie', contactLastname: 'Lee' } });
+  expect(await readPeople()).toEqual([{ contactUUID, name: 'Annie Lee', address: 'ann@shop.example' }]);
 });
 
-it('shows nothing of a contact that is erased between two reads', async () => {
+it('shows no data of a contact that is erased between two reads', async () => {
   const { store, asker, contactUUID } = await setUp();
-  const erased = { ...store, getContact: () => Promise.reject(new Refusal('erased_contact')) };
-  const { people, events } = await readBrowserData(erased, asker, userUUID);
+  const storeAfterErasure = { ...store, getContact: () => Promise.reject(new Refusal('erased_contact')) };
+  const { people, events } = await readBrowserData(storeAfterErasure, asker, userUUID);
   expect(people).toEqual([{ contactUUID, name: '', address: '' }]);
   expect(events).toMatchObject([{ contactUUID, loggedAnonymously: true }]);
 });
 
 it.each([
-  ['has a fault', new Error('disk')],
-  ['cannot answer now', new Refusal('unavailable')],
-])('does not take it for an erased contact when the store %s', async (_, error) => {
+  ['fails', new Error('disk')],
+  ['is unavailable', new Refusal('unavailable')],
+])('rejects instead of assuming an erased contact if the store %s', async (_, error) => {
   const { store, asker } = await setUp();
   const failing = { ...store, getContact: () => Promise.reject(error) };
   await expect(readBrowserData(failing, asker, userUUID)).rejects.toBe(error);

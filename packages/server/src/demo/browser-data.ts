@@ -4,7 +4,7 @@ import type { Asker, ClaimDetail, Store } from '../store/store.ts';
 
 const maxEvents = 50;
 
-/** A contact by this browser's own claims. Values from others are not shown. */
+/** A contact as claimed by this browser. Data from other senders is not shown. */
 interface Person {
   readonly contactUUID: string;
   readonly name: string;
@@ -19,20 +19,20 @@ interface PanelEvent {
   readonly attributes: readonly (readonly [attrID: string, attrValue: string])[];
   /** The owner; '' if the event has none. */
   readonly contactUUID: string;
-  /** Whether the event was logged before its user was linked to the contact. */
+  /** Whether the event was logged before the user was linked to the contact. */
   readonly loggedAnonymously: boolean;
 }
 
 export interface BrowserData {
   readonly userUUID: string;
-  /** Newest first, 50 at most. */
+  /** At most 50, newest first. */
   readonly events: readonly PanelEvent[];
   readonly hasMore: boolean;
   /** The owners of the events. */
   readonly people: readonly Person[];
 }
 
-const personOf = (contactUUID: string, claims: readonly ClaimDetail[]): Person => {
+const toPerson = (contactUUID: string, claims: readonly ClaimDetail[]): Person => {
   const latest = [...claims].sort((a, b) => b.updatedTime - a.updatedTime)[0];
   const { contactFirstname = '', contactLastname = '', contactEmailaddress = '' } = latest?.fields ?? {};
   return { contactUUID, name: `${contactFirstname} ${contactLastname}`.trim(), address: contactEmailaddress };
@@ -41,13 +41,13 @@ const personOf = (contactUUID: string, claims: readonly ClaimDetail[]): Person =
 const findPerson = async (store: Store, asker: Asker, userUUID: string, contactUUID: string): Promise<Person> => {
   try {
     const { claims = [] } = await store.getContact({ ...asker, contactUUID, include: ['claim'] });
-    return personOf(
+    return toPerson(
       contactUUID,
       claims.filter((claim) => claim.userUUID === userUUID),
     );
   } catch (error) {
     // The contact was erased after its events were read.
-    if (error instanceof Refusal && error.code !== 'unavailable') return personOf(contactUUID, []);
+    if (error instanceof Refusal && error.code !== 'unavailable') return toPerson(contactUUID, []);
     throw error;
   }
 };

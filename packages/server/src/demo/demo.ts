@@ -1,4 +1,4 @@
-/** The demo: a shop page with the script tag, and a panel that shows what the service stores about this browser. */
+/** The demo: a shop page with the script tag, and a panel with the data that the service stores about this browser. */
 import type { Hono } from 'hono';
 import type { PagePaths } from '../http/script-tag.ts';
 import { type DemoAccount, openDemoAccount } from './account.ts';
@@ -7,13 +7,13 @@ import { createPage } from './page.ts';
 import { createStream, type StreamOptions } from './stream.ts';
 
 export interface Demo extends Pick<DemoAccount, 'browserToken' | 'serverToken'> {
-  /** The number of its account. */
+  /** The number of the demo's account. */
   readonly account: number;
   /** Adds the demo's pages below `basePath`, which ends in a slash. */
   addTo(app: Hono, basePath: string): void;
 }
 
-/** Opens the demo. Undefined if the database has accounts and none of them is the demo's. */
+/** Opens the demo. Returns undefined if the database has other accounts but not the demo's. */
 export const openDemo = async ({
   paths,
   ...options

@@ -1,4 +1,4 @@
-/** Serves `/demo/`, the shop page, with the script tag as on any site. */
+/** Serves the shop page `/demo/`, with the same script tag as any site. */
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Handler } from 'hono';
@@ -7,8 +7,8 @@ import { answerHeaders } from './answer-headers.ts';
 
 const template = new URL('./page.html', import.meta.url);
 
-/** A policy that allows only scripts and styles with the nonce, and requests to this origin only. */
-const policy = (nonce: string): string =>
+/** Allows only scripts and styles with the nonce, and requests to this origin. */
+const createPolicy = (nonce: string): string =>
   [
     "default-src 'none'",
     `script-src 'nonce-${nonce}'`,
@@ -22,14 +22,14 @@ const policy = (nonce: string): string =>
 
 export const createPage = (browserToken: string, paths: PagePaths): Handler => {
   const page = readFileSync(template, 'utf8').replace('{snippet}', () =>
-    // Relative, because a proxy may serve the page below another path.
+    // A relative URL, because a proxy may serve the page under another path.
     scriptTag('..', browserToken, paths).replaceAll('<script', '<script nonce="{nonce}"'),
   );
   return (c) => {
     const nonce = randomBytes(16).toString('base64url');
     return c.html(page.replaceAll('{nonce}', nonce), 200, {
       ...answerHeaders,
-      'Content-Security-Policy': policy(nonce),
+      'Content-Security-Policy': createPolicy(nonce),
       'Cross-Origin-Opener-Policy': 'same-origin',
     });
   };

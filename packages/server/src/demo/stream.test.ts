@@ -6,7 +6,7 @@ import { createStream } from './stream.ts';
 
 const empty: EventPage = { events: [], next: null, through: 0 };
 
-/** The panel's stream over a store whose reads fail from the given one on, and what was logged. */
+/** Creates the panel's stream with a store whose reads fail starting with number `failsFrom`. */
 const setUp = (failsFrom: number) => {
   let reads = 0;
   let commit = () => {};
@@ -18,7 +18,7 @@ const setUp = (failsFrom: number) => {
         if (reads >= failsFrom) throw new Error('disk of ada@shop.example');
         return empty;
       },
-      getContact: () => Promise.reject(new Error('nobody asks')),
+      getContact: () => Promise.reject(new Error('unexpected call')),
       onCommit: (listener) => {
         commit = listener;
         return () => {};
@@ -30,28 +30,28 @@ const setUp = (failsFrom: number) => {
   });
   const headers = { host: 'localhost', cookie: 'userUUID=a-browser-of-a-test' };
   const env = { incoming: { socket: { remoteAddress: '127.0.0.1' } } };
-  const ask = (method = 'GET') => new Hono().get('/', stream).request('/', { method, headers }, env);
-  return { ask, commit: () => commit(), logged: () => logged };
+  const request = (method = 'GET') => new Hono().get('/', stream).request('/', { method, headers }, env);
+  return { request, commit: () => commit(), logged: () => logged };
 };
 
-it('is refused while the store does not answer, as often as it is asked', async () => {
-  const { ask, logged } = setUp(1);
-  for (let times = 0; times < 30; times++) expect((await ask()).status).toBe(500);
-  expect(logged()).toMatch(/the demo's panel failed/);
+it('responds with 500 to any number of requests while the store fails', async () => {
+  const { request, logged } = setUp(1);
+  for (let times = 0; times < 30; times++) expect((await request()).status).toBe(500);
+  expect(logged()).toMatch(/the demo panel failed/);
   expect(logged()).not.toContain('ada@');
 });
 
-it('is not begun for HEAD, which nobody would end', async () => {
-  const { ask } = setUp(100);
-  for (let times = 0; times < 30; times++) expect((await ask('HEAD')).status).toBe(200);
-  const response = await ask();
+it('opens no stream for HEAD requests', async () => {
+  const { request } = setUp(100);
+  for (let times = 0; times < 30; times++) expect((await request('HEAD')).status).toBe(200);
+  const response = await request();
   expect(response.status).toBe(200);
   await response.body?.cancel();
 });
 
-it('tells of a fault later on, and ends', async () => {
-  const { ask, commit, logged } = setUp(3);
-  const response = await ask();
+it('sends an error event and ends if a later read fails', async () => {
+  const { request, commit, logged } = setUp(3);
+  const response = await request();
   expect(response.status).toBe(200);
   setTimeout(commit, 100);
   const text = await response.text();

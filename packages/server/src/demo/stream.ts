@@ -1,4 +1,4 @@
-/** Serves `/demo/stream`: sends what the service stores about the calling browser, again after each change. */
+/** Serves `/demo/stream`, which sends the data stored about the calling browser, initially and after each change. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { userCookieName, userUUIDPattern } from '@firsthand/contract/identifiers';
 import type { HttpBindings } from '@hono/node-server';
@@ -20,11 +20,11 @@ export interface StreamOptions {
 }
 
 const maxStreams = 20;
-/** How often a stream checks for commits, which come in bursts, and whether the server is stopping. */
-const lookMs = 50;
+/** How often a stream checks for commits, which arrive in bursts, and for the server's shutdown. */
+const pollMs = 50;
 const heartbeatMs = 15_000;
 
-const failed = 'The service could not read its data. The reason is in its log.';
+const readErrorMessage = 'The service could not read its data. See its log for the reason.';
 
 const refuse = (status: 400 | 403 | 500 | 503, reason: string): Response =>
   new Response(`${reason}\n`, {
@@ -37,7 +37,7 @@ export const createStream = ({ store, asker, log, isStopping }: StreamOptions): 
 
   const read = async (userUUID: string) => JSON.stringify(await readBrowserData(store, asker, userUUID));
 
-  const report = (error: unknown) => log.error({ fault: describeFault(error) }, "the demo's panel failed");
+  const report = (error: unknown) => log.error({ fault: describeFault(error) }, 'the demo panel failed');
 
   const follow = async (stream: SSEStreamingApi, userUUID: string, first: string) => {
     let changed = true;
@@ -48,10 +48,10 @@ export const createStream = ({ store, asker, log, isStopping }: StreamOptions): 
     let sentAt = performance.now();
     try {
       await stream.writeSSE({ data: first });
-      for (; !stream.aborted && !isStopping(); await wait(lookMs)) {
+      for (; !stream.aborted && !isStopping(); await wait(pollMs)) {
         let data = sent;
         if (changed) {
-          // Before the read, so that a commit during it is not missed.
+          // Reset before the read, so that a commit during the read is not missed.
           changed = false;
           data = await read(userUUID);
         }
@@ -69,12 +69,13 @@ export const createStream = ({ store, asker, log, isStopping }: StreamOptions): 
   return async (c: Context) => {
     const { incoming } = (c.env ?? {}) as Partial<HttpBindings>;
     const visitor = { remoteAddress: incoming?.socket?.remoteAddress, headers: c.req.raw.headers };
-    if (!isLocalVisitor(visitor)) return refuse(403, 'This panel is only for browsers on the machine of the server.');
+    if (!isLocalVisitor(visitor))
+      return refuse(403, 'This panel is only available to browsers on the machine of the server.');
     const userUUID = getCookie(c, userCookieName);
     if (!userUUID || !userUUIDPattern.test(userUUID)) return refuse(400, 'This browser has no userUUID cookie yet.');
-    // A HEAD gets no stream, because no client would read or end it.
+    // No stream for HEAD requests, because no client would read or close it.
     if (c.req.method === 'HEAD') return c.body(null, 200, { ...answerHeaders, 'Content-Type': 'text/event-stream' });
-    if (open >= maxStreams) return refuse(503, 'Too many of these panels are open.');
+    if (open >= maxStreams) return refuse(503, 'Too many panels are open.');
     open += 1;
     let first: string;
     try {
@@ -82,7 +83,7 @@ export const createStream = ({ store, asker, log, isStopping }: StreamOptions): 
     } catch (error) {
       open -= 1;
       report(error);
-      return refuse(500, failed);
+      return refuse(500, readErrorMessage);
     }
     const response = streamSSE(c, async (stream) => {
       try {
@@ -90,7 +91,7 @@ export const createStream = ({ store, asker, log, isStopping }: StreamOptions): 
         await follow(stream, userUUID, first);
       } catch (error) {
         report(error);
-        await stream.writeSSE({ event: 'error', data: failed });
+        await stream.writeSSE({ event: 'error', data: readErrorMessage });
       } finally {
         open -= 1;
       }

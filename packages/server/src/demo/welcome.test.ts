@@ -12,7 +12,7 @@ const demo: Demo = {
 };
 const paths = { trackerPath: '/main.js' };
 
-it('prints the tokens of a new demo account, the script tag, and how to read back', () => {
+it('prints the tokens of a new demo account, the script tag, and how to read events', () => {
   const text = welcome({ url, databaseURL, demo, docs: true, consoleURL: `${url}/console/#code=abc`, paths });
   expect(text).toContain('keeps its data in ./data/firsthand.db');
   expect(text).toContain(`Demo page   ${url}/demo/`);
@@ -27,7 +27,7 @@ it('prints the tokens of a new demo account, the script tag, and how to read bac
   expect(text).toContain(`${url}/event/getEvent`);
 });
 
-it('prints the script tag and the sign-in link at every start, but the server token only once', () => {
+it('prints the script tag and the sign-in link on every start, but the server token only once', () => {
   const text = welcome({
     url,
     databaseURL,
@@ -43,15 +43,15 @@ it('prints the script tag and the sign-in link at every start, but the server to
   expect(text).not.toMatch(/server_\w/);
 });
 
-it('says why there is no demo page beside accounts of somebody else', () => {
+it('explains why there is no demo page if the database has other accounts', () => {
   const text = welcome({ url, databaseURL, demo: undefined, docs: false, consoleURL: undefined, paths });
   expect(text).toContain('none named "My site"');
   expect(text).toContain(`API         ${url}/openapi.json`);
   expect(text).not.toMatch(/\/(demo|docs)\//);
 });
 
-it('says that nothing is kept where nothing is', () => {
+it('warns that a database in memory loses its data', () => {
   const text = welcome({ url, databaseURL: 'sqlite::memory:', demo, docs: false, consoleURL: undefined, paths });
-  expect(text).toContain('forgets its data when it stops');
+  expect(text).toContain('loses its data when it stops');
   expect(text).not.toContain('firsthand demo-data');
 });

@@ -1,39 +1,38 @@
-/** The text that `firsthand serve --demo` prints. */
+/** The message that `firsthand serve --demo` prints. */
 import { ownPathAdvice, type PagePaths, scriptTag } from '../http/script-tag.ts';
 import { demoAccountName } from './account.ts';
 import type { Demo } from './demo.ts';
 
 interface WelcomeOptions {
-  /** The REST root, without a slash at its end. */
+  /** The REST root, without a trailing slash. */
   readonly url: string;
   readonly databaseURL: string;
   readonly demo: Demo | undefined;
-  /** Whether the server serves the documentation. */
+  /** Whether the documentation is served. */
   readonly docs: boolean;
-  /** The link to the console that signs in once. */
+  /** The one-time link that signs in to the console. */
   readonly consoleURL: string | undefined;
   readonly paths: PagePaths;
 }
 
-/** The text for the terminal. It has the server token only in the start that creates the account. */
+/** Includes the server token only if the account has just been created. */
 export const welcome = ({ url, databaseURL, demo, docs, consoleURL, paths }: WelcomeOptions): string => {
   const file = /^sqlite:(.*)/.exec(databaseURL)?.[1];
-  const keeps =
+  const storage =
     file === ':memory:'
-      ? 'forgets its data when it stops'
+      ? 'loses its data when it stops'
       : `keeps its data in ${file ?? 'the PostgreSQL of DATABASE_URL'}`;
-  const lines = ['', `Firsthand is running, and ${keeps}`, ''];
+  const lines = ['', `Firsthand is running, and ${storage}`, ''];
   if (consoleURL)
     lines.push(
       `  Console     ${consoleURL}`,
-      '              (this link signs in once, within ten minutes, on this machine)',
+      '              (a one-time link for this machine, valid for ten minutes)',
     );
   if (demo) lines.push(`  Demo page   ${url}/demo/`);
   lines.push(`  API         ${url}${docs ? '/docs/operations' : '/openapi.json'}`);
   if (docs) lines.push(`  Docs        ${url}/docs/`);
-  // No command reaches a database in memory.
-  if (file !== ':memory:')
-    lines.push('  Sample data npx firsthand demo-data    (fills a sample shop, to look around in)');
+  // Commands can't access a database in memory.
+  if (file !== ':memory:') lines.push('  Sample data npx firsthand demo-data    (creates an account with sample data)');
   if (!demo) {
     lines.push(
       '',
@@ -44,9 +43,9 @@ export const welcome = ({ url, databaseURL, demo, docs, consoleURL, paths }: Wel
     lines.push(
       '',
       ...(demo.serverToken === undefined
-        ? [`The account "${demoAccountName}" exists already.`, '', `  Browser token   ${demo.browserToken}`]
+        ? [`The account "${demoAccountName}" already exists.`, '', `  Browser token   ${demo.browserToken}`]
         : [
-            `The account "${demoAccountName}" was created. Its server token is secret, and shown this once:`,
+            `The account "${demoAccountName}" was created. Its server token is secret, and shown only once:`,
             '',
             `  Browser token   ${demo.browserToken}`,
             `  Server token    ${demo.serverToken}`,
@@ -58,7 +57,7 @@ export const welcome = ({ url, databaseURL, demo, docs, consoleURL, paths }: Wel
       '',
       ...ownPathAdvice,
       '',
-      'Open a page that has the tag, or the demo page, then read back what it logged:',
+      'Open a page with the tag, or the demo page, then read its events:',
       '',
       `  SERVER_TOKEN=${demo.serverToken ?? 'server_…    # lost? npx firsthand token create --help'}`,
       `  curl -H "Authorization: Bearer $SERVER_TOKEN" ${url}/event/getEvent`,

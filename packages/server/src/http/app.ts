@@ -1,4 +1,4 @@
-/** The HTTP application: makes its parts, and adds the route of each path. */
+/** The HTTP application: creates its parts and adds the routes. */
 import type { Socket } from 'node:net';
 import { pageNames } from '@firsthand/contract/identifiers';
 import { nearestName } from '@firsthand/contract/near-miss';
@@ -9,7 +9,7 @@ import type { Reports } from '../reports/questions.ts';
 import type { Store } from '../store/store.ts';
 import { createAuthentication } from './access/authentication.ts';
 import { bindingsOf, createAddressOf, createRequestAddress, senderNumber } from './access/client-address.ts';
-import { createFindGood } from './access/good-token.ts';
+import { createFindValidToken } from './access/good-token.ts';
 import { createNewNames } from './access/new-names.ts';
 import { createProxyNotice } from './access/proxy-notice.ts';
 import type { Quota } from './access/quota.ts';
@@ -69,40 +69,40 @@ export interface AppOptions extends CountrySources {
   readonly log: Logger;
   /** The prefix of all paths: `/`, or `/x/`. */
   readonly basePath: string;
-  /** The paths that pages use. `/main.js` if absent, and beside it the paths that it sends to. */
+  /** The paths that pages use: by default `/main.js`, which sends to its own folder. */
   readonly paths?: PagePaths;
-  /** Addresses or CIDR blocks of the proxies whose X-Forwarded-For is trusted. If empty, it is ignored. */
+  /** Addresses or CIDR blocks of trusted proxies. If empty, X-Forwarded-For is ignored. */
   readonly trustProxy: readonly string[];
   readonly rateLimits: RateLimits;
-  /** Answers reports, which are refused if it is absent. */
+  /** The report engine. If absent, reports are refused. */
   readonly reports?: Reports | undefined;
-  /** The quota of what each account stores; no limit if absent. */
+  /** The storage quota of each account; no limit if absent. */
   readonly quota?: Quota | undefined;
-  /** Called when a good token has arrived over a connection. */
+  /** Called when a valid token has arrived over a connection. */
   readonly vouch?: (socket: Socket) => void;
-  /** Notes the uses of tokens. If absent, those of the last 30 s are lost when the server stops. */
+  /** Records token uses. If absent, those of the last 30 s are lost when the server stops. */
   readonly tokenUse?: Pick<TokenUse, 'note'>;
-  /** `tracker` and `console`: the folders that these were built into. `docs`: the documentation. What is absent is not served. */
+  /** The build folders of the tracker and the console, and the documentation. Absent ones are not served. */
   readonly files: { readonly tracker?: string; readonly console?: string; readonly docs?: DocsFiles };
-  /** Counts what is asked and answered. */
+  /** Counts requests and responses. */
   readonly traffic?: Traffic;
-  /** Serves /metrics to requests with this token; to no others if absent. */
+  /** Access to /metrics, which is not served if absent. */
   readonly metrics?: MetricsAccess | undefined;
-  /** The origin of the console, where it is not this machine's. */
+  /** The origin of the console, if not only this machine may use it. */
   readonly consoleOrigin?: string | undefined;
   /** The codes of one-time links to the console. */
   readonly signInCodes?: SignInCodes;
   /** Hashes the passwords of members. */
   readonly passwords?: Passwords;
-  /** The sample shop, where somebody tries the server out; nobody is offered it if absent. */
+  /** The sample shop, for trying out the server; not offered if absent. */
   readonly sampleShop?: SampleShop | undefined;
-  /** What getService says of the settings. */
+  /** The settings that getService returns. */
   readonly serviceFacts?: ServiceFacts | undefined;
   /** A URI for /.well-known/security.txt, which is not served if absent. */
   readonly securityContact?: string | undefined;
   /** The time of day, in milliseconds since 1970. */
   readonly now?: () => number;
-  /** Whether the server is stopping. If so, streams end, /readyz reports 503, and no response is delayed. */
+  /** Whether the server is stopping: then streams end, /readyz returns 503, and no response is delayed. */
   readonly isStopping?: () => boolean;
 }
 
@@ -138,15 +138,15 @@ export const createApp = ({
     addressOf,
     unknownTokens: createRateLimit(rateLimits.unknownToken),
     noteUse: tokenUse.note,
-    noteGood: (c) => {
+    noteAuthenticated: (c) => {
       const { incoming } = bindingsOf(c);
       if (incoming?.socket) vouch?.(incoming.socket);
     },
     now,
   });
-  const findGood = createFindGood(authenticate);
+  const findValidToken = createFindValidToken(authenticate);
   const spendRefusal = createRefusalBudget({
-    findGood,
+    findValidToken,
     addressOf,
     trustProxy,
     rate: rateLimits.unprovenRequests,
@@ -155,7 +155,7 @@ export const createApp = ({
   const reading = {
     admit: createAdmission(),
     authenticate,
-    budgetOf: createParsingBudget(findGood, addressOf, rateLimits),
+    budgetOf: createParsingBudget(findValidToken, addressOf, rateLimits),
     now,
   };
   const requestAddress = createRequestAddress(trustProxy);
@@ -245,7 +245,7 @@ export const createApp = ({
   const base = basePath.replace(/\/$/, '');
   const { serve, notFound } = createRouteServer(log, spendRefusal, traffic);
   const add = (path: string, route: Route) => app.all(base + path, serve(route));
-  // The folders beside the root, which is one as well, because pages with an earlier tag go on sending to where they did.
+  // In addition to the root, which stays valid because pages with an older tag keep sending there.
   const pageFolders = [folderOf(trackerPath), apiPrefix];
   const addOperation = <Name extends OperationName>(name: Name) => {
     const pageName = (pageNames as Partial<Record<OperationName, string>>)[name];
@@ -272,7 +272,7 @@ export const createApp = ({
   if (metrics !== undefined) {
     const serveMetrics = serve(metricsRoute(metrics));
     const isAllowed = createHasToken(metrics.token);
-    // To others the path is not there, whatever the method.
+    // Without the token, the path does not exist for any method.
     app.all(`${base}/metrics`, (c, next) => (isAllowed(c.req.raw.headers) ? serveMetrics(c, next) : notFound(c)));
   }
   const serveMissingScript = files.tracker === undefined ? undefined : serve(missingScriptRoute(base, paths));

@@ -1,4 +1,4 @@
-/** Pages that another package has built, and the files that they load: how they are sent, and what they may do in a browser. */
+/** Serves pages built by other packages and the assets they load, with their security policy. */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
@@ -6,7 +6,7 @@ import { emptyAnswer } from './answers/answers.ts';
 import type { Route } from './routes.ts';
 import { type Form, formsOf, staticRoute } from './static-file.ts';
 
-/** Only its own files, and no HTML made of text by its script. */
+/** Allows only the server's own files, and no HTML built from strings (trusted types). */
 const policy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -20,9 +20,8 @@ const policy = [
   "trusted-types 'none'",
 ].join('; ');
 
-/** The headers of a page. */
 export const pageHeaders = {
-  // A changed setting shows at once. No page depends on the request, so that no cache can hold one for somebody else.
+  // Lets a changed setting take effect immediately. Pages don't depend on the request, so shared caches may store them.
   'Cache-Control': 'no-cache',
   'Content-Type': 'text/html; charset=utf-8',
   'Content-Security-Policy': policy,
@@ -42,7 +41,7 @@ const assetTypes: Readonly<Record<string, string>> = {
 export const escapeHTML = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 
-/** A page is compressed when it is first asked for: at this quality that takes about a millisecond. */
+/** Compresses a page on its first request, which takes about a millisecond at this quality. */
 export const compressed = (text: string): Form[] => {
   const bytes = Buffer.from(text);
   const params = { [constants.BROTLI_PARAM_QUALITY]: 5, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length };
@@ -53,7 +52,7 @@ export const compressed = (text: string): Form[] => {
   ];
 };
 
-/** To an address relative to the page, because a proxy may serve it below another path. */
+/** Redirects to a relative address, because a proxy may serve the page below another path. */
 export const redirect = (name: string, location: string): Route => ({
   name,
   methods: ['GET'],
@@ -62,13 +61,15 @@ export const redirect = (name: string, location: string): Route => ({
 
 interface Assets {
   readonly name: string;
-  /** The folder of the build. */
+  /** The build folder. */
   readonly folder: string;
-  /** The path under which the folder is served, with a slash at its end. */
+  /** The path under which the folder is served, with a trailing slash. */
   readonly path: string;
 }
 
-/** The routes of the files in `assets/`. Each has a hash of its content in its name, so that browsers may store it for ever. */
+/**
+ * Returns the routes of the files in `assets/`. Their names contain a content hash, so browsers may cache them forever.
+ */
 export const assetRoutes = ({ name, folder, path }: Assets): { readonly path: string; readonly route: Route }[] =>
   readdirSync(join(folder, 'assets')).flatMap((file) => {
     const type = assetTypes[file.split('.').at(-1) ?? ''];

@@ -51,7 +51,7 @@ describe('a page of the documentation', () => {
     ['/docs/guide', 'curl'],
     ['/docs/reference/', 'Reference'],
     ['/docs/reference/logEvent', 'picture'],
-  ])('is at %s, under a strict policy, and is asked for again each time', async (path, content) => {
+  ])('is served at %s with a strict policy, and revalidated each time', async (path, content) => {
     const { status, headers, bytes } = await request(path);
     expect(status).toBe(200);
     expect(bytes.toString()).toContain(content);
@@ -71,7 +71,7 @@ describe('a page of the documentation', () => {
     expect(headers.get('access-control-allow-origin')).toBeNull();
   });
 
-  it('names the address and the paths of this server', async () => {
+  it('contains the address and the paths of this server', async () => {
     expect(await text('/docs/guide')).toContain(`curl <span data-root>${root}</span>/x /s/main.js /s/main.full.js<`);
     expect(await text('/docs/reference/logEvent')).toContain('<code>/picture</code>');
     const paths = { trackerPath: '/assets/shop.js', apiPrefix: '/shop-data/' };
@@ -80,15 +80,15 @@ describe('a page of the documentation', () => {
       'curl <span data-root>https://shop.example/base</span>/x /s/assets/shop.js /s/assets/shop.full.js<',
     );
     expect(await text('/base/docs/reference/logEvent', {}, other)).toContain('<code>/shop-data/picture</code>');
-    const shown = (await text('/base/docs/', {}, other)).replaceAll(/<\/?(?:span[^>]*|h1|pre)>|Docs/g, '');
+    const page = (await text('/base/docs/', {}, other)).replaceAll(/<\/?(?:span[^>]*|h1|pre)>|Docs/g, '');
     const tag = scriptTag('https://shop.example/base', 'browser_…', paths);
     expect(
-      shown.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&quot;', '"').replaceAll('&amp;', '&'),
+      page.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&quot;', '"').replaceAll('&amp;', '&'),
     ).toBe(tag);
     expect((await request('/docs/', {}, other)).status).toBe(404);
   });
 
-  it('is the same whatever host a request names, so that no cache can be poisoned', async () => {
+  it('does not depend on the host in the request, so that caches cannot be poisoned', async () => {
     const page = await text('/docs/guide');
     for (const [name, value] of [
       ['Host', 'evil.example'],
@@ -103,14 +103,14 @@ describe('a page of the documentation', () => {
     }
   });
 
-  it('shows its address as text, whatever that holds', async () => {
+  it('escapes its address', async () => {
     const other = await another({}, `http://"><script>alert('&')</script>`);
     const page = await text('/docs/guide', {}, other);
     expect(page).toContain(`http://&quot;&gt;&lt;script&gt;alert('&amp;')&lt;/script&gt;`);
     expect(page).not.toContain('<script>');
   });
 
-  it('comes compressed, and once, by its ETag', async () => {
+  it('is compressed, and revalidated by ETag', async () => {
     const plain = await text('/docs/guide');
     const compressed = [
       ['br', brotliDecompressSync],
@@ -127,13 +127,13 @@ describe('a page of the documentation', () => {
     }
   });
 
-  it('answers HEAD, and no POST', async () => {
+  it('accepts HEAD but not POST', async () => {
     expect(await request('/docs/guide', { method: 'HEAD' })).toMatchObject({ status: 200, bytes: Buffer.alloc(0) });
     const { status, headers } = await request('/docs/guide', { method: 'POST' });
     expect([status, headers.get('allow')]).toEqual([405, 'GET, HEAD']);
   });
 
-  it.each(['/docs', '/docs/reference'])('%s leads to it, behind any proxy', async (path) => {
+  it.each(['/docs', '/docs/reference'])('is reached by a redirect from %s, behind any proxy', async (path) => {
     const { status, headers } = await request(path);
     const location = headers.get('location') ?? '';
     expect([status, new URL(location, `https://shop.example/s${path}`).pathname]).toEqual([308, `/s${path}/`]);
@@ -149,12 +149,12 @@ describe('a page of the documentation', () => {
     '/docs/assets/docs.0123abcd.css.gz',
     '/docs/..%2f..%2fpackage.json',
     '/docs/%00',
-  ])('is not at %s', async (path) => {
+  ])('is not served at %s', async (path) => {
     expect((await request(path)).status).toBe(404);
   });
 });
 
-it('what its pages load is kept for ever', async () => {
+it('caches assets forever', async () => {
   const path = '/docs/assets/docs.0123abcd.css';
   const { status, headers, bytes } = await request(path, { headers: { 'Accept-Encoding': 'gzip' } });
   expect([status, gunzipSync(bytes).toString()]).toEqual([200, style]);
@@ -162,7 +162,7 @@ it('what its pages load is kept for ever', async () => {
   expect(headers.get('content-type')).toBe('text/css; charset=utf-8');
 });
 
-it('a folder without a build is none', () => {
+it('recognizes a folder with a build', () => {
   expect(hasDocs(folder)).toBe(true);
   expect(hasDocs(join(folder, 'assets'))).toBe(false);
 });

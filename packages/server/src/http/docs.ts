@@ -1,4 +1,4 @@
-/** Serves the documentation that `packages/docs` has built, with the address and the paths of this server filled in. */
+/** Serves the documentation built by `packages/docs`, with this server's address and paths filled in. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { assetRoutes, compressed, escapeHTML, pageHeaders, redirect } from './built-pages.ts';
@@ -7,24 +7,27 @@ import { folderOf, hasScriptTag, type PagePaths, scriptTag } from './script-tag.
 import { staticRoute } from './static-file.ts';
 
 export interface DocsFiles {
-  /** The folder that the documentation was built into. */
+  /** The build folder of the documentation. */
   readonly folder: string;
-  /** The URL below which the server listens, without a slash at its end. Called at the first request for a page. */
+  /** Returns the server's base URL, without a trailing slash. Called on the first request for a page. */
   readonly root: () => string;
 }
 
-/** The folder that pages send to. */
+/** Returns the folder that pages send to. */
 const requestFolder = ({ trackerPath, apiPrefix = folderOf(trackerPath) }: PagePaths): string => apiPrefix;
 
-/** Fills in the places of a page (`places` in packages/docs/build/page.ts), which are in its text and not in attributes. */
+/**
+ * Fills in a page's placeholders (`placeholders` in packages/docs/build/page.ts), which occur only in text, not in
+ * attributes.
+ */
 const fill = (page: string, root: string, paths: PagePaths): string => {
   const { trackerPath } = paths;
   const values: Readonly<Record<string, () => string>> = {
     'script-tag': () =>
-      escapeHTML(hasScriptTag() ? scriptTag('{firsthand:root}', 'browser_…', paths) : 'npm run build makes the script'),
+      escapeHTML(hasScriptTag() ? scriptTag('{firsthand:root}', 'browser_…', paths) : 'not built: run npm run build'),
     'tracker-stem': () => escapeHTML(trackerPath.replace(/\.js$/, '')),
     'page-folder': () => escapeHTML(requestFolder(paths)),
-    // The script of the page replaces it by the address under which the reader has reached the server.
+    // The page's script replaces it with the address at which the reader reached the server.
     root: () => `<span data-root>${escapeHTML(root)}</span>`,
   };
   return Object.entries(values).reduce(
@@ -36,7 +39,9 @@ const fill = (page: string, root: string, paths: PagePaths): string => {
 
 const name = 'docs';
 
-/** The routes of the documentation: `/docs/`, `/docs/<guide>`, `/docs/reference/<operation>`, and the files that the pages load. */
+/**
+ * Returns the routes of the documentation: `/docs/`, `/docs/<guide>`, `/docs/reference/<operation>`, and their assets.
+ */
 export const docsRoutes = (
   { folder, root }: DocsFiles,
   paths: PagePaths,
@@ -46,7 +51,7 @@ export const docsRoutes = (
     .flatMap(files)
     .filter((file) => file.endsWith('.html'))
     .map((file) => {
-      // Read now: a build may replace the files while the server runs.
+      // Read now because a build may replace the files while the server runs.
       const page = readFileSync(join(folder, file), 'utf8');
       const forms = () => compressed(fill(page, root(), paths));
       return {
@@ -58,7 +63,7 @@ export const docsRoutes = (
     ...pages,
     ...assetRoutes({ name, folder, path: '/docs/' }),
     { path: '/docs', route: redirect(name, 'docs/') },
-    // Warnings of the tracker name it below the folder of requests, followed by the code as the anchor.
+    // The tracker's warnings link to this path in the request folder, with the code as the anchor.
     ...[...new Set(['/', requestFolder(paths)])].map((base) => ({
       path: `${base}docs/errors`,
       route: redirect(name, posix.relative(`${base}docs`, '/docs/reference/errors')),
@@ -67,5 +72,5 @@ export const docsRoutes = (
   ];
 };
 
-/** Whether the folder holds a build. */
+/** Whether the folder contains a build. */
 export const hasDocs = (folder: string): boolean => existsSync(join(folder, 'index.html'));

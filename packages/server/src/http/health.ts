@@ -1,25 +1,25 @@
-/** Routes for monitoring: the liveness and the readiness of the server. */
+/** Routes for monitoring: liveness and readiness. */
 import { Refusal } from '../shared/refusal.ts';
 import { version } from '../shared/version.ts';
 import type { Store } from '../store/store.ts';
 import { jsonAnswer } from './answers/answers.ts';
 import type { Route } from './routes.ts';
 
-/** Liveness: returns the version, and checks nothing. */
+/** Liveness: returns the version without checking anything. */
 export const healthRoute: Route = {
   name: 'healthz',
   methods: ['GET'],
   answer: (_, exchange) => jsonAnswer(exchange, { version, status: '200' }),
 };
 
-/** Readiness: the store passes its check, and the server is not stopping. Otherwise 503 `unavailable`. */
+/** Readiness: 503 `unavailable` if the store fails its check or the server is stopping. */
 export const readinessRoute = (store: Store, isStopping: () => boolean): Route => ({
   name: 'readyz',
   methods: ['GET'],
   answer: async (_, exchange) => {
     if (isStopping()) throw new Refusal('unavailable', { message: 'the server is stopping' });
     await store.check().catch((cause) => {
-      throw new Refusal('unavailable', { message: 'the store is not fit to serve', cause });
+      throw new Refusal('unavailable', { message: 'the store failed its health check', cause });
     });
     return jsonAnswer(exchange, { status: '200' });
   },

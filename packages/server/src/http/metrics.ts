@@ -14,12 +14,12 @@ export const metricsType = 'text/plain; version=0.0.4; charset=utf-8';
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
 
-/** Returns a function that says whether a request has the token. Its time says nothing about how much of a guess is right. */
+/** Returns a function that checks a request for the token, in constant time. */
 export const createHasToken = (token: string) => {
   const expected = digest(token);
   return (headers: Headers): boolean => {
-    const [, given = ''] = /^Bearer ([\w-]{1,200})$/i.exec(headers.get('authorization') ?? '') ?? [];
-    return timingSafeEqual(digest(given), expected);
+    const [, sent = ''] = /^Bearer ([\w-]{1,200})$/i.exec(headers.get('authorization') ?? '') ?? [];
+    return timingSafeEqual(digest(sent), expected);
   };
 };
 

@@ -2,7 +2,10 @@ import { openAPI } from '@firsthand/contract/openapi';
 import { headersOf } from './answers/answers.ts';
 import type { Route } from './routes.ts';
 
-/** The route of `/openapi.json`, whose text is made at the first request. `base` is the path prefix of all operations. */
+/**
+ * Returns the route of `/openapi.json`, which is generated on the first request. `base` is the path prefix of all
+ * operations.
+ */
 export const documentRoute = (base: string): Route => {
   let text: string | undefined;
   return {

@@ -7,7 +7,7 @@ import { openScene, type Scene } from '../../test/fixtures/scene.ts';
 
 const names = Object.keys(pageNames) as (keyof typeof pageNames)[];
 
-it('there is one for each operation that is open to pages, and for no other', () => {
+it('exist for exactly the operations that are open to pages', () => {
   const open = Object.entries(operations).filter(([, operation]) => 'openToPages' in operation);
   expect(names.toSorted()).toEqual(open.map(([name]) => name).toSorted());
 });
@@ -24,21 +24,21 @@ describe.each(folders)('below %s', (folder) => {
 
   const user = () => ({ tokenUUID: scene.tokens.browser, userUUID: newUserUUID() });
 
-  it('pages log, say who they are and ask for that', async () => {
+  it('lets pages log events, identify visitors and read contacts', async () => {
     const { tokenUUID, userUUID } = user();
     const events = await scene.post(`${folder}update`, { tokenUUID, userUUID, event: [{ eventID: 1 }] });
     expect(events.body).toMatchObject({ status: '200', event: [{ status: '200' }] });
     const fields = { tokenUUID, userUUID, contactEmailaddress: newAddress(), contactProfileID: 'customer' };
     const { body } = await scene.post(`${folder}form`, fields);
     const { contactUUID } = body;
-    const shown = await scene.get(`${folder}profile`, { tokenUUID, contactUUID }, { Origin: 'https://shop.example' });
-    expect(shown.body.contact.contactEmailaddress).toBe(fields.contactEmailaddress);
-    expect(shown.headers.get('access-control-allow-origin')).toBe('*');
+    const profile = await scene.get(`${folder}profile`, { tokenUUID, contactUUID }, { Origin: 'https://shop.example' });
+    expect(profile.body.contact.contactEmailaddress).toBe(fields.contactEmailaddress);
+    expect(profile.headers.get('access-control-allow-origin')).toBe('*');
     const stored = await scene.get('/tea/event/getEvent', { tokenUUID: scene.tokens.server, userUUID });
     expect(stored.body.event).toHaveLength(1);
   });
 
-  it('a mail or a page without scripts logs with a picture', async () => {
+  it('logs events with an image, for e-mails and pages without scripts', async () => {
     const sender = user();
     const { status, headers } = await scene.get(
       `${folder}picture`,
@@ -64,13 +64,13 @@ describe.each(folders)('below %s', (folder) => {
     );
   });
 
-  it('a read is still a read, and a write takes no GET', async () => {
+  it('accepts only GET for reads and only POST for writes', async () => {
     expect((await scene.get(`${folder}update`, {})).status).toBe(405);
     expect((await scene.post(`${folder}profile`, {})).status).toBe(405);
   });
 });
 
-it('the published paths stay, and no other folder has the names', async () => {
+it('serves the published paths, and the page names in no other folder', async () => {
   const scene = await openScene({ basePath: '/tea/', paths });
   for (const path of ['/tea/event/logEvent', '/tea/logEvent']) {
     const { status } = await scene.post(path, { tokenUUID: scene.tokens.browser, userUUID: newUserUUID(), eventID: 1 });

@@ -9,21 +9,21 @@ import { noRateLimits, openScene, type Scene } from '../../test/fixtures/scene.t
 import { Refusal } from '../shared/refusal.ts';
 import type { Store } from '../store/store.ts';
 
-const open: { close(): unknown }[] = [];
+const resources: { close(): unknown }[] = [];
 afterEach(async () => {
-  for (const thing of open.splice(0)) await thing.close();
+  for (const resource of resources.splice(0)) await resource.close();
 });
-const begin = async (...options: Parameters<typeof openScene>) => {
+const openTestScene = async (...options: Parameters<typeof openScene>) => {
   const scene = await openScene(...options);
-  open.push(scene);
+  resources.push(scene);
   return scene;
 };
 
 describe('an unknown path', () => {
   it.each(['/', '/event', '/event/logEvents/', '/Event/LogEvent', '/tracker.js', '/ada.lovelace@example.com?a=b'])(
-    'is 404: %s',
+    'returns 404: %s',
     async (path) => {
-      const scene = await begin();
+      const scene = await openTestScene();
       const { status, body, headers } = await scene.send(path);
       expect([status, body.error.code, body.status]).toEqual([404, 'unknown_operation', '404']);
       expect(headers.get('x-request-id')).toBe(body.requestID);
@@ -32,33 +32,33 @@ describe('an unknown path', () => {
   );
 });
 
-describe('a path that is nearly that of an operation', () => {
+describe('a path similar to an operation’s', () => {
   it.each([
     ['/event/getEvents', '/event/getEvent'],
     ['/getEvent', '/event/getEvent'],
     ['/event/log_event', '/event/logEvent'],
     ['/x/contact/createcontact', '/contact/createContact'],
-  ])('is answered with the right one: %s', async (path, meant) => {
-    const scene = await begin();
+  ])('returns 404 with a suggestion: %s', async (path, suggestion) => {
+    const scene = await openTestScene();
     const { status, body } = await scene.send(path);
-    expect([status, body.error.message]).toEqual([404, `no operation has this path. Did you mean ${meant}?`]);
+    expect([status, body.error.message]).toEqual([404, `no operation has this path. Did you mean ${suggestion}?`]);
   });
 
-  it('is answered with the base path', async () => {
-    const scene = await begin({ basePath: '/s/' });
+  it('returns a suggestion with the base path', async () => {
+    const scene = await openTestScene({ basePath: '/s/' });
     expect((await scene.send('/event/getEvent')).body.error.message).toContain('Did you mean /s/event/getEvent?');
   });
 });
 
-describe('a method that a path does not take', () => {
+describe('an unsupported method', () => {
   it.each([
     ['GET', '/event/logEvents', 'POST, OPTIONS'],
     ['DELETE', '/logEvent', 'POST, GET, HEAD, OPTIONS'],
     ['POST', '/event/getEvent', 'GET, HEAD'],
     ['OPTIONS', '/event/getEvent', 'GET, HEAD'],
     ['PUT', '/healthz', 'GET, HEAD'],
-  ])('is 405 with those that it takes: %s %s', async (method, path, allow) => {
-    const scene = await begin();
+  ])('returns 405 with the allowed ones: %s %s', async (method, path, allow) => {
+    const scene = await openTestScene();
     const { status, body, headers } = await scene.send(path, { method });
     expect([status, body.error.code, headers.get('allow')]).toEqual([405, 'method_not_allowed', allow]);
     expect(body.error.message).toBe(`the path takes ${allow}, not ${method}`);
@@ -70,17 +70,17 @@ describe('an Authorization header', () => {
     ['Basic c2VydmVyOnNlY3JldA==', 'the Authorization header must be `Bearer <token>`, not Basic'],
     ['server_secretsecretsecretsecret', 'the Authorization header must be `Bearer <token>`'],
     ['Bearer', 'the Authorization header must be `Bearer <token>`'],
-    ['', 'the request has no token: neither the field `tokenUUID` nor `Authorization: Bearer <token>`'],
-  ])('that holds no token is 401 with what to send: %s', async (Authorization, message) => {
-    const scene = await begin();
+    ['', 'the request has no token: send `Authorization: Bearer <token>` or the field `tokenUUID`'],
+  ])('without a token returns 401 with what to send: %s', async (Authorization, message) => {
+    const scene = await openTestScene();
     const { status, body } = await scene.send('/event/getEvent', { headers: { Authorization } });
     expect([status, body.error.code, body.error.message]).toEqual([401, 'missing_token', message]);
   });
 });
 
 describe('a base path', () => {
-  it.each(['/x/', '/x/y/'])('stands in front of every path: %s', async (basePath) => {
-    const scene = await begin({ basePath });
+  it.each(['/x/', '/x/y/'])('precedes every path: %s', async (basePath) => {
+    const scene = await openTestScene({ basePath });
     for (const path of ['healthz', 'readyz', 'openapi.json']) {
       expect((await scene.send(`${basePath}${path}`)).status).toBe(200);
       expect((await scene.send(`/${path}`)).status).toBe(404);
@@ -91,33 +91,33 @@ describe('a base path', () => {
   });
 });
 
-describe('the routes for whoever runs the service', () => {
-  it('say that it lives and is ready', async () => {
-    const scene = await begin();
+describe('the monitoring routes', () => {
+  it('report that the server is live and ready', async () => {
+    const scene = await openTestScene();
     const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
     expect((await scene.send('/healthz')).body).toEqual({ version, status: '200' });
     expect((await scene.send('/readyz')).body).toEqual({ status: '200' });
     expect((await scene.send('/readyz', { method: 'POST' })).headers.get('allow')).toBe('GET, HEAD');
   });
 
-  it('say that it isn’t ready when the store is not fit', async () => {
+  it('report that the server is not ready if the store fails its check', async () => {
     const check = () => Promise.reject(new Error('disk gone'));
-    const scene = await begin({ wrap: (store) => ({ ...store, check }) });
+    const scene = await openTestScene({ wrap: (store) => ({ ...store, check }) });
     expect((await scene.send('/healthz')).status).toBe(200);
     const { status, body, headers } = await scene.send('/readyz');
     expect([status, body.error.code, headers.get('retry-after')]).toEqual([503, 'unavailable', '1']);
   });
 
-  it('say so while the server stops', async () => {
-    const scene = await begin({ isStopping: () => true });
+  it('report that the server is not ready while it stops', async () => {
+    const scene = await openTestScene({ isStopping: () => true });
     expect((await scene.send('/readyz')).status).toBe(503);
     expect((await scene.send('/healthz')).status).toBe(200);
   });
 });
 
 describe('a fault', () => {
-  it('is 500 without a word of why, which is in the log under the requestID', async () => {
-    const scene = await begin({
+  it('returns 500 without details, which are logged with the requestID', async () => {
+    const scene = await openTestScene({
       wrap: (store) => ({
         ...store,
         logEvents: () => Promise.reject(Object.assign(new Error('bug with ada@example.com'), { row: 'secret row' })),
@@ -139,9 +139,9 @@ describe('a fault', () => {
     expect(scene.logged()).not.toContain('secret row');
   });
 
-  it('of keeping is 503, to be tried again after the seconds that the store says', async () => {
+  it('of the store returns 503 with the retry delay from the store', async () => {
     const logEvents = () => Promise.reject(new Refusal('unavailable', { retryAfterSeconds: 4.2 }));
-    const scene = await begin({ wrap: (store) => ({ ...store, logEvents }) });
+    const scene = await openTestScene({ wrap: (store) => ({ ...store, logEvents }) });
     const event = { tokenUUID: scene.tokens.browser, userUUID: newUserUUID(), eventID: 1 };
     const { status, body, headers } = await scene.post('/logEvent', event);
     expect([status, body.error.code, headers.get('retry-after')]).toEqual([503, 'unavailable', '5']);
@@ -149,7 +149,7 @@ describe('a fault', () => {
 });
 
 describe('rate limits', () => {
-  const limit = (of: Partial<typeof noRateLimits>) => begin({ rateLimits: { ...noRateLimits, ...of } });
+  const limit = (of: Partial<typeof noRateLimits>) => openTestScene({ rateLimits: { ...noRateLimits, ...of } });
   const from = (remoteAddress: string) => ({ incoming: { socket: { remoteAddress } } });
   const one = { perSecond: 0.1, burst: 1 };
   const sendEvent = (scene: Scene, kind: 'browser' | 'server', fields = {}, env?: object) =>
@@ -162,7 +162,7 @@ describe('rate limits', () => {
       env,
     );
 
-  it('bind the bytes that a browser token, an address and a user may have stored', async () => {
+  it('limit the stored bytes of a browser token, an address and a user', async () => {
     const eventAttrArray = [{ attrID: 'note', attrValue: 'x'.repeat(2_000) }];
     for (const name of ['tokenBytes', 'addressBytes', 'userBytes'] as const) {
       const scene = await limit({ [name]: { perSecond: 100, burst: 4_000 } });
@@ -173,12 +173,12 @@ describe('rate limits', () => {
       expect((await sendEvent(scene, 'server', { userUUID, eventAttrArray })).status).toBe(200);
       const users = Array.from({ length: 20 }, () => ({ userUUID: newUserUUID(), eventID: 1 }));
       const batch = { tokenUUID: scene.tokens.browser, event: users };
-      const bound = name === 'userBytes' ? 200 : 429;
-      expect((await scene.post('/event/logEvents', batch)).status).toBe(bound);
+      const expected = name === 'userBytes' ? 200 : 429;
+      expect((await scene.post('/event/logEvents', batch)).status).toBe(expected);
     }
   });
 
-  it('bind a browser token, and say when to try again', async () => {
+  it('limit a browser token, and report when to retry', async () => {
     const scene = await limit({ token: one });
     expect((await sendEvent(scene, 'browser')).status).toBe(200);
     const { status, body, headers } = await sendEvent(scene, 'browser');
@@ -189,7 +189,7 @@ describe('rate limits', () => {
     expect((await sendEvent(scene, 'server')).status).toBe(200);
   });
 
-  it('bind an address', async () => {
+  it('limit an address', async () => {
     const scene = await limit({ address: one });
     const statuses = [];
     for (const address of ['192.0.2.1', '192.0.2.1', '192.0.2.2'])
@@ -197,7 +197,7 @@ describe('rate limits', () => {
     expect(statuses).toEqual([200, 429, 200]);
   });
 
-  it('bind a user', async () => {
+  it('limit a user', async () => {
     const scene = await limit({ user: one });
     const userUUID = newUserUUID();
     expect((await sendEvent(scene, 'browser', { userUUID })).status).toBe(200);
@@ -205,7 +205,7 @@ describe('rate limits', () => {
     expect((await sendEvent(scene, 'browser')).status).toBe(200);
   });
 
-  it('count the events of a batch, and what is refused for its content', async () => {
+  it('count the events of a batch, and requests with invalid content', async () => {
     const scene = await limit({ token: { perSecond: 0.1, burst: 10 } });
     const batch = (events: number) =>
       scene.post('/event/logEvents', {
@@ -220,7 +220,7 @@ describe('rate limits', () => {
     expect((await sendEvent(scene, 'browser', { eventID: 'none' })).status).toBe(429);
   });
 
-  it.each(['createContactAddress', 'createContactUser'])('bind createContact tighter: %s', async (name) => {
+  it.each(['createContactAddress', 'createContactUser'])('limit createContact more strictly: %s', async (name) => {
     const scene = await limit({ [name]: one });
     const userUUID = newUserUUID();
     const create = () =>
@@ -234,12 +234,12 @@ describe('rate limits', () => {
     expect((await sendEvent(scene, 'browser', { userUUID })).status).toBe(200);
   });
 
-  it('count addresses behind a trusted proxy, and no others', async () => {
+  it('count client addresses behind a trusted proxy only', async () => {
     for (const [trustProxy, expected] of [
       [['10.0.0.0/8'], [200, 200, 429]],
       [[], [200, 429, 429]],
     ] as const) {
-      const scene = await begin({ rateLimits: { ...noRateLimits, address: one }, trustProxy });
+      const scene = await openTestScene({ rateLimits: { ...noRateLimits, address: one }, trustProxy });
       const statuses = [];
       for (const client of ['192.0.2.1', '192.0.2.2', '192.0.2.1']) {
         const query = new URLSearchParams({ tokenUUID: scene.tokens.browser, userUUID: newUserUUID(), eventID: '1' });
@@ -251,7 +251,7 @@ describe('rate limits', () => {
   });
 });
 
-describe('a proxy that nobody told of', () => {
+describe('an unlisted proxy', () => {
   const ask = async (
     scene: Scene,
     { peer, headers, kind = 'browser' }: { peer: string; headers: Record<string, string>; kind?: 'browser' | 'server' },
@@ -269,8 +269,8 @@ describe('a proxy that nobody told of', () => {
     ['10.1.2.3', { Forwarded: 'for=198.51.100.7' }],
     ['192.168.1.1', { 'X-Forwarded-For': 'nonsense' }],
     ['fd00::1', { Forwarded: 'for=198.51.100.7' }],
-  ])('on %s is reported once, without the address of a visitor', async (peer, headers) => {
-    const scene = await begin();
+  ])('on %s is reported once, without a visitor’s address', async (peer, headers) => {
+    const scene = await openTestScene();
     for (let times = 0; times < 3; times++) await ask(scene, { peer, headers });
     expect(warnings(scene)).toBe(1);
     expect(scene.logged()).not.toContain('198.51');
@@ -281,44 +281,44 @@ describe('a proxy that nobody told of', () => {
     ['a header from a public address', '203.0.113.9', { 'X-Forwarded-For': '198.51.100.7' }, {}],
     ['a trusted proxy', '127.0.0.1', { 'X-Forwarded-For': '198.51.100.7' }, { trustProxy: ['127.0.0.1'] }],
     ['no address', '', { 'X-Forwarded-For': '198.51.100.7' }, {}],
-  ])('is not seen in %s', async (_, peer, headers, options) => {
-    const scene = await begin(options);
+  ])('is not suspected for %s', async (_, peer, headers, options) => {
+    const scene = await openTestScene(options);
     await ask(scene, { peer, headers: headers as Record<string, string> });
     expect(warnings(scene)).toBe(0);
   });
 
-  it('is noted for the doctor once an hour, and forgotten where proxies are trusted', async () => {
-    const noted: (number | null)[] = [];
+  it('is noted for the doctor once an hour, until a proxy is trusted', async () => {
+    const notes: (number | null)[] = [];
     let time = Date.UTC(2026, 5, 1, 12);
     const wrap = (store: Store): Store => ({
       ...store,
       noteUnknownProxy: async ({ seenTime }) => {
-        noted.push(seenTime);
-        throw new Error('not kept');
+        notes.push(seenTime);
+        throw new Error('not stored');
       },
     });
-    const scene = await begin({ wrap, now: () => time });
-    const seen = async () => ask(scene, { peer: '127.0.0.1', headers: { 'X-Forwarded-For': '198.51.100.7' } });
+    const scene = await openTestScene({ wrap, now: () => time });
+    const sendForwarded = async () => ask(scene, { peer: '127.0.0.1', headers: { 'X-Forwarded-For': '198.51.100.7' } });
     for (const minutes of [0, 30, 29, 1, 30]) {
       time += minutes * 60_000;
-      await seen();
+      await sendForwarded();
     }
-    expect(noted).toEqual([time - 90 * 60_000, time - 30 * 60_000]);
+    expect(notes).toEqual([time - 90 * 60_000, time - 30 * 60_000]);
     expect(warnings(scene)).toBe(1);
-    await begin({ wrap, trustProxy: ['127.0.0.1'] });
-    expect(noted.at(-1)).toBeNull();
+    await openTestScene({ wrap, trustProxy: ['127.0.0.1'] });
+    expect(notes.at(-1)).toBeNull();
   });
 
-  it('does not matter to a server token, which has no rate limit', async () => {
-    const scene = await begin();
+  it('is not reported for a server token, which has no rate limit', async () => {
+    const scene = await openTestScene();
     await ask(scene, { peer: '127.0.0.1', headers: { 'X-Forwarded-For': '198.51.100.7' }, kind: 'server' });
     expect(warnings(scene)).toBe(0);
   });
 });
 
 describe('the log', () => {
-  it('holds no token, no e-mail address and no query string, whatever the request', async () => {
-    const scene = await begin();
+  it('contains no token, e-mail address or query string of any request', async () => {
+    const scene = await openTestScene();
     const contactEmailaddress = 'ada.lovelace@example.com';
     const fields = { userUUID: newUserUUID(), contactEmailaddress, contactProfileID: 'p', eventID: 1 };
     const { send, post, get, tokens } = scene;
@@ -348,7 +348,7 @@ describe('the log', () => {
       milliseconds: expect.any(Number),
       requestID: expect.any(String),
     });
-    // A requestID is random: it may hold the letters of a short secret.
+    // A requestID is random and may contain the letters of a short secret.
     const logged = scene.logged().replaceAll(/"requestID":"[\w-]{21}"/g, '');
     for (const secret of [...Object.values(tokens), 'guessed', 'lovelace', 'ada', '?', 'tokenUUID', fields.userUUID]) {
       expect(logged).not.toContain(secret);
@@ -358,12 +358,12 @@ describe('the log', () => {
 
 describe('on a socket', () => {
   const listen = async () => {
-    const scene = await begin();
+    const scene = await openTestScene();
     const server = createAdaptorServer({ fetch: scene.app.fetch }) as Server;
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
-    // Before the scene, whose store it uses.
-    open.unshift({
+    // Closed before the scene, whose store it uses.
+    resources.unshift({
       close: () => {
         const closed = once(server, 'close');
         server.close();
@@ -377,7 +377,7 @@ describe('on a socket', () => {
   const event = (scene: Scene, fields = {}) =>
     JSON.stringify({ tokenUUID: scene.tokens.browser, userUUID: newUserUUID(), eventID: 1, ...fields });
 
-  it('a client that goes away in the middle of its body leaves no trace', async () => {
+  it('ignores a client that disconnects in the middle of its body', async () => {
     const { scene, port, url } = await listen();
     for (let times = 0; times < 20; times++) {
       const socket = connect(port, '127.0.0.1');
@@ -389,7 +389,7 @@ describe('on a socket', () => {
     expect(scene.logged()).not.toContain('"level":50');
   });
 
-  it('an event whose page has gone is kept', async () => {
+  it('stores an event whose page has been closed', async () => {
     const { scene, port } = await listen();
     const userUUID = newUserUUID();
     const body = event(scene, { userUUID });
@@ -406,7 +406,7 @@ describe('on a socket', () => {
       .toBe(1);
   });
 
-  it('a body that is too large is answered 413, and the connection lives on', async () => {
+  it('refuses a body that is too large with 413, and keeps serving', async () => {
     const { scene, url } = await listen();
     const large = await fetch(`${url}/logEvent`, { method: 'POST', body: 'x'.repeat(200_000) });
     expect(large.status).toBe(413);
@@ -421,7 +421,7 @@ describe('on a socket', () => {
     expect((await fetch(`${url}/logEvent`, { method: 'POST', body: event(scene) })).status).toBe(200);
   });
 
-  it('answers come with their length, and HEAD without a body', async () => {
+  it('sends responses with their length, and HEAD without a body', async () => {
     const { scene, url } = await listen();
     const response = await fetch(`${url}/logEvent`, { method: 'POST', body: event(scene) });
     expect(Number(response.headers.get('content-length'))).toBe((await response.text()).length);

@@ -1,4 +1,4 @@
-/** The parts that all routes share: methods, preflights, the requestID, responses for refusals and faults, the log line. */
+/** What all routes share: methods, preflights, the requestID, responses to refusals and faults, and the log line. */
 import { RequestError } from '@hono/node-server';
 import type { Context, Handler } from 'hono';
 import { nanoid } from 'nanoid';
@@ -16,7 +16,7 @@ export interface Route {
   readonly openToPages?: boolean | undefined;
   /** Its name in /metrics, where several routes may share one. */
   readonly name?: string;
-  /** What the log has in place of a path that holds a secret. */
+  /** Replaces a path that contains a secret in the log. */
   readonly loggedPath?: string;
   readonly answer: (c: Context, exchange: Exchange) => Response | Promise<Response>;
 }
@@ -27,8 +27,8 @@ const allowedMethods = (methods: Route['methods']): string[] =>
 const newExchange = (openToPages = false): Exchange => ({ requestID: nanoid(), openToPages });
 
 /**
- * Returns `serve`, which makes the handler of a route, and `notFound`, the handler for all other paths. Neither handler throws.
- * `spendRefusal` is called with each error before the response is made.
+ * Returns `serve`, which creates a route's handler, and `notFound`, the handler for all other paths. Neither handler
+ * throws. `spendRefusal` is called with each error before the response is built.
  */
 export const createRouteServer = (log: Logger, spendRefusal: SpendRefusal, traffic: Traffic = createTraffic()) => {
   const toRefusal = createToRefusal(log);
@@ -39,7 +39,7 @@ export const createRouteServer = (log: Logger, spendRefusal: SpendRefusal, traff
     return refusalAnswer(exchange, refusal, refusal.code === 'method_not_allowed' ? { Allow: allow } : undefined);
   };
 
-  /** The log line has the path, which is one of ours and so holds no data of the client (else `loggedPath`), and no query string. */
+  /** Logs no query string, and only paths without client data: `loggedPath` replaces others. */
   const serve = ({ name = 'other', methods, openToPages = false, loggedPath, answer }: Route): Handler => {
     const count = traffic.counting(name);
     const allowed = allowedMethods(methods);
@@ -54,8 +54,8 @@ export const createRouteServer = (log: Logger, spendRefusal: SpendRefusal, traff
       try {
         if (allowed.includes(method)) response = await answer(c, exchange);
         else if (method === 'OPTIONS' && openToPages) {
-          const asked = c.req.raw.headers.get('access-control-request-headers') ?? '';
-          response = emptyAnswer(exchange, 204, preflightHeaders(allowed, asked));
+          const requested = c.req.raw.headers.get('access-control-request-headers') ?? '';
+          response = emptyAnswer(exchange, 204, preflightHeaders(allowed, requested));
         } else {
           const message = `the path takes ${allow}, not ${method.slice(0, 16)}`;
           throw new Refusal('method_not_allowed', { message });
@@ -63,11 +63,11 @@ export const createRouteServer = (log: Logger, spendRefusal: SpendRefusal, traff
       } catch (error) {
         response = await refuse(c, exchange, error, allow);
       }
-      const took = performance.now() - started;
+      const duration = performance.now() - started;
       traffic.numbers.underWay -= 1;
-      count(response.status, took);
+      count(response.status, duration);
       if (log.isLevelEnabled('debug')) {
-        const milliseconds = Math.round(took * 100) / 100;
+        const milliseconds = Math.round(duration * 100) / 100;
         const { requestID } = exchange;
         const path = loggedPath ?? c.req.path;
         log.debug({ requestID, method, path, status: response.status, milliseconds }, 'request');
@@ -78,8 +78,11 @@ export const createRouteServer = (log: Logger, spendRefusal: SpendRefusal, traff
 
   const countUnknown = traffic.counting('unknown');
 
-  /** Does not log the path, which the client chose and which may hold anything. `meant` is the path that it probably misspells. */
-  const notFound = async (c: Context, meant?: string): Promise<Response> => {
+  /**
+   * Doesn't log the path, which the client chose and may contain anything. `suggestion` is the path that it probably
+   * misspells.
+   */
+  const notFound = async (c: Context, suggestion?: string): Promise<Response> => {
     const started = performance.now();
     const exchange = newExchange();
     const response = await refuse(
@@ -87,7 +90,7 @@ export const createRouteServer = (log: Logger, spendRefusal: SpendRefusal, traff
       exchange,
       new Refusal(
         'unknown_operation',
-        meant === undefined ? {} : { message: `no operation has this path. Did you mean ${meant}?` },
+        suggestion === undefined ? {} : { message: `no operation has this path. Did you mean ${suggestion}?` },
       ),
     );
     countUnknown(response.status, performance.now() - started);
@@ -99,15 +102,15 @@ export const createRouteServer = (log: Logger, spendRefusal: SpendRefusal, traff
 };
 
 /**
- * Makes the response to an error outside any route: a request target or Host header that can't be parsed, or a fault of code
- * that is no route of ours.
+ * Returns a function that builds the response to an error outside our routes: an unparseable request target or Host
+ * header, or a fault in other code.
  */
 export const createFailed = (log: Logger) => {
   const toRefusal = createToRefusal(log);
   return (error: unknown): Response => {
     const exchange = newExchange();
-    const malformed = 'the request target or the Host header is malformed';
-    const reason = error instanceof RequestError ? new Refusal('invalid_field', { message: malformed }) : error;
+    const message = 'the request target or the Host header is malformed';
+    const reason = error instanceof RequestError ? new Refusal('invalid_field', { message }) : error;
     return refusalAnswer(exchange, toRefusal(exchange.requestID, reason));
   };
 };

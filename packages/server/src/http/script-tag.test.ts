@@ -5,7 +5,7 @@ const root = 'https://shop.example/s';
 const tagOf = (trackerPath: string, apiPrefix?: string) =>
   scriptTag(root, 'browser_x', { trackerPath, apiPrefix }).split('\n').at(-1);
 
-it('has the script that logs page views, at the set path, and sends to its folder', () => {
+it('uses the script that logs page views, at the configured path', () => {
   expect(tagOf('/main.js')).toBe(
     '<script async src="https://shop.example/s/main.full.js" data-token="browser_x" data-page-views="Page viewed"></script>',
   );
@@ -20,7 +20,7 @@ it.each([
   ['/assets/a.js', '/assets/data/', 'data/'],
   ['/x/y/a.js', '/', '../../'],
   ['/x/y/a.js', '/x/', '../'],
-])('of %s with the API below %s says data-api="%s", which leads there from the script', (trackerPath, prefix, api) => {
+])('points from %s to the API below %s with data-api="%s"', (trackerPath, prefix, api) => {
   expect(tagOf(trackerPath, prefix)).toContain(` data-api="${api}" data-page-views="`);
   expect(new URL(api, root + trackerPath).href).toBe(root + prefix);
 });

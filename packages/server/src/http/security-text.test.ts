@@ -3,7 +3,7 @@ import { serveHere } from '../../test/fixtures/serving.ts';
 
 const path = '/.well-known/security.txt';
 
-it('is at the root of the host whatever the base path, in the form of RFC 9116, and expires in less than a year', async () => {
+it('serves security.txt at the root of the host, in the format of RFC 9116, expiring in less than a year', async () => {
   const contact = 'mailto:security@shop.example';
   const { url } = await serveHere({ SECURITY_CONTACT: contact, BASE_PATH: '/s/' });
   const { origin } = new URL(url);
@@ -19,7 +19,7 @@ it('is at the root of the host whatever the base path, in the form of RFC 9116, 
   expect((await fetch(origin + path, { method: 'POST' })).status).toBe(405);
 });
 
-it('is not there without a contact', async () => {
+it('serves no security.txt without a contact', async () => {
   const { url } = await serveHere();
   expect((await fetch(url + path)).status).toBe(404);
 });

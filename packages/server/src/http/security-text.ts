@@ -1,15 +1,15 @@
-/** Serves /.well-known/security.txt (RFC 9116): to whom somebody who finds a vulnerability of this site can write. */
+/** Serves /.well-known/security.txt (RFC 9116): the contact for reports of vulnerabilities. */
 
 import { dayMilliseconds } from '../shared/time.ts';
 import { headersOf } from './answers/answers.ts';
 import type { Route } from './routes.ts';
 
-/** RFC 9116 wants it below /.well-known/ of the host, whatever BASE_PATH is. */
+/** RFC 9116 requires it in the host's /.well-known/, regardless of BASE_PATH. */
 export const securityTextPath = '/.well-known/security.txt';
 
 /**
- * How long a copy counts, from the beginning of the present day. The RFC recommends less than a year; a site whose server is gone is
- * believed for no longer than this.
+ * How long a copy is valid, from the start of today. The RFC recommends less than a year; a shorter time limits stale
+ * copies of a site that no longer exists.
  */
 const validDays = 90;
 
@@ -19,8 +19,8 @@ const expires = (now: number): string => {
 };
 
 /**
- * `contact` is a URI. There is no field Canonical, because the server doesn't know under which address others reach it, and a request
- * may name any.
+ * `contact` is a URI. There is no Canonical field, because the server doesn't know its public address, and a request
+ * may name any host.
  */
 export const securityTextRoute = (contact: string, now: () => number): Route => ({
   methods: ['GET'],

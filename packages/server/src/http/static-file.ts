@@ -1,4 +1,4 @@
-/** Routes of files whose content does not change while the server runs: their compressed forms, ETags and caching. */
+/** Routes of files that don't change while the server runs: compressed forms, ETags and caching. */
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { emptyAnswer, headersOf } from './answers/answers.ts';
@@ -13,12 +13,15 @@ const encodings = [
 
 const accepts = (acceptEncoding: string, name: string): boolean =>
   acceptEncoding.split(',').some((part) => {
-    // Splitting by `/\s*;\s*/` would take quadratic time over a long run of white space.
+    // Splitting by `/\s*;\s*/` would take quadratic time for a long run of white space.
     const [encoding = '', quality = ''] = part.toLowerCase().split(';', 2);
     return encoding.trim() === name && !/^q=0(?:\.0*)?$/.test(quality.trim());
   });
 
-/** Whether an If-None-Match header holds the ETag: a list of tags, or `*`, under weak comparison (RFC 9110 section 13.1.2). */
+/**
+ * Whether an If-None-Match header, a list of tags or `*`, matches the ETag by weak comparison (RFC 9110 section
+ * 13.1.2).
+ */
 const isCurrent = (ifNoneMatch: string, etag: string): boolean =>
   ifNoneMatch.split(',').some((tag) => tag.trim() === '*' || tag.trim().replace(/^W\//, '') === etag);
 
@@ -27,27 +30,27 @@ export interface Form {
   readonly bytes: Buffer;
 }
 
-/** A file and its compressed forms, best first. The uncompressed form is the last. */
+/** Reads a file and its compressed forms, best first; the uncompressed form is last. */
 export const formsOf = (path: string): Form[] =>
   encodings
     .filter(({ suffix }) => existsSync(path + suffix))
     .map(({ name, suffix }) => ({ name, bytes: readFileSync(path + suffix) }));
 
-/** Headers of a file beside those of its form; a Cache-Control is among them. */
+/** The headers of a file that don't depend on its form. */
 type FileHeaders = Readonly<Record<string, string>> & {
   readonly 'Cache-Control': string;
   readonly 'Content-Type': string;
 };
 
-const toAnswers = (given: readonly Form[], fileHeaders: FileHeaders) => {
+const toAnswers = (forms: readonly Form[], fileHeaders: FileHeaders) => {
   const { 'Content-Type': type, ...headers } = fileHeaders;
-  const { bytes: plain } = given.at(-1) as Form;
+  const { bytes: plain } = forms.at(-1) as Form;
   const fingerprint = createHash('sha256').update(plain).digest('base64url').slice(0, 22);
-  return given.map(({ name, bytes }) => ({
+  return forms.map(({ name, bytes }) => ({
     name,
     bytes,
     type,
-    // Each form needs its own tag: a strong ETag stands for one sequence of bytes.
+    // Each form needs its own tag, because a strong ETag identifies one sequence of bytes.
     headers: {
       ETag: name === '' ? `"${fingerprint}"` : `"${fingerprint}-${name}"`,
       Vary: 'Accept-Encoding',
@@ -57,12 +60,12 @@ const toAnswers = (given: readonly Form[], fileHeaders: FileHeaders) => {
 };
 
 interface StaticFile extends Pick<Route, 'name' | 'openToPages'> {
-  /** Called at the first request. */
+  /** Called on the first request. */
   readonly forms: () => readonly Form[];
   readonly headers: FileHeaders;
 }
 
-/** The route of a file, in the best form that the client accepts. */
+/** Returns the route of a file, which is sent in the best form that the client accepts. */
 export const staticRoute = ({ forms, headers: fileHeaders, ...route }: StaticFile): Route => {
   let answers: ReturnType<typeof toAnswers> | undefined;
   return {
@@ -72,7 +75,7 @@ export const staticRoute = ({ forms, headers: fileHeaders, ...route }: StaticFil
       answers ??= toAnswers(forms(), fileHeaders);
       const { headers } = c.req.raw;
       const acceptEncoding = headers.get('accept-encoding') ?? '';
-      // The uncompressed form is always among them.
+      // Always finds one: the uncompressed form is always available.
       const answer = answers.find(
         ({ name }) => name === '' || accepts(acceptEncoding, name),
       ) as (typeof answers)[number];

@@ -45,7 +45,7 @@ describe('/tracker.js', () => {
     ['br; q=0.000, gzip;q=0', null, (bytes: Buffer) => bytes],
     ['identity', null, (bytes: Buffer) => bytes],
     ['', null, (bytes: Buffer) => bytes],
-  ])('to a client that accepts "%s" comes as %s', async (acceptEncoding, encoding, unpack) => {
+  ])('is sent to a client that accepts "%s" as %s', async (acceptEncoding, encoding, unpack) => {
     const { status, headers, bytes } = await get({ 'Accept-Encoding': acceptEncoding });
     expect([status, headers.get('content-encoding')]).toEqual([200, encoding]);
     expect(unpack(bytes).toString()).toBe(script);
@@ -57,7 +57,7 @@ describe('/tracker.js', () => {
     expect(headers.get('access-control-allow-origin')).toBe('*');
   });
 
-  it('comes once, and then by its ETag', async () => {
+  it('is revalidated by ETag', async () => {
     const packed = { 'Accept-Encoding': 'br' };
     const etag = (await get(packed)).headers.get('etag') as string;
     expect(etag).toMatch(/^"[\w-]+"$/);
@@ -69,13 +69,13 @@ describe('/tracker.js', () => {
     expect((await get({ 'If-None-Match': etag })).status).toBe(200);
   });
 
-  it('answers HEAD, and no POST', async () => {
+  it('accepts HEAD but not POST', async () => {
     expect(await get({}, { method: 'HEAD' })).toMatchObject({ status: 200, bytes: Buffer.alloc(0) });
     const { status, headers } = await get({}, { method: 'POST' });
     expect([status, headers.get('allow')]).toEqual([405, 'GET, HEAD, OPTIONS']);
   });
 
-  it('comes as it is where nothing was packed', async () => {
+  it('is sent uncompressed if there are no compressed files', async () => {
     const plain = await openScene({ files: { tracker: plainFolder } });
     const response = await plain.app.request('/tracker.js', { headers: { 'Accept-Encoding': 'br' } });
     expect([response.headers.get('content-encoding'), await response.text()]).toEqual([null, script]);
@@ -93,7 +93,7 @@ describe('/tracker.js', () => {
       'text/javascript; charset=utf-8',
     ],
     ['licenses.txt', 'MIT', 'public, max-age=3600', 'text/plain; charset=utf-8'],
-  ])('has %s beside it', async (name, text, cacheControl, contentType) => {
+  ])('is served together with %s', async (name, text, cacheControl, contentType) => {
     const response = await scene.app.request(`/${name}`);
     expect([response.status, await response.text()]).toEqual([200, text]);
     expect(response.headers.get('cache-control')).toBe(cacheControl);
@@ -101,12 +101,12 @@ describe('/tracker.js', () => {
     expect(response.headers.get('access-control-allow-origin')).toBe('*');
   });
 
-  it('has no compressed file under its own name', async () => {
+  it('does not serve compressed files by name', async () => {
     expect((await scene.app.request('/tracker.js.br')).status).toBe(404);
   });
 
   it.each(['tracker.secret.js', 'tracker.0123456789abcde0.js', 'main.min.js', 's/main.full.js'])(
-    'answers the wrong path %s with a script that warns of it',
+    'serves a warning script at the wrong path %s',
     async (name) => {
       const response = await scene.app.request(`/${name}`);
       expect([response.status, response.headers.get('cache-control')]).toEqual([200, 'no-store']);
@@ -116,16 +116,16 @@ describe('/tracker.js', () => {
     },
   );
 
-  it.each(['console/assets/old.js', 'docs/assets/old.js'])('leaves %s to be unknown', async (name) => {
+  it.each(['console/assets/old.js', 'docs/assets/old.js'])('serves no warning script at %s', async (name) => {
     expect((await scene.app.request(`/${name}`)).status).toBe(404);
   });
 
-  it('has to be built', () => {
+  it('requires a build', () => {
     expect(() => trackerRoutes('/nowhere', '/main.js')).toThrow(/npm run build/);
   });
 });
 
-describe('the script under the name of TRACKER_PATH', () => {
+describe('the script at TRACKER_PATH', () => {
   it.each([
     ['/main.js', '/', 'main'],
     ['/tracker.js', '/', 'tracker'],
@@ -143,7 +143,7 @@ describe('the script under the name of TRACKER_PATH', () => {
     );
   });
 
-  it('is the same file with the same ETag, and integrity.json names what never changes by both names', async () => {
+  it('is the same file with the same ETag, and integrity.json lists immutable files by both names', async () => {
     const renamed = await openScene({ files: { tracker: folder }, paths: { trackerPath: '/x/y.js' }, basePath: '/s/' });
     const [one, other] = await Promise.all(
       ['/s/x/y.js', '/s/tracker.js'].map((path) => renamed.app.request(path, { headers: { 'Accept-Encoding': 'br' } })),

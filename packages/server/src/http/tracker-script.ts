@@ -1,4 +1,4 @@
-/** Serves the tracker's script and the other files of its build, compressed at build time. */
+/** Serves the tracker script and the other files of its build, which are compressed at build time. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Route } from './routes.ts';
@@ -8,7 +8,7 @@ import { type Form, formsOf, staticRoute } from './static-file.ts';
 const formsRoute = (forms: readonly Form[], cacheControl: string, contentType: string): Route =>
   staticRoute({
     name: 'tracker',
-    // Readable by pages, so that a script tag may carry integrity and crossorigin.
+    // Lets a script tag have integrity and crossorigin attributes.
     openToPages: true,
     forms: () => forms,
     headers: {
@@ -16,25 +16,25 @@ const formsRoute = (forms: readonly Form[], cacheControl: string, contentType: s
       'Content-Type': contentType,
       // Lets pages with COEP embed the script from any origin.
       'Cross-Origin-Resource-Policy': 'cross-origin',
-      // RFC 4946: the licences of the code by others in the script, which would make the script too large.
+      // RFC 4946: links to the third-party licenses, which would make the script too large.
       Link: '<licenses.txt>; rel="license"',
     },
   });
 
 const hour = 'public, max-age=3600';
-const forEver = 'public, max-age=31536000, immutable';
+const forever = 'public, max-age=31536000, immutable';
 const javaScript = 'text/javascript; charset=utf-8';
 const kinds: readonly (readonly [names: RegExp, cacheControl: string, contentType: string])[] = [
   [/^tracker(?:\.full|\.domains)?\.js$/, hour, javaScript],
-  // With the fingerprint that the build gave them.
-  [/^tracker(?:\.full|\.domains)?\.[\da-f]{16}\.js$/, forEver, javaScript],
+  // With the fingerprint from the build.
+  [/^tracker(?:\.full|\.domains)?\.[\da-f]{16}\.js$/, forever, javaScript],
   [/^integrity\.json$/, hour, 'application/json'],
   [/^licenses\.txt$/, hour, 'text/plain; charset=utf-8'],
 ];
 
 type Integrity = Readonly<Record<string, { readonly src: string; readonly integrity: string }>>;
 
-/** `integrity.json` with each script under its set name as well. */
+/** Adds each script under its configured name to `integrity.json`. */
 const renamedIntegrity = (text: string, rename: (name: string) => string): Form => {
   const built = JSON.parse(text) as Integrity;
   const renamed = Object.entries(built).map(([name, one]) => [rename(name), { ...one, src: rename(one.src) }]);
@@ -42,10 +42,11 @@ const renamedIntegrity = (text: string, rename: (name: string) => string): Form 
 };
 
 /**
- * The routes of the tracker's files in `folder`: its scripts, those of earlier builds included, `integrity.json`, which holds the
- * `src` and `integrity` of a script tag for each, and `licenses.txt`. Each is at the root under its own name. In the folder of
- * `trackerPath`, such as `/x/main.js`, each is again, and there `main` stands for `tracker` in a script's name: `/x/main.full.js`.
- * Throws if the folder holds no `tracker.js`.
+ * Returns the routes of the tracker's files in `folder`: scripts, including those of earlier builds; `integrity.json`,
+ * with the `src` and `integrity` of each script; and `licenses.txt`. Throws if the folder has no `tracker.js`.
+ *
+ * Each file is served at the root under its own name, and again in the folder of `trackerPath`. For `/x/main.js`,
+ * scripts are named `main` there instead of `tracker`: `/x/main.full.js`.
  */
 export const trackerRoutes = (
   folder: string,
@@ -55,7 +56,7 @@ export const trackerRoutes = (
   const stem = trackerPath.slice(pageFolder.length, -'.js'.length);
   const rename = (name: string): string => name.replace(/^tracker(?=\..*js$)/, stem);
   if (!existsSync(join(folder, 'tracker.js')))
-    throw new Error(`${join(folder, 'tracker.js')} is missing: npm run build makes it`);
+    throw new Error(`${join(folder, 'tracker.js')} is missing: run npm run build`);
   return readdirSync(folder).flatMap((name) => {
     const kind = kinds.find(([names]) => names.test(name));
     if (!kind) return [];

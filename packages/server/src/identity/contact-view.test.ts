@@ -11,29 +11,29 @@ import {
   viewContact,
 } from './contact-view.ts';
 
-interface Said {
+interface SentValues {
   fields?: Partial<Record<ContactField, string>>;
   tags?: Record<string, boolean>;
   attributes?: Record<string, string | null>;
 }
 
-const values = ({ fields = {}, tags = {}, attributes = {} }: Said): Values => ({
+const values = ({ fields = {}, tags = {}, attributes = {} }: SentValues): Values => ({
   fields,
   tags: new Map(Object.entries(tags)),
   attributes: new Map(Object.entries(attributes)),
 });
 
-const claim = (number: number, said: Said, change: Partial<Claim> = {}): Claim => ({
+const claim = (number: number, sent: SentValues, change: Partial<Claim> = {}): Claim => ({
   claim: number,
   newestLink: 0,
-  values: values(said),
+  values: values(sent),
   accepted: false,
   voided: false,
   ...change,
 });
 
-const record = (said: Said, ...claims: Claim[]): ContactRecord => ({
-  values: values(said),
+const record = (sent: SentValues, ...claims: Claim[]): ContactRecord => ({
+  values: values(sent),
   verified: true,
   externalIDVerified: true,
   claims,
@@ -43,21 +43,21 @@ const accepted = { accepted: true };
 const voided = { voided: true };
 
 describe('a field', () => {
-  const telephone = (contactTelephone: string): Said => ({ fields: { contactTelephone } });
+  const telephone = (contactTelephone: string): SentValues => ({ fields: { contactTelephone } });
 
   test.each<[string, ContactRecord[], string, boolean]>([
-    ['that nobody said is empty', [record({})], '', false],
+    ['that was never set is empty', [record({})], '', false],
     ['is the contact’s own', [record(telephone('1'))], '1', false],
     ['of its own isn’t replaced by a claim', [record(telephone('1'), claim(1, telephone('2')))], '1', false],
     ['that is empty is filled by a claim', [record({}, claim(1, telephone('2')))], '2', true],
     [
-      'is filled by the earliest claim, in whatever order they come',
+      'is filled by the earliest claim, in any order',
       [record({}, claim(2, telephone('2')), claim(1, telephone('1')))],
       '1',
       true,
     ],
     [
-      'is filled by the claim of the user with the newest link, whatever was claimed before',
+      'is filled by the claim of the user with the newest link',
       [record({}, ...[3, 1, 2].map((nth) => claim(4 - nth, telephone(`${nth}`), { newestLink: nth * 10 })))],
       '3',
       true,
@@ -95,28 +95,38 @@ describe('a field', () => {
     ],
     ['cleared on purpose stays empty', [record(telephone(''), claim(1, telephone('1'), accepted))], '', false],
     ['comes from a merged record', [record({}), record(telephone('2'))], '2', false],
-    ['of the kept record comes before a merged one’s', [record(telephone('1')), record(telephone('2'))], '1', false],
-    ['cleared in the kept record hides a merged one’s', [record(telephone('')), record(telephone('2'))], '', false],
     [
-      'comes from the first merged record that says anything',
+      'of the contact’s own record precedes a merged one’s',
+      [record(telephone('1')), record(telephone('2'))],
+      '1',
+      false,
+    ],
+    [
+      'cleared in the contact’s own record hides a merged one’s',
+      [record(telephone('')), record(telephone('2'))],
+      '',
+      false,
+    ],
+    [
+      'comes from the first merged record that has it',
       [record({}), record({}), record(telephone('3')), record(telephone('4'))],
       '3',
       false,
     ],
     [
-      'cleared in a merged record is said as well',
+      'cleared in a merged record is empty',
       [record({}, claim(1, telephone('1'))), record(telephone('')), record(telephone('3'))],
       '',
       false,
     ],
     [
-      'of a merged record comes before an accepted claim',
+      'of a merged record precedes an accepted claim',
       [record({}, claim(1, telephone('1'), accepted)), record(telephone('2'))],
       '2',
       false,
     ],
     [
-      'is filled by claims of all records alike',
+      'is filled by claims of all records equally',
       [record({}, claim(2, telephone('2'))), record({}, claim(1, telephone('1')))],
       '1',
       true,
@@ -127,17 +137,17 @@ describe('a field', () => {
     expect(view.claimed).toEqual(claimed ? ['contactTelephone'] : []);
   });
 
-  test('that isn’t said is there all the same, in the published order', () => {
+  test('that is not set is present, in the published order', () => {
     expect(Object.keys(viewContact([record({})]).fields)).toEqual([...contactFields]);
   });
 });
 
 describe('the e-mail address', () => {
-  const address = (contactEmailaddress: string): Said => ({ fields: { contactEmailaddress } });
+  const address = (contactEmailaddress: string): SentValues => ({ fields: { contactEmailaddress } });
 
-  test('is the kept record’s own, whatever merged records and claims say', () => {
-    const kept = record(address('ann@example.com'), claim(1, address('eve@example.com'), accepted));
-    const view = viewContact([kept, record(address('anna@example.com'))]);
+  test('is the contact’s own, regardless of merged records and claims', () => {
+    const own = record(address('ann@example.com'), claim(1, address('eve@example.com'), accepted));
+    const view = viewContact([own, record(address('anna@example.com'))]);
     expect(view.fields.contactEmailaddress).toBe('ann@example.com');
     expect(view.claimed).toEqual([]);
   });
@@ -152,7 +162,7 @@ describe('the e-mail address', () => {
     ]);
   });
 
-  test('of a merged record replaces none, and is shown where the contact has none', () => {
+  test('of a merged record is shown only if the contact has none', () => {
     const anna = { ...record(address('anna@example.com')), verified: false };
     const view = viewContact([record(address('ann@example.com')), anna]);
     expect([view.fields.contactEmailaddress, view.claimed]).toEqual(['ann@example.com', []]);
@@ -160,7 +170,7 @@ describe('the e-mail address', () => {
     expect([filled.fields.contactEmailaddress, filled.claimed]).toEqual(['anna@example.com', ['contactEmailaddress']]);
   });
 
-  test('that isn’t there isn’t filled by a claim, and isn’t claimed', () => {
+  test('that is missing is not filled by a claim, and not claimed', () => {
     const view = viewContact([record({}, claim(1, address('eve@example.com')))]);
     expect(view.fields.contactEmailaddress).toBe('');
     expect(view.claimed).toEqual([]);
@@ -169,13 +179,13 @@ describe('the e-mail address', () => {
 });
 
 describe('an attribute', () => {
-  const size = (value: string | null): Said => ({ attributes: { size: value } });
+  const size = (value: string | null): SentValues => ({ attributes: { size: value } });
 
   test.each<[string, ContactRecord[], string | undefined, boolean]>([
-    ['that nobody said isn’t there', [record({})], undefined, false],
+    ['that was never set is absent', [record({})], undefined, false],
     ['may be empty in a record', [record(size(''), claim(1, size('L')))], '', false],
     [
-      'removed on purpose stays away',
+      'removed on purpose stays absent',
       [record(size(null), claim(1, size('L'), accepted)), record(size('S'))],
       undefined,
       false,
@@ -194,27 +204,27 @@ describe('an attribute', () => {
 });
 
 describe('a tag', () => {
-  const vip = (has: boolean): Said => ({ tags: { vip: has } });
+  const vip = (has: boolean): SentValues => ({ tags: { vip: has } });
 
   test.each<[string, ContactRecord[], boolean, boolean]>([
-    ['that nobody said isn’t there', [record({})], false, false],
+    ['that was never set is absent', [record({})], false, false],
     ['is the contact’s own', [record(vip(true))], true, false],
     [
-      'taken away on purpose stays away',
+      'removed on purpose stays absent',
       [record(vip(false), claim(1, vip(true), accepted)), record(vip(true))],
       false,
       false,
     ],
     ['comes from a merged record', [record({}), record(vip(true))], true, false],
     [
-      'is decided by the first merged record that says',
+      'is determined by the first merged record that has it',
       [record({}), record(vip(false)), record(vip(true))],
       false,
       false,
     ],
     ['is given by an open claim', [record({}, claim(1, vip(true)))], true, true],
     ['is given by an accepted claim', [record({}, claim(1, vip(true)), claim(2, vip(true), accepted))], true, false],
-    ['can’t be taken away by a claim', [record({}, claim(1, vip(false)), claim(2, vip(true)))], true, true],
+    ['cannot be removed by a claim', [record({}, claim(1, vip(false)), claim(2, vip(true)))], true, true],
     ['isn’t given by a voided claim', [record({}, claim(1, vip(true), voided))], false, false],
   ])('%s', (_, records, has, claimed) => {
     const view = viewContact(records);
@@ -222,19 +232,19 @@ describe('a tag', () => {
     expect(view.claimed).toEqual(claimed ? ['tag.vip'] : []);
   });
 
-  test('of each record and claim is united with the others’', () => {
-    const kept = record({ tags: { d: true } }, claim(1, { tags: { a: true } }));
-    expect([...viewContact([kept, record({ tags: { c: true, b: true } })]).tags]).toEqual(['a', 'b', 'c', 'd']);
+  test('is combined from all records and claims', () => {
+    const own = record({ tags: { d: true } }, claim(1, { tags: { a: true } }));
+    expect([...viewContact([own, record({ tags: { c: true, b: true } })]).tags]).toEqual(['a', 'b', 'c', 'd']);
   });
 });
 
-test('claimed lists fields as published, then attributes, then tags, each sorted', () => {
-  const said: Said = {
+test('lists claimed fields as published, then attributes, then tags, each sorted', () => {
+  const sent: SentValues = {
     fields: { contactProfileID: 'p', contactTitle: 'Dr' },
     attributes: { z: '1', a: '2' },
     tags: { y: true, b: true },
   };
-  expect(viewContact([record({}, claim(1, said))]).claimed).toEqual([
+  expect(viewContact([record({}, claim(1, sent))]).claimed).toEqual([
     'contactTitle',
     'contactProfileID',
     'contactAttr.a',
@@ -244,7 +254,7 @@ test('claimed lists fields as published, then attributes, then tags, each sorted
   ]);
 });
 
-test('names that objects have from their prototype are names like others', () => {
+test('treats names from Object.prototype as ordinary names', () => {
   const names = ['__proto__', 'constructor', 'toString'];
   const odd: Values = {
     fields: {},
@@ -258,12 +268,12 @@ test('names that objects have from their prototype are names like others', () =>
   }
 });
 
-test('a contact without a record is a mistake of the caller', () => {
+test('throws for a contact without a record', () => {
   expect(() => viewContact([])).toThrow(RangeError);
 });
 
 describe('a handle', () => {
-  const said: Said = {
+  const sent: SentValues = {
     fields: { contactEmailaddress: 'ann@example.com', contactTitle: 'Dr', contactMobile: '' },
     tags: { vip: true },
     attributes: { size: 'L', colour: '' },
@@ -273,8 +283,8 @@ describe('a handle', () => {
     ['open', {}],
     ['accepted', accepted],
     ['voided', voided],
-  ])('shows what this browser said in a claim that is %s, and nothing as claimed', (_, change) => {
-    const view = viewClaim(claim(1, said, change));
+  ])('shows the values of an %s claim, and nothing as claimed', (_, change) => {
+    const view = viewClaim(claim(1, sent, change));
     expect(view.fields).toEqual({
       ...Object.fromEntries(contactFields.map((name) => [name, ''])),
       contactEmailaddress: 'ann@example.com',
@@ -286,8 +296,8 @@ describe('a handle', () => {
   });
 });
 
-describe('a browser that says more', () => {
-  test('replaces its own values, keeps what it leaves out or empty, and unites its tags', () => {
+describe('a browser that sends more values', () => {
+  test('replaces its own values, keeps absent and empty ones, and accumulates tags', () => {
     const before = values({
       fields: { contactTitle: 'Dr', contactMobile: '1', contactJobRole: 'cook' },
       tags: { a: true },
@@ -307,7 +317,7 @@ describe('a browser that says more', () => {
     );
   });
 
-  test('changes neither of what it was given', () => {
+  test('does not modify its arguments', () => {
     const before = values({ tags: { a: true } });
     const newer = values({ tags: { b: true } });
     mergeClaim(before, newer);
@@ -316,7 +326,7 @@ describe('a browser that says more', () => {
 });
 
 describe('an external ID', () => {
-  const ofPage = (said: Said, ...claims: Claim[]) => ({ ...record(said, ...claims), externalIDVerified: false });
+  const ofPage = (sent: SentValues, ...claims: Claim[]) => ({ ...record(sent, ...claims), externalIDVerified: false });
   const shown = (...records: ContactRecord[]) => {
     const { fields, claimed } = viewContact(records);
     return [fields.contactExternalID, claimed];
@@ -327,7 +337,7 @@ describe('an external ID', () => {
     ['is the contact’s own', [record(id('7'), claim(1, id('8')))], ['7', []]],
     ['is claimed while only pages sent it', [ofPage(id('7'))], ['7', ['contactExternalID']]],
     [
-      'is certain once a claim with it is accepted',
+      'is not claimed once a claim with it is accepted',
       [ofPage(id('7'), claim(1, id('7'), { accepted: true }))],
       ['7', []],
     ],
@@ -337,19 +347,19 @@ describe('an external ID', () => {
       ['7', ['contactExternalID']],
     ],
     [
-      'of a claim fills no empty field, because it may be another contact’s',
+      'of a claim does not fill an empty field, because it may be another contact’s',
       [record({}, claim(1, id('8'), { accepted: true }))],
       ['', []],
     ],
     ['of a voided claim is not shown', [record({}, claim(1, id('8'), { voided: true }))], ['', []]],
     ['that was cleared stays cleared', [record(id(''), claim(1, id('8')))], ['', []]],
-    ['of a merged record fills that of the contact', [record({}, claim(1, id('8'))), record(id('9'))], ['9', []]],
-    ['of a merged record replaces none', [record(id('7')), record(id('9'))], ['7', []]],
+    ['of a merged record fills the contact’s empty one', [record({}, claim(1, id('8'))), record(id('9'))], ['9', []]],
+    ['of a merged record does not replace the contact’s own', [record(id('7')), record(id('9'))], ['7', []]],
   ])('%s', (_, records, expected) => {
     expect(shown(...records)).toEqual(expected);
   });
 
-  test('a contact without an address shows that of the first record merged into it', () => {
+  test('of a contact does not prevent an address from a merged record', () => {
     const address = (contactEmailaddress: string) => record({ fields: { contactEmailaddress } });
     const { fields } = viewContact([record(id('7')), address('ann@example.com'), address('ben@example.com')]);
     expect(fields.contactEmailaddress).toBe('ann@example.com');
@@ -365,7 +375,7 @@ describe('for any records', () => {
     attributes: fc.array(fc.tuple(name, fc.option(text))).map((entries) => new Map(entries)),
   });
   const flags = { accepted: fc.boolean(), voided: fc.boolean(), newestLink: fc.nat({ max: 3 }) };
-  // claims are numbered across records, in turn
+  // Claims are numbered across records, in turn.
   const anyRecords: fc.Arbitrary<ContactRecord[]> = fc
     .array(
       fc.record({
@@ -385,7 +395,7 @@ describe('for any records', () => {
   const mapClaims = (records: ContactRecord[], change: (claims: readonly Claim[]) => Claim[]) =>
     records.map((one) => ({ ...one, claims: change(one.claims) }));
 
-  test('claims replace nothing that the records say', () => {
+  test('claims do not replace values of records', () => {
     fc.assert(
       fc.property(anyRecords, (records) => {
         const bare = viewContact(mapClaims(records, () => []));
@@ -397,7 +407,7 @@ describe('for any records', () => {
     );
   });
 
-  test('a voided claim leaves no trace, and the place of a claim makes no difference', () => {
+  test('voided claims have no effect, and the order of claims does not matter', () => {
     fc.assert(
       fc.property(anyRecords, (records) => {
         const view = viewContact(records);
@@ -407,10 +417,10 @@ describe('for any records', () => {
     );
   });
 
-  test('what is claimed has a value, goes when the open claims go, and stays when they are accepted', () => {
+  test('claimed values exist, disappear with the open claims, and stay when they are accepted', () => {
     fc.assert(
       fc.property(anyRecords, (all) => {
-        // An external ID of a claim is claimed even when the claim is accepted.
+        // Removes external IDs from claims: they stay claimed even if the claim is accepted.
         const records = mapClaims(all, (claims) =>
           claims.map((each) => {
             const { contactExternalID: _, ...fields } = each.values.fields;
@@ -434,7 +444,7 @@ describe('for any records', () => {
     );
   });
 
-  test('a browser that repeats itself changes nothing, and its handle shows its claim whole', () => {
+  test('repeated values change nothing, and a handle shows the whole claim', () => {
     fc.assert(
       fc.property(anyValues, anyValues, (before, newer) => {
         const once = mergeClaim(before, newer);

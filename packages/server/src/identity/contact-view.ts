@@ -1,6 +1,6 @@
 import { type ContactMerges, noContactMerges, united } from './merged-entries.ts';
 
-/** The published fields of a contact that hold plain text, in the order in which responses list them. */
+/** The published text fields of a contact, in the order of responses. */
 export const contactFields = [
   'contactExternalID',
   'contactTitle',
@@ -15,19 +15,21 @@ export const contactFields = [
 
 export type ContactField = (typeof contactFields)[number];
 
-/** A field that finds its contact: no two contacts of an account have the same value. */
+/** A field that identifies a contact: no two contacts of an account have the same value. */
 export type KeyField = 'contactExternalID' | 'contactEmailaddress';
 export type PlainField = Exclude<ContactField, KeyField>;
 
-/** The fields that find no contact. */
+/** The fields that don't identify a contact. */
 export const plainFields = contactFields.filter(
   (name): name is PlainField => name !== 'contactExternalID' && name !== 'contactEmailaddress',
 );
 
 /**
- * The values of a contact's own record or of a claim; an absent name was never set. A contact's own record can also say that a
- * value was removed: a field is '', a tag false, an attribute null. A claim can only add values: there, these three and an
- * attribute '' count as absent. Tags and attributes are Maps because clients choose their IDs, which may be `__proto__`.
+ * The values of a contact's own record or of a claim; an absent name was never set. Tags and attributes are Maps
+ * because clients choose their IDs, which may be `__proto__`.
+ *
+ * A contact's own record can also mark a value as removed: a field '', a tag false, an attribute null. A claim can only
+ * add values: there, these three and an attribute '' count as absent.
  */
 export interface Values {
   readonly fields: Readonly<Partial<Record<ContactField, string>>>;
@@ -35,22 +37,23 @@ export interface Values {
   readonly attributes: ReadonlyMap<string, string | null>;
 }
 
-/** The values of a contact that one browser sent. `accepted`: the account's owner confirmed them; they are not shown as claimed. */
+/** The values of a contact that one browser sent. */
 export interface Claim {
   readonly claim: number;
   readonly values: Values;
+  /** Whether the account's owner confirmed the values, which are then not shown as claimed. */
   readonly accepted: boolean;
   readonly voided: boolean;
-  /** The sequence of the user's newest link to the contact that is not voided; 0: there is none. */
+  /** The sequence of the user's newest link to the contact that is not voided; 0 if there is none. */
   readonly newestLink: number;
 }
 
-/** A contact as it is stored: its own values, and the claims of browsers. */
+/** A stored contact: its own values, and the claims of browsers. */
 export interface ContactRecord {
   readonly values: Values;
-  /** The address was sent with a server token or a valid contactProof. */
+  /** Whether the address was sent with a server token or a valid contactProof. */
   readonly verified: boolean;
-  /** The external ID was sent so, or is from a claim that was accepted. */
+  /** Whether the external ID was sent that way, or is from an accepted claim. */
   readonly externalIDVerified: boolean;
   readonly claims: readonly Claim[];
 }
@@ -59,7 +62,7 @@ export interface ContactRecord {
 export interface ContactView {
   /** '' for a field without a value. */
   readonly fields: Record<ContactField, string>;
-  /** The tags that the contact has, ascending by ID. */
+  /** The contact's tags, ascending by ID. */
   readonly tags: ReadonlySet<string>;
   /** Ascending by ID. */
   readonly attributes: ReadonlyMap<string, string>;
@@ -67,33 +70,34 @@ export interface ContactView {
   readonly claimed: string[];
 }
 
-/** One source of values; earlier layers take precedence. `open`: the values are only claimed. */
+/** One source of values; earlier layers take precedence. */
 interface Layer {
   readonly values: Values;
+  /** Whether the values are only claimed. */
   readonly open: boolean;
 }
 
 /** Returns a claim's values without those that a claim can't set (see `Values`). */
-const given = ({ fields, tags, attributes }: Values): Values => ({
+const settableValues = ({ fields, tags, attributes }: Values): Values => ({
   fields: Object.fromEntries(Object.entries(fields).filter(([, value]) => value)),
   tags: new Map([...tags].filter(([, has]) => has)),
   attributes: new Map([...attributes].filter(([, value]) => value)),
 });
 
-/** Returns the value of each name from the first layer that has one; ascending by name. */
+/** Returns the value of each name from the first layer that has one, ascending by name. */
 const firstValues = <Name extends string, Value>(
   layers: readonly Layer[],
   entriesOf: (values: Values) => Iterable<readonly [Name, Value]>,
 ) => {
-  const found = new Map<Name, { readonly value: Value; readonly open: boolean }>();
+  const first = new Map<Name, { readonly value: Value; readonly open: boolean }>();
   for (const { values, open } of layers) {
-    for (const [name, value] of entriesOf(values)) if (!found.has(name)) found.set(name, { value, open });
+    for (const [name, value] of entriesOf(values)) if (!first.has(name)) first.set(name, { value, open });
   }
-  return new Map([...found].sort(([a], [b]) => (a < b ? -1 : 1)));
+  return new Map([...first].sort(([a], [b]) => (a < b ? -1 : 1)));
 };
 
-/** Returns values under the IDs that stand for theirs. A tag that was taken away, or an attribute that was removed, gives way to one that was not. */
-const asKept = ({ fields, tags, attributes }: Values, { profile, tag, attr }: ContactMerges): Values => ({
+/** Replaces merged IDs. Where IDs coincide, a removed tag or attribute yields to one that was not removed. */
+const withMergedIDs = ({ fields, tags, attributes }: Values, { profile, tag, attr }: ContactMerges): Values => ({
   fields:
     fields.contactProfileID === undefined
       ? fields
@@ -104,7 +108,9 @@ const asKept = ({ fields, tags, attributes }: Values, { profile, tag, attr }: Co
 
 const view = (sources: readonly Layer[], merges: ContactMerges): ContactView => {
   const layers =
-    merges === noContactMerges ? sources : sources.map((layer) => ({ ...layer, values: asKept(layer.values, merges) }));
+    merges === noContactMerges
+      ? sources
+      : sources.map((layer) => ({ ...layer, values: withMergedIDs(layer.values, merges) }));
   const fields = firstValues(layers, (values) => Object.entries(values.fields) as [ContactField, string][]);
   const textOf = (name: ContactField) => fields.get(name)?.value ?? '';
   const attributes = [...firstValues(layers, (values) => values.attributes)];
@@ -133,7 +139,7 @@ const onlyField = (name: ContactField, value: string, open: boolean): Layer => (
   open,
 });
 
-/** The layers of a record's address and external ID, which may be claimed although they are its own. */
+/** Returns the layers of a record's address and external ID, which may be its own but still only claimed. */
 const keyLayersOf = ({ values, verified, externalIDVerified, claims }: ContactRecord): Layer[] => {
   const { contactEmailaddress, contactExternalID } = values.fields;
   const accepted = claims.filter((claim) => claim.accepted && !claim.voided).map((claim) => claim.values.fields);
@@ -158,23 +164,26 @@ const keyLayersOf = ({ values, verified, externalIDVerified, claims }: ContactRe
 };
 
 /**
- * Returns what a read of a contact shows. `records` are its own, first, and those of the contacts merged into it, ascending by
- * contact. For each field, attribute and tag, the first source with a value decides: the contact's own record, the merged
- * records, the accepted claims, the open claims, of whichever record. Voided claims are ignored. Among accepted claims, and among
- * open ones, the claim of the user with the newest link to its contact decides, so that claims made in advance by others don't
- * override the claim of the person.
- * So a claim fills empty values and replaces nothing, and a value that was cleared stays cleared.
- * The e-mail address and the external ID find a contact, so they are shown as its own only from a contact's own record: there, one
- * counts as claimed until it is verified or a claim that gives it is accepted. Accepting a claim makes its external ID the contact's
- * own if it has none. Neither is shown from a claim, because it may be another contact's.
- * `merges` says which IDs stand for which. Without it, values have the IDs that are stored.
+ * Returns a contact as reads show it. `records` are its own record, then those of contacts merged into it, ascending by
+ * contact.
+ *
+ * - For each field, attribute and tag, the first source with a value wins: the contact's own record, the merged
+ *   records, the accepted claims, the open claims. Voided claims are ignored.
+ * - Among accepted claims, and among open ones, the claim of the user with the newest link wins. Claims made in advance
+ *   by others can't override the person's own.
+ * - So a claim fills empty values but replaces nothing, and a cleared value stays cleared.
+ * - The e-mail address and the external ID identify a contact, so they come only from a record, never from a claim,
+ *   where they may be another contact's. They count as claimed until they are verified or a claim with them is
+ *   accepted.
+ *
+ * `merges` maps merged IDs; without it, values have their stored IDs.
  */
 export const viewContact = (
   records: readonly ContactRecord[],
   merges: ContactMerges = noContactMerges,
 ): ContactView => {
-  const [kept] = records;
-  if (!kept) throw new RangeError('a contact is viewed from its own record, and none was given');
+  const [ownRecord] = records;
+  if (!ownRecord) throw new RangeError("the contact's own record is missing");
   const claims = records
     .flatMap((record) => record.claims)
     .filter((claim) => !claim.voided)
@@ -184,25 +193,25 @@ export const viewContact = (
       ...records.flatMap(keyLayersOf),
       ...records.map(({ values }) => ({ values, open: false })),
       ...claims.map(({ values, accepted }) => {
-        const { contactExternalID: _, contactEmailaddress: __, ...fields } = given(values).fields;
-        return { values: { ...given(values), fields }, open: !accepted };
+        const { contactExternalID: _, contactEmailaddress: __, ...fields } = settableValues(values).fields;
+        return { values: { ...settableValues(values), fields }, open: !accepted };
       }),
     ],
     merges,
   );
 };
 
-/** Returns the values of one claim, whether it is open, accepted or voided. */
+/** Returns the values of one claim: open, accepted or voided. */
 export const viewClaim = (claim: Pick<Claim, 'values'>, merges: ContactMerges = noContactMerges): ContactView =>
-  view([{ values: given(claim.values), open: false }], merges);
+  view([{ values: settableValues(claim.values), open: false }], merges);
 
 /**
- * Adds newer values to a browser's claim. A newer value replaces the older one, an absent or empty value leaves it, and tags are
- * united.
+ * Adds newer values to a browser's claim. A newer value replaces the older one, an absent or empty value keeps it, and
+ * tags accumulate.
  */
 export const mergeClaim = (before: Values, newer: Values): Values => {
-  const older = given(before);
-  const added = given(newer);
+  const older = settableValues(before);
+  const added = settableValues(newer);
   return {
     fields: { ...older.fields, ...added.fields },
     tags: new Map([...older.tags, ...added.tags]),

@@ -23,7 +23,7 @@ interface LoggedEvent {
   readonly contact: number | null;
 }
 
-/** An account, kept as a store keeps it: what happened is written down, and who owns what is left to the rules. */
+/** An account as a store has it: it records what happened, and the rules determine ownership. */
 interface Account {
   readonly sequence: number;
   readonly events: readonly LoggedEvent[];
@@ -58,16 +58,16 @@ const replace = (account: Account, user: number, old: ClaimedStatement, change: 
 const ownerIn = (account: Account, event: LoggedEvent) =>
   why(event, statementsOf(account, event.user), followMerges(account.mergedInto)).owner;
 
-/** The owner of every event, by its sequence. */
+/** Returns the owner of every event, by its sequence. */
 const ownersIn = (account: Account) =>
   new Map(account.events.map((event) => [event.sequence, ownerIn(account, event)]));
 
-/** Whether its owner owns an event by a claimed link only. */
+/** Whether an event is owned only by a claimed link. */
 const isByClaimsOnly = (account: Account, event: LoggedEvent) =>
   why(event, statementsOf(account, event.user)).statement?.verified === false;
 
-/** The statement that a void action means. */
-const aimedAt = (account: Account, { user, nth }: Extract<Action, { do: 'void' }>) => {
+/** Returns the statement that a void action voids. */
+const targetOf = (account: Account, { user, nth }: Extract<Action, { do: 'void' }>) => {
   const statements = statementsOf(account, user);
   return statements[nth % statements.length];
 };
@@ -96,7 +96,7 @@ const step = (account: Account, action: Action): Account => {
     case 'unlink':
       return decideUnlink(statementsOf(account, action.user)) ? append(account, action.user, null, true) : account;
     case 'void': {
-      const statement = aimedAt(account, action);
+      const statement = targetOf(account, action);
       return statement ? replace(account, action.user, statement, { voided: true }) : account;
     }
     case 'merge': {
@@ -113,7 +113,7 @@ const step = (account: Account, action: Action): Account => {
     case 'erase': {
       if (erased.has(action.contact)) return account;
       const person = followMerges(mergedInto)(action.contact);
-      const isDoomed = (event: LoggedEvent) =>
+      const isErased = (event: LoggedEvent) =>
         ownerIn(account, event) === person && !(action.verifiedOnly && isByClaimsOnly(account, event));
       const gone = mergedWith(mergedInto, person);
       const isGone = (contact: number | null) => contact !== null && gone.includes(contact);
@@ -123,7 +123,7 @@ const step = (account: Account, action: Action): Account => {
       );
       return {
         ...account,
-        events: account.events.filter((event) => !isDoomed(event)),
+        events: account.events.filter((event) => !isErased(event)),
         statements: new Map(unlinked),
         mergedInto: new Map([...mergedInto].filter(([other]) => !gone.includes(other))),
         erased: new Set([...erased, ...gone]),
@@ -134,7 +134,7 @@ const step = (account: Account, action: Action): Account => {
 
 type Check<Do extends Action['do']> = (before: Account, action: Extract<Action, { do: Do }>, after: Account) => void;
 
-/** Checks every step of that kind, in histories of all kinds; says so if there were hardly any. */
+/** Checks every action of this kind in arbitrary histories; fails if there were too few. */
 const assertEach = <Do extends Action['do']>(name: Do, check: Check<Do>) => {
   let checked = 0;
   fc.assert(
@@ -154,7 +154,7 @@ const assertEach = <Do extends Action['do']>(name: Do, check: Check<Do>) => {
   expect(checked).toBeGreaterThan(100);
 };
 
-/** The events whose owner isn't what it was; new and erased ones are not looked at. */
+/** Returns the events whose owner changed, without new and erased ones. */
 const movedEvents = (before: Account, after: Account) => {
   const owners = ownersIn(before);
   const remaining = after.events.filter((event) => owners.has(event.sequence));
@@ -163,13 +163,13 @@ const movedEvents = (before: Account, after: Account) => {
 
 const deciding = (account: Account, user: number) => decidingStatements(statementsOf(account, user));
 
-/** The owner of an event that the user logs next. */
+/** Returns the owner of an event that the user logs next. */
 const ownersOfNext = (account: Account, user: number) => {
   const later = step(account, { do: 'log', user, contact: null });
   return [ownersIn(later).get(later.sequence)];
 };
 
-/** What an appended link may do: take the events of the anonymous stretch at the end, all of them, and no others. */
+/** Checks that an appended link takes exactly the events of the anonymous stretch at the end. */
 const expectOnlyTheAnonymousStretchToMove = (before: Account, user: number, contact: number, after: Account) => {
   const last = deciding(before, user).at(-1);
   const stretch = before.events.filter(
@@ -182,8 +182,8 @@ const expectOnlyTheAnonymousStretchToMove = (before: Account, user: number, cont
   expect(stretch.filter((event) => ownerIn(before, event) !== null || ownerIn(after, event) !== owner)).toEqual([]);
 };
 
-describe('after every action of any history', () => {
-  test('owners, statements, merges and erased events are those of the reference model', () => {
+describe('the identity rules, after every action of any history,', () => {
+  test('agree with the reference model about owners, statements, merges and erased events', () => {
     fc.assert(
       fc.property(actionsArbitrary, (actions) => {
         const model = createModel();
@@ -205,7 +205,7 @@ describe('after every action of any history', () => {
     );
   });
 
-  test('stretches part a user’s history without gap or overlap, and agree with the owner at each place', () => {
+  test('split a user’s history without gaps or overlaps, in agreement with the owner at each point', () => {
     fc.assert(
       fc.property(actionsArbitrary, (actions) => {
         const account = actions.reduce(step, empty);
@@ -231,7 +231,7 @@ describe('after every action of any history', () => {
     );
   });
 
-  test('why names the owner, the statement of the contact from before merges, and nothing voided', () => {
+  test('explain each owner with an unvoided statement of the contact before merges', () => {
     fc.assert(
       fc.property(actionsArbitrary, (actions) => {
         const account = actions.reduce(step, empty);
@@ -239,13 +239,13 @@ describe('after every action of any history', () => {
         for (const event of account.events) {
           const statements = statementsOf(account, event.user);
           const { rule, owner, statement, mergedFrom } = why(event, statements, follow);
-          const named = mergedFrom ?? owner;
+          const namedContact = mergedFrom ?? owner;
           expect(owner).toBe(ownerIn(account, event));
-          expect(named === null ? null : follow(named)).toBe(owner);
+          expect(namedContact === null ? null : follow(namedContact)).toBe(owner);
           expect(owner === null).toBe(rule === 'nobody');
           expect(statement?.voided ?? false).toBe(false);
-          if (rule === 'logged with the contact') expect([named, statement]).toEqual([event.contact, null]);
-          else expect(statement?.contact ?? null).toBe(named);
+          if (rule === 'logged with the contact') expect([namedContact, statement]).toEqual([event.contact, null]);
+          else expect(statement?.contact ?? null).toBe(namedContact);
           if (rule === 'linked') expect(statement?.sequence).toBeLessThan(event.sequence);
           if (rule === 'reached back') expect(statement?.sequence).toBeGreaterThan(event.sequence);
         }
@@ -255,15 +255,15 @@ describe('after every action of any history', () => {
   });
 });
 
-describe('what each action may do to owners', () => {
-  test('a link takes the anonymous stretch at the end and nothing else; a switch takes nothing of the past', () => {
+describe('the ownership rules', () => {
+  test('let a link take only the anonymous stretch at the end, and a switch no past event', () => {
     assertEach('link', (before, { user, contact }, after) => {
       if (after.sequence === before.sequence) expect(movedEvents(before, after)).toEqual([]);
       else expectOnlyTheAnonymousStretchToMove(before, user, contact, after);
     });
   });
 
-  test('a claim moves no event of a user who is linked by more than a claim, past or to come, until that is taken back', () => {
+  test('let a claim move no past or future event of a user with a verified link, until the user is unlinked', () => {
     assertEach('link', (before, { user, contact, verified }, after) => {
       const link = deciding(before, user).at(-1);
       if (verified || link?.contact == null || !link.verified) return;
@@ -275,7 +275,7 @@ describe('what each action may do to owners', () => {
     });
   });
 
-  test('a link is one statement at most, none when repeated, and verifying changes that flag alone', () => {
+  test('append at most one statement per link, none if repeated, and change only the flag when verifying', () => {
     assertEach('link', (before, action, after) => {
       const count = statementsOf(after, action.user).length - statementsOf(before, action.user).length;
       expect(count === 0 || count === 1).toBe(true);
@@ -288,7 +288,7 @@ describe('what each action may do to owners', () => {
     });
   });
 
-  test('a log with a contact links a user who isn’t linked, as a link does; otherwise no past event moves', () => {
+  test('let logging with a contact link an unlinked user, and move no past event otherwise', () => {
     assertEach('log', (before, { user, contact }, after) => {
       const links = statementsOf(after, user).length > statementsOf(before, user).length;
       expect(links).toBe(after !== before && contact !== null && linkedContact(statementsOf(before, user)) === null);
@@ -297,7 +297,7 @@ describe('what each action may do to owners', () => {
     });
   });
 
-  test('an unlink moves no past event, and what follows is nobody’s until the next link', () => {
+  test('let an unlink move no past event, and leave later events to nobody until the next link', () => {
     assertEach('unlink', (before, { user }, after) => {
       expect(movedEvents(before, after)).toEqual([]);
       const later = step(after, { do: 'log', user, contact: null });
@@ -307,12 +307,12 @@ describe('what each action may do to owners', () => {
     });
   });
 
-  test('voiding moves only events between the statements around it, and restoring returns exactly', () => {
+  test('let voiding move only events between the adjacent statements, and restoring undo it exactly', () => {
     assertEach('void', (before, action, after) => {
-      const old = aimedAt(before, action);
+      const old = targetOf(before, action);
       if (!old) return;
       const from = deciding(after, action.user).findLast(({ sequence }) => sequence < old.sequence)?.sequence ?? 0;
-      // Claims after it begin to decide, or cease to, as far as the next verified statement.
+      // Claims after it start or stop counting, up to the next verified statement.
       const next = statementsOf(after, action.user).find(
         ({ sequence, verified, voided }) => sequence > old.sequence && verified && !voided,
       );
@@ -321,14 +321,14 @@ describe('what each action may do to owners', () => {
         expect([event.user, event.contact]).toEqual([action.user, null]);
         expect(event.sequence > from && event.sequence < through).toBe(true);
       }
-      const voided = aimedAt(after, action) as ClaimedStatement;
+      const voided = targetOf(after, action) as ClaimedStatement;
       const restored = replace(after, action.user, voided, { voided: old.voided });
       expect(restored).toEqual(before);
       expect(ownersIn(restored)).toEqual(ownersIn(before));
     });
   });
 
-  test('merging moves all of the other’s events, and no others; unmerging returns exactly', () => {
+  test('let merging move exactly the other contact’s events, and unmerging undo it exactly', () => {
     assertEach('merge', (before, { keep, other }, after) => {
       const isMerged = after !== before;
       const owned = before.events.filter((event) => ownerIn(before, event) === other);
@@ -341,7 +341,7 @@ describe('what each action may do to owners', () => {
     });
   });
 
-  test('unmerging moves only events of the record that it was merged into, and merging again returns exactly', () => {
+  test('let unmerging move only events of the contact it was merged into, and merging again undo it exactly', () => {
     assertEach('unmerge', (before, { other }, after) => {
       const keep = before.mergedInto.get(other);
       if (keep === undefined) {
@@ -356,63 +356,68 @@ describe('what each action may do to owners', () => {
     });
   });
 
-  test('erasing deletes the person’s events, but not those by claims with verifiedOnly, and leaves nothing that names the person', () => {
-    let spared = 0;
+  test('delete the person’s events on erasure, except claimed ones with verifiedOnly, and all statements that name the person', () => {
+    let retained = 0;
     assertEach('erase', (before, { contact, verifiedOnly }, after) => {
       if (after === before) return;
       const person = followMerges(before.mergedInto)(contact);
       const owners = ownersIn(before);
       const isOwned = ({ sequence }: LoggedEvent) => owners.get(sequence) === person;
       const staying = before.events.filter((event) => verifiedOnly && isOwned(event) && isByClaimsOnly(before, event));
-      spared += staying.length;
+      retained += staying.length;
       expect(movedEvents(before, after)).toEqual(staying);
       expect(after.events).toEqual(before.events.filter((event) => !isOwned(event) || staying.includes(event)));
-      const named = users.flatMap((user) => statementsOf(after, user).map((statement) => statement.contact));
+      const namedContact = users.flatMap((user) => statementsOf(after, user).map((statement) => statement.contact));
       for (const gone of mergedWith(before.mergedInto, person)) {
         expect(after.erased).toContain(gone);
-        expect([...named, ...ownersIn(after).values(), ...[...after.mergedInto].flat()]).not.toContain(gone);
+        expect([...namedContact, ...ownersIn(after).values(), ...[...after.mergedInto].flat()]).not.toContain(gone);
       }
     });
-    expect(spared).toBeGreaterThan(20);
+    expect(retained).toBeGreaterThan(20);
   });
 
-  test('claimed links to a contact that give way move only the events that they decided', () => {
+  test('move only the events of deleted excess claimed links', () => {
     let moved = 0;
-    const giveWay = (account: Account, contact: number, most: number) => {
+    const deleteExcess = (account: Account, contact: number, maxLinks: number) => {
       const links = users
         .flatMap((user) => statementsOf(account, user))
         .filter((statement) => statement.contact === contact)
         .map((statement) => ({ ...statement, onlyClaimed: !statement.verified }))
         .sort((a, b) => a.sequence - b.sequence);
-      const going = linksGivingWay(links, most).map(({ sequence }) => sequence);
+      const deleted = linksGivingWay(links, maxLinks).map(({ sequence }) => sequence);
       const after = users.reduce((before, user) => {
-        const left = statementsOf(before, user).filter(({ sequence }) => !going.includes(sequence));
-        return withStatements(before, user, left);
+        const remaining = statementsOf(before, user).filter(({ sequence }) => !deleted.includes(sequence));
+        return withStatements(before, user, remaining);
       }, account);
       for (const event of movedEvents(account, after)) {
         const { statement } = why(event, statementsOf(account, event.user));
         expect(statement?.verified).toBe(false);
-        expect(going).toContain(statement?.sequence);
+        expect(deleted).toContain(statement?.sequence);
         moved += 1;
       }
       return after;
     };
     fc.assert(
-      fc.property(actionsArbitrary, fc.integer({ min: 1, max: 4 }), fc.nat({ max: 2 }), (actions, contact, most) => {
-        const model = createModel();
-        let account = empty;
-        for (const action of actions) {
-          model.apply(action);
-          account = step(account, action);
-          giveWay(account, contact, most);
-        }
-        const after = giveWay(account, contact, most);
-        model.forgetClaims(contact, most);
-        for (const user of users) expect(statementsOf(after, user)).toEqual(model.statementsOf(user));
-        const remaining = model.events.filter(({ nth }) => !model.erasedEvents.has(nth));
-        const owners = remaining.map(({ nth, sequence }) => [sequence, model.ownerOfEvent(nth)] as const);
-        expect(ownersIn(after)).toEqual(new Map(owners));
-      }),
+      fc.property(
+        actionsArbitrary,
+        fc.integer({ min: 1, max: 4 }),
+        fc.nat({ max: 2 }),
+        (actions, contact, maxLinks) => {
+          const model = createModel();
+          let account = empty;
+          for (const action of actions) {
+            model.apply(action);
+            account = step(account, action);
+            deleteExcess(account, contact, maxLinks);
+          }
+          const after = deleteExcess(account, contact, maxLinks);
+          model.forgetClaims(contact, maxLinks);
+          for (const user of users) expect(statementsOf(after, user)).toEqual(model.statementsOf(user));
+          const remaining = model.events.filter(({ nth }) => !model.erasedEvents.has(nth));
+          const owners = remaining.map(({ nth, sequence }) => [sequence, model.ownerOfEvent(nth)] as const);
+          expect(ownersIn(after)).toEqual(new Map(owners));
+        },
+      ),
       { numRuns: 1_000 },
     );
     expect(moved).toBeGreaterThan(100);

@@ -1,15 +1,16 @@
-/** The day on which a contact was last seen. */
+/** Computes the day on which a contact was last seen. */
 import { stretchesOf } from './ownership.ts';
 import type { Statement } from './statements.ts';
 
-/** A statement with the day on which it was made, and the last day on which its user had been active before it; null: none. */
+/** A statement with its day, and the last day before it on which its user was active; null if there is none. */
 interface DatedStatement extends Statement {
   readonly day: number;
   readonly seenDay: number | null;
 }
 
 /**
- * Returns the latest of some days, or `none`. `Math.max(...days)` throws for some 120,000, and a contact may have more users than that.
+ * Returns the latest of some days, or `none`. Unlike `Math.max(...days)`, it doesn't throw for more than about 120,000
+ * days, which a contact with many users may have.
  */
 export const latestDay = (days: Iterable<number>, none: number): number => {
   let latest = none;
@@ -18,9 +19,10 @@ export const latestDay = (days: Iterable<number>, none: number): number => {
 };
 
 /**
- * Returns the last day on which a user was active as one of these contacts, before merges are followed; null if there is none.
- * `lastDay` is the user's last day of all. `statements` are one user's, ascending by sequence. The day of a link counts for the
- * contacts on both sides of it.
+ * Returns the last day on which a user was active as one of these contacts, before merges are followed; null if there
+ * is none. The day of a link counts for the contacts before and after it.
+ *
+ * `lastDay` is the user's last active day. `statements` are one user's, ascending by sequence.
  */
 export const lastDayAs = (
   contacts: ReadonlySet<number>,

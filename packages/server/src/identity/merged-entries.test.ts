@@ -14,8 +14,8 @@ describe('an ID', () => {
     ['Plan', 'plan', ['plan', 'PLAN', 'Plan']],
     ['constructor', '__proto__', ['__proto__', 'constructor']],
     ['toString', 'toString', ['toString']],
-  ])('%s is read as %s', (id, kept, ids) => {
-    expect(merges.keptOf(id)).toBe(kept);
+  ])('is resolved from %s to %s', (id, target, ids) => {
+    expect(merges.keptOf(id)).toBe(target);
     expect(merges.idsOf(id)).toEqual(ids);
     expect(merges.has(id)).toBe(ids.length > 1);
   });
@@ -24,7 +24,7 @@ describe('an ID', () => {
 describe('values under several IDs', () => {
   test.each([
     [
-      'the kept one’s own',
+      'the target’s own',
       [
         ['Plan', 'a'],
         ['plan', 'b'],
@@ -32,7 +32,7 @@ describe('values under several IDs', () => {
       [['plan', 'b']],
     ],
     [
-      'of others, the first by ID',
+      'the first by ID if the target has none',
       [
         ['Plan', 'a'],
         ['size', 'L'],
@@ -44,7 +44,7 @@ describe('values under several IDs', () => {
       ],
     ],
     [
-      'one value rather than none',
+      'a value rather than none',
       [
         ['plan', null],
         ['Plan', 'a'],
@@ -52,18 +52,18 @@ describe('values under several IDs', () => {
       [['plan', 'a']],
     ],
     [
-      'none where none has one',
+      'none if none has one',
       [
         ['Plan', null],
         ['plan', null],
       ],
       [['plan', null]],
     ],
-  ] as const)('are one: %s', (_, entries, expected) => {
+  ] as const)('are reduced to one: %s', (_, entries, expected) => {
     expect(united<string | null>(entries, merges, (value) => value !== null)).toEqual(expected);
   });
 
-  test('stay what they are without merges', () => {
+  test('are unchanged without merges', () => {
     expect(
       united(
         [

@@ -1,21 +1,21 @@
 /**
- * Merges of catalogue entries: pointers from merged IDs to the IDs that stand for them. What is stored keeps the ID under which it was
- * sent; the pointer is followed when it is read. No entry is merged into one that is merged itself (rules/accounts/entry-merges.ts).
+ * Merges of catalogue entries: pointers from merged IDs to the IDs they were merged into. Stored data keeps the ID with
+ * which it was sent; reads follow the pointer. Pointers never form a chain (rules/accounts/entry-merges.ts).
  */
 
 /** The merges of one catalogue. */
 export interface EntryMerges {
-  /** The ID that stands for this one: itself when it is not merged. */
+  /** Returns the ID that this one was merged into, or the ID itself. */
   keptOf(id: string): string;
-  /** All IDs that are one with this one: first the one that stands for all, then the others, ascending. */
+  /** Returns the group of this ID: first the ID that the others were merged into, then the others, ascending. */
   idsOf(id: string): readonly string[];
-  /** Whether the ID is merged, or stands for others. */
+  /** Whether the ID is merged, or others were merged into it. */
   has(id: string): boolean;
-  /** Each list of IDs that are one, in the order of `idsOf`. */
+  /** All groups of merged IDs, each in the order of `idsOf`. */
   readonly groups: readonly (readonly string[])[];
 }
 
-/** The merges of the catalogues whose IDs contacts have. */
+/** The merges of the catalogues that contacts refer to. */
 export type ContactMerges = Readonly<Record<'profile' | 'tag' | 'attr', EntryMerges>>;
 
 interface Entry {
@@ -23,13 +23,13 @@ interface Entry {
   readonly mergedInto: string | null;
 }
 
-/** `entries` without a `mergedInto` are ignored. */
+/** Ignores entries that are not merged. */
 export const createEntryMerges = (entries: Iterable<Entry>): EntryMerges => {
   const othersOf = new Map<string, string[]>();
   for (const { id, mergedInto } of entries) {
     if (mergedInto !== null) othersOf.set(mergedInto, [...(othersOf.get(mergedInto) ?? []), id]);
   }
-  const groups = [...othersOf].map(([kept, others]) => [kept, ...others.sort()]);
+  const groups = [...othersOf].map(([target, others]) => [target, ...others.sort()]);
   const groupOf = new Map(groups.flatMap((group) => group.map((id) => [id, group] as const)));
   return {
     keptOf: (id) => groupOf.get(id)?.[0] ?? id,
@@ -43,8 +43,8 @@ export const noEntryMerges: EntryMerges = createEntryMerges([]);
 export const noContactMerges: ContactMerges = { profile: noEntryMerges, tag: noEntryMerges, attr: noEntryMerges };
 
 /**
- * Returns entries under the IDs that stand for theirs, each ID once, at the place of its first entry. Of several entries of one ID, the
- * first in the order of `idsOf` that has a value counts, or else the first.
+ * Replaces merged IDs and returns each ID once, in the order of first appearance. If several entries share an ID, the
+ * first with a value in the order of `idsOf` wins, else the first.
  */
 export const united = <Value>(
   entries: Iterable<readonly [id: string, value: Value]>,
@@ -52,13 +52,13 @@ export const united = <Value>(
   hasValue: (value: Value) => boolean = () => true,
 ): (readonly [id: string, value: Value])[] => {
   if (merges.groups.length === 0) return [...entries];
-  const found = new Map<string, { readonly rank: number; readonly value: Value }>();
+  const best = new Map<string, { readonly rank: number; readonly value: Value }>();
   for (const [id, value] of entries) {
     const ids = merges.idsOf(id);
     const rank = ids.indexOf(id) + (hasValue(value) ? 0 : ids.length);
-    const kept = ids[0] as string;
-    const before = found.get(kept);
-    if (before === undefined || rank < before.rank) found.set(kept, { rank, value });
+    const target = ids[0] as string;
+    const previous = best.get(target);
+    if (previous === undefined || rank < previous.rank) best.set(target, { rank, value });
   }
-  return [...found].map(([id, { value }]) => [id, value]);
+  return [...best].map(([id, { value }]) => [id, value]);
 };

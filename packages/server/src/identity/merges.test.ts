@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { followMerges, mergedWith, wouldCycle } from './merges.ts';
 
-// 3 and 4 were merged into 2, then 2 into 1; 7 into 6; 5 alone
+// 3 and 4 were merged into 2, then 2 into 1; 7 into 6; 5 is not merged.
 const merges = new Map([
   [4, 2],
   [3, 2],
@@ -17,11 +17,11 @@ test.each([
   [4, 1],
   [5, 5],
   [7, 6],
-])('contact %i is answered by %i', (contact, record) => {
+])('resolves contact %i to %i', (contact, record) => {
   expect(followMerges(merges)(contact)).toBe(record);
 });
 
-test('a merge that is added or taken away later is followed as the map is then', () => {
+test('follows the current merges in the map', () => {
   const changing = new Map<number, number>();
   const follow = followMerges(changing);
   changing.set(2, 1);
@@ -33,16 +33,16 @@ test('a merge that is added or taken away later is followed as the map is then',
 describe('merging other into keep', () => {
   test.each([
     ['itself', 5, 5, true],
-    ['what it was merged into', 2, 1, true],
-    ['what it was merged into in two steps', 4, 1, true],
-    ['somebody else', 5, 1, false],
+    ['the contact it was merged into', 2, 1, true],
+    ['the contact it was merged into in two steps', 4, 1, true],
+    ['an unrelated contact', 5, 1, false],
     ['a merged contact', 3, 5, false],
-    ['the record that it was merged into already', 1, 3, false],
-  ])('keep and other: %s', (_, keep, other, cycles) => {
+    ['the contact it is already merged into', 1, 3, false],
+  ])('is checked for a cycle: %s', (_, keep, other, cycles) => {
     expect(wouldCycle(merges, keep, other)).toBe(cycles);
   });
 
-  test('never makes a cycle where wouldCycle saw none', () => {
+  test('never forms a cycle that wouldCycle did not detect', () => {
     const contact = fc.integer({ min: 1, max: 8 });
     fc.assert(
       fc.property(fc.array(fc.tuple(contact, contact)), (pairs) => {
@@ -64,11 +64,11 @@ test.each([
   [3, [3]],
   [5, [5]],
   [6, [6, 7]],
-])('with contact %i are merged %j', (contact, all) => {
+])('lists the contacts merged into %i: %j', (contact, all) => {
   expect(mergedWith(merges, contact)).toEqual(all);
 });
 
-test('merged contacts are listed in the order of their numbers, not of their digits', () => {
+test('lists merged contacts in numeric order', () => {
   expect(
     mergedWith(
       new Map([
@@ -87,13 +87,13 @@ describe('a corrupt map with a cycle', () => {
     [3, 1],
   ]);
 
-  test('is an error to follow, and names the contact', () => {
+  test('throws when followed, naming the contact', () => {
     expect(() => followMerges(cycle)(2)).toThrow('contact 2: the merges form a cycle');
     expect(() => wouldCycle(cycle, 1, 9)).toThrow('contact 1: the merges form a cycle');
     expect(() => followMerges(new Map([[1, 1]]))(1)).toThrow('contact 1');
   });
 
-  test('doesn’t touch contacts outside the cycle, and can be listed', () => {
+  test('does not affect contacts outside the cycle, and can be listed', () => {
     expect(followMerges(cycle)(9)).toBe(9);
     expect(mergedWith(cycle, 2)).toEqual([1, 2, 3]);
   });

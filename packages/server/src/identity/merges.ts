@@ -1,10 +1,10 @@
-/** Merges of contacts: pointers from merged contacts to the contacts that they were merged into. */
+/** Merges of contacts: pointers from merged contacts to the contacts they were merged into. */
 import type { Follow } from './ownership.ts';
 
 /** Maps each merged contact to the contact that it was merged into. */
 type MergedInto = ReadonlyMap<number, number>;
 
-/** Returns a contact, the contact that it was merged into, and so on. Throws when the merges form a cycle. */
+/** Returns a contact, the contact it was merged into, and so on. Throws if the merges form a cycle. */
 const chainFrom = (mergedInto: MergedInto, contact: number): number[] => {
   const chain = [contact];
   for (let at = mergedInto.get(contact); at !== undefined; at = mergedInto.get(at)) {
@@ -17,8 +17,8 @@ const chainFrom = (mergedInto: MergedInto, contact: number): number[] => {
 };
 
 /**
- * Returns a function that returns the contact at the end of a contact's merges. Each call reads the present `mergedInto`. Throws
- * when the merges form a cycle, which `wouldCycle` prevents.
+ * Returns a function that returns the contact at the end of a contact's merges. Each call reads the current
+ * `mergedInto`, and throws if the merges form a cycle, which `wouldCycle` prevents.
  */
 export const followMerges =
   (mergedInto: MergedInto): Follow =>
@@ -30,8 +30,8 @@ export const wouldCycle = (mergedInto: MergedInto, keep: number, other: number):
   chainFrom(mergedInto, keep).includes(other);
 
 /**
- * Returns a contact and all contacts merged into it, directly or not; ascending. For all records of a merged person, pass the
- * result of `followMerges`.
+ * Returns a contact and all contacts merged into it, directly or not; ascending. For all records of a merged person,
+ * pass the result of `followMerges`.
  */
 export const mergedWith = (mergedInto: MergedInto, contact: number): number[] => {
   const directly = new Map<number, number[]>();
@@ -40,8 +40,8 @@ export const mergedWith = (mergedInto: MergedInto, contact: number): number[] =>
     if (others) others.push(other);
     else directly.set(keep, [other]);
   }
-  const found = new Set([contact]);
-  // The iteration of a Set also visits elements added meanwhile.
-  for (const one of found) for (const other of directly.get(one) ?? []) found.add(other);
-  return [...found].sort((a, b) => a - b);
+  const merged = new Set([contact]);
+  // Iterating over a Set also visits elements that are added during the iteration.
+  for (const one of merged) for (const other of directly.get(one) ?? []) merged.add(other);
+  return [...merged].sort((a, b) => a - b);
 };

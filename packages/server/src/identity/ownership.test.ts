@@ -18,36 +18,52 @@ const unlink = (sequence: number, voided = false): Statement => ({ sequence, con
 
 const ownerOf = (...event: Parameters<typeof why>) => why(...event).owner;
 
-// events are logged at 5, 15, 25 and 35; statements are made at 10, 20 and 30
+// Events are logged at 5, 15, 25 and 35; statements are at 10, 20 and 30.
 const cases: [string, Statement[], (number | null)[]][] = [
-  ['nothing said: nobody owns anything', [], [null, null, null, null]],
-  ['a first link takes the whole history', [link(10, ann)], [ann, ann, ann, ann]],
-  ['a switch moves nothing of the past', [link(10, ann), link(20, bob)], [ann, ann, bob, bob]],
-  ['a switch and back', [link(10, ann), link(20, bob), link(30, ann)], [ann, ann, bob, ann]],
-  ['what follows an unlink is anonymous', [link(10, ann), unlink(20)], [ann, ann, null, null]],
-  ['a link after an unlink reaches back to it only', [link(10, ann), unlink(20), link(30, bob)], [ann, ann, bob, bob]],
-  ['a voided first link gives the history back', [link(10, ann, true)], [null, null, null, null]],
-  ['a voided first link gives the history to the next', [link(10, ann, true), link(20, bob)], [bob, bob, bob, bob]],
-  ['a voided switch gives back what it took', [link(10, ann), link(20, bob, true)], [ann, ann, ann, ann]],
-  ['a voided unlink was never made', [link(10, ann), unlink(20, true), link(30, bob)], [ann, ann, ann, bob]],
+  ['is nobody without statements', [], [null, null, null, null]],
+  ['is the contact of a first link for the whole history', [link(10, ann)], [ann, ann, ann, ann]],
+  ['does not change for past events after a switch', [link(10, ann), link(20, bob)], [ann, ann, bob, bob]],
+  ['follows a switch and a switch back', [link(10, ann), link(20, bob), link(30, ann)], [ann, ann, bob, ann]],
+  ['is nobody after an unlink', [link(10, ann), unlink(20)], [ann, ann, null, null]],
   [
-    'a voided link before an unlink leaves its events to nobody, not to the link after',
+    'is the contact of a link after an unlink only back to the unlink',
+    [link(10, ann), unlink(20), link(30, bob)],
+    [ann, ann, bob, bob],
+  ],
+  ['is nobody if the first link is voided', [link(10, ann, true)], [null, null, null, null]],
+  [
+    'is the contact of the next link if the first is voided',
+    [link(10, ann, true), link(20, bob)],
+    [bob, bob, bob, bob],
+  ],
+  ['returns to the previous contact if a switch is voided', [link(10, ann), link(20, bob, true)], [ann, ann, ann, ann]],
+  ['ignores a voided unlink', [link(10, ann), unlink(20, true), link(30, bob)], [ann, ann, ann, bob]],
+  [
+    'is nobody, not the next link, for a voided link before an unlink',
     [link(10, ann, true), unlink(20), link(30, bob)],
     [null, null, bob, bob],
   ],
-  ['an erased contact’s link is an unlink', [unlink(10), unlink(20), link(30, bob)], [null, null, bob, bob]],
-  ['a claim after a verified link takes nothing', [link(10, ann), claim(20, bob)], [ann, ann, ann, ann]],
-  ['a claim switches from a claim', [claim(10, ann), claim(20, bob)], [ann, ann, bob, bob]],
-  ['a claim before a verified link keeps what it has', [claim(10, ann), link(20, bob)], [ann, ann, bob, bob]],
-  ['a claim after an unlink takes what follows', [link(10, ann), unlink(20), claim(30, bob)], [ann, ann, bob, bob]],
-  ['a claim before an unlink does not reach back', [link(10, ann), claim(20, bob), unlink(30)], [ann, ann, ann, null]],
-  ['a claim decides again when the link is voided', [link(10, ann, true), claim(20, bob)], [bob, bob, bob, bob]],
+  ['treats an erased contact’s link as an unlink', [unlink(10), unlink(20), link(30, bob)], [null, null, bob, bob]],
+  ['ignores a claim after a verified link', [link(10, ann), claim(20, bob)], [ann, ann, ann, ann]],
+  ['switches from one claim to another', [claim(10, ann), claim(20, bob)], [ann, ann, bob, bob]],
+  ['stays with a claim before a verified link', [claim(10, ann), link(20, bob)], [ann, ann, bob, bob]],
+  ['is the contact of a claim after an unlink', [link(10, ann), unlink(20), claim(30, bob)], [ann, ann, bob, bob]],
   [
-    'a claim decides again to the next verified link',
+    'does not reach back from a claim before an unlink',
+    [link(10, ann), claim(20, bob), unlink(30)],
+    [ann, ann, ann, null],
+  ],
+  ['is the contact of a claim once the link is voided', [link(10, ann, true), claim(20, bob)], [bob, bob, bob, bob]],
+  [
+    'is the contact of a claim up to the next verified link',
     [link(10, ann, true), claim(20, bob), link(30, ann)],
     [bob, bob, bob, ann],
   ],
-  ['several voided in a row', [link(10, ann), link(20, bob, true), unlink(30, true)], [ann, ann, ann, ann]],
+  [
+    'ignores several voided statements in a row',
+    [link(10, ann), link(20, bob, true), unlink(30, true)],
+    [ann, ann, ann, ann],
+  ],
 ];
 
 describe('the owner of an event', () => {
@@ -55,12 +71,12 @@ describe('the owner of an event', () => {
     expect([5, 15, 25, 35].map((sequence) => ownerOf({ sequence, contact: null }, statements))).toEqual(owners);
   });
 
-  test('is the contact that it was logged with, whatever the user is', () => {
+  test('is the contact that it was logged with, regardless of its user', () => {
     expect(ownerOf({ sequence: 15, contact: bob }, [link(10, ann)])).toBe(bob);
     expect(ownerOf({ sequence: 15, contact: bob }, [])).toBe(bob);
   });
 
-  test('is the record that a contact was merged into', () => {
+  test('is the contact that it was merged into', () => {
     const follow = (contact: number) => (contact === ann ? bob : contact);
     expect(ownerOf({ sequence: 15, contact: null }, [link(10, ann)], follow)).toBe(bob);
     expect(ownerOf({ sequence: 5, contact: ann }, [], follow)).toBe(bob);
@@ -76,7 +92,7 @@ describe('the owner of an event', () => {
 });
 
 describe('why', () => {
-  test('an event logged with its contact names no statement', () => {
+  test('returns no statement for an event logged with its contact', () => {
     expect(why({ sequence: 15, contact: bob }, [link(10, ann)])).toEqual({
       rule: 'logged with the contact',
       owner: bob,
@@ -85,14 +101,14 @@ describe('why', () => {
     });
   });
 
-  test('a linked user’s event names the link before it', () => {
+  test('returns the link before a linked user’s event', () => {
     const statements = [link(10, ann), link(20, bob)];
     const decided = why({ sequence: 15, contact: null }, statements);
     expect(decided).toEqual({ rule: 'linked', owner: ann, statement: statements[0], mergedFrom: null });
     expect(decided.statement).toBe(statements[0]);
   });
 
-  test('an anonymous event names the link that reached back', () => {
+  test('returns the link that reached back to an anonymous event', () => {
     const statements = [unlink(10), link(20, bob)];
     expect(why({ sequence: 15, contact: null }, statements)).toEqual({
       rule: 'reached back',
@@ -102,14 +118,14 @@ describe('why', () => {
     });
   });
 
-  test('nobody’s event names the unlink that it follows, if there is one', () => {
+  test('returns the unlink before an event of nobody, if there is one', () => {
     const statements = [link(10, ann), unlink(20)];
     const nobody = { rule: 'nobody', owner: null, mergedFrom: null };
     expect(why({ sequence: 25, contact: null }, statements)).toEqual({ ...nobody, statement: statements[1] });
     expect(why({ sequence: 25, contact: null }, [])).toEqual({ ...nobody, statement: null });
   });
 
-  test('a merge is named by the contact from before it', () => {
+  test('returns the contact before a merge', () => {
     const statements = [link(10, ann)];
     expect(why({ sequence: 15, contact: null }, statements, () => bob)).toEqual({
       rule: 'linked',
@@ -121,13 +137,13 @@ describe('why', () => {
 });
 
 describe('stretches', () => {
-  test('a user of whom nothing was said is one stretch of nobody', () => {
+  test('are one stretch of nobody without statements', () => {
     expect(stretchesOf([])).toEqual<Stretch[]>([
       { after: 0, through: Infinity, contact: null, statement: null, reason: 'nobody' },
     ]);
   });
 
-  test('are cut by statements that stand, and by no others', () => {
+  test('are split only by deciding statements', () => {
     const first = link(10, ann);
     const gone = unlink(20);
     const again = link(40, bob);
@@ -139,7 +155,7 @@ describe('stretches', () => {
     ]);
   });
 
-  test('end with nobody’s after an unlink, which is named', () => {
+  test('end with a stretch of nobody after an unlink', () => {
     const gone = unlink(20);
     expect(stretchesOf([link(10, ann), gone]).at(-1)).toEqual<Stretch>({
       after: 20,
@@ -150,7 +166,7 @@ describe('stretches', () => {
     });
   });
 
-  test('of contacts are united where they meet, and end at the last sequence', () => {
+  test('of contacts are joined if adjacent, and end at the last sequence', () => {
     const statements = [link(10, ann), claim(20, bob, true), unlink(30), claim(40, bob), link(50, ann)];
     expect(stretchesOwnedBy([ann], statements)).toEqual([
       { after: 0, through: 30 },

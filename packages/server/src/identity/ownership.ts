@@ -6,30 +6,34 @@ export interface Stretch {
   readonly after: number;
   /** Infinity for the open end. */
   readonly through: number;
-  /** The contact that the statement names, before merges are followed; null: nobody. */
+  /** The contact that the statement names, before merges are followed; null for nobody. */
   readonly contact: number | null;
-  /** The link that decided. With owner nobody: the unlink that began the stretch, or null when no statement precedes it. */
+  /** The deciding link. For nobody: the unlink that started the stretch, or null if no statement precedes it. */
   readonly statement: Statement | null;
   readonly reason: 'linked' | 'reached back' | 'nobody';
 }
 
-/** Returns the contact that a contact is merged into, directly or not; a contact that is not merged, itself. */
+/**
+ * Returns the contact that a contact is merged into, directly or indirectly, or the contact itself if it is not merged.
+ */
 export type Follow = (contact: number) => number;
 
-/** The properties of an event that decide its owner: its sequence, and the contact that it was logged with, if any. */
+/**
+ * The properties of an event that determine its owner: its sequence, and the contact that it was logged with, if any.
+ */
 type PlacedEvent = Pick<Statement, 'sequence' | 'contact'>;
 
-/** The owner of an event, and the rule and statement that decided. */
+/** The owner of an event, and the rule and statement that determined it. */
 export interface Why {
   readonly rule: 'logged with the contact' | 'linked' | 'reached back' | 'nobody';
   readonly owner: number | null;
-  /** As in `Stretch`; null when the event was logged with its contact. */
+  /** As in `Stretch`; null if the event was logged with its contact. */
   readonly statement: Statement | null;
-  /** The contact before merges were followed, when it differs from the owner. */
+  /** The contact before merges were followed, if it differs from the owner. */
   readonly mergedFrom: number | null;
 }
 
-/** Applies rules 2 to 4 of `why` between two neighbouring statements that decide: `last` before and `next` after. */
+/** Applies rules 2 to 4 of `why` between two adjacent deciding statements, `last` and `next`. */
 const decideBetween = (
   last: Statement | undefined,
   next: Statement | undefined,
@@ -40,8 +44,9 @@ const decideBetween = (
 };
 
 /**
- * Splits a user's whole history, (0, Infinity), at each statement that decides; ascending. Two neighbours can have the same
- * contact: a first link reaches back over one stretch and begins another. `statements` are one user's, ascending by sequence.
+ * Splits a user's whole history, (0, Infinity), at each deciding statement; ascending. Adjacent stretches can have the
+ * same contact: a first link reaches back over one stretch and starts another. `statements` are one user's, ascending
+ * by sequence.
  */
 export const stretchesOf = (statements: readonly Statement[]): Stretch[] => {
   const deciding = decidingStatements(statements);
@@ -52,8 +57,8 @@ export const stretchesOf = (statements: readonly Statement[]): Stretch[] => {
 };
 
 /**
- * Returns the parts of a user's history, up to the sequence `last`, whose contact is one of these, before merges are followed;
- * ascending. Neighbouring parts are united. `verifiedOnly` leaves out those of claimed links.
+ * Returns the parts of a user's history, up to the sequence `last`, that belong to one of these contacts before merges
+ * are followed; ascending, with adjacent parts joined. `verifiedOnly` omits those of claimed links.
  */
 export const stretchesOwnedBy = (
   contacts: readonly number[],
@@ -70,7 +75,7 @@ export const stretchesOwnedBy = (
   return owned;
 };
 
-/** Returns how many of the statements are at or before the sequence, by binary search. */
+/** Counts the statements at or before the sequence, by binary search. */
 const countUpTo = (statements: readonly Statement[], sequence: number): number => {
   let low = 0;
   let high = statements.length;
@@ -82,30 +87,30 @@ const countUpTo = (statements: readonly Statement[], sequence: number): number =
   return low;
 };
 
-/** Cache: the deciding statements of each list, because a page of events passes the same list many times. */
-const decidingOf = new WeakMap<readonly Statement[], readonly Statement[]>();
+/** Caches the deciding statements of each list, because a page of events passes the same list many times. */
+const decidingCache = new WeakMap<readonly Statement[], readonly Statement[]>();
 
 const decideAt = (statements: readonly Statement[], sequence: number) => {
-  const deciding = decidingOf.get(statements) ?? decidingStatements(statements);
-  decidingOf.set(statements, deciding);
+  const deciding = decidingCache.get(statements) ?? decidingStatements(statements);
+  decidingCache.set(statements, deciding);
   const next = countUpTo(deciding, sequence);
   return decideBetween(deciding[next - 1], deciding[next]);
 };
 
-const asNamed: Follow = (contact) => contact;
+const withoutMerges: Follow = (contact) => contact;
 
 /**
- * Returns the owner of an event and what decided it. The first rule that applies names the contact:
+ * Returns the owner of an event and what determined it. The first rule that applies determines the contact:
  * 1. the contact that the event was logged with;
- * 2. the contact of the last statement at or before the event, when that is a link;
- * 3. the contact of the next statement after the event, when that is a link: it reaches back over the anonymous stretch;
+ * 2. the contact of the last statement at or before the event, if that is a link;
+ * 3. the contact of the next statement after the event, if that is a link: it reaches back over the anonymous stretch;
  * 4. nobody.
- * Then merges are followed. Statements that don't decide (`decidingStatements`) are ignored.
+ * Then merges are followed. Only `decidingStatements` count.
  *
- * `statements` are those of the event's user, ascending by sequence (an empty list for an event without a user); the list
- * must not change afterwards. The first call for a list of n statements takes O(n), each later call O(log n).
+ * `statements` are those of the event's user, ascending by sequence; empty for an event without a user. The list must
+ * not change afterwards: the first call for n statements takes O(n), and later calls use a cache and take O(log n).
  */
-export const why = (event: PlacedEvent, statements: readonly Statement[], follow: Follow = asNamed): Why => {
+export const why = (event: PlacedEvent, statements: readonly Statement[], follow: Follow = withoutMerges): Why => {
   const { contact, statement, reason } =
     event.contact === null
       ? decideAt(statements, event.sequence)

@@ -31,13 +31,13 @@ const voided = { voided: true };
 
 describe('the current statement', () => {
   test.each<[string, Statement[], Statement | undefined, number | null]>([
-    ['is none for a user of whom nothing was said', [], undefined, null],
+    ['is undefined without statements', [], undefined, null],
     ['is the only link', [link(1, ann)], link(1, ann), ann],
     ['is the switch after a link', [link(1, ann), link(5, bob)], link(5, bob), bob],
-    ['is the unlink, and it links to nobody', [link(1, ann), unlink(5)], unlink(5), null],
-    ['is the one from before a voided switch', [link(1, ann), link(5, bob, voided)], link(1, ann), ann],
-    ['is the link from before a voided unlink', [link(1, ann), unlink(5, voided)], link(1, ann), ann],
-    ['is none when all are voided', [link(1, ann, voided), unlink(5, voided)], undefined, null],
+    ['is the unlink, which links to nobody', [link(1, ann), unlink(5)], unlink(5), null],
+    ['is the link before a voided switch', [link(1, ann), link(5, bob, voided)], link(1, ann), ann],
+    ['is the link before a voided unlink', [link(1, ann), unlink(5, voided)], link(1, ann), ann],
+    ['is undefined if all are voided', [link(1, ann, voided), unlink(5, voided)], undefined, null],
   ])('%s', (_, statements, current, contact) => {
     expect(currentStatement(statements)).toEqual(current);
     expect(linkedContact(statements)).toBe(contact);
@@ -45,23 +45,23 @@ describe('the current statement', () => {
   });
 });
 
-describe('the statements that decide', () => {
+describe('the deciding statements', () => {
   const cleo = 3;
   test.each<[string, Statement[], number[]]>([
-    ['are claims, while nothing is verified', [link(1, ann, claimed), link(5, bob, claimed)], [1, 5]],
-    ['are not the claims after a verified link', [link(1, ann), link(5, bob, claimed), link(6, ann, claimed)], [1]],
-    ['are a verified link after a claim, and both', [link(1, ann, claimed), link(5, bob)], [1, 5]],
-    ['are not claims that come after two verified links', [link(1, ann), link(5, bob), link(6, cleo, claimed)], [1, 5]],
+    ['include claims while nothing is verified', [link(1, ann, claimed), link(5, bob, claimed)], [1, 5]],
+    ['exclude claims after a verified link', [link(1, ann), link(5, bob, claimed), link(6, ann, claimed)], [1]],
+    ['include a claim and a verified link after it', [link(1, ann, claimed), link(5, bob)], [1, 5]],
+    ['exclude claims after two verified links', [link(1, ann), link(5, bob), link(6, cleo, claimed)], [1, 5]],
     [
-      'are claims again after an unlink',
+      'include claims again after an unlink',
       [link(1, ann), link(3, bob, claimed), unlink(5), link(7, bob, claimed)],
       [1, 5, 7],
     ],
-    ['are claims again when the verified link is voided', [link(1, ann, voided), link(5, bob, claimed)], [5]],
-    ['are none that are voided', [link(1, ann), link(3, bob, { ...claimed, ...voided }), unlink(5, voided)], [1]],
-    ['are not a claim of an erased contact after a verified link', [link(1, ann), unlink(5, claimed)], [1]],
-    ['are a claim of an erased contact after another claim', [link(1, ann, claimed), unlink(5, claimed)], [1, 5]],
-    ['are claims after a verified link to an erased contact', [unlink(1), link(5, bob, claimed)], [1, 5]],
+    ['include claims again if the verified link is voided', [link(1, ann, voided), link(5, bob, claimed)], [5]],
+    ['exclude voided statements', [link(1, ann), link(3, bob, { ...claimed, ...voided }), unlink(5, voided)], [1]],
+    ['exclude a claim of an erased contact after a verified link', [link(1, ann), unlink(5, claimed)], [1]],
+    ['include a claim of an erased contact after another claim', [link(1, ann, claimed), unlink(5, claimed)], [1, 5]],
+    ['include claims after a verified link to an erased contact', [unlink(1), link(5, bob, claimed)], [1, 5]],
   ])('%s', (_, statements, sequences) => {
     expect(decidingStatements(statements).map(({ sequence }) => sequence)).toEqual(sequences);
   });
@@ -72,11 +72,11 @@ describe('linking a user', () => {
     ['who was never linked appends', [], ann, { do: 'append' }],
     ['to the same contact does nothing', [link(1, ann)], ann, { do: 'nothing', statement: link(1, ann) }],
     ['to another contact appends', [link(1, ann)], bob, { do: 'append' }],
-    ['back to the contact from before a switch appends', [link(1, ann), link(5, bob)], ann, { do: 'append' }],
+    ['back to the contact before a switch appends', [link(1, ann), link(5, bob)], ann, { do: 'append' }],
     ['who was unlinked appends', [link(1, ann), unlink(5)], ann, { do: 'append' }],
     ['whose only link is voided appends', [link(1, ann, voided)], ann, { do: 'append' }],
     [
-      'to the contact from before a voided switch does nothing',
+      'to the contact before a voided switch does nothing',
       [link(1, ann), link(5, bob, voided)],
       ann,
       { do: 'nothing', statement: link(1, ann) },
@@ -87,12 +87,7 @@ describe('linking a user', () => {
       ann,
       { do: 'verify', statement: link(1, ann, claimed) },
     ],
-    [
-      'to a contact of whom a claim decides nothing appends',
-      [link(1, ann), link(5, bob, claimed)],
-      bob,
-      { do: 'append' },
-    ],
+    ['to a contact with only an ignored claim appends', [link(1, ann), link(5, bob, claimed)], bob, { do: 'append' }],
     [
       'to the contact of the verified link before a claim does nothing',
       [link(1, ann), link(5, bob, claimed)],
@@ -111,20 +106,20 @@ describe('a claimed link of a user', () => {
     claim: contact,
   });
   const byServer = (statement: Statement) => ({ ...statement, claim: null });
-  type Said = Statement & { readonly claim: number | null };
-  test.each<[string, Said[], number | null]>([
-    ['is the first', [], null],
+  type ClaimedStatement = Statement & { readonly claim: number | null };
+  test.each<[string, ClaimedStatement[], number | null]>([
+    ['is appended if it is the first', [], null],
     ['repeats the last claim', [byClaim(1, bob), byClaim(5, ann)], 5],
-    ['repeats one that was verified in place', [byClaim(1, ann, { verified: true })], 1],
-    ['is another after a claim of another contact', [byClaim(1, ann), byClaim(5, bob)], null],
-    ['is another after a server’s link to the same contact', [byServer(link(1, ann))], null],
-    ['repeats a claim from before a server’s link', [byClaim(1, ann), byServer(link(5, cleo))], 1],
+    ['repeats a claim that was verified in place', [byClaim(1, ann, { verified: true })], 1],
+    ['is appended after a claim of another contact', [byClaim(1, ann), byClaim(5, bob)], null],
+    ['is appended after a server’s link to the same contact', [byServer(link(1, ann))], null],
+    ['repeats a claim before a server’s link', [byClaim(1, ann), byServer(link(5, cleo))], 1],
     ['repeats a claim after a server’s link', [byServer(link(1, ann)), byClaim(5, ann)], 5],
-    ['is another after an unlink', [byClaim(1, ann), byServer(unlink(5))], null],
-    ['repeats a claim from before a voided unlink', [byClaim(1, ann), byServer(unlink(5, voided))], 1],
-    ['is another after a voided claim', [byClaim(1, ann, voided)], null],
+    ['is appended after an unlink', [byClaim(1, ann), byServer(unlink(5))], null],
+    ['repeats a claim before a voided unlink', [byClaim(1, ann), byServer(unlink(5, voided))], 1],
+    ['is appended after a voided claim', [byClaim(1, ann, voided)], null],
     [
-      'is another after the claim of an erased contact',
+      'is appended after the claim of an erased contact',
       [byClaim(1, ann), { ...unlink(5, claimed), claim: null }],
       null,
     ],
@@ -135,7 +130,7 @@ describe('a claimed link of a user', () => {
   });
 });
 
-describe('the links that give way', () => {
+describe('the excess links', () => {
   const anyStatement = fc.record({
     contact: fc.option(fc.nat({ max: 3 })),
     verified: fc.boolean(),
@@ -149,15 +144,15 @@ describe('the links that give way', () => {
     }),
   );
 
-  test('are the oldest that only claims made, so that no more are left than may be', () => {
+  test('are the oldest claimed ones beyond the maximum', () => {
     fc.assert(
-      fc.property(anyList, fc.nat({ max: 10 }), (statements, most) => {
-        const going = linksGivingWay(statements, most);
-        const left = statements.filter((statement) => !going.includes(statement));
-        const claimed = left.filter(({ onlyClaimed }) => onlyClaimed);
-        expect(going.every(({ onlyClaimed }) => onlyClaimed)).toBe(true);
-        expect(claimed.length).toBe(Math.min(most, going.length + claimed.length));
-        for (const one of going) expect(claimed.every(({ sequence }) => sequence > one.sequence)).toBe(true);
+      fc.property(anyList, fc.nat({ max: 10 }), (statements, maxLinks) => {
+        const excess = linksGivingWay(statements, maxLinks);
+        const remaining = statements.filter((statement) => !excess.includes(statement));
+        const claimed = remaining.filter(({ onlyClaimed }) => onlyClaimed);
+        expect(excess.every(({ onlyClaimed }) => onlyClaimed)).toBe(true);
+        expect(claimed.length).toBe(Math.min(maxLinks, excess.length + claimed.length));
+        for (const one of excess) expect(claimed.every(({ sequence }) => sequence > one.sequence)).toBe(true);
       }),
     );
   });

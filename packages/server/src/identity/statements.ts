@@ -1,35 +1,37 @@
-/** A statement: "from this sequence on, this user is this contact" (a link), or is nobody (an unlink). */
+/** A statement: "from this sequence on, this user is this contact" (a link) or nobody (an unlink). */
 export interface Statement {
-  /** The statement's position in the order of events and statements: above 0 and unique. */
+  /** The statement's position in the order of events and statements: positive and unique. */
   readonly sequence: number;
-  /** The contact that was found at the time, which merges don't change; null: an unlink. */
+  /** The contact found at the time, which merges don't change; null for an unlink. */
   readonly contact: number | null;
   /**
-   * False for a link that only a browser token claimed, and for the unlink that such a link became when its contact was erased.
-   * After a verified link, such a statement decides nothing.
+   * False for a link that only a browser token claimed, and for the unlink that such a link became when its contact was
+   * erased. After a verified link, such a statement decides nothing.
    */
   readonly verified: boolean;
-  /** Taken back: every rule ignores the statement. It stays stored, so that it can be restored. */
+  /** Every rule ignores a voided statement. It stays stored, so that it can be restored. */
   readonly voided: boolean;
 }
 
-/** A statement as a store holds it. */
+/** A stored statement. */
 export interface KeptStatement extends Statement {
-  /** A link that was never verified, made by a claim that was never accepted. */
+  /** Whether it is an unverified link from a claim that was never accepted. */
   readonly onlyClaimed: boolean;
 }
 
 /** How linking a user to a contact changes the user's statements. */
 type LinkDecision<One> =
-  /** Already linked to that contact, or already claimed to be. `verify`: only by a claim; mark that statement verified, in place. */
+  /** Already linked to that contact. `verify`: only by a claim, so mark that statement as verified, in place. */
   | { readonly do: 'nothing' | 'verify'; readonly statement: One }
   /** A first link, a switch to another contact, or a link after an unlink. */
   | { readonly do: 'append' };
 
 /**
- * Returns the statements that decide about owners. A voided one does not. Neither does a claimed one after a verified link, until
- * the user is unlinked: anyone who knows a userUUID can claim any address for it, and must not take over the events of a known
- * contact. `statements` are one user's, ascending by sequence.
+ * Returns the statements that determine owners: not voided ones, and not claimed ones between a verified link and an
+ * unlink. Anyone who knows a userUUID can claim any address for it, but must not take over the events of a known
+ * contact.
+ *
+ * `statements` are one user's, ascending by sequence.
  */
 export const decidingStatements = <One extends Statement>(statements: readonly One[]): One[] => {
   let isLinked = false;
@@ -41,27 +43,30 @@ export const decidingStatements = <One extends Statement>(statements: readonly O
 };
 
 /**
- * Returns the oldest links that only claims made, beyond the newest `most` of them: these links are deleted, because a page can
- * make any number. Verified and accepted links, and unlinks, always stay. `statements` are one user's, or all links to one
- * contact, ascending by sequence.
+ * Returns all but the newest `most` claimed links. They are deleted, because a page can create any number; verified and
+ * accepted links, and unlinks, always stay. `statements` are one user's, or all links to one contact, ascending by
+ * sequence.
  */
 export const linksGivingWay = <One extends KeptStatement>(statements: readonly One[], most: number): One[] => {
   const claimed = statements.filter(({ onlyClaimed }) => onlyClaimed);
   return claimed.slice(0, Math.max(0, claimed.length - most));
 };
 
-/** Returns the statement in effect now: the last that decides. `statements` are one user's, ascending by sequence. */
+/**
+ * Returns the statement currently in effect: the last deciding one. `statements` are one user's, ascending by sequence.
+ */
 export const currentStatement = <One extends Statement>(statements: readonly One[]): One | undefined =>
   decidingStatements(statements).at(-1);
 
-/** Returns the contact that the user is linked to now, before merges are followed, or null. */
+/** Returns the contact that the user is currently linked to, before merges are followed, or null. */
 export const linkedContact = (statements: readonly Statement[]): number | null =>
   currentStatement(statements)?.contact ?? null;
 
 /**
- * Returns how a verified link of a user to a contact changes the user's statements. A repeated link changes nothing. Merges are
- * ignored: a statement names the contact that was found, so that unmerging returns each event to the contact of its own link.
- * `isRepeatOf` says of a link to this contact whether it is the one that is repeated.
+ * Returns how a verified link of a user to a contact changes the user's statements. A repeated link changes nothing.
+ * Statements ignore merges, so that unmerging returns each event to the contact of its own link.
+ *
+ * `isRepeatOf` checks whether the new link repeats a given link to this contact.
  */
 export const decideLink = <One extends Statement>(
   statements: readonly One[],
@@ -74,9 +79,11 @@ export const decideLink = <One extends Statement>(
 };
 
 /**
- * Returns how a link that only a browser token claims changes the user's statements. It repeats the last link that a claim made,
- * unless the user was unlinked since. Links that a server token made are ignored: otherwise the page would learn whom they name.
- * `isRepeatOf` says of a link whether a claim of the same key made it.
+ * Returns how a link claimed with a browser token changes the user's statements. It may repeat only the last claimed
+ * link, and only if the user was not unlinked since. Links created with a server token are ignored: otherwise the page
+ * would learn whom they name.
+ *
+ * `isRepeatOf` checks whether a link comes from a claim with the same key.
  */
 export const decideClaimedLink = <One extends Statement & { readonly claim: number | null }>(
   statements: readonly One[],
@@ -87,7 +94,7 @@ export const decideClaimedLink = <One extends Statement & { readonly claim: numb
 };
 
 /**
- * Whether unlinking the user appends a statement: only when the user is linked now. An unlink of an anonymous user would cut the
- * anonymous stretch in two, and the next link would no longer reach all of it.
+ * Whether unlinking the user appends a statement: only if the user is currently linked. An unlink of an anonymous user
+ * would split the anonymous stretch, and the next link would no longer reach back over all of it.
  */
 export const decideUnlink = (statements: readonly Statement[]): boolean => linkedContact(statements) !== null;

@@ -17,8 +17,8 @@ const created = {
   contactProof: undefined,
 };
 
-describe('what createContact says of a contact', () => {
-  it('is its filled fields; the address goes another way', () => {
+describe('contactValues', () => {
+  it('returns nonempty fields without the address', () => {
     expect(contactValues({ ...created, contactFirstname: 'Ada', contactTitle: '' })).toEqual({
       fields: { contactFirstname: 'Ada', contactProfileID: 'customer' },
       tags: [],
@@ -26,7 +26,7 @@ describe('what createContact says of a contact', () => {
     });
   });
 
-  it('is its tags, each once, and its attributes in their order', () => {
+  it('returns tags without duplicates, and attributes in order', () => {
     const contactAttr = [
       { attrID: 'b', attrValue: '1' },
       { attrID: '__proto__', attrValue: '' },
@@ -41,10 +41,10 @@ describe('what createContact says of a contact', () => {
   });
 });
 
-describe('what updateContact changes', () => {
+describe('contactChanges', () => {
   const change = (fields: object) => contactChanges(fields as Parameters<typeof contactChanges>[0]);
 
-  it('is what is given, null included', () => {
+  it('returns the sent fields, including null', () => {
     const fields = { contactTitle: null, contactMobile: '1', contactProfileID: undefined };
     expect(change({ ...fields, contactStatus: 'archived' })).toEqual({
       fields: { contactTitle: null, contactMobile: '1' },
@@ -61,7 +61,7 @@ describe('what updateContact changes', () => {
     ['a,-a', [], ['a']],
     ['-a,a', ['a'], []],
     [' , -,', [], []],
-  ])('is the tags added and taken away: "%s"', (contactTagID, addedTags, removedTags) => {
+  ])('returns the added and removed tags: "%s"', (contactTagID, addedTags, removedTags) => {
     expect(change({ contactTagID })).toMatchObject({ addedTags, removedTags });
   });
 });

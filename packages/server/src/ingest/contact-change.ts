@@ -1,9 +1,9 @@
-/** Turns a checked request into the contact values that the store writes. */
+/** Converts a validated request into the contact values that the store writes. */
 import type { InputOf } from '@firsthand/contract/operations';
 import { type PlainField, plainFields } from '../identity/contact-view.ts';
 import type { ContactChange, NewContact } from '../store/store.ts';
 
-/** Parses `a, b, -c`: true for a tag to add, false for one to remove. The last mention of a tag counts. */
+/** Parses `a, b, -c`: true for a tag to add, false for one to remove. The last mention of a tag wins. */
 const parseTags = (text: string | undefined): Map<string, boolean> => {
   const tags = new Map<string, boolean>();
   for (const part of text?.split(',') ?? []) {
@@ -15,7 +15,7 @@ const parseTags = (text: string | undefined): Map<string, boolean> => {
   return tags;
 };
 
-/** The values that createContact gives to a contact. Empty ones are left out. */
+/** Returns the contact values in a createContact request, without empty ones. */
 export const contactValues = (
   input: Omit<InputOf<'createContact'>, 'userUUID'>,
 ): Pick<NewContact, 'fields' | 'tags' | 'attributes'> => {
@@ -28,7 +28,10 @@ export const contactValues = (
   };
 };
 
-/** The changes by updateContact, or by a contact in a body of createAccount or updateAccount; null clears or removes. */
+/**
+ * Returns the changes of updateContact, or of a contact in createAccount or updateAccount. Null clears or removes a
+ * value.
+ */
 export const contactChanges = (
   input: InputOf<'updateContact'>,
 ): Pick<ContactChange, 'fields' | 'addedTags' | 'removedTags' | 'attributes' | 'contactStatus'> => {

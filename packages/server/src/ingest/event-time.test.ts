@@ -7,34 +7,39 @@ const minute = 60 * second;
 const hour = 60 * minute;
 const day = 24 * hour;
 
-const kept = (eventTime: number) => ({ eventTime, timeReplaced: false });
+const unreplaced = (eventTime: number) => ({ eventTime, timeReplaced: false });
 const replaced = { eventTime: received, timeReplaced: true };
 
 describe('the time of an event', () => {
   type Said = { eventTime?: number; clockError?: number };
   it.each<[string, Said, 'browser' | 'server', { eventTime: number; timeReplaced: boolean }]>([
-    ['is when it was received, when nothing is said', {}, 'browser', kept(received)],
-    ['is when it was received, whatever the clock', { clockError: 5 }, 'browser', kept(received)],
-    ['is what was said', { eventTime: received - hour }, 'browser', kept(received - hour)],
+    ['is the received time by default', {}, 'browser', unreplaced(received)],
+    ['is the received time regardless of the clock', { clockError: 5 }, 'browser', unreplaced(received)],
+    ['is the sent time', { eventTime: received - hour }, 'browser', unreplaced(received - hour)],
     [
       'is corrected by a clock a year slow',
       { eventTime: received - 365 * day - minute, clockError: 365 * day },
       'browser',
-      kept(received - minute),
+      unreplaced(received - minute),
     ],
     [
       'is corrected by a clock a year fast',
       { eventTime: received + 365 * day - minute, clockError: -365 * day },
       'browser',
-      kept(received - minute),
+      unreplaced(received - minute),
     ],
-    ['may be 7 days ago', { eventTime: received - 7 * day }, 'browser', kept(received - 7 * day)],
+    ['may be 7 days ago', { eventTime: received - 7 * day }, 'browser', unreplaced(received - 7 * day)],
     ['may not be longer ago, from a browser', { eventTime: received - 7 * day - 1 }, 'browser', replaced],
-    ['may be 5 minutes ahead', { eventTime: received + 5 * minute }, 'browser', kept(received + 5 * minute)],
+    ['may be 5 minutes ahead', { eventTime: received + 5 * minute }, 'browser', unreplaced(received + 5 * minute)],
     ['may not be further ahead, from a browser', { eventTime: received + 5 * minute + 1 }, 'browser', replaced],
-    ['may be years ago, from a server', { eventTime: received - 900 * day }, 'server', kept(received - 900 * day)],
-    ['may be ahead, from a server', { eventTime: received + 9 * day }, 'server', kept(received + 9 * day)],
-    ['may be 1970, from a server', { eventTime: 0 }, 'server', kept(0)],
+    [
+      'may be years ago, from a server',
+      { eventTime: received - 900 * day },
+      'server',
+      unreplaced(received - 900 * day),
+    ],
+    ['may be ahead, from a server', { eventTime: received + 9 * day }, 'server', unreplaced(received + 9 * day)],
+    ['may be 1970, from a server', { eventTime: 0 }, 'server', unreplaced(0)],
     ['stays in the calendar: before 1970', { eventTime: 0, clockError: -1 }, 'server', replaced],
     [
       'stays in the calendar: past 9999',
@@ -49,7 +54,7 @@ describe('the time of an event', () => {
 });
 
 describe('an unlikely time from a server', () => {
-  const ahead = '. Send milliseconds or ISO 8601; if the time is right, send `import`: true as well.';
+  const advice = '. Send milliseconds or ISO 8601; if the time is right, also send `import`: true.';
   it.each<[string, { eventTime?: number; clockError?: number }, string | undefined]>([
     ['none', {}, undefined],
     ['now', { eventTime: received }, undefined],
@@ -61,18 +66,18 @@ describe('an unlikely time from a server', () => {
       'is 1763800000, a time in 1970. It looks like seconds; send milliseconds or ISO 8601.',
     ],
     [
-      'seconds, as sentTime is',
+      'seconds, in sentTime too',
       { eventTime: 1_763_800_000, clockError: received - 1_763_800_060 },
       'is 1763800000, a time in 1970. It looks like seconds; send milliseconds or ISO 8601.',
     ],
-    ['the beginning of 1970', { eventTime: 0 }, `is before 1990${ahead}`],
-    ['1969', { eventTime: 0, clockError: -1 }, `with the correction by \`sentTime\` is before 1990${ahead}`],
+    ['the beginning of 1970', { eventTime: 0 }, `is before 1990${advice}`],
+    ['1969', { eventTime: 0, clockError: -1 }, `corrected by \`sentTime\` is before 1990${advice}`],
     ['a clock that was never set', { eventTime: 5_000, clockError: received - 6_000 }, undefined],
-    ['more than a year ahead', { eventTime: received + 366 * day }, `is more than a year ahead${ahead}`],
+    ['more than a year ahead', { eventTime: received + 366 * day }, `is more than a year ahead${advice}`],
     [
       'a sentTime of seconds',
       { eventTime: received, clockError: received - 1_763_800_000 },
-      `with the correction by \`sentTime\` is more than a year ahead${ahead}`,
+      `corrected by \`sentTime\` is more than a year ahead${advice}`,
     ],
   ])('%s', (_, { eventTime, clockError = 0 }, message) => {
     const context = { receivedTime: received, clockError };

@@ -1,17 +1,18 @@
 /**
- * Handovers: a userUUID, encrypted and authenticated (AES-256-GCM, NIST SP 800-38D), so that a link can carry it to another domain of the
- * same customer. Nothing is stored: whoever has a server token's hash, that is every server of the database, can open it.
+ * Handovers: a userUUID, encrypted and authenticated (AES-256-GCM, NIST SP 800-38D), for a link to another domain of
+ * the same customer. Nothing is stored: every server of the database can open one, because it has the server tokens'
+ * hashes.
  */
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
 import { limits } from '@firsthand/contract/limits';
 
-/** A handover may be this far ahead, because the clocks of two servers differ. */
+/** How far in the future a handover may be, because servers' clocks differ. */
 const aheadSeconds = 30;
 const algorithm = 'aes-256-gcm';
 const nonceBytes = 12;
 const tagBytes = 16;
 
-/** What a handover is bound to: the host left, the host entered, and the browser's User-Agent. */
+/** What a handover is bound to: the origin and target hosts, and the browser's User-Agent. */
 interface Passage {
   readonly from: string;
   readonly to: string;
@@ -19,11 +20,11 @@ interface Passage {
 }
 
 /**
- * The key for one passage. The server token's hash also makes contactProofs, so the key is derived from it (HKDF, RFC 5869). Another
- * passage has another key, which keeps the texts of one key far below the 2³² that SP 800-38D allows with random nonces.
+ * Derives the key for one passage (HKDF, RFC 5869), because the server token's hash is also the key of contactProofs. A
+ * key per passage keeps the messages per key far below the 2³² that SP 800-38D allows with random nonces.
  */
 const keyOf = (secret: Uint8Array, { from, to, userAgent }: Passage): Uint8Array => {
-  // Hosts have no line break. The hash is there because Node.js takes at most 1,024 bytes.
+  // Unambiguous because hosts contain no line breaks. Hashed because Node.js limits `info` to 1,024 bytes.
   const passage = createHash('sha256').update(`${from}\n${to}\n${userAgent}`).digest('hex');
   return new Uint8Array(hkdfSync('sha256', secret, '', `firsthand handover ${passage}`, 32));
 };
@@ -36,7 +37,7 @@ export const sealHandover = (userUUID: string, passage: Passage, secret: Uint8Ar
   return Buffer.concat([nonce, sealed, cipher.getAuthTag()]).toString('base64url');
 };
 
-/** The text that was sealed; undefined if it was sealed with another key or for another passage, or was changed. */
+/** Returns the sealed text; undefined if it was sealed with another key or for another passage, or was modified. */
 const unseal = (sealed: Buffer, passage: Passage, secret: Uint8Array): string | undefined => {
   const end = sealed.length - tagBytes;
   const decipher = createDecipheriv(algorithm, keyOf(secret, passage), sealed.subarray(0, nonceBytes), {
@@ -49,7 +50,10 @@ const unseal = (sealed: Buffer, passage: Passage, secret: Uint8Array): string | 
   }
 };
 
-/** The userUUID of a handover; undefined unless it was sealed with one of the keys for this passage in the last two minutes. */
+/**
+ * Returns a handover's userUUID; undefined unless it was sealed with one of the keys, for this passage, in the last two
+ * minutes.
+ */
 export const openHandover = (
   handover: string,
   passage: Passage,

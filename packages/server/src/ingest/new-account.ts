@@ -4,14 +4,17 @@ import { nanoid } from 'nanoid';
 import type { Catalogues, NewAccount } from '../store/store.ts';
 import { createTokenText, newToken } from './token.ts';
 
-/** The canonical forms of origins, each once, to compare with a request's. The contract has checked that they are valid. */
+/**
+ * Returns the canonical forms of origins, without duplicates, to compare with a request's. The contract has validated
+ * them.
+ */
 export const canonicalOrigins = (origins: readonly string[]): string[] => [
   ...new Set(origins.map((origin) => parseOrigin(origin) as string)),
 ];
 
 type CheckedCatalogues = Pick<InputOf<'updateAccount'>, 'profile' | 'tag' | 'attr' | 'event'>;
 
-/** The catalogue entries of a request in the form that the store takes: the IDs of all catalogues as text. */
+/** Returns the catalogue entries of a request as the store expects them, with all IDs as text. */
 export const cataloguesOf = ({ profile, tag, attr, event }: CheckedCatalogues): Catalogues => ({
   ...(profile && { profile: profile.map(({ profileID: id, profileName: name, ...rest }) => ({ id, name, ...rest })) }),
   ...(tag && { tag: tag.map(({ tagID: id, tagName: name, ...rest }) => ({ id, name, ...rest })) }),
@@ -27,7 +30,10 @@ export const cataloguesOf = ({ profile, tag, attr, event }: CheckedCatalogues): 
   }),
 });
 
-/** An account to create, with a browser token and a server token, and the texts of both. The server token's text is not stored. */
+/**
+ * Returns an account to create, with a browser token and a server token, and their texts. The server token's text is
+ * not stored.
+ */
 export const newAccount = (
   input: InputOf<'createAccount'>,
   contacts: NewAccount['contacts'],

@@ -8,7 +8,7 @@ const user = 'user_aaaaaaaaaaaaaaaa';
 const otherUser = 'user_bbbbbbbbbbbbbbbb';
 
 describe('a new event', () => {
-  it('holds what was logged', () => {
+  it('contains the logged fields', () => {
     const logged = {
       userUUID: user,
       eventID: 7,
@@ -29,7 +29,7 @@ describe('a new event', () => {
     });
   });
 
-  it('may have a name in place of its eventID', () => {
+  it('may have a name instead of an eventID', () => {
     expect(newEvent({ userUUID: user, eventName: 'Signed up' }, {}, context)).toMatchObject({
       eventID: null,
       eventName: 'Signed up',
@@ -41,23 +41,23 @@ describe('a new event', () => {
     ['its own user before the envelope’s', { userUUID: otherUser }, { userUUID: user }, [otherUser, null]],
     ['its own contact before the envelope’s', { contactUUID: 'own' }, { contactUUID: 'enveloped' }, [null, 'own']],
     ['its own user and the envelope’s contact', { userUUID: user }, { contactUUID: 'enveloped' }, [user, 'enveloped']],
-    ['nobody', {}, {}, [null, null]],
-  ])('is of %s', (_, own, envelope, expected) => {
+    ['no user or contact', {}, {}, [null, null]],
+  ])('has %s', (_, own, envelope, expected) => {
     const { userUUID, contactUUID } = newEvent({ eventID: 1, ...own }, envelope, context);
     expect([userUUID, contactUUID]).toEqual(expected);
   });
 
-  it('has its time corrected by the error of its sender’s clock', () => {
+  it('has a time corrected by its sender’s clock error', () => {
     const event = newEvent({ eventID: 1, eventTime: 1_000 }, {}, { ...context, clockError: receivedTime - 4_000 });
     expect(event.eventTime).toBe(receivedTime - 3_000);
   });
 
-  it('is given an eventUUID that grows with time', () => {
+  it('gets an eventUUID that increases with time', () => {
     const { eventUUID } = newEvent({ eventID: 1 }, {}, context);
     expect(eventUUID).toMatch(eventUUIDPattern);
-    const made = [0, 35, 36, receivedTime, receivedTime + 1, Date.UTC(5000, 0)].map((time) =>
+    const eventUUIDs = [0, 35, 36, receivedTime, receivedTime + 1, Date.UTC(5000, 0)].map((time) =>
       createEventUUID(time, '_'),
     );
-    expect(made.toSorted()).toEqual(made);
+    expect(eventUUIDs.toSorted()).toEqual(eventUUIDs);
   });
 });

@@ -6,19 +6,22 @@ import type { NewEvent } from '../store/store.ts';
 import { eventTimeOf, type RequestContext } from './event-time.ts';
 
 /**
- * An eventUUID for an event that has none. It begins with the time, so that events of about the same time are neighbours in an
- * index, and ends with 72 random bits. 9 digits of base 36 hold milliseconds until the year 5188.
+ * Creates an eventUUID. It starts with the time, so that events of about the same time are close in an index, and ends
+ * with 72 random bits. Nine base-36 digits are enough for milliseconds until the year 5188.
  */
 export const createEventUUID = (time: number, random = nanoid(12)): string =>
   time.toString(36).padStart(9, '0') + random;
 
-/** A checked event, from logEvent or from a batch. */
+/** A validated event, from logEvent or from a batch. */
 type CheckedEvent = InputOf<'logEvent'>;
 
 /** The user and contact that a batch names for all its events. */
 type Envelope = Pick<CheckedEvent, 'userUUID' | 'contactUUID' | 'contactExternalID'>;
 
-/** The attributes without those named like labels, with a robot's mark unless the event has one, and with the labels. */
+/**
+ * Returns the event's attributes, without those named like labels, plus the labels and, unless the event has one, a
+ * robot mark.
+ */
 const attributesOf = (
   { eventAttrArray = [] }: CheckedEvent,
   { robot = false, labels }: RequestContext,
@@ -31,22 +34,22 @@ const attributesOf = (
   if (robot && own === undefined) attributes.push([robotMark.attrID, robotMark.attrValue]);
   if (labels === undefined) return attributes;
   attributes.push(...labels);
-  // The tracker has marked a browser that a program drives, and that has the User-Agent of others.
+  // The tracker detected an automated browser that sends an ordinary User-Agent.
   if (!robot && own?.[1] === robotMark.attrValue) attributes.push([labelIDs.agent, agentKinds.automated]);
   return attributes;
 };
 
 /**
- * The event to store, with its user, contact, time and eventUUID. The event's own userUUID and contact take precedence over
- * those of the envelope.
+ * Returns the event to store, with its user, contact, time and eventUUID. The event's own userUUID and contact take
+ * precedence over the envelope's.
  */
 export const newEvent = (event: CheckedEvent, envelope: Envelope, context: RequestContext): NewEvent => {
   const { eventTime, timeReplaced } = eventTimeOf(event.eventTime, context);
-  const named = (event.contactUUID ?? event.contactExternalID) ? event : envelope;
+  const source = (event.contactUUID ?? event.contactExternalID) ? event : envelope;
   return {
     userUUID: event.userUUID ?? envelope.userUUID ?? null,
-    contactUUID: named.contactUUID ?? null,
-    externalID: named.contactUUID === undefined ? (named.contactExternalID ?? null) : null,
+    contactUUID: source.contactUUID ?? null,
+    externalID: source.contactUUID === undefined ? (source.contactExternalID ?? null) : null,
     eventID: event.eventID ?? null,
     eventName: event.eventName ?? null,
     mayAddName: true,

@@ -10,17 +10,17 @@ const at = (later: number) => (seconds + later) * 1_000;
 
 describe('a contactProof', () => {
   it.each([
-    ['at once', proof, 0, true],
-    ['in capitals', proof.toUpperCase(), 0, true],
-    ['after 10 minutes', proof, 600, true],
-    ['no later', proof, 601, false],
-    ['by a clock 5 minutes behind', proof, -300, true],
-    ['by one further behind', proof, -301, false],
-    ['with a changed second', proof.replace('1772000000', '1772000001'), 0, false],
-    ['cut short', proof.slice(0, -1), 0, false],
-    ['with more at its end', `${proof}0`, 0, false],
-    ['empty', '', 0, false],
-    ['without its HMAC', '1772000000.', 0, false],
+    ['is valid immediately', proof, 0, true],
+    ['is valid in capitals', proof.toUpperCase(), 0, true],
+    ['is valid for 10 minutes', proof, 600, true],
+    ['is invalid later', proof, 601, false],
+    ['is valid with a clock 5 minutes behind', proof, -300, true],
+    ['is invalid with a clock further behind', proof, -301, false],
+    ['is invalid with a changed second', proof.replace('1772000000', '1772000001'), 0, false],
+    ['is invalid if truncated', proof.slice(0, -1), 0, false],
+    ['is invalid with a suffix', `${proof}0`, 0, false],
+    ['is invalid if empty', '', 0, false],
+    ['is invalid without its HMAC', '1772000000.', 0, false],
   ])('%s', (_, text, later, valid) => {
     expect(isProof(text, vouched, [key], at(later))).toBe(valid);
   });
@@ -29,11 +29,11 @@ describe('a contactProof', () => {
     ['another address', { ...vouched, address: 'eve@example.com' }],
     ['another user', { ...vouched, userUUID: 'user_bbbbbbbbbbbbbbbb' }],
     ['another token', { ...vouched, browserToken: 'browser_other' }],
-  ])('does not vouch for %s', (_, other) => {
+  ])('does not prove %s', (_, other) => {
     expect(isProof(proof, other, [key], at(0))).toBe(false);
   });
 
-  it('vouches for an external ID when there is no address, and never for one by the other’s text', () => {
+  it('proves an external ID without an address, and never one by the other’s text', () => {
     const { address: _, ...user } = vouched;
     const ofID = { ...user, externalID: 'ada@example.com' };
     const proofOfID = createProof(ofID, key, seconds);
@@ -46,7 +46,7 @@ describe('a contactProof', () => {
       expect(isProof(proofOfID, { ...user, externalID }, [key], at(0))).toBe(false);
   });
 
-  it('may be made with any live server token, and with no other', () => {
+  it('may be created only with a live server token', () => {
     expect(isProof(proof, vouched, [keyOf('server_newer'), key], at(0))).toBe(true);
     expect(isProof(proof, vouched, [keyOf('server_newer')], at(0))).toBe(false);
     expect(isProof(proof, vouched, [], at(0))).toBe(false);

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { createTokenText, hashToken, newToken } from './token.ts';
 
 describe('a token', () => {
-  it.each(tokenKinds)('names its kind (%s) and is never the same', (kind) => {
+  it.each(tokenKinds)('starts with its kind (%s) and is unique', (kind) => {
     expect(createTokenText(kind)).toMatch(new RegExp(`^${kind}_[\\w-]{24}$`));
     expect(createTokenText(kind)).not.toBe(createTokenText(kind));
   });
@@ -17,9 +17,9 @@ describe('a token', () => {
     ['server', null],
     ['viewer', null],
     ['operator', null],
-  ] as const)('of kind %s is kept with the text %s', (kind, text) => {
+  ] as const)('of kind %s is stored with the text %s', (kind, text) => {
     const token = newToken(kind, { text: 'a text', tokenID: 'id', tokenName: 'shop', time: 5 });
-    const given = { tokenID: 'id', kind, tokenName: 'shop', time: 5 };
-    expect(token).toEqual({ ...given, hash: hashToken('a text'), text });
+    const expected = { tokenID: 'id', kind, tokenName: 'shop', time: 5 };
+    expect(token).toEqual({ ...expected, hash: hashToken('a text'), text });
   });
 });

@@ -3,8 +3,8 @@ import { describeFault } from './faults.ts';
 
 const text = (error: unknown) => JSON.stringify(describeFault(error));
 
-describe('what is logged of an error', () => {
-  it('is its name, code and stack', () => {
+describe('the logged form of an error', () => {
+  it('has its name, code and stack', () => {
     const error = Object.assign(new TypeError('broken'), { code: 'E_BROKEN' });
     expect(describeFault(error)).toEqual({
       name: 'TypeError',
@@ -19,14 +19,14 @@ describe('what is logged of an error', () => {
     ['an e-mail address', 'ada.lovelace+x@example.com'],
     ['an e-mail address in another script', '阿@例え.jp'],
     ['a query string', '/logEvent?tokenUUID=abc&x=1'],
-  ])('holds no %s', (_, secret) => {
+  ])('does not contain %s', (_, secret) => {
     const error = new Error(`failed for "${secret}"`, { cause: new Error(`because of (${secret})`) });
     expect(text(error)).toContain('failed for');
     expect(text(error)).toContain('because of');
     for (const part of secret.split('?').slice(-1)) expect(text(error)).not.toContain(part);
   });
 
-  it('holds nothing else that the error carries', () => {
+  it('does not contain other properties', () => {
     const error = Object.assign(new Error('duplicate key'), {
       detail: 'Key (address)=(ada@example.com)',
       row: ['secret'],
@@ -34,17 +34,20 @@ describe('what is logged of an error', () => {
     expect(text(error)).not.toMatch(/detail|example|secret/);
   });
 
-  it.each([['text'], [undefined], [null], [{ a: 1 }]])('holds nothing of what is no error: %o', (thrown) => {
-    expect(Object.keys(describeFault(thrown))).toEqual(['name']);
-  });
+  it.each([['text'], [undefined], [null], [{ a: 1 }]])(
+    'does not contain a value that is not an error: %o',
+    (thrown) => {
+      expect(Object.keys(describeFault(thrown))).toEqual(['name']);
+    },
+  );
 
-  it('is its message where it has no stack', () => {
+  it('has the message if there is no stack', () => {
     const error = new Error('broken');
     delete error.stack;
     expect(describeFault(error)).toEqual({ name: 'Error', stack: 'broken' });
   });
 
-  it('ends, where causes go in a circle', () => {
+  it('ends for circular causes', () => {
     const error = new Error('first');
     error.cause = error;
     expect(text(error).length).toBeLessThan(20_000);

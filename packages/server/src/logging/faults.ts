@@ -1,8 +1,8 @@
 import { scrub } from './scrub.ts';
 
 /**
- * The parts of an error that may be logged: its name, code and stack, and those of its causes. Tokens, e-mail addresses and query
- * strings are removed from them, because a message may quote input. All else is left out, because a database's error has the row.
+ * Returns the parts of an error that may be logged: its name, code and stack, and those of its causes. They are
+ * scrubbed, because a message may quote input. Other properties are omitted, because a database error contains the row.
  */
 export const describeFault = (error: unknown, depth = 0): Record<string, unknown> => {
   if (!(error instanceof Error)) return { name: typeof error };

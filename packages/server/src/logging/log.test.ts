@@ -7,7 +7,7 @@ const linesOf = (write: (log: ReturnType<typeof createLog>) => void): Record<str
   return lines.map((line) => JSON.parse(line));
 };
 
-it('writes one JSON object a line, with time and level in words', () => {
+it('writes one JSON object per line, with an ISO time and a level name', () => {
   expect(linesOf((log) => log.info({ port: 3000 }, 'listening'))).toEqual([
     { level: 'info', time: expect.stringMatching(/^\d{4}-.*Z$/), port: 3000, msg: 'listening' },
   ]);
@@ -19,7 +19,7 @@ it.each([
   ['an address of another script', 'contact jürgen+x@müller.example', 'jürgen'],
   ['a query string', 'GET /event/getEvent?userUUID=abc&limit=1 failed', 'userUUID=abc'],
   ['a query string in quotes', 'GET "/event/getEvent?userUUID=abc\\"', 'userUUID=abc'],
-])('never writes %s, wherever it stands', (_, text, secret) => {
+])('never writes %s, anywhere in a line', (_, text, secret) => {
   const [message, field, fault] = linesOf((log) => {
     log.warn(text);
     log.warn({ what: { deep: [text] } }, 'field');
@@ -29,14 +29,14 @@ it.each([
   expect(JSON.stringify(message)).toContain('…');
 });
 
-it('never writes the fields that hold them', () => {
+it('never writes fields that contain secrets', () => {
   const [line] = linesOf((log) =>
     log.warn({ tokenUUID: 'x1', request: { headers: { cookie: 'x2' }, body: 'x3' } }, 'x'),
   );
   expect(JSON.stringify(line)).not.toMatch(/x[123]/);
 });
 
-it('writes no more of a fault than its name, code and stack, by whichever field it comes', () => {
+it('writes only the name, code and stack of a fault, in any field', () => {
   const fault = Object.assign(new Error('duplicate key'), { row: ['x1'] });
   const lines = linesOf((log) => {
     log.error({ err: fault }, 'it failed');

@@ -3,11 +3,12 @@ import { describeFault } from './faults.ts';
 import { scrub } from './scrub.ts';
 
 /** Fields that must not be logged. If one is, its value is replaced. */
-const never = ['tokenUUID', 'authorization', 'cookie', 'contactEmailaddress', 'headers', 'body', 'url'];
+const redactedFields = ['tokenUUID', 'authorization', 'cookie', 'contactEmailaddress', 'headers', 'body', 'url'];
 
 /**
- * A log with one JSON object per line, by default on standard error: standard output is for results. Lines are written
- * synchronously, so that the last one before an exit is not lost. Each is scrubbed as a whole, the last of several safeguards.
+ * Creates a log with one JSON object per line, by default on standard error: standard output is for results. Lines are
+ * written synchronously, so that the last one before an exit is not lost. As a last safeguard, each whole line is
+ * scrubbed.
  */
 export const createLog = (
   level: string,
@@ -20,7 +21,7 @@ export const createLog = (
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
       serializers: { err: describeFault, fault: (fault) => (fault instanceof Error ? describeFault(fault) : fault) },
-      redact: { paths: never.flatMap((name) => [name, `*.${name}`]), censor: '…' },
+      redact: { paths: redactedFields.flatMap((name) => [name, `*.${name}`]), censor: '…' },
       hooks: { streamWrite: scrub },
     },
     destination,

@@ -1,6 +1,6 @@
-/** What page views say of themselves: the attributes that reports read by name. */
+/** The page view attributes that reports read by name. */
 
 /** The path of a page. */
 export const pathAttrID = 'path';
-/** The address of the page before. */
+/** The URL of the previous page. */
 export const referrerAttrID = 'referrer';

@@ -101,12 +101,12 @@ const places: Record<string, (condition: Condition) => Question> = {
   }),
 };
 
-/** An attribute that has no column in files, because 50 others came first. */
+/** `rare` has no column in files, because 60 other attributes come first. */
 const rare = new Map<string, string>([
   ...Array.from({ length: 60 }, (_, nth): [string, string] => [`a${nth}`, '']),
   ['rare', '1'],
 ]);
-/** 48 events of five users; some of the third user's events are of a robot. */
+/** 48 events of five users. Some of the third user's events are from a robot. */
 const eventsWith = (contactOf: (nth: number) => number): NewModelEvent[] =>
   Array.from({ length: 48 }, (_, nth) => {
     const user = 1 + ((nth * nth + nth) % 5);
@@ -129,7 +129,7 @@ const isComplete = runs(0, 1) > 0;
 const { add, check, close } = createTestReports();
 afterAll(close);
 
-/** The first is as most accounts are. */
+/** The first is typical of most accounts. */
 const worlds: Record<string, () => TestFeed> = {
   'a website whose contacts sign in': () => {
     const world = createFeed();
@@ -157,26 +157,26 @@ const worlds: Record<string, () => TestFeed> = {
 const isOfPeople = (condition: Condition): boolean => /"(contacts|did|personFirst)"/.test(JSON.stringify(condition));
 const all = Object.entries(conditions);
 /**
- * Conditions that do not depend on people are the same in all worlds, and the two other worlds share the rest. `npm test` asks a quarter
- * of them in each place, in the first world.
+ * Conditions that do not depend on people run only in the first world; the other two split the rest. `npm test` runs a
+ * quarter of them in each place, only in the first world.
  */
-const isAskedIn = (world: number, place: number, nth: number): boolean => {
+const isIncluded = (world: number, place: number, nth: number): boolean => {
   const ofPeople = isOfPeople(all[nth]?.[1] as Condition);
   if (world > 0) return ofPeople && (nth + place) % 2 === world - 1;
   return isComplete || (nth + place) % 4 === 0;
 };
 
-const askedWorlds = Object.entries(worlds).slice(0, isComplete ? undefined : 1);
+const includedWorlds = Object.entries(worlds).slice(0, isComplete ? undefined : 1);
 
-describe.each(askedWorlds.map(([name, create], world) => [name, create, world] as const))(
+describe.each(includedWorlds.map(([name, create], world) => [name, create, world] as const))(
   'in %s',
   (_, create, world) => {
     const account = add(create());
     test.each(Object.entries(places).map(([name, toQuestion], place) => [name, toQuestion, place] as const))(
-      'counts every condition as the model does: %s',
+      'gives the same answer as the model for every condition: %s',
       async (_, toQuestion, place) => {
         for (const [nth, [name, condition]] of all.entries())
-          if (isAskedIn(world, place, nth)) await check(account, toQuestion(condition), name);
+          if (isIncluded(world, place, nth)) await check(account, toQuestion(condition), name);
       },
     );
   },

@@ -1,6 +1,6 @@
 /**
- * The process that runs DuckDB, as the server sees it. A fault of native code or of memory ends that process and not the server; the next
- * order starts it again.
+ * Runs DuckDB in a separate process, so that a crash in native code or a lack of memory does not end the server. The
+ * next order restarts the process.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
@@ -10,29 +10,32 @@ import type { EngineSettings, Order, OrderName, Orders, Reply } from './messages
 const start = fileURLToPath(new URL('./engine-start.cjs', import.meta.url));
 const source = fileURLToPath(new URL('./engine/report-engine.ts', import.meta.url));
 
-/** An interrupted query ends within milliseconds; a process that does not even answer is killed. */
-const patienceMilliseconds = 5_000;
-/** A stop of the server has ten seconds (deploy/), and requests may take four of them (serving/serve.ts). What is not written is read again. */
+/** An interrupted query ends within milliseconds. If it does not end within this time, the process is killed. */
+const interruptMilliseconds = 5_000;
+/**
+ * A server must stop within ten seconds (deploy/), of which requests may take four (serving/serve.ts). Events that are
+ * not written in time are read from the store again.
+ */
 const endMilliseconds = 3_000;
 
-/** A process that can't do its work, because DuckDB is missing or another server has the folder, is not started again before. */
+/** Wait before restarting a process that can't work, because DuckDB is missing or another server uses the folder. */
 const unusableMilliseconds = 5_000;
 
-/** The process ended, could not be started, or failed to carry out an order. */
+/** The process exited, could not be started, or failed to execute an order. */
 class EngineFault extends Error {
   override readonly name: string = 'EngineFault';
 }
-class Unusable extends EngineFault {}
-/** The process that knew the account has ended as it had to: another one has to be told everything again. */
-export class Forgotten extends EngineFault {}
-/** The order needs more memory than DuckDB may take. */
+class EngineUnusable extends EngineFault {}
+/** The process no longer has the account's state: it exited normally or closed the account. Retry from the start. */
+export class StateLost extends EngineFault {}
+/** The order needs more memory than DuckDB may use. */
 export class OutOfMemory extends EngineFault {}
-/** The query was interrupted because of its signal. */
+/** The query was interrupted by its signal. */
 export class Interrupted extends Error {
   override readonly name = 'Interrupted';
 }
 
-interface Waiting {
+interface PendingReply {
   resolve(value: unknown): void;
   reject(error: Error): void;
 }
@@ -41,52 +44,52 @@ const startProcess = (settings: EngineSettings, orderMilliseconds: number) => {
   mkdirSync(settings.folder, { recursive: true, mode: 0o700 });
   const child: ChildProcess = fork(start, [source, String(settings.niceness)], {
     cwd: settings.folder,
-    // Secrets of the server's environment stay in the server. More arenas of malloc than threads only scatter what is freed (mallopt(3)).
+    // The server's environment has secrets, so it is not inherited. More malloc arenas only fragment memory
+    // (mallopt(3)).
     env: { MALLOC_ARENA_MAX: '2' },
-    // Collects garbage when the heap has grown by a fifth (bin/heap.js).
+    // The same heap limit as the server (bin/heap.js).
     execArgv: ['--heap-growing-percent=20', '--max-semi-space-size=8'],
     serialization: 'advanced',
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
   });
-  const waiting = new Map<number, Waiting>();
+  const pending = new Map<number, PendingReply>();
   let lastID = 0;
   let ended: EngineFault | undefined;
 
   const end = (reason: string | EngineFault) => {
     if (ended) return;
     ended = typeof reason === 'string' ? new EngineFault(reason) : reason;
-    for (const { reject } of waiting.values()) reject(ended);
-    waiting.clear();
+    for (const { reject } of pending.values()) reject(ended);
+    pending.clear();
     child.kill('SIGKILL');
   };
-  child.on('error', (error) => end(`the process of reports failed: ${error.message}`));
+  child.on('error', (error) => end(`the report process failed: ${error.message}`));
   const exited = new Promise<void>((resolve) => {
     child.on('exit', (code, signal) => {
-      end(`the process of reports ended with ${signal ?? code}`);
+      end(`the report process ended with ${signal ?? code}`);
       resolve();
     });
     child.on('error', () => resolve());
   });
   child.on('message', (reply: Reply) => {
-    if ('missing' in reply) return end(new Unusable(`the process of reports can't run: ${reply.missing}`));
-    if ('ends' in reply) return end(new Forgotten('the process of reports has ended'));
-    const asked = waiting.get(reply.id);
-    waiting.delete(reply.id);
-    if ('forgotten' in reply) asked?.reject(new Forgotten('the process of reports does not know the account'));
+    if ('missing' in reply) return end(new EngineUnusable(`the report process can't run: ${reply.missing}`));
+    if ('ends' in reply) return end(new StateLost('the report process has ended'));
+    const pendingReply = pending.get(reply.id);
+    pending.delete(reply.id);
+    if ('forgotten' in reply) pendingReply?.reject(new StateLost('the account is not open in the report process'));
     else if ('error' in reply) {
-      // A question may also be more than DuckDB's planner takes.
+      // A question may also exceed the limits of DuckDB's planner.
       const isTooMuch = /^Out of Memory|Maximum tree depth/.test(reply.error);
-      asked?.reject(isTooMuch ? new OutOfMemory(reply.error) : new EngineFault(reply.error));
-    } else asked?.resolve(reply.value);
+      pendingReply?.reject(isTooMuch ? new OutOfMemory(reply.error) : new EngineFault(reply.error));
+    } else pendingReply?.resolve(reply.value);
   });
   const post = (message: Order | EngineSettings) => {
-    if (child.connected)
-      child.send(message, (error) => error && end(`the process of reports is gone: ${error.message}`));
+    if (child.connected) child.send(message, (error) => error && end(`the report process is gone: ${error.message}`));
   };
   post(settings);
 
   return {
-    /** Why it does not run any more. */
+    /** Why the process ended; undefined while it runs. */
     fault: () => ended,
     exited,
     processID: child.pid,
@@ -99,56 +102,59 @@ const startProcess = (settings: EngineSettings, orderMilliseconds: number) => {
       if (ended) throw ended;
       lastID += 1;
       const id = lastID;
-      let tooLong: NodeJS.Timeout | undefined;
-      const hangs = setTimeout(() => end('the process of reports does not answer'), orderMilliseconds);
+      let killTimer: NodeJS.Timeout | undefined;
+      const orderTimer = setTimeout(() => end('the report process does not respond'), orderMilliseconds);
       const interrupt = () => {
         post({ id, do: 'cancel' });
-        tooLong = setTimeout(() => end('a query could not be interrupted'), patienceMilliseconds);
+        killTimer = setTimeout(() => end('a query could not be interrupted'), interruptMilliseconds);
       };
       try {
-        const reply = new Promise<unknown>((resolve, reject) => waiting.set(id, { resolve, reject }));
+        const reply = new Promise<unknown>((resolve, reject) => pending.set(id, { resolve, reject }));
         post({ ...order, id, do: name } as unknown as Order);
         if (signal?.aborted) interrupt();
         else signal?.addEventListener('abort', interrupt, { once: true });
         const value = (await reply) as Orders[Name]['receive'];
-        // Its last statement may have ended before it was interrupted.
+        // The last statement may have completed before the interrupt.
         signal?.throwIfAborted();
         return value;
       } catch (error) {
         if (signal?.aborted) throw new Interrupted();
         throw error;
       } finally {
-        clearTimeout(tooLong);
-        clearTimeout(hangs);
+        clearTimeout(killTimer);
+        clearTimeout(orderTimer);
         signal?.removeEventListener('abort', interrupt);
       }
     },
   };
 };
 
-/** Starts the process with the first order, and again when it has ended. A process that does not answer an order in time is killed. */
+/**
+ * Starts the process on the first order, and restarts it after it ends. Kills it if it does not reply to an order in
+ * time.
+ */
 export const createEngineProcess = (settings: EngineSettings, orderMilliseconds: number) => {
   let running: ReturnType<typeof startProcess> | undefined;
   let starts = 0;
-  let unusable: { readonly fault: Unusable; readonly until: number } | undefined;
-  /** Two processes must not write the same files. */
+  let unusable: { readonly fault: EngineUnusable; readonly until: number } | undefined;
+  /** The exit of the previous process, awaited because two processes must not write the same files. */
   let ended: Promise<void> = Promise.resolve();
   const endProcess = async (ending: ReturnType<typeof startProcess>): Promise<void> => {
-    const tooLong = setTimeout(() => ending.kill('it did not end'), endMilliseconds);
+    const killTimer = setTimeout(() => ending.kill('it did not end'), endMilliseconds);
     await ending.send('end', {}).catch(() => {});
     await ending.exited;
-    clearTimeout(tooLong);
+    clearTimeout(killTimer);
   };
   return {
     /** Rejects with EngineFault, or with Interrupted when `signal` aborts before the reply. */
     async send<Name extends OrderName>(name: Name, order: Orders[Name]['send'], signal?: AbortSignal) {
-      // Others may end or start a process during each wait.
+      // Concurrent calls may end or start a process during each wait.
       for (let awaited: Promise<void> | undefined; awaited !== ended; ) {
         awaited = ended;
         await awaited;
         const fault = running?.fault();
         if (awaited !== ended || running === undefined || fault === undefined) continue;
-        if (fault instanceof Unusable) unusable = { fault, until: Date.now() + unusableMilliseconds };
+        if (fault instanceof EngineUnusable) unusable = { fault, until: Date.now() + unusableMilliseconds };
         ended = running.exited;
         running = undefined;
       }
@@ -159,10 +165,10 @@ export const createEngineProcess = (settings: EngineSettings, orderMilliseconds:
       }
       return running.send(name, order, signal);
     },
-    /** How often a process was started. */
+    /** How many processes were started. */
     starts: (): number => starts,
     processID: (): number | undefined => (running?.fault() === undefined ? running?.processID : undefined),
-    /** Ends the process. What is only in its memory is written first, unless that takes too long. */
+    /** Ends the process, which first writes what it has only in memory, unless that takes too long. */
     async end(): Promise<void> {
       if (running) ended = endProcess(running);
       running = undefined;

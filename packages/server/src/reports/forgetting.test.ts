@@ -7,7 +7,7 @@ import { createSite } from '../../test/fixtures/site.ts';
 import { openStore } from '../store/open.ts';
 import { createReports } from './reports.ts';
 
-it('the files of a deleted account are deleted, whether it is open or not, and those of others are not', async () => {
+it('deletes only the files of a deleted account, whether it is open or not', async () => {
   const store = await openStore({ databaseURL: 'sqlite::memory:', role: 'server', onFatal: () => {} });
   onTestFinished(() => store.close());
   const folder = join(temporaryFolder(), 'reports');
@@ -30,12 +30,12 @@ it('the files of a deleted account are deleted, whether it is open or not, and t
     expect(answer.total.events).toBe(300);
   }
   const [first, second, third] = sites.map(({ account }) => join(folder, String(account)));
-  const left = () => [first, second, third].map((path) => existsSync(path as string));
+  const exist = () => [first, second, third].map((path) => existsSync(path as string));
   await before.forget(sites[0].account);
   await before.close();
-  expect(left()).toEqual([false, true, true]);
+  expect(exist()).toEqual([false, true, true]);
   const after = open();
   await after.forget(sites[1].account);
-  expect(left()).toEqual([false, false, true]);
+  expect(exist()).toEqual([false, false, true]);
   expect(await after.accountsWithFiles()).toEqual([sites[2].account]);
 });

@@ -1,40 +1,46 @@
-/** Messages between the server and the process that runs DuckDB. */
+/** Messages between the server and the report process, which runs DuckDB. */
 import type { FedEvents, FedOwners } from '../store/report-feed.ts';
 import type { Question, Reported } from './questions.ts';
 
-/** The settings of the process, in its first message. */
+/** The settings of the process, sent as the first message. */
 export interface EngineSettings {
-  /** Absolute: all files of reports lie below it. It is the process's current folder. */
+  /** The absolute path of the folder of all report files; also the process's current folder. */
   readonly folder: string;
   readonly memoryBytes: number;
   readonly threads: number;
-  /** How many events a file holds when it is full. */
+  /** The maximum number of events in a file. */
   readonly eventsOfFile: number;
-  /** By how much the process's priority is below that of the server, up to 19 (nice(1)). */
+  /** The nice(1) increment of the process, up to 19. */
   readonly niceness: number;
 }
 
-/** The last events in an account's files. They must be those of the store, else the store is another one: a restored backup. */
+/**
+ * The last events in an account's files. If the store has different events, it was replaced, such as by a restored
+ * backup.
+ */
 export type LastEvents = Pick<FedEvents, 'sequence' | 'user' | 'contact' | 'eventID' | 'eventTime'> & {
-  /** They are all events with beyond < sequence ≤ through. */
+  /** All events with beyond < sequence ≤ through are included. */
   readonly beyond: number;
   readonly through: number;
 };
 
-/** What the process holds of an account. */
-export interface Held {
-  /** Events up to this sequence. */
+/** What the process has of an account. */
+export interface AccountState {
+  /** It has all events up to this sequence. */
   readonly through: number;
-  /** Owners as of this position; null: nothing was read of the account. */
+  /** The feed position of its owners; null if nothing was read yet. */
   readonly position: string | null;
-  /** Present when files of an earlier process were opened by this call. */
+  /** Set only if this call opened the files of an earlier process. */
   readonly last: LastEvents | null;
 }
 
-/** What the process does. Orders for one account are carried out one after the other, except `ask` and `cancel`. */
+/** What the process can do. It executes the orders of one account one by one, except `ask` and `cancel`. */
 export interface Orders {
-  /** Opens the account's files, or checks them again. Damaged files are deleted, and the account is empty then. */
-  readonly open: { readonly send: { readonly account: number }; readonly receive: Held };
+  /**
+   * Opens the account's files, or rechecks open ones. If files are damaged, deletes all of them; the account is then
+   * empty.
+   */
+  readonly open: { readonly send: { readonly account: number }; readonly receive: AccountState };
   readonly append: {
     readonly send: { readonly account: number; readonly events: FedEvents };
     readonly receive: undefined;
@@ -45,13 +51,13 @@ export interface Orders {
   };
   /** Deletes the account's files. */
   readonly discard: { readonly send: { readonly account: number }; readonly receive: undefined };
-  /** Deletes all that there is of an account that the store has deleted, open or not. */
+  /** Deletes everything of an account that was deleted from the store, whether it is open or not. */
   readonly forget: { readonly send: { readonly account: number }; readonly receive: undefined };
-  /** Writes the files that hold erased events again, without them. */
+  /** Rewrites the files that contain erased events, without those events. */
   readonly purge: { readonly send: { readonly account: number }; readonly receive: undefined };
-  /** Null: the files were damaged meanwhile and have to be built again. */
+  /** Returns null if the files were damaged in the meantime and must be rebuilt. */
   readonly ask: { readonly send: { readonly question: Question }; readonly receive: Reported<Question> | null };
-  /** Writes what is only in memory, as far as that is worth a file, and ends the process. */
+  /** Writes events that are only in memory, unless there are few, and ends the process. */
   readonly end: { readonly send: Record<never, never>; readonly receive: undefined };
 }
 export type OrderName = keyof Orders;
@@ -62,11 +68,11 @@ export type Order =
   | { readonly id: number; readonly do: 'cancel' };
 
 export type Reply =
-  /** The process can't do its work: DuckDB can't be loaded, or the folder is another one's. */
+  /** The process can't work: DuckDB can't be loaded, or another server uses the folder. */
   | { readonly missing: string }
-  /** The process ends, and with it what it knows. */
+  /** The process is about to exit. */
   | { readonly ends: true }
-  /** The account is not open: what the process knew of it is gone. */
+  /** The account is not open, so the process has no state of it. */
   | { readonly id: number; readonly forgotten: true }
   | { readonly id: number; readonly value: unknown }
   | { readonly id: number; readonly error: string };

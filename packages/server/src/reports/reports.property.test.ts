@@ -18,14 +18,14 @@ import { createTestReports } from '../../test/fixtures/reports/test-reports.ts';
 import { runs } from '../../test/fixtures/runs.ts';
 import type { Question } from './questions.ts';
 
-/** The time of the last event of worlds whose events come in the order of their times. */
+/** The time of the last event, for worlds whose events arrive in chronological order. */
 const clocks = new WeakMap<TestFeed, number>();
-/** Worlds as most accounts are: pages log all events, and a browser is one person's. */
-const ofWebsite = new WeakSet<TestFeed>();
+/** Worlds like most accounts: pages log all events, and each browser belongs to one person. */
+const websites = new WeakSet<TestFeed>();
 const log = (world: TestFeed, list: readonly Happened[]): void => {
   let clock = clocks.get(world);
   const timed = list.map(({ pause, isLate, ...logged }) => {
-    const event = ofWebsite.has(world) ? { ...logged, contact: 0, user: logged.user || 1 } : logged;
+    const event = websites.has(world) ? { ...logged, contact: 0, user: logged.user || 1 } : logged;
     if (clock === undefined || isLate) return event;
     clock += pause;
     return { ...event, eventTime: clock };
@@ -50,7 +50,7 @@ const actionWith = (logged: fc.Arbitrary<Happened[]>): fc.Arbitrary<(world: Test
         .map(
           ([user, cuts, contacts]) =>
             (world: TestFeed) =>
-              world.own(user, ofWebsite.has(world) ? [] : cuts, contacts),
+              world.own(user, websites.has(world) ? [] : cuts, contacts),
         ),
     },
     {
@@ -64,13 +64,17 @@ const actionWith = (logged: fc.Arbitrary<Happened[]>): fc.Arbitrary<(world: Test
     { weight: 1, arbitrary: sequence.map((from) => (world: TestFeed) => world.retain(from)) },
     { weight: 1, arbitrary: fc.constant((world: TestFeed) => world.forget()) },
   );
-const historyWith = (inOrder: fc.Arbitrary<boolean>, logged: fc.Arbitrary<Happened[]>, asked: fc.Arbitrary<Question>) =>
+const historyWith = (
+  inOrder: fc.Arbitrary<boolean>,
+  logged: fc.Arbitrary<Happened[]>,
+  questions: fc.Arbitrary<Question>,
+) =>
   fc
     .tuple(
       fc.oneof({ weight: 3, arbitrary: fc.constant(true) }, { weight: 1, arbitrary: fc.constant(false) }),
       inOrder,
       logged,
-      fc.array(fc.tuple(fc.array(actionWith(logged), { minLength: 1, maxLength: 4 }), asked, fc.boolean()), {
+      fc.array(fc.tuple(fc.array(actionWith(logged), { minLength: 1, maxLength: 4 }), questions, fc.boolean()), {
         minLength: 1,
         maxLength: 5,
       }),
@@ -78,7 +82,7 @@ const historyWith = (inOrder: fc.Arbitrary<boolean>, logged: fc.Arbitrary<Happen
     .map(([isWebsite, isInOrder, first, steps]) => ({ isWebsite, isInOrder, first, steps }));
 const history = historyWith(fc.boolean(), events, question);
 
-/** Long sessions, of two users, and totals of spans that are longer. */
+/** Long sessions of two users, and totals over even longer intervals. */
 const busyHistory = historyWith(
   fc.constant(true),
   fc.array(
@@ -100,16 +104,16 @@ const busyHistory = historyWith(
         .tuple(fc.nat({ max: 40 }), fc.integer({ min: 8, max: 16 }), fc.integer({ min: 2, max: 6 }))
         .map(([first, step, count]) => Array.from({ length: count }, (_, nth) => (first + nth * step) * 15 * minute)),
     })
-    .map((asked) => ({ ...withRange(asked), edges: asked.edges })),
+    .map((totals) => ({ ...withRange(totals), edges: totals.edges })),
 );
 
-/** Events of many groups, a few of which have most, and breakdowns of which the first ones are wanted. */
+/** Events in many groups, most of them in a few, and breakdowns that return only the first groups. */
 const crowdedHistory = historyWith(
   fc.boolean(),
   fc.array(
-    fc.tuple(eventArbitrary, fc.nat({ max: 6 }), fc.nat({ max: 40 })).map(([event, most, page]) => ({
+    fc.tuple(eventArbitrary, fc.nat({ max: 6 }), fc.nat({ max: 40 })).map(([event, spread, page]) => ({
       ...event,
-      attributes: new Map([...event.attributes, ['page', `/${page % (most * most + 1)}`]]),
+      attributes: new Map([...event.attributes, ['page', `/${page % (spread * spread + 1)}`]]),
     })),
     { minLength: 20, maxLength: 60 },
   ),
@@ -133,62 +137,62 @@ const crowdedHistory = historyWith(
 );
 
 const { worlds, add, check, purged, restart, close } = createTestReports();
-/** Each world has an account of its own, and an open account takes memory. */
-const worldsAtOnce = 50;
+/** Each world has its own account, and an open account takes memory. */
+const maxOpenWorlds = 50;
 afterAll(close);
 
-/** Asks about a new world while its history goes on. Returns its account. */
-const live = async ({
+/** Checks questions about a new world while its history proceeds. Returns its account. */
+const checkHistory = async ({
   isWebsite,
   isInOrder,
   first,
   steps,
 }: typeof history extends fc.Arbitrary<infer History> ? History : never): Promise<number> => {
   const world = createFeed();
-  if (isWebsite) ofWebsite.add(world);
+  if (isWebsite) websites.add(world);
   if (isInOrder) clocks.set(world, 0);
   const account = add(world);
-  if (account % worldsAtOnce === 0) await restart();
+  if (account % maxOpenWorlds === 0) await restart();
   log(world, first);
-  for (const [actions, asked, purge] of steps) {
+  for (const [actions, nextQuestion, purge] of steps) {
     for (const act of actions) act(world);
     if (purge) await purged(account);
-    await check(account, asked);
+    await check(account, nextQuestion);
   }
   return account;
 };
 
-test('every report is that of the model, whatever happened between two askings, and after a restart', async () => {
+test('gives the same answers as the model after any changes between questions, and after a restart', async () => {
   await fc.assert(
-    fc.asyncProperty(history, question, async (lived, last) => {
-      await check(await live(lived), last);
+    fc.asyncProperty(history, question, async (generated, last) => {
+      await check(await checkHistory(generated), last);
     }),
     { numRuns: runs(3, 6) },
   );
   const questions = fc.sample(question, worlds.length);
   await restart();
-  for (const [index, asked] of questions.entries()) await check(index + 1, asked);
-  for (const [index, [list, asked]] of fc.sample(fc.tuple(events, question), worlds.length).entries()) {
+  for (const [index, nextQuestion] of questions.entries()) await check(index + 1, nextQuestion);
+  for (const [index, [list, nextQuestion]] of fc.sample(fc.tuple(events, question), worlds.length).entries()) {
     log(worlds[index] as TestFeed, list);
-    await check(index + 1, asked);
+    await check(index + 1, nextQuestion);
   }
 });
 
-test('totals are those of the model where most events follow another one of their session', async () => {
+test('gives the same totals as the model if most events continue a session', async () => {
   await fc.assert(
-    fc.asyncProperty(busyHistory, async (lived) => void (await live(lived))),
+    fc.asyncProperty(busyHistory, async (generated) => void (await checkHistory(generated))),
     { numRuns: runs(3, 6) },
   );
 });
 
-test('the first of many groups are those of the model', async () => {
+test('gives the same first groups as the model if there are many', async () => {
   await fc.assert(
-    fc.asyncProperty(crowdedHistory, async (lived) => void (await live(lived))),
+    fc.asyncProperty(crowdedHistory, async (generated) => void (await checkHistory(generated))),
     { numRuns: runs(3, 6) },
   );
 });
 
-test('a group with few sessions, but with the most people, is the first', async () => {
+test('puts a group with the most people first even if it has few sessions', async () => {
   const world = createFeed();
   const account = add(world);
   let eventTime = 0;
@@ -196,7 +200,7 @@ test('a group with few sessions, but with the most people, is the first', async 
     eventTime += pause;
     world.log([{ user, contact, eventID: 1, eventTime, attributes: new Map([['page', page]]) }]);
   };
-  // One session of four contacts, who share a browser.
+  // One session of four contacts who share a browser.
   for (const contact of [1, 2, 3, 4]) look('/a', 1, contact);
   for (const user of [2, 3, 4]) look('/b', user);
   for (const user of [2, 3]) look('/c', user, 0, hour);
@@ -210,12 +214,12 @@ test('a group with few sessions, but with the most people, is the first', async 
     });
 });
 
-test('a session whose first events were deleted for their age counts with the others', async () => {
+test('still counts a session whose first events were deleted by retention', async () => {
   const world = createFeed();
   const account = add(world);
   const event = { user: 1, contact: 0, eventID: 1, attributes: new Map() };
   world.log(Array.from({ length: 60 }, (_, nth) => ({ ...event, eventTime: nth * 5 * minute })));
-  const asked = {
+  const totals = {
     ...withRange({ edges: [0, 3 * hour, 6 * hour] }),
     report: 'totals' as const,
     robots: false,
@@ -223,10 +227,10 @@ test('a session whose first events were deleted for their age counts with the ot
     value: null,
     edges: [0, 3 * hour, 6 * hour],
   };
-  await check(account, asked);
+  await check(account, totals);
   world.retain(50);
-  await check(account, asked);
+  await check(account, totals);
   await purged(account);
   await restart();
-  await check(account, asked);
+  await check(account, totals);
 });

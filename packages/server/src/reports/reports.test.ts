@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { Refusal } from '../shared/refusal.ts';
 import { createReports } from './reports.ts';
 
-/** No test starts the process, so the folder is never made. */
+/** No test starts the process, so the folder is never created. */
 const setUp = (limitMilliseconds: number) =>
   createReports({
     feed: { feedEvents: expect.unreachable as never, feedOwners: expect.unreachable as never },
@@ -19,23 +19,23 @@ const until = async (signal: AbortSignal): Promise<void> => {
 };
 const isRefused = (code: string) => expect.objectContaining({ reason: expect.objectContaining({ code }) });
 
-it('stops what a report needs before its question at the time limit of a report', async () => {
+it('stops the preparation of a report at the time limit', async () => {
   await expect(setUp(1).prepare(1, until)).rejects.toMatchObject({ code: 'report_too_slow' });
 });
 
-it('stops it when the client leaves, with the reason of its signal', async () => {
-  const leaving = new AbortController();
-  const prepared = setUp(60_000).prepare(1, until, { signal: leaving.signal });
-  leaving.abort(new Error('gone'));
+it('stops the preparation when the client disconnects, and rejects with the reason of its signal', async () => {
+  const client = new AbortController();
+  const prepared = setUp(60_000).prepare(1, until, { signal: client.signal });
+  client.abort(new Error('gone'));
   await expect(prepared).rejects.toThrow('gone');
 });
 
-it('passes on its refusal', async () => {
+it('passes on a refusal of the preparation', async () => {
   const refusal = new Refusal('invalid_field', { field: 'by' });
   await expect(setUp(60_000).prepare(1, () => Promise.reject(refusal))).rejects.toBe(refusal);
 });
 
-it('refuses more than 11 reports of an account, or of share links, and 22 together', async () => {
+it('refuses more than 11 reports of an account or of share links, and more than 22 in total', async () => {
   const { prepare } = setUp(60_000);
   const done = new AbortController();
   const all = [

@@ -1,49 +1,52 @@
-/** Answers reports: brings the engine up to date with the store, then asks it. */
+/** Answers reports: brings the engine up to date with the store, then queries it. */
 import { readdir } from 'node:fs/promises';
 import { Refusal } from '../shared/refusal.ts';
 import { createTurns } from '../shared/turns.ts';
 import type { ReportFeed } from '../store/report-feed.ts';
-import { createEngineProcess, Forgotten, Interrupted, OutOfMemory } from './engine-process.ts';
+import { createEngineProcess, Interrupted, OutOfMemory, StateLost } from './engine-process.ts';
 import { followFeed } from './following.ts';
 import type { AnswerTo, AskOptions, Question, Reported, Reports } from './questions.ts';
 
 export interface ReportsOptions {
   readonly feed: ReportFeed;
-  /** Where the files of reports are written. Absolute; nothing else may be kept in it. */
+  /** The absolute path of the folder for report files, which must contain nothing else. */
   readonly folder: string;
-  /** What DuckDB may hold in memory, in bytes. */
+  /** DuckDB's memory limit in bytes. */
   readonly memory: number;
   readonly threads: number;
-  /** Receives why the engine failed. The report itself is refused. */
+  /** Called when the engine fails. The report itself is refused. */
   readonly onFault?: (error: Error) => void;
-  /** How long a query may take; less than `orderMilliseconds`. */
+  /** The time limit of a query; less than `orderMilliseconds`. */
   readonly limitMilliseconds?: number;
-  /** How long a report waits for what is new of its account; as long as a query may take unless given. The first report builds files, which goes on when it is refused. */
+  /**
+   * How long a report waits until the engine is up to date; `limitMilliseconds` by default. The build of the first
+   * report's files continues after the report is refused.
+   */
   readonly buildMilliseconds?: number;
-  /** After this time an order that has no reply ends the process. */
+  /** The process is killed if an order has no reply after this time. */
   readonly orderMilliseconds?: number;
-  /** After this time without a report the process ends. */
+  /** The process ends after this time without a report. */
   readonly idleMilliseconds?: number;
-  /** How many events a file holds when it is full. */
+  /** The maximum number of events in a file. */
   readonly eventsOfFile?: number;
-  /** By how much the priority of the process is below that of the server once it has started, up to 19 (nice(1)): ingestion goes first. */
+  /** The nice(1) increment of the process once it has started, up to 19, so that ingestion takes precedence. */
   readonly niceness?: number;
 }
 
-/** One account runs at most two, because the last place is not for it (turns.ts). */
+/** One account runs at most two of these, because the queue reserves the last slot for others. */
 const maxRunning = 3;
 const maxWaiting = 19;
-/** Reports of one account, or of all share links, that run or wait, so that others find a place. */
-const maxOfAccount = 11;
+/** The maximum number of reports of one account, or of all share links, that run or wait, so that others get a slot. */
+const maxPerAccount = 11;
 const retryAfterSeconds = 5;
-const tooMuchMemory =
+const outOfMemoryMessage =
   'the report needs more memory than it may take: ask about a shorter range, or with a narrower filter';
 
 /**
- * Shares the work of callers. A caller's work must begin after its call, so a call during a work waits for the next one, which it shares
- * with all others that wait.
+ * Shares runs of `work` between callers. A run must begin after the call, so a call during a run waits for the next
+ * run, which all waiting callers share.
  */
-const createRounds = (work: (account: number) => Promise<void>) => {
+const createSharedRuns = (work: (account: number) => Promise<void>) => {
   const rounds = new Map<number, { readonly current: Promise<void>; next: Promise<void> | undefined }>();
   const begin = (account: number): Promise<void> => {
     const current = work(account);
@@ -67,19 +70,19 @@ const createRounds = (work: (account: number) => Promise<void>) => {
 };
 
 const maxAttempts = 3;
-/** Works again when the process of reports has ended meanwhile, as it does when it removes what it has spilled. */
-const surviving = async <Value>(work: () => Promise<Value>): Promise<Value> => {
+/** Retries after the report process has lost its state, such as when it ends to delete spilled data. */
+const retryStateLost = async <Value>(work: () => Promise<Value>): Promise<Value> => {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await work();
     } catch (error) {
-      if (!(error instanceof Forgotten) || attempt === maxAttempts) throw error;
+      if (!(error instanceof StateLost) || attempt === maxAttempts) throw error;
     }
   }
 };
 
-/** Resolves to false when the promise takes longer, or the signal aborts before it. */
-const isInTime = async (promise: Promise<void>, milliseconds: number, signal: AbortSignal | undefined) => {
+/** Resolves to whether the promise resolves within the time and before the signal aborts. */
+const resolvesInTime = async (promise: Promise<void>, milliseconds: number, signal: AbortSignal | undefined) => {
   let timer: NodeJS.Timeout | undefined;
   let giveUp: (() => void) | undefined;
   const late = new Promise<false>((resolve) => {
@@ -96,25 +99,26 @@ const isInTime = async (promise: Promise<void>, milliseconds: number, signal: Ab
 };
 
 export interface ReportsMeasures {
-  /** Reports that are answered or wait. */
+  /** Reports running or waiting. */
   readonly underWay: number;
-  /** How often the process was started, and how often the engine failed. */
+  /** How many times the process was started. */
   readonly starts: number;
+  /** How many times the engine failed. */
   readonly faults: number;
   readonly processID: number | undefined;
 }
 
-/** Reports over files in a folder, with a folder in it for each account. */
+/** Reports with their files in a folder, which has a subfolder for each account. */
 export interface FiledReports extends Reports {
   accountsWithFiles(): Promise<number[]>;
   /**
-   * Resolves when no file of the account holds an event whose erasure was stored when it was called; at once if the account has no files.
-   * Rejects as `ask` does.
+   * Resolves when no file of the account contains an event whose erasure was stored before the call; immediately if the
+   * account has no files. Rejects like `ask`.
    */
   purged(account: number): Promise<void>;
-  /** Deletes the files of an account that the store has deleted. Rejects as `ask` does. */
+  /** Deletes the files of an account that was deleted from the store. Rejects like `ask`. */
   forget(account: number): Promise<void>;
-  /** Of the process that runs DuckDB; undefined while there is none. */
+  /** The report process; undefined while none is running. */
   readonly processID: number | undefined;
   measure(): ReportsMeasures;
 }
@@ -137,15 +141,15 @@ export const createReports = ({
     orderMilliseconds,
   );
   const takeTurn = createTurns(maxRunning);
-  let asking = 0;
-  let askingShared = 0;
+  let activeReports = 0;
+  let activeShared = 0;
   let faults = 0;
-  const askingOf = new Map<number, number>();
+  const activeByAccount = new Map<number, number>();
   let uses = 0;
   let idle: NodeJS.Timeout | undefined;
   let closed = false;
 
-  /** The folder of an account is named after its number (engine/account.ts). */
+  /** Each account's folder is named after its number (engine/account.ts). */
   const accountsWithFiles = async (): Promise<number[]> =>
     (await readdir(folder).catch(() => [])).filter((name) => /^\d{1,15}$/.test(name)).map(Number);
   const unavailable = (cause?: unknown) => new Refusal('no_reports', { retryAfterSeconds, cause });
@@ -154,7 +158,7 @@ export const createReports = ({
     onFault(error as Error);
     throw unavailable(error);
   };
-  /** Counts a use of the engine, so that it ends only when it is not used. */
+  /** Counts uses of the engine, which ends only when it is unused. */
   const use = async <Value>(work: () => Promise<Value>): Promise<Value> => {
     if (closed) throw unavailable();
     clearTimeout(idle);
@@ -166,8 +170,10 @@ export const createReports = ({
       if (uses === 0 && !closed) idle = setTimeout(() => engine.end(), idleMilliseconds).unref();
     }
   };
-  const follow = createRounds((account) => use(() => surviving(() => followFeed(feed, engine, account))).catch(fail));
-  const limited = (signal: AbortSignal | undefined): AbortSignal => {
+  const follow = createSharedRuns((account) =>
+    use(() => retryStateLost(() => followFeed(feed, engine, account))).catch(fail),
+  );
+  const withLimit = (signal: AbortSignal | undefined): AbortSignal => {
     signal?.throwIfAborted();
     const limit = AbortSignal.timeout(limitMilliseconds);
     return signal ? AbortSignal.any([signal, limit]) : limit;
@@ -175,58 +181,60 @@ export const createReports = ({
   const query = async <One extends Question>(question: One, options: AskOptions): Promise<Reported<One>> => {
     const { signal, isShared } = options;
     const following = follow(question.account);
-    // It may fail after nobody waits for it any more.
+    // It may reject after this query has stopped waiting.
     following.catch(() => {});
-    if (!(await isInTime(following, buildMilliseconds, signal))) {
+    if (!(await resolvesInTime(following, buildMilliseconds, signal))) {
       signal?.throwIfAborted();
       throw unavailable();
     }
-    const reported = await takeTurn({ account: question.account, isShared }, () =>
-      engine.send('ask', { question }, limited(signal)),
+    const result = await takeTurn({ account: question.account, isShared }, () =>
+      engine.send('ask', { question }, withLimit(signal)),
     );
-    // Damaged files are found at most once: from then on they are new.
-    return reported ? { ...reported, answer: reported.answer as AnswerTo<One> } : query(question, options);
+    // No result: the files were damaged. The retry rebuilds them.
+    return result ? { ...result, answer: result.answer as AnswerTo<One> } : query(question, options);
   };
-  /** Counts a report while it waits and runs. Throws Refusal when there are too many. */
-  const admitted = async <Value>(
+  /** Counts a report while it waits and runs. Throws Refusal if there are too many. */
+  const withAdmission = async <Value>(
     account: number,
     { signal, isShared = false }: AskOptions,
     work: () => Promise<Value>,
   ): Promise<Value> => {
     signal?.throwIfAborted();
-    const ofAccount = askingOf.get(account) ?? 0;
-    const isFull = asking >= maxRunning + maxWaiting || ofAccount >= maxOfAccount;
-    if (isFull || (isShared && askingShared >= maxOfAccount)) throw unavailable();
-    asking += 1;
-    askingShared += Number(isShared);
-    askingOf.set(account, ofAccount + 1);
+    const accountReports = activeByAccount.get(account) ?? 0;
+    const isFull = activeReports >= maxRunning + maxWaiting || accountReports >= maxPerAccount;
+    if (isFull || (isShared && activeShared >= maxPerAccount)) throw unavailable();
+    activeReports += 1;
+    activeShared += Number(isShared);
+    activeByAccount.set(account, accountReports + 1);
     try {
       return await work();
     } finally {
-      asking -= 1;
-      askingShared -= Number(isShared);
-      const rest = (askingOf.get(account) ?? 0) - 1;
-      if (rest > 0) askingOf.set(account, rest);
-      else askingOf.delete(account);
+      activeReports -= 1;
+      activeShared -= Number(isShared);
+      const rest = (activeByAccount.get(account) ?? 0) - 1;
+      if (rest > 0) activeByAccount.set(account, rest);
+      else activeByAccount.delete(account);
     }
   };
 
   return {
     async ask(question, options = {}) {
       try {
-        return await admitted(question.account, options, () => use(() => surviving(() => query(question, options))));
+        return await withAdmission(question.account, options, () =>
+          use(() => retryStateLost(() => query(question, options))),
+        );
       } catch (error) {
         options.signal?.throwIfAborted();
         if (error instanceof Refusal) throw error;
         if (error instanceof Interrupted) throw new Refusal('report_too_slow');
-        if (error instanceof OutOfMemory) throw new Refusal('report_too_slow', { message: tooMuchMemory });
+        if (error instanceof OutOfMemory) throw new Refusal('report_too_slow', { message: outOfMemoryMessage });
         return fail(error);
       }
     },
     prepare: (account, task, options = {}) =>
-      admitted(account, options, () =>
+      withAdmission(account, options, () =>
         takeTurn({ account, isShared: options.isShared }, async () => {
-          const signal = limited(options.signal);
+          const signal = withLimit(options.signal);
           try {
             return await task(signal);
           } catch (error) {
@@ -240,7 +248,7 @@ export const createReports = ({
       if (!(await accountsWithFiles()).includes(account)) return;
       await use(async () => {
         try {
-          await surviving(async () => {
+          await retryStateLost(async () => {
             await follow(account);
             await engine.send('purge', { account });
           });
@@ -249,11 +257,11 @@ export const createReports = ({
         }
       });
     },
-    forget: (account) => use(() => surviving(() => engine.send('forget', { account }))).catch(fail),
+    forget: (account) => use(() => retryStateLost(() => engine.send('forget', { account }))).catch(fail),
     get processID() {
       return engine.processID();
     },
-    measure: () => ({ underWay: asking, starts: engine.starts(), faults, processID: engine.processID() }),
+    measure: () => ({ underWay: activeReports, starts: engine.starts(), faults, processID: engine.processID() }),
     async close() {
       closed = true;
       clearTimeout(idle);

@@ -12,7 +12,7 @@ const totals: TotalsQuestion = { ...base, report: 'totals', value: 'amount', edg
 const { add, ask, close } = createTestReports();
 afterAll(close);
 
-/** The account of one visitor with these events. */
+/** Creates an account with one visitor and these events. */
 const log = (...events: Partial<NewModelEvent & { amount: string }>[]): number => {
   const world = createFeed();
   world.log(
@@ -26,7 +26,7 @@ const log = (...events: Partial<NewModelEvent & { amount: string }>[]): number =
 };
 
 describe('a report', () => {
-  test('begins a session after exactly 30 minutes, and cuts a session at from', async () => {
+  test('starts a new session after exactly 30 minutes, and cuts a session at `from`', async () => {
     const account = log({}, { eventTime: halfHour - 1 }, { eventTime: 2 * halfHour - 1 });
     const sessions = async (from: number) =>
       ((await ask({ ...totals, account, from, edges: [from, to] })) as AnswerTo<TotalsQuestion>).total;
@@ -34,7 +34,7 @@ describe('a report', () => {
     expect(await sessions(minute)).toMatchObject({ events: 2, sessions: 2 });
   });
 
-  test('counts 1e2 and -0.5 as numbers, and neither 007 nor 1,5 nor .5, and interpolates percentiles', async () => {
+  test('counts 1e2 and -0.5 as numbers, but not 007, 1,5 or .5, and interpolates percentiles', async () => {
     const amounts = ['1e2', '-0.5', '007', '1,5', '.5', '+1', ' 1', '0x10', '1e100'];
     const account = log(...amounts.map((amount) => ({ amount })));
     const { total } = (await ask({ ...totals, account })) as AnswerTo<TotalsQuestion>;
@@ -42,7 +42,7 @@ describe('a report', () => {
     expect(total.value?.p95).toBeCloseTo(94.975);
   });
 
-  test('takes events of one millisecond in the order in which they were stored', async () => {
+  test('orders events of the same millisecond as they were stored', async () => {
     const steps = [{ eventIDs: [1] }, { eventIDs: [2] }];
     const funnel: FunnelQuestion = { ...base, report: 'funnel', steps, withinMilliseconds: 0, per: 'person' };
     const stepsOf = async (...eventIDs: number[]) =>
@@ -58,7 +58,7 @@ describe('a report', () => {
     ]);
   });
 
-  test('counts all events of the people of a step that meet the filter, whatever step they are of', async () => {
+  test('counts all events that match the filter of people who reached a step, not only those of steps', async () => {
     const account = log({}, { eventID: 2, eventTime: 1 }, { eventID: 3, eventTime: 2, amount: '5' });
     const of = { kind: 'step', step: 1, dropped: false, withinMilliseconds: to, per: 'person' } as const;
     const people = (condition: PeopleQuestion['condition']): PeopleQuestion => ({

@@ -1,4 +1,4 @@
-/** The account of the sample shop. Its accountUUID tells it from all others, because no request chooses one. */
+/** The account of the sample shop, identified by the prefix of its accountUUID, which no request can choose. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { nanoid } from 'nanoid';
 import { newAccount } from '../ingest/new-account.ts';
@@ -10,29 +10,31 @@ const prefix = 'sample-shop-';
 export const isSampleShop = ({ accountUUID }: Pick<AccountSummary, 'accountUUID'>): boolean =>
   accountUUID.startsWith(prefix);
 
-/** The account of the sample shop, if the database has one. */
+/** Returns the account of the sample shop, if the database has one. */
 export const findSampleShop = async (store: Pick<Store, 'listAccounts'>): Promise<AccountSummary | undefined> =>
   (await store.listAccounts()).find(isSampleShop);
 
-/** Creates the account. It also gets a token that only reads, and one that was revoked. */
+/** Creates the account, including a viewer token and a revoked token. */
 export const createSampleAccount = async (store: Store, time: number) => {
   const accountUUID = prefix + nanoid();
   const created = newAccount(toAccountInput(), [], { time, createdBy: null });
   const { browserTokenUUID, serverTokenUUID } = created;
   const toToken = (kind: 'viewer' | 'browser', tokenName: string) =>
     newToken(kind, { text: createTokenText(kind), tokenID: nanoid(), tokenName, time });
-  const former = toToken('browser', 'The shop before');
-  const tokens = [...created.account.tokens, toToken('viewer', 'Reports on the wall'), former];
+  const revoked = toToken('browser', 'The shop before');
+  const tokens = [...created.account.tokens, toToken('viewer', 'Reports on the wall'), revoked];
   await store.createAccount({ ...created.account, accountUUID, tokens });
   const { account, token: browser } = (await store.findAccess(hashToken(browserTokenUUID))) as AccountAccess;
   const { token: server } = (await store.findAccess(hashToken(serverTokenUUID))) as AccountAccess;
-  await store.revokeToken({ account, tokenID: former.tokenID, time: time + 1 });
+  await store.revokeToken({ account, tokenID: revoked.tokenID, time: time + 1 });
   return { account, accountUUID, browserTokenUUID, serverTokenUUID, tokens: { browser, server } };
 };
 type AccountAccess = Access & { readonly account: number };
 export type SampleAccount = Awaited<ReturnType<typeof createSampleAccount>>;
 
-/** Whether the shop was filled to its end and is not being removed: segments are stored last, and tokens revoked first. */
+/**
+ * Whether the shop is completely filled and not being removed: segments are stored last, and tokens are revoked first.
+ */
 export const isComplete = async (
   store: Pick<Store, 'listSegments' | 'listTokens'>,
   account: number,
@@ -40,10 +42,10 @@ export const isComplete = async (
   (await store.listTokens({ account })).some(({ revokedTime }) => revokedTime === null) &&
   (await store.listSegments({ account })).length > 0;
 
-/** Rows that are deleted together, for which requests wait some tens of milliseconds. */
+/** The rows deleted per step, which delays requests by tens of milliseconds. */
 const rowsPerStep = 2_000;
 
-/** Deletes the sample shop, complete or not, and no other account. Undefined if there is none. */
+/** Deletes the sample shop, complete or not. Returns undefined if there is none. */
 export const removeSampleShop = async (
   store: Pick<Store, 'listAccounts' | 'deleteAccount'>,
   { onProgress = () => {} }: { readonly onProgress?: (deletedEvents: number) => void } = {},

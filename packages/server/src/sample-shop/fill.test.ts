@@ -15,17 +15,17 @@ const open = async () => {
   onTestFinished(() => store.close());
   return store;
 };
-/** With it, the same things happen in every run. */
+/** Fixed, so that every run fills the same shop. */
 const now = Date.UTC(2026, 10, 25, 14, 30);
 const events = 2_000;
 
-it('stores the month in an account of its own, which says that it is sample data', async () => {
+it('stores the month in a separate account whose name identifies it as sample data', async () => {
   const store = await open();
   const site = await createSite(store);
-  const told: Progress[] = [];
-  const filled = await fillSampleShop(store, { now, events: 4_000, onProgress: (progress) => told.push(progress) });
+  const updates: Progress[] = [];
+  const filled = await fillSampleShop(store, { now, events: 4_000, onProgress: (progress) => updates.push(progress) });
   expect(filled).toMatchObject({ events: 4_000, accountName: 'Sample shop (demo data)' });
-  expect(told.at(-1)).toEqual({ events: 4_000, of: 4_000 });
+  expect(updates.at(-1)).toEqual({ events: 4_000, of: 4_000 });
   expect(await findSampleShop(store)).toMatchObject({ accountUUID: filled.accountUUID });
   expect((await store.getAccount(site.account)).usage).toEqual({ contacts: 0, users: 0, events: 0 });
 
@@ -38,17 +38,17 @@ it('stores the month in an account of its own, which says that it is sample data
   const { requests } = await store.listRefused({ account, beyond: 0, limit: 10 });
   expect(requests).toHaveLength(4);
   const { entries } = await store.listAudit({ account, limit: 1_000 });
-  const ofStory = ['createAccount', 'linkUser', 'unlinkUser', 'acceptClaim', 'voidClaim', 'mergeContact'];
-  expect(entries.map(({ action }) => action)).toEqual(expect.arrayContaining(ofStory));
+  const storyActions = ['createAccount', 'linkUser', 'unlinkUser', 'acceptClaim', 'voidClaim', 'mergeContact'];
+  expect(entries.map(({ action }) => action)).toEqual(expect.arrayContaining(storyActions));
 });
 
-it('fills one shop at most', async () => {
+it('rejects a second shop', async () => {
   const store = await open();
   await fillSampleShop(store, { events });
-  await expect(fillSampleShop(store, { events })).rejects.toThrow(/is there already/);
+  await expect(fillSampleShop(store, { events })).rejects.toThrow(/already exists/);
 });
 
-it('never dates a last visit in the future, in a database with events and when it is filled again', async () => {
+it('never dates a last visit in the future, even in a database with events or after a refill', async () => {
   const store = await open();
   const site = await createSite(store);
   await site.server.logAt(Date.now(), {});

@@ -1,13 +1,13 @@
-/** The journeys of the shop's visitors as data: those that chance repeats, and those of a few people, written by hand. */
+/** The journeys of the shop's visitors as data: random ones, and handwritten ones of a few people. */
 import { type Depth, type Product, products, type RoleName, type SourceName, type sourceWeights } from './shop.ts';
 
-/** Operations of the API. The only update of a contact ends a subscription. */
+/** Operations of the API. `updateContact` always ends a subscription. */
 type LinkChange = 'linkUser' | 'unlinkUser' | 'voidLink' | 'acceptClaim' | 'voidClaim';
 export type Change = LinkChange | 'mergeContact' | 'unmergeContact' | 'updateContact';
 
-/** A visit, and what follows from it. Without `daysAgo` it begins some days after the step before. */
+/** A visit and its consequences. Without `daysAgo`, it begins a few days after the previous step. */
 export interface Step {
-  /** The share of journeys that take this step; with `repeats`, also that of those that take it once more. */
+  /** The probability of this step; with `repeats`, also of each repetition. */
   readonly chance?: number;
   readonly repeats?: boolean;
   /** Days before the end of the month. */
@@ -17,20 +17,20 @@ export interface Step {
   readonly from?: SourceName;
   readonly visit?: Depth | 'any' | 'browse';
   readonly wants?: readonly Product[];
-  /** What the visitor becomes: the person of the journey, or the other one. */
+  /** The role that the visitor takes on: as the journey's person, or as the other one if `who` is set. */
   readonly becomes?: RoleName;
   readonly who?: 'other';
-  /** What is sent in place of the first name. */
+  /** A first name to send instead of the real one. */
   readonly firstName?: string;
   readonly change?: Change | 'ship';
-  /** Steps that are taken only if this one is. */
+  /** Steps that follow only if this one is taken. */
   readonly steps?: readonly Step[];
 }
 
-/** What is absent is chosen by chance. */
+/** Missing values are chosen at random. */
 export interface Journey {
   readonly sources?: keyof typeof sourceWeights;
-  /** Full names; `same`: both contacts are one person. */
+  /** Full names. `same`: both contacts are the same person. */
   readonly self?: string;
   readonly other?: string;
   /** Browser, operating system, device and country, or `robot`. */
@@ -40,13 +40,13 @@ export interface Journey {
 
 const returns: Step = { chance: 0.5, repeats: true, visit: 'browse' };
 
-export const passing: Journey = { steps: [{ visit: 'any' }, { chance: 0.18, repeats: true, visit: 'any' }] };
+export const passerby: Journey = { steps: [{ visit: 'any' }, { chance: 0.18, repeats: true, visit: 'any' }] };
 const crawl: Step = { chance: 0.9, repeats: true, from: 'direct', visit: 'product', wants: products };
 export const robot: Journey = { browsers: { first: 'robot' }, steps: [crawl] };
 
 export const journeyWeights = { buyer: 50, reader: 26, member: 12, wholesaler: 9, duplicate: 3 };
 export const journeys: Readonly<Record<keyof typeof journeyWeights, Journey>> = {
-  /** Some buyers also sign in on a second device, which may be the wrong one, or change hands. */
+  /** Some buyers also sign in on a second device, which may be someone else's or change hands. */
   buyer: {
     sources: 'buyers',
     steps: [
@@ -66,7 +66,7 @@ export const journeys: Readonly<Record<keyof typeof journeyWeights, Journey>> = 
       { chance: 0.03, change: 'updateContact' },
     ],
   },
-  /** A browser claims an address, and another one may contradict it. */
+  /** A browser claims an address, and another browser may contradict it. */
   reader: {
     steps: [
       { visit: 'some pages', becomes: 'reader' },
@@ -75,9 +75,9 @@ export const journeys: Readonly<Record<keyof typeof journeyWeights, Journey>> = 
     ],
   },
   member: { steps: [{ visit: 'product', becomes: 'member' }, returns] },
-  /** Orders by mail: known to the server, and never on a page. */
+  /** Orders by mail: appears only on the server, never on a page. */
   wholesaler: { steps: [{ becomes: 'wholesale' }, { chance: 0.7, repeats: true, change: 'ship' }] },
-  /** The same person twice, once by a form and once by an order, until the shop merges the two. */
+  /** The same person twice, from a form and from an order, until the shop merges them. */
   duplicate: {
     other: 'same',
     steps: [
@@ -88,13 +88,13 @@ export const journeys: Readonly<Record<keyof typeof journeyWeights, Journey>> = 
   },
 };
 
-const named = (name: string) => products.filter((product) => product.name === name);
-const [teapot, kettle, mug] = [named('Stone Teapot'), named('Iron Kettle'), named('Travel Mug')];
+const findProduct = (name: string) => products.filter((product) => product.name === name);
+const [teapot, kettle, mug] = [findProduct('Stone Teapot'), findProduct('Iron Kettle'), findProduct('Travel Mug')];
 
-/** The manual names Ada, Noel, Katherine and Kathryn: `test/commands/demo-data.test.ts` tests what it says. */
+/** The manual mentions Ada, Noel, Katherine and Kathryn; `test/commands/demo-data.test.ts` tests its statements. */
 export const stories: readonly Journey[] = [
   {
-    // Ada has two phones, says the shop. One is her brother's: he opened an order of hers on it, and the shop linked it to her.
+    // The shop linked two phones to Ada. One is her brother's, on which he opened an order of hers.
     ...{ self: 'Ada Lovelace', other: 'Noel Byron' },
     browsers: { first: 'Firefox/Linux/desktop/GB', second: 'Safari/iOS/phone/GB', his: 'Chrome/Android/phone/PT' },
     steps: [
@@ -105,13 +105,13 @@ export const stories: readonly Journey[] = [
       { daysAgo: 9, on: 'his', visit: 'some pages', change: 'linkUser' },
       { daysAgo: 6, on: 'his', visit: 'cart', wants: kettle },
       { daysAgo: 5, on: 'second', visit: 'product' },
-      // After the verified link to Ada, this claimed one does not count until the other is voided.
+      // This claimed link does not count until the verified link to Ada is voided.
       { daysAgo: 3, on: 'his', visit: 'some pages', who: 'other', becomes: 'reader' },
       { daysAgo: 1.2, on: 'his', visit: 'product', wants: kettle },
     ],
   },
   {
-    // Katherine and Kathryn are two people. They were merged by mistake, and that has not been undone.
+    // Katherine and Kathryn are two people who were merged by mistake, which has not been undone.
     ...{ self: 'Katherine Johnson', other: 'Kathryn Johnson' },
     browsers: { first: 'Chrome/Windows/desktop/US', hers: 'Chrome/Android/phone/NL' },
     steps: [

@@ -16,7 +16,7 @@ type Event = (typeof events)[number];
 const attributeOf = ({ attributes }: Event, attrID: string) => attributes.find(([each]) => each === attrID)?.[1];
 const usersOf = (some: readonly Event[]) => new Set(some.flatMap(({ userUUID }) => userUUID ?? []));
 
-it('is the same for a seed and an end, and another for another seed', () => {
+it('generates the same month for the same seed and end, and a different one for another seed', () => {
   const first = createMonth(7, now, 2_000);
   expect(createMonth(7, now, 2_000)).toEqual(first);
   expect(createMonth(8, now, 2_000)).not.toEqual(first);
@@ -25,20 +25,20 @@ it('is the same for a seed and an end, and another for another seed', () => {
 it.each([
   [40_000, 900],
   [2_000, 50],
-])('has %d events, and about %d contacts', (count, contacts) => {
-  const made = count === 40_000 ? month : createMonth(3, now, count);
-  expect(all('logEvent', made)).toHaveLength(count);
-  const { size } = new Set(all('createContact', made).map(({ request }) => request.newContactUUID));
+])('generates %d events and about %d contacts', (count, contacts) => {
+  const actions = count === 40_000 ? month : createMonth(3, now, count);
+  expect(all('logEvent', actions)).toHaveLength(count);
+  const { size } = new Set(all('createContact', actions).map(({ request }) => request.newContactUUID));
   expect(Math.abs(size - contacts)).toBeLessThan(contacts / 4);
 });
 
-it('has thousands of visitors, most of whom nobody knows', () => {
-  const known = new Set([...all('createContact'), ...all('linkUser')].map(({ request }) => request.userUUID));
-  const anonymous = [...usersOf(events)].filter((userUUID) => !known.has(userUUID));
+it('includes thousands of visitors, most of them anonymous', () => {
+  const linked = new Set([...all('createContact'), ...all('linkUser')].map(({ request }) => request.userUUID));
+  const anonymous = [...usersOf(events)].filter((userUUID) => !linked.has(userUUID));
   expect(anonymous.length).toBeGreaterThan(4_000);
 });
 
-it('begins 30 days ago and ends less than a minute ago, in the order of time', () => {
+it('starts 30 days ago and ends less than a minute ago, in chronological order', () => {
   const times = month.map(({ time }) => time);
   expect(times).toEqual([...times].sort((a, b) => a - b));
   expect(times[0]).toBeGreaterThanOrEqual(now - 30 * dayMs);
@@ -47,7 +47,7 @@ it('begins 30 days ago and ends less than a minute ago, in the order of time', (
   expect(times.at(-1)).toBeGreaterThan(now - 60_000);
 });
 
-it('has everything that becomes of people, links and claims', () => {
+it('includes every kind of change of people, links and claims', () => {
   const count = (call: Action['call']) => all(call).length;
   expect(count('linkUser')).toBeGreaterThan(50);
   const changes = [
@@ -69,13 +69,13 @@ it('has everything that becomes of people, links and claims', () => {
   );
 });
 
-it('has no address but at the domains that are for examples', () => {
-  const found = JSON.stringify(month).match(/[\w.+-]@[\w.-]+/g) ?? [];
-  expect(found.length).toBeGreaterThan(900);
-  expect(found.filter((address) => !/@example(\.com|\.org|\.net)?$/.test(address))).toEqual([]);
+it('uses only addresses at example domains', () => {
+  const addresses = JSON.stringify(month).match(/[\w.+-]@[\w.-]+/g) ?? [];
+  expect(addresses.length).toBeGreaterThan(900);
+  expect(addresses.filter((address) => !/@example(\.com|\.org|\.net)?$/.test(address))).toEqual([]);
 });
 
-it('has the labels that the server adds, and none for robots', () => {
+it('includes the labels that the server adds, but none for robots', () => {
   const browsers = new Set<unknown>(Object.values(BROWSER_MAP));
   const systems = new Set<unknown>(Object.values(OS_MAP));
   const isLabelled = (event: Event) =>
@@ -89,17 +89,18 @@ it('has the labels that the server adds, and none for robots', () => {
   expect(events.filter((event) => attributeOf(event, 'robot')).length).toBe(1_000);
 });
 
-it('has one campaign that brings buyers, and one that brings none', () => {
+it('includes a campaign that brings buyers and one that brings none', () => {
   const buyers = usersOf(events.filter(({ eventID }) => eventID === eventIDs.Purchased));
-  const broughtBy = (campaign: string) =>
+  const visitorsFrom = (campaign: string) =>
     usersOf(events.filter((event) => attributeOf(event, 'utm_campaign') === campaign));
-  const buyersBy = (campaign: string) => [...broughtBy(campaign)].filter((userUUID) => buyers.has(userUUID)).length;
-  expect(buyersBy('tea-letter')).toBeGreaterThan(80);
-  expect(broughtBy('pretty-pictures').size).toBeGreaterThan(500);
-  expect(buyersBy('pretty-pictures')).toBe(0);
+  const buyersFrom = (campaign: string) =>
+    [...visitorsFrom(campaign)].filter((userUUID) => buyers.has(userUUID)).length;
+  expect(buyersFrom('tea-letter')).toBeGreaterThan(80);
+  expect(visitorsFrom('pretty-pictures').size).toBeGreaterThan(500);
+  expect(buyersFrom('pretty-pictures')).toBe(0);
 });
 
-it('grows, and is busier in the evening than at night', () => {
+it('grows over time, and is busier in the evening than at night', () => {
   const between = (from: number, to: number) =>
     events.filter(({ eventTime }) => eventTime >= from && eventTime < to).length;
   expect(between(now - 7 * dayMs, now)).toBeGreaterThan(1.2 * between(now - 28 * dayMs, now - 21 * dayMs));
@@ -108,13 +109,13 @@ it('grows, and is busier in the evening than at night', () => {
   expect(atHours(19, 20, 21)).toBeGreaterThan(5 * atHours(2, 3, 4));
 });
 
-it('has amounts only where something was paid, as numbers', () => {
+it('sets amounts only on purchases, as numbers', () => {
   const paid = events.filter((event) => attributeOf(event, 'amount') !== undefined);
   expect(new Set(paid.map(({ eventID }) => eventID))).toEqual(new Set([eventIDs.Purchased]));
   for (const event of paid) expect(attributeOf(event, 'amount')).toMatch(/^\d+\.\d\d$/);
 });
 
-it('has segments that the server would take', () => {
+it('includes only segments that the server accepts', () => {
   for (const [segmentName, filter] of Object.entries(segments)) {
     expect(createSegmentInput.safeParse({ segmentName, filter }).error).toBeUndefined();
   }

@@ -1,4 +1,4 @@
-/** Plays the month of the sample shop: returns what happened in it, in the order of time, for `fill.ts` to store. */
+/** Simulates the month of the sample shop: returns its actions in chronological order, for `fill.ts` to store. */
 import { check } from '@firsthand/contract/checking';
 import { robotMark } from '@firsthand/contract/identifiers';
 import { labelIDs } from '@firsthand/contract/labels';
@@ -7,16 +7,25 @@ import { refusedRequest } from '../http/refused/refused-requests.ts';
 import { createEventUUID } from '../ingest/new-event.ts';
 import { createRandom, type Random } from '../shared/random.ts';
 import type { NewEvent, Store } from '../store/store.ts';
-import { type Change, type Journey, journeys, journeyWeights, passing, robot, type Step, stories } from './journeys.ts';
+import {
+  type Change,
+  type Journey,
+  journeys,
+  journeyWeights,
+  passerby,
+  robot,
+  type Step,
+  stories,
+} from './journeys.ts';
 import * as shop from './shop.ts';
 
 type CallName = Exclude<Change, 'voidLink'> | 'createContact' | 'keepRefused';
-/** A call of the store, without what all calls have: the account, the token and the time. */
+/** A call of the store, without the fields that all calls share: the account, the token and the time. */
 type Call<Name extends CallName> = {
   readonly call: Name;
   readonly request: Omit<Parameters<Store[Name]>[0], 'account' | 'token' | 'browser' | 'by' | 'time'>;
 };
-/** `voidLink` voids the link of a browser to a contact. */
+/** `voidLink` voids a browser's link to a contact. */
 export type Action = { readonly time: number; readonly by: 'browser' | 'server' } & (
   | { readonly call: 'logEvent'; readonly request: NewEvent }
   | { readonly call: 'voidLink'; readonly request: { readonly userUUID: string; readonly contactUUID: string } }
@@ -24,17 +33,17 @@ export type Action = { readonly time: number; readonly by: 'browser' | 'server' 
 );
 type Texts = Readonly<Record<string, string>>;
 
-export const usualEvents = 40_000;
+export const defaultEvents = 40_000;
 const eventsPerJourney = 43;
 const eventsPerMistake = 1_000;
-const shareOfRobots = 0.025;
-/** The time between the last event and the end of the month. */
-const restMs = 20_000;
+const robotShare = 0.025;
+/** The minimum time between the last event and the end of the month. */
+const marginMs = 20_000;
 const hourMs = 3_600_000;
 export const dayMs = 24 * hourMs;
 
-/** Returns a time at which a visit may begin: more often by day than by night, and at the end of a week. */
-const momentBetween = (random: Random, from: number, to: number): number => {
+/** Picks the start time of a visit, weighted by hour and weekday. */
+const pickVisitTime = (random: Random, from: number, to: number): number => {
   for (;;) {
     const time = random.between(from, to - 1);
     const date = new Date(time);
@@ -49,13 +58,16 @@ const createEvent = (random: Random, name: shop.EventName, eventTime: number, at
   ...{ userUUID: null, contactUUID: null, externalID: null },
 });
 
-/** Takes browser, operating system, device and country, or `robot`. The labels are what the server adds to events. */
-export const createBrowser = (random: Random, given?: string) => {
-  const values = given ?? `${random.weighted(shop.deviceWeights)}/${random.weighted(shop.countryWeights)}`;
+/**
+ * `spec`: browser, operating system, device and country, or `robot`. The labels are those that the server adds to
+ * events.
+ */
+export const createBrowser = (random: Random, spec?: string) => {
+  const values = spec ?? `${random.weighted(shop.deviceWeights)}/${random.weighted(shop.countryWeights)}`;
   const [browser = '', os = '', device = '', country = ''] = values.split('/');
   const { browser: browserID, os: osID, device: deviceID, country: countryID } = labelIDs;
   const labels: Texts = { [browserID]: browser, [osID]: os, [deviceID]: device, [countryID]: country };
-  return { userUUID: random.id(), labels: given === 'robot' ? { [robotMark.attrID]: robotMark.attrValue } : labels };
+  return { userUUID: random.id(), labels: spec === 'robot' ? { [robotMark.attrID]: robotMark.attrValue } : labels };
 };
 type Browser = ReturnType<typeof createBrowser>;
 
@@ -67,7 +79,7 @@ interface Visit extends Pick<Step, 'wants' | 'becomes'> {
   readonly order?: string;
 }
 
-/** Returns the events of a visit. */
+/** Simulates a visit. Returns its events. */
 export const playVisit = (random: Random, { browser, from, start, depth, wants, order = '', becomes }: Visit) => {
   const { userUUID, labels } = browser;
   const { referrer, campaign, paths } = shop.sources[from];
@@ -92,10 +104,10 @@ export const playVisit = (random: Random, { browser, from, start, depth, wants, 
     else view(random.pick(random.chance(0.65) ? shop.categoryPaths : shop.articlePaths));
   }
   // The first products of the shop sell best.
-  const choose = () => shop.products[Math.floor(random.next() ** 1.5 * shop.products.length)] as shop.Product;
-  const chosen = wants ?? Array.from({ length: random.pick([1, 1, 1, 2, 2, 3]) }, choose);
+  const chooseProduct = () => shop.products[Math.floor(random.next() ** 1.5 * shop.products.length)] as shop.Product;
+  const chosenProducts = wants ?? Array.from({ length: random.pick([1, 1, 1, 2, 2, 3]) }, chooseProduct);
   let [amount, quantity] = [0, 0];
-  for (const { name, category, path, price } of reaches('product') ? chosen : []) {
+  for (const { name, category, path, price } of reaches('product') ? chosenProducts : []) {
     const product = { product: name, category, price: price.toFixed(2) };
     view(path, 'Product viewed', product);
     if (!reaches('cart')) continue;
@@ -113,21 +125,21 @@ export const playVisit = (random: Random, { browser, from, start, depth, wants, 
   return events;
 };
 
-const unsubscribed = {
+const unsubscribeFields = {
   ...{ fields: {}, attributes: [], contactStatus: 'unsubscribed' },
   ...{ addedTags: [], removedTags: ['newsletter'] },
 };
 
-/** Returns a function that plays a journey: it returns what happens in it before the end of the month. */
+/** Returns a function that simulates a journey and returns its actions before the end of the month. */
 const createPlayer = (random: Random, now: number) => {
-  const ago = (days: number): number => Math.floor(now - days * dayMs);
+  const daysBefore = (days: number): number => Math.floor(now - days * dayMs);
   const namesakes = new Map<string, number>();
   let number = 1_000;
-  const nextNumber = (of: string): string => {
+  const nextNumber = (prefix: string): string => {
     number += 1;
-    return `${of}${number}`;
+    return `${prefix}${number}`;
   };
-  const invent = (domain: string, name = `${random.pick(shop.firstNames)} ${random.pick(shop.lastNames)}`) => {
+  const createPerson = (domain: string, name = `${random.pick(shop.firstNames)} ${random.pick(shop.lastNames)}`) => {
     const [contactFirstname = '', contactLastname = ''] = name.split(' ');
     const local = `${contactFirstname}.${contactLastname}`.toLowerCase();
     const count = namesakes.get(local) ?? 0;
@@ -135,32 +147,32 @@ const createPlayer = (random: Random, now: number) => {
     const address = `${local}${count > 0 ? count + 1 : ''}@${domain}`;
     return { name, contactUUID: random.id(), address, fields: { contactFirstname, contactLastname } };
   };
-  /** Returns when a first visit begins: more often in later weeks, and soon after a letter. */
-  const arrive = (from: shop.SourceName): number => {
-    if (from === 'letter') return ago(random.pick(shop.letterDaysAgo) - 1.7 * random.next() ** 2);
-    if (from === 'ads') return momentBetween(random, ago(shop.adsDaysAgo.from), ago(shop.adsDaysAgo.to));
-    const time = momentBetween(random, ago(30), now);
-    return random.chance((now - time) / (75 * dayMs)) ? arrive(from) : time;
+  /** Picks the time of a first visit: more likely in later weeks, or soon after a newsletter. */
+  const pickArrival = (from: shop.SourceName): number => {
+    if (from === 'letter') return daysBefore(random.pick(shop.letterDaysAgo) - 1.7 * random.next() ** 2);
+    if (from === 'ads') return pickVisitTime(random, daysBefore(shop.adsDaysAgo.from), daysBefore(shop.adsDaysAgo.to));
+    const time = pickVisitTime(random, daysBefore(30), now);
+    return random.chance((now - time) / (75 * dayMs)) ? pickArrival(from) : time;
   };
 
   return (journey: Journey): readonly Action[] => {
     const actions: Action[] = [];
-    const self = invent(random.pick(['example.com', 'example.org']), journey.self);
-    const other = invent('example.net', journey.other === 'same' ? self.name : journey.other);
+    const self = createPerson(random.pick(['example.com', 'example.org']), journey.self);
+    const other = createPerson('example.net', journey.other === 'same' ? self.name : journey.other);
     const browsers: Record<string, Browser> = {};
     let source = random.weighted(shop.sourceWeights[journey.sources ?? 'visitors']);
     let time: number | undefined;
     let claimID = '';
 
-    const take = (step: Step): void => {
+    const takeStep = (step: Step): void => {
       const { daysAgo, on = 'first', from = source, visit, becomes, change } = step;
       browsers[on] ??= createBrowser(random, journey.browsers?.[on]);
       const browser = browsers[on];
       const { userUUID } = browser;
       const { contactUUID, address, fields } = step.who === 'other' ? other : self;
       const order = nextNumber('order-');
-      if (daysAgo !== undefined) time = ago(daysAgo);
-      else time = time === undefined ? arrive(from) : momentBetween(random, time + 3 * hourMs, time + 7 * dayMs);
+      if (daysAgo !== undefined) time = daysBefore(daysAgo);
+      else time = time === undefined ? pickArrival(from) : pickVisitTime(random, time + 3 * hourMs, time + 7 * dayMs);
       if (visit) {
         const weights = visit === 'any' && from === 'ads' ? 'glance' : visit;
         const depth = random.weighted<shop.Depth>(shop.depthWeights[weights] ?? { [weights]: 1 });
@@ -175,64 +187,66 @@ const createPlayer = (random: Random, now: number) => {
         const isForm = becomes in shop.forms;
         const contactTelephone = `+49 30 5550 ${random.between(1_000, 9_999)}`;
         claimID = random.id();
-        const named = step.firstName === undefined ? fields : { contactFirstname: step.firstName };
-        const own = { ...named, contactProfileID: becomes };
+        const names = step.firstName === undefined ? fields : { contactFirstname: step.firstName };
+        const contactFields = { ...names, contactProfileID: becomes };
         const request = {
           ...{ userUUID: visit ? userUUID : null, newContactUUID: contactUUID, newHandle: claimID, requestUUID: null },
           ...{ address, externalID: isForm ? undefined : nextNumber('customer-'), verified: becomes !== 'reader' },
-          fields: random.chance(telephone) ? { ...own, contactTelephone } : own,
+          fields: random.chance(telephone) ? { ...contactFields, contactTelephone } : contactFields,
           tags: Object.entries(tags).flatMap(([tag, chance]) => (random.chance(chance) ? tag : [])),
           attributes: attributes.map((attrID) => [attrID, random.pick(shop.attributeValues[attrID])] as const),
         };
         actions.push({ time: time + 500, by: isForm ? 'browser' : 'server', call: 'createContact', request });
       }
       if (change === 'ship') {
-        const sent = time + random.between(18, 50) * hourMs;
-        const request = { ...createEvent(random, 'Order shipped', sent, { order }), contactUUID };
-        actions.push({ time: sent, by: 'server', call: 'logEvent', request });
+        const shippedTime = time + random.between(18, 50) * hourMs;
+        const request = { ...createEvent(random, 'Order shipped', shippedTime, { order }), contactUUID };
+        actions.push({ time: shippedTime, by: 'server', call: 'logEvent', request });
       } else if (change) {
         const ids = { userUUID, contactUUID, otherContactUUID: other.contactUUID, claimID };
-        const request = change === 'updateContact' ? { contactUUID, ...unsubscribed } : { ...ids, restore: false };
+        const request = change === 'updateContact' ? { contactUUID, ...unsubscribeFields } : { ...ids, restore: false };
         actions.push({ time: time + 1_000, by: 'server', call: change, request } as Action);
       }
     };
     const play = (steps: readonly Step[]): void => {
       for (const step of steps) {
         while (random.chance(step.chance ?? 1)) {
-          take(step);
+          takeStep(step);
           play(step.steps ?? []);
           if (!step.repeats) break;
         }
       }
     };
     play(journey.steps);
-    return actions.filter((action) => action.time < now - restMs);
+    return actions.filter((action) => action.time < now - marginMs);
   };
 };
 
-/** Returns what happened in the 30 days before `now`. The same arguments make the same month; `events` is at least 2,000. */
-export const createMonth = (seed: number, now: number, events = usualEvents): Action[] => {
+/**
+ * Returns the actions of the 30 days before `now`, the same for the same arguments. `events` must be at least 2,000.
+ */
+export const createMonth = (seed: number, now: number, events = defaultEvents): Action[] => {
   const random = createRandom(seed);
   const play = createPlayer(random, now);
   const actions = stories.flatMap(play);
-  // Visitors who are there now.
+  // Current visitors, for the live page.
   for (let nth = 1; nth <= 10; nth += 1) actions.push(...play({ steps: [{ daysAgo: nth / 1_000, visit: 'product' }] }));
   for (let count = 0; count < events / eventsPerJourney; count += 1)
     actions.push(...play(journeys[random.weighted(journeyWeights)]));
   const add = (journey: Journey, count: number): void => {
     for (let missing = count; missing > 0; ) {
-      const played = play(journey).slice(0, missing);
-      actions.push(...played);
-      missing -= played.length;
+      const nextActions = play(journey).slice(0, missing);
+      actions.push(...nextActions);
+      missing -= nextActions.length;
     }
   };
-  add(robot, Math.floor(events * shareOfRobots));
-  add(passing, events - actions.filter(({ call }) => call === 'logEvent').length);
+  add(robot, Math.floor(events * robotShare));
+  add(passerby, events - actions.filter(({ call }) => call === 'logEvent').length);
   for (let count = 0; count < events / eventsPerMistake; count += 1) {
-    const time = momentBetween(random, now - 30 * dayMs, now);
-    const { operation, input } = random.pick(shop.mistakesOf(random.id()));
+    const time = pickVisitTime(random, now - 30 * dayMs, now);
+    const { operation, input } = random.pick(shop.createMistakes(random.id()));
     const checked = check((operations[operation] as Operation).input, input);
-    if (checked.ok) throw new Error(`nothing is wrong with ${JSON.stringify(input)}`);
+    if (checked.ok) throw new Error(`expected an invalid input: ${JSON.stringify(input)}`);
     const requests = [refusedRequest(operation, input, checked.problem, { token: '', time })];
     const by = operation === 'updateContact' ? 'server' : 'browser';
     actions.push({ time, by, call: 'keepRefused', request: { sender: 0, requests } });

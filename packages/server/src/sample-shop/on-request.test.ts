@@ -18,7 +18,7 @@ afterEach(() => store.close());
 const shops = async () =>
   (await store.listAccounts()).filter(({ accountUUID }) => accountUUID.startsWith('sample-shop-'));
 
-it('is filled once, and anew after it was removed', async () => {
+it('fills the shop once, and again after it was removed', async () => {
   const shop = createSampleShop(store, pino({ level: 'silent' }), { events: 200 });
   const [one, other] = await Promise.all([shop.fill(), shop.fill()]);
   expect([other, (await shops()).length]).toEqual([one, 1]);
@@ -27,12 +27,12 @@ it('is filled once, and anew after it was removed', async () => {
   await shop.remove();
 });
 
-it('is filled anew when filling it, or removing it, was interrupted', async () => {
-  const half = await createSampleAccount(store, Date.now() - 86_400_000);
+it('replaces a shop whose filling or removal was interrupted', async () => {
+  const partial = await createSampleAccount(store, Date.now() - 86_400_000);
   const shop = createSampleShop(store, pino({ level: 'silent' }), { events: 200 });
-  const whole = await shop.fill();
-  expect(whole).toBeGreaterThan(half.account);
-  await store.deleteAccount({ account: whole, most: 1, time: Date.now() });
-  expect(await shop.fill()).toBeGreaterThan(whole);
+  const complete = await shop.fill();
+  expect(complete).toBeGreaterThan(partial.account);
+  await store.deleteAccount({ account: complete, most: 1, time: Date.now() });
+  expect(await shop.fill()).toBeGreaterThan(complete);
   expect(await shops()).toHaveLength(1);
 });

@@ -1,4 +1,4 @@
-/** The sample shop of a running server: fills and removes it on request, and lets visitors come while it is looked at. */
+/** Fills and removes the sample shop of a running server on request, and simulates visitors while someone views it. */
 import type { Logger } from 'pino';
 import type { SampleShop } from '../http/console/routes.ts';
 import { createRandom } from '../shared/random.ts';
@@ -11,41 +11,43 @@ import { createBrowser, playVisit } from './month.ts';
 import { sourceWeights } from './shop.ts';
 
 const tickMs = 5_000;
-/** A console that stays open must not fill the disk. */
+/** Limited, so that an open console does not fill the disk. */
 const visitorsMs = 30 * 60_000;
 const msPerVisitor = 20_000;
 
-/** Returns a function that stores what visitors did since its last call. It resolves with whether there may be more later. */
+/**
+ * Returns a function that stores the visitors' events since its last call. It resolves to false once there are no more.
+ */
 export const createVisitors = (store: Store, account: number, now = Date.now) => {
-  const begin = now();
-  const random = createRandom(begin);
-  let coming = Array.from({ length: visitorsMs / msPerVisitor }, (_, nth) => {
+  const startTime = now();
+  const random = createRandom(startTime);
+  let futureEvents = Array.from({ length: visitorsMs / msPerVisitor }, (_, nth) => {
     const from = random.weighted(sourceWeights.visitors);
-    const start = begin + nth * msPerVisitor;
+    const start = startTime + nth * msPerVisitor;
     return playVisit(random, { browser: createBrowser(random), from, start, depth: 'product' });
   }).flat();
   return async (): Promise<boolean> => {
     const time = now();
     const tokens = await store.listTokens({ account });
     const token = tokens.find(({ kind, revokedTime }) => kind === 'browser' && revokedTime === null);
-    // Without a token, the shop is being removed.
-    if (token === undefined || time > begin + visitorsMs) return false;
-    const events = coming.filter(({ eventTime }) => eventTime <= time);
-    coming = coming.filter(({ eventTime }) => eventTime > time);
+    // Without a live token, the shop is being removed.
+    if (token === undefined || time > startTime + visitorsMs) return false;
+    const events = futureEvents.filter(({ eventTime }) => eventTime <= time);
+    futureEvents = futureEvents.filter(({ eventTime }) => eventTime > time);
     const asker = { account, token: token.token, browser: true };
     if (events.length > 0) await store.logEvents({ ...asker, receivedTime: time, events });
     return true;
   };
 };
 
-/** `size.events` is how many events it has. */
+/** `size.events`: the number of events of the shop. */
 export const createSampleShop = (store: Store, log: Logger, size: { readonly events?: number } = {}): SampleShop => {
-  /** Filling and removing wait for each other. */
+  /** Runs one fill or removal at a time. */
   const takeTurn = createTurns(1);
   const inTurn = <Value>(work: () => Promise<Value>) => takeTurn({ account: 0 }, work);
   let progress: Progress | undefined;
   let stopVisitors: (() => unknown) | undefined;
-  const admitVisitors = (account: number): number => {
+  const startVisitors = (account: number): number => {
     stopVisitors?.();
     const visit = createVisitors(store, account);
     const stop = repeat(async () => {
@@ -62,20 +64,20 @@ export const createSampleShop = (store: Store, log: Logger, size: { readonly eve
     fill: () =>
       inTurn(async () => {
         const existing = await findSampleShop(store);
-        if (existing && (await isComplete(store, existing.account))) return admitVisitors(existing.account);
-        // Filling it, or removing it, was interrupted.
+        if (existing && (await isComplete(store, existing.account))) return startVisitors(existing.account);
+        // The shop is incomplete: its filling or removal was interrupted.
         await removeSampleShop(store);
         const onProgress = (current: Progress) => {
           progress = current;
         };
         try {
           const { accountUUID } = await fillSampleShop(store, { ...size, onProgress });
-          return admitVisitors((await store.findAccount(accountUUID)) as number);
+          return startVisitors((await store.findAccount(accountUUID)) as number);
         } finally {
           progress = undefined;
         }
       }),
-    /** Resolves when nobody can read the shop any more. Its rows are deleted after that, in steps. */
+    /** Resolves once the shop can no longer be read. Its rows are deleted afterwards, in steps. */
     remove: () =>
       new Promise((resolve, reject) => {
         inTurn(async () => {
@@ -83,7 +85,7 @@ export const createSampleShop = (store: Store, log: Logger, size: { readonly eve
           await removeSampleShop(store, { onProgress: () => resolve() });
           resolve();
         }).catch((error) => {
-          log.error({ error }, 'the sample shop was removed in part only: firsthand demo-data --remove goes on');
+          log.error({ error }, 'the sample shop was only partly removed: run firsthand demo-data --remove to continue');
           reject(error);
         });
       }),

@@ -1,8 +1,8 @@
-/** The sample shop as data: its account, pages and products, where its visitors come from, and what it knows of people. */
+/** The sample shop as data: its account, pages, products, visitor sources and contacts. */
 import { createAccountInput } from '@firsthand/contract/account/account';
 import type { SentFilter } from '@firsthand/contract/reports/filter';
 
-/** Shown wherever the account's name is, so that the data is not taken for real. */
+/** The name marks the data as fake wherever it is shown. */
 export const accountName = 'Sample shop (demo data)';
 export const origin = 'https://sample-shop.example';
 export const currency = 'EUR';
@@ -29,8 +29,8 @@ const prices = {
   gifts: { 'Tasting Box': 24.9, 'Gift Card': 50 },
 };
 /** The first ones sell best. */
-export const products = Object.entries(prices).flatMap(([category, named]) =>
-  Object.entries(named).map(([name, price]) => {
+export const products = Object.entries(prices).flatMap(([category, pricesByName]) =>
+  Object.entries(pricesByName).map(([name, price]) => {
     const path = `/${category}/${name.toLowerCase().replaceAll(' ', '-')}`;
     return { name, category, path, price };
   }),
@@ -45,7 +45,7 @@ const articles = {
 export const categoryPaths = Object.keys(categories);
 export const articlePaths = Object.keys(articles);
 const productPaths = products.map(({ path }) => path);
-/** The titles of all pages, by their paths. */
+/** The titles of all pages, by path. */
 export const titles: Readonly<Record<string, string>> = {
   ...{ '/': 'Tea and what it takes', '/search': 'Search', '/account': 'Your account', '/newsletter': 'Newsletter' },
   ...{ '/cart': 'Your cart', '/checkout': 'Checkout', '/thanks': 'Thank you', ...categories, ...articles },
@@ -56,7 +56,7 @@ export const searches = ['green tea', 'teapot', 'gift', 'rooibos', 'kettle', 'ma
 /** How far a visit goes. */
 export const depths = ['one page', 'some pages', 'product', 'cart', 'checkout', 'purchase'] as const;
 export type Depth = (typeof depths)[number];
-/** How many visits go how far, by the names of what journeys ask for. */
+/** Weights of the depths of visits, by the `visit` of a journey's step. */
 export const depthWeights: Readonly<Record<string, Partial<Record<Depth, number>>>> = {
   any: { 'one page': 37, 'some pages': 33, product: 19, cart: 8, checkout: 3 },
   browse: { 'some pages': 40, product: 35, cart: 25 },
@@ -65,7 +65,7 @@ export const depthWeights: Readonly<Record<string, Partial<Record<Depth, number>
 
 const letter = { utm_source: 'newsletter', utm_medium: 'email', utm_campaign: 'tea-letter' };
 const ads = { utm_source: 'pictures', utm_medium: 'cpc', utm_campaign: 'pretty-pictures' };
-/** Where visits come from, and the paths of the pages to which that leads. */
+/** The sources of visits, and the paths of their landing pages. */
 export const sources = {
   direct: { referrer: '', campaign: {}, paths: ['/'] },
   google: { referrer: 'https://www.google.com/', campaign: {}, paths: ['/', '/', ...categoryPaths, ...productPaths] },
@@ -82,11 +82,11 @@ export const sourceWeights: Readonly<Record<'buyers' | 'visitors', Partial<Recor
   buyers: { letter: 34, google: 26, direct: 22, blog: 8, duck: 5, forum: 3, bing: 2 },
   visitors: { google: 33, direct: 22, ads: 20, blog: 8, duck: 6, forum: 4, bing: 4, letter: 3 },
 };
-/** The letter is sent on these days before the end of the month; the ads are shown between two others. */
+/** The days before the end of the month on which the newsletter is sent, and between which ads are shown. */
 export const letterDaysAgo = [29, 23, 16, 9, 2];
 export const adsDaysAgo = { from: 15, to: 8 };
 
-/** How many visits begin from 0 to 23 o'clock, UTC, and from Sunday to Saturday. */
+/** Weights of visits by hour (0 to 23, UTC) and by weekday (Sunday to Saturday). */
 export const hourWeights = [12, 7, 4, 3, 3, 5, 12, 24, 38, 46, 50, 54, 58, 52, 46, 45, 48, 56, 70, 86, 94, 80, 52, 26];
 export const weekdayWeights = [1.25, 0.95, 0.9, 0.95, 1, 1.1, 1.2];
 export const maxWeight = Math.max(...hourWeights) * Math.max(...weekdayWeights);
@@ -112,7 +112,7 @@ export const lastNames = words(
   'Klein Koch Kowalski Kruse Lang Larsen Lehmann Lindgren Lorenz Maier Martin Meyer Moreau Nagy Neumann Novak Olsen',
   'Otto Patel Pereira Petit Pohl Rossi Roth Sato Schmid Seidel Silva Simon Steiner Stern Tanaka Vogel Wagner Weber',
 );
-/** What is known of contacts, by their profileIDs: tags and a telephone number, each with its chance, and attributes. */
+/** Contact data by profileID: a telephone number and tags, each with a probability, and attributes. */
 export const roles = {
   customer: { telephone: 0.5, tags: { newsletter: 0.35, vip: 0.08 }, attributes: ['city', 'points'] },
   wholesale: { telephone: 1, tags: { wholesale: 1 }, attributes: ['city'] },
@@ -120,7 +120,7 @@ export const roles = {
   reader: { telephone: 0, tags: { newsletter: 1 }, attributes: ['favourite'] },
 } as const;
 export type RoleName = keyof typeof roles;
-/** The forms in which members and readers give it. The shop's server sends it of the others. */
+/** The forms that members and readers fill in. The shop's server sends the data of other contacts. */
 export const forms: Partial<Record<RoleName, { readonly path: string; readonly event: EventName }>> = {
   member: { path: '/account', event: 'Signed up' },
   reader: { path: '/newsletter', event: 'Newsletter joined' },
@@ -131,15 +131,15 @@ export const attributeValues = {
   points: words('10 20 40 50 80 120 160 200 250 400'),
 };
 
-/** Returns requests with mistakes that developers make: the server refuses each for its content. */
-export const mistakesOf = (id: string) => {
+/** Creates requests with typical developer mistakes, each of which the server refuses for its content. */
+export const createMistakes = (id: string) => {
   const event = { userUUID: id, eventUUID: id };
   return [
     { operation: 'logEvent', input: { ...event, eventID: 9, eventTime: '24.12.2026 18:00' } },
     { operation: 'logEvent', input: event },
     { operation: 'logEvent', input: { ...event, userUUID: 'undefined', eventID: 1 } },
     { operation: 'createContact', input: { userUUID: id, contactEmailaddress: 'someone@example' } },
-    // What was searched for is an attribute, not a part of the name.
+    // The search text belongs in an attribute, not in the name.
     { operation: 'logEvent', input: { ...event, eventName: `Searched for ${'a stone teapot, '.repeat(18)}` } },
     { operation: 'updateContact', input: { contactEmailaddress: 'lost@example.org', contactStatus: 'gone' } },
   ] as const;
@@ -156,7 +156,7 @@ const toAttributes = (attrType: 'text' | 'number', names: Readonly<Record<string
 const profileNames = { customer: 'Customer', member: 'Member', reader: 'Reader of the letter', wholesale: 'Wholesale' };
 const tagNames = { newsletter: 'Newsletter', vip: 'Good customer', wholesale: 'Wholesale' };
 
-/** Returns what the account is created with. */
+/** The input of createAccount for the shop. */
 export const toAccountInput = () =>
   createAccountInput.parse({
     ...{ accountName, accountOrigin: [origin], accountCurrency: currency },
@@ -165,7 +165,7 @@ export const toAccountInput = () =>
     attr: [
       ...toAttributes('text', textNames),
       ...toAttributes('number', numberNames),
-      // The console adds up the attribute of this type as revenue. Only purchases have it.
+      // The console adds up the currency attribute as revenue. Only purchases have it.
       { attrID: 'amount', attrName: 'Revenue', attrType: 'currency' },
     ],
     event: Object.entries(eventIDs).map(([eventName, eventID]) => ({ eventID, eventName })),
@@ -180,5 +180,5 @@ export const segments: Readonly<Record<string, SentFilter>> = {
   'On a phone': { attrID: '$device', is: 'phone' },
   'Readers of the letter': { contact: { contactTagID: 'newsletter' } },
 };
-/** Saved views of the console's page of events, by the queries of their addresses. */
+/** Saved views of the console's Events page, as URL queries. */
 export const views = { Funnel: 'tab=funnel&steps=2,3,4,5', 'Purchases by campaign': 'event=5&by=first:utm_campaign' };

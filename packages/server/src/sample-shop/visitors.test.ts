@@ -4,7 +4,7 @@ import { openStore } from '../store/open.ts';
 import { createSampleAccount } from './account.ts';
 import { createVisitors } from './on-request.ts';
 
-it('stores what visitors do as it happens, for half an hour, until the shop is removed', async () => {
+it('stores the events of visitors as they happen, for half an hour', async () => {
   const onFatal = (error: Error) => {
     throw error;
   };
@@ -12,15 +12,15 @@ it('stores what visitors do as it happens, for half an hour, until the shop is r
   let time = Date.now();
   const { account } = await createSampleAccount(store, time);
   const tick = createVisitors(store, account, () => time);
-  const begun = time;
+  const startTime = time;
   for (let nth = 0; nth < 20; nth += 1) {
     expect(await tick()).toBe(true);
     time += 5_000;
   }
   const { events } = await store.getEvents({ account, order: 'asc', limit: 1_000 });
   expect(new Set(events.map(({ userUUID }) => userUUID)).size).toBeGreaterThan(3);
-  expect(events.filter(({ eventTime }) => eventTime < begun || eventTime > time)).toEqual([]);
-  time = begun + 31 * 60_000;
+  expect(events.filter(({ eventTime }) => eventTime < startTime || eventTime > time)).toEqual([]);
+  time = startTime + 31 * 60_000;
   expect(await tick()).toBe(false);
   await store.close();
 });

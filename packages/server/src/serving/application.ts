@@ -1,4 +1,4 @@
-/** Puts the application on a Node server, which does not listen yet. */
+/** Creates the HTTP server of the application, without listening. */
 import { existsSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -20,22 +20,21 @@ import type { Reports } from '../reports/questions.ts';
 import { consoleFolder, docsFolder, trackerFolder } from '../shared/built-folders.ts';
 import type { Store } from '../store/store.ts';
 import { createFirstAccount } from './first-account.ts';
-import { defaultMaxConnections } from './max-connections.ts';
+import { computeMaxConnections } from './max-connections.ts';
 import { rootURL } from './root-url.ts';
 
-/** The limits of connections. A client has 10 s to send a request's headers and 30 s for all of it, so that no slow one stays. */
+/** A client has 10 s to send a request's headers and 30 s for the whole request, so that slow clients don't pile up. */
 const serverOptions = {
   headersTimeout: 10_000,
   requestTimeout: 30_000,
-  // Longer than the 60 s after which common proxies close an idle connection, so that the server does not close it just
-  // when the proxy sends the next request.
+  // Common proxies close idle connections after 60 s. A longer timeout avoids closing one just as the proxy reuses it.
   keepAliveTimeout: 65_000,
   connectionsCheckingInterval: 1_000,
   // Enough for a URL of 8 KiB and a page's cookies.
   maxHeaderSize: 32 * 1024,
 };
 
-/** Headers that are read; further ones are ignored, because each costs time. A browser sends about 20, and proxies add a few. */
+/** Each header costs time, so the rest are ignored. A browser sends about 20; proxies add a few. */
 const maxHeaders = 100;
 
 interface ApplicationOptions {
@@ -64,26 +63,28 @@ interface ApplicationOptions {
   readonly traffic: Traffic;
   readonly metrics: MetricsAccess | undefined;
   readonly reports: Reports | undefined;
-  /** Create the first account of an empty database, and issue a link that signs in to it. */
+  /** Create the first account if the database is empty, and issue a sign-in link for it. */
   readonly firstLink?: boolean | undefined;
-  /** When the newest scheduled backup was made; undefined: there is none. */
+  /** When the newest scheduled backup was made, in milliseconds since 1970; undefined if there is none. */
   readonly newestBackup?: () => number | undefined;
 }
 
 interface Application {
   readonly server: Server;
   readonly demo: Demo | undefined;
-  /** Whether it serves the documentation. */
+  /** Whether the documentation is served. */
   readonly docs: boolean;
-  /** Returns the path of a link that signs in once, to the demo's account or a first one; undefined without either or without a console. */
+  /**
+   * Returns the path of a one-time sign-in link to the demo or first account; undefined without an account or console.
+   */
   signInPath(): string | undefined;
-  /** Stops the background work. */
+  /** Stops background work. */
   stop(): Promise<void>;
-  /** Writes what the requests have left to write. To be called after the last one, before the store is closed. */
+  /** Flushes pending writes. Call it after the last request, before closing the store. */
   finish(): Promise<void>;
 }
 
-/** Loads the application's modules, with or without the demo page, and returns the function that makes the application. */
+/** Loads the application's modules, with or without the demo page. Returns a function that creates the application. */
 export const loadApplication = async (withDemo: boolean) => {
   const [{ createApp }, demoPage, sampleShop] = await Promise.all([
     import('../http/app.ts'),
@@ -102,11 +103,12 @@ export const loadApplication = async (withDemo: boolean) => {
     newestBackup = () => undefined,
   }: ApplicationOptions): Promise<Application> => {
     const hasTracker = existsSync(`${trackerFolder}tracker.js`);
-    if (!hasTracker) log.warn('there is no tracker.js to serve: npm run build makes it');
+    if (!hasTracker) log.warn('tracker.js is not built, so it is not served: run npm run build');
     const withDocs = config.docs === 'on' && hasDocs(docsFolder);
-    if (config.docs === 'on' && !withDocs) log.warn('there is no documentation to serve: npm run build makes it');
+    if (config.docs === 'on' && !withDocs)
+      log.warn('the documentation is not built, so it is not served: run npm run build');
     const withConsole = hasConsole(consoleFolder);
-    if (!withConsole) log.warn('there is no console to serve: npm run build makes it');
+    if (!withConsole) log.warn('the console is not built, so it is not served: run npm run build');
     const demo = await demoPage?.openDemo({ store, log, isStopping, paths: config });
     const firstAccount = firstLink && withConsole ? await createFirstAccount(store, Date.now()) : undefined;
     const { accountBytes } = config;
@@ -115,11 +117,11 @@ export const loadApplication = async (withDemo: boolean) => {
     const countryOf =
       withCountries && config.geoFile ? (await import('./countries.ts')).openCountries(config.geoFile) : undefined;
     const trustProxy = config.trustProxy ?? [];
-    const maxConnections = defaultMaxConnections();
-    // One address may hold half of all connections, so that others get some.
+    const maxConnections = computeMaxConnections();
+    // One address may hold at most half of all connections.
     const shares = createConnectionShares(trustProxy, Math.ceil(maxConnections / 2));
     const tokenUse = createTokenUse(store, Date.now);
-    // The port may be any free one, which is known when the server listens.
+    // With PORT=0 the port is known only once the server listens.
     const root = () => rootURL({ ...config, port: (server.address() as AddressInfo).port });
     const signInCodes = createSignInCodes();
     const app = createApp({

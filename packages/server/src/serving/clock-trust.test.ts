@@ -4,7 +4,7 @@ import { createClockTrust } from './clock-trust.ts';
 
 const hourMs = 3_600_000;
 
-it('a clock that has jumped is not believed for a day', () => {
+it('distrusts a clock for a day after it jumps', () => {
   let monotonicMs = 0;
   let setMs = Date.UTC(2026, 5, 15);
   const isTrusted = createClockTrust(
@@ -12,23 +12,23 @@ it('a clock that has jumped is not believed for a day', () => {
     () => setMs + monotonicMs,
     () => monotonicMs,
   );
-  /** How often it is believed in so many hours. */
-  const during = (hours: number): number => {
-    let believed = 0;
+  /** Advances the clock hour by hour; returns in how many of the hours it is trusted. */
+  const trustedHours = (hours: number): number => {
+    let trusted = 0;
     for (let hour = 0; hour < hours; hour += 1) {
       monotonicMs += hourMs;
-      if (isTrusted()) believed += 1;
+      if (isTrusted()) trusted += 1;
     }
-    return believed;
+    return trusted;
   };
   expect(isTrusted()).toBe(true);
-  expect(during(3)).toBe(3);
+  expect(trustedHours(3)).toBe(3);
   setMs += 1_500 * 24 * hourMs;
-  expect(during(5)).toBe(0);
+  expect(trustedHours(5)).toBe(0);
   setMs -= 1_500 * 24 * hourMs;
-  expect(during(24)).toBe(0);
-  expect(during(3)).toBe(3);
-  // A clock that is put right by a minute is the same clock.
+  expect(trustedHours(24)).toBe(0);
+  expect(trustedHours(3)).toBe(3);
+  // A correction of one minute is not a jump.
   setMs += 60_000;
-  expect(during(3)).toBe(3);
+  expect(trustedHours(3)).toBe(3);
 });

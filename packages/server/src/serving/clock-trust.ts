@@ -1,25 +1,25 @@
-/** Detects jumps of the system's clock, so that nothing irreversible is done at a wrong time. */
+/** Detects jumps of the system clock, so that a wrong time never triggers an irreversible deletion. */
 import type { Logger } from 'pino';
 
 const hourMs = 3_600_000;
-/** A clock that has jumped by more than this since the last look is not trusted … */
+/** A larger change since the last check counts as a jump. */
 const jumpMs = hourMs;
-/** … until it has not jumped for this long. Meanwhile somebody may correct it. */
+/** How long a clock must run without a jump to be trusted again; gives an operator time to correct it. */
 const steadyMs = 24 * hourMs;
 
 /**
- * Returns a function that says whether the time of day (`now`, in milliseconds since 1970) may be trusted: whether, for a day, it
- * has not jumped against a clock that nobody can set (`monotonic`, in milliseconds). At first it is trusted.
+ * Returns a function that checks whether the time of day (`now`, milliseconds since 1970) has had no jump for a day.
+ * Jumps are measured against the monotonic clock (`monotonic`, milliseconds). The clock starts out trusted.
  */
 export const createClockTrust = (log: Logger, now: () => number, monotonic = () => performance.now()) => {
   let offset = now() - monotonic();
   let steadyFrom = Number.NEGATIVE_INFINITY;
   return (): boolean => {
-    const jumped = now() - monotonic() - offset;
-    offset += jumped;
-    if (Math.abs(jumped) > jumpMs) {
+    const jump = now() - monotonic() - offset;
+    offset += jump;
+    if (Math.abs(jump) > jumpMs) {
       steadyFrom = monotonic();
-      log.warn({ hours: Math.round(jumped / hourMs) }, 'the clock has jumped: no old events are deleted for a day');
+      log.warn({ hours: Math.round(jump / hourMs) }, 'the system clock jumped: old events are not deleted for a day');
     }
     return monotonic() - steadyFrom >= steadyMs;
   };

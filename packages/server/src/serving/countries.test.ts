@@ -21,11 +21,11 @@ const fileOf = (content: string | Buffer): string => {
 const eight = '00001000';
 const germany = { country_code: 'DE' };
 
-describe('the country of an address', () => {
+describe('openCountries', () => {
   it.each([
     ['of ip-location-db', germany],
     ['of MaxMind and DB-IP', { country: { iso_code: 'DE', names: { en: 'Germany' } } }],
-  ])('is found in a database in the form %s', (_, record) => {
+  ])('reads a database in the format %s', (_, record) => {
     const countryOf = openCountries(fileOf(mmdb({ [eight]: record })));
     expect(countryOf('8.8.8.8')).toBe('DE');
     for (const unknown of ['9.9.9.9', '127.0.0.1', '', 'x', '8.8.8', '8.8.8.8:80']) {
@@ -33,7 +33,7 @@ describe('the country of an address', () => {
     }
   });
 
-  it('is found for IPv6, but not in a database of IPv4', () => {
+  it('looks up IPv6 addresses, except in an IPv4 database', () => {
     const networks = { ['0'.repeat(96) + eight]: germany, '00100000': { country_code: 'FR' } };
     const both = openCountries(fileOf(mmdb(networks, 6)));
     expect([both('8.8.8.8'), both('2000::1'), both('::1')]).toEqual(['DE', 'FR', undefined]);
@@ -41,12 +41,12 @@ describe('the country of an address', () => {
     expect([four('8.8.8.8'), four('2000::1')]).toEqual(['DE', undefined]);
   });
 
-  it.each(['de', 'Germany', '', 'D1', 7])('is no label if the file says %j', (code) => {
+  it.each(['de', 'Germany', '', 'D1', 7])('ignores the invalid country code %j', (code) => {
     const countryOf = openCountries(fileOf(mmdb({ [eight]: { country_code: code }, '00001001': germany })));
     expect([countryOf('8.8.8.8'), countryOf('9.9.9.9')]).toEqual([undefined, 'DE']);
   });
 
-  it('is no label where the file is damaged', () => {
+  it('returns undefined for a damaged record', () => {
     const bytes = mmdb({ [eight]: germany, '00001001': germany });
     bytes.fill(0xff, bytes.indexOf('DE') - 14, bytes.indexOf('DE'));
     const countryOf = openCountries(fileOf(bytes));
@@ -54,7 +54,7 @@ describe('the country of an address', () => {
   });
 });
 
-describe('a file that stops the start, with the name of its setting,', () => {
+describe('openCountries throws BadConfiguration that names GEO_FILE if the file', () => {
   it.each([
     ['is not there', () => join(folder, 'none.mmdb'), /ENOENT/],
     ['is empty', () => fileOf(''), /MMDB file/],

@@ -2,28 +2,27 @@ import type { Server, ServerResponse } from 'node:http';
 import { type Socket, Server as SocketServer } from 'node:net';
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 
-/** A busy client sends its next request within this time, and the response to that closes the connection. */
+/** A busy client sends its next request within this time; the response then closes the connection. */
 const idleMs = 500;
-const lookMs = 25;
+const pollMs = 25;
 
-/** A turn of the event loop that took less did little work. */
+/** An event-loop turn shorter than this did little work. */
 const quickTurnMs = 1;
-/** More than the connections that a kernel lets wait. */
+/** More than a kernel's backlog of pending connections. */
 const maxTurns = 1_000;
 
-interface Use {
-  /** The responses that are not complete. */
+interface ConnectionState {
+  /** The responses in progress. */
   readonly responses: Set<ServerResponse>;
-  /** The bytes read when the last response was complete. If more have arrived, a request has begun. */
+  /** The bytes read when the last response completed. If more have arrived, a request has begun. */
   bytesSettled: number;
 }
 
 /**
- * Returns a function that stops accepting connections. It first accepts those that wait in the kernel, because closing would reset
- * them; each turn of the event loop accepts one. It closes right after a short turn that accepted none, so that hardly any new
- * connection can be waiting.
+ * Returns a function that stops accepting connections. It first accepts those pending in the kernel, one per event-loop
+ * turn, because closing would reset them. A short turn that accepts none shows that the backlog is empty.
  */
-const createDoor = (server: Server): (() => Promise<void>) => {
+const createListenerClose = (server: Server): (() => Promise<void>) => {
   let accepted = 0;
   server.on('connection', () => {
     accepted += 1;
@@ -39,71 +38,76 @@ const createDoor = (server: Server): (() => Promise<void>) => {
   };
   return async () => {
     await acceptAll();
-    // The close of http.Server would close idle connections as well.
+    // http.Server.close would also close idle connections.
     SocketServer.prototype.close.call(server);
   };
 };
 
-/** `onRefusing` is called once no more connections are accepted. From then on, every response should close its connection. */
-type Drain = (limitMs: number, onRefusing: () => void) => Promise<number>;
+/**
+ * Calls `onListenerClosed` when no more connections are accepted. From then on, every response should close its
+ * connection.
+ */
+type Drain = (limitMs: number, onListenerClosed: () => void) => Promise<number>;
 
 /**
- * Follows a server's connections, and returns a function that stops the server without losing a request. It accepts no more
- * connections, then sends `Connection: close` with every response, and closes each connection once it is idle. After `limitMs` it
- * cuts off the remaining requests. It resolves with their number.
+ * Tracks a server's connections. Returns a function that stops accepting connections, sends `Connection: close` with
+ * every response, and closes idle connections. After `limitMs` it aborts the remaining requests and resolves with their
+ * number.
  *
- * Node's `server.close()` is no substitute: it closes idle connections at once, although a request may already be on its way, and
- * keeps connections open that were never used (browsers open some ahead of need).
+ * Node's `server.close()` closes idle connections immediately, although a request may be on its way. It also leaves
+ * connections open that were never used, such as those that browsers open in advance.
  */
-export const followConnections = (server: Server): Drain => {
-  const uses = new Map<Socket, Use>();
-  const closeDoor = createDoor(server);
+export const trackConnections = (server: Server): Drain => {
+  const connections = new Map<Socket, ConnectionState>();
+  const closeListener = createListenerClose(server);
   let draining = false;
 
   server.on('connection', (socket) => {
-    uses.set(socket, { responses: new Set(), bytesSettled: 0 });
-    socket.once('close', () => uses.delete(socket));
+    connections.set(socket, { responses: new Set(), bytesSettled: 0 });
+    socket.once('close', () => connections.delete(socket));
   });
 
-  // Prepended, because the application's listener may respond at once.
+  // Prepended, because the application's listener may respond synchronously.
   server.prependListener('request', (request, response) => {
     const { socket } = request;
-    const use = uses.get(socket);
-    if (!use) return;
+    const state = connections.get(socket);
+    if (!state) return;
     const settle = () => {
-      if (use.responses.size === 0) use.bytesSettled = socket.bytesRead;
+      if (state.responses.size === 0) state.bytesSettled = socket.bytesRead;
     };
     if (draining) response.shouldKeepAlive = false;
-    use.responses.add(response);
+    state.responses.add(response);
     response.once('close', () => {
-      use.responses.delete(response);
+      state.responses.delete(response);
       settle();
     });
-    // The rest of a refused body arrives after the response.
+    // The rest of a refused body may arrive after the response.
     request.once('close', settle);
   });
 
-  const isIdle = ([socket, use]: [Socket, Use]) => use.responses.size === 0 && socket.bytesRead === use.bytesSettled;
+  const isIdle = ([socket, state]: [Socket, ConnectionState]) =>
+    state.responses.size === 0 && socket.bytesRead === state.bytesSettled;
 
-  return async (limitMs, onRefusing) => {
+  return async (limitMs, onListenerClosed) => {
     const deadline = performance.now() + limitMs;
-    await closeDoor();
-    // Not before the server refuses connections: a client whose connection is closed makes a new one, which could be reset.
+    await closeListener();
+    // Only now: a client whose connection is closed opens a new one, which would be reset if the listener closed later.
     draining = true;
-    onRefusing();
-    for (const { responses } of uses.values()) for (const response of responses) response.shouldKeepAlive = false;
+    onListenerClosed();
+    for (const { responses } of connections.values())
+      for (const response of responses) response.shouldKeepAlive = false;
     let quietMs = 0;
-    while (uses.size > 0 && performance.now() < deadline) {
-      const looked = performance.now();
-      await wait(lookMs);
-      // A late timer fires before the bytes that have arrived meanwhile are read. Closing a connection then would reset it.
+    while (connections.size > 0 && performance.now() < deadline) {
+      const pollStart = performance.now();
+      await wait(pollMs);
+      // A late timer fires before newly arrived bytes are read; closing a connection then would reset it.
       await nextTurn();
-      // A late timer does not count: if this process has to wait for the CPU, its clients do too.
-      if (performance.now() - looked < 2 * lookMs) quietMs += lookMs;
-      if (quietMs >= idleMs) for (const [socket] of [...uses].filter(isIdle)) socket.destroy();
+      // A late timer does not count: if this process waits for the CPU, its clients do too.
+      if (performance.now() - pollStart < 2 * pollMs) quietMs += pollMs;
+      if (quietMs >= idleMs) for (const [socket] of [...connections].filter(isIdle)) socket.destroy();
     }
-    const cutOff = [...uses.values()].reduce((count, { responses }) => count + responses.size, 0);
-    // Also stops http's timer that checks for slow connections.
+    const cutOff = [...connections.values()].reduce((count, { responses }) => count + responses.size, 0);
+    // Also stops the http module's timer that checks for slow connections.
     server.close();
     server.closeAllConnections();
     return cutOff;

@@ -1,7 +1,7 @@
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import type { Logger } from 'pino';
 
-/** The port can't be listened on. */
+/** The server can't listen on its address. */
 class CannotListen extends Error {
   override readonly name = 'CannotListen';
 }
@@ -9,32 +9,32 @@ class CannotListen extends Error {
 type PortSetting = 'PORT' | 'METRICS_PORT';
 
 const reasonsOf = (setting: PortSetting): Readonly<Record<string, string>> => ({
-  EADDRINUSE: `another program listens there already; choose another ${setting}`,
-  EACCES: `this user may not listen there; choose a ${setting} above 1023`,
-  EADDRNOTAVAIL: 'this machine has no such address; choose another HOST',
+  EADDRINUSE: `another program is already listening there; choose another ${setting}`,
+  EACCES: `this user may not use that port; choose a ${setting} above 1023`,
+  EADDRNOTAVAIL: 'this machine does not have that address; choose another HOST',
   ENOTFOUND: 'this host name is unknown; choose another HOST',
 });
 
-interface Place {
+interface ListenOptions {
   readonly host: string;
   readonly port: number;
-  /** The setting that the port is from; PORT if absent. */
+  /** The setting that the port comes from; PORT by default. */
   readonly setting?: PortSetting;
   readonly log: Logger;
 }
 
-/** Errors of accepting a connection are logged once in this time. Without free descriptors, each turn of the event loop has one. */
-const logAgainMs = 60_000;
+/** Minimum time between log lines for accept errors: without free file descriptors, every event-loop turn has one. */
+const logIntervalMs = 60_000;
 
 /**
- * Returns the port, which differs from the given one if that is 0. Throws CannotListen, which names the setting. Later errors concern
- * accepting a connection, such as EMFILE. They are logged, and the server goes on.
+ * Returns the actual port, which differs from `port` if that is 0. Throws CannotListen, which names the setting.
+ * Later errors, such as EMFILE while accepting a connection, are only logged.
  */
-export const listen = (server: Server, { host, port, setting = 'PORT', log }: Place): Promise<number> =>
+export const listen = (server: Server, { host, port, setting = 'PORT', log }: ListenOptions): Promise<number> =>
   new Promise((resolve, reject) => {
-    let loggedAt = -logAgainMs;
+    let loggedAt = -logIntervalMs;
     const logError = (error: Error) => {
-      if (performance.now() - loggedAt < logAgainMs) return;
+      if (performance.now() - loggedAt < logIntervalMs) return;
       loggedAt = performance.now();
       log.error({ err: error }, 'a connection could not be accepted');
     };
@@ -50,10 +50,10 @@ export const listen = (server: Server, { host, port, setting = 'PORT', log }: Pl
     });
   });
 
-/** Throws CannotListen if `listen` would. Call it before a start changes anything. */
-export const tryListening = async (where: Place): Promise<void> => {
-  if (where.port === 0) return;
+/** Throws CannotListen if `listen` would. Call it before startup changes anything. */
+export const checkListen = async (options: ListenOptions): Promise<void> => {
+  if (options.port === 0) return;
   const server = createServer();
-  await listen(server, where);
+  await listen(server, options);
   await new Promise((resolve) => server.close(resolve));
 };

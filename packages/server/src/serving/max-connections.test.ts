@@ -1,14 +1,14 @@
 import { expect, it } from 'vitest';
-import { defaultMaxConnections } from './max-connections.ts';
+import { computeMaxConnections } from './max-connections.ts';
 
 it.each([
   [1_024, 960],
   [100, 50],
   [1_000_000, 20_000],
-])('of %i files that may be open, leaves %i to connections', (files, connections) => {
-  expect(defaultMaxConnections(files)).toBe(connections);
+])('with a limit of %i open files, allows %i connections', (files, connections) => {
+  expect(computeMaxConnections(files)).toBe(connections);
 });
 
-it('asks the system how many files may be open', () => {
-  expect(defaultMaxConnections()).toBeGreaterThan(10);
+it('reads the limit of open files from the system', () => {
+  expect(computeMaxConnections()).toBeGreaterThan(10);
 });

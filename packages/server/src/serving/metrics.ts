@@ -1,4 +1,6 @@
-/** The metrics of a server, for Prometheus: the only file that knows prom-client. They name no account, user or address. */
+/**
+ * Prometheus metrics of a server; the only file that imports prom-client. No label names an account, user or address.
+ */
 import { readFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -16,7 +18,7 @@ type Labels = Readonly<Record<string, string | number>>;
 interface Sample {
   readonly value: number;
   readonly labels?: Labels;
-  /** If it is not the metric's. */
+  /** The metric's own name by default. */
   readonly metricName?: string;
 }
 
@@ -33,8 +35,8 @@ const samplesOf = (name: string, { bounds, counts, sum }: Distribution, labels: 
   ];
 };
 
-/** Of a process, by proc_pid_status(5); undefined where there is none. */
-const residentBytes = async (processID: number): Promise<number | undefined> => {
+/** See proc_pid_status(5); undefined on systems without /proc. */
+const readResidentBytes = async (processID: number): Promise<number | undefined> => {
   const status = await readFile(`/proc/${processID}/status`, 'utf8').catch(() => '');
   const kibibytes = /^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1];
   return kibibytes === undefined ? undefined : Number(kibibytes) * 1_024;
@@ -43,26 +45,26 @@ const residentBytes = async (processID: number): Promise<number | undefined> => 
 interface MetricsSources {
   readonly store: Pick<Store, 'measure'>;
   readonly traffic: Traffic;
-  /** When the newest scheduled backup was made, in milliseconds since 1970. */
+  /** The time of the newest scheduled backup, in milliseconds since 1970. */
   readonly newestBackup: () => number | undefined;
-  /** Undefined when another engine answers reports. */
+  /** Undefined if reports are not answered by the report process. */
   readonly reports?: { measure(): ReportsMeasures } | undefined;
   readonly now?: () => number;
 }
 
 /**
- * Returns a function that writes all metrics. They are collected then, from plain numbers: a metric of prom-client would cost each event
- * more than all else that is counted of it.
+ * Returns a function that renders all metrics, collected from plain numbers at that moment. Updating prom-client
+ * metrics for every event would cost more than all other accounting.
  */
 export const createMetrics = ({ store, traffic, newestBackup, reports, now = Date.now }: MetricsSources) => {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
-  // Gauges with the suffix of a counter, which `promtool check metrics` rejects.
+  // These are gauges with a counter's suffix, which `promtool check metrics` rejects.
   for (const name of ['handles', 'requests', 'resources']) registry.removeSingleMetric(`nodejs_active_${name}_total`);
   const { numbers, operations, refused } = traffic;
 
   const add = (type: `${MetricType}`, name: string, help: string, collect: () => Sample[] | Promise<Sample[]>) => {
-    // The registry needs no more of a metric than this.
+    // The only part of prom-client's Metric that the registry uses.
     const metric = { name, get: async () => ({ name, help, type, aggregator: 'sum', values: await collect() }) };
     registry.registerMetric(metric as unknown as Metric);
   };
@@ -73,8 +75,8 @@ export const createMetrics = ({ store, traffic, newestBackup, reports, now = Dat
     });
 
   addNumber('counter', 'firsthand_events_kept_total', 'Events stored.', () => numbers.kept);
-  addNumber('counter', 'firsthand_events_duplicate_total', 'Repeated events.', () => numbers.duplicates);
-  add('counter', 'firsthand_refused_total', 'Refused requests and entries of logEvents, by error code.', () =>
+  addNumber('counter', 'firsthand_events_duplicate_total', 'Duplicate events.', () => numbers.duplicates);
+  add('counter', 'firsthand_refused_total', 'Refused requests and logEvents entries, by error code.', () =>
     [...refused].map(([code, value]) => ({ labels: { code }, value })),
   );
   add('counter', 'firsthand_requests_total', 'Responses, by operation and HTTP status.', () =>
@@ -88,12 +90,12 @@ export const createMetrics = ({ store, traffic, newestBackup, reports, now = Dat
       .filter(([, { statuses }]) => statuses.size > 0)
       .flatMap(([operation, { seconds }]) => samplesOf(durations, seconds, { operation })),
   );
-  addNumber('gauge', 'firsthand_requests_under_way', 'Requests without a response yet.', () => numbers.underWay);
-  addNumber('gauge', 'firsthand_streams_open', 'Open streams of streamEvents.', () => numbers.streams);
+  addNumber('gauge', 'firsthand_requests_under_way', 'Requests in progress.', () => numbers.underWay);
+  addNumber('gauge', 'firsthand_streams_open', 'Open streamEvents streams.', () => numbers.streams);
   addNumber(
     'gauge',
     'firsthand_backup_age_seconds',
-    'Age of the newest scheduled backup; time since the start while there is none.',
+    'Age of the newest scheduled backup; time since startup if there is none.',
     () => {
       const newest = newestBackup();
       return newest === undefined ? undefined : (now() - newest) / 1_000;
@@ -102,46 +104,50 @@ export const createMetrics = ({ store, traffic, newestBackup, reports, now = Dat
 
   if (reports !== undefined) {
     const { measure } = reports;
-    addNumber('gauge', 'firsthand_reports_under_way', 'Reports that are answered or wait.', () => measure().underWay);
-    addNumber('counter', 'firsthand_report_faults_total', 'Failures of the engine of reports.', () => measure().faults);
-    const started = 'Processes that were started for reports. Each ends when it is not used.';
-    addNumber('counter', 'firsthand_report_processes_started_total', started, () => measure().starts);
-    add('gauge', 'firsthand_report_process_bytes', 'Resident memory of the process of reports; on Linux.', async () => {
+    addNumber('gauge', 'firsthand_reports_under_way', 'Reports running or queued.', () => measure().underWay);
+    addNumber('counter', 'firsthand_report_faults_total', 'Failures of the report engine.', () => measure().faults);
+    const startsHelp = 'Report processes started. A process exits when idle.';
+    addNumber('counter', 'firsthand_report_processes_started_total', startsHelp, () => measure().starts);
+    add('gauge', 'firsthand_report_process_bytes', 'Resident memory of the report process (Linux only).', async () => {
       const { processID } = measure();
-      const bytes = processID === undefined ? undefined : await residentBytes(processID);
+      const bytes = processID === undefined ? undefined : await readResidentBytes(processID);
       return bytes === undefined ? [] : [{ value: bytes }];
     });
   }
 
-  let measured: ReturnType<Store['measure']> = store.measure();
-  measured.catch(() => {});
-  const ofStore = (read: (measures: Awaited<typeof measured>) => Sample[]) => async () => {
-    // A database that can't be reached is seen by /readyz. The other metrics are served all the same.
-    const measures = await measured.catch(() => undefined);
+  let storeMeasures: ReturnType<Store['measure']> = store.measure();
+  storeMeasures.catch(() => {});
+  const fromStore = (read: (measures: Awaited<typeof storeMeasures>) => Sample[]) => async () => {
+    // /readyz reports an unreachable database; the other metrics are still served.
+    const measures = await storeMeasures.catch(() => undefined);
     return measures === undefined ? [] : read(measures);
   };
-  const addOfStore = (name: string, help: string, read: (measures: Awaited<typeof measured>) => number) =>
+  const addStoreGauge = (name: string, help: string, read: (measures: Awaited<typeof storeMeasures>) => number) =>
     add(
       'gauge',
       name,
       help,
-      ofStore((measures) => [{ value: read(measures) }]),
+      fromStore((measures) => [{ value: read(measures) }]),
     );
-  addOfStore('firsthand_store_bytes', 'Size of the database.', ({ storedBytes }) => storedBytes);
+  addStoreGauge('firsthand_store_bytes', 'Size of the database.', ({ storedBytes }) => storedBytes);
   add(
     'gauge',
     'firsthand_disk_free_bytes',
-    'Room on the disk of a SQLite file.',
-    ofStore(({ freeBytes }) => (freeBytes === undefined ? [] : [{ value: freeBytes }])),
+    'Free space on the disk of the SQLite file.',
+    fromStore(({ freeBytes }) => (freeBytes === undefined ? [] : [{ value: freeBytes }])),
   );
-  addOfStore('firsthand_queue_bytes', 'Memory of the calls that wait for the store.', (found) => found.waitingBytes);
-  addOfStore('firsthand_queue_calls', 'Calls that wait for the store.', (found) => found.waitingCalls);
-  for (const [name, help, which] of [
-    ['firsthand_commit_events', 'Events in a commit. PostgreSQL: in those that store events.', 'events'],
-    ['firsthand_commit_duration_seconds', 'Time of a commit, its sync included.', 'seconds'],
+  addStoreGauge(
+    'firsthand_queue_bytes',
+    'Memory held by calls waiting for the store.',
+    ({ waitingBytes }) => waitingBytes,
+  );
+  addStoreGauge('firsthand_queue_calls', 'Calls waiting for the store.', ({ waitingCalls }) => waitingCalls);
+  for (const [name, help, distribution] of [
+    ['firsthand_commit_events', 'Events per commit. PostgreSQL: only commits that store events.', 'events'],
+    ['firsthand_commit_duration_seconds', 'Duration of a commit, including its sync.', 'seconds'],
     [
       'firsthand_commit_statement_duration_seconds',
-      'Time of COMMIT alone, which writes the write-ahead log and syncs it. PostgreSQL: round trip included.',
+      'Duration of COMMIT alone, which writes and syncs the write-ahead log. PostgreSQL: includes the round trip.',
       'statementSeconds',
     ],
   ] as const) {
@@ -149,23 +155,23 @@ export const createMetrics = ({ store, traffic, newestBackup, reports, now = Dat
       'histogram',
       name,
       help,
-      ofStore(({ commits }) => (commits ? samplesOf(name, commits[which]) : [])),
+      fromStore(({ commits }) => (commits ? samplesOf(name, commits[distribution]) : [])),
     );
   }
 
   return (): Promise<string> => {
-    measured = store.measure();
-    measured.catch(() => {});
+    storeMeasures = store.measure();
+    storeMeasures.catch(() => {});
     return registry.metrics();
   };
 };
 
-/** A server for /metrics alone. A scrape is one request, so it takes few connections, and not for long. */
+/** A server that serves only /metrics. A scrape is one request, so a few short connections suffice. */
 const createMetricsServer = (read: () => Promise<string>): Server => {
   const options = { headersTimeout: 5_000, requestTimeout: 5_000, keepAliveTimeout: 65_000, maxHeaderSize: 8 * 1_024 };
   const server = createServer(options, async (request, response) => {
-    const isAsked = request.method === 'GET' && request.url?.split('?')[0] === '/metrics';
-    if (!isAsked) return void response.writeHead(404).end();
+    const isScrape = request.method === 'GET' && request.url?.split('?')[0] === '/metrics';
+    if (!isScrape) return void response.writeHead(404).end();
     try {
       const text = await read();
       response.writeHead(200, { 'Content-Type': metricsType, 'Cache-Control': 'no-store' }).end(text);
@@ -188,7 +194,7 @@ interface ServedMetrics {
   stop(): Promise<void>;
 }
 
-/** Serves the metrics on their own port, if there is one. Throws CannotListen. */
+/** Serves the metrics on METRICS_PORT if it is set. Throws CannotListen. */
 export const serveMetrics = async ({ config, log, ...sources }: MetricsOptions): Promise<ServedMetrics> => {
   const { host, metricsToken: token, metricsPort: port } = config;
   const read = createMetrics(sources);
@@ -196,7 +202,7 @@ export const serveMetrics = async ({ config, log, ...sources }: MetricsOptions):
   if (port === undefined) return { access, stop: async () => {} };
   const server = createMetricsServer(read);
   await listen(server, { host, port, setting: 'METRICS_PORT', log });
-  log.info({ host, port: (server.address() as AddressInfo).port }, 'metrics are served');
+  log.info({ host, port: (server.address() as AddressInfo).port }, 'serving metrics');
   const stop = async () => {
     const closed = new Promise((resolve) => server.close(resolve));
     server.closeAllConnections();

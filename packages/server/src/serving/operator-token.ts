@@ -6,8 +6,8 @@ import { Refusal } from '../shared/refusal.ts';
 import type { Store } from '../store/store.ts';
 
 /**
- * Stores the hash of OPERATOR_TOKEN, unless it is stored already. Unsetting the variable does not revoke the token, so the tokenID
- * is logged, by which it can be revoked. Throws BadConfiguration for a token that was revoked.
+ * Stores the hash of OPERATOR_TOKEN unless it is already stored. Logs the tokenID, because revoking the token needs it:
+ * unsetting the variable does not. Throws BadConfiguration for a revoked token.
  */
 export const registerOperatorToken = async (
   store: Pick<Store, 'findAccess' | 'createToken'>,
@@ -18,7 +18,7 @@ export const registerOperatorToken = async (
   const token = newToken('operator', { text, tokenID: nanoid(), tokenName: 'OPERATOR_TOKEN', time });
   await store.createToken({ ...token, account: null }).catch((cause: unknown) => {
     if (!(cause instanceof Refusal)) throw cause;
-    throw new BadConfiguration('OPERATOR_TOKEN names a token that was revoked: choose another', { cause });
+    throw new BadConfiguration('OPERATOR_TOKEN is a token that was revoked: choose another', { cause });
   });
   log.info({ tokenID: token.tokenID }, 'OPERATOR_TOKEN registered');
 };

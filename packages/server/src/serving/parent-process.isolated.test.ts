@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { followParent } from './parent-process.ts';
+import { watchParent } from './parent-process.ts';
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -9,18 +9,18 @@ afterEach(() => {
 });
 
 test.each([
-  ['npx', { npm_command: 'exec' }, 1],
-  ['npm start', { npm_command: 'start', npm_lifecycle_event: 'start' }, 1],
-  ['another program', {}, 0],
-])('the end of the parent below %s is noticed as often as it should be', (_, env, times) => {
+  ['once when started by npx', { npm_command: 'exec' }, 1],
+  ['once when started by npm start', { npm_command: 'start', npm_lifecycle_event: 'start' }, 1],
+  ['never when started by another program', {}, 0],
+])('reports the end of the parent process %s', (_, env, times) => {
   let parent = 100;
-  const onGone = vi.fn();
-  followParent(onGone, { env, parentID: () => parent });
+  const onExit = vi.fn();
+  watchParent(onExit, { env, parentID: () => parent });
   vi.advanceTimersByTime(1_000);
-  expect(onGone).not.toHaveBeenCalled();
+  expect(onExit).not.toHaveBeenCalled();
   parent = 1;
   vi.advanceTimersByTime(200);
-  expect(onGone).toHaveBeenCalledTimes(times);
+  expect(onExit).toHaveBeenCalledTimes(times);
   vi.advanceTimersByTime(1_000);
-  expect(onGone).toHaveBeenCalledTimes(times);
+  expect(onExit).toHaveBeenCalledTimes(times);
 });

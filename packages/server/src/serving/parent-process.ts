@@ -1,36 +1,35 @@
 /**
- * Detects the end of the parent process. `npx firsthand serve` runs npm, which runs a shell, which runs this process. npm passes a
- * signal on to the shell, which ends without passing it on: this process gets another parent.
+ * Detects the end of the parent process. `npx firsthand serve` runs npm, which runs a shell, which runs this process.
+ * npm forwards a signal to the shell, which exits without forwarding it, so this process gets a new parent.
  *
- * A SIGINT sent to npx alone is not detected: npm passes it on to the shell, and dash goes on waiting for its command (`sh -c
- * "'sleep' 9"` outlives a SIGINT; under bash it ends). This process gets no signal, and its parent stays.
+ * A SIGINT sent only to npx is not detected: npm forwards it, but dash keeps waiting for its command (bash exits).
  */
 
-const lookMilliseconds = 200;
+const pollMilliseconds = 200;
 
-interface Surroundings {
+interface ParentOptions {
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly parentID?: () => number;
 }
 
 /** Whether npm or npx started this process, directly or through a shell. */
-export const isBelowNpm = (env: Surroundings['env'] = process.env): boolean =>
+export const wasStartedByNpm = (env: ParentOptions['env'] = process.env): boolean =>
   env.npm_command !== undefined || env.npm_lifecycle_event !== undefined;
 
 /**
- * Calls `onGone` once, within 0.2 s of the parent's end. Does nothing unless npm started this process, because another program that
- * starts a server may end before it.
+ * Calls `onExit` once, within 0.2 s of the parent's exit. Does nothing unless npm started this process, because other
+ * programs may start a server and exit before it.
  */
-export const followParent = (
-  onGone: () => void,
-  { env = process.env, parentID = () => process.ppid }: Surroundings = {},
+export const watchParent = (
+  onExit: () => void,
+  { env = process.env, parentID = () => process.ppid }: ParentOptions = {},
 ): void => {
-  if (!isBelowNpm(env)) return;
+  if (!wasStartedByNpm(env)) return;
   const parent = parentID();
   const timer = setInterval(() => {
     if (parentID() === parent) return;
     clearInterval(timer);
-    onGone();
-  }, lookMilliseconds);
+    onExit();
+  }, pollMilliseconds);
   timer.unref();
 };

@@ -1,4 +1,4 @@
-/** Opens the reports of a server, keeps their files up to date, and lets receipts of erasures wait for them. */
+/** Opens the reports of a server, keeps their files up to date, and makes erasure receipts wait for the files. */
 import { readdir, rm } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -13,23 +13,23 @@ import type { Store } from '../store/store.ts';
 interface ReportsOptions {
   readonly store: Store;
   readonly config: Pick<Config, 'databaseURL' | 'reportsDir' | 'reportsMemory' | 'reportsThreads' | 'reportsSeconds'>;
-  /** By how much the priority of reports is below that of the server. */
+  /** The nice(1) increment of the report process. */
   readonly niceness?: number | undefined;
   readonly log: Logger;
 }
 
-/** How long an erasure's receipt waits for the files, before it says that the erasure is not complete. */
+/** How long an erasure waits for the files before its receipt reports `complete: false`. */
 const receiptMs = 1_000;
 
 const megabyte = 1024 * 1024;
 
-/** A temporary folder is named after its process: the process ID, and what no other process of that ID has. */
-const temporary = /^firsthand-reports-(\d{1,10})-([\w-]{21})-[\w-]{21}$/;
+/** Temporary folders are named after their process: its ID, and a random name in case the ID is reused. */
+const temporaryFolder = /^firsthand-reports-(\d{1,10})-([\w-]{21})-[\w-]{21}$/;
 /** In a container the server has the same process ID after each restart. */
-const thisProcess = nanoid();
+const processName = nanoid();
 
 const isRunning = (pid: number, name: string | undefined): boolean => {
-  if (pid === process.pid) return name === thisProcess;
+  if (pid === process.pid) return name === processName;
   try {
     return process.kill(pid, 0);
   } catch (error) {
@@ -39,32 +39,29 @@ const isRunning = (pid: number, name: string | undefined): boolean => {
 
 const removeAll = (folder: string): Promise<void> => rm(folder, { recursive: true, force: true });
 
-/** Removes the temporary folders of servers that were killed: what they hold may have been erased since. */
-const removeLeftOver = async (): Promise<void> => {
+/** Removes the temporary folders of killed servers: they may hold events erased since. */
+const removeStaleFolders = async (): Promise<void> => {
   for (const folder of await readdir(tmpdir())) {
-    const [, pid, name] = temporary.exec(folder) ?? [];
+    const [, pid, name] = temporaryFolder.exec(folder) ?? [];
     if (pid !== undefined && !isRunning(Number(pid), name)) await removeAll(join(tmpdir(), folder)).catch(() => {});
   }
 };
 
 /**
- * Returns the folder of the files: beside a SQLite file unless REPORTS_DIR names another; for other databases a temporary one, which
- * exists once there is a report, and which `remove` removes.
+ * Returns the folder of the files: REPORTS_DIR, or next to the SQLite file. Other databases use a temporary folder,
+ * which the first report creates and `remove` deletes.
  */
 const chooseFolder = async ({ databaseURL, reportsDir }: ReportsOptions['config']) => {
   if (reportsDir !== undefined) return { folder: resolve(reportsDir), remove: async () => {} };
   const file = /^sqlite:(?!:memory:$)(.+)$/.exec(databaseURL)?.[1];
   if (file !== undefined) return { folder: resolve(`${file.replace(/\.db$/, '')}.reports`), remove: async () => {} };
-  await removeLeftOver();
-  const folder = join(tmpdir(), `firsthand-reports-${process.pid}-${thisProcess}-${nanoid()}`);
+  await removeStaleFolders();
+  const folder = join(tmpdir(), `firsthand-reports-${process.pid}-${processName}-${nanoid()}`);
   return { folder, remove: () => removeAll(folder) };
 };
 
-/**
- * Wraps the store, so that a receipt says `complete` only when the files of reports hold nothing of the erased contact either. A
- * repeated request asks again.
- */
-export const awaitingFiles = (store: Store, reports: Pick<FiledReports, 'purged'>): Store => ({
+/** Wraps the store so that a receipt is `complete` only once the report files hold no events of the erased contact. */
+export const withFilePurging = (store: Store, reports: Pick<FiledReports, 'purged'>): Store => ({
   ...store,
   async eraseContact(request) {
     const receipt = await store.eraseContact(request);
@@ -79,8 +76,8 @@ export const awaitingFiles = (store: Store, reports: Pick<FiledReports, 'purged'
 });
 
 /**
- * Removes what is erased from all files: `pauseMs` after something was stored, and again after a failure, which is logged. Also deletes
- * the files of deleted accounts, which a command may have deleted: it looks for these after each pause. Returns a function that ends this.
+ * Removes erased events from all files, `pauseMs` after a commit or a failure, which is logged. After each pause it
+ * also deletes the files of accounts that a command deleted. Returns a function that stops this.
  */
 export const startPurging = (
   reports: Pick<FiledReports, 'accountsWithFiles' | 'purged' | 'forget'>,
@@ -95,7 +92,7 @@ export const startPurging = (
   const stopListening = onCommit(() => {
     isDue = true;
   });
-  const round = async (signal: AbortSignal) => {
+  const purgeAll = async (signal: AbortSignal) => {
     const wasDue = isDue;
     isDue = false;
     const withFiles = await reports.accountsWithFiles();
@@ -107,25 +104,25 @@ export const startPurging = (
       if (!wasDue && !isGone) continue;
       await (isGone ? reports.forget(account) : reports.purged(account)).catch((err) => {
         isDue = true;
-        if (!signal.aborted) log.error({ err }, 'the files of reports were not brought up to date');
+        if (!signal.aborted) log.error({ err }, 'the report files could not be updated');
       });
     }
   };
-  const stopRounds = repeat(async (signal) => {
+  const stopPurging = repeat(async (signal) => {
     await wait(pauseMs, undefined, { signal, ref: false }).catch(() => {});
     if (!signal.aborted)
-      await round(signal).catch((err) => log.error({ err }, 'the files of reports were not looked through'));
+      await purgeAll(signal).catch((err) => log.error({ err }, 'the report files could not be checked'));
     return 0;
   });
   return () => {
     stopListening();
-    return stopRounds();
+    return stopPurging();
   };
 };
 
 interface ServedReports {
   readonly reports: FiledReports;
-  /** The store that requests use. */
+  /** The store for requests, whose erasures wait for the files. */
   readonly store: Store;
   stop(): Promise<void>;
 }
@@ -140,13 +137,13 @@ export const openReports = async ({ store, config, log, niceness }: ReportsOptio
     threads: Math.min(config.reportsThreads, availableParallelism()),
     limitMilliseconds: config.reportsSeconds * 1_000,
     ...(niceness !== undefined && { niceness }),
-    onFault: (err) => log.error({ err }, 'reports failed'),
+    onFault: (err) => log.error({ err }, 'the report engine failed'),
   });
-  // An erased event leaves the files within a minute.
+  // Removes an erased event from the files within a minute.
   const stopPurging = startPurging(reports, { ...store, log });
   return {
     reports,
-    store: awaitingFiles(store, reports),
+    store: withFilePurging(store, reports),
     async stop() {
       await Promise.all([reports.close(), stopPurging()]);
       await remove();

@@ -6,6 +6,6 @@ it.each([
   [{ host: '0.0.0.0', port: 80, basePath: '/a/b/' }, 'http://127.0.0.1:80/a/b'],
   [{ host: '::', port: 3000, basePath: '/' }, 'http://[::1]:3000'],
   [{ host: 'shop.internal', port: 3000, basePath: '/' }, 'http://shop.internal:3000'],
-])('%j is reached at %s', (listening, url) => {
-  expect(rootURL(listening)).toBe(url);
+])('converts %j to %s', (address, url) => {
+  expect(rootURL(address)).toBe(url);
 });

@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { expect, test, vi } from 'vitest';
-import { firstPause, type MakeBackup, startBackups } from './scheduled-backups.ts';
+import { initialPause, type MakeBackup, startBackups } from './scheduled-backups.ts';
 
 const hour = 3_600_000;
 const start = Date.parse('2026-11-01T00:00:00Z');
@@ -37,7 +37,7 @@ const setUp = (times: number[], everyMs = hour) => {
         return async () => stopping.abort();
       },
     });
-  /** Runs the work, and lets its pause pass. */
+  /** Runs one iteration and advances the clock by its pause. */
   const pass = async () => {
     const pause = (await work?.(stopping.signal)) as number;
     clock.now += pause;
@@ -46,7 +46,7 @@ const setUp = (times: number[], everyMs = hour) => {
   return { clock, lines, made, make, backups, begin, pass };
 };
 
-test('makes one at once where there is none, and then one each period', async () => {
+test('makes a backup immediately if there is none, and then one each period', async () => {
   const { made, begin, pass, lines } = setUp([]);
   const { newestTime } = begin();
   expect([await pass(), await pass(), await pass()]).toEqual([hour, hour, hour]);
@@ -57,7 +57,7 @@ test('makes one at once where there is none, and then one each period', async ()
   );
 });
 
-test('a server that is started again waits for the rest of the period only', async () => {
+test('waits only for the rest of the period after a restart', async () => {
   const { made, begin, pass } = setUp([start - hour / 4]);
   const { newestTime } = begin();
   expect(await pass()).toBe((hour / 4) * 3);
@@ -66,7 +66,7 @@ test('a server that is started again waits for the rest of the period only', asy
   expect(made).toEqual([start + (hour / 4) * 3]);
 });
 
-test('waits for a period longer than a timer can be set for', async () => {
+test('waits for a period longer than the longest timer', async () => {
   const { made, begin, pass } = setUp([start], 60 * 24 * hour);
   begin();
   for (let day = 0; day < 60; day += 1) expect(await pass()).toBe(24 * hour);
@@ -77,7 +77,7 @@ test('waits for a period longer than a timer can be set for', async () => {
 test.each([
   ['ahead', 400 * 24 * hour],
   ['back', -400 * 24 * hour],
-])('a clock that jumps %s makes no more backups than one that does not', async (_, jump) => {
+])('keeps its schedule when the clock jumps %s', async (_, jump) => {
   const { clock, made, begin, pass } = setUp([]);
   begin();
   await pass();
@@ -86,13 +86,13 @@ test.each([
   expect(made).toHaveLength(6);
 });
 
-test('a backup from the future does not keep a server from making one', () => {
-  expect(firstPause(start + 1, hour, start)).toBe(0);
-  expect(firstPause(start, hour, start)).toBe(hour);
-  expect(firstPause(start - 2 * hour, hour, start)).toBe(0);
+test('ignores a backup with a future time', () => {
+  expect(initialPause(start + 1, hour, start)).toBe(0);
+  expect(initialPause(start, hour, start)).toBe(hour);
+  expect(initialPause(start - 2 * hour, hour, start)).toBe(0);
 });
 
-test('a failure is logged once, and tried again in time', async () => {
+test('logs a failure once, and retries after 15 minutes', async () => {
   const { make, made, begin, pass, lines } = setUp([]);
   make.mockRejectedValueOnce(new Error('no space'));
   begin();
@@ -103,7 +103,7 @@ test('a failure is logged once, and tried again in time', async () => {
   expect(lines.map(({ level }) => level)).toEqual(['error', 'info', 'info']);
 });
 
-test('what killed processes have left is removed at the start', async () => {
+test('removes the drafts of killed processes once, at startup', async () => {
   const { backups, begin, pass } = setUp([start]);
   begin();
   await pass();
@@ -111,7 +111,7 @@ test('what killed processes have left is removed at the start', async () => {
   expect(backups.removeDrafts).toHaveBeenCalledOnce();
 });
 
-test('a folder that cannot be listed is logged, and does not stop the server', async () => {
+test('logs a folder that cannot be listed, and still makes a backup', async () => {
   const { backups, begin, pass, lines, made } = setUp([]);
   vi.spyOn(backups, 'list').mockImplementationOnce(() => {
     throw new Error('EACCES');
@@ -122,7 +122,7 @@ test('a folder that cannot be listed is logged, and does not stop the server', a
   expect(made).toHaveLength(1);
 });
 
-test('a stop aborts the backup under way, and is no failure', async () => {
+test('aborts the current backup on stop without logging a failure', async () => {
   const { make, begin, pass, lines } = setUp([]);
   make.mockImplementationOnce(
     (_plan, _backups, signal) =>

@@ -1,4 +1,4 @@
-/** Makes backups while the server runs (BACKUP_DIR, BACKUP_EVERY, BACKUP_KEEP). */
+/** Makes scheduled backups while the server runs (BACKUP_DIR, BACKUP_EVERY, BACKUP_KEEP). */
 import { spawn } from 'node:child_process';
 import { constants, setPriority } from 'node:os';
 import { fileURLToPath } from 'node:url';
@@ -8,10 +8,10 @@ import type { Backups, FolderBackup } from '../store/scheduled-backups.ts';
 
 const bin = fileURLToPath(new URL('../../bin/firsthand.js', import.meta.url));
 
-/** The pause after a failed attempt, if the period is longer. */
+/** The pause after a failed attempt, unless the period is shorter. */
 const retryMs = 900_000;
-/** A timer can't be set further ahead than 24 days. */
-const longestPauseMs = 86_400_000;
+/** Node's timers are limited to 24 days. */
+const maxPauseMs = 86_400_000;
 const maxOutput = 4_096;
 
 interface BackupPlan {
@@ -24,8 +24,8 @@ interface BackupPlan {
 export type MakeBackup = (plan: BackupPlan, backups: Backups, signal: AbortSignal) => Promise<FolderBackup>;
 
 /**
- * Runs `firsthand backup` in a process of its own, so that neither its memory nor a crash is the server's, and a stop need not wait for
- * it. Rejects when it fails or `signal` aborts it; then nothing of the backup is left.
+ * Runs `firsthand backup` in a separate process, so that its memory use or a crash does not affect the server.
+ * Rejects if it fails or `signal` aborts it, and then leaves no partial backup.
  */
 export const backUpInProcess: MakeBackup = ({ databaseURL, folder, keep }, backups, signal) =>
   new Promise((resolve, reject) => {
@@ -45,7 +45,7 @@ export const backUpInProcess: MakeBackup = ({ databaseURL, folder, keep }, backu
       try {
         setPriority(child.pid as number, constants.priority.PRIORITY_LOW);
       } catch {
-        // It may have ended; nothing depends on its priority.
+        // The process may have exited; nothing depends on its priority.
       }
     });
     const end = (code: number | null, error?: Error) => {
@@ -54,24 +54,24 @@ export const backUpInProcess: MakeBackup = ({ databaseURL, folder, keep }, backu
         try {
           return resolve(JSON.parse(output.stdout));
         } catch {
-          return reject(new Error(`the process that makes the backup wrote something else: ${output.stdout}`));
+          return reject(new Error(`the backup process printed something other than JSON: ${output.stdout}`));
         }
       }
       try {
         backups.removeDrafts();
       } catch {
-        // The folder may be gone, which is why the backup failed.
+        // The folder may be gone, which would explain the failure.
       }
-      reject(error ?? new Error(output.stderr.trim() || 'the process that makes the backup was killed'));
+      reject(error ?? new Error(output.stderr.trim() || 'the backup process was killed'));
     };
     child.on('error', (error) => end(null, error));
     child.on('close', (code) => end(code));
   });
 
 export interface ScheduledBackups {
-  /** When the newest backup was made, in milliseconds since 1970; undefined: there is none. */
+  /** The time of the newest backup, in milliseconds since 1970; undefined if there is none. */
   newestTime(): number | undefined;
-  /** Aborts a backup under way, and resolves when it is gone. */
+  /** Aborts the current backup, and resolves when its process has exited. */
   stop(): Promise<void>;
 }
 
@@ -84,21 +84,17 @@ interface ScheduleOptions extends BackupPlan {
   readonly repeating?: typeof repeat;
 }
 
-/**
- * How long a server waits at its start. The time of the newest backup comes from the folder. One that was made in the future, by a
- * clock that was wrong, doesn't count.
- */
-export const firstPause = (newest: number | undefined, everyMs: number, now: number): number =>
+/** The pause before the first backup after startup. Ignores a `newest` in the future, which a wrong clock produced. */
+export const initialPause = (newest: number | undefined, everyMs: number, now: number): number =>
   newest === undefined || newest > now ? 0 : Math.max(0, newest + everyMs - now);
 
 /**
- * Makes a backup each period, counted by a clock that nobody can set. A failure is logged as an error, and the next attempt follows
- * after the period, or 15 minutes if that is longer.
+ * Makes a backup each period. After a failure, which is logged, it retries after 15 minutes or the period if shorter.
  */
 export const startBackups = (options: ScheduleOptions): ScheduledBackups => {
   const { backups, log, everyMs, make = backUpInProcess, now = Date.now, repeating = repeat } = options;
   let newest: number | undefined;
-  const look = () => {
+  const updateNewest = () => {
     newest = backups.list().find(({ time }) => time <= now())?.time;
   };
   let rest: number | undefined;
@@ -109,7 +105,7 @@ export const startBackups = (options: ScheduleOptions): ScheduledBackups => {
       const { file, bytes, removed } = await make(options, backups, signal);
       const milliseconds = Math.round(performance.now() - began);
       log.info({ file, bytes, removed, milliseconds }, 'a backup was made and verified');
-      look();
+      updateNewest();
       return everyMs;
     } catch (err) {
       if (signal.aborted) return 0;
@@ -121,15 +117,15 @@ export const startBackups = (options: ScheduleOptions): ScheduledBackups => {
   const stop = repeating(async (signal) => {
     if (rest === undefined) {
       try {
-        look();
+        updateNewest();
         backups.removeDrafts();
       } catch (err) {
         log.error({ err }, 'the backups could not be listed');
       }
-      rest = firstPause(newest, everyMs, now());
+      rest = initialPause(newest, everyMs, now());
     }
     if (rest <= 0) rest = await attempt(signal);
-    const pause = Math.min(rest, longestPauseMs);
+    const pause = Math.min(rest, maxPauseMs);
     rest -= pause;
     return pause;
   });

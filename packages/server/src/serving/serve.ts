@@ -1,4 +1,4 @@
-/** Runs a server: the store, the application on a socket, and the background work. */
+/** Runs a server: the store, the HTTP application and the background work. */
 import type { Logger } from 'pino';
 import type { Config } from '../config/config.ts';
 import type { Demo } from '../demo/demo.ts';
@@ -8,65 +8,65 @@ import type { Reports } from '../reports/questions.ts';
 import { missingFileOf, openBackups, openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 import { loadApplication } from './application.ts';
-import { followConnections } from './drain.ts';
-import { listen, tryListening } from './listening.ts';
+import { trackConnections } from './drain.ts';
+import { checkListen, listen } from './listening.ts';
 import { registerOperatorToken } from './operator-token.ts';
 import { openReports } from './reports.ts';
 import { consoleRootURL, rootURL } from './root-url.ts';
 import { type ScheduledBackups, startBackups } from './scheduled-backups.ts';
-import { startTidying } from './tidying.ts';
+import { startRetentionJob } from './tidying.ts';
 import { requireWritable } from './writable-folder.ts';
 
 export interface ServeOptions {
   readonly log?: Logger;
-  /** Serve the demo page, with an account of its own. */
+  /** Serve the demo page, with a separate account. */
   readonly demo?: boolean;
-  /** Create the first account of an empty database, and return a link that signs in to it. */
+  /** Create the first account if the database is empty, and return a sign-in link for it. */
   readonly firstLink?: boolean;
-  /** Answers reports in place of the engine. */
+  /** Replaces the report engine. */
   readonly reports?: Reports;
-  /** Called when the server can no longer know what the disk holds. It then responds to nothing: end the process. */
+  /** Called when the state of the disk is unknown. The server stops responding; exit the process. */
   readonly onFatal?: (error: Error) => void;
 }
 
 export interface Serving {
-  /** The REST root, without a slash at its end. */
+  /** The REST root, without a trailing slash. */
   readonly url: string;
   readonly demo: Demo | undefined;
-  /** Whether it serves the documentation. */
+  /** Whether the documentation is served. */
   readonly docs: boolean;
-  /** A link that signs in to the console once, within ten minutes: to the demo's account, or to the first one. */
+  /** A one-time console sign-in link to the demo account or the first account, valid for ten minutes. */
   readonly consoleURL: string | undefined;
   /**
-   * Stops: accepts no more connections, completes the requests under way and closes the store. Resolves with the number of requests
-   * that were cut off because they took more than four seconds.
+   * Stops accepting connections, completes the requests in progress and closes the store. Resolves with the number of
+   * requests that were cut off after four seconds.
    */
   close(): Promise<number>;
 }
 
-/** The time after which requests under way are cut off. */
+/** How long a stop waits for requests in progress before it cuts them off. */
 const drainMs = 4_000;
 
 /**
- * Starts a server, which runs until `close` is called. Throws StoreUnusable if the database can't be served (another server has it,
- * it is another program's, …), CannotListen if the address can't be used, and BadConfiguration if a folder can't be written.
+ * Starts a server, which runs until `close` is called. Throws StoreUnusable if the database can't be used, such as when
+ * another server uses it; CannotListen for the address; BadConfiguration for a folder that can't be written.
  */
 export const serve = async (config: Config, options: ServeOptions = {}): Promise<Serving> => {
   const log = options.log ?? createLog(config.logLevel ?? 'info');
   let stopping = false;
   let fail = (error: Error) => {
-    log.fatal({ err: error }, 'the store has failed: nothing more can be kept');
+    log.fatal({ err: error }, 'the store failed: no more events can be stored');
     options.onFatal?.(error);
   };
   const { host, metricsPort, backupDir, reportsDir } = config;
   if (backupDir !== undefined) requireWritable('BACKUP_DIR', backupDir);
   if (reportsDir !== undefined) requireWritable('REPORTS_DIR', reportsDir);
   const newFile = missingFileOf(config.databaseURL);
-  const tryAll = async () => {
-    await tryListening({ ...config, log });
-    if (metricsPort !== undefined) await tryListening({ host, port: metricsPort, setting: 'METRICS_PORT', log });
+  const checkPorts = async () => {
+    await checkListen({ ...config, log });
+    if (metricsPort !== undefined) await checkListen({ host, port: metricsPort, setting: 'METRICS_PORT', log });
   };
-  const opening = tryAll().then(() =>
+  const opening = checkPorts().then(() =>
     openStore({
       databaseURL: config.databaseURL,
       role: 'server',
@@ -79,13 +79,13 @@ export const serve = async (config: Config, options: ServeOptions = {}): Promise
       onFault: (err, message) => log.error({ err }, message),
     }),
   );
-  // Loaded while the store's threads start, which takes equally long.
+  // Loads in parallel with the start of the store's threads, which takes equally long.
   const application = loadApplication(options.demo === true);
   // It may reject before it is awaited, or never be awaited.
   application.catch(() => {});
   const store = await opening;
   if (newFile !== undefined) {
-    // A warning, because DATABASE_URL may name the wrong file. The demo normally creates one.
+    // A warning, because DATABASE_URL may name the wrong file; the demo normally creates one.
     log[options.demo ? 'info' : 'warn'](
       { file: newFile },
       'created a new, empty database: there was none at this path',
@@ -102,44 +102,51 @@ export const serve = async (config: Config, options: ServeOptions = {}): Promise
     if (config.operatorToken) await registerOperatorToken(store, config.operatorToken, { log, time: Date.now() });
     const createApplication = await application;
     const traffic = createTraffic();
-    const beginBackups = await openScheduledBackups();
+    const startBackupSchedule = await openScheduledBackups();
     let backups: ScheduledBackups | undefined;
-    const began = Date.now();
-    // While there is no backup, one could have been made since the start.
-    const newestBackup = () => backups && (backups.newestTime() ?? began);
-    const isMeasured = config.metricsToken !== undefined || config.metricsPort !== undefined;
-    const { serveMetrics } = isMeasured ? await import('./metrics.ts') : { serveMetrics: undefined };
-    const served = options.reports ? undefined : await openReports({ store, config, log });
-    const metrics = await serveMetrics?.({ store, traffic, newestBackup, reports: served?.reports, config, log });
-    const { server, demo, docs, signInPath, finish, ...made } = await createApplication({
-      store: served?.store ?? store,
+    const startTime = Date.now();
+    // Without a backup, its age counts from startup.
+    const newestBackup = () => backups && (backups.newestTime() ?? startTime);
+    const hasMetrics = config.metricsToken !== undefined || config.metricsPort !== undefined;
+    const { serveMetrics } = hasMetrics ? await import('./metrics.ts') : { serveMetrics: undefined };
+    const openedReports = options.reports ? undefined : await openReports({ store, config, log });
+    const metrics = await serveMetrics?.({
+      store,
+      traffic,
+      newestBackup,
+      reports: openedReports?.reports,
+      config,
+      log,
+    });
+    const { server, demo, docs, signInPath, finish, ...background } = await createApplication({
+      store: openedReports?.store ?? store,
       config,
       log,
       isStopping: () => stopping,
       traffic,
       metrics: metrics?.access,
-      reports: options.reports ?? served?.reports,
+      reports: options.reports ?? openedReports?.reports,
       firstLink: options.firstLink,
       newestBackup: () => backups?.newestTime(),
     }).catch(async (error) => {
-      await Promise.all([metrics?.stop(), served?.stop()]);
+      await Promise.all([metrics?.stop(), openedReports?.stop()]);
       throw error;
     });
-    const stop = () => Promise.all([made.stop(), backups?.stop(), metrics?.stop()]);
-    const drain = followConnections(server);
-    const failAlone = fail;
+    const stop = () => Promise.all([background.stop(), backups?.stop(), metrics?.stop()]);
+    const drain = trackConnections(server);
+    const failBeforeListening = fail;
     fail = (error) => {
       server.close();
       server.closeAllConnections();
-      failAlone(error);
+      failBeforeListening(error);
     };
     const port = await listen(server, { ...config, log }).catch(async (error) => {
-      await Promise.all([stop(), served?.stop()]);
+      await Promise.all([stop(), openedReports?.stop()]);
       throw error;
     });
     const url = rootURL({ ...config, port });
-    const stopTidying = startTidying(store, { days: config.retentionDays || undefined, log });
-    backups = beginBackups?.();
+    const stopTidying = startRetentionJob(store, { days: config.retentionDays || undefined, log });
+    backups = startBackupSchedule?.();
     log.info({ address: url, database: config.databaseURL }, 'listening');
 
     let closed: Promise<number> | undefined;
@@ -148,8 +155,8 @@ export const serve = async (config: Config, options: ServeOptions = {}): Promise
         stopping = true;
       });
       const [cutOff] = await Promise.all([stopAnswering, stopTidying(), stop()]);
-      // After the last report was answered.
-      await served?.stop();
+      // Only after the last report has been answered.
+      await openedReports?.stop();
       await finish();
       await store.close();
       log.info({ cutOff }, 'stopped');
@@ -160,7 +167,10 @@ export const serve = async (config: Config, options: ServeOptions = {}): Promise
     return { url, demo, docs, consoleURL, close: () => (closed ??= close()) };
   }
 
-  /** Opens the backups of the database before the server listens, because this may throw. Returns a function that begins to make them. */
+  /**
+   * Opens the backup folder before the server listens, because this may throw. Returns a function that starts the
+   * schedule.
+   */
   async function openScheduledBackups(): Promise<(() => ScheduledBackups) | undefined> {
     const { databaseURL, backupDir: folder, backupEvery: everyMs, backupKeep: keep } = config;
     if (folder === undefined) return undefined;

@@ -1,41 +1,41 @@
 import { pino } from 'pino';
 import { expect, it, vi } from 'vitest';
 import { soon } from '../../test/fixtures/patience.ts';
-import { startTidying } from './tidying.ts';
+import { startRetentionJob } from './tidying.ts';
 
 const log = pino({ level: 'silent' });
 const dayMs = 86_400_000;
 const deleteEnded = async () => ({ deleted: 0, next: null });
 
-it('deletes what is older, batch by batch, until there is no more', async () => {
+it('deletes older events in batches until none are left', async () => {
   const now = Date.UTC(2026, 5, 15);
   let left = 1_200;
-  const asked: { time: number; most: number }[] = [];
+  const requests: { time: number; most: number }[] = [];
   const deleteEventsBefore = async (request: { time: number; most: number }) => {
-    asked.push(request);
+    requests.push(request);
     const deleted = Math.min(left, request.most);
     left -= deleted;
     return deleted;
   };
-  const stop = startTidying({ deleteEventsBefore, deleteEnded }, { days: 30, log, now: () => now });
+  const stop = startRetentionJob({ deleteEventsBefore, deleteEnded }, { days: 30, log, now: () => now });
   await vi.waitUntil(() => left === 0, soon);
   await stop();
-  expect(new Set(asked.map(({ time }) => time))).toEqual(new Set([now - 30 * dayMs]));
-  expect(asked).toHaveLength(3);
+  expect(new Set(requests.map(({ time }) => time))).toEqual(new Set([now - 30 * dayMs]));
+  expect(requests).toHaveLength(3);
 });
 
-it('outlives a batch that fails, and stops in the middle of many', async () => {
+it('survives a failed batch, and stops between batches', async () => {
   let calls = 0;
   const deleteEventsBefore = async ({ most }: { most: number }) => {
     calls += 1;
     return most;
   };
-  const failing = startTidying(
+  const failing = startRetentionJob(
     { deleteEventsBefore: () => Promise.reject(new Error('busy')), deleteEnded },
     { days: 1, log },
   );
   await failing();
-  const stop = startTidying({ deleteEventsBefore, deleteEnded }, { days: 1, log });
+  const stop = startRetentionJob({ deleteEventsBefore, deleteEnded }, { days: 1, log });
   await vi.waitUntil(() => calls > 2, soon);
   await stop();
   const before = calls;
@@ -43,24 +43,24 @@ it('outlives a batch that fails, and stops in the middle of many', async () => {
   expect(calls).toBe(before);
 });
 
-it('deletes nothing for as long as the clock is not to be believed', async () => {
+it('deletes nothing while the clock is not trusted', async () => {
   let calls = 0;
   let now = Date.UTC(2026, 5, 15);
   const deleteEventsBefore = async () => {
     calls += 1;
     return 0;
   };
-  const counted = async () => {
+  const countedDeleteEnded = async () => {
     calls += 1;
     return { deleted: 0, next: null };
   };
-  const stop = startTidying(
-    { deleteEventsBefore, deleteEnded: counted },
+  const stop = startRetentionJob(
+    { deleteEventsBefore, deleteEnded: countedDeleteEnded },
     {
       days: 30,
       log,
       now: () => {
-        // Put forward by a year at a time.
+        // Jumps a year ahead at each reading.
         now += 365 * dayMs;
         return now;
       },
@@ -70,23 +70,23 @@ it('deletes nothing for as long as the clock is not to be believed', async () =>
   expect(calls).toBe(0);
 });
 
-it('deletes what has ended, batch by batch, whether events are deleted or not', async () => {
+it('deletes ended sessions and share links in batches even if events are stored forever', async () => {
   const now = Date.UTC(2026, 5, 15);
-  const asked: object[] = [];
+  const requests: object[] = [];
   const store = {
     deleteEventsBefore: async () => 0,
     deleteEnded: async (request: { time: number; after: number; most: number }) => {
-      asked.push(request);
+      requests.push(request);
       return { deleted: 1, next: request.after < 1_000 ? request.after + 500 : null };
     },
   };
-  const stop = startTidying(store, { log, now: () => now });
-  await vi.waitUntil(() => asked.length === 3, soon);
+  const stop = startRetentionJob(store, { log, now: () => now });
+  await vi.waitUntil(() => requests.length === 3, soon);
   await stop();
-  expect(asked).toEqual([0, 500, 1_000].map((after) => ({ time: now, after, most: 500 })));
+  expect(requests).toEqual([0, 500, 1_000].map((after) => ({ time: now, after, most: 500 })));
 });
 
-it('deletes old events also when what has ended can’t be deleted', async () => {
+it('deletes old events even if deleting ended sessions fails', async () => {
   let calls = 0;
   const store = {
     deleteEnded: () => Promise.reject(new Error('busy')),
@@ -95,7 +95,7 @@ it('deletes old events also when what has ended can’t be deleted', async () =>
       return 0;
     },
   };
-  const stop = startTidying(store, { days: 30, log });
+  const stop = startRetentionJob(store, { days: 30, log });
   await vi.waitUntil(() => calls > 0, soon);
   await stop();
   expect(calls).toBe(1);

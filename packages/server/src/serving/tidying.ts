@@ -6,12 +6,12 @@ import type { Store } from '../store/store.ts';
 import { createClockTrust } from './clock-trust.ts';
 
 const hourMs = 3_600_000;
-/** Small enough that new events wait only a few milliseconds for a batch. */
-const perBatch = 500;
+/** Small enough that a batch delays new events by only a few milliseconds. */
+const batchSize = 500;
 const pauseMs = 20;
 
-interface TidyingOptions {
-  /** For how many days events are stored; undefined: for good. */
+interface RetentionOptions {
+  /** How many days events are stored; undefined: forever. */
   readonly days?: number | undefined;
   readonly log: Logger;
   /** The time of day, in milliseconds since 1970. */
@@ -19,13 +19,13 @@ interface TidyingOptions {
 }
 
 /**
- * Deletes share links and sessions that have ended, and events that were received more than `days` ago: now and every hour, in small
- * batches. Deletes nothing for a day after the clock has jumped. A failure is logged, and the next try is an hour later. Returns a function
- * that stops it, and resolves when the current batch is done.
+ * Deletes ended share links and sessions, and events received more than `days` ago, now and every hour in small
+ * batches. Deletes nothing for a day after a clock jump. Returns a function that stops it and resolves after the
+ * current batch.
  */
-export const startTidying = (
+export const startRetentionJob = (
   store: Pick<Store, 'deleteEventsBefore' | 'deleteEnded'>,
-  { days, log, now = Date.now }: TidyingOptions,
+  { days, log, now = Date.now }: RetentionOptions,
 ): (() => Promise<void>) => {
   const isTrusted = createClockTrust(log, now);
   const pause = (signal: AbortSignal) => wait(pauseMs, undefined, { signal }).catch(() => {});
@@ -33,10 +33,10 @@ export const startTidying = (
   const deleteEvents = async (signal: AbortSignal, time: number, eventDays: number) => {
     let total = 0;
     try {
-      for (let deleted = perBatch; deleted === perBatch && !signal.aborted; await pause(signal)) {
+      for (let deleted = batchSize; deleted === batchSize && !signal.aborted; await pause(signal)) {
         deleted = await store.deleteEventsBefore({
           time: time - eventDays * dayMilliseconds,
-          most: perBatch,
+          most: batchSize,
           now: time,
         });
         total += deleted;
@@ -48,17 +48,19 @@ export const startTidying = (
 
   const deleteEnded = async (signal: AbortSignal, time: number) => {
     for (let after: number | null = 0; after !== null && !signal.aborted; await pause(signal))
-      after = (await store.deleteEnded({ time, after, most: perBatch })).next;
+      after = (await store.deleteEnded({ time, after, most: batchSize })).next;
   };
 
   return repeat(async (signal) => {
     if (isTrusted()) {
       const time = now();
       await deleteEnded(signal, time).catch((err) =>
-        log.error({ err }, 'ended sessions and share links were not deleted'),
+        log.error({ err }, 'ended sessions and share links could not be deleted'),
       );
       if (days !== undefined)
-        await deleteEvents(signal, time, days).catch((err) => log.error({ err }, 'not all old events were deleted'));
+        await deleteEvents(signal, time, days).catch((err) =>
+          log.error({ err }, 'old events could not all be deleted'),
+        );
     }
     return hourMs;
   });

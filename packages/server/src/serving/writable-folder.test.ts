@@ -11,22 +11,22 @@ const temporaryFolder = (): string => {
   return folder;
 };
 
-it('creates a missing folder for its owner only, and leaves nothing in it', () => {
+it('creates a missing folder with mode 700, and leaves it empty', () => {
   const folder = join(temporaryFolder(), 'a', 'b');
   requireWritable('BACKUP_DIR', folder);
   expect(statSync(folder).mode & 0o777).toBe(0o700);
   expect(readdirSync(folder)).toEqual([]);
 });
 
-it('accepts a folder that exists', () => {
+it('accepts an existing folder', () => {
   const folder = temporaryFolder();
   expect(() => requireWritable('BACKUP_DIR', folder)).not.toThrow();
 });
 
 it.each([
   ['a file', (file: string) => file],
-  ['below a file', (file: string) => join(file, 'backups')],
-])('refuses %s, and names the setting and the path', (_, toFolder) => {
+  ['a path below a file', (file: string) => join(file, 'backups')],
+])('rejects %s, naming the setting and the path', (_, toFolder) => {
   const file = join(temporaryFolder(), 'file');
   writeFileSync(file, '');
   const folder = toFolder(file);
@@ -34,5 +34,5 @@ it.each([
   expect(() => requireWritable('BACKUP_DIR', folder)).toThrow(
     `BACKUP_DIR is ${folder}, where the server can't write: `,
   );
-  expect(() => requireWritable('BACKUP_DIR', folder)).toThrow(/and that its systemd unit lists in ReadWritePaths$/);
+  expect(() => requireWritable('BACKUP_DIR', folder)).toThrow(/and list it in ReadWritePaths of the systemd unit$/);
 });

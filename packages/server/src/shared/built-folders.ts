@@ -1,8 +1,11 @@
-/** Where other packages are built into: their own folder in the repository, or a copy in the server's npm package (build/package.ts). */
+/**
+ * The build folders of other packages: their own in the repository, or copies in the server's npm package
+ * (build/package.ts).
+ */
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-/** In a built server too, `import.meta.url` is that of the source (build/bundle.ts). The npm package has no sources. */
+/** `import.meta.url` is that of the source even in a built server (build/bundle.ts). The npm package has no sources. */
 const isRepository = existsSync(new URL('../main.ts', import.meta.url));
 
 const built = (name: string): string =>

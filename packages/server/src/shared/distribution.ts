@@ -1,8 +1,11 @@
-/** How often a measured value was at most each of some bounds: a histogram of plain numbers, because it is counted with every request. */
+/** A histogram. It uses plain numbers, because it is updated with every request. */
 export interface Distribution {
   /** Upper bounds, ascending. */
   readonly bounds: readonly number[];
-  /** How many values were at most the bound of the same index, and above the one before it; the last counts those above all. */
+  /**
+   * The number of values in each bucket: up to the bound at the same index and above the previous one. The last has no
+   * bound.
+   */
   readonly counts: readonly number[];
   readonly sum: number;
   add(value: number): void;

@@ -1,6 +1,6 @@
-/** Random numbers that are the same for the same seed, a whole number. The algorithm is mulberry32 (public domain, Tommy Ettinger). */
+/** Seeded random numbers; the seed is a whole number. The algorithm is mulberry32 (public domain, Tommy Ettinger). */
 
-/** Returns a function that returns numbers from 0 on, below 1. */
+/** Returns a function that returns numbers from 0 (inclusive) to 1 (exclusive). */
 export const createRandomNumbers = (seed: number): (() => number) => {
   let state = seed >>> 0;
   return () => {
@@ -23,10 +23,10 @@ export const createRandom = (seed: number) => {
     between,
     pick,
     chance: (share: number): boolean => next() < share,
-    /** Returns each name as often as its weight says, which is a whole number. */
+    /** Returns a name with a probability proportional to its weight, a whole number. */
     weighted: <Name extends string>(weights: Readonly<Partial<Record<Name, number>>>): Name =>
       pick((Object.keys(weights) as Name[]).flatMap((name) => Array<Name>(weights[name] ?? 0).fill(name))),
-    /** Returns an identifier like those of trackers and servers. */
+    /** Returns an identifier like those created by trackers and servers. */
     id: (): string => Array.from({ length: 21 }, () => pick(characters)).join(''),
   };
 };

@@ -1,11 +1,11 @@
 import { type ErrorCode, errors } from '@firsthand/contract/errors';
 
-/** The refusal of a request, with an error code of the contract. No part of the request took effect. */
+/** The refusal of a request, with an error code from the contract. No part of the request took effect. */
 export class Refusal extends Error {
   override readonly name = 'Refusal';
   readonly code: ErrorCode;
   readonly field: string | undefined;
-  /** Seconds after which to try again, for 429 and 503. */
+  /** When to retry, for 429 and 503. */
   readonly retryAfterSeconds: number | undefined;
 
   constructor(

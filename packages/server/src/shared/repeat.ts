@@ -1,8 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises';
 
 /**
- * Runs `work` now and again after each pause, whose milliseconds it resolves with; it must not reject. Returns a function that stops
- * this, and resolves when the current run is done. The signal is aborted then. A pause does not keep the process running.
+ * Runs `work` immediately and then repeatedly. `work` resolves with the pause until its next run, in milliseconds, and
+ * must not reject. A pause does not keep the process running.
+ *
+ * Returns a function that stops this: it aborts the signal and resolves when the current run is done.
  */
 export const repeat = (work: (signal: AbortSignal) => Promise<number>): (() => Promise<void>) => {
   const stopping = new AbortController();

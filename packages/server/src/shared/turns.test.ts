@@ -21,7 +21,7 @@ const setUp = (max: number) => {
   return { add, end, started };
 };
 
-it('reserves the last free place for an account without a running task', async () => {
+it('reserves the last free slot for an account without a running task', async () => {
   const { add, end, started } = setUp(3);
   for (const name of ['a1', 'a2', 'a3', 'a4']) await add(name, 1);
   await add('b1', 2);
@@ -45,7 +45,7 @@ it('starts accounts in turn, and tasks of an account in their order', async () =
   expect(started).toEqual(['a1', 'a2', 'b1', 'a3', 'b2', 'a4', 'b3', 'a5']);
 });
 
-it('starts tasks of share links after those of members, and never in the last free place', async () => {
+it('starts tasks of share links after those of members, and never in the last free slot', async () => {
   const { add, end, started } = setUp(3);
   await add('link1', 1, true);
   await add('link2', 2, true);
@@ -61,7 +61,7 @@ it('starts tasks of share links after those of members, and never in the last fr
   expect(started).toEqual(['link1', 'link2', 'a1', 'a2', 'link3']);
 });
 
-it('frees the place of a task that fails', async () => {
+it('frees the slot of a task that fails', async () => {
   const takeTurn = createTurns(1);
   const failing = () => Promise.reject(new Error('no'));
   await expect(takeTurn({ account: 1 }, failing)).rejects.toThrow('no');

@@ -5,7 +5,7 @@ import { createBackpressure, maxWaitingBytes } from './backpressure.ts';
 /** Takes about a quarter of the limit. */
 const large = 'x'.repeat(maxWaitingBytes / 8);
 
-test('calls beyond the limit are refused until one has left', () => {
+test('refuses calls over the limit until a waiting call leaves', () => {
   const waiting = createBackpressure();
   const held = [waiting.enter(large), waiting.enter(large), waiting.enter(large)];
   expect(() => waiting.enter(large)).toThrow(Refusal);
@@ -16,17 +16,17 @@ test('calls beyond the limit are refused until one has left', () => {
   expect(waiting.measure()).toEqual({ waitingBytes: 0, waitingCalls: 0 });
 });
 
-test('drain resolves when the last call has left', async () => {
+test('resolves drain() when the last call leaves', async () => {
   const waiting = createBackpressure();
   await waiting.drain();
-  const [one, other] = [waiting.enter(large), waiting.enter(large)];
+  const [first, second] = [waiting.enter(large), waiting.enter(large)];
   let isDrained = false;
   const draining = waiting.drain().then(() => {
     isDrained = true;
   });
-  waiting.leave(one);
+  waiting.leave(first);
   await Promise.resolve();
   expect(isDrained).toBe(false);
-  waiting.leave(other);
+  waiting.leave(second);
   await draining;
 });

@@ -1,10 +1,10 @@
-/** Limits the memory of the calls that wait for a store; refuses calls beyond the limit. */
+/** Bounds the memory of calls that wait for a store. */
 import { Refusal } from '../shared/refusal.ts';
 
-/** Beyond this limit, calls get 503, so that memory stays bounded however slow the disk is. */
+/** Calls over this limit get 503, so that memory stays bounded on a slow disk. */
 export const maxWaitingBytes = 8 * 1024 * 1024;
 
-/** Bytes that a call holds besides its request: promises and its place in the queue. */
+/** The overhead of a call besides its request: promises and a queue entry. */
 const bytesPerCall = 512;
 
 const bytesOf = (value: unknown): number => {
@@ -21,7 +21,10 @@ export const createBackpressure = () => {
   let calls = 0;
   let draining: (() => void)[] = [];
   return {
-    /** Returns about how many bytes a request holds. Throws Refusal('unavailable') when they exceed the limit with those that wait. */
+    /**
+     * Adds a call and returns its approximate size in bytes. Throws Refusal('unavailable') if the total would exceed
+     * the limit.
+     */
     enter(request: unknown): number {
       const bytes = bytesPerCall + bytesOf(request);
       if (waitingBytes + bytes > maxWaitingBytes) throw new Refusal('unavailable', { retryAfterSeconds: 1 });
@@ -36,7 +39,6 @@ export const createBackpressure = () => {
       for (const resolve of draining) resolve();
       draining = [];
     },
-    /** What waits now. */
     measure: () => ({ waitingBytes, waitingCalls: calls }),
     /** Resolves when no call waits. */
     drain: (): Promise<void> => (calls === 0 ? Promise.resolve() : new Promise((resolve) => draining.push(resolve))),

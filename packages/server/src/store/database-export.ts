@@ -1,10 +1,9 @@
-/** The contents of a database in the form in which one driver passes them to the other: rows, named as in the design. */
+/** The format in which the contents of a database are copied from one driver to the other. */
 import type { KeptEvent } from './rules/kept-event.ts';
 
 /**
- * The tables that are copied besides events, with the columns of SQLite. From PostgreSQL, all repeats of events are passed as
- * `erased_repeat`, which holds that an event was sent but not by whom; the requestUUID of a `request_repeat` is a key, which
- * includes the token (idempotency-keys.ts).
+ * The copied tables besides events, with SQLite's columns. PostgreSQL exports all event repeats as `erased_repeat`:
+ * that an event was sent, not by whom. It exports the requestUUID of a `request_repeat` as a key (idempotency-keys.ts).
  */
 export const exportedTables = [
   'account',
@@ -40,19 +39,19 @@ export type ExportedTable = (typeof exportedTables)[number];
 
 export type ExportedRow = Readonly<Record<string, string | number | null | Buffer>>;
 
-/** Items in groups, in memory or as they arrive. */
+/** Items in chunks, in memory or streamed. */
 export type InParts<Item> = Iterable<readonly Item[]> | AsyncIterable<readonly Item[]>;
 
-/** The contents of a database at one moment: nobody writes to it meanwhile. */
+/** A consistent snapshot of a database. */
 export interface DatabaseExport {
-  /** The last sequence, the current day and the clock's day (received-day.ts), and the key of the hashes. */
+  /** The last sequence, the current day and the clock's day (received-day.ts), and the HMAC key. */
   readonly position: {
     readonly sequence: number;
     readonly day: number;
     readonly clockDay: number;
     readonly secret: Buffer;
   };
-  /** The greatest row number ever given in each table: numbers of erased rows are not reused. */
+  /** The highest row number ever assigned in each table. Numbers of erased rows are not reused. */
   readonly numbers: { readonly contact: number; readonly claim: number; readonly refused_request: number };
   rows(table: ExportedTable): InParts<ExportedRow>;
   /** Returns the events after a sequence, in order. */

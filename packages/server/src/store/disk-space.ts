@@ -1,33 +1,33 @@
 /**
- * Reports whether a disk that a write found full is still full. `findRoom` throws when the disk is full. With `isUnknown`, the first
- * check examines the disk, too: it may have been full before this process started.
+ * Tracks whether the disk is still full after a write failed. `probe` throws if it is. With `isUnknown`, the first
+ * check probes too: the disk may have been full before this process started.
  */
 export const createRoom = (
-  isNoRoom: (cause: unknown) => boolean,
-  findRoom: () => Promise<void>,
+  isDiskFull: (cause: unknown) => boolean,
+  probe: () => Promise<void>,
   { isUnknown = false } = {},
 ) => {
   let isFull = isUnknown;
-  let looking: Promise<void> | undefined;
-  const look = async () => {
+  let probing: Promise<void> | undefined;
+  const startProbe = async () => {
     try {
-      await findRoom();
+      await probe();
       isFull = false;
     } finally {
-      looking = undefined;
+      probing = undefined;
     }
   };
   return {
-    /** Takes the error of a failed write. */
+    /** Call it with the error of each failed write. */
     noteFailure(error: unknown): void {
-      if (isNoRoom((error as Error).cause)) isFull = true;
+      if (isDiskFull((error as Error).cause)) isFull = true;
     },
-    /** Throws while the disk is full. Examines the disk after a write has failed because it was full. */
+    /** Throws while the disk is full. Probes only after a write failed for lack of space. */
     async check(): Promise<void> {
       if (!isFull) return;
-      // Anybody may ask, as often as they like: callers share one look.
-      looking ??= look();
-      await looking;
+      // Health checks are public and may be frequent: concurrent calls share one probe.
+      probing ??= startProbe();
+      await probing;
     },
   };
 };

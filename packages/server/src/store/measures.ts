@@ -1,16 +1,13 @@
-/** What a store measures of itself, for /metrics. */
+/** The store's metrics, for /metrics. */
 import { createDistribution, type Distribution } from '../shared/distribution.ts';
 
-/** Commits of SQLite's writer; of PostgreSQL, those that store events. */
+/** Measures the commits of SQLite's writer; on PostgreSQL, only those that store events. */
 interface CommitMeasures {
-  /** Events in a commit, those refused or known included. */
+  /** Events per commit, including refused events and duplicates. */
   readonly events: Distribution;
-  /** From its beginning to the end of its sync, in seconds. */
+  /** From the start of the transaction to the end of the sync. */
   readonly seconds: Distribution;
-  /**
-   * The part of it that the statement COMMIT takes, in seconds: in it the database writes its write-ahead log and syncs it. On
-   * PostgreSQL the round trip is included.
-   */
+  /** The COMMIT statement, which writes and syncs the write-ahead log. On PostgreSQL it includes the round trip. */
   readonly statementSeconds: Distribution;
 }
 
@@ -23,13 +20,13 @@ export const createCommitMeasures = (): CommitMeasures => ({
 });
 
 export interface StoreMeasures {
-  /** About how many bytes the calls hold that wait for the store. */
+  /** The approximate memory of the calls that wait for the store. */
   readonly waitingBytes: number;
   readonly waitingCalls: number;
-  /** The size of the database on the disk, its write-ahead log included. */
+  /** The size of the database on disk, including its write-ahead log. */
   readonly storedBytes: number;
-  /** The room that is left on the disk of the database. Only of a SQLite file. */
+  /** Free space on the database's disk. SQLite files only. */
   readonly freeBytes?: number | undefined;
-  /** Only of a SQLite file that is served, and of PostgreSQL. */
+  /** Absent in memory and in commands on a SQLite file. */
   readonly commits?: CommitMeasures | undefined;
 }

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { readMigrations } from './migrations.ts';
 
-it.each(['sqlite', 'postgres'])('the migrations of %s are numbered without a gap or a repetition', (driver) => {
+it.each(['sqlite', 'postgres'])('numbers the migrations of %s consecutively', (driver) => {
   const numbers = readMigrations(new URL(`./${driver}/migrations/`, import.meta.url)).map(({ number }) => number);
   expect(numbers).toEqual(numbers.map((_, nth) => nth + 1));
 });

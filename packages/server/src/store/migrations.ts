@@ -1,10 +1,10 @@
-/** Migrations: numbered SQL files, each of which brings a database from one schema to the next. */
+/** Migrations: numbered SQL files, each of which upgrades a database by one schema version. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 
 /**
- * Reads the migrations of a driver's folder, in order: those of each release are in a folder of its name, and those since the last one in
- * `next`, whose folders are for large subjects. Once landed, a file is never edited.
+ * Reads a driver's migrations, in order. Each release has a folder; unreleased migrations are in `next`, which may have
+ * subfolders. A merged migration is never edited.
  */
 export const readMigrations = (folder: URL): { number: number; sql: string }[] =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' })
@@ -13,7 +13,7 @@ export const readMigrations = (folder: URL): { number: number; sql: string }[] =
       number: Number(basename(file).slice(0, 4)),
       sql: readFileSync(new URL(file, folder), 'utf8'),
     }))
-    .sort((one, other) => one.number - other.number);
+    .sort((a, b) => a.number - b.number);
 
-/** Returns the number of the newest migration: the schema that this program knows. */
+/** Returns the number of the newest migration, which is the schema version of this program. */
 export const newestOf = (folder: URL): number => readMigrations(folder).at(-1)?.number ?? 0;

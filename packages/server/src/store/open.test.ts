@@ -3,7 +3,7 @@ import { copyStore, openStore } from './open.ts';
 import { StoreUnusable } from './unusable.ts';
 
 test.each(['mysql://root:secret@localhost/shop', 'sqlite:', 'firsthand.db', ''])(
-  'a DATABASE_URL of “%s” is refused with what it must look like, and no password is repeated',
+  'rejects the DATABASE_URL “%s”, describes the expected form, and does not repeat a password',
   async (databaseURL) => {
     const error = await openStore({ databaseURL, role: 'server', onFatal: () => {} }).catch(
       (thrown: unknown) => thrown,
@@ -17,7 +17,7 @@ test.each(['mysql://root:secret@localhost/shop', 'sqlite:', 'firsthand.db', ''])
 test.each([
   ['postgres://localhost/shop', 'postgres://localhost/other'],
   ['sqlite:shop.db', 'sqlite:other.db'],
-])('a copy goes from a file to PostgreSQL, or back: not from %s to %s', async (from, to) => {
+])('rejects a copy from %s to %s: one must be SQLite, the other PostgreSQL', async (from, to) => {
   const copying = copyStore({ from, to, tell: () => {} });
   await expect(copying).rejects.toThrow(StoreUnusable);
 });

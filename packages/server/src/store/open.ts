@@ -1,4 +1,4 @@
-/** Opens, migrates, copies, backs up and examines the database that a URL names. */
+/** Opens, migrates, copies, backs up and examines the database at a URL. */
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Tell } from './database-export.ts';
@@ -11,19 +11,22 @@ import type { OnFault, Store } from './store.ts';
 import { StoreUnusable } from './unusable.ts';
 
 export interface StoreOptions {
-  /** `sqlite:<path>`, `sqlite::memory:` for a database that ends with the process, or `postgres://…`. */
+  /** `sqlite:<path>`, `sqlite::memory:` or `postgres://…`. */
   readonly databaseURL: string;
-  /** `server`: stores events. `beside`: a command that runs beside a server, for accounts, tokens, refused requests and reads. */
+  /**
+   * `server`: stores events. `beside`: a command, possibly next to a running server: accounts, tokens, refused
+   * requests, reads.
+   */
   readonly role: 'server' | 'beside';
-  /** Whether a command creates a missing database; a server always does. */
+  /** Whether a command creates a missing database. A server always does. */
   readonly create?: boolean;
   /** The backup of a SQLite file that a server makes before it changes the schema. */
   readonly updateBackup?: UpdateBackup | undefined;
-  /** Called when the state of the disk is unknown: send no more responses and end the process. */
+  /** Called when the state of the disk is unknown. Send no more responses and exit the process. */
   readonly onFatal: (error: Error) => void;
-  /** Called when work fails that no request waits for, once until it succeeds. The store tries it again. */
+  /** Called when background work fails: once, until it succeeds again. The store retries it. */
   readonly onFault?: OnFault | undefined;
-  /** How many events SQLite stores together (default: the usual sizes). PostgreSQL stores each event in its own row. */
+  /** How SQLite groups events. PostgreSQL stores each event in its own row. */
   readonly arrangement?: Arrangement | undefined;
 }
 
@@ -36,14 +39,14 @@ const fileOf = (databaseURL: string): string => {
   throw new StoreUnusable(`DATABASE_URL must be sqlite:<path> or postgres://…, not ${databaseURL.split(':')[0]}:`);
 };
 
-/** The absolute path of the SQLite file that the URL names, if there is no such file yet; undefined for any other database. */
+/** Returns the absolute path of the URL's SQLite file if it does not exist yet; otherwise undefined. */
 export const missingFileOf = (databaseURL: string): string | undefined => {
   if (isPostgres(databaseURL) || databaseURL === 'sqlite::memory:') return undefined;
   const path = resolve(fileOf(databaseURL));
   return existsSync(path) ? undefined : path;
 };
 
-/** Opens the database that the URL names. Throws StoreUnusable when the database cannot be served. */
+/** Opens the database at the URL. Throws StoreUnusable if it cannot be served. */
 export const openStore = async (options: StoreOptions): Promise<Store> => {
   const { databaseURL, role, create = false, onFatal, onFault, arrangement, updateBackup } = options;
   if (isPostgres(databaseURL)) {
@@ -51,44 +54,44 @@ export const openStore = async (options: StoreOptions): Promise<Store> => {
     return openPostgres(databaseURL, { role, create, onFault });
   }
   const sqlite = fileOf(databaseURL);
-  const { openBeside, openMemoryStore, openServing } = await import('./sqlite/store.ts');
+  const { openForCommand, openForServer, openMemoryStore } = await import('./sqlite/store.ts');
   if (sqlite === ':memory:') return openMemoryStore(arrangement);
   const path = resolve(sqlite);
   return role === 'beside'
-    ? openBeside(path, { create, arrangement })
-    : openServing({ path, arrangement }, onFatal, updateBackup);
+    ? openForCommand(path, { create, arrangement })
+    : openForServer({ path, arrangement }, onFatal, updateBackup);
 };
 
 /**
- * Migrates a PostgreSQL database to the schema that this program knows, as a server does at its start; with `citus`, also
- * distributes it over the machines of its cluster, and returns what it has distributed. Throws StoreUnusable when that fails.
+ * Migrates a PostgreSQL database to this program's schema, as a server does at start. With `citus`, also distributes it
+ * over the cluster and returns what it distributed. Throws StoreUnusable on failure.
  */
 export const migrateStore = async (
   databaseURL: string,
   options: { readonly citus: boolean } & SpreadOptions,
 ): Promise<Spread | undefined> => {
   if (!isPostgres(databaseURL)) {
-    throw new StoreUnusable('a server migrates a SQLite file when it opens it: start the server');
+    throw new StoreUnusable('a SQLite file is migrated when a server opens it: start the server');
   }
   const { migrateDatabase } = await import('./postgres/database/citus.ts');
   return migrateDatabase(databaseURL, options);
 };
 
 /**
- * Copies a database into an empty one of the other kind: a SQLite file into PostgreSQL, where an interrupted copy continues; or a
- * PostgreSQL database into a new file. No server may use the source meanwhile. Throws StoreUnusable when copying is not possible.
+ * Copies a SQLite file into an empty PostgreSQL database, resuming an interrupted copy, or a PostgreSQL database into a
+ * new SQLite file. No server may use the source meanwhile. Throws StoreUnusable on failure.
  */
 export const copyStore = async ({ from, to, tell }: { from: string; to: string; tell: Tell }): Promise<void> => {
   if (isPostgres(from) === isPostgres(to)) {
-    throw new StoreUnusable('one of the two databases must be sqlite:<file>, and the other postgres://…');
+    throw new StoreUnusable('one database must be sqlite:<file> and the other postgres://…');
   }
   const [{ openExport }, { copyInto }] = isPostgres(from)
     ? await Promise.all([import('./postgres/copy/export.ts'), import('./sqlite/copy/copy.ts')])
     : await Promise.all([import('./sqlite/copy/export.ts'), import('./postgres/copy/copy.ts')]);
-  const placeOf = (databaseURL: string) => (isPostgres(databaseURL) ? databaseURL : resolve(fileOf(databaseURL)));
-  const exported = await openExport(placeOf(from));
+  const toLocation = (databaseURL: string) => (isPostgres(databaseURL) ? databaseURL : resolve(fileOf(databaseURL)));
+  const exported = await openExport(toLocation(from));
   try {
-    await copyInto(placeOf(to), exported, tell);
+    await copyInto(toLocation(to), exported, tell);
   } finally {
     await exported.close();
   }
@@ -96,13 +99,13 @@ export const copyStore = async ({ from, to, tell }: { from: string; to: string; 
 
 const pathToBackUp = (databaseURL: string): string => {
   if (isPostgres(databaseURL))
-    throw new StoreUnusable('a PostgreSQL database is copied with its own tools: pg_dump, pg_basebackup');
+    throw new StoreUnusable('back up a PostgreSQL database with its own tools: pg_dump, pg_basebackup');
   return resolve(fileOf(databaseURL));
 };
 
 /**
- * Copies a SQLite database, as it is at one moment, to the new file `target`. A server may write meanwhile. The copy is complete
- * and synced before it gets its name. Throws StoreUnusable when `target` exists.
+ * Writes a consistent copy of a SQLite database to the new file `target`. A server may write meanwhile. The copy is
+ * complete and synced before it gets its name. Throws StoreUnusable if `target` exists.
  */
 export const backupStore = async (databaseURL: string, target: string): Promise<void> => {
   const path = pathToBackUp(databaseURL);
@@ -111,8 +114,8 @@ export const backupStore = async (databaseURL: string, target: string): Promise<
 };
 
 /**
- * Makes a backup in a folder, under a name of its own, verified, with the record of erasures beside it, and removes the oldest ones of
- * this database beyond `keep`. Throws when that fails, and leaves nothing of it.
+ * Writes a verified backup, with its record of erasures, to a folder, and removes this database's oldest backups there
+ * beyond `keep`. Throws on failure and leaves no files.
  */
 export const backupStoreInto = async (databaseURL: string, folder: string, keep: number): Promise<FolderBackup> => {
   const path = pathToBackUp(databaseURL);
@@ -120,7 +123,9 @@ export const backupStoreInto = async (databaseURL: string, folder: string, keep:
   return backupIntoFolder(path, resolve(folder), keep);
 };
 
-/** The backups of a database in a folder, which `backupStoreInto` has made. Throws StoreUnusable for a database without a file. */
+/**
+ * Opens the folder of backups that `backupStoreInto` writes. Throws StoreUnusable for a database that is not a file.
+ */
 export const openBackups = async (databaseURL: string, folder: string): Promise<Backups> => {
   const path = pathToBackUp(databaseURL);
   const { openBackupFolder } = await import('./sqlite/database/backup-folder.ts');
@@ -128,17 +133,16 @@ export const openBackups = async (databaseURL: string, folder: string): Promise<
 };
 
 /**
- * Puts the backup `backup` in the place of a SQLite database that no server has open. The present database is kept beside it. Throws
- * StoreUnusable when the backup is not whole or is one of another database, and changes nothing then.
+ * Replaces a SQLite database, which no server may have open, with `backup`. Keeps the replaced database next to it.
+ * Throws StoreUnusable, and changes nothing, if the backup is damaged or of another database.
  */
 export const restoreStore = async (databaseURL: string, backup: string): Promise<Restored> => {
-  if (isPostgres(databaseURL))
-    throw new StoreUnusable('a PostgreSQL database is restored with its own tools: pg_restore');
+  if (isPostgres(databaseURL)) throw new StoreUnusable('restore a PostgreSQL database with its own tools: pg_restore');
   const { restoreDatabase } = await import('./sqlite/database/restore.ts');
   return restoreDatabase(resolve(fileOf(databaseURL)), resolve(backup));
 };
 
-/** Examines a database for `firsthand doctor`. A finding that is not `ok` needs an operator's attention. Changes nothing. */
+/** Examines a database for `firsthand doctor`. Read-only. */
 export const examineStore = async (databaseURL: string, options: ExamineOptions = {}): Promise<Finding[]> => {
   if (isPostgres(databaseURL))
     return (await import('./postgres/doctor/doctor.ts')).examineDatabase(databaseURL, options);

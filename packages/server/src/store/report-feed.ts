@@ -1,7 +1,7 @@
-/** What reports read of a store: the events of an account as they were stored, and everything that changes whose they are. */
+/** What reports read from a store: an account's events as they were stored, and every change of their owners. */
 import type { ContactField } from '../identity/contact-view.ts';
 
-/** Distinct texts, and where they occur: `rows[n]` (an index into the events, ascending) has `texts[which[n]]`. */
+/** An attribute, dictionary-encoded: event `rows[n]` (an index, ascending) has the value `texts[which[n]]`. */
 export interface FedAttribute {
   readonly attrID: string;
   readonly rows: Uint32Array;
@@ -9,7 +9,7 @@ export interface FedAttribute {
   readonly texts: readonly string[];
 }
 
-/** Events in the order of their sequences, by columns. Users and contacts are numbers of the store, 1 or greater. */
+/** Events as columns, in sequence order. Users and contacts are row numbers, from 1. */
 export interface FedEvents {
   readonly count: number;
   readonly sequence: Float64Array;
@@ -19,40 +19,42 @@ export interface FedEvents {
   readonly contact: Float64Array;
   readonly eventID: Int32Array;
   readonly eventTime: Float64Array;
-  /** Each attribute that occurs. */
   readonly attributes: readonly FedAttribute[];
-  /** All events up to this sequence were examined: it is `beyond` of the next query. */
+  /** All events up to this sequence were examined. Pass it as `beyond` of the next query. */
   readonly through: number;
-  /** All events before this sequence were deleted, also those of earlier responses. */
+  /** All events before this sequence were deleted, including those of earlier responses. */
   readonly firstSequence: number;
-  /** Whether events beyond `through` were already stored. */
+  /** Whether events after `through` are stored already. */
   readonly more: boolean;
 }
 
-/** A part of a user's history with one owner, before merges: after < sequence ≤ through. `through` is Infinity for the open end. */
+/** A part of a user's history with one owner, before merges: after < sequence ≤ through. `through` may be Infinity. */
 export interface FedStretch {
   readonly after: number;
   readonly through: number;
   readonly contact: number;
 }
 
-/** Events that are erased: of this user without a contact, or logged with this contact; after < sequence ≤ through. */
+/** Erased events: this user's without a contact, or those logged with this contact; after < sequence ≤ through. */
 export type FedErasure =
   | { readonly user: number; readonly after: number; readonly through: number }
   | { readonly contact: number };
 
 export interface FedOwners {
-  /** What changes later is read with it as `since`. */
+  /** Pass it as `since` to read later changes. */
   readonly position: string;
-  /** `since` was null or too long ago: everything that was read before is void, events included. */
+  /** Whether `since` was null or too old: discard everything read before, including events. */
   readonly reset: boolean;
-  /** The users whose stretches changed, with all their present stretches that have an owner, ascending, neighbours of one owner united. */
+  /**
+   * The users whose stretches changed, with all their owned stretches, ascending; adjacent ones of one owner are
+   * joined.
+   */
   readonly users: readonly { readonly user: number; readonly stretches: readonly FedStretch[] }[];
-  /** Every merged contact, and the contact that it belongs to now, when a merge changed; else null. */
+  /** If a merge changed, all merged contacts with their current owners; otherwise null. */
   readonly merged: readonly { readonly contact: number; readonly owner: number }[] | null;
-  /** Each erasure is listed when it begins, and in each response until its events are deleted. */
+  /** Each erasure is repeated in every response until its events are deleted. */
   readonly erased: readonly FedErasure[];
-  /** Whether more has changed. It is read with `position`, and a report waits for all of it. */
+  /** Whether more changes follow. A report must read all of them first. */
   readonly more: boolean;
 }
 
@@ -67,15 +69,15 @@ export interface PeopleNames {
 
 /** The part of the Store that reports read. */
 export interface ReportFeed {
-  /** The events of an account beyond a sequence, at most about `most`. Erased ones may be among them until they are deleted. */
+  /** Reads about `most` events of an account after a sequence. May include erased events that are not deleted yet. */
   feedEvents(query: { readonly account: number; readonly beyond: number; readonly most: number }): Promise<FedEvents>;
-  /** What changed about owners since a position. `since` null: all. */
+  /** Reads the changes of owners since a position; `since` null: all. */
   feedOwners(query: { readonly account: number; readonly since: string | null }): Promise<FedOwners>;
 }
 
-/** Who the people of a report are. */
+/** Looks up the people in a report. */
 export interface ReportNames {
-  /** The names of users and contacts of an account by their numbers, in any order, without erased contacts. At most 1,000 of each. */
+  /** Looks up users and contacts by row number, at most 1,000 of each. In any order; omits erased contacts. */
   namePeople(query: {
     readonly account: number;
     readonly users: readonly number[];

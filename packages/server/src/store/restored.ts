@@ -1,12 +1,12 @@
-/** What `firsthand restore` did. */
+/** The result of `firsthand restore`. */
 export interface Restored {
-  /** The file that now holds the backup. */
+  /** The path of the restored database. */
   readonly file: string;
   readonly bytes: number;
-  /** Where the previous database is kept; null when there was none. */
+  /** The path to which the previous database was moved; null: there was none. */
   readonly previous: string | null;
-  /** How many erased identifiers the record of erasures holds. A server erases them again before it answers. */
+  /** The number of identifiers in the record of erasures. A server erases them again before it serves. */
   readonly erasedIdentifiers: number;
-  /** The ID of the user to whom root has given the files; null when they belong to the user who restores. */
+  /** The user ID to which root gave the files; null: they belong to the user who ran the command. */
   readonly owner: number | null;
 }

@@ -1,25 +1,24 @@
-/** What the backups of a database in a folder are to those outside its driver. */
+/** The interface to a folder of SQLite backups. */
 
-/** A backup that was made in a folder. */
 export interface FolderBackup {
   readonly file: string;
   readonly bytes: number;
-  /** How many older backups were removed. */
+  /** The number of older backups that were removed. */
   readonly removed: number;
 }
 
-/** Where a backup is made before the schema of a database changes. */
+/** The backup before a schema update. */
 export interface UpdateBackup {
-  /** The folder `backups` beside the database if undefined. */
+  /** Default: the folder `backups` next to the database. */
   readonly folder?: string | undefined;
-  /** How many backups of the database stay in the folder. */
+  /** The number of backups of this database to keep. */
   readonly keep?: number | undefined;
   readonly onMade?: (backup: FolderBackup) => void;
 }
 
 export interface Backups {
-  /** All verified backups of the database in the folder, the newest first. `time` is in milliseconds since 1970. */
+  /** Lists the verified backups of the database, newest first. */
   list(): readonly { readonly file: string; readonly time: number }[];
-  /** Removes what processes have left that were killed while they made one; nothing while a process makes one. */
+  /** Removes the drafts of killed processes. Does nothing while a backup is running. */
   removeDrafts(): void;
 }

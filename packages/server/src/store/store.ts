@@ -1,39 +1,44 @@
 /**
- * The interface of every database. Each method is a whole operation in one transaction, except that SQLite erases in several.
- * A write is committed and synced before its promise resolves, and every read that starts afterwards sees it. A refused
- * operation throws a Refusal and changes nothing. A store that cannot write now throws Refusal('unavailable').
+ * The interface that both databases implement. Each method runs in one transaction, except that SQLite erases in
+ * several.
  *
- * Accounts and tokens are passed as row numbers, everything else that a client names as the text that the client sent. Times
- * are milliseconds since 1970. The caller passes times and new identifiers.
+ * - Durability: a write is committed and synced before its promise resolves. Every later read sees it.
+ * - Errors: a refused operation throws a Refusal and changes nothing. If the store cannot write now, it throws
+ *   Refusal('unavailable').
+ * - Identifiers: accounts and tokens are row numbers; everything else is the text that the client sent. The caller
+ *   creates new identifiers.
+ * - Times are milliseconds since 1970 and come from the caller.
  *
- * | term            | meaning                                                                                                     |
- * |-----------------|-------------------------------------------------------------------------------------------------------------|
- * | account         | a tenant; it owns tokens, catalogues, contacts, users and events                                            |
- * | token           | authorizes requests; its kind is browser (public), viewer, editor, server or operator; live: not revoked or expired |
- * | session         | a token that a cookie of the console has; it ends with the token that made it                               |
- * | member          | a person who may sign in to the console; its access is a token whose text nobody knows, which makes its sessions |
- * | known network   | a network from which a member signed in with a password, as a keyed hash: the pair is stored for 30 days     |
- * | passkey         | the public key of a credential with which a member signs in                                                  |
- * | user            | one browser, named by its userUUID                                                                          |
- * | contact         | a person, found by external ID (the customer's own) or e-mail address                                      |
- * | sequence        | the position of an event or statement in the one order in which the store accepted them; never reused       |
- * | statement       | a link ("from this sequence on, this user is this contact") or an unlink                                    |
- * | merge           | makes two contacts one person; the merged one is read and written as the other                              |
- * | owner           | the contact that an event belongs to, computed from statements and merges (identity/ownership.ts)           |
- * | key             | an external ID or an e-mail address: each leads to one contact                                              |
- * | page-made       | of a key: only browser tokens sent it, so it gives way to what a server token says                          |
- * | claim           | the values of a contact that one browser sent; they fill empty fields and replace nothing                   |
- * | handle          | the claimID, which a browser token gets in place of a contactUUID; it works with that token only            |
- * | verified        | sent with a server token or a valid contactProof, or confirmed later; otherwise it is only claimed          |
- * | voided          | taken back: reads ignore the link or claim, and it can be restored                                          |
- * | catalogue       | the profiles, tags, attributes or event definitions that an account lists, by ID                            |
- * | merged entry    | an entry that was merged into another one, the kept entry: reads return the kept ID in place of its ID      |
- * | segment         | a filter of reports that an account saved under a name                                                      |
- * | robot mark      | the attribute of events that a robot sent (`robotMark`)                                                     |
- * | refused request | a write that was refused for its content and stored on its token's list, to be replayed after a fix         |
- * | evicted         | removed from a full list of refused requests                                                                |
- * | keep, kept      | (in names) store, stored                                                                                    |
- * | beyond, next    | positions of pages: pass `next` of a page as `beyond` to get the following page; null: none follows         |
+ * Pages: pass `next` of a page as `beyond` to read the following page. `next` is null after the last page.
+ *
+ * | term            | meaning                                                                                               |
+ * |-----------------|-------------------------------------------------------------------------------------------------------|
+ * | account         | a tenant; it owns tokens, catalogues, contacts, users and events                                      |
+ * | token           | authorizes requests. Kinds: browser (public), viewer, editor, server, operator                        |
+ * | live token      | a token that is neither revoked nor expired                                                           |
+ * | member          | a person who may sign in to the console                                                               |
+ * | access          | a member's token; its secret is discarded, so it only creates sessions                                |
+ * | session         | a token in a console cookie; revoking the token that created it ends it                               |
+ * | known network   | a network from which a member signed in with a password; stored as a keyed hash for 30 days           |
+ * | passkey         | the public key of a credential that a member signs in with                                            |
+ * | user            | one browser, identified by its userUUID                                                               |
+ * | contact         | a person, found by e-mail address or by the customer's own external ID                                |
+ * | key             | an external ID or e-mail address; it identifies one contact                                           |
+ * | page-made key   | a key that only browser tokens have sent; a server token may assign it to another contact             |
+ * | sequence        | the position of an event or statement in the store's single order; never reused                       |
+ * | statement       | a link ("from this sequence on, this user is this contact") or an unlink                              |
+ * | merge           | makes two contacts one person; reads and writes of the merged contact go to the other                 |
+ * | owner           | the contact that an event belongs to, computed from statements and merges (identity/ownership.ts)     |
+ * | claim           | contact values sent by one browser; they fill empty fields and never replace a value                  |
+ * | handle          | a claimID, returned to a browser token in place of a contactUUID; valid with that token only          |
+ * | verified        | sent with a server token or a valid contactProof, or confirmed later; otherwise only claimed          |
+ * | voided          | ignored by reads until restored (links and claims)                                                    |
+ * | catalogue       | an account's list of profiles, tags, attributes or event definitions, by ID                           |
+ * | merged entry    | a catalogue entry merged into another, the kept entry; reads return the kept entry's ID               |
+ * | segment         | a report filter that an account saved under a name                                                    |
+ * | robot mark      | the attribute on events that a robot sent (`robotMark`)                                               |
+ * | refused request | a write refused for its content; it is on its token's list and can be replayed after a fix            |
+ * | evicted         | removed from a full list of refused requests                                                          |
  */
 
 import type { AuditAction, AuditSubject } from '@firsthand/contract/account/audit';
@@ -48,80 +53,93 @@ import type { ReportFeed, ReportNames } from './report-feed.ts';
 export interface Store extends ReportFeed, ReportNames {
   // Accounts and tokens
   /**
-   * Returns what a token may act for. `tokenHash` is the hex SHA-256 of its text. Undefined when the token is unknown, revoked,
-   * or expired at `time` (default: now).
+   * Returns what a token may access; undefined if it is unknown, revoked, or expired at `time` (default: now).
+   * `tokenHash` is the hex SHA-256 of the token's text.
    */
   findAccess(tokenHash: string, time?: number): Promise<Access | undefined>;
-  /** Whether a token with this hash was ever created, from memory: false may also mean that the token is not in memory. */
+  /** Whether a token with this hash was ever created. Reads a cache only: false may also mean "not cached". */
   wasMade(tokenHash: string): Promise<boolean>;
-  /** Returns the keys of an account's contactProofs: the SHA-256 (raw bytes) of each server token that is live at `time`. */
+  /** Returns the keys for an account's contactProofs: the raw SHA-256 of each server token that is live at `time`. */
   findProofKeys(request: { account: number; time: number }): Promise<Uint8Array[]>;
-  /** Lists the tokens of an account; without `account`, all tokens, operators' included. Never returns a secret token's text. */
+  /**
+   * Lists an account's tokens; without `account`, all tokens, including operator tokens. Omits the text of secret
+   * tokens.
+   */
   listTokens(request: { account?: number | undefined }): Promise<ListedToken[]>;
-  /** Returns the number of an account. */
+  /** Returns the row number of an account. */
   findAccount(accountUUID: string): Promise<number | undefined>;
   listAccounts(): Promise<AccountSummary[]>;
   getAccount(account: number): Promise<AccountDetail>;
-  /** Returns what one catalogue of the account lists, sorted by ID: what `getAccount` has of it, without its counts. */
+  /** Returns one catalogue, sorted by ID, as `getAccount` returns it. Cheaper: it counts nothing. */
   listCatalogue(query: { readonly account: number; readonly kind: CatalogueKind }): Promise<ListedEntry[]>;
-  /** Returns how much each account stores. Reads in small steps; takes seconds with millions of contacts. */
+  /** Returns the size of each account. Reads in small steps; takes seconds with millions of contacts. */
   measureAccounts(): Promise<AccountSize[]>;
-  /** Creates an account with its tokens, catalogues and contacts. Returns one outcome for each contact. */
+  /** Creates an account with its tokens, catalogues and contacts. Returns one outcome per contact. */
   createAccount(request: NewAccount): Promise<ContactOutcome[]>;
-  /** Returns the names of the fields whose values changed (`updated`), and one outcome for each contact. */
+  /** Returns the names of the fields whose values changed (`updated`), and one outcome per contact. */
   updateAccount(request: AccountChange): Promise<{ updated: string[]; contacts: ContactOutcome[] }>;
   /**
-   * Deletes a part of an account: revokes its tokens, deletes some of its events or, when it has none, some of its other rows, and at
-   * last the account. Call it until `isGone`, after a pause of `pauseMilliseconds` each time. `most` limits the rows of a call, about.
-   * Only the log of the service has an entry of it afterwards. Throws Refusal('unknown_account') when there is no such account.
+   * Deletes about `most` rows of an account: events first, then other rows, then the account. The first call revokes
+   * its tokens. Repeat it until `isGone`, pausing for `pauseMilliseconds` each time. Throws Refusal('unknown_account').
+   *
+   * The account's audit log is deleted too; the deletion is recorded in the service's log.
    */
   deleteAccount(request: Change & { account: number; most: number }): Promise<AccountDeletion>;
   /**
-   * Merges an entry of a catalogue into another one: from then on every read follows the pointer. A repeated request changes nothing.
-   * Throws Refusal('unknown_entry') when one of them is not listed, and Refusal('merge_refused') as rules/accounts/entry-merges.ts says.
+   * Merges one catalogue entry into another. Idempotent. Throws Refusal('unknown_entry') if either is not listed, and
+   * Refusal('merge_refused') by the rules in rules/accounts/entry-merges.ts.
    */
   mergeEntry(request: EntryMerge): Promise<void>;
-  /** Undoes a merge. Throws Refusal('unknown_entry') or Refusal('merge_refused') when there is no such entry or merge. */
+  /**
+   * Undoes a merge. Throws Refusal('unknown_entry') if the entry is not listed, Refusal('merge_refused') if it is not
+   * merged.
+   */
   unmergeEntry(request: Omit<EntryMerge, 'id'>): Promise<void>;
   /**
-   * Throws Refusal('invalid_token') when the token that creates it (`createdBy`) is no longer live, or when `password`, the hash with which
-   * a member signs in, is no longer that of the member.
+   * Throws Refusal('invalid_token') if the creating token (`createdBy`) is no longer live, or if `password`, the hash
+   * that the sign-in was checked against, is no longer the member's.
    */
   createToken(token: NewToken & { account: number | null; password?: string | undefined }): Promise<void>;
   /**
-   * Returns when the token was first revoked. `account` is null for an operator's token. With `descendants`, also revokes every
-   * live token that it created, directly or not, the accesses of members included whom it invited, ends its open invitations, and
-   * returns the tokenIDs. Throws Refusal('invalid_field') for the access of a member.
+   * Returns when the token was first revoked. `account` is null for an operator token. Throws Refusal('invalid_field')
+   * for a member's access.
+   *
+   * With `descendants`, also revokes every live token it created, directly or indirectly, including the access of
+   * members it invited. It cancels their open invitations and returns the revoked tokenIDs.
    */
   revokeToken(
     request: Change & { account: number | null; tokenID: string; descendants?: boolean | undefined },
   ): Promise<{ revokedTime: number; descendants: string[] }>;
   /**
-   * Invites a person by e-mail address, or the member of that address again, for whom `kind` counts only until the first join. Returns
-   * the memberID and the kind that it has. Throws Refusal('invalid_token') when `by` is no longer live, and Refusal('invalid_field') when the address is new and the account has
-   * `limits.membersPerAccount` members.
+   * Invites a person by e-mail address and returns the resulting memberID and kind. Inviting a member again renews the
+   * invitation; `kind` is ignored once the member has joined.
+   *
+   * Throws Refusal('invalid_token') if `by` is no longer live, and Refusal('invalid_field') if the address is new and
+   * the account already has `limits.membersPerAccount` members.
    */
   inviteMember(request: NewInvitation): Promise<{ memberID: string; kind: TokenKind }>;
-  /** Returns the open invitation of a code, by the hash of the code. */
+  /** Returns the open invitation whose code has this hash. */
   findInvitation(request: { hash: string; time: number }): Promise<Invitation | undefined>;
   /**
-   * Takes an invitation, once: sets the name, and the password or the passkey in place of all earlier ones, and gives the member a new
-   * access, so that the open sessions end. The member is no longer known by any network. Throws Refusal('invalid_token') when the code is not or no longer valid, and
-   * Refusal('invalid_field') when there is a passkey of this credential.
+   * Accepts an invitation, once. Replaces the member's name, password and passkeys, and forgets the known networks. A
+   * new access replaces the earlier one, which ends all open sessions.
+   *
+   * Throws Refusal('invalid_token') if the code is not valid (any more), and Refusal('invalid_field') if a passkey with
+   * this credential exists.
    */
   joinMember(request: {
     hash: string;
     memberName: string;
-    /** Its hash; null: the member has a passkey instead. */
+    /** The password's hash; null: the member uses a passkey instead. */
     password: string | null;
     passkey?: NewPasskey | undefined;
-    /** The new access: nobody knows the text that has this hash. */
+    /** The new access. Its secret has been discarded. */
     access: { tokenID: string; hash: string };
     time: number;
   }): Promise<{ account: number; memberID: string; access: SignedIn }>;
   /**
-   * Returns the members with this e-mail address who have a password, at most one for each account: that of the named account first, then
-   * who signed in last. Says which of them are known by the hash of a network.
+   * Returns the members with this e-mail address who have a password, at most one per account, and whether `network` (a
+   * hash) is known for each. The member of `accountUUID` comes first, then the most recently signed in.
    */
   findMembers(request: {
     emailaddress: string;
@@ -130,99 +148,105 @@ export interface Store extends ReportFeed, ReportNames {
     time: number;
   }): Promise<SigningIn[]>;
   /**
-   * Notes that members are known by the hash of a network: for 30 days, and for at most 20 networks of each member, the latest. Members
-   * that are gone are skipped.
+   * Records a network, as a hash, as known for these members for 30 days. Each member has the latest 20 networks. Skips
+   * members that no longer exist.
    */
   noteKnownNetwork(request: { memberIDs: readonly string[]; network: string; time: number }): Promise<void>;
-  /** Lists the members of an account, sorted by e-mail address. */
+  /** Lists an account's members, sorted by e-mail address. */
   listMembers(request: { account: number }): Promise<Member[]>;
-  /** Changes what a member may do, for the open sessions too. */
+  /** Changes what a member may do; open sessions change too. */
   updateMember(request: Change & { account: number; memberID: string; kind: TokenKind }): Promise<void>;
   /**
-   * Removes a member: nothing but its access remains, which is revoked. With `descendants`, also revokes the tokens that the member made,
-   * directly or not, except browser tokens, which are in pages and give no access, and ends the share links and open invitations. Members
-   * whom it invited stay, with all that they made.
+   * Removes a member and revokes its access. With `descendants`, also revokes the secret tokens that the member
+   * created, directly or indirectly, and ends the share links and open invitations.
+   *
+   * Browser tokens stay live: they are in pages and give no access. Members that it invited stay, with all that they
+   * created.
    */
   removeMember(
     request: Change & { account: number; memberID: string; descendants?: boolean | undefined },
   ): Promise<RevokedWithMember>;
   /**
-   * Changes the password of a member, or sets the first one, in the session `by`, and ends the other sessions of the member. Throws
-   * Refusal('unknown_member') as `addPasskey` does.
+   * Sets or changes a member's password in the session `by`, and ends the member's other sessions. Throws
+   * Refusal('unknown_member') under the same conditions as `addPasskey`.
    */
   changePassword(request: {
     account: number;
     memberID: string;
-    /** Its hash. */
+    /** The new password's hash. */
     password: string;
     by: number;
     time: number;
   }): Promise<void>;
 
   // Passkeys
-  /** Returns the key that seals challenges: all servers of a database have the same one. */
+  /** Returns the key that seals challenges. All servers of a database share it. */
   getChallengeKey(): Promise<Uint8Array>;
-  /** Lists the passkeys of a member, the oldest first. */
+  /** Lists a member's passkeys, oldest first. */
   listPasskeys(request: { memberID: string }): Promise<Passkey[]>;
   /**
-   * Adds a passkey to a member who has joined. Throws Refusal('invalid_field') when the member has `limits.passkeysPerMember`, or there is
-   * a passkey of this credential, Refusal('invalid_token') when the challenge was answered before, and Refusal('unknown_member'), also
-   * when `by` is no live session of the member's present access: a new invitation may have ended it meanwhile.
+   * Adds a passkey to a member who has joined. Throws:
+   * - Refusal('invalid_field') if the member has `limits.passkeysPerMember` passkeys, or the credential is registered
+   *   already
+   * - Refusal('invalid_token') if the challenge was answered before
+   * - Refusal('unknown_member') if there is no such member, or `by` is not a live session of the member's current
+   *   access
    */
   addPasskey(
     request: Change & { account: number; memberID: string; passkey: NewPasskey; challenge: Challenge },
   ): Promise<void>;
   /**
-   * Removes a passkey. Throws Refusal('invalid_field') when it is the last way to sign in, or no passkey of the member, and
-   * Refusal('unknown_member') as `addPasskey` does.
+   * Removes a passkey. Throws Refusal('invalid_field') if it is the member's last credential or not the member's
+   * passkey, and Refusal('unknown_member') under the same conditions as `addPasskey`.
    */
   removePasskey(request: Change & { account: number; memberID: string; passkeyID: string }): Promise<void>;
-  /** Returns the passkey with this credentialID, if its member may sign in. */
-  findPasskey(request: { credentialID: string }): Promise<SigningInByPasskey | undefined>;
+  /** Returns the passkey with this credentialID if its member may sign in. */
+  findPasskey(request: { credentialID: string }): Promise<PasskeyCredentials | undefined>;
   /**
-   * Notes a sign-in. Throws Refusal('invalid_token') when the passkey was removed, its counter did not grow, or the challenge was
-   * answered before.
+   * Records a sign-in. Throws Refusal('invalid_token') if the passkey was removed, its counter did not increase, or the
+   * challenge was answered before.
    */
   usePasskey(request: { passkeyID: string; counter: number; challenge: Challenge; time: number }): Promise<void>;
-  /** Records when tokens were last used. A time before the recorded one changes nothing. */
+  /** Records when tokens were last used. Ignores times before the recorded one. */
   noteTokenUses(request: { uses: readonly (readonly [token: number, time: number])[] }): Promise<void>;
 
   /**
-   * Saves a filter under a name, in place of the one that was saved under it, if any (`replaced`). Throws Refusal('invalid_field')
-   * when the name is new and the account has `limits.segmentsPerAccount` segments.
+   * Saves a filter under a name; `replaced` if the name existed. Throws Refusal('invalid_field') if the name is new and
+   * the account already has `limits.segmentsPerAccount` segments.
    */
   saveSegment(
     request: Pick<SavedSegment, 'segmentName' | 'filter'> & { account: number; time: number },
   ): Promise<{ replaced: boolean }>;
-  /** Returns the segments of an account, by name; with `segmentNames`, those with these names. */
+  /** Returns an account's segments, sorted by name; with `segmentNames`, only these. */
   listSegments(request: { account: number; segmentNames?: readonly string[] | undefined }): Promise<SavedSegment[]>;
   deleteSegment(request: { account: number; segmentName: string }): Promise<void>;
 
-  /** Saves a view as `saveSegment` saves a filter, with `limits.viewsPerAccount`. */
+  /** Like `saveSegment`, for views, up to `limits.viewsPerAccount`. */
   saveView(
     request: Pick<SavedView, 'viewName' | 'page' | 'query'> & { account: number; time: number },
   ): Promise<{ replaced: boolean }>;
-  /** Returns the views of an account, by name. */
+  /** Returns an account's views, sorted by name. */
   listViews(request: { account: number }): Promise<SavedView[]>;
   deleteView(request: { account: number; viewName: string }): Promise<void>;
 
   /**
-   * Stores a share link, and deletes those of the account that have ended. Throws Refusal('invalid_field') when the account has
-   * `limits.shareLinksPerAccount` others.
+   * Stores a share link and deletes the account's expired ones. Throws Refusal('invalid_field') if the account already
+   * has `limits.shareLinksPerAccount` links.
    */
   createShareLink(request: NewShareLink): Promise<void>;
-  /** Returns the link whose secret has this hash; undefined if it has ended, was revoked, or never was. */
+  /** Returns the link whose secret has this hash; undefined if it is expired, revoked or unknown. */
   findShareLink(request: { hash: string; time: number }): Promise<OpenedShareLink | undefined>;
-  /** Returns the links of an account, newest first, those included that have ended. */
+  /** Returns an account's links, newest first, including expired ones. */
   listShareLinks(request: { account: number; views?: boolean }): Promise<ListedShareLink[]>;
-  /** Deletes a share link. */
   revokeShareLink(request: Change & { account: number; shareID: string }): Promise<void>;
-  /** Records when a link was last used. A time before the recorded one changes nothing. */
+  /** Records when a link was last used. Ignores times before the recorded one. */
   noteShareLinkUse(request: { shareID: string; time: number }): Promise<void>;
   /**
-   * Deletes share links and known networks that have ended, and sessions of the console that ended a day ago. Keeps sessions that something names, such as
-   * the audit log, and the newest of each token, which says when a member last signed in. Deletes at most `most` links and networks, and looks at as many
-   * tokens, from the one after `after` on. `next` is the last one; null: it was the last of all, and no link is left to delete.
+   * Deletes expired share links and known networks, and console sessions that ended at least a day ago. Keeps sessions
+   * that other rows reference, and the newest session of each token: it shows when a member last signed in.
+   *
+   * Each call deletes up to `most` links and up to `most` networks, and examines up to `most` tokens after the token
+   * `after`. Pass `next` as `after`; null: nothing is left to delete.
    */
   deleteEnded(request: {
     time: number;
@@ -230,35 +254,36 @@ export interface Store extends ReportFeed, ReportNames {
     most: number;
   }): Promise<{ deleted: number; next: number | null }>;
 
-  /**
-   * Records when a proxy on a private address forwarded requests while TRUST_PROXY was not set; null clears the record.
-   */
+  /** Records when a proxy on a private address forwarded requests while TRUST_PROXY was not set; null clears it. */
   noteUnknownProxy(request: { seenTime: number | null }): Promise<void>;
-  /** Returns when it did so last, in milliseconds since 1970; null: never. */
+  /** Returns the time recorded by `noteUnknownProxy`; null: none. */
   findUnknownProxy(): Promise<number | null>;
 
-  /** Adds an audit entry for something that is not a write of the store. Writes add their own entries: see audit.ts. */
+  /** Adds an audit entry for an action that does not go through the store. Writes add their own entries (audit.ts). */
   recordAudit(record: AuditRecord): Promise<void>;
-  /** Returns a page of the audit log, newest first. Without `account`, the page covers all accounts and the service. */
+  /** Returns a page of the audit log, newest first. Without `account`, it covers all accounts and the service. */
   listAudit(query: AuditQuery): Promise<{ entries: AuditEntry[]; next: number | null }>;
 
   // Events
-  /** Stores a batch in one commit. Returns one outcome for each event, in their order. A refused event does not affect others. */
+  /**
+   * Stores a batch in one commit. Returns one outcome per event, in order. A refused event does not affect the others.
+   */
   logEvents(batch: EventBatch): Promise<EventOutcome[]>;
   /** Returns a page of events in sequence order. */
   getEvents(query: EventQuery): Promise<EventPage>;
   /**
-   * Returns the account's listed event IDs that have events, each with its count and the times of its first and last event. While
-   * events are deleted, these times may be off by a quarter of an hour.
+   * Returns each listed event ID that has events, with their count and the times of the first and last. While events
+   * are being deleted, the times may be off by 15 minutes.
    */
   getEventDefinitions(account: number): Promise<EventDefinition[]>;
-  /** Counts events, and distinct users with `users`, between each pair of neighbouring `edges`, by eventTime. */
+  /** Counts events by eventTime between each pair of adjacent `edges`; with `users`, also distinct users. */
   countEvents(query: CountQuery): Promise<CountBucket[]>;
   /**
-   * Deletes up to `most` of the oldest events that were received before `time`, and up to `most` requests that were refused before; returns how
-   * many events, or how many refused requests if those were more: when that is `most`, more may be left. A received time
-   * after `now` comes from a server clock that was ahead: such an event counts as received when the next event with a
-   * believable time was. While a worker of a cluster is unreachable, this rejects with `unavailable`; repeat it later.
+   * Deletes the oldest events received before `time`, up to `most`, and requests refused before `time`, up to `most`.
+   * Returns the larger of the two counts: if it is `most`, more may be left.
+   *
+   * A received time after `now` comes from a server clock that was ahead: the event counts as received at the same time
+   * as the next event with a plausible time. Throws Refusal('unavailable') while a cluster worker is unreachable.
    */
   deleteEventsBefore(request: { time: number; most: number; now?: number }): Promise<number>;
 
@@ -268,8 +293,8 @@ export interface Store extends ReportFeed, ReportNames {
   getContact(query: ContactQuery): Promise<ContactDetail>;
   searchContact(query: ContactSearch): Promise<FoundContacts>;
   /**
-   * The contacts that meet each condition, among the next `most` of the account in the order of their creation. Contacts that are merged into
-   * others meet none.
+   * Returns the contacts that meet each condition, among the account's next `most` contacts in creation order. Merged
+   * contacts meet none.
    */
   feedContacts(query: {
     account: number;
@@ -278,18 +303,17 @@ export interface Store extends ReportFeed, ReportNames {
     most: number;
   }): Promise<FedContacts>;
   /**
-   * Removes the contact, and all contacts merged with it, from every read except the counts of events. Later commits delete its
-   * events and reduce the counts, possibly after the promise resolves. A repeated request by contactUUID returns the progress.
+   * Removes a contact, and all contacts merged with it, from every read except event counts. Later commits delete its
+   * events and reduce the counts, possibly after the promise resolves. Repeat it by contactUUID to read the progress.
    */
   eraseContact(request: NewErasure): Promise<ErasureReceipt>;
 
   // Links, claims and merges
-  /** `contactUUID` is that of the named contact. */
   linkUser(
     request: NewStatement & Omit<NamedContact, 'account'>,
   ): Promise<{ exists: boolean; linkID: string; contactUUID: string }>;
   unlinkUser(request: NewStatement): Promise<{ exists: boolean; linkID: string }>;
-  /** Returns how many links changed. */
+  /** Returns the number of links that changed. */
   voidLinks(request: Change & { account: number; restore: boolean; links: LinkSelection }): Promise<number>;
   acceptClaim(request: Change & { account: number; claimID: string }): Promise<{ contactUUID: string }>;
   voidClaim(request: Change & { account: number; claimID: string; restore: boolean }): Promise<{ contactUUID: string }>;
@@ -300,47 +324,50 @@ export interface Store extends ReportFeed, ReportNames {
 
   // Refused requests
   /**
-   * Adds requests to their token's list. When the list is full, the sender with the most entries loses the oldest of them
-   * (rules/refused/eviction.ts). A request that names an erased contact is counted, but not stored.
+   * Adds requests to their token's list. If it is full, the oldest entries of the sender with the most are evicted
+   * (rules/refused/eviction.ts). A request that names an erased contact is counted but not stored.
    */
   keepRefused(batch: RefusedBatch): Promise<void>;
   /** Returns a page of the listed requests, oldest first. */
   listRefused(query: RefusedQuery): Promise<RefusedPage>;
-  /** Returns, for each token that ever had a request refused, how many are listed, evicted, erased and replayed. */
+  /** Returns, per token that ever had a request refused, how many are listed, evicted, erased and replayed. */
   countRefused(query: { account?: number | null }): Promise<RefusedCount[]>;
   /**
-   * Executes the write of a refused request and removes the request from the list, both or neither. When the write or any of
-   * its events is refused again, nothing changes. Returns undefined when the request is no longer listed.
+   * Executes the write of a refused request and removes it from the list, atomically. If the write or any of its events
+   * is refused again, nothing changes. Returns undefined if the request is no longer listed.
    */
   replayRefused(replay: RefusedReplay): Promise<ReplayedAnswer | undefined>;
-  /** Removes a request from its list without carrying it out; it counts as evicted. Returns whether it was listed. */
+  /** Removes a request from its list without executing it; it counts as evicted. Returns whether it was listed. */
   discardRefused(request: { readonly account: number; readonly refused: number } & Change): Promise<boolean>;
 
   // The store itself
-  /** Calls `listener` after each commit that stores events or may change owners. Returns a function that removes the listener. */
+  /**
+   * Calls `listener` after each commit that stores events or may change owners. Returns a function that removes the
+   * listener.
+   */
   onCommit(listener: () => void): () => void;
-  /** Resolves after a successful read. Throws when the database cannot serve, or a write found the disk full and it still is. */
+  /** Throws if the database cannot be read, or if the disk is still full after a write failed for lack of space. */
   check(): Promise<void>;
-  /** Returns what the store measures of itself, without reading rows. */
+  /** Returns the store's metrics, without reading rows. */
   measure(): Promise<StoreMeasures>;
   /** Waits for the operations in progress, then closes the database. */
   close(): Promise<void>;
 }
 
-/** Receives the failure of work that no request waits for, and what was not done. */
+/** Receives the failure of background work, and a message that describes the work. */
 export type OnFault = (error: unknown, message: string) => void;
 
-/** The request of an operation of the store. */
+/** The request type of a store operation. */
 export type RequestOf<Name extends keyof Store> = Parameters<Store[Name]>[0];
 
-/** The maker and the time of a change. */
+/** Who made a change, and when. */
 interface Change {
   /** The number of the token that makes the change; null or undefined: the command line. */
   readonly by?: number | null | undefined;
   readonly time: number;
 }
 
-/** The fields that a link and an unlink share. */
+/** The common fields of a link and an unlink. */
 interface NewStatement {
   readonly account: number;
   readonly token: number;
@@ -352,7 +379,7 @@ export type Attributes = readonly (readonly [attrID: string, attrValue: string])
 
 interface AuditQuery {
   readonly account?: number | undefined;
-  /** from ≤ time < to */
+  /** from ≤ time < to. */
   readonly from?: number | undefined;
   readonly to?: number | undefined;
   readonly action?: AuditAction | undefined;
@@ -365,7 +392,10 @@ interface AuditQuery {
 export interface AuditRecord {
   readonly action: AuditAction;
   readonly subject: AuditSubject;
-  /** The account whose log gets the entry: its number, its accountUUID, or (`accountOf`) one of its tokenIDs; none: the service. */
+  /**
+   * The account whose log gets the entry: by number, by accountUUID, or by one of its tokenIDs (`accountOf`); none: the
+   * service's.
+   */
   readonly account?: number | null | undefined;
   readonly accountUUID?: string;
   readonly accountOf?: string;
@@ -376,34 +406,34 @@ export interface AuditRecord {
 
 export interface AuditEntry extends Pick<AuditRecord, 'action' | 'subject' | 'time'> {
   readonly audit: number;
-  /** Null: the entry concerns the service, not an account. */
+  /** Null: an entry of the service's log. */
   readonly accountUUID: string | null;
   /** The tokenID of the token that made the change; null: the command line. */
   readonly actor: string | null;
-  /** The member who made it, in a session of the console; null: nobody who is or was one. */
+  /** The member who made the change in a console session; null: not made by a member. */
   readonly memberID: string | null;
 }
 
-/** A person who may sign in to the console of an account, or is invited. */
+/** A person who may sign in to an account's console, or who is invited to it. */
 export interface Member {
   readonly memberID: string;
   readonly emailaddress: string;
   readonly memberName: string;
   readonly kind: TokenKind;
   readonly createdTime: number;
-  /** When the last invitation was taken. */
+  /** When the latest invitation was accepted. */
   readonly joinedTime: number | null;
   readonly signedInTime: number | null;
   /** The number of passkeys. */
   readonly passkeys: number;
   readonly hasPassword: boolean;
-  /** When the open invitation ends. */
+  /** When the open invitation expires. */
   readonly invitationExpiresTime: number | null;
 }
 
 export interface NewInvitation extends Change {
   readonly account: number;
-  /** Of a new member. */
+  /** Used if the member is new. */
   readonly memberID: string;
   readonly emailaddress: string;
   readonly memberName?: string | undefined;
@@ -419,65 +449,64 @@ export interface Invitation extends Pick<Member, 'memberID' | 'emailaddress' | '
   readonly accountName: string;
 }
 
-/** What was revoked with a member: tokenIDs and shareIDs. */
+/** The tokenIDs and shareIDs that were revoked with a member. */
 export interface RevokedWithMember {
   readonly tokens: readonly string[];
   readonly shareLinks: readonly string[];
 }
 
-/** The access of a member: a token whose text nobody knows, which makes the member's sessions. */
+/** A member's access. */
 export interface SignedIn {
   readonly token: number;
   readonly tokenID: string;
   readonly kind: TokenKind;
 }
 
-/** What signing in needs to know of a member. */
+/** What a sign-in with a password checks. */
 export interface SigningIn extends SignedIn {
   readonly account: number;
   readonly memberID: string;
-  /** Whether the member has signed in from the network. */
+  /** Whether the member recently signed in from this network. */
   readonly isKnown: boolean;
-  /** The hash of the password, in the form that passwords.ts made. */
+  /** The password's hash, in the format of passwords.ts. */
   readonly password: string;
 }
 
-/** A passkey of a member. */
 export interface Passkey {
   readonly passkeyID: string;
   readonly passkeyName: string;
   /** In base64url. */
   readonly credentialID: string;
-  /** The ways in which browsers reach the authenticator, such as `internal`. */
+  /** WebAuthn transports, such as `internal`. */
   readonly transports: readonly string[];
   readonly createdTime: number;
   readonly lastUsedTime: number | null;
 }
 
 export interface NewPasskey extends Omit<Passkey, 'createdTime' | 'lastUsedTime'> {
-  /** The origin of the pages that made it: it signs in to no others. */
+  /** The origin that created the passkey. It signs in on this origin only. */
   readonly origin: string;
   /** A COSE key, in base64url. */
   readonly publicKey: string;
-  /** How many signatures the authenticator has counted; 0: it may not count. */
+  /** The authenticator's signature counter; always 0 if it does not count. */
   readonly counter: number;
 }
 
 /** A passkey with the access of its member. */
-export interface SigningInByPasskey
+export interface PasskeyCredentials
   extends SignedIn,
     Pick<NewPasskey, 'passkeyID' | 'origin' | 'publicKey' | 'counter'> {
   readonly account: number;
   readonly memberID: string;
 }
 
-/** The text of a challenge, which is remembered until it expires. */
+/** A WebAuthn challenge. Its answer is recorded until it expires, so that it works once. */
 export interface Challenge {
   readonly challenge: string;
   readonly expiresTime: number;
 }
 
-/** What a live token may act for. `account` is null for an operator's token. */
+/** What a live token may access. `account` is null for an operator token. */
 export interface Access {
   readonly token: number;
   readonly tokenID: string;
@@ -485,7 +514,7 @@ export interface Access {
   readonly account: number | null;
   readonly accountOrigin: readonly string[];
   readonly accountTimezone: string;
-  /** Whether events of browser tokens get labels. */
+  /** Whether events sent with browser tokens get labels. */
   readonly enrich: boolean;
 }
 
@@ -495,29 +524,28 @@ export interface NewToken {
   readonly tokenName: string;
   /** Hex SHA-256 of the token's text. */
   readonly hash: string;
-  /** The token's text, stored for browser tokens only: it is public. */
+  /** The token's text. Only a browser token's is stored: it is public. */
   readonly text: string | null;
   readonly time: number;
   /** The number of the token that creates it; null or undefined: the command line. */
   readonly createdBy?: number | null | undefined;
-  /** From this time on the token is not live. */
   readonly expiresTime?: number | null | undefined;
-  /** A session of the console: it ends when the token that creates it is revoked. */
+  /** A console session: it ends when the token that created it is revoked. */
   readonly session?: boolean | undefined;
 }
 
 export interface CatalogueEntry {
-  /** Null, for an event with a name: the ID that is listed under the name, or a new one. */
+  /** Null, for an event with a name: use the ID listed under the name, or a new one. */
   readonly id: string | null;
-  /** Default: the present name; for a new entry, the ID. */
+  /** Default: the current name; for a new entry, the ID. */
   readonly name?: string | undefined;
-  /** May a browser token use it? Default: the present value; for a new entry, true. */
+  /** Whether browser tokens may use it. Default: the current value; for a new entry, true. */
   readonly browser?: boolean | undefined;
-  /** For attributes only. */
+  /** Attributes only. */
   readonly type?: string | undefined;
-  /** Removes the entry from the catalogue, if it is listed. Events and contacts that use the ID are not changed. */
+  /** Removes the entry if it is listed. Events and contacts that use the ID do not change. */
   readonly remove?: boolean | undefined;
-  /** Removes the entry although contacts or events use it: only the caller asks about uses. */
+  /** Removes the entry even if contacts or events use it. The store does not check this; the caller does. */
   readonly force?: boolean | undefined;
 }
 
@@ -526,14 +554,14 @@ export interface ListedEntry {
   readonly id: string;
   readonly name: string;
   readonly browser: boolean;
-  /** Only browser tokens used it. */
+  /** Whether only browser tokens have used it. */
   readonly byBrowser: boolean;
   readonly type: string;
-  /** The ID of the entry that stands for it; null: it is not merged. */
+  /** The ID of the kept entry; null: not merged. */
   readonly mergedInto: string | null;
 }
 
-/** A merge of the entry `otherID` into the entry `id`. */
+/** Merges the entry `otherID` into the entry `id`. */
 export interface EntryMerge extends Change {
   readonly account: number;
   readonly kind: CatalogueKind;
@@ -544,18 +572,18 @@ export interface EntryMerge extends Change {
 export interface SavedSegment {
   /** In canonical form (`canonicalName` of the contract). */
   readonly segmentName: string;
-  /** JSON of a checked filter, as it was sent; at most `limits.segmentBytes`. */
+  /** A validated filter, as the JSON that was sent; at most `limits.segmentBytes`. */
   readonly filter: string;
   readonly createdTime: number;
   readonly updatedTime: number;
 }
 
-/** A page of reports of the console under a name. */
+/** A named report page of the console. */
 export interface SavedView {
   /** In canonical form (`canonicalName` of the contract). */
   readonly viewName: string;
   readonly page: ViewPage;
-  /** The query of its address. */
+  /** The query string of the page's URL. */
   readonly query: string;
   readonly createdTime: number;
   readonly updatedTime: number;
@@ -570,7 +598,7 @@ interface ShareLink {
 
 export interface NewShareLink extends ShareLink, Change {
   readonly account: number;
-  /** JSON of what the link shows (http/operations/reports/shared-view.ts). */
+  /** What the link shows, as JSON (http/operations/reports/shared-view.ts). */
   readonly view: string;
   /** The hex SHA-256 of the link's secret. */
   readonly hash: string;
@@ -587,12 +615,12 @@ export interface OpenedShareLink extends ShareLink {
 }
 
 export interface ListedShareLink extends ShareLink {
-  /** null, unless views are asked for: they are long. */
+  /** Null unless `views` was set: views are long. */
   readonly view: string | null;
   readonly createdTime: number;
-  /** The tokenID of the token that made it; null: the command line. */
+  /** The tokenID of the token that created it; null: the command line. */
   readonly createdBy: string | null;
-  /** The member who made it, in a session of the console. */
+  /** The member who created it in a console session. */
   readonly memberID: string | null;
   readonly lastUsedTime: number | null;
 }
@@ -602,9 +630,9 @@ export type CatalogueKind = (typeof catalogueKinds)[number];
 export type Catalogues = Readonly<Partial<Record<CatalogueKind, readonly CatalogueEntry[]>>>;
 
 export interface CatalogueSettings {
-  /** Whether IDs that are not listed are refused. */
+  /** Whether unlisted IDs are refused. */
   readonly strict: boolean;
-  /** Whether a browser token adds the profiles, tags and attributes that it uses to the catalogues. */
+  /** Whether browser tokens add the profiles, tags and attributes that they use to the catalogues. */
   readonly browserCatalogue: boolean;
 }
 
@@ -612,9 +640,9 @@ interface AccountSettings extends CatalogueSettings {
   readonly accountName: string;
   readonly accountOrigin: readonly string[];
   readonly accountTimezone: string;
-  /** A code of ISO 4217; '' for none. */
+  /** An ISO 4217 code; '' for none. */
   readonly accountCurrency: string;
-  /** Whether events of browser tokens get labels. */
+  /** Whether events sent with browser tokens get labels. */
   readonly enrich: boolean;
 }
 
@@ -625,16 +653,16 @@ export interface NewAccount extends AccountSettings, Change {
   readonly contacts: readonly AccountContact[];
 }
 
-type Given<Settings> = { readonly [Name in keyof Settings]?: Settings[Name] | undefined };
+type Optional<Settings> = { readonly [Name in keyof Settings]?: Settings[Name] | undefined };
 
-/** Settings that are not given keep their values. */
-export interface AccountChange extends Change, Given<AccountSettings> {
+/** Undefined settings do not change. */
+export interface AccountChange extends Change, Optional<AccountSettings> {
   readonly account: number;
   readonly catalogues: Catalogues;
   readonly contacts: readonly AccountContact[];
 }
 
-/** A contact in the body of an account request: changed when it exists, otherwise created with `newContactUUID`. */
+/** A contact in an account request: updated if it exists, otherwise created with `newContactUUID`. */
 export type AccountContact = Omit<ContactChange, 'account' | 'time'> & { readonly newContactUUID: string };
 
 export type ContactOutcome =
@@ -665,23 +693,23 @@ export interface TokenDetail extends Pick<NewToken, 'tokenID' | 'kind' | 'tokenN
   readonly createdBy: string | null;
   readonly expiresTime: number | null;
   readonly session: boolean;
-  /** Of a member's access, and of its sessions: the member. */
+  /** The member, if this is a member's access or session. */
   readonly memberID: string | null;
   /** The start of the hour in which the token was last used. */
   readonly lastUsedTime: number | null;
   readonly revokedTime: number | null;
 }
 
-/** How far the deletion of an account is. */
+/** The progress of an account's deletion. */
 export interface AccountDeletion {
   readonly accountUUID: string;
-  /** How many events this call deleted. */
+  /** The number of events that this call deleted. */
   readonly deletedEvents: number;
   readonly pauseMilliseconds: number;
   readonly isGone: boolean;
 }
 
-/** A token and its account, which is null for an operator's token. */
+/** A token and its account, which is null for an operator token. */
 export interface ListedToken extends TokenDetail {
   readonly token: number;
   readonly accountUUID: string | null;
@@ -692,7 +720,7 @@ export interface ListedToken extends TokenDetail {
 export interface Asker {
   readonly account: number;
   readonly token: number;
-  /** It is a browser token: it names contacts by handles, and the values that it sends become claims. */
+  /** Whether it is a browser token: it identifies contacts by handles, and the values that it sends become claims. */
   readonly browser: boolean;
 }
 
@@ -700,30 +728,30 @@ export interface EventValues {
   readonly eventID: number;
   readonly eventUUID: string;
   readonly eventTime: number;
-  /** The client's time was not believable; eventTime is the received time. */
+  /** Whether the client's time was implausible and eventTime is the received time instead. */
   readonly timeReplaced: boolean;
   readonly attributes: Attributes;
 }
 
 export interface NewEvent extends Omit<EventValues, 'eventID'> {
-  /** Null: `eventName` names the kind of event. */
+  /** Null: `eventName` identifies the event definition. */
   readonly eventID: number | null;
-  /** In canonical form (`canonicalName` of the contract). A name that is not listed gets an ID, in the same transaction. */
+  /** In canonical form (`canonicalName` of the contract). An unlisted name gets an ID in the same transaction. */
   readonly eventName: string | null;
-  /** Whether the name may be listed, if there is room. An unlisted name is stored as an attribute (unlisted-names.ts). */
+  /** Whether the name may be added to the catalogue. Otherwise it is stored as an attribute (unlisted-names.ts). */
   readonly mayAddName: boolean;
   readonly userUUID: string | null;
-  /** From a browser token, a handle. */
+  /** A handle if a browser token sent the event. */
   readonly contactUUID: string | null;
-  /** Names the contact when `contactUUID` is null; never from a browser token. */
+  /** Identifies the contact if `contactUUID` is null; never sent by a browser token. */
   readonly externalID: string | null;
 }
 
 export interface EventBatch extends Asker {
   readonly receivedTime: number;
   /**
-   * Whether `receivedTime` is simulated, as in sample data: an early one is then no sign that the clock was set back. Only SQLite
-   * needs it, whose accounts share one day.
+   * Whether `receivedTime` is simulated, as in sample data: an earlier time then does not mean that the clock was set
+   * back. Only SQLite needs it, because its accounts share one current day.
    */
   readonly isPast?: boolean;
   readonly events: readonly NewEvent[];
@@ -737,23 +765,23 @@ export type EventOutcome =
 export interface EventQuery {
   readonly account: number;
   readonly userUUID?: string | undefined;
-  /** Only events that this contact owns. The contactUUID names it, or else the external ID. */
+  /** Only events owned by this contact; `externalID` is used if there is no contactUUID. */
   readonly contactUUID?: string | undefined;
   readonly externalID?: string | undefined;
   readonly eventID?: number | undefined;
-  /** Only events of the lowest ID that is listed under this name now, or else those that were stored under the unlisted name. */
+  /** Only events with the lowest ID now listed under this name; if none is, events stored under the unlisted name. */
   readonly eventName?: string | undefined;
   readonly attrID?: string | undefined;
   readonly attrValue?: string | undefined;
-  /** Leaves out events with the robot mark. */
+  /** Excludes events with the robot mark. */
   readonly withoutRobots?: boolean | undefined;
-  /** Returns events with the IDs that were sent, those of merged entries too. */
+  /** Returns IDs as they were sent, including those of merged entries. */
   readonly asSent?: boolean | undefined;
-  /** from ≤ eventTime < to */
+  /** from ≤ eventTime < to. */
   readonly from?: number | undefined;
   readonly to?: number | undefined;
   readonly order: 'asc' | 'desc';
-  /** Only events beyond this sequence, in the order of `order`. */
+  /** Only events after this sequence; before it if `order` is `desc`. */
   readonly beyond?: number | undefined;
   readonly limit: number;
 }
@@ -771,17 +799,20 @@ export interface StoredEvent extends EventValues {
     readonly linkID: string | null;
     readonly verified: boolean | null;
     readonly claimID: string | null;
-    /** The contactUUID that the link or event names, when that contact is merged into the owner. */
+    /** The contactUUID in the link or event, if that contact was merged into the owner. */
     readonly mergedFrom: string | null;
   };
 }
 
-/** A page may hold fewer than `limit` events, or none, although more follow: examined events and returned bytes are bounded. */
+/**
+ * A page may have fewer than `limit` events, or none, even if more follow: examined events and returned bytes are
+ * bounded.
+ */
 export interface EventPage {
   readonly events: readonly StoredEvent[];
-  /** `beyond` of the next page; null when no more events exist now. */
+  /** `beyond` of the next page; null if there are no more events for now. */
   readonly next: number | null;
-  /** Every event up to this sequence was examined: a client that follows new events continues beyond it. */
+  /** All events up to this sequence were examined. To follow new events, continue from here. */
   readonly through: number;
 }
 
@@ -798,9 +829,9 @@ export interface CountQuery {
   readonly eventID?: number | undefined;
   /** As in EventQuery. */
   readonly eventName?: string | undefined;
-  /** Ascending, at least two, each a multiple of a quarter of an hour. */
+  /** At least two, ascending, each a multiple of 15 minutes. */
   readonly edges: readonly number[];
-  /** Leaves out events with the robot mark. Slower: it reads each event, not the stored rollups. */
+  /** Excludes events with the robot mark. Slower: reads each event instead of the rollups. */
   readonly withoutRobots?: boolean | undefined;
   readonly users: boolean;
 }
@@ -809,7 +840,7 @@ export interface CountBucket {
   readonly users?: number;
 }
 
-/** The names of a contact. The first that is given names it: contactUUID, external ID, address. */
+/** Identifies a contact by the first of these that is set: contactUUID, external ID, address. */
 export interface NamedContact {
   readonly account: number;
   readonly contactUUID?: string | undefined;
@@ -818,7 +849,7 @@ export interface NamedContact {
   readonly address?: string | undefined;
 }
 
-/** As NamedContact, for a contact that is or was merged into another one. */
+/** Like NamedContact, for the contact that is or was merged into another. */
 export interface NamedOther {
   readonly otherContactUUID?: string | undefined;
   readonly otherExternalID?: string | undefined;
@@ -826,25 +857,28 @@ export interface NamedOther {
 }
 
 export interface NewContact extends Asker {
-  /** The user to link. Null, which takes a server token and no requestUUID: none. */
+  /** The user to link; null: none. Null requires a server token and no requestUUID. */
   readonly userUUID: string | null;
-  /** At least one of the two is given. `address` is canonical (parseAddress). */
+  /** At least one of the two is set. `address` is canonical (parseAddress). */
   readonly externalID?: string | undefined;
   readonly address?: string | undefined;
-  /** The other fields that are not empty. */
+  /** The other nonempty fields. */
   readonly fields: Readonly<Partial<Record<PlainField, string>>>;
   readonly tags: readonly string[];
   readonly attributes: Attributes;
-  /** The request came with a server token, or a valid contactProof of the address, or without one of the external ID. */
+  /**
+   * Whether it was sent with a server token, or a valid contactProof for the address or, if there is none, the external
+   * ID.
+   */
   readonly verified: boolean;
   readonly requestUUID: string | null;
-  /** Used when a new contact, or a new handle, is created. */
+  /** Used if a contact or a handle is created. */
   readonly newContactUUID: string;
   readonly newHandle: string;
   readonly time: number;
 }
 
-/** The names that are given beside the one that names the contact are new values: an external ID, null to clear it; an address. */
+/** Keys other than the one that identifies the contact are new values; a null external ID clears it. */
 export interface ContactChange extends NamedContact {
   /** Null clears a field. */
   readonly fields: Readonly<Partial<Record<PlainField, string | null>>>;
@@ -854,19 +888,19 @@ export interface ContactChange extends NamedContact {
   readonly attributes: readonly (readonly [attrID: string, attrValue: string | null])[];
   readonly contactStatus?: ContactStatus | undefined;
   readonly time: number;
-  /** As in Change. */
+  /** See Change. */
   readonly by?: number | null | undefined;
 }
 
 export interface ContactQuery extends Asker, NamedContact {
   readonly include: readonly ('claim' | 'link' | 'merge')[];
-  /** Returns values with the IDs that are stored, those of merged entries too. */
+  /** Returns IDs as stored, including those of merged entries. */
   readonly asSent?: boolean | undefined;
-  /** Only claims and links beyond these. */
+  /** Only claims and links after these. */
   readonly beyond?: ListEnds | undefined;
 }
 
-/** The ends of a page of a contact's claims and of a page of its links; null: no more follow. */
+/** Where a page of a contact's claims and links ends; null: no more follow. */
 export interface ListEnds {
   readonly claim: number | null;
   readonly link: number | null;
@@ -885,12 +919,12 @@ export interface ContactRecord {
 export interface ContactDetail extends ContactRecord {
   readonly tags: readonly { tagID: string; tagName: string; opt: boolean }[];
   readonly attributes: Attributes;
-  /** A page of claims, oldest first (contact-lists.ts), and the count of all; likewise links. */
+  /** A page of claims, oldest first (contact-lists.ts), and the total count; likewise for links. */
   readonly claims?: readonly ClaimDetail[];
   readonly claimCount?: number;
   readonly links?: readonly LinkDetail[];
   readonly linkCount?: number;
-  /** The contacts that are merged into this one, on the first page: the newest merges, oldest first, and the count of all. */
+  /** The latest merges into this contact, oldest first, and the total count. On the first page only. */
   readonly merges?: readonly MergeDetail[];
   readonly mergeCount?: number;
   readonly next?: ListEnds;
@@ -901,18 +935,18 @@ export interface ClaimDetail
   readonly claimID: string;
   readonly userUUID: string;
   readonly tokenID: string;
-  /** The link that the claim made; '' when the user was already linked to the contact. */
+  /** The link that the claim created; '' if the user was already linked to the contact. */
   readonly linkID: string;
   readonly state: 'open' | 'accepted' | 'voided';
   readonly tags: readonly string[];
   readonly attributes: Attributes;
 }
 
-/** A contact that another one answers for, with the values of its own record. */
+/** A merged contact, with the values of its own record. */
 export interface MergeDetail {
   readonly contactUUID: string;
   readonly fields: Readonly<Record<ContactField, string>>;
-  /** The contact that it was merged into, which may be merged itself. */
+  /** The contact that it was merged into, which may itself be merged. */
   readonly intoContactUUID: string;
   readonly mergedTime: number;
 }
@@ -924,37 +958,36 @@ export interface LinkDetail {
   readonly linkTime: number;
   readonly verified: boolean;
   readonly voided: boolean;
-  /** Whether the link is the one that says who its user is now. */
+  /** Whether this link decides which contact its user is now. */
   readonly current: boolean;
 }
 
 export interface ContactSearch {
   readonly account: number;
-  /** A part of the e-mail address or of "first name, space, last name"; case is ignored. */
+  /** A case-insensitive substring of the e-mail address or of "first name, space, last name". */
   readonly text?: string | undefined;
   readonly externalID?: string | undefined;
   readonly address?: string | undefined;
   readonly contactProfileID?: string | undefined;
   readonly contactTagID?: string | undefined;
-  /** An attribute that the contact has, with this value or, without `attrValue`, with any. */
+  /** Contacts with this attribute; without `attrValue`, with any value. */
   readonly attrID?: string | undefined;
   readonly attrValue?: string | undefined;
-  /** createdFrom <= createdTime < createdTo. */
+  /** createdFrom ≤ createdTime < createdTo. */
   readonly createdFrom?: number | undefined;
   readonly createdTo?: number | undefined;
   readonly contactStatus?: string | undefined;
-  /** seenFrom <= lastSeenTime < seenTo. */
+  /** seenFrom ≤ lastSeenTime < seenTo. */
   readonly seenFrom?: number | undefined;
   readonly seenTo?: number | undefined;
-  /** The order: by createdTime (default) or lastSeenTime, then by contact. Contacts that were never seen come first. */
+  /** Sorts by createdTime (default) or lastSeenTime, then by contact. Contacts that were never seen sort first. */
   readonly sort?: 'created' | 'seen' | undefined;
   readonly descending?: boolean | undefined;
   readonly limit: number;
-  /** Only contacts beyond this place of the order. */
+  /** Only contacts beyond this position in the sort order. */
   readonly beyond?: SearchEnd | undefined;
 }
 
-/** A condition on a contact, as in a search. */
 export type ContactCondition = Pick<
   ContactSearch,
   | 'contactProfileID'
@@ -969,13 +1002,13 @@ export type ContactCondition = Pick<
 >;
 
 export interface FedContacts {
-  /** For each condition, the numbers of the contacts that meet it, in any order, each once. */
+  /** Per condition, the distinct row numbers of the matching contacts, in any order. */
   readonly contacts: readonly Float64Array[];
   /** `beyond` of the next query; null after the last contact. */
   readonly next: SearchEnd | null;
 }
 
-/** A place in the order of a search: the key of its order, in milliseconds or days, and a contact. */
+/** A position in a search's sort order: the sort key, in milliseconds or days, and a contact. */
 export interface SearchEnd {
   readonly key: number;
   readonly contact: number;
@@ -983,8 +1016,8 @@ export interface SearchEnd {
 
 export interface FoundContact extends ContactDetail {
   /**
-   * The first millisecond of the last day (UTC) on which an event was received that is the contact's; null: there was none. A day on
-   * which a browser went from one contact to another counts for both.
+   * The start of the last day (UTC) on which one of the contact's events was received; null: none. If a browser
+   * switched from one contact to another, that day counts for both.
    */
   readonly lastSeenTime: number | null;
 }
@@ -994,18 +1027,18 @@ export interface FoundContacts {
   readonly next: SearchEnd | null;
 }
 
-/** The writes that are stored on the list of refused requests when they are refused for their content. */
+/** The writes that are listed as refused requests if they are refused for their content. */
 export const keptOperations = ['logEvent', 'logEvents', 'createContact', 'updateContact'] as const;
 export type KeptOperation = (typeof keptOperations)[number];
 
-/** The fields as the client sent them; or the text of a request that could not be parsed into fields. */
+/** The fields as the client sent them; the raw text if it could not be parsed. */
 export type RefusedInput = Readonly<Record<string, unknown>> | string;
 
 export interface NewRefusedRequest {
   readonly operation: KeptOperation;
   /** The request without its tokens. */
   readonly input: RefusedInput;
-  /** The e-mail address that the request names, canonical (parseAddress). */
+  /** The request's e-mail address, canonical (parseAddress). */
   readonly address: string | null;
   readonly code: ErrorCode;
   readonly field?: string | undefined;
@@ -1017,16 +1050,16 @@ export interface RefusedBatch {
   readonly token: number;
   /** When the requests were received. */
   readonly time: number;
-  /** The number by which the server distinguishes senders; 0 when the sender is not known. */
+  /** Distinguishes senders; 0: unknown. */
   readonly sender: number;
-  /** Whether a robot sent the requests, by its user agent. */
+  /** Whether a robot sent the requests, according to the user agent. */
   readonly robot?: boolean;
   readonly requests: readonly NewRefusedRequest[];
 }
 
 export interface RefusedQuery {
   readonly account?: number | null;
-  /** Only requests beyond this number. */
+  /** Only requests after this number. */
   readonly beyond: number;
   readonly limit: number;
 }
@@ -1040,10 +1073,10 @@ export interface RefusedRequest extends Pick<NewRefusedRequest, 'operation' | 'i
   readonly tokenKind: TokenKind;
   /** Null except for a browser token, which is public. */
   readonly tokenText: string | null;
-  /** '' when no single field is at fault. */
+  /** '' if no single field is at fault. */
   readonly field: string;
   readonly refusedTime: number;
-  /** Whether a robot sent the request, by its user agent. */
+  /** Whether a robot sent the request, according to the user agent. */
   readonly robot: boolean;
 }
 
@@ -1052,7 +1085,7 @@ export interface RefusedPage {
   readonly next: number | null;
 }
 
-/** The number of a token's refused requests is listed + evicted + erased + replayed. */
+/** All refused requests of a token: listed + evicted + erased + replayed. */
 export interface RefusedCount extends Pick<RefusedRequest, 'accountUUID' | 'tokenID' | 'tokenKind'> {
   readonly listed: number;
   readonly listedBytes: number;
@@ -1061,7 +1094,7 @@ export interface RefusedCount extends Pick<RefusedRequest, 'accountUUID' | 'toke
   readonly replayed: number;
 }
 
-/** The write runs as the token `tokenID`; the audit entry names that token. */
+/** The write runs as the token `tokenID`, which the audit entry names. */
 export type RefusedReplay = ReplayedWrite & {
   readonly refused: number;
   readonly tokenID?: string;
@@ -1073,11 +1106,11 @@ export type ReplayedWrite =
   | { readonly write: 'createContact'; readonly request: NewContact }
   | { readonly write: 'updateContact'; readonly request: ContactChange };
 
-/** The result of the write of the same name. */
+/** The result of the replayed write. */
 export type ReplayedAnswer = Awaited<ReturnType<Store[ReplayedWrite['write']]>>;
 
 export interface NewErasure extends NamedContact, Change {
-  /** Does not erase events that the contact owns only by a claimed link. */
+  /** Keeps events that the contact owns only through a claimed link. */
   readonly verifiedOnly?: boolean | undefined;
 }
 
@@ -1088,7 +1121,7 @@ export interface ErasureReceipt {
   readonly complete: boolean;
 }
 
-/** One link, or all that a token claimed in a span of time (from ≤ time < to), except those verified or accepted since. */
+/** One link, or all links that a token claimed (from ≤ time < to), except those verified or accepted since. */
 export type LinkSelection =
   | { readonly linkID: string }
   | { readonly tokenID: string; readonly from?: number | undefined; readonly to?: number | undefined };

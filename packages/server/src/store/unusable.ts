@@ -1,4 +1,4 @@
-/** The database cannot be served: it belongs to another program or a newer version, is damaged, or is in use. It is unchanged. */
+/** The database cannot be used: another program's, written by a newer version, damaged, or locked. It is unchanged. */
 export class StoreUnusable extends Error {
   override readonly name = 'StoreUnusable';
 }

@@ -11,7 +11,7 @@ beforeEach(async () => {
 });
 afterEach(() => Promise.all(stores.map((store) => store.close())));
 
-test('two accounts are the same when each event of them is, beyond the first page as well', async () => {
+test('detects a difference in any event, including one after the first page', async () => {
   const request = newAccount({ tokens: [newToken('server')] });
   const receivedTime = nextStart();
   const log = (store: Store, events: NewEvent[]) =>

@@ -1,4 +1,4 @@
-/** Digests of all that a store returns for an account, to compare the contents of two stores. */
+/** Digests an account's data, to compare the contents of two stores. */
 import { createHash } from 'node:crypto';
 import type { ContactDetail, FoundContacts, ListEnds, SearchEnd, Store } from './store.ts';
 
@@ -13,15 +13,15 @@ const toText = (value: unknown): string =>
   );
 
 /**
- * Digests an account's settings, segments, and all its events and contacts, as reads return them, with owners, links and claims.
- * `checksum` is the SHA-256 of all results, hex.
+ * Digests an account's settings, segments, views, share links, events and contacts, as reads return them. `checksum` is
+ * the hex SHA-256 of all results.
  */
 export const digestAccount = async (
   store: Store,
   { account, accountUUID }: { account: number; accountUUID: string },
 ) => {
   const hash = createHash('sha256');
-  const add = (answer: unknown) => hash.update(toText(answer));
+  const add = (result: unknown) => hash.update(toText(result));
   // `storedBytes` is an estimate that differs between the drivers.
   const { storedBytes, ...detail } = await store.getAccount(account);
   add(detail);
@@ -41,10 +41,10 @@ export const digestAccount = async (
   for (let beyond: SearchEnd | null | undefined; beyond !== null; ) {
     const page: FoundContacts = await store.searchContact({ account, limit: perPage, beyond });
     for (const { contactUUID } of page.contacts) {
-      const asker = { account, token: 0, browser: false, include: ['claim', 'link', 'merge'] as const };
+      const caller = { account, token: 0, browser: false, include: ['claim', 'link', 'merge'] as const };
       let after: ListEnds | undefined;
       do {
-        const contact: ContactDetail = await store.getContact({ ...asker, contactUUID, beyond: after });
+        const contact: ContactDetail = await store.getContact({ ...caller, contactUUID, beyond: after });
         add(contact);
         after = contact.next;
       } while (after && (after.claim !== null || after.link !== null));

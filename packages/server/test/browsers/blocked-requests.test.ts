@@ -1,4 +1,4 @@
-/** A visitor with a blocker: what the tracker asks for passes, by a tag of today; by one with the old names nothing arrives. */
+/** A visitor with a blocker: requests of the current script tag pass; those with the old names are blocked. */
 import { type Client, createClient } from '@firsthand/client';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
@@ -10,14 +10,14 @@ import { createAccount, serveHere } from '../fixtures/serving.ts';
 describe('a visitor with a blocker, in Chromium', () => {
   let browser: Browser;
   beforeAll(async () => {
-    // Pages of other hosts may else not send to a server on this machine.
+    // Chromium blocks requests from other hosts to a server on this machine by default.
     browser = await launchChromium('--disable-features=LocalNetworkAccessChecks');
   });
   afterAll(() => browser?.close());
 
   const kinds: Readonly<Record<string, 'script' | 'image' | 'xhr'>> = { script: 'script', image: 'image' };
 
-  /** Opens a page that logs an event, names a contact and holds a picture. Returns the addresses of its requests. */
+  /** Opens a page that logs an event, creates a contact and shows an image. Returns the paths of its requests. */
   const visit = async (tag: string, picture: string) => {
     const context = await browser.newContext();
     onTestFinished(() => context.close());
@@ -49,7 +49,7 @@ describe('a visitor with a blocker, in Chromium', () => {
     ['/main.js', undefined, '/update', '/form', '/picture'],
     ['/assets/shop.js', undefined, '/assets/update', '/assets/form', '/assets/picture'],
     ['/assets/shop.js', '/x/', '/x/update', '/x/form', '/x/picture'],
-  ])('is heard with the script %s and the API below %s', async (trackerPath, apiPrefix, update, form, picture) => {
+  ])('is tracked with the script %s and the API below %s', async (trackerPath, apiPrefix, update, form, picture) => {
     const { url } = await serveHere({ TRACKER_PATH: trackerPath, ...(apiPrefix && { API_PREFIX: apiPrefix }) });
     const { browserTokenUUID: token, serverTokenUUID } = await createAccount(url);
     const api = createClient({ url, token: serverTokenUUID });
@@ -61,7 +61,7 @@ describe('a visitor with a blocker, in Chromium', () => {
     expect(blocked).toEqual([]);
   });
 
-  test('is not heard by the old names', async () => {
+  test('is not tracked with the old names', async () => {
     const { url } = await serveHere();
     const { browserTokenUUID: token } = await createAccount(url);
     const image = `${url}/logEvent?tokenUUID=${token}&eventID=8&userUUID=a-mail-reader-of-the-shop`;

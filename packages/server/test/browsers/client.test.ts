@@ -8,7 +8,7 @@ import { createAccount, serveHere, userUUID } from '../fixtures/serving.ts';
 
 declare const client: { createClient: typeof createClient };
 
-test('a page of another origin logs events, and reads by handle, with a browser token and no other', async () => {
+test('lets a page of another origin log events and read by handle, but only with a browser token', async () => {
   const { url } = await serveHere();
   const elsewhere = await serveHere();
   const { browserTokenUUID, serverTokenUUID } = await createAccount(url);
@@ -25,14 +25,14 @@ test('a page of another origin logs events, and reads by handle, with a browser 
     const page = await browser.newPage();
     await page.goto(`${elsewhere.url}/healthz`);
     await page.addScriptTag({ content: bundle.outputFiles[0]?.text ?? '' });
-    const told = await page.evaluate(
+    const result = await page.evaluate(
       async ([url, browserToken, serverToken, userUUID]) => {
         const here = client.createClient({ url, token: browserToken });
         const logged = await here.logEvent({ eventID: 3, userUUID, eventTime: new Date() });
         const contactEmailaddress = 'ann@shop.example';
-        const made = await here.createContact({ userUUID, contactEmailaddress, contactProfileID: 'customer' });
-        const { contact } = await here.getContact({ contactUUID: made.contactUUID });
-        const codeOf = (asked: Promise<unknown>) => asked.then(String, ({ code }: { code: string }) => code);
+        const created = await here.createContact({ userUUID, contactEmailaddress, contactProfileID: 'customer' });
+        const { contact } = await here.getContact({ contactUUID: created.contactUUID });
+        const codeOf = (request: Promise<unknown>) => request.then(String, ({ code }: { code: string }) => code);
         return {
           status: logged.status,
           address: contact.contactEmailaddress,
@@ -42,8 +42,8 @@ test('a page of another origin logs events, and reads by handle, with a browser 
       },
       [url, browserTokenUUID, serverTokenUUID, userUUID] as const,
     );
-    // Pages may not read the responses of other operations: for the client the service is not there.
-    expect(told).toEqual({
+    // Pages can't read the responses of other operations (CORS), so the client reports the service as unreachable.
+    expect(result).toEqual({
       status: '200',
       address: 'ann@shop.example',
       secret: 'server_token_in_browser',

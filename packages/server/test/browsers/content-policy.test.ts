@@ -3,14 +3,14 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { launchChromium } from '../../../tracker/test/chromium.ts';
 import { serveHere } from '../fixtures/serving.ts';
 
-describe('the content policy of the demo page', () => {
+describe('the Content Security Policy of the demo page', () => {
   let browser: Browser;
   beforeAll(async () => {
     browser = await launchChromium();
   });
   afterAll(() => browser?.close());
 
-  it('the demo page does nothing that its policy forbids, and what is smuggled into it does nothing', async () => {
+  it('allows everything the page does, and blocks injected scripts and requests', async () => {
     const { url } = await serveHere({}, { demo: true });
     const context = await browser.newContext();
     onTestFinished(() => context.close());
@@ -25,7 +25,7 @@ describe('the content policy of the demo page', () => {
     expect(complaints).toEqual([]);
     expect(sent.filter((referer) => referer !== undefined)).toEqual([]);
 
-    // As text, because it is the page's code and not ours.
+    // A string, because it runs in the page.
     const ran = await page.evaluate(`(async () => {
       const script = document.createElement('script');
       script.textContent = 'globalThis.smuggled = "a script"';

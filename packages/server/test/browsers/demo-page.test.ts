@@ -11,7 +11,7 @@ describe('the panel of the demo page', () => {
   });
   afterAll(() => browser?.close());
 
-  /** The demo page, on a server of its own; `complaints` is what the browser found wrong with it. */
+  /** Opens the demo page of a new server. `complaints` collects errors and console messages. */
   const open = async (env: Readonly<Record<string, string>> = {}, headers: Record<string, string> = {}) => {
     const { url, close } = await serveHere(env, { demo: true });
     const context = await browser.newContext({ extraHTTPHeaders: headers });
@@ -25,7 +25,7 @@ describe('the panel of the demo page', () => {
   };
 
   const textOf = (page: Page, selector: string) => page.locator(selector).textContent();
-  const says = (page: Page, selector: string) => expect.poll(() => textOf(page, selector));
+  const expectText = (page: Page, selector: string) => expect.poll(() => textOf(page, selector));
 
   const join = async (page: Page, name: string, address: string) => {
     await page.getByLabel('First name').fill(name);
@@ -33,16 +33,16 @@ describe('the panel of the demo page', () => {
     await page.getByRole('button', { name: 'Join' }).click();
   };
 
-  it('says whose the events are, before and after the form is sent, and after logging out', async () => {
+  it('shows whose the events are, before and after the form is sent, and after logging out', async () => {
     const { page, complaints } = await open({ BASE_PATH: '/base' });
     await page.getByRole('button', { name: 'Add to basket: Morning cup' }).click();
     await expect.poll(() => page.locator('.owner').allInnerTexts()).toEqual(['anonymous', 'anonymous']);
-    await says(page, '#name').toMatch(/^Anonymous/);
+    await expectText(page, '#name').toMatch(/^Anonymous/);
     const user = await textOf(page, '#user');
 
     await join(page, 'Ann', 'ann@shop.example');
     await expect.poll(() => page.locator('.owner').allInnerTexts()).toEqual(['Ann', 'Ann', 'Ann']);
-    await says(page, '#name').toBe('Ann, ann@shop.example');
+    await expectText(page, '#name').toBe('Ann, ann@shop.example');
     expect(await page.locator('.past').allInnerTexts()).toEqual([
       '',
       'logged while anonymous',
@@ -51,43 +51,43 @@ describe('the panel of the demo page', () => {
     expect(await textOf(page, '#user')).toBe(user);
 
     await page.getByRole('button', { name: 'Log out' }).click();
-    await says(page, '#user').not.toBe(user);
+    await expectText(page, '#user').not.toBe(user);
     await expect.poll(() => page.locator('.owner').allInnerTexts()).toEqual(['anonymous']);
-    expect(complaints, 'its own policy allows all that it does').toEqual([]);
+    expect(complaints, 'its policy allows everything it does').toEqual([]);
   });
 
-  it('shows text as text, whatever it says', async () => {
+  it('shows markup as text', async () => {
     const { page, complaints } = await open();
     await join(page, '<img src=x onerror=alert(1)>', 'ann@shop.example');
-    await says(page, '#name').toBe('<img src=x onerror=alert(1)>, ann@shop.example');
+    await expectText(page, '#name').toBe('<img src=x onerror=alert(1)>, ann@shop.example');
     expect(await page.locator('img').count()).toBe(0);
     expect(complaints).toEqual([]);
   });
 
-  it('says what is wrong with an e-mail address', async () => {
+  it('explains what is wrong with an e-mail address', async () => {
     const { page } = await open();
     await join(page, 'Ann', '');
-    await says(page, '#said').toMatch(/^An e-mail address is needed/);
+    await expectText(page, '#said').toMatch(/^Enter an e-mail address/);
     await join(page, 'Ann', 'ann');
-    await says(page, '#said').toMatch(/contactEmailaddress/);
-    await says(page, '#name').toMatch(/^Anonymous/);
+    await expectText(page, '#said').toMatch(/contactEmailaddress/);
+    await expectText(page, '#name').toMatch(/^Anonymous/);
   });
 
-  it('goes on when the server is started anew', async () => {
+  it('reconnects after the server restarts', async () => {
     const { env } = temporaryDatabase();
     const first = await open(env);
     await expect.poll(() => first.page.locator('.row').count()).toBe(1);
     await first.close();
-    await says(first.page, '#state').toBe('reconnecting');
+    await expectText(first.page, '#state').toBe('reconnecting');
     await serveHere({ ...env, PORT: new URL(first.url).port }, { demo: true });
-    await says(first.page, '#state').toBe('live');
+    await expectText(first.page, '#state').toBe('live');
     await first.page.getByRole('button', { name: 'Look closer: Stone teapot' }).click();
     await expect.poll(() => first.page.locator('.row').count()).toBe(2);
   });
 
-  it('says why it is empty for somebody elsewhere', async () => {
+  it('explains why it is empty on another machine', async () => {
     const { page } = await open({}, { 'x-forwarded-for': '192.0.2.1' });
-    await says(page, '#state').toBe('not available');
-    await says(page, '#nothing').toMatch(/at the very machine/);
+    await expectText(page, '#state').toBe('not available');
+    await expectText(page, '#nothing').toMatch(/works only on the machine/);
   });
 });

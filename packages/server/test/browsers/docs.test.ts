@@ -1,4 +1,4 @@
-/** The documentation as its readers see it. */
+/** The documentation in a browser. */
 import type { Browser, BrowserContextOptions } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { launchChromium } from '../../../tracker/test/chromium.ts';
@@ -22,7 +22,10 @@ beforeAll(async () => {
 });
 afterAll(() => browser?.close());
 
-/** Opens pages of a server's documentation; `complaints` is what the browser finds wrong, and what it loads from elsewhere. */
+/**
+ * Opens the documentation of a new server. `complaints` collects errors, console messages and requests to other
+ * origins.
+ */
 const openDocs = async (options: BrowserContextOptions = {}, env: Readonly<Record<string, string>> = {}) => {
   const { url } = await serveHere(env);
   const context = await browser.newContext(options);
@@ -44,9 +47,9 @@ const openDocs = async (options: BrowserContextOptions = {}, env: Readonly<Recor
 describe.each([
   ['a laptop', { width: 1440, height: 900 }],
   ['a phone', { width: 390, height: 844 }],
-])('on %s', (_, viewport) => {
+])('the documentation on %s', (_, viewport) => {
   it.each(['light', 'dark'] as const)(
-    'every page fits, is legible in %s, and loads nothing from elsewhere',
+    'fits the window, is legible in %s, and loads nothing from other origins',
     async (colorScheme) => {
       const { page, open, complaints } = await openDocs({ viewport, colorScheme });
       for (const path of paths) {
@@ -62,7 +65,7 @@ describe.each([
 });
 
 describe('the search', () => {
-  it('finds an operation and a guide by keyboard alone', async () => {
+  it('finds an operation and a guide by keyboard', async () => {
     const { url, page, open, complaints } = await openDocs();
     await open('');
     await page.keyboard.press('/');
@@ -86,7 +89,7 @@ describe('the search', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('says that there is nothing, and closes with Escape', async () => {
+  it('reports no results, and closes with Escape', async () => {
     const { page, open } = await openDocs();
     await open('reference/logEvent');
     await page.keyboard.press('/');
@@ -97,7 +100,7 @@ describe('the search', () => {
     expect(await page.evaluate(focused)).toBe('BODY');
   });
 
-  it('shows text as text', async () => {
+  it('shows markup as text', async () => {
     const { page, open, complaints } = await openDocs();
     await open('');
     await page.getByRole('combobox').fill('<img src=x onerror=alert(1)> head');
@@ -108,7 +111,7 @@ describe('the search', () => {
 });
 
 describe('an example', () => {
-  it('has the address by which the reader came, below any path of a proxy', async () => {
+  it('contains the address in the browser, including the path of a proxy', async () => {
     const { url, page, open, complaints } = await openDocs({}, { BASE_PATH: '/s/' });
     const { port } = new URL(url);
     await page.goto(`http://localhost:${port}/s/docs/reference/logEvent`);
@@ -120,7 +123,7 @@ describe('an example', () => {
     expect(complaints.filter((complaint) => !complaint.startsWith('requested http://localhost:'))).toEqual([]);
   });
 
-  it('is shown in the form that was chosen before, and is copied', async () => {
+  it('is shown in the language that was chosen before, and can be copied', async () => {
     const { url, page, open, context } = await openDocs();
     await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: url });
     await open('reference/logEvent');
@@ -135,13 +138,13 @@ describe('an example', () => {
   });
 });
 
-it('a link to a field within another opens what contains it', async () => {
+it('opens the parents of a nested field that a link points to', async () => {
   const { page, open } = await openDocs();
   await open('reference/logEvents#request-event-eventTime');
   await expect.poll(() => page.locator('#request-event-eventTime').isVisible()).toBe(true);
 });
 
-it('the menu of a phone opens and closes without a script', async () => {
+it('opens the menu on a phone without JavaScript', async () => {
   const { page, open } = await openDocs({ viewport: { width: 390, height: 844 }, javaScriptEnabled: false });
   await open('reference/logEvent');
   const link = page.getByRole('navigation', { name: 'Documentation' }).getByRole('link', { name: 'searchContact' });
@@ -155,7 +158,7 @@ it('the menu of a phone opens and closes without a script', async () => {
   );
 });
 
-it('keyboards see where they are, and skip the navigation', async () => {
+it('shows the keyboard focus, and has a link that skips the navigation', async () => {
   const { page, open } = await openDocs({ reducedMotion: 'reduce' });
   await open('identify');
   await page.keyboard.press('Tab');

@@ -1,4 +1,4 @@
-/** A browser's own EventSource, behind a site's server that relays the stream to its pages. */
+/** A browser's EventSource, connected to a site's server that relays the stream. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { launchChromium } from '../../../tracker/test/chromium.ts';
 import { createAccount, serveHere, userUUID } from '../fixtures/serving.ts';
 
-test('an EventSource that is cut before its first event resumes where the stream began', async () => {
+test('resumes an EventSource that is cut off before its first event from the start of the stream', async () => {
   const { url } = await serveHere();
   const { serverTokenUUID } = await createAccount(url);
   const client = createClient({ url, token: serverTokenUUID });
@@ -16,7 +16,7 @@ test('an EventSource that is cut before its first event resumes where the stream
     if (path !== '/stream') return response.setHeader('Content-Type', 'text/html').end('<!doctype html>');
     const position = headers['last-event-id'];
     positions.push(position);
-    // What the page would miss.
+    // The event that the page would otherwise miss.
     if (positions.length === 2) await client.logEvent({ eventID: 7, userUUID });
     const stream = await fetch(`${url}/event/streamEvents`, {
       headers: {
@@ -27,7 +27,7 @@ test('an EventSource that is cut before its first event resumes where the stream
     response.writeHead(200, { 'Content-Type': 'text/event-stream' }).write('retry: 10\n\n');
     for await (const bytes of stream.body ?? []) {
       response.write(bytes);
-      // Before the first event the stream sends its position only.
+      // Before the first event, the stream sends only its position.
       if (positions.length === 1) break;
     }
     response.end();

@@ -1,4 +1,4 @@
-/** The mistakes of a developer who puts the tag into a page: what the browser's console says, without `data-debug`. */
+/** Mistakes when adding the tag to a page: the messages in the browser's console, without `data-debug`. */
 import { type Client, createClient } from '@firsthand/client';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
@@ -62,20 +62,20 @@ describe('the console of a page with a mistake', () => {
       route.fulfill({ contentType: 'text/html', headers, body: `<!doctype html><title>Shop</title>${head}` }),
     );
     await page.goto(at);
-    return { page, texts, sent, warned: () => texts.filter((text) => text.startsWith('firsthand:')) };
+    return { page, texts, sent, readWarnings: () => texts.filter((text) => text.startsWith('firsthand:')) };
   };
 
-  const isReady = (page: Page) => page.waitForFunction(() => Object.hasOwn(tracker, 'push'));
+  const waitUntilReady = (page: Page) => page.waitForFunction(() => Object.hasOwn(tracker, 'push'));
   const log = (page: Page, event: unknown, attrs?: unknown): Promise<LogResult> =>
     page.evaluate(([event, attrs]) => tracker.log(event, attrs), [event, attrs]);
-  const explained = (code: string) =>
+  const warningFor = (code: string) =>
     expect.stringMatching(new RegExp(`^firsthand: ${code}: .* ${url}/docs/errors#${code}$`));
 
   test.each([
     ['an unknown token', () => 'browser_that-is-wrong', 'invalid_token'],
     ['the server token', () => serverToken, 'server_token_in_browser'],
   ])('shows %s once, and every promise resolves with it', async (_, token, code) => {
-    const { page, warned, sent } = await open(tagOf(token()));
+    const { page, readWarnings, sent } = await open(tagOf(token()));
     for (const event of ['One', 'Two']) expect((await log(page, event)).error?.code).toBe(code);
     const rejected = await page.evaluate(() =>
       tracker
@@ -83,7 +83,7 @@ describe('the console of a page with a mistake', () => {
         .catch((error) => error.code),
     );
     expect(rejected).toBe(code);
-    expect(warned()).toEqual([explained(code)]);
+    expect(readWarnings()).toEqual([warningFor(code)]);
     expect(new Set(sent)).toEqual(new Set([`${url}/update`]));
   });
 
@@ -93,21 +93,21 @@ describe('the console of a page with a mistake', () => {
     onTestFinished(async () => {
       await api.updateAccount({ accountOrigin });
     });
-    const { page, warned } = await open(tagOf(browserToken));
+    const { page, readWarnings } = await open(tagOf(browserToken));
     expect((await log(page, 'One')).error?.code).toBe('origin_not_allowed');
-    expect(warned()).toEqual([explained('origin_not_allowed')]);
+    expect(readWarnings()).toEqual([warningFor('origin_not_allowed')]);
   });
 
   test('shows that data-token is missing, without a request', async () => {
-    const { warned, sent } = await open(tagOf('x').replace('data-token="x"', ''));
-    await expect.poll(warned).toEqual([expect.stringContaining('no data-token')]);
+    const { readWarnings, sent } = await open(tagOf('x').replace('data-token="x"', ''));
+    await expect.poll(readWarnings).toEqual([expect.stringContaining('no data-token')]);
     expect(sent).toEqual([]);
   });
 
   test('shows a wrong path of the script, with the right one', async () => {
-    const { warned } = await open(tagOf(browserToken).replace('/main.full.js', '/main.min.js'));
+    const { readWarnings } = await open(tagOf(browserToken).replace('/main.full.js', '/main.min.js'));
     await expect
-      .poll(warned)
+      .poll(readWarnings)
       .toEqual([expect.stringContaining('no script has this path. This server has /main.full.js')]);
   });
 
@@ -117,14 +117,14 @@ describe('the console of a page with a mistake', () => {
   });
 
   test.each([
-    ['where no server is', 'http://127.0.0.1:9/', () => site, 'Failed to fetch'],
-    ['where another server responds', `${site}elsewhere/`, () => site, 'SyntaxError'],
-    ['that Firsthand does not have, on its own site', '/elsewhere/', () => `${url}/shop/`, 'unknown_operation: '],
-  ])('shows a folder of requests %s', async (_, api, at, text) => {
+    ['without a server', 'http://127.0.0.1:9/', () => site, 'Failed to fetch'],
+    ['of another server', `${site}elsewhere/`, () => site, 'SyntaxError'],
+    ['that does not exist on this server', '/elsewhere/', () => `${url}/shop/`, 'unknown_operation: '],
+  ])('shows that data-api points to a folder %s', async (_, api, at, text) => {
     const tag = tagOf(browserToken).replace('data-token', `data-api="${api}" data-token`);
-    const { page, warned } = await open(tag, { at: at() });
-    await isReady(page);
-    await expect.poll(warned).toContainEqual(expect.stringContaining(text));
+    const { page, readWarnings } = await open(tag, { at: at() });
+    await waitUntilReady(page);
+    await expect.poll(readWarnings).toContainEqual(expect.stringContaining(text));
   });
 
   test('shows a Content Security Policy that stops the script', async () => {
@@ -140,7 +140,7 @@ describe('the console of a page with a mistake', () => {
   });
 
   test('shows an event whose name is too long, and one without a name', async () => {
-    const { page, warned } = await open(tagOf(browserToken));
+    const { page, readWarnings } = await open(tagOf(browserToken));
     expect((await log(page, 'x'.repeat(300))).error).toMatchObject({
       code: 'invalid_field',
       field: 'event[0].eventName',
@@ -154,15 +154,15 @@ describe('the console of a page with a mistake', () => {
       return tracker.log('One');
     });
     expect(thrown).toEqual({ error: { code: 'dropped', message: 'TypeError: of the page' } });
-    expect(warned()).toEqual([
-      explained('invalid_field'),
+    expect(readWarnings()).toEqual([
+      warningFor('invalid_field'),
       'firsthand: no eventID',
       expect.stringMatching(/^firsthand: TypeError: of the page/),
     ]);
   });
 
-  test('stores text and nested values as attributes, and shows what can be none', async () => {
-    const { page, warned } = await open(tagOf(browserToken));
+  test('stores text and nested values as attributes, and shows which values it ignores', async () => {
+    const { page, readWarnings } = await open(tagOf(browserToken));
     const results = [
       await log(page, 'Text', 'Stone teapot'),
       await log(page, 'Nested', { size: { cm: 9, note: 'x'.repeat(3_000) }, tags: ['a', 'b'] }),
@@ -176,14 +176,14 @@ describe('the console of a page with a mistake', () => {
         .map(({ attrID, attrValue }) => `${attrID}: ${attrValue}`),
     );
     expect(stored).toEqual([['value: Stone teapot'], ['size.cm: 9', 'tags.0: a', 'tags.1: b'], ['price: 48']]);
-    expect(warned()).toEqual([
+    expect(readWarnings()).toEqual([
       'firsthand: ignored: event[0].eventAttrArray.size.note',
       expect.stringMatching(/^firsthand: no text/),
     ]);
   });
 
   test('shows a misspelt field of a contact, and a missing one', async () => {
-    const { page, warned } = await open(tagOf(browserToken));
+    const { page, readWarnings } = await open(tagOf(browserToken));
     const create = (fields: object) =>
       page.evaluate((fields) => tracker.createContact(fields).catch((error) => error.message), fields);
     await create({ contactEmailaddress: 'ann@shop.example', contactProfileID: 'a', contactPhone: '1' });
@@ -191,25 +191,25 @@ describe('the console of a page with a mistake', () => {
       /has `contactEmail`; did you mean `contactEmailaddress`\?$/,
     );
     expect(await create({ contactEmailaddress: 'ann@shop.example' })).toMatch(/`contactProfileID` is required/);
-    expect(warned()).toEqual([
+    expect(readWarnings()).toEqual([
       'firsthand: ignored: contactPhone (did you mean contactTelephone?)',
-      explained('missing_field'),
-      explained('missing_field'),
+      warningFor('missing_field'),
+      warningFor('missing_field'),
     ]);
   });
 
-  test('leads to the explanation of each code', async () => {
+  test('links to the explanation of each code', async () => {
     const response = await fetch(`${url}/docs/errors`);
     expect([response.status, response.url]).toEqual([200, `${url}/docs/reference/errors`]);
     expect(await response.text()).toContain('id="server_token_in_browser"');
   });
 
-  test('shows the code and the message first, and each time, with data-debug', async () => {
-    const { page, warned } = await open(tagOf(browserToken).replace('data-token', 'data-debug data-token'));
+  test('shows the code and message first, and every time, with data-debug', async () => {
+    const { page, readWarnings } = await open(tagOf(browserToken).replace('data-token', 'data-debug data-token'));
     for (const _ of [1, 2]) await log(page, 'x'.repeat(300));
-    expect(warned()).toEqual([explained('invalid_field'), explained('invalid_field')]);
+    expect(readWarnings()).toEqual([warningFor('invalid_field'), warningFor('invalid_field')]);
     await page.evaluate(() => tracker.createContact({}).catch(() => {}));
-    expect(warned().at(-1)).toMatch(/^firsthand: missing_field: /);
-    expect(warned().join()).not.toContain('TypeError');
+    expect(readWarnings().at(-1)).toMatch(/^firsthand: missing_field: /);
+    expect(readWarnings().join()).not.toContain('TypeError');
   });
 });

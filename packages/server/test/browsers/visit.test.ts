@@ -20,7 +20,7 @@ describe('the demo page in Chromium', () => {
     const env = { DATABASE_URL: `sqlite:${join(folder, 'firsthand.db')}`, PORT: '0', LOG_LEVEL: 'error' };
     serving = await serve(readConfig(env), { demo: true });
     api = createClient({ url: serving.url, token: serving.demo?.serverToken as string });
-    // navigator.webdriver is false, as visitors have it: the tracker marks robots.
+    // Makes navigator.webdriver false, as for visitors: the tracker marks robots.
     browser = await launchChromium('--disable-blink-features=AutomationControlled');
   });
   afterAll(async () => {
@@ -29,7 +29,7 @@ describe('the demo page in Chromium', () => {
     rmSync(folder, { recursive: true });
   });
   beforeEach(async () => {
-    // A headless browser says that it is one, and would be marked as a robot.
+    // The default user agent of a headless browser would be marked as a robot.
     const userAgent =
       'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36';
     context = await browser.newContext({ userAgent });
@@ -45,19 +45,19 @@ describe('the demo page in Chromium', () => {
 
   const cookieOf = async () => (await context.cookies()).find(({ name }) => name === 'userUUID');
 
-  /** The script is loaded asynchronously: the cookie comes with it. */
+  /** Waits for the cookie: the script is loaded asynchronously. */
   const userOf = async (): Promise<string> => {
     await expect.poll(async () => (await cookieOf())?.value).toBeTruthy();
     return (await cookieOf())?.value as string;
   };
 
-  /** A user's events, oldest first, once there are as many as expected. */
+  /** Waits for this many events of a user; returns them, oldest first. */
   const eventsOf = async (userUUID: string, count: number) => {
     await expect.poll(async () => (await api.getEvent({ userUUID })).event.length).toBe(count);
     return (await api.getEvent({ userUUID, order: 'asc' })).event;
   };
 
-  test('shows the way from anonymous clicks to a contact with a history', async () => {
+  test('turns anonymous clicks into the history of a contact', async () => {
     const page = await openShop();
     await page.getByRole('button', { name: 'Look closer: Stone teapot' }).click();
     await page.getByRole('button', { name: 'Add to basket: Stone teapot' }).click();
@@ -94,7 +94,7 @@ describe('the demo page in Chromium', () => {
     await expect.poll(() => page.locator('#events .row.owned').count()).toBe(4);
   });
 
-  test('keeps its userUUID over a reload, for 400 days', async () => {
+  test('keeps its userUUID after a reload, for 400 days', async () => {
     const page = await openShop();
     const before = await userOf();
     await page.reload();
@@ -105,7 +105,7 @@ describe('the demo page in Chromium', () => {
     await eventsOf(before, 2);
   });
 
-  test('loses nothing when the page is closed right after tracker.log, 20 times', async () => {
+  test('loses no events when the page is closed right after tracker.log, 20 times', async () => {
     const page = await openShop();
     const userUUID = await userOf();
     await eventsOf(userUUID, 1);
@@ -119,13 +119,13 @@ describe('the demo page in Chromium', () => {
       }, nth);
       await closing.close();
     }
-    // Each visit logs that the page was viewed as well.
+    // Each visit also logs a page view.
     const events = await eventsOf(userUUID, 1 + 20 * 2);
     const nths = events.flatMap(({ eventID, eventAttrArray }) => (eventID === 2 ? [eventAttrArray[0]?.attrValue] : []));
     expect(nths.sort()).toEqual(Array.from({ length: 20 }, (_, nth) => String(nth)).sort());
   });
 
-  test('is another user after logging out', async () => {
+  test('assigns another user after logging out', async () => {
     const page = await openShop();
     const before = await userOf();
     await page.getByRole('button', { name: 'Log out' }).click();

@@ -1,4 +1,4 @@
-// Each account commits by itself, on one shard and in one phase, also when shards are divided, moved or held up.
+// Each account commits on one shard and in one phase, even when shards are split, moved or blocked.
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openStore } from '../../src/store/open.ts';
@@ -9,14 +9,14 @@ import { day, nextStart } from '../fixtures/store.ts';
 import { moveShards } from './tools/moving.ts';
 import {
   isTwoPhase,
+  listMultiShardStatements,
   logRemoteCommands,
   type RemoteCommand,
   readShardParts,
-  sentWhile,
-  spreadStatements,
+  recordCommands,
 } from './tools/remote-commands.ts';
 
-/** So many that several are in each shard. */
+/** Enough for several accounts in each shard. */
 const count = 96;
 
 let databaseURL: string;
@@ -32,7 +32,7 @@ beforeAll(async () => {
 });
 afterAll(() => store.close());
 
-/** All at once, with a user and an event of the same names in each account. */
+/** Logs an event concurrently in all accounts, each with the same eventUUID and userUUID. */
 const logAll = async (name: string) => {
   const logged = await Promise.all(
     sites.map(({ server }) => server.log({ eventUUID: name, userUUID: `user-${name}` })),
@@ -40,29 +40,30 @@ const logAll = async (name: string) => {
   expect(logged).toEqual(sites.map(() => [{ kept: true }]));
 };
 
-const expectOf = async (...names: readonly string[]) => {
+const expectEvents = async (...names: readonly string[]) => {
   for (const site of sites) {
     expect((await site.events()).map(({ eventUUID }) => eventUUID)).toEqual(names);
     expect(await site.count()).toBe(names.length);
   }
 };
 
-/** The commits that the coordinator sends to the workers while work is done. */
+/** Returns the number of commits that the coordinator sends to workers during the work. */
 const commitsWhile = async (work: () => Promise<unknown>): Promise<number> => {
-  const { sent } = await sentWhile(work);
+  const { sent } = await recordCommands(work);
   expect(sent.filter(isTwoPhase)).toEqual([]);
-  expect(spreadStatements(sent, await readShardParts(databaseURL))).toEqual([]);
+  expect(listMultiShardStatements(sent, await readShardParts(databaseURL))).toEqual([]);
   return sent.filter(({ text }) => text === 'COMMIT').length;
 };
-test('accounts that are written at once commit each on its own shard, and each has what it was sent', async () => {
+
+test('commits each account’s concurrent writes on its own shard', async () => {
   await logAll('event-first');
   const commits = await commitsWhile(() => logAll('event-second'));
-  // Maintenance looks for work meanwhile, and commits what it reads.
+  // Maintenance adds commits of its reads.
   expect(commits).toBeGreaterThanOrEqual(count);
-  await expectOf('event-first', 'event-second');
+  await expectEvents('event-first', 'event-second');
 });
 
-test('events are stored once when an account gets shards of its own', async () => {
+test('stores events once when an account gets its own shards', async () => {
   const [first] = sites as [Site];
   await asking(
     databaseURL,
@@ -70,43 +71,43 @@ test('events are stored once when an account gets shards of its own', async () =
   );
   await logAll('event-third');
   await logAll('event-fourth');
-  await expectOf('event-first', 'event-second', 'event-third', 'event-fourth');
+  await expectEvents('event-first', 'event-second', 'event-third', 'event-fourth');
 });
 
-test('accounts that are moved to another machine commit there', async () => {
+test('commits on the new worker after an account has moved', async () => {
   const [first] = sites as [Site];
   await moveShards(databaseURL, first.account);
   await logAll('event-fifth');
   expect(await commitsWhile(() => logAll('event-sixth'))).toBeGreaterThanOrEqual(count);
-  await expectOf('event-first', 'event-second', 'event-third', 'event-fourth', 'event-fifth', 'event-sixth');
+  await expectEvents('event-first', 'event-second', 'event-third', 'event-fourth', 'event-fifth', 'event-sixth');
 });
 
-test('an account that is held up holds up no other account', async () => {
+test('does not let a blocked account block others', async () => {
   const [first, ...others] = sites as [Site, ...Site[]];
   const holder = new pg.Client(databaseURL);
   await holder.connect();
   try {
     await holder.query('BEGIN');
     await holder.query('SELECT * FROM begin_writing($1, true, NULL)', [first.account]);
-    let isKept = false;
-    const held = first.server.log({ eventUUID: 'event-seventh' }).then((outcomes) => {
-      isKept = true;
+    let isStored = false;
+    const blocked = first.server.log({ eventUUID: 'event-seventh' }).then((outcomes) => {
+      isStored = true;
       return outcomes;
     });
     const logged = await Promise.all(others.map(({ server }) => server.log({ eventUUID: 'event-seventh' })));
     expect(logged).toEqual(others.map(() => [{ kept: true }]));
-    expect(isKept).toBe(false);
+    expect(isStored).toBe(false);
     await holder.query('ROLLBACK');
-    expect(await held).toEqual([{ kept: true }]);
+    expect(await blocked).toEqual([{ kept: true }]);
   } finally {
     await holder.end();
   }
 });
 
-test('at midnight each account begins the day once', async () => {
+test('starts a new day once for each account', async () => {
   const [first, ...others] = sites as [Site, ...Site[]];
   const logNextDay = ({ server, time }: Site) => server.logAt(time + day, { eventUUID: 'event-of-midnight' });
-  // With the first, the partitions are made.
+  // The first one creates the partitions.
   expect(await logNextDay(first)).toEqual([{ kept: true }]);
   const commits = await commitsWhile(() => Promise.all(others.map(logNextDay)));
   // Each commit of events comes after one of the day.
@@ -115,7 +116,7 @@ test('at midnight each account begins the day once', async () => {
     expect((await site.events()).filter(({ eventUUID }) => eventUUID === 'event-of-midnight')).toHaveLength(1);
 });
 
-/** How many connections each session has to each machine. */
+/** Returns the number of connections of each session to each node. */
 const connectionsOf = (sent: readonly RemoteCommand[]): number[] => {
   const connections = new Map<string, Set<string>>();
   for (const { session, node, connection } of sent) {
@@ -125,9 +126,9 @@ const connectionsOf = (sent: readonly RemoteCommand[]): number[] => {
   return [...connections.values()].map(({ size }) => size);
 };
 
-test('statements about all shards use one connection to each machine', async () => {
+test('uses one connection to each node for statements on all shards', async () => {
   const [{ server, time }] = sites as [Site];
-  const { sent } = await sentWhile(async () => {
+  const { sent } = await recordCommands(async () => {
     const other = await openStore({ databaseURL, role: 'server', onFatal: expect.unreachable as never });
     expect(await server.logAt(time + 31 * day, { eventUUID: 'event-of-another-month' })).toEqual([{ kept: true }]);
     await other.close();

@@ -1,4 +1,4 @@
-// Databases for tests on a Citus cluster, each new, empty and spread over its nodes.
+// New databases for tests on a Citus cluster, empty and distributed over its nodes.
 import { createHash } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
@@ -6,10 +6,10 @@ import { migrateDatabase } from '../../src/store/postgres/database/citus.ts';
 import { asking } from '../fixtures/postgres/asking.ts';
 import { joinNodes } from './cluster.ts';
 
-/** The same database on each node, the coordinator first. */
+/** The URLs of a database on each node, the coordinator first. */
 type URLs = readonly [coordinator: string, ...workers: string[]];
 
-/** The URLs of a database on the coordinator and on each worker that it knows. */
+/** Returns the URLs of a database on the coordinator and on each registered worker. */
 export const urlsOf = async (clusterURL: string, database: string): Promise<URLs> => {
   const workers = await asking<{ name: string; port: number }>(
     clusterURL,
@@ -25,13 +25,13 @@ export const urlsOf = async (clusterURL: string, database: string): Promise<URLs
 
 const baseOf = (url: string) => Object.assign(new URL(url), { pathname: '/postgres' }).href;
 
-/** Citus notices that it leaves the other nodes alone. */
+/** Runs SQL on each node separately, because Citus does not propagate commands on databases. */
 const onEach = async (urls: URLs, sql: string): Promise<void> => {
   await Promise.all(urls.map((url) => asking(baseOf(url), sql)));
 };
 
-/** Does what one process at a time does. */
-const alone = async (clusterURL: string, work: () => Promise<void>): Promise<void> => {
+/** Runs work in one process at a time. */
+const runExclusively = async (clusterURL: string, work: () => Promise<void>): Promise<void> => {
   const client = new pg.Client(clusterURL);
   await client.connect();
   try {
@@ -42,23 +42,23 @@ const alone = async (clusterURL: string, work: () => Promise<void>): Promise<voi
   }
 };
 
-/** What is copied must have no connections, those of Citus's own process included. */
-const closing = (name: string) => `
+/** A template must have no connections, including those of Citus' own process. */
+const closeSQL = (name: string) => `
   ALTER DATABASE ${name} WITH ALLOW_CONNECTIONS false;
   SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE datname = '${name}'`;
 
-/** Closes a database to copy from. A connection that another node was just making is not seen at once. */
+/** Closes a database to copy from. Checks several times, because another node may be just connecting. */
 const closeTemplate = async (urls: URLs, name: string): Promise<void> => {
   const isUsed = `SELECT 1 FROM pg_stat_activity WHERE datname = '${name}'`;
   for (let quiet = 0; quiet < 3; ) {
-    await onEach(urls, closing(name));
+    await onEach(urls, closeSQL(name));
     await wait(200);
     const used = await Promise.all(urls.map((url) => asking(baseOf(url), isUsed)));
     quiet = used.flat().length === 0 ? quiet + 1 : 0;
   }
 };
 
-/** Makes a database on all nodes, in which no table is. */
+/** Creates a database without tables on all nodes. */
 export const makeBareDatabase = async (clusterURL: string, name: string): Promise<URLs> => {
   const urls = await urlsOf(clusterURL, name);
   await onEach(urls, `CREATE DATABASE ${name}`);
@@ -66,24 +66,24 @@ export const makeBareDatabase = async (clusterURL: string, name: string): Promis
   return urls;
 };
 
-/** Makes the database that all of a run are copied from: to spread one takes long. */
+/** Creates the template of a run's databases, because distributing tables takes long. */
 const makeTemplate = async (clusterURL: string, name: string): Promise<void> => {
-  await alone(clusterURL, async () => {
-    const isMade = `SELECT 1 FROM pg_database WHERE datname = '${name}' AND NOT datallowconn`;
-    if ((await asking(clusterURL, isMade)).length > 0) return;
+  await runExclusively(clusterURL, async () => {
+    const exists = `SELECT 1 FROM pg_database WHERE datname = '${name}' AND NOT datallowconn`;
+    if ((await asking(clusterURL, exists)).length > 0) return;
     const urls = await makeBareDatabase(clusterURL, name);
     await migrateDatabase(urls[0], { citus: true });
     await closeTemplate(urls, name);
   });
 };
 
-/** `run` names this run of the tests: its sources may differ from another's. */
+/** `run` identifies a test run, because the sources of two runs may differ. */
 const prefixOf = (run: string) => `test_${createHash('sha256').update(run).digest('hex').slice(0, 12)}`;
 
 const templates = new Map<string, Promise<void>>();
-let made = 0;
+let createdCount = 0;
 
-/** So many databases later, a test of the same file has done with its own. */
+/** After this many further databases, a test of the same file no longer uses its own. */
 const maxInUse = 20;
 
 const isRunning = (pid: number): boolean => {
@@ -94,7 +94,7 @@ const isRunning = (pid: number): boolean => {
   }
 };
 
-/** The databases of files that have ended, and of tests of this file that have. */
+/** Lists the databases of finished files, and of finished tests of this file. */
 const listEnded = async (clusterURL: string, run: string): Promise<string[]> => {
   const rows = await asking<{ name: string }>(
     clusterURL,
@@ -105,34 +105,37 @@ const listEnded = async (clusterURL: string, run: string): Promise<string[]> => 
   return rows.flatMap(({ name }) => {
     const [, pid, nth] = /_(\d+)_(\d+)$/.exec(name) ?? [];
     if (pid === undefined) return [];
-    const isInUse = isRunning(Number(pid)) && (Number(pid) !== process.pid || Number(nth) > made - maxInUse);
+    const isInUse = isRunning(Number(pid)) && (Number(pid) !== process.pid || Number(nth) > createdCount - maxInUse);
     return isInUse ? [] : [name];
   });
 };
 
-/** Closes these, because Citus runs a process on each node for every one, which has nine connections on the cluster of TEST_CITUS_URL. */
+/**
+ * Closes finished databases, because on the cluster of TEST_CITUS_URL each one costs a process with nine connections
+ * per node.
+ */
 const closeEnded = async (clusterURL: string, run: string): Promise<void> => {
   if ((await listEnded(clusterURL, run)).length === 0) return;
-  // Two processes that close the same database at once fail.
-  await alone(clusterURL, async () => {
-    for (const name of await listEnded(clusterURL, run)) await onEach(await urlsOf(clusterURL, name), closing(name));
+  // Two processes that close the same database concurrently fail.
+  await runExclusively(clusterURL, async () => {
+    for (const name of await listEnded(clusterURL, run)) await onEach(await urlsOf(clusterURL, name), closeSQL(name));
   });
 };
 
-/** Makes a database that is spread; answers its URL on the coordinator. */
+/** Creates a distributed database; returns its URL on the coordinator. */
 export const newClusterDatabase = async (clusterURL: string, run: string): Promise<string> => {
   const template = `${prefixOf(run)}_template`;
   if (!templates.has(template)) templates.set(template, makeTemplate(clusterURL, template));
   await templates.get(template);
   await closeEnded(clusterURL, run);
-  made += 1;
-  const name = `${prefixOf(run)}_${process.pid}_${made}`;
+  createdCount += 1;
+  const name = `${prefixOf(run)}_${process.pid}_${createdCount}`;
   const urls = await urlsOf(clusterURL, name);
   await onEach(urls, `CREATE DATABASE ${name} TEMPLATE ${template}`);
   return urls[0];
 };
 
-/** Drops what a run has made. */
+/** Drops the databases of a run. */
 export const dropClusterDatabases = async (clusterURL: string, run: string): Promise<void> => {
   const urls = await urlsOf(clusterURL, 'postgres');
   for (const url of urls) {

@@ -1,4 +1,4 @@
-// What `firsthand doctor` says about a cluster, and that what it advises helps.
+// The findings of `firsthand doctor` about a cluster, and that its advice works.
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openStore } from '../../src/store/open.ts';
@@ -37,22 +37,22 @@ const shardOf = async ({ account }: Site) => {
   return found?.shard;
 };
 
-test('a cluster on which all is well: which worker has how much', async () => {
+test('reports the parts and bytes of each worker of a healthy cluster', async () => {
   const site = await createSite(store);
   await site.server.log({});
-  const found = await examine();
-  expect(found.get('workers')).toMatchObject({
+  const findings = await examine();
+  expect(findings.get('workers')).toMatchObject({
     ok: true,
     detail: expect.stringMatching(/^2: \S+:\d+ has 16 parts, \d{7,} bytes; \S+:\d+ has 16 parts, \d{7,} bytes$/),
   });
-  expect(found.get('durability')).toMatchObject({ ok: true });
-  expect(found.get('spread tables')).toMatchObject({ ok: true, detail: 'all' });
-  expect(found.get('balance')).toMatchObject({ ok: true, detail: 'the rebalancer would move nothing' });
-  expect(found.get('largest account')).toBeUndefined();
-  expect(found.get('erasures')).toMatchObject({ ok: true });
+  expect(findings.get('durability')).toMatchObject({ ok: true });
+  expect(findings.get('distributed tables')).toMatchObject({ ok: true, detail: 'all' });
+  expect(findings.get('balance')).toMatchObject({ ok: true, detail: 'the rebalancer would move nothing' });
+  expect(findings.get('largest account')).toBeUndefined();
+  expect(findings.get('erasures')).toMatchObject({ ok: true });
 });
 
-test('workers that log statements with values of contacts, until that is turned off', async () => {
+test('reports workers that log statements with contacts’ values', async () => {
   expect((await examine()).get('logs')).toMatchObject({
     ok: false,
     detail: expect.stringMatching(/^\S+:\d+, \S+:\d+: .*ALTER ROLE … SET log_min_error_statement = panic$/),
@@ -63,7 +63,7 @@ test('workers that log statements with values of contacts, until that is turned 
   await expect.poll(async () => (await examine()).get('logs')).toMatchObject({ ok: true });
 });
 
-test('workers that have far more than others: what the rebalancer would move, until it has', async () => {
+test('reports what the rebalancer would move until it has moved it', async () => {
   const moves = await asking<{ shard: string; name: string; port: number; to: string; toPort: number }>(
     databaseURL,
     `SELECT shardid AS shard, here.nodename AS name, here.nodeport AS port, there.nodename AS to, there.nodeport AS "toPort"
@@ -85,11 +85,11 @@ test('workers that have far more than others: what the rebalancer would move, un
   expect((await examine()).get('balance')).toMatchObject({ ok: true });
 });
 
-test('an account that takes more than an even share: it gets shards of its own, and serves as before', async () => {
+test('gives an account that exceeds an even share its own shards', async () => {
   const large = await createSite(store);
   const shard = await shardOf(large);
-  let beside = await createSite(store);
-  while ((await shardOf(beside)) !== shard) beside = await createSite(store);
+  let neighbor = await createSite(store);
+  while ((await shardOf(neighbor)) !== shard) neighbor = await createSite(store);
   const text = () => randomBytes(1_500).toString('base64');
   for (let sent = 0; sent < 40; sent += 1)
     await large.server.log(
@@ -98,42 +98,42 @@ test('an account that takes more than an even share: it gets shards of its own, 
       })),
     );
   const before = await examine();
-  const found = before.get('largest account');
-  expect(found).toMatchObject({
+  const finding = before.get('largest account');
+  expect(finding).toMatchObject({
     ok: false,
     detail: expect.stringMatching(
       new RegExp(`^${large.accountUUID}: its part takes \\d+ bytes .*, with \\d+ other accounts: `),
     ),
   });
-  await asking(databaseURL, advice(found));
+  await asking(databaseURL, advice(finding));
   expect((await examine()).get('largest account')).toMatchObject({
     ok: true,
     detail: expect.stringMatching(new RegExp(`^${large.accountUUID}: .* it is alone there`)),
   });
-  expect(await shardOf(large)).not.toBe(await shardOf(beside));
+  expect(await shardOf(large)).not.toBe(await shardOf(neighbor));
   await large.server.log({ eventUUID: 'event-of-large' });
-  await beside.server.log({ eventUUID: 'event-of-beside' });
+  await neighbor.server.log({ eventUUID: 'event-of-neighbor' });
   expect(await large.events()).toHaveLength(4_001);
-  expect((await beside.events()).map(({ eventUUID }) => eventUUID)).toEqual(['event-of-beside']);
+  expect((await neighbor.events()).map(({ eventUUID }) => eventUUID)).toEqual(['event-of-neighbor']);
 });
 
-test('a worker that is lost: it is named, and no more is asked', async () => {
+test('names an unreachable worker, and queries no accounts then', async () => {
   const [, worker] = await urlsOf(databaseURL, new URL(databaseURL).pathname.slice(1));
   const [{ name } = { name: '' }] = await asking<{ name: string }>(databaseURL, 'SELECT current_database() AS name');
-  const besideIt = Object.assign(new URL(worker as string), { pathname: '/postgres' }).href;
+  const maintenanceURL = Object.assign(new URL(worker as string), { pathname: '/postgres' }).href;
   await asking(
-    besideIt,
+    maintenanceURL,
     `ALTER DATABASE ${name} ALLOW_CONNECTIONS false;
      SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE datname = '${name}'`,
   );
   try {
-    const found = await examine();
-    expect(found.get('workers')).toMatchObject({
+    const findings = await examine();
+    expect(findings.get('workers')).toMatchObject({
       ok: false,
       detail: expect.stringMatching(/worker-\d:\d+ cannot be reached/),
     });
-    expect(found.has('erasures')).toBe(false);
+    expect(findings.has('erasures')).toBe(false);
   } finally {
-    await asking(besideIt, `ALTER DATABASE ${name} ALLOW_CONNECTIONS true`);
+    await asking(maintenanceURL, `ALTER DATABASE ${name} ALLOW_CONNECTIONS true`);
   }
 });

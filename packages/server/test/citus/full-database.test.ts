@@ -1,4 +1,4 @@
-// Databases that have accounts when their tables are spread, and copies into a cluster and out of it.
+// Databases that have accounts when their tables are distributed, and copies into and out of a cluster.
 import { randomBytes } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, test } from 'vitest';
@@ -10,7 +10,7 @@ import { createSite, type Site } from '../fixtures/site.ts';
 
 const open = (databaseURL: string) => openStore({ databaseURL, role: 'server', onFatal: expect.unreachable as never });
 
-/** Makes accounts with people, events and an erased contact. */
+/** Creates accounts with people, events and an erased contact. */
 const fill = async (databaseURL: string): Promise<Site[]> => {
   const store = await open(databaseURL);
   const sites: Site[] = [];
@@ -36,22 +36,22 @@ const digest = async (databaseURL: string, sites: readonly Site[]) => {
   return digests;
 };
 
-const one = async (databaseURL: string, sql: string): Promise<number> => {
-  const [found] = await asking<{ value: string }>(databaseURL, `SELECT (${sql}) AS value`);
-  return Number(found?.value);
+const readNumber = async (databaseURL: string, sql: string): Promise<number> => {
+  const [row] = await asking<{ value: string }>(databaseURL, `SELECT (${sql}) AS value`);
+  return Number(row?.value);
 };
-/** The changes of owners that machines have numbered: later ones have lower numbers. */
+/** Counts owner changes that workers have numbered, which are greater than later numbers. */
 const countMisnumbered = (databaseURL: string) =>
-  one(databaseURL, 'SELECT count(*) FROM owner_change WHERE change >= 2::numeric ^ 48');
+  readNumber(databaseURL, 'SELECT count(*) FROM owner_change WHERE change >= 2::numeric ^ 48');
 
-test('a full database that is spread returns what it did, and the coordinator keeps nothing of the tables that are spread', async () => {
+test('distributes a database with accounts unchanged, and leaves no rows on the coordinator', async () => {
   const databaseURL = await newBareDatabase();
   await migrateStore(databaseURL, { citus: false });
   const sites = await fill(databaseURL);
   const expected = await digest(databaseURL, sites);
   await migrateStore(databaseURL, { citus: true });
   expect(
-    await one(
+    await readNumber(
       databaseURL,
       'SELECT sum(pg_relation_size(relid)) FROM pg_dist_partition, pg_partition_tree(logicalrelid)',
     ),
@@ -62,7 +62,7 @@ test('a full database that is spread returns what it did, and the coordinator ke
   expect(expected.every(({ events, contacts }) => events === 18 && contacts === 9)).toBe(true);
 });
 
-test('what is copied into a cluster, and from there into a file, is the same', async () => {
+test('copies a database into a cluster, and from there into a file, unchanged', async () => {
   const [from, back] = [temporaryDatabase(), temporaryDatabase()].map(({ path }) => `sqlite:${path}`) as [
     string,
     string,

@@ -1,4 +1,4 @@
-// An account whose shards move to another node, meanwhile and before: its order stays as it was.
+// Moves of an account's shards to another node, before and during transactions, preserve its order.
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -8,7 +8,7 @@ import { countWaiting } from '../fixtures/postgres/asking.ts';
 import { newDatabase } from '../fixtures/postgres/databases.ts';
 import { createFedAccount, expectAgreement } from '../fixtures/reports/fed-account.ts';
 import { createSite, type Site } from '../fixtures/site.ts';
-import { moveShards, workersOf } from './tools/moving.ts';
+import { listWorkers, moveShards } from './tools/moving.ts';
 
 let databaseURL: string;
 let store: Store;
@@ -18,10 +18,10 @@ beforeAll(async () => {
 });
 afterAll(() => store.close());
 
-const placesOf = ({ account }: Site) => workersOf(databaseURL, account);
+const placesOf = ({ account }: Site) => listWorkers(databaseURL, account);
 const move = ({ account }: Site) => moveShards(databaseURL, account);
 
-test('who reads changes of owners reads those that are made after each move, and need not begin again', async () => {
+test('returns owner changes after each move to a reader that continues, without a reset', async () => {
   const site = await createSite(store);
   const fed = createFedAccount(store, site.account);
   const places = new Set<string>();
@@ -40,7 +40,7 @@ test('who reads changes of owners reads those that are made after each move, and
   expect(fed.resets()).toBe(1);
 });
 
-test('the shards of an account stay while a transaction that has begun may still write', async () => {
+test('does not move the shards of an account while a started transaction may still write', async () => {
   const site = await createSite(store);
   await site.server.log({ eventUUID: 'event-first' });
   const before = await placesOf(site);
@@ -54,7 +54,7 @@ test('the shards of an account stay while a transaction that has begun may still
     const moving = move(site).then(() => {
       isMoved = true;
     });
-    // Until it has begun, and waits.
+    // Until the move waits for a lock.
     await expect.poll(() => isMoved || countWaiting(databaseURL)).not.toBe(0);
     await wait(2_000);
     expect(isMoved).toBe(false);

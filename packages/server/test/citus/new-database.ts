@@ -1,4 +1,4 @@
-// Makes a database on all nodes of a cluster, without tables, and prints its URL: `new-database.ts URL-OF-THE-CLUSTER NAME`.
+// Creates a database without tables on all nodes of a cluster and prints its URL: `new-database.ts CLUSTER_URL NAME`.
 import { makeBareDatabase } from './databases.ts';
 
 const [clusterURL = '', name = ''] = process.argv.slice(2);

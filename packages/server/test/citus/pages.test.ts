@@ -1,4 +1,4 @@
-// The newest events of a contact or a user, as a cluster reads them.
+// Pages of the newest events of a contact or user on a cluster.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { openStore } from '../../src/store/open.ts';
 import type { EventQuery, Store } from '../../src/store/store.ts';
@@ -21,8 +21,8 @@ const newest = (query: Partial<EventQuery>) =>
   store.getEvents({ account: site.account, order: 'desc', limit: 100, ...query });
 const namesOf = async (query: Partial<EventQuery>) => (await newest(query)).events.map(({ eventUUID }) => eventUUID);
 
-/** A contact with a user, each with events. */
-const makePerson = async (name: string) => {
+/** Creates a contact with a user, each with events. */
+const createPerson = async (name: string) => {
   const userUUID = `user-of-${name}`;
   const { contactUUID } = await site.server.createContact({ userUUID, address: `${name}@example.com` });
   await site.server.log(
@@ -34,8 +34,8 @@ const makePerson = async (name: string) => {
 };
 const _eventsOf = (name: string) => [`${name}-last`, `${name}-direct`, `${name}-first`];
 
-test('the newest first, events have the same owners and reasons as in ascending order', async () => {
-  const people = [await makePerson('ada'), await makePerson('bob'), await makePerson('cyd')];
+test('returns the same owners and reasons newest first as in ascending order', async () => {
+  const people = [await createPerson('ada'), await createPerson('bob'), await createPerson('cyd')];
   const [ada, bob, cyd] = people.map(({ contactUUID }) => contactUUID) as [string, string, string];
   const { contactUUID: claimID } = await site.browser.createContact({
     userUUID: 'user-of-a-claim',
@@ -73,7 +73,7 @@ test('the newest first, events have the same owners and reasons as in ascending 
 });
 
 test.each(['"quoted"', '\\', 'NULL', '{a,b}', '%1$s', "it's $1", 'é \u{1f642}', ' '])(
-  'the external ID %j is sent as it is',
+  'finds events by the external ID %j',
   async (externalID) => {
     const { contactUUID } = await site.server.createContact({
       externalID,
@@ -85,13 +85,13 @@ test.each(['"quoted"', '\\', 'NULL', '{a,b}', '%1$s', "it's $1", 'é \u{1f642}',
   },
 );
 
-test('a contact that is not there, or was erased, is refused', async () => {
-  const { contactUUID } = await makePerson('ada');
+test('refuses unknown and erased contacts', async () => {
+  const { contactUUID } = await createPerson('ada');
   await expect(newest({ contactUUID: 'no-such-contact' })).rejects.toMatchObject({ code: 'unknown_contact' });
   await expect(newest({ externalID: 'no-such-id' })).rejects.toMatchObject({ field: 'contactExternalID' });
   await site.erase(contactUUID);
   await expect(newest({ contactUUID })).rejects.toMatchObject({ code: 'erased_contact' });
   expect(await namesOf({ userUUID: 'no-such-user' })).toEqual([]);
-  const gone = { account: 1_000_000, contactUUID };
-  await expect(newest(gone)).rejects.toMatchObject({ code: 'unknown_contact' });
+  const missing = { account: 1_000_000, contactUUID };
+  await expect(newest(missing)).rejects.toMatchObject({ code: 'unknown_contact' });
 });

@@ -1,7 +1,6 @@
 /**
- * What an operation costs on a cluster: everything of an account goes to one shard, in one phase. The commands are those that the
- * coordinator logs as it sends them (citus.log_remote_commands). EXPLAIN would show neither what functions ask, nor how a transaction
- * is committed, and would have to plan each statement anew outside of its transaction.
+ * On a cluster, all commands of an operation go to one shard and commit in one phase. They are read from the
+ * coordinator's log (citus.log_remote_commands), because EXPLAIN shows neither statements in functions nor commits.
  */
 import { type OperationName, operationNames, operations } from '@firsthand/contract/operations';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -14,11 +13,11 @@ import {
   partsIn,
   type RemoteCommand,
   readShardParts,
-  sentWhile,
+  recordCommands,
 } from './tools/remote-commands.ts';
 
-/** They change tables of the coordinator: who may do what. */
-const changeAccess: ReadonlySet<OperationName> = new Set([
+/** Operations that write to tables of the coordinator. */
+const accessOperations: ReadonlySet<OperationName> = new Set([
   'createAccount',
   'createToken',
   'revokeToken',
@@ -31,7 +30,7 @@ const changeAccess: ReadonlySet<OperationName> = new Set([
 
 let scene: Scene;
 let parts: ReadonlyMap<string, string>;
-/** The part of the account's shards, and of no other account's in this database. */
+/** The part of the account's shards, which no other account of this database shares. */
 let own: string | undefined;
 beforeAll(async () => {
   const databaseURL = await newDatabase();
@@ -39,11 +38,11 @@ beforeAll(async () => {
   scene = await openScene({ databaseURL, role: 'beside' });
   await scene.post('/logEvent', { tokenUUID: scene.tokens.browser, userUUID: newUserUUID(), eventID: 1 });
   parts = await readShardParts(databaseURL);
-  const [found] = await asking<{ shard: string }>(
+  const [row] = await asking<{ shard: string }>(
     databaseURL,
     `SELECT get_shard_id_for_distribution_column('event', account) AS shard FROM account WHERE "accountUUID" = '${scene.accountUUID}'`,
   );
-  own = parts.get(found?.shard ?? '');
+  own = parts.get(row?.shard ?? '');
 });
 afterAll(() => scene.close());
 
@@ -53,25 +52,25 @@ const call = async (name: OperationName, fields: Fields) => {
   expect([status, body]).toEqual([200, expect.anything()]);
 };
 
-/** Carries out an operation a second time, when every session has what it keeps, and answers what the coordinator sends then. */
+/** Runs an operation twice, to warm caches, and returns what the coordinator sends the second time. */
 const sentBy = async (name: OperationName): Promise<RemoteCommand[]> => {
   const { tokens } = operations[name];
   const kind = tokens.includes('server') ? 'server' : (tokens[0] as 'operator');
-  const ask = async () => ({ tokenUUID: scene.tokens[kind], ...(await smallestInput[name](scene, kind)) });
-  await call(name, await ask());
-  const fields = await ask();
-  return (await sentWhile(() => call(name, fields))).sent;
+  const createInput = async () => ({ tokenUUID: scene.tokens[kind], ...(await smallestInput[name](scene, kind)) });
+  await call(name, await createInput());
+  const fields = await createInput();
+  return (await recordCommands(() => call(name, fields))).sent;
 };
 
-/** Without the coordinator, where it only puts together what others have sent. */
+/** Excludes the coordinator where it only combines results of other nodes. */
 const nodesIn = (sent: readonly RemoteCommand[]) => [
   ...new Set(sent.flatMap((command) => (/read_intermediate_result/.test(command.text) ? [] : command.node))),
 ];
 
 const streamed: ReadonlySet<OperationName> = new Set(['streamEvents']);
-const ofAnAccount = operationNames.filter((name) => !changeAccess.has(name) && !streamed.has(name));
+const ofAnAccount = operationNames.filter((name) => !accessOperations.has(name) && !streamed.has(name));
 
-test('the account’s shards are known', () => {
+test('finds the part of the account’s shards', () => {
   expect(own).toEqual(expect.any(String));
 });
 
@@ -83,14 +82,14 @@ describe('an operation', () => {
     expect(sent.filter(isTwoPhase)).toEqual([]);
   });
 
-  test.each([...changeAccess])('%s reads and writes shards of one account only', async (name) => {
-    // An operator's calls are recorded in the audit log of the service.
-    const most = name === 'createAccount' ? 2 : 1;
-    expect(partsIn(await sentBy(name), parts).length).toBeLessThanOrEqual(most);
+  test.each([...accessOperations])('%s reads and writes shards of one account only', async (name) => {
+    // An operator's calls are recorded in the service's audit log.
+    const maxParts = name === 'createAccount' ? 2 : 1;
+    expect(partsIn(await sentBy(name), parts).length).toBeLessThanOrEqual(maxParts);
   });
 });
 
-test('looking for what other servers have done asks no shard', async () => {
-  const { sent, beside } = await sentWhile(() => new Promise((resolve) => setTimeout(resolve, 5_000)));
-  expect([...sent, ...beside]).toEqual([]);
+test('watches for changes of other servers without queries to shards', async () => {
+  const { sent, background } = await recordCommands(() => new Promise((resolve) => setTimeout(resolve, 5_000)));
+  expect([...sent, ...background]).toEqual([]);
 });

@@ -1,4 +1,4 @@
-// Starts a Citus cluster and prints its URL; ends it, and deletes its folder, at Ctrl+C.
+// Starts a Citus cluster and prints its URL. Ctrl+C stops it and deletes its folder.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

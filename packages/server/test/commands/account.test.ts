@@ -6,7 +6,7 @@ import { firsthand, firsthandJSON, temporaryDatabase } from '../fixtures/command
 import { serveHere } from '../fixtures/serving.ts';
 
 describe('account create', () => {
-  it('prints the object that createAccount answers', async () => {
+  it('prints the response of createAccount', async () => {
     const { env } = temporaryDatabase();
     const answer = await firsthandJSON(
       ['account', 'create', '--name', 'Shop', '--origin', 'https://Shop.example/'],
@@ -21,38 +21,38 @@ describe('account create', () => {
     });
   });
 
-  it('makes an account that a running server knows at once, with its origins and settings', async () => {
+  it('creates an account that a running server immediately knows, with its origins and settings', async () => {
     const { env } = temporaryDatabase();
     const { url } = await serveHere(env);
     const origins = ['https://shop.example', 'https://*.shop.example'];
-    const made = await firsthandJSON(
+    const created = await firsthandJSON(
       ['account', 'create', '--name', 'Shop', '--browser-catalogue', ...origins.flatMap((one) => ['--origin', one])],
       env,
     );
-    const { account } = await createClient({ url, token: made.serverTokenUUID }).getAccount({});
+    const { account } = await createClient({ url, token: created.serverTokenUUID }).getAccount({});
     expect(account).toMatchObject({
-      accountUUID: made.accountUUID,
+      accountUUID: created.accountUUID,
       accountName: 'Shop',
       accountOrigin: origins,
       browserCatalogue: true,
     });
   });
 
-  it('shows people what they need', async () => {
+  it('prints the tokens and the script tag', async () => {
     const { env } = temporaryDatabase();
     const { stdout, stderr, code } = await firsthand(['account', 'create', '--name', 'Shop'], env);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toMatch(
-      /^Account +\S+\nBrowser token +browser_\S+\nServer token +server_\S+ {2}\(secret, and shown this once\)\n/,
+      /^Account +\S+\nBrowser token +browser_\S+\nServer token +server_\S+ {2}\(secret; shown only once\)\n/,
     );
     const [, token] = /(browser_\S+)/.exec(stdout) ?? [];
     expect(stdout.split('\n')).toContain(
       `<script async src="https://shop.example/s/main.full.js" data-token="${token}" data-page-views="Page viewed"></script>`,
     );
-    expect(stdout).toMatch(/400 days only if the script comes from a path of the site itself/);
+    expect(stdout).toMatch(/400 days only if the script comes from a path on the site itself/);
   });
 
-  it('shows the script tag of the first origin, with the paths that are set', async () => {
+  it('prints the script tag of the first origin, with the configured paths', async () => {
     const { env } = temporaryDatabase();
     const paths = { BASE_PATH: '/tea', TRACKER_PATH: '/assets/kettle.js', API_PREFIX: '/leaves' };
     const origins = ['--origin', 'https://*.tea.example', '--origin', 'https://tea.example/'];
@@ -61,11 +61,11 @@ describe('account create', () => {
       /^<script async src="https:\/\/tea\.example\/tea\/assets\/kettle\.full\.js" data-token="browser_[\w-]+" data-api="\.\.\/leaves\/" data-page-views="Page viewed"><\/script>$/m,
     );
     const [, inline = ''] = /^<script>(.*)<\/script>$/m.exec(stdout) ?? [];
-    expect(stdout).toContain(`by 'sha256-${createHash('sha256').update(inline).digest('base64')}'`);
+    expect(stdout).toContain(`: 'sha256-${createHash('sha256').update(inline).digest('base64')}'`);
   });
 });
 
-it('account list lists them', async () => {
+it('lists accounts with account list', async () => {
   const { env } = temporaryDatabase();
   const { accountUUID } = await firsthandJSON(['account', 'create', '--name', 'Eine längere Bäckerei'], env);
   expect(await firsthandJSON(['account', 'list'], env)).toEqual([
@@ -76,7 +76,7 @@ it('account list lists them', async () => {
   expect(stdout).toContain('Eine längere Bäckerei');
 });
 
-it('no command but account create makes a database: a mistyped path is said to be one', async () => {
+it('creates a database only with account create, and reports a missing one otherwise', async () => {
   const { env } = temporaryDatabase();
   for (const args of [
     ['account', 'list'],
@@ -85,7 +85,7 @@ it('no command but account create makes a database: a mistyped path is said to b
     const { code, stderr } = await firsthand(args, env);
     expect(code).toBe(1);
     expect(stderr).toMatch(
-      /^firsthand: there is no database at \S+: firsthand serve or firsthand account create makes one\n$/,
+      /^firsthand: there is no database at \S+: create it with firsthand serve or firsthand account create\n$/,
     );
   }
 });

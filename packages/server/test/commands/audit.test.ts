@@ -2,13 +2,13 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { firsthand, firsthandJSON, temporaryDatabase } from '../fixtures/command.ts';
 
-it('what the command line does is listed as done by it, backups included', async () => {
+it('lists actions of the command line as its own, including backups', async () => {
   const { env, path } = temporaryDatabase();
   const { accountUUID } = await firsthandJSON(['account', 'create', '--name', 'Shop'], env);
   await firsthandJSON(['backup', join(path, '..', 'copy.db')], env);
   const all = await firsthandJSON(['audit', 'list'], env);
-  const shown = all.map(({ action, actor, accountUUID: of }: Record<string, string>) => [action, actor, of]);
-  expect(shown).toEqual([
+  const rows = all.map(({ action, actor, accountUUID: of }: Record<string, string>) => [action, actor, of]);
+  expect(rows).toEqual([
     ['backup', 'command', ''],
     ['createToken', 'command', accountUUID],
     ['createToken', 'command', accountUUID],

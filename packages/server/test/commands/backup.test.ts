@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { firsthand, firsthandJSON, temporaryDatabase } from '../fixtures/command.ts';
 import { serveHere } from '../fixtures/serving.ts';
 
-it('a backup of a database that is being served opens and has its rows', async () => {
+it('backs up a database with its rows while it is being served', async () => {
   const { path, env } = temporaryDatabase();
   const { serverTokenUUID } = await firsthandJSON(['account', 'create', '--name', 'Shop'], env);
   const { url } = await serveHere(env);
@@ -18,30 +18,30 @@ it('a backup of a database that is being served opens and has its rows', async (
   expect(await firsthandJSON(['backup', copy], env)).toEqual({ file: copy, bytes: expect.any(Number) });
   await log(1);
 
-  const ofCopy = { DATABASE_URL: `sqlite:${copy}` };
-  await firsthandJSON(['backup', `${copy}-1`], ofCopy);
-  const { code } = await firsthand(['doctor'], ofCopy);
+  const copyEnv = { DATABASE_URL: `sqlite:${copy}` };
+  await firsthandJSON(['backup', `${copy}-1`], copyEnv);
+  const { code } = await firsthand(['doctor'], copyEnv);
   expect(code).toBe(0);
-  const over = await firsthand(['doctor', '--account-bytes', '14910'], ofCopy);
+  const over = await firsthand(['doctor', '--account-bytes', '14910'], copyEnv);
   expect(over.code).toBe(1);
-  expect(over.stdout).toMatch(/NOT OK +over their quota +1: \S+ \(14910 bytes\); ACCOUNT_BYTES is 14910$/m);
-  const near = await firsthand(['doctor'], { ...ofCopy, ACCOUNT_BYTES: '14911' });
+  expect(over.stdout).toMatch(/NOT OK +accounts over quota +1: \S+ \(14910 bytes\); ACCOUNT_BYTES is 14910$/m);
+  const near = await firsthand(['doctor'], { ...copyEnv, ACCOUNT_BYTES: '14911' });
   expect(near.code).toBe(0);
-  expect(near.stdout).toMatch(/ok +near their quota +1: \S+ \(14910 bytes\); from 80 % on$/m);
-  const restored = await serveHere(ofCopy);
+  expect(near.stdout).toMatch(/ok +accounts near quota +1: \S+ \(14910 bytes\); at least 80% used$/m);
+  const restored = await serveHere(copyEnv);
   const { account } = await createClient({ url: restored.url, token: serverTokenUUID }).getAccount({});
   expect(account.usage).toMatchObject({ contacts: 0, users: 1, events: 123 });
 
-  const people = await firsthand(['backup', `${copy}-2`], env);
-  expect(people.stdout).toMatch(/^\S+-2 is a whole copy of the database: \d+ bytes\n$/);
+  const text = await firsthand(['backup', `${copy}-2`], env);
+  expect(text.stdout).toMatch(/^Backed up the database to \S+-2: \d+ bytes\n$/);
   const again = await firsthand(['backup', copy], env);
   expect({ code: again.code, stderr: again.stderr }).toEqual({
     code: 1,
-    stderr: expect.stringMatching(/^firsthand: [^\n]+exists already[^\n]*\n$/),
+    stderr: expect.stringMatching(/^firsthand: [^\n]+already exists[^\n]*\n$/),
   });
 });
 
-it('a backup is restored while no server has the file, and the previous database is kept', async () => {
+it('restores a backup while no server has the file, and keeps the previous database', async () => {
   const { path, env } = temporaryDatabase();
   const { accountUUID } = await firsthandJSON(['account', 'create', '--name', 'Shop'], env);
   const copy = `${path}.copy`;
@@ -67,9 +67,9 @@ it('a backup is restored while no server has the file, and the previous database
   expect(await names(`sqlite:${path}`)).toEqual([accountUUID]);
   expect(await names(`sqlite:${restored.previous}`)).toHaveLength(2);
 
-  const people = await firsthand(['restore', copy], env);
-  expect(people.stdout).toMatch(
-    /is now the backup .*\nThe previous database is .*\nIdentifiers in the record of erasures: 0\./,
+  const text = await firsthand(['restore', copy], env);
+  expect(text.stdout).toMatch(
+    /^Restored \S+ from .*\nThe previous database is .*\nIdentifiers in the erasure record: 0\./,
   );
   const elsewhere = await firsthand(['restore', copy], { DATABASE_URL: `sqlite:${path}-new` });
   expect(elsewhere.stdout).not.toContain('previous');
@@ -77,7 +77,7 @@ it('a backup is restored while no server has the file, and the previous database
   expect(postgres).toMatchObject({ code: 1, stderr: expect.stringContaining('pg_restore') });
 });
 
-it('doctor is content with a good database, and complains about a bad one', async () => {
+it('accepts a good database and reports a bad one with doctor', async () => {
   const { path, env } = temporaryDatabase();
   const missing = await firsthandJSON(['doctor'], env).catch((error: Error) => error);
   expect(missing).toBeInstanceOf(Error);
@@ -86,7 +86,7 @@ it('doctor is content with a good database, and complains about a bad one', asyn
   const unsaved = await firsthand(['doctor'], env);
   expect([unsaved.code, unsaved.stdout]).toEqual([
     1,
-    expect.stringMatching(/NOT OK +backup +there is none: set BACKUP_DIR/),
+    expect.stringMatching(/NOT OK +backup +there is no backup: set BACKUP_DIR/),
   ]);
   await firsthandJSON(['backup', `${path}.copy`], env);
   const good = await firsthandJSON(['doctor'], env);
@@ -98,7 +98,7 @@ it('doctor is content with a good database, and complains about a bad one', asyn
   const bad = await firsthand(['doctor', '--json'], env);
   expect(bad.code).toBe(1);
   expect(JSON.parse(bad.stdout)).toMatchObject({ ok: false });
-  const people = await firsthand(['doctor'], env);
-  expect({ code: people.code, stderr: people.stderr }).toEqual({ code: 1, stderr: '' });
-  expect(people.stdout).toContain('NOT OK');
+  const text = await firsthand(['doctor'], env);
+  expect({ code: text.code, stderr: text.stderr }).toEqual({ code: 1, stderr: '' });
+  expect(text.stdout).toContain('NOT OK');
 });

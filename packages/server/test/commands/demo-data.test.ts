@@ -3,17 +3,17 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { firsthand, firsthandJSON, temporaryDatabase } from '../fixtures/command.ts';
 import { shareServer } from '../fixtures/serving.ts';
 
-/** A tenth of the usual month: enough that at any time of day some of its few buyers came with the campaign. */
+/** A tenth of the default: enough for some buyers from the campaign at any time of day. */
 const events = 4_000;
 
-describe('demo-data beside a running server', () => {
+describe('demo-data with a running server', () => {
   const shared = shareServer();
   let client: ReturnType<typeof createClient>;
   let filled: { accountUUID: string; events: number; contacts: number };
   beforeAll(async () => {
-    const made = await firsthandJSON(['demo-data', '--events', String(events)], shared.env);
-    filled = made;
-    client = createClient({ url: shared.url, token: made.serverTokenUUID });
+    const created = await firsthandJSON(['demo-data', '--events', String(events)], shared.env);
+    filled = created;
+    client = createClient({ url: shared.url, token: created.serverTokenUUID });
   });
 
   const day = 86_400_000;
@@ -27,7 +27,7 @@ describe('demo-data beside a running server', () => {
   const devicesOf = (some: Awaited<ReturnType<typeof eventsOf>>) =>
     new Set(some.map(({ eventAttrArray }) => eventAttrArray.find(({ attrID }) => attrID === '$os')?.attrValue));
 
-  it('fills an account that says that it is sample data', async () => {
+  it('fills an account whose name says that it is sample data', async () => {
     const { account } = await client.getAccount({});
     expect(account).toMatchObject({ accountUUID: filled.accountUUID, accountName: 'Sample shop (demo data)' });
     expect(account.usage).toMatchObject({ events: filled.events, contacts: filled.contacts });
@@ -66,7 +66,7 @@ describe('demo-data beside a running server', () => {
     expect((await eventsOf(noel.contactUUID)).map((each) => each.eventUUID)).toEqual(his.map((each) => each.eventUUID));
   });
 
-  it('has two people who were merged by mistake, until that is undone', async () => {
+  it('has two people who were merged by mistake, until they are unmerged', async () => {
     const merged = await personNamed('Johnson');
     expect(merged.contactFirstname).toBe('Katherine');
     await client.unmergeContact({ otherContactEmailaddress: 'kathryn.johnson@example.net' });
@@ -80,15 +80,13 @@ describe('demo-data beside a running server', () => {
     expect(refused).toHaveLength(events / 1_000);
   });
 
-  it('is made once', async () => {
+  it('is created once', async () => {
     const { code, stderr } = await firsthand(['demo-data'], shared.env);
     expect(code).toBe(1);
-    expect(stderr).toMatch(
-      /^firsthand: the sample shop is there already, as the account sample-shop-[\w-]+: [^\n]+\n$/,
-    );
+    expect(stderr).toMatch(/^firsthand: the sample shop already exists, as the account sample-shop-[\w-]+: [^\n]+\n$/);
   });
 
-  it('is removed again, and nothing else', async () => {
+  it('is removed without anything else', async () => {
     const other = await firsthandJSON(['account', 'create', '--name', 'Shop'], shared.env);
     expect(await firsthandJSON(['demo-data', '--remove'], shared.env)).toEqual({
       accountUUID: filled.accountUUID,
@@ -104,18 +102,20 @@ describe('demo-data beside a running server', () => {
     const { code, stderr } = await firsthand(['demo-data', '--remove'], shared.env);
     expect(code).toBe(1);
     expect(stderr).toMatch(
-      /^firsthand: there is no sample shop: only an account that firsthand demo-data made is removed\n$/,
+      /^firsthand: there is no sample shop: only an account created by firsthand demo-data can be removed\n$/,
     );
   });
 });
 
-it('demo-data works without a server, and says what was made', async () => {
+it('works without a server, and reports what it created', async () => {
   const { env } = temporaryDatabase();
   const { code, stdout, stderr } = await firsthand(['demo-data', '--events', String(events), '--seed', '5'], env);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-  expect(stdout).toMatch(/^The account "Sample shop \(demo data\)" has a month of a small shop: 4,000 events\.\n/);
   expect(stdout).toMatch(
-    /\nServer token +server_\S+ {2}\(secret, and shown this once\)\n\nThe server token signs in to the console[^\n]+\n$/,
+    /^The account "Sample shop \(demo data\)" contains a month of data of a small shop: 4,000 events\.\n/,
+  );
+  expect(stdout).toMatch(
+    /\nServer token +server_\S+ {2}\(secret; shown only once\)\n\nUse the server token to sign in to the console[^\n]+\n$/,
   );
   expect(await firsthand(['demo-data', '--seed', 'x'], env)).toMatchObject({ code: 2 });
 });

@@ -9,8 +9,8 @@ import { serveHere } from '../fixtures/serving.ts';
 
 const userUUID = 'visitor-behind-proxy';
 
-it('doctor reports a proxy that a server without TRUST_PROXY has seen, until one has TRUST_PROXY', async () => {
-  // As main.ts does: doctor also examines who may read the files of the server.
+it('reports a proxy that a server without TRUST_PROXY has seen, until one has TRUST_PROXY', async () => {
+  // As main.ts does: doctor also checks who may read the files of the server.
   const umask = process.umask(0o077);
   onTestFinished(() => void process.umask(umask));
   const { path, env } = temporaryDatabase();
@@ -26,45 +26,47 @@ it('doctor reports a proxy that a server without TRUST_PROXY has seen, until one
     const body = JSON.stringify({ tokenUUID, userUUID, eventID: 1 });
     expect((await fetch(`${url}/logEvent`, { method: 'POST', body, headers })).status).toBe(200);
   };
-  const untold = await serveHere(env);
-  await log(untold.url, {});
+  const unconfigured = await serveHere(env);
+  await log(unconfigured.url, {});
   expect(await examine()).toMatchObject({ code: 0, ok: true, detail: 'no unlisted proxy forwards requests' });
-  await log(untold.url, { 'X-Forwarded-For': '198.51.100.7' });
+  await log(unconfigured.url, { 'X-Forwarded-For': '198.51.100.7' });
   await expect.poll(examine).toMatchObject({
     code: 1,
     ok: false,
-    detail: expect.stringMatching(/^one on a private address forwarded requests on 20/),
+    detail: expect.stringMatching(/^a proxy on a private address forwarded requests on 20/),
   });
   expect((await examine()).detail).not.toContain('198.51');
-  await untold.close();
+  await unconfigured.close();
 
-  const told = await serveHere({ ...env, TRUST_PROXY: '127.0.0.1' });
-  await log(told.url, { 'X-Forwarded-For': '198.51.100.7' });
+  const configured = await serveHere({ ...env, TRUST_PROXY: '127.0.0.1' });
+  await log(configured.url, { 'X-Forwarded-For': '198.51.100.7' });
   await expect.poll(examine).toMatchObject({ code: 0, ok: true });
 });
 
 it.each([
-  [true, 'knows of no other backups', { mode: 'off', archivedTime: null, failedTime: null }],
+  [true, 'cannot see other backups', { mode: 'off', archivedTime: null, failedTime: null }],
   [true, 'has archived no WAL yet', { mode: 'on', archivedTime: null, failedTime: null }],
   [true, 'last on 2026-11-29T00:00:00.000Z', { mode: 'on', archivedTime: 1_795_910_400_000, failedTime: 5 }],
   [false, 'failed to archive its WAL on 2026-11-29', { mode: 'on', archivedTime: 5, failedTime: 1_795_910_400_000 }],
   [false, 'failed to archive', { mode: 'always', archivedTime: null, failedTime: 5 }],
-])('doctor reports the archive of PostgreSQL: %s, %s', (ok, detail, archiving) => {
+])('reports the archive of PostgreSQL: %s, %s', (ok, detail, archiving) => {
   expect(archivingFinding(archiving)).toEqual({ name: 'backup', ok, detail: expect.stringContaining(detail) });
 });
 
-it('doctor prints the absolute path of a database that is missing, and what a relative one refers to', async () => {
+it('prints the absolute path of a missing database, and what a relative one refers to', async () => {
   const { stdout } = await firsthand(['doctor', '--json'], { DATABASE_URL: 'sqlite:no-such-folder/firsthand.db' });
   const { detail } = JSON.parse(stdout).finding[0];
-  expect(detail).toMatch(`there is none at ${resolve('no-such-folder/firsthand.db')}: firsthand serve makes it`);
   expect(detail).toMatch(
-    /DATABASE_URL is relative to .* of this command; the service's is relative to its WorkingDirectory/,
+    `there is no database at ${resolve('no-such-folder/firsthand.db')}: firsthand serve creates it`,
+  );
+  expect(detail).toMatch(
+    /a relative DATABASE_URL is resolved from the current folder, and by the service from its WorkingDirectory/,
   );
   const { stdout: absolute } = await firsthand(['doctor'], { DATABASE_URL: 'sqlite:/no-such-folder/firsthand.db' });
   expect(absolute).not.toContain('WorkingDirectory');
 });
 
-it('doctor reports variables that resemble a setting', async () => {
+it('reports variables that resemble a setting', async () => {
   const { env } = temporaryDatabase();
   await firsthandJSON(['account', 'create', '--name', 'Shop'], env);
   const examine = async (more: Record<string, string>) => {
@@ -76,22 +78,22 @@ it('doctor reports variables that resemble a setting', async () => {
     ok: false,
     detail: 'BACKUP_EVRY is not a setting and is ignored. Did you mean BACKUP_EVERY?',
   });
-  expect(await examine({})).toEqual({ name: 'settings', ok: true, detail: 'no variable looks like a misspelled one' });
+  expect(await examine({})).toEqual({ name: 'settings', ok: true, detail: 'no misspelled variables' });
 });
 
-it('doctor says when the tracker was built', () => {
+it('reports when the tracker was built', () => {
   const folder = `${temporaryFolder()}/`;
-  const found = { name: 'tracker', ok: true };
-  expect(examineTracker(folder)).toEqual({ ...found, detail: 'not built: npm run build makes tracker.js' });
+  const common = { name: 'tracker', ok: true };
+  expect(examineTracker(folder)).toEqual({ ...common, detail: 'not built: run npm run build' });
   writeFileSync(`${folder}tracker.js`, '');
   utimesSync(`${folder}tracker.js`, new Date(0), new Date('2026-02-03T04:05:59Z'));
-  expect(examineTracker(folder)).toEqual({ ...found, detail: 'built 2026-02-03 04:05Z' });
+  expect(examineTracker(folder)).toEqual({ ...common, detail: 'built 2026-02-03 04:05Z' });
   // npm packs every file with a time in 1985.
   utimesSync(`${folder}tracker.js`, new Date(0), new Date('1985-10-26T08:15:00Z'));
-  expect(examineTracker(folder)).toEqual({ ...found, detail: 'built' });
+  expect(examineTracker(folder)).toEqual({ ...common, detail: 'built' });
 });
 
-it('doctor wants a server where a unit is enabled, and a folder of reports that can be written', async () => {
+it('requires a server if its unit is enabled, and a writable folder of reports', async () => {
   const { path, env } = temporaryDatabase();
   await firsthandJSON(['account', 'create', '--name', 'Shop'], env);
   const programs = temporaryFolder();
@@ -106,18 +108,18 @@ it('doctor wants a server where a unit is enabled, and a folder of reports that 
     ok: false,
     detail: expect.stringMatching(/^not running, although/),
   });
-  // A database beside the service's, as in a restore drill.
+  // A database other than the service's, as in a restore drill.
   expect((await examine({}, '--database-url', `sqlite:${path}`)).server).toMatchObject({ ok: true });
 
   const folder = join(path, 'reports');
   expect((await examine({ REPORTS_DIR: join(programs, 'new') })).reports).toMatchObject({ ok: true });
   expect((await examine({ REPORTS_DIR: folder })).reports).toMatchObject({
     ok: false,
-    detail: expect.stringContaining(`may not write to ${folder} (REPORTS_DIR)`),
+    detail: expect.stringContaining(`can't write to ${folder} (REPORTS_DIR)`),
   });
 });
 
-it('doctor counts the tokens of programs, not those of sessions and members', async () => {
+it('counts the tokens of programs, not those of sessions and members', async () => {
   const { path, env } = temporaryDatabase();
   await firsthandJSON(['account', 'create', '--name', 'Shop'], env);
   const tokens = async () => {

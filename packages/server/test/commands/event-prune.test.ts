@@ -6,7 +6,7 @@ import { createAccount, shareServer } from '../fixtures/serving.ts';
 const shared = shareServer();
 const hour = 3_600_000;
 
-it('removes the names that only one sender used, and leaves their events', async () => {
+it('removes names that only one sender used, and keeps their events', async () => {
   const { url } = shared;
   const { serverTokenUUID, browserTokenUUID } = await createAccount(url);
   const page = createClient({ url, token: browserTokenUUID });
@@ -39,7 +39,7 @@ it('removes the names that only one sender used, and leaves their events', async
   expect((await server.getEvent({})).event).toHaveLength(sent);
 });
 
-it('leaves names whose events are erased, and entries that others are merged into', async () => {
+it('keeps names whose events are erased, and entries that others are merged into', async () => {
   const { url } = shared;
   const { serverTokenUUID, browserTokenUUID } = await createAccount(url);
   const page = createClient({ url, token: browserTokenUUID });

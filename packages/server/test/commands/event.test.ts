@@ -13,7 +13,7 @@ const setUp = async () => {
   const { url } = shared;
   const { serverTokenUUID } = await createAccount(url);
   const { port } = new URL(url);
-  // Found by the same variables that the server is configured with.
+  // The commands find the server by the variables that configure it.
   return { url, env: { PORT: port, BASE_PATH: '/base/', FIRSTHAND_TOKEN: serverTokenUUID } };
 };
 
@@ -25,7 +25,7 @@ const unusedPort = async (): Promise<number> => {
   return port;
 };
 
-it('event log, event list and contact show tell of the same event and contact', async () => {
+it('shows the same event and contact with event log, event list and contact show', async () => {
   const { env, url } = await setUp();
   const log = ['event', 'log', '--event-id', '7', '--user', userUUID, '--event-uuid', 'first-event'];
   const logged = await firsthandJSON([...log, '--attr', 'page=/a?b=c', '--attr', 'sum=1'], env);
@@ -56,25 +56,27 @@ it('event log, event list and contact show tell of the same event and contact', 
   expect(byUUID.contact).toMatchObject({ contactUUID, contactEmailaddress: 'ann@shop.example' });
   expect(await firsthandJSON(['contact', 'show', 'Ann@Shop.Example'], env)).toEqual(byUUID);
 
-  const people = await firsthand(['contact', 'show', contactUUID], env);
-  expect(people.stdout).toMatch(/contactEmailaddress +ann@shop\.example\n/);
-  expect(people.stdout, 'another one’s text moves nobody’s cursor').not.toContain('\u001b');
+  const text = await firsthand(['contact', 'show', contactUUID], env);
+  expect(text.stdout).toMatch(/contactEmailaddress +ann@shop\.example\n/);
+  expect(text.stdout, 'a contact’s text can’t move the cursor').not.toContain('\u001b');
   const table = await firsthand(['event', 'list', '--contact', contactUUID], env);
   expect(table.stdout).toMatch(/^TIME +EVENT +USER +CONTACT +ATTRIBUTES\n/);
   expect(table.stdout).toContain('page=/a?b=c sum=1');
 });
 
-it('a contact is shown, and its events are logged and listed, by the external ID', async () => {
+it('shows a contact, and logs and lists its events, by external ID', async () => {
   const { env, url } = await setUp();
   const { contactUUID } = await createClient({ url, token: env.FIRSTHAND_TOKEN }).createContact({
     contactExternalID: ' customer-1042 ',
     contactProfileID: 'customer',
   });
-  const named = ['--external-id', 'customer-1042'];
-  const shown = await firsthandJSON(['contact', 'show', ...named], env);
-  expect(shown.contact).toMatchObject({ contactUUID, contactExternalID: 'customer-1042', contactEmailaddress: '' });
-  expect(await firsthandJSON(['event', 'log', '--event-id', '7', ...named], env)).toMatchObject({ status: '200' });
-  const { event } = await firsthandJSON(['event', 'list', ...named], env);
+  const externalIDFlag = ['--external-id', 'customer-1042'];
+  const response = await firsthandJSON(['contact', 'show', ...externalIDFlag], env);
+  expect(response.contact).toMatchObject({ contactUUID, contactExternalID: 'customer-1042', contactEmailaddress: '' });
+  expect(await firsthandJSON(['event', 'log', '--event-id', '7', ...externalIDFlag], env)).toMatchObject({
+    status: '200',
+  });
+  const { event } = await firsthandJSON(['event', 'list', ...externalIDFlag], env);
   expect(event).toMatchObject([{ eventID: 7, contactUUID, userUUID: '' }]);
   const { code, stderr } = await firsthand(['contact', 'show'], env);
   expect([code, stderr]).toEqual([2, expect.stringContaining('--external-id')]);
@@ -82,7 +84,7 @@ it('a contact is shown, and its events are logged and listed, by the external ID
   expect(all).toMatchObject({ stdout: '', stderr: expect.stringContaining('`contactExternalID` must not be empty') });
 });
 
-it('an event is logged and listed by name', async () => {
+it('logs and lists an event by name', async () => {
   const { env } = await setUp();
   const log = ['event', 'log', '--name', 'Signed up', '--user', userUUID];
   for (const _ of [1, 2]) expect(await firsthandJSON(log, env)).toMatchObject({ status: '200' });
@@ -96,7 +98,7 @@ it('an event is logged and listed by name', async () => {
   }
 });
 
-it('people are told in words what was logged, whose it is, and how to read on', async () => {
+it('prints what was logged, its owner, and how to read the next page', async () => {
   const { env, url } = await setUp();
   const client = createClient({ url, token: env.FIRSTHAND_TOKEN });
   await client.updateAccount({
@@ -112,8 +114,8 @@ it('people are told in words what was logged, whose it is, and how to read on', 
   });
   await client.updateContact({ contactUUID, contactTagID: 'new' });
   const log = ['event', 'log', '--event-id', '7', '--event-uuid', 'first-event', '--contact', contactUUID];
-  expect((await firsthand(log, env)).stdout).toBe('first-event is stored\n');
-  expect((await firsthand(log, env)).stdout).toBe('first-event was stored already\n');
+  expect((await firsthand(log, env)).stdout).toBe('first-event was stored\n');
+  expect((await firsthand(log, env)).stdout).toBe('first-event was already stored\n');
   await firsthand(['event', 'log', '--event-id', '8', '--user', userUUID, '--attr', 'page=/sale'], env);
 
   const first = await firsthand(['event', 'list', '--limit', '1'], env);
@@ -122,8 +124,8 @@ it('people are told in words what was logged, whose it is, and how to read on', 
   const second = await firsthand(['event', 'list', '--cursor', cursor], env);
   expect(second.stdout.split('\n')[1]).toMatch(new RegExp(`^\\S+ +7 Bought +- +${contactUUID}$`));
   expect(second.stderr).toBe('');
-  const ofPage = await firsthandJSON(['event', 'list', '--attr', 'page=/sale'], env);
-  expect(ofPage.event).toMatchObject([{ eventID: 8 }]);
+  const pageEvents = await firsthandJSON(['event', 'list', '--attr', 'page=/sale'], env);
+  expect(pageEvents.event).toMatchObject([{ eventID: 8 }]);
 
   const { stdout } = await firsthand(['contact', 'show', 'ann@shop.example'], env);
   expect(stdout).toMatch(/^size +XL$/m);
@@ -132,11 +134,11 @@ it('people are told in words what was logged, whose it is, and how to read on', 
   const nobody = await firsthand(['contact', 'show', 'nobody@shop.example'], env);
   expect(nobody).toMatchObject({
     code: 1,
-    stderr: 'firsthand: `contactEmailaddress` names no contact of this account\n',
+    stderr: 'firsthand: `contactEmailaddress` does not match any contact of this account\n',
   });
 });
 
-it('what a contact only claims is marked as that', async () => {
+it('marks values that are only claimed', async () => {
   const { env, url } = await setUp();
   const { account } = await createClient({ url, token: env.FIRSTHAND_TOKEN }).getAccount({});
   const token = account.token?.find(({ tokenKind }) => tokenKind === 'browser')?.tokenUUID as string;
@@ -150,14 +152,14 @@ it('what a contact only claims is marked as that', async () => {
   expect(stdout).toMatch(/^contactFirstname +Ben {2}\(claimed\)$/m);
 });
 
-it('a stack is shown to who asks for it', async () => {
+it('prints a stack with DEBUG', async () => {
   const env = { FIRSTHAND_TOKEN: 'server_abcdefghijklmnopqrstuv', PORT: String(await unusedPort()), DEBUG: '1' };
   const { code, stderr } = await firsthand(['event', 'list'], env);
   expect(code).toBe(1);
   expect(stderr).toMatch(/could not be reached: ECONNREFUSED\nfirsthand: +at /);
 });
 
-it('a refusal is one line with the field, and exit code 1', async () => {
+it('prints a refusal as one line with the field, and exits with 1', async () => {
   const { env } = await setUp();
   const { code, stdout, stderr } = await firsthand(['event', 'log', '--event-id', '0', '--user', userUUID], env);
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
@@ -169,7 +171,7 @@ it('a refusal is one line with the field, and exit code 1', async () => {
   });
 });
 
-it('a server that is not there is named, and the token is not', async () => {
+it('names an unreachable server, and not the token', async () => {
   const port = await unusedPort();
   const env = { FIRSTHAND_TOKEN: 'server_abcdefghijklmnopqrstuv', PORT: String(port) };
   const { code, stderr } = await firsthand(['event', 'list'], env);

@@ -7,13 +7,13 @@ import { writeParquet } from '../../src/commands/shared/parquet-files.ts';
 import { firsthand, firsthandJSON, temporaryDatabase, temporaryFolder } from '../fixtures/command.ts';
 import { serveHere } from '../fixtures/serving.ts';
 
-/** What a tool that is not ours reads. */
+/** Reads files with a third-party tool. */
 const read = async (sql: string) => {
   const connection = await (await DuckDBInstance.create(':memory:')).connect();
   return (await connection.runAndReadAll(sql)).getRowObjectsJson();
 };
 
-it('export writes all events with their owners to files, beside a running server', async () => {
+it('writes all events with their owners to files while a server is running', async () => {
   const { env } = temporaryDatabase();
   const account = ['account', 'create', '--name', 'Shop'];
   const { accountUUID, serverTokenUUID: token } = await firsthandJSON(account, env);
@@ -36,7 +36,7 @@ it('export writes all events with their owners to files, beside a running server
   const args = ['export', folder, '--account', accountUUID];
   const { code, stdout, stderr } = await firsthand(args, env);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-  expect(stdout).toBe(`1001 events are in one file of ${folder}\n`);
+  expect(stdout).toBe(`Wrote 1001 events to one file in ${folder}\n`);
   expect(readdirSync(folder)).toEqual(['events-00001.parquet']);
   const file = `'${join(folder, '*.parquet').replaceAll("'", "''")}'`;
   const [first] = await read(`SELECT *, epoch_ms("eventTime") AS time FROM ${file} ORDER BY sequence LIMIT 1`);
@@ -51,12 +51,12 @@ it('export writes all events with their owners to files, beside a running server
       { key: 'Plan"', value: '' },
     ],
   });
-  const counted = `SELECT count(*)::INTEGER AS events, count(DISTINCT "userUUID")::INTEGER AS users, count("contactUUID")::INTEGER AS owned FROM ${file}`;
-  expect(await read(counted)).toEqual([{ events: 1_001, users: 2, owned: 1 }]);
+  const countQuery = `SELECT count(*)::INTEGER AS events, count(DISTINCT "userUUID")::INTEGER AS users, count("contactUUID")::INTEGER AS owned FROM ${file}`;
+  expect(await read(countQuery)).toEqual([{ events: 1_001, users: 2, owned: 1 }]);
   expect(await firsthand(args, env)).toMatchObject({ code: 1, stderr: expect.stringContaining('is not empty') });
 });
 
-it('files hold as many events as they may, and none is left when the export fails', async () => {
+it('fills each file up to its limit, and leaves none if the export fails', async () => {
   const event = (sequence: number) => ({
     ...{ sequence, eventUUID: '', eventID: 1, eventName: '', eventTime: 1, receivedTime: 2, timeReplaced: false },
     ...{ userUUID: '', contactUUID: '', attributes: [] },
@@ -67,7 +67,7 @@ it('files hold as many events as they may, and none is left when the export fail
     if (fault) throw fault;
   }
   const folder = temporaryFolder();
-  expect(await writeParquet(folder, pages(), { eventsOfFile: 4 })).toEqual({
+  expect(await writeParquet(folder, pages(), { eventsPerFile: 4 })).toEqual({
     files: ['events-00001.parquet', 'events-00002.parquet', 'events-00003.parquet'],
     events: 10,
   });
@@ -75,14 +75,14 @@ it('files hold as many events as they may, and none is left when the export fail
     { all: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10] },
   ]);
   const failing = temporaryFolder();
-  await expect(writeParquet(failing, pages(new Error('gone')), { eventsOfFile: 4 })).rejects.toThrow('gone');
+  await expect(writeParquet(failing, pages(new Error('gone')), { eventsPerFile: 4 })).rejects.toThrow('gone');
   expect(readdirSync(failing)).toEqual([]);
   writeFileSync(join(failing, 'mine'), '');
   await expect(writeParquet(failing, pages())).rejects.toThrow('is not empty');
   expect(readdirSync(failing)).toEqual(['mine']);
 });
 
-it('an account without events has a file without rows', async () => {
+it('writes a file without rows for an account without events', async () => {
   const { env } = temporaryDatabase();
   const { accountUUID } = await firsthandJSON(['account', 'create', '--name', 'Shop'], env);
   const folder = temporaryFolder();

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
 import { firsthand, firsthandJSON, temporaryDatabase } from '../fixtures/command.ts';
 
-it('prints a link for the only owner, for a new one, and for a member in the role that the member has', async () => {
+it('prints a link for the only owner, for a new one, and for a member with the member’s role', async () => {
   const { env } = temporaryDatabase();
   const early = await firsthand(['login-link'], { DATABASE_URL: env.DATABASE_URL });
-  expect([early.code, early.stderr]).toEqual([1, expect.stringMatching(/firsthand account create makes one/)]);
+  expect([early.code, early.stderr]).toEqual([1, expect.stringMatching(/create it with firsthand serve/)]);
   await firsthandJSON(['account', 'create', '--name', 'Shop'], env);
   const nobody = await firsthand(['login-link'], env);
   expect([nobody.code, nobody.stderr]).toEqual([2, expect.stringMatching(/no owner yet: give your e-mail address/)]);
@@ -19,7 +19,7 @@ it('prints a link for the only owner, for a new one, and for a member in the rol
   expect(stdout).toMatch(
     /ann@shop\.example [\s\S]*\nhttps:\/\/events\.shop\.example\/s\/console\/join#code=invitation_/,
   );
-  expect(stdout).toContain('HOST, PORT and BASE_PATH without it');
+  expect(stdout).toContain('or else HOST, PORT and BASE_PATH');
 
   await firsthandJSON(['user', 'invite', 'ben@shop.example', '--role', 'viewer'], env);
   expect(await firsthandJSON(['login-link', 'Ben@shop.example'], env)).toMatchObject({ memberRole: 'viewer' });

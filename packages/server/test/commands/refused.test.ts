@@ -16,7 +16,7 @@ const setUp = async () => {
   return { env, path, accountUUID, token, browser, client, post };
 };
 
-it('refused list shows what was refused, refused replay sends it again beside a server under load', async () => {
+it('lists refused requests, and replays them while a server is under load', async () => {
   const { env, accountUUID, token, browser, client, post } = await setUp();
   await post('/account/updateAccount', { tokenUUID: token, strict: true, event: [{ eventID: 1 }] });
   const count = 40;
@@ -26,8 +26,8 @@ it('refused list shows what was refused, refused replay sends it again beside a 
       400,
     );
   }
-  const listed = await firsthand(['refused', 'list', '--account', accountUUID, '--json'], env);
-  const { refused, count: counts } = JSON.parse(listed.stdout);
+  const list = await firsthand(['refused', 'list', '--account', accountUUID, '--json'], env);
+  const { refused, count: counts } = JSON.parse(list.stdout);
   expect(refused).toHaveLength(count);
   expect(refused[0]).toEqual({
     refusedID: expect.any(String),
@@ -43,17 +43,17 @@ it('refused list shows what was refused, refused replay sends it again beside a 
     { tokenKind: 'browser', listed: 20, evicted: 0, erased: 0, replayed: 0 },
     { tokenKind: 'server', listed: 20 },
   ]);
-  const people = await firsthand(['refused', 'list'], env);
-  expect(people.stdout).toMatch(/^REFUSED ID +TIME +TOKEN +OPERATION +WHY +REQUEST\n/);
-  for (const { stdout } of [listed, people]) expect(stdout).not.toMatch(/(?:browser|server)_[\w-]{8}/);
+  const text = await firsthand(['refused', 'list'], env);
+  expect(text.stdout).toMatch(/^REFUSED ID +TIME +TOKEN +OPERATION +WHY +REQUEST\n/);
+  for (const { stdout } of [list, text]) expect(stdout).not.toMatch(/(?:browser|server)_[\w-]{8}/);
 
   const tooEarly = await firsthand(['refused', 'replay', refused[0].refusedID], env);
   expect({ code: tooEarly.code, stdout: tooEarly.stdout }).toEqual({
     code: 1,
-    stdout: expect.stringMatching(/^\d+: `eventID`[^\n]+\n0 carried out, 1 not\n$/),
+    stdout: expect.stringMatching(/^\d+: `eventID`[^\n]+\n0 resent, 1 failed\n$/),
   });
-  const fixed = ['refused', 'replay', refused[0].refusedID, '--with', '{"eventID":1}'];
-  expect(await firsthandJSON(fixed, env)).toEqual({
+  const replayFixed = ['refused', 'replay', refused[0].refusedID, '--with', '{"eventID":1}'];
+  expect(await firsthandJSON(replayFixed, env)).toEqual({
     replayed: 1,
     result: [{ refusedID: refused[0].refusedID, answer: { eventUUID: 'refused-0' } }],
   });
@@ -69,8 +69,8 @@ it('refused list shows what was refused, refused replay sends it again beside a 
   const replays = await Promise.all([1, 2].map(() => spawnFirsthand(replay, env).ended));
   stopped = true;
   await Promise.all(loads);
-  const carriedOut = replays.map(({ stdout }) => JSON.parse(stdout).replayed as number);
-  expect(carriedOut.reduce((sum, replayed) => sum + replayed)).toBe(count - 1);
+  const replayedCounts = replays.map(({ stdout }) => JSON.parse(stdout).replayed as number);
+  expect(replayedCounts.reduce((sum, replayed) => sum + replayed)).toBe(count - 1);
 
   const { event } = await client.getEvent({ userUUID, limit: 1_000 });
   expect(event.map(({ eventUUID }) => eventUUID).sort()).toEqual(
@@ -88,7 +88,7 @@ it('refused list shows what was refused, refused replay sends it again beside a 
   expect((await firsthandJSON(['refused', 'list'], env)).refused).toEqual([]);
 });
 
-it('eraseContact leaves no byte of a contact’s in the refused list', async () => {
+it('leaves no byte of an erased contact in the refused list', async () => {
   const { path, client, post, token, browser } = await setUp();
   const contact = { contactEmailaddress: 'zoe.unforgettable@shop.example', contactFirstname: 'Zoeunforgettable' };
   const { contactUUID } = await client.createContact({ userUUID, ...contact, contactProfileID: 'customer' });
@@ -109,7 +109,7 @@ it('eraseContact leaves no byte of a contact’s in the refused list', async () 
   await expect.poll(holding).toEqual([]);
 });
 
-it('refused replay --as sends with another token what came with a revoked one', async () => {
+it('replays requests of a revoked token with another token by --as', async () => {
   const { env } = temporaryDatabase();
   const { url } = await serveHere(env);
   const { serverTokenUUID } = await createAccount(url);
@@ -130,7 +130,7 @@ it('refused replay --as sends with another token what came with a revoked one', 
   expect((await client.getEvent({})).event).toMatchObject([{ eventUUID: 'event-of-revoked', eventID: 1 }]);
 });
 
-it('refused replay wants to know what', async () => {
+it('requires the requests to replay', async () => {
   const { env } = temporaryDatabase();
   await firsthandJSON(['account', 'create', '--name', 'Shop'], env);
   for (const args of [[], ['--all', '7'], ['7', '8', '--with', '{}'], ['7', '--with', '[]']]) {
@@ -138,7 +138,5 @@ it('refused replay wants to know what', async () => {
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toMatch(/^firsthand: [^\n]+\n$/);
   }
-  expect((await firsthand(['refused', 'replay', '7'], env)).stdout).toBe(
-    '7: is not on the list\n0 carried out, 1 not\n',
-  );
+  expect((await firsthand(['refused', 'replay', '7'], env)).stdout).toBe('7: is not on the list\n0 resent, 1 failed\n');
 });

@@ -5,14 +5,14 @@ import { firsthand, firsthandJSON } from '../fixtures/command.ts';
 import { createFakeReports } from '../fixtures/reports/fake-reports.ts';
 import { createAccount, serveHere } from '../fixtures/serving.ts';
 
-/** What the reports of the server answer; zeros if undefined. */
+/** The answer of the server's reports; zeros if undefined. */
 let answer: AnswerTo<Question> | undefined;
 const reports = createFakeReports(async () => answer);
-const ends: (() => unknown)[] = [];
+const cleanups: (() => unknown)[] = [];
 let url: string;
 let env: { FIRSTHAND_TOKEN: string };
 beforeAll(async () => {
-  ({ url } = await serveHere({}, { reports }, (end) => ends.unshift(end)));
+  ({ url } = await serveHere({}, { reports }, (cleanup) => cleanups.unshift(cleanup)));
   env = { FIRSTHAND_TOKEN: (await createAccount(url)).serverTokenUUID };
 });
 beforeEach(() => {
@@ -20,7 +20,7 @@ beforeEach(() => {
   reports.asked.length = 0;
 });
 afterAll(async () => {
-  for (const end of ends) await end();
+  for (const cleanup of cleanups) await cleanup();
 });
 
 const flags = () => ['--url', url, '--from', '2026-11-01'];
@@ -28,10 +28,10 @@ const run = (...args: string[]) => firsthand(['report', ...args, ...flags()], en
 const counts = { events: 8, users: 4, people: 3, sessions: 5 };
 const value = { count: 2, sum: 1920.5, average: 5, median: null, p95: 9 };
 
-it('totals are printed by interval, beside those of an earlier range', async () => {
+it('prints totals by interval, with those of an earlier range', async () => {
   answer = { total: { ...counts, value }, intervals: [{ ...counts, value }] };
-  const given = ['--to', '2026-11-02', '--interval', 'day', '--value', 'amount', '--compare', 'previous'];
-  const { stdout, stderr } = await run('totals', ...given, '--filter', '7', '--robots', '--timezone', 'Asia/Kolkata');
+  const args = ['--to', '2026-11-02', '--interval', 'day', '--value', 'amount', '--compare', 'previous'];
+  const { stdout, stderr } = await run('totals', ...args, '--filter', '7', '--robots', '--timezone', 'Asia/Kolkata');
   expect(stderr).toBe('');
   expect(stdout.split('\n')).toEqual([
     'RANGE    FROM               TO                 EVENTS  USERS  PEOPLE  SESSIONS  SUM     AVERAGE  MEDIAN  P95',
@@ -45,7 +45,7 @@ it('totals are printed by interval, beside those of an earlier range', async () 
   expect(question).toMatchObject({ value: 'amount', robots: true, condition: { eventIDs: [7] } });
 });
 
-it('a breakdown is printed as CSV without formulas, or as JSON', async () => {
+it('prints a breakdown as CSV without formulas, or as JSON', async () => {
   const rows = [
     { values: ['=HYPERLINK("x")', '9'], ...counts },
     { values: [null, '7'], ...counts },
@@ -70,7 +70,7 @@ it('a breakdown is printed as CSV without formulas, or as JSON', async () => {
   expect(reports.asked[0]?.question).toMatchObject({ sort: 'users', limit: 2 });
 });
 
-it('a funnel takes its steps as names, numbers or JSON, and shows what share reached each', async () => {
+it('accepts the steps of a funnel as names, numbers or JSON, and prints the share that reached each', async () => {
   answer = { steps: [200, 50, 0] };
   const steps = ['--step', '3', '--step', 'Paid', '--step', '{"attrID":"plan","is":"pro"}'];
   const { stdout } = await run('funnel', ...steps, '--within', '3600', '--per', 'session');
@@ -85,7 +85,7 @@ it('a funnel takes its steps as names, numbers or JSON, and shows what share rea
   expect(reports.asked[0]?.question).toMatchObject(question);
 });
 
-it('a funnel by groups has a row for each', async () => {
+it('prints a row for each group of a funnel', async () => {
   answer = {
     steps: [200, 50],
     rows: [
@@ -94,8 +94,8 @@ it('a funnel by groups has a row for each', async () => {
     ],
     others: { groups: 3, steps: [20, 5] },
   };
-  const given = ['--step', '3', '--step', 'Paid', '--by', 'attr:plan,event', '--limit', '2'];
-  expect((await run('funnel', ...given)).stdout.split('\n')).toEqual([
+  const args = ['--step', '3', '--step', 'Paid', '--by', 'attr:plan,event', '--limit', '2'];
+  expect((await run('funnel', ...args)).stdout.split('\n')).toEqual([
     'ATTR:PLAN  EVENT  EVENTNAME  3    PAID',
     '-          7      7          120  40',
     'pro        7      7          60   5',
@@ -106,14 +106,14 @@ it('a funnel by groups has a row for each', async () => {
   expect(reports.asked[0]?.question).toMatchObject({ groups: { limit: 2 } });
 });
 
-it('retention is a triangle', async () => {
+it('prints retention as a triangle', async () => {
   const cohorts = [
     { people: 5, back: [2, 1] },
     { people: 3, back: [0] },
   ];
   answer = { cohorts };
-  const given = ['--to', '2026-11-03', '--interval', 'day', '--first', 'Signed up', '--back', '{"event":7}'];
-  expect((await run('retention', ...given)).stdout.split('\n')).toEqual([
+  const args = ['--to', '2026-11-03', '--interval', 'day', '--first', 'Signed up', '--back', '{"event":7}'];
+  expect((await run('retention', ...args)).stdout.split('\n')).toEqual([
     'FROM               TO                 PEOPLE  BACK 0  BACK 1',
     '2026-11-01 00:00Z  2026-11-02 00:00Z  5       2       1',
     '2026-11-02 00:00Z  2026-11-03 00:00Z  3       0',
@@ -125,7 +125,7 @@ it('retention is a triangle', async () => {
   });
 });
 
-it('people are listed with what names them', async () => {
+it('lists people with their names and IDs', async () => {
   answer = { people: [], next: null };
   const { stdout, stderr } = await run(
     'people',
@@ -153,7 +153,7 @@ it('people are listed with what names them', async () => {
 
 const visits = { bounces: 1, pages: 11, milliseconds: 10_000 / 3 };
 
-it('visits are described in totals and breakdowns', async () => {
+it('describes visits in totals and breakdowns', async () => {
   answer = { total: { ...counts, visits }, intervals: [{ ...counts, visits }] };
   const [head, row] = (await run('totals', '--visits', '--csv')).stdout.split('\r\n');
   expect(head).toBe('from,to,events,users,people,sessions,bounceRate,pages,seconds');
@@ -173,15 +173,15 @@ it('visits are described in totals and breakdowns', async () => {
   expect(reports.asked.map(({ question }) => question)).toMatchObject([{ visits: true }, { visits: true }]);
 });
 
-it('a breakdown by first touch shows who of each group did the event', async () => {
+it('prints how many of each group did the event in a breakdown by first touch', async () => {
   const none = { events: 0, users: 0, people: 0, sessions: 0, among: 9 };
   const rows = [
     { values: ['spring'], ...counts, among: 12 },
     { values: ['summer'], ...none },
   ];
   answer = { total: { ...counts, among: 21 }, rows, others: null };
-  const given = ['breakdown', '--by', 'person:first:utm_campaign', '--event', 'Paid', '--conversion'];
-  expect((await run(...given)).stdout.split('\n')).toEqual([
+  const args = ['breakdown', '--by', 'person:first:utm_campaign', '--event', 'Paid', '--conversion'];
+  expect((await run(...args)).stdout.split('\n')).toEqual([
     'PERSON:FIRST:UTM_CAMPAIGN  EVENTS  USERS  PEOPLE  SESSIONS  AMONG',
     'spring                     8       4      3       5         12',
     'summer                     0       0      0       0         9',
@@ -199,10 +199,10 @@ it('a breakdown by first touch shows who of each group did the event', async () 
   ]);
 });
 
-it('a breakdown over time has a row for each group and interval', async () => {
+it('prints a row for each group and interval of a breakdown over time', async () => {
   answer = { total: counts, rows: [{ values: ['news'], ...counts, intervals: [counts, counts] }], others: null };
-  const given = ['breakdown', '--by', 'first:utm_source', '--interval', 'day', '--to', '2026-11-03'];
-  expect((await run(...given)).stdout.split('\n')).toEqual([
+  const args = ['breakdown', '--by', 'first:utm_source', '--interval', 'day', '--to', '2026-11-03'];
+  expect((await run(...args)).stdout.split('\n')).toEqual([
     'FIRST:UTM_SOURCE  FROM               TO                 EVENTS  USERS  PEOPLE  SESSIONS',
     'news              2026-11-01 00:00Z  2026-11-02 00:00Z  8       4      3       5',
     'news              2026-11-02 00:00Z  2026-11-03 00:00Z  8       4      3       5',
@@ -213,10 +213,10 @@ it('a breakdown over time has a row for each group and interval', async () => {
     limit: 5,
     edges: [1, 2, 3].map((day) => Date.UTC(2026, 10, day)),
   });
-  expect(await run(...given, '--visits')).toMatchObject({ code: 2, stderr: expect.stringContaining('--visits') });
+  expect(await run(...args, '--visits')).toMatchObject({ code: 2, stderr: expect.stringContaining('--visits') });
 });
 
-it('a funnel shows how long its steps took, also by groups', async () => {
+it('prints how long the steps of a funnel took, also by groups', async () => {
   const times = [{ average: 5_000, median: 1_500, p95: 9_000 }];
   answer = { steps: [200, 50], times };
   const steps = ['funnel', '--step', '3', '--step', 'Paid', '--times'];
@@ -236,11 +236,11 @@ it('a funnel shows how long its steps took, also by groups', async () => {
   expect(reports.asked.map(({ question }) => question)).toMatchObject([{ times: true }, { times: true }]);
 });
 
-it('retention by groups has the periods of each', async () => {
+it('prints the periods of each group of retention', async () => {
   const cohorts = [{ people: 5, back: [2] }];
   answer = { cohorts, rows: [{ values: ['spring'], cohorts }], others: { groups: 4 } };
-  const given = ['--to', '2026-11-02', '--interval', 'day', '--by', 'person:first:utm_campaign', '--limit', '1'];
-  expect((await run('retention', ...given)).stdout.split('\n')).toEqual([
+  const args = ['--to', '2026-11-02', '--interval', 'day', '--by', 'person:first:utm_campaign', '--limit', '1'];
+  expect((await run('retention', ...args)).stdout.split('\n')).toEqual([
     'PERSON:FIRST:UTM_CAMPAIGN  FROM               TO                 PEOPLE  BACK 0',
     'spring                     2026-11-01 00:00Z  2026-11-02 00:00Z  5       2',
     '4 others',
@@ -252,14 +252,14 @@ it('retention by groups has the periods of each', async () => {
   });
 });
 
-it('people are sorted by the sum of an attribute', async () => {
+it('sorts people by the sum of an attribute', async () => {
   answer = { people: [], next: null };
   const { stdout } = await run('people', '--value', 'amount', '--sort', 'sum', '--csv');
   expect(stdout).toMatch(/,userUUID,events,users,first,last,sum,average,median,p95\r\n$/);
   expect(reports.asked[0]?.question).toMatchObject({ value: 'amount', sort: 'sum' });
 });
 
-it('share links are listed and revoked', async () => {
+it('lists and revokes share links', async () => {
   const share = (...args: string[]) => firsthand(['report', 'share', ...args, '--url', url], env);
   const client = createClient({ url, token: env.FIRSTHAND_TOKEN });
   const november = { from: '2026-11-01', to: '2026-12-01' };
@@ -272,7 +272,7 @@ it('share links are listed and revoked', async () => {
   expect(await share('revoke', shareID)).toMatchObject({ code: 1, stdout: '' });
 });
 
-it('segments are saved, used, listed and deleted', async () => {
+it('saves, uses, lists and deletes segments', async () => {
   const segment = (...args: string[]) => firsthand(['report', 'segment', ...args, '--url', url], env);
   const filter = '{"and":[{"event":7},{"attrID":"amount","greaterThan":100}]}';
   expect(await segment('create', 'Big spenders', filter)).toMatchObject({
@@ -280,8 +280,8 @@ it('segments are saved, used, listed and deleted', async () => {
     stdout: 'Big spenders was saved\n',
   });
   expect((await segment('create', ' Big spenders ', filter)).stdout).toBe('Big spenders was replaced\n');
-  const made = await firsthandJSON(['report', 'segment', 'create', 'Buyers', 'Paid', '--url', url], env);
-  expect(made).toEqual({ segmentName: 'Buyers', replaced: false, status: '200' });
+  const created = await firsthandJSON(['report', 'segment', 'create', 'Buyers', 'Paid', '--url', url], env);
+  expect(created).toEqual({ segmentName: 'Buyers', replaced: false, status: '200' });
   await run('totals', '--filter', '{"segment":"Big spenders"}');
   expect(reports.asked[0]?.question).toMatchObject({ condition: { and: [{ eventIDs: [7] }, { attrID: 'amount' }] } });
   const time = expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\dZ$/);
@@ -299,12 +299,12 @@ it('segments are saved, used, listed and deleted', async () => {
   expect((await segment('create', 'x', '{"event"')).stderr).toContain('<filter> must be JSON, such as {"event": 7}');
 });
 
-it('who is there now is printed as lists', async () => {
+it('prints current visitors as lists', async () => {
   const page = { rows: [{ value: '/a', people: 2 }], others: 1 };
   const unknown = { rows: [{ value: null, people: 3 }], others: 0 };
   answer = { events: 8, users: 4, people: 3, page, referrerHost: unknown, country: unknown };
-  const given = ['report', 'live', '--url', url, '--limit', '1', '--filter', '7'];
-  expect((await firsthand(given, env)).stdout.split('\n')).toEqual([
+  const args = ['report', 'live', '--url', url, '--limit', '1', '--filter', '7'];
+  expect((await firsthand(args, env)).stdout.split('\n')).toEqual([
     'LIST          VALUE   PEOPLE',
     'page          /a      2',
     'page          others  1',
@@ -313,12 +313,12 @@ it('who is there now is printed as lists', async () => {
     'total                 3',
     '',
   ]);
-  expect((await firsthand([...given, '--csv'], env)).stdout.split('\r\n')[1]).toBe('page,/a,2');
-  expect(await firsthandJSON(given, env)).toMatchObject({ people: 3, page: { others: 1 } });
+  expect((await firsthand([...args, '--csv'], env)).stdout.split('\r\n')[1]).toBe('page,/a,2');
+  expect(await firsthandJSON(args, env)).toMatchObject({ people: 3, page: { others: 1 } });
   expect(reports.asked[0]?.question).toMatchObject({ report: 'live', limit: 1, condition: { eventIDs: [7] } });
 });
 
-it('wrong use says what is wrong', async () => {
+it('reports wrong arguments', async () => {
   const broken = await run('totals', '--filter', '{"event":');
   expect(broken).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('--filter must be JSON') });
   const both = await run('totals', '--json', '--csv');

@@ -9,7 +9,7 @@ import { consoleOrigin, cookieFrom, fromConsole } from '../front-door/console/re
 const site = 'https://tea.example';
 const email = 'ann@tea.example';
 
-/** Flags that keep setup in a folder of its own. A test must not create a user of the machine. */
+/** Flags that keep setup in a separate folder. A test must not create a user of the machine. */
 const placesIn = (folder: string) => {
   const [file, unit, data] = [
     join(folder, 'etc/firsthand.env'),
@@ -54,21 +54,21 @@ it('writes settings and unit, creates the owner, and prints lines for the web se
 
   const [, url = ''] = /^(https:\S+#code=\S+)$/m.exec(stdout) ?? [];
   expect(url).toMatch(`${consoleOrigin}/s/console/join#code=invitation_`);
-  const code1 = url.split('#code=')[1];
+  const invitationCode = url.split('#code=')[1];
   const { url: root } = await serveHere({ ...settings, PORT: '0', BACKUP_DIR: '', BACKUP_EVERY: '', BACKUP_KEEP: '' });
-  const join1 = () =>
+  const acceptInvitation = () =>
     fetch(`${root}/console/accept`, {
       method: 'POST',
       headers: { ...fromConsole(''), 'Content-Type': 'application/json' },
-      body: JSON.stringify({ code: code1, memberName: 'Ann', password: 'a kettle that never whistles' }),
+      body: JSON.stringify({ code: invitationCode, memberName: 'Ann', password: 'a kettle that never whistles' }),
     });
-  const joined = await join1();
+  const joined = await acceptInvitation();
   expect([joined.status, ((await joined.json()) as { session: unknown }).session]).toMatchObject([
     200,
     { accountName: 'tea.example', kind: 'server' },
   ]);
   expect(cookieFrom(joined.headers)).toMatch(/^__Host-firsthand=session_/);
-  expect((await join1()).status).not.toBe(200);
+  expect((await acceptInvitation()).status).not.toBe(200);
 });
 
 it('keeps the settings and the account of an earlier run, and prints another link', async () => {
@@ -88,7 +88,7 @@ it('keeps the settings and the account of an earlier run, and prints another lin
   ]);
 });
 
-it('refuses another site than that of the account, before it writes anything', async () => {
+it('rejects a site other than that of the account, before it writes anything', async () => {
   const { file, unit, args } = placesIn(temporaryFolder());
   const first = await firsthandJSON([...args, ...flags]);
   const written = [file, unit].map(read);
@@ -110,7 +110,7 @@ it('refuses another site than that of the account, before it writes anything', a
   expect((await firsthandJSON([...args, ...wildcard])).memberID).not.toBe(first.memberID);
 });
 
-it('prints the link of this machine after the address of the console was removed, as login-link does', async () => {
+it('prints a local link after the address of the console was removed, as login-link does', async () => {
   const { file, args } = placesIn(temporaryFolder());
   await firsthandJSON([...args, ...flags]);
   const { invitationURL } = await firsthandJSON([...args, ...flags.slice(0, -1), 'none']);
@@ -119,7 +119,7 @@ it('prints the link of this machine after the address of the console was removed
     expect(url).toMatch('http://127.0.0.1:3000/s/console/join#code=');
 });
 
-it('opens the console on this machine only, where it is given no address', async () => {
+it('opens the console on this machine only, if it has no address', async () => {
   const { file, args } = placesIn(temporaryFolder());
   const local = [...args, ...flags.slice(0, -1), 'none'];
   const { stdout } = await firsthand(local);
@@ -129,33 +129,33 @@ it('opens the console on this machine only, where it is given no address', async
 });
 
 it.each([
-  [['--email', email], /--site and --email are required where no terminal asks/],
+  [['--email', email], /--site and --email are required without a terminal/],
   [
     ['--site', 'http://tea.example', '--email', email],
     /--site must be the https address of a site, such as .*http:\/\/tea\.example/,
   ],
   [['--site', site, '--email', 'ann'], /--email must be an e-mail address; not "ann"/],
-  [
-    ['--site', site, '--email', email, '--console-origin', 'tea.example'],
-    /CONSOLE_ORIGIN .* must be an origin with https/,
-  ],
+  [['--site', site, '--email', email, '--console-origin', 'tea.example'], /CONSOLE_ORIGIN .* must be an https origin/],
   [
     ['--site', site, '--email', email, '--console-origin', site],
-    /--console-origin must be on a host that serves nothing else, such as https:\/\/firsthand\.tea\.example, and not on the site's host/,
+    /--console-origin must be on a dedicated host, such as https:\/\/firsthand\.tea\.example, and not on the site's host/,
   ],
-])('writes nothing with %j', async (given, message) => {
+])('writes nothing with %j', async (wrongFlags, message) => {
   const folder = temporaryFolder();
-  const { code, stderr } = await firsthand([...placesIn(folder).args, ...given]);
+  const { code, stderr } = await firsthand([...placesIn(folder).args, ...wrongFlags]);
   expect([code, stderr]).toEqual([2, expect.stringMatching(message)]);
   expect(() => statSync(join(folder, 'data'))).toThrow();
   expect(() => statSync(join(folder, 'etc'))).toThrow();
 });
 
-it('replaces no unit that it has not written', async () => {
+it('does not replace a unit that it has not written', async () => {
   const { unit, args } = placesIn(temporaryFolder());
   writeFileSync(unit, '[Unit]\n');
   const { code, stderr } = await firsthand([...args, ...flags]);
-  expect([code, stderr]).toEqual([1, expect.stringMatching(/was not written by firsthand setup, and is not replaced/)]);
+  expect([code, stderr]).toEqual([
+    1,
+    expect.stringMatching(/was not written by firsthand setup, so it is not replaced/),
+  ]);
   expect(read(unit)).toBe('[Unit]\n');
 });
 
@@ -166,7 +166,7 @@ it.each(['nginx', 'apache'])('prints the lines for %s', async (webServer) => {
   expect(text).toContain(webServer === 'nginx' ? 'location /s/ {' : '<Location /s/>');
 });
 
-it('asks on a terminal for what no flag says', async () => {
+it('asks on a terminal for values without a flag', async () => {
   const folder = temporaryFolder();
   const { file, args } = placesIn(folder);
   const bin = new URL('../../bin/firsthand.js', import.meta.url).pathname;

@@ -2,34 +2,34 @@ import { expect, it } from 'vitest';
 import { firsthand, firsthandJSON, temporaryDatabase } from '../fixtures/command.ts';
 import { serveHere } from '../fixtures/serving.ts';
 
-const ask = (url: string, token: string) =>
+const readEvents = (url: string, token: string) =>
   fetch(`${url}/event/getEvent`, { headers: { authorization: `Bearer ${token}` } });
 
-it('a token made beside a running server works at once, and once revoked stops at once', async () => {
+it('creates and revokes a token with immediate effect on a running server', async () => {
   const { env } = temporaryDatabase();
   const { url } = await serveHere(env);
   const { accountUUID } = await firsthandJSON(['account', 'create', '--name', 'Shop'], env);
-  const made = await firsthandJSON(
+  const created = await firsthandJSON(
     ['token', 'create', '--account', accountUUID, '--kind', 'server', '--name', 'till'],
     env,
   );
-  expect(made).toEqual({
+  expect(created).toEqual({
     tokenID: expect.any(String),
     tokenKind: 'server',
     tokenUUID: expect.stringMatching(/^server_/),
     status: '200',
   });
-  expect((await ask(url, made.tokenUUID)).status).toBe(200);
-  expect((await ask(url, made.tokenUUID)).status).toBe(200);
+  expect((await readEvents(url, created.tokenUUID)).status).toBe(200);
+  expect((await readEvents(url, created.tokenUUID)).status).toBe(200);
 
-  const revoked = await firsthandJSON(['token', 'revoke', '--account', accountUUID, made.tokenID], env);
-  expect((await ask(url, made.tokenUUID)).status).toBe(401);
-  expect(revoked).toEqual({ tokenID: made.tokenID, revokedTime: expect.stringMatching(/Z$/), status: '200' });
-  const again = await firsthandJSON(['token', 'revoke', '--account', accountUUID, made.tokenID], env);
+  const revoked = await firsthandJSON(['token', 'revoke', '--account', accountUUID, created.tokenID], env);
+  expect((await readEvents(url, created.tokenUUID)).status).toBe(401);
+  expect(revoked).toEqual({ tokenID: created.tokenID, revokedTime: expect.stringMatching(/Z$/), status: '200' });
+  const again = await firsthandJSON(['token', 'revoke', '--account', accountUUID, created.tokenID], env);
   expect(again.revokedTime).toBe(revoked.revokedTime);
 });
 
-it('an operator token creates accounts until it is revoked', async () => {
+it('creates an operator token, which creates accounts until it is revoked', async () => {
   const { env } = temporaryDatabase();
   const { url } = await serveHere(env);
   const { tokenID, tokenUUID } = await firsthandJSON(['token', 'create', '--kind', 'operator'], env);
@@ -40,7 +40,7 @@ it('an operator token creates accounts until it is revoked', async () => {
   expect((await create()).status).toBe(401);
 });
 
-it('token list shows the hour of the last use, which the server writes when it stops at the latest', async () => {
+it('lists the hour of the last use, which the server writes when it stops at the latest', async () => {
   const { env } = temporaryDatabase();
   const { url, close } = await serveHere(env);
   const { accountUUID, serverTokenUUID } = await firsthandJSON(['account', 'create', '--name', 'Shop'], env);
@@ -49,20 +49,20 @@ it('token list shows the hour of the last use, which the server writes when it s
     return stdout.match(/never|this hour/g);
   };
   expect(await lastUses()).toEqual(['never', 'never']);
-  expect((await ask(url, serverTokenUUID)).status).toBe(200);
+  expect((await readEvents(url, serverTokenUUID)).status).toBe(200);
   await close();
   expect((await lastUses())?.sort()).toEqual(['never', 'this hour']);
 });
 
-it('token list shows no secret', async () => {
+it('lists no secrets', async () => {
   const { env } = temporaryDatabase();
   const one = await firsthandJSON(['account', 'create', '--name', 'One'], env);
   const two = await firsthandJSON(['account', 'create', '--name', 'Two'], env);
   const all = await firsthand(['token', 'list', '--json'], env);
   expect(JSON.parse(all.stdout)).toHaveLength(4);
   expect(all.stdout).toContain(one.browserTokenUUID);
-  const people = await firsthand(['token', 'list'], env);
-  for (const { stdout } of [all, people]) {
+  const text = await firsthand(['token', 'list'], env);
+  for (const { stdout } of [all, text]) {
     expect(stdout).not.toContain(one.serverTokenUUID);
     expect(stdout).not.toContain(two.serverTokenUUID);
   }
@@ -70,13 +70,13 @@ it('token list shows no secret', async () => {
   expect(ofTwo.map((token: { tokenKind: string }) => token.tokenKind)).toEqual(['browser', 'server']);
 });
 
-it('people are shown a token, and whether it is revoked', async () => {
+it('prints a token, and whether it is revoked', async () => {
   const { env } = temporaryDatabase();
   const { accountUUID } = await firsthandJSON(['account', 'create', '--name', 'Shop'], env);
   const create = (kind: string) => firsthand(['token', 'create', '--account', accountUUID, '--kind', kind], env);
   expect((await create('browser')).stdout).toMatch(/^Token +browser_\S+\nToken ID +\S+\n$/);
   const { stdout } = await create('server');
-  expect(stdout).toMatch(/^Token +server_\S+ {2}\(secret, and shown this once\)\nToken ID +\S+\n$/);
+  expect(stdout).toMatch(/^Token +server_\S+ {2}\(secret; shown only once\)\nToken ID +\S+\n$/);
 
   const [, tokenID = ''] = /^Token ID +(\S+)$/m.exec(stdout) ?? [];
   const revoked = await firsthand(['token', 'revoke', '--account', accountUUID, tokenID], env);
@@ -89,20 +89,20 @@ it('people are shown a token, and whether it is revoked', async () => {
   ]);
 });
 
-it('an account that is not there is named', async () => {
+it('names a missing account', async () => {
   const { env } = temporaryDatabase();
   await firsthandJSON(['account', 'create', '--name', 'Shop'], env);
   const { code, stderr } = await firsthand(['token', 'list', '--account', 'nobody'], env);
   expect({ code, stderr }).toEqual({ code: 1, stderr: 'firsthand: there is no account nobody\n' });
 });
 
-it('a viewer token that expires is shown with its state, and an operator’s is listed', async () => {
+it('lists the state of an expiring viewer token, and operator tokens', async () => {
   const { env } = temporaryDatabase();
   const { accountUUID } = await firsthandJSON(['account', 'create', '--name', 'Shop'], env);
-  const make = (...args: string[]) => firsthandJSON(['token', 'create', ...args], env);
+  const createToken = (...args: string[]) => firsthandJSON(['token', 'create', ...args], env);
   const expires = new Date(Date.now() + 3_600_000).toISOString();
-  const viewer = await make('--account', accountUUID, '--kind', 'viewer', '--expires', expires);
-  const operator = await make('--kind', 'operator', '--name', 'deploy');
+  const viewer = await createToken('--account', accountUUID, '--kind', 'viewer', '--expires', expires);
+  const operator = await createToken('--kind', 'operator', '--name', 'deploy');
   const all = await firsthandJSON(['token', 'list'], env);
   expect(all).toContainEqual({
     accountUUID,
@@ -123,23 +123,23 @@ it('a viewer token that expires is shown with its state, and an operator’s is 
   expect(stdout).toMatch(new RegExp(`^Shop +viewer +${viewer.tokenID} .* expires .*\\(secret\\)$`, 'm'));
 });
 
-it('a token is revoked with what it made', async () => {
+it('revokes a token with its descendants', async () => {
   const { env } = temporaryDatabase();
   const { url } = await serveHere(env);
   const { accountUUID } = await firsthandJSON(['account', 'create', '--name', 'Shop'], env);
-  const maker = await firsthandJSON(['token', 'create', '--account', accountUUID, '--kind', 'server'], env);
-  const body = JSON.stringify({ tokenUUID: maker.tokenUUID, tokenKind: 'viewer' });
-  const made = (await (await fetch(`${url}/account/createToken`, { method: 'POST', body })).json()) as {
+  const parent = await firsthandJSON(['token', 'create', '--account', accountUUID, '--kind', 'server'], env);
+  const body = JSON.stringify({ tokenUUID: parent.tokenUUID, tokenKind: 'viewer' });
+  const created = (await (await fetch(`${url}/account/createToken`, { method: 'POST', body })).json()) as {
     tokenID: string;
     tokenUUID: string;
   };
-  expect((await ask(url, made.tokenUUID)).status).toBe(200);
-  const revoke = ['token', 'revoke', '--account', accountUUID, '--descendants', maker.tokenID];
-  expect(await firsthandJSON(revoke, env)).toMatchObject({ descendants: [made.tokenID] });
-  expect((await ask(url, made.tokenUUID)).status).toBe(401);
+  expect((await readEvents(url, created.tokenUUID)).status).toBe(200);
+  const revoke = ['token', 'revoke', '--account', accountUUID, '--descendants', parent.tokenID];
+  expect(await firsthandJSON(revoke, env)).toMatchObject({ descendants: [created.tokenID] });
+  expect((await readEvents(url, created.tokenUUID)).status).toBe(401);
 });
 
-it('an ID that begins with a hyphen is no option', async () => {
+it('does not treat an ID that begins with a hyphen as an option', async () => {
   const { env } = temporaryDatabase();
   const { accountUUID } = await firsthandJSON(['account', 'create', '--name', 'Shop'], env);
   const id = '-rMOEYFxTBY1_pUDf_0bu';
@@ -156,7 +156,7 @@ it('an ID that begins with a hyphen is no option', async () => {
   expect((await firsthand(['token', 'revoke', '--account', id, 'x'], env)).stderr).toMatch(/^firsthand: .*account/);
 });
 
-it('a time of expiry that is none, or has passed, is refused before the database is opened', async () => {
+it('rejects an invalid or past expiry before the database is opened', async () => {
   const { env } = temporaryDatabase();
   for (const expires of ['yesterday', '2020-01-01T00:00:00Z']) {
     const { code, stderr } = await firsthand(['token', 'create', '--kind', 'operator', '--expires', expires], env);

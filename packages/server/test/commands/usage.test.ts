@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { firsthand, start, temporaryDatabase, temporaryFolder } from '../fixtures/command.ts';
 
-describe('a command that is given wrongly says so in a line, without a stack, and ends with 2', () => {
+describe('a command with wrong arguments', () => {
   it.each([
     [['nonsense'], /^error: unknown command 'nonsense'\n$/],
     [['account', 'create'], /^error: required option '--name <name>' not specified\n$/],
@@ -18,21 +18,24 @@ describe('a command that is given wrongly says so in a line, without a stack, an
     [['event', 'log', '--event-id', '1', '--user', 'x'], /^firsthand: a server token is required: [^\n]+\n$/],
     [['event', 'log', '--event-id', '1'], /^firsthand: --user, --contact or --external-id is required\n$/],
     [['event', 'log', '--event-id', '1', '--user', 'x', '--attr', 'x'], /^firsthand: --attr must be id=value[^\n]+\n$/],
-    [['event', 'list', '--token', 'x', '--url', 'shop.example'], /^firsthand: --url must be like http[^\n]+\n$/],
+    [
+      ['event', 'list', '--token', 'x', '--url', 'shop.example'],
+      /^firsthand: --url must be an HTTP URL, such as http[^\n]+\n$/,
+    ],
     [['serve', '--port', 'x'], /^firsthand: PORT \(or --port\) must be [^\n]+\n$/],
     [['serve', '--workers', '2'], /^error: unknown option '--workers'\n/],
     [['serve', '--database-url', 'mysql://x'], /^firsthand: DATABASE_URL \(or --database-url\) must be [^\n]+\n$/],
     [['doctor', '--database-url', 'sqlite::memory:'], /^firsthand: DATABASE_URL names a database in memory[^\n]+\n$/],
-  ])('%j', async (args, says) => {
+  ])('prints one line without a stack, and exits with 2: %j', async (args, message) => {
     const { path, env } = temporaryDatabase();
     const { code, stdout, stderr } = await firsthand(args, env);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-    expect(stderr).toMatch(says);
+    expect(stderr).toMatch(message);
     expect(existsSync(path)).toBe(false);
   });
 });
 
-it('names a variable that was given wrongly', async () => {
+it('names a variable with an invalid value', async () => {
   const { code, stderr } = await firsthand(['serve'], { RETENTION_DAYS: 'never', LOG_LEVEL: 'loud' });
   expect(code).toBe(2);
   expect(stderr).toMatch(
@@ -40,7 +43,7 @@ it('names a variable that was given wrongly', async () => {
   );
 });
 
-it('does not ignore WORKERS, which was removed', async () => {
+it('rejects WORKERS, which was removed', async () => {
   const { path, env } = temporaryDatabase();
   const { code, stdout, stderr } = await firsthand(['serve'], { ...env, WORKERS: '4' });
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
@@ -48,7 +51,7 @@ it('does not ignore WORKERS, which was removed', async () => {
   expect(existsSync(path)).toBe(false);
 });
 
-it('says its version, whatever the command', async () => {
+it('prints its version, whatever the command', async () => {
   const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
   for (const args of [['--version'], ['serve', '--version'], ['account', 'create', '-V']]) {
     expect(await firsthand(args)).toMatchObject({ code: 0, stdout: `${version}\n`, stderr: '' });
@@ -62,7 +65,7 @@ describe('--settings-file', () => {
     return file;
   };
 
-  it('names settings for every command; a variable that is set wins', async () => {
+  it('provides settings for every command, which variables override', async () => {
     const { path, env } = temporaryDatabase();
     const file = write(`DATABASE_URL='${env.DATABASE_URL}'\nBASE_PATH=/s/\n`);
     const args = ['--settings-file', file, 'account', 'create', '--name', 'Shop'];
@@ -86,20 +89,20 @@ describe('--settings-file', () => {
   });
 });
 
-it('calls the spreading over Citus experimental', async () => {
+it('describes distribution over Citus as experimental', async () => {
   const { stdout } = await firsthand(['migrate', '--help']);
   expect(stdout.replaceAll(/\s+/g, ' ')).toMatch(
     /--citus experimental: .* tested on a cluster of three nodes, and not used in production yet/,
   );
 });
 
-it('helps when asked', async () => {
+it('prints help', async () => {
   const { code, stdout, stderr } = await firsthand(['help', 'token']);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   expect(stdout).toMatch(/create .*\n[\s\S]*revoke .*\n[\s\S]*list .*\n/);
 });
 
-it('ends quietly when the reader of what it prints has gone', async () => {
+it('exits quietly when the reader of its output has gone', async () => {
   const bin = new URL('../../bin/firsthand.js', import.meta.url).pathname;
   const pipe = `set -o pipefail; ${process.execPath} ${bin} --help | exec 0<&-`;
   const { code, stderr } = await start('bash', ['-c', pipe], {}).ended;

@@ -20,7 +20,7 @@ const readPages = async ({ store, account, server }: Site): Promise<ContactDetai
 
 export const describeClaims = (newSite: NewSite): void => {
   describe('createContact by a browser', () => {
-    test('answers a handle, which is no contactUUID', async () => {
+    test('returns a handle, which is not the contactUUID', async () => {
       const { server, browser } = await newSite();
       const { contactUUID } = await server.createContact({ userUUID: phone });
       const answer = await browser.createContact({ newHandle: 'handle-of-ann' });
@@ -28,7 +28,7 @@ export const describeClaims = (newSite: NewSite): void => {
       expect(contactUUID).not.toBe('handle-of-ann');
     });
 
-    test('changes nothing that was accepted: what is said later is a claim of its own', async () => {
+    test('changes nothing that was accepted: later values are only claimed', async () => {
       const site = await newSite();
       const { contactUUID: claimID } = await site.browser.createContact({ fields: { contactFirstname: 'Ann' } });
       await site.acceptClaim(claimID);
@@ -39,7 +39,7 @@ export const describeClaims = (newSite: NewSite): void => {
       expect(contact.claimed).toEqual(['contactTelephone', 'tag.vip']);
     });
 
-    test('keeps a claim small, however much is said', async () => {
+    test('limits the size of a claim', async () => {
       const site = await newSite();
       for (let part = 0; part < 3; part += 1) {
         const attributes = Array.from({ length: 60 }, (_, nth) => [`attr-${part}-${nth}`, 'x'] as [string, string]);
@@ -48,7 +48,7 @@ export const describeClaims = (newSite: NewSite): void => {
       expect((await asServer(site)).attributes).toHaveLength(100);
     });
 
-    test('reads a contact with very many claims from those of the 25 newest links', async () => {
+    test('fills a contact with very many claims from those of the 25 newest links', async () => {
       const site = await newSite();
       for (let nth = 0; nth < 30; nth += 1) {
         const userUUID = `one-of-many-visitors-${nth}`;
@@ -57,16 +57,18 @@ export const describeClaims = (newSite: NewSite): void => {
       const contact = await asServer(site);
       const tagIDs = contact.tags.flatMap(({ tagID, opt }) => (opt ? [tagID] : []));
       expect(tagIDs.toSorted()).toEqual(Array.from({ length: 25 }, (_, nth) => `tag-${nth + 5}`).toSorted());
-      // All are listed.
+      // All claims are listed.
       expect(contact.claims).toHaveLength(30);
     });
 
-    test('is listed once, page by page, with the links of all contacts that are one', async () => {
+    test('adds claims that are listed once, page by page, with the links of all merged contacts', async () => {
       const site = await newSite();
-      const said: string[] = [];
+      const claimIDs: string[] = [];
       const claim = async (nth: number, address: string) => {
         const userUUID = `one-of-many-visitors-${nth}`;
-        said.push((await site.browser.createContact({ userUUID, address, newHandle: newID('handle') })).contactUUID);
+        claimIDs.push(
+          (await site.browser.createContact({ userUUID, address, newHandle: newID('handle') })).contactUUID,
+        );
       };
       for (let nth = 0; nth < 60; nth += 1) await claim(nth, nth % 2 === 0 ? ann : ben);
       const uuidOf = async (address: string) => (await asServer(site, address)).contactUUID;
@@ -74,12 +76,12 @@ export const describeClaims = (newSite: NewSite): void => {
       for (let nth = 60; nth < 220; nth += 1) await claim(nth, ann);
       const pages = await readPages(site);
       expect(pages.map(({ claims = [] }) => claims.length)).toEqual([100, 100, 20]);
-      expect(pages.flatMap(({ claims = [] }) => claims).map(({ claimID }) => claimID)).toEqual(said);
+      expect(pages.flatMap(({ claims = [] }) => claims).map(({ claimID }) => claimID)).toEqual(claimIDs);
       expect(pages.map(({ links = [] }) => links.length)).toEqual([220, 0, 0]);
       for (const page of pages) expect(page).toMatchObject({ claimCount: 220, linkCount: 220 });
     });
 
-    test('of many bytes is on a page with few others', async () => {
+    test('adds large claims, of which a page lists only a few', async () => {
       const site = await newSite();
       for (let nth = 0; nth < 8; nth += 1) {
         const attributes = Array.from(
@@ -97,7 +99,7 @@ export const describeClaims = (newSite: NewSite): void => {
       for (const { claims } of pages) expect(JSON.stringify(claims).length).toBeLessThan(1_100_000);
     });
 
-    test('is what fills a contact’s fields, however many others have claimed them beforehand', async () => {
+    test('fills a contact’s fields, however many others have claimed them before', async () => {
       const site = await newSite();
       for (let nth = 0; nth < 30; nth += 1) {
         const userUUID = `one-of-many-squatters-${nth}`;
@@ -108,24 +110,24 @@ export const describeClaims = (newSite: NewSite): void => {
       const contact = await asServer(site);
       expect(contact).toMatchObject({ fields: { contactFirstname: 'Ann', contactLastname: 'Mallory' } });
       expect(contact.claims).toContainEqual(expect.objectContaining({ claimID: handle }));
-      const [squatting] = contact.claims ?? [];
-      await site.acceptClaim(squatting?.claimID as string);
+      const [firstClaim] = contact.claims ?? [];
+      await site.acceptClaim(firstClaim?.claimID as string);
       expect((await asServer(site)).fields.contactFirstname).toBe('Mallory');
     });
 
-    test('tells nobody whether an address is known', async () => {
+    test('does not reveal whether an address is known', async () => {
       const site = await newSite();
       await site.server.createContact({ userUUID: phone, fields: { contactFirstname: 'Ann' } });
-      const known = await site.browser.createContact({ address: ann, newHandle: 'handle-1' });
+      const existing = await site.browser.createContact({ address: ann, newHandle: 'handle-1' });
       const unknown = await site.browser.createContact({ address: ben, userUUID: phone, newHandle: 'handle-2' });
-      expect(known).toEqual({ exists: false, contactUUID: 'handle-1' });
+      expect(existing).toEqual({ exists: false, contactUUID: 'handle-1' });
       expect(unknown).toEqual({ exists: false, contactUUID: 'handle-2' });
-      const { contactUUID, ...ofKnown } = await site.browser.getContact('handle-1');
+      const { contactUUID, ...ofExisting } = await site.browser.getContact('handle-1');
       const { contactUUID: _, ...ofUnknown } = await site.browser.getContact('handle-2');
-      expect(ofKnown).toEqual({ ...ofUnknown, fields: { ...ofUnknown.fields, contactEmailaddress: ann } });
+      expect(ofExisting).toEqual({ ...ofUnknown, fields: { ...ofUnknown.fields, contactEmailaddress: ann } });
     });
 
-    test('says that the contact exists only when this user’s last claim was of it', async () => {
+    test('returns that the contact exists only if this user’s last claim was of it', async () => {
       const { server, browser, unlink } = await newSite();
       expect((await browser.createContact()).exists).toBe(false);
       expect((await browser.createContact()).exists).toBe(true);
@@ -134,13 +136,13 @@ export const describeClaims = (newSite: NewSite): void => {
       expect((await browser.createContact()).exists).toBe(false);
       await unlink(laptop);
       expect((await browser.createContact()).exists).toBe(false);
-      // The link that a server made is not shown to a page, which has named another address since.
+      // A page must not learn of the link that a server created.
       await server.createContact({ userUUID: laptop, address: ben });
       expect((await browser.createContact({ address: ben })).exists).toBe(false);
       expect((await browser.createContact({ address: ben })).exists).toBe(true);
     });
 
-    test('says that the contact exists only of an address that this user gave, which has a handle of its own', async () => {
+    test('returns that the contact exists only for an address that this user sent, which has its own handle', async () => {
       const { server, browser, update, newCaller } = await newSite();
       const { contactUUID: handle } = await browser.createContact();
       await update({ address: ann, fields: { contactFirstname: 'Ann' } });
@@ -150,14 +152,14 @@ export const describeClaims = (newSite: NewSite): void => {
       expect(renamed.exists).toBe(false);
       expect(renamed.contactUUID).not.toBe(handle);
       expect(await browser.createContact({ address: cleo })).toEqual({ ...renamed, exists: true });
-      // The server has said it of this user, not the user.
+      // The server linked this user to the contact; the user has not sent the address.
       expect((await browser.createContact({ address: cleo, userUUID: phone })).exists).toBe(false);
       expect((await browser.createContact({ address: cleo, userUUID: phone })).exists).toBe(true);
       expect((await (await newCaller('browser')).createContact({ address: cleo })).exists).toBe(true);
       expect(await browser.getContact(handle)).toMatchObject({ fields: { contactEmailaddress: ann } });
     });
 
-    test('answers the same handle as long as token, user and contact are the same', async () => {
+    test('returns the same handle for the same token, user and contact', async () => {
       const { browser, newCaller } = await newSite();
       const { contactUUID: handle } = await browser.createContact();
       expect((await browser.createContact()).contactUUID).toBe(handle);
@@ -170,7 +172,7 @@ export const describeClaims = (newSite: NewSite): void => {
       expect((await browser.createContact()).contactUUID).toBe(handle);
     });
 
-    test('makes an unknown address known, on the browser’s word only', async () => {
+    test('creates a contact for an unknown address, with claimed values only', async () => {
       const site = await newSite();
       const { contactUUID: handle } = await site.browser.createContact({
         fields: { contactFirstname: 'Ann', contactProfileID: 'retail' },
@@ -210,7 +212,7 @@ export const describeClaims = (newSite: NewSite): void => {
       expect(claims?.[0]?.linkID).toBe(links?.[0]?.linkID);
     });
 
-    test('overwrites nothing and fills only what is empty', async () => {
+    test('fills only empty fields and overwrites nothing', async () => {
       const site = await newSite({ browserCatalogue: true });
       const { contactUUID } = await site.server.createContact({
         userUUID: phone,
@@ -243,7 +245,7 @@ export const describeClaims = (newSite: NewSite): void => {
       });
     });
 
-    test('doesn’t fill what was cleared or taken away on purpose', async () => {
+    test('doesn’t fill what was explicitly cleared or removed', async () => {
       const site = await newSite({ browserCatalogue: true });
       const { contactUUID } = await site.server.createContact({ userUUID: phone });
       await site.update({
@@ -265,7 +267,7 @@ export const describeClaims = (newSite: NewSite): void => {
       });
     });
 
-    test('adds to what it said before: newer values win, tags are united', async () => {
+    test('adds to its earlier claim: newer values win, tags are combined', async () => {
       const { browser, time } = await newSite();
       const { contactUUID: handle } = await browser.createContact({
         fields: { contactFirstname: 'An', contactLastname: 'Lee' },
@@ -287,7 +289,7 @@ export const describeClaims = (newSite: NewSite): void => {
       });
     });
 
-    test('lets the browser that was linked last fill a field', async () => {
+    test('fills a field from the browser that was linked last', async () => {
       const site = await newSite();
       await site.browser.createContact({
         userUUID: phone,
@@ -300,7 +302,7 @@ export const describeClaims = (newSite: NewSite): void => {
       });
     });
 
-    test('is verified by a server that names the same user and contact', async () => {
+    test('creates a link that is verified by a server that names the same user and contact', async () => {
       const site = await newSite();
       await site.browser.createContact({ fields: { contactFirstname: 'Ann' } });
       await site.server.createContact();
@@ -319,7 +321,7 @@ export const describeClaims = (newSite: NewSite): void => {
   });
 
   describe('a handle', () => {
-    test('shows what this browser said itself and nothing else', async () => {
+    test('shows only what this browser sent', async () => {
       const site = await newSite({ catalogues: { tag: [{ id: 'vip', name: 'VIP' }, { id: 'secret' }] } });
       await site.server.createContact({
         userUUID: phone,
@@ -356,7 +358,7 @@ export const describeClaims = (newSite: NewSite): void => {
       });
     });
 
-    test('goes on showing it when the contact changes, merges, or the claim is voided or accepted', async () => {
+    test('shows the same after the contact changes or merges, or the claim is voided or accepted', async () => {
       const site = await newSite();
       const { contactUUID: handle } = await site.browser.createContact({ fields: { contactFirstname: 'Ann' } });
       const before = await site.browser.getContact(handle);
@@ -370,25 +372,25 @@ export const describeClaims = (newSite: NewSite): void => {
       expect({ ...after, updatedTime: before.updatedTime }).toEqual(before);
     });
 
-    test('is good with its token only', async () => {
+    test('is valid only with its token', async () => {
       const { browser, newCaller } = await newSite();
       const { contactUUID: handle } = await browser.createContact();
       await expectRefusal((await newCaller('browser')).getContact(handle), 'unknown_contact', 'contactUUID');
     });
 
-    test('shows nothing to who asks by address', async () => {
+    test('can’t be replaced by an address in getContact', async () => {
       const { store, account, browser } = await newSite();
       await browser.createContact();
       const query = { account, token: browser.token, browser: true, address: ann, include: [] };
       await expectRefusal(store.getContact(query), 'unknown_contact');
     });
 
-    test('names nobody in what a server asks', async () => {
+    test('is unknown in operations of a server', async () => {
       const { store, account, browser, server, update, link, merge, unmerge } = await newSite();
       const { contactUUID: handle } = await browser.createContact();
       const { contactUUID } = await server.createContact({ address: ben, userUUID: phone });
       const query = { account, contactUUID: handle, order: 'asc', limit: 1 } as const;
-      for (const asked of [
+      for (const operation of [
         () => store.getEvents(query),
         () => update({ contactUUID: handle, fields: { contactFirstname: 'Ann' } }),
         () => link(phone, handle),
@@ -397,13 +399,13 @@ export const describeClaims = (newSite: NewSite): void => {
         () => unmerge(handle),
         () => store.eraseContact({ account, contactUUID: handle, time: 0 }),
       ]) {
-        await expectRefusal(asked(), 'unknown_contact');
+        await expectRefusal(operation(), 'unknown_contact');
       }
     });
   });
 
-  describe('a proven createContact by a browser', () => {
-    test('verifies the address and the link only, and still answers a handle', async () => {
+  describe('createContact by a browser with a proof', () => {
+    test('verifies only the address and the link, and still returns a handle', async () => {
       const site = await newSite();
       const answer = await site.browser.createContact({
         verified: true,
@@ -418,7 +420,7 @@ export const describeClaims = (newSite: NewSite): void => {
         claims: [{ claimID: 'handle-proven', state: 'open' }],
         links: [{ verified: true, voided: false }],
       });
-      // What it said is taken back, what was vouched for stays.
+      // The claimed values are removed; the proven link stays.
       await site.voidClaim('handle-proven');
       expect(await asServer(site)).toMatchObject({
         fields: { contactFirstname: '', contactProfileID: '' },
@@ -427,7 +429,7 @@ export const describeClaims = (newSite: NewSite): void => {
       });
     });
 
-    test('overwrites nothing all the same', async () => {
+    test('still overwrites nothing', async () => {
       const site = await newSite();
       await site.server.createContact({ userUUID: phone, fields: { contactFirstname: 'Ann' } });
       await site.browser.createContact({
@@ -440,7 +442,7 @@ export const describeClaims = (newSite: NewSite): void => {
       });
     });
 
-    test('verifies what was claimed before in nothing but the link, and is not unproven by what is claimed later', async () => {
+    test('verifies only the link of an earlier claim, and a later claim does not undo this', async () => {
       const site = await newSite();
       const handle = await site.browser.createContact({ fields: { contactFirstname: 'Ann' } });
       const proven = await site.browser.createContact({ verified: true });
@@ -453,7 +455,7 @@ export const describeClaims = (newSite: NewSite): void => {
   });
 
   describe('acceptClaim', () => {
-    test('makes the claim as good as the contact’s own word, and its link verified', async () => {
+    test('turns claimed values into the contact’s own, and verifies the link', async () => {
       const site = await newSite();
       const { contactUUID: claimID } = await site.browser.createContact({
         fields: { contactFirstname: 'Ann' },
@@ -477,7 +479,7 @@ export const describeClaims = (newSite: NewSite): void => {
       expect(await asServer(site)).toMatchObject({ fields: { contactFirstname: 'Ann' } });
     });
 
-    test('wins over what others claim, whenever they do', async () => {
+    test('gives the claim precedence over earlier and later claims of others', async () => {
       const site = await newSite();
       const { contactUUID: claimID } = await site.browser.createContact({ fields: { contactFirstname: 'Ann' } });
       await site.browser.createContact({ userUUID: phone, fields: { contactFirstname: 'Mallory' } });
@@ -486,7 +488,7 @@ export const describeClaims = (newSite: NewSite): void => {
       expect(await asServer(site)).toMatchObject({ fields: { contactFirstname: 'Ann' }, claimed: [] });
     });
 
-    test('answers the contact that a merged one answers by', async () => {
+    test('returns the contact into which the claimed one was merged', async () => {
       const site = await newSite();
       const { contactUUID: claimID } = await site.browser.createContact();
       const { contactUUID } = await asServer(site);
@@ -495,7 +497,7 @@ export const describeClaims = (newSite: NewSite): void => {
       expect(await site.acceptClaim(claimID)).toEqual({ contactUUID: keep.contactUUID });
     });
 
-    test('is refused for a claim that is unknown', async () => {
+    test('rejects an unknown claim', async () => {
       const { server, acceptClaim, voidClaim } = await newSite();
       const { contactUUID } = await server.createContact();
       for (const claimID of ['nothing', contactUUID]) {
@@ -506,7 +508,7 @@ export const describeClaims = (newSite: NewSite): void => {
   });
 
   describe('voidClaim', () => {
-    test('takes back what the claim filled and linked, and restoring returns exactly', async () => {
+    test('undoes what the claim filled and linked, and restoring brings it back exactly', async () => {
       const site = await newSite({ browserCatalogue: true });
       await site.server.log({ eventUUID: 'event-before' });
       const { contactUUID: claimID } = await site.browser.createContact({
@@ -534,7 +536,7 @@ export const describeClaims = (newSite: NewSite): void => {
       expect(await site.owners()).toEqual(ownersBefore);
     });
 
-    test('of an accepted claim takes that back as well, and restoring returns it accepted', async () => {
+    test('also undoes an accepted claim, and restoring brings it back as accepted', async () => {
       const site = await newSite();
       const { contactUUID: claimID } = await site.browser.createContact({ fields: { contactFirstname: 'Ann' } });
       await site.acceptClaim(claimID);
@@ -552,7 +554,7 @@ export const describeClaims = (newSite: NewSite): void => {
       });
     });
 
-    test('leaves a link that a server has verified', async () => {
+    test('keeps a link that a server has verified', async () => {
       const site = await newSite();
       await site.server.log({ eventUUID: 'event-before' });
       const { contactUUID: claimID } = await site.browser.createContact({ fields: { contactFirstname: 'Mallory' } });
@@ -562,7 +564,7 @@ export const describeClaims = (newSite: NewSite): void => {
       expect(await site.owners()).toEqual({ 'event-before': contactUUID });
     });
 
-    test('lets the browser claim anew, under a new handle', async () => {
+    test('lets the browser claim again, under a new handle', async () => {
       const site = await newSite();
       const { contactUUID: claimID } = await site.browser.createContact({ fields: { contactFirstname: 'Mallory' } });
       await site.voidClaim(claimID);
@@ -576,8 +578,8 @@ export const describeClaims = (newSite: NewSite): void => {
     });
   });
 
-  describe('what only a claim says', () => {
-    test('is no longer claimed once a server says the same', async () => {
+  describe('a value that is only claimed', () => {
+    test('is no longer claimed once a server sends the same', async () => {
       const site = await newSite();
       await site.browser.createContact({
         fields: { contactFirstname: 'Ann' },
@@ -594,7 +596,7 @@ export const describeClaims = (newSite: NewSite): void => {
       expect(await asServer(site)).toMatchObject({ claimed: ['contactEmailaddress'] });
     });
 
-    test('is no longer claimed of an address that a server gives', async () => {
+    test('is no longer claimed if a server sends another address', async () => {
       const site = await newSite();
       await site.browser.createContact();
       const { contactUUID } = await asServer(site);
@@ -602,7 +604,7 @@ export const describeClaims = (newSite: NewSite): void => {
       expect(await asServer(site, ben)).toMatchObject({ contactUUID, claimed: [] });
     });
 
-    test('is no longer claimed of an address that a server gives as it was', async () => {
+    test('is no longer claimed if a server sends the same address', async () => {
       const site = await newSite();
       await site.browser.createContact();
       const { contactUUID } = await asServer(site);
@@ -610,7 +612,7 @@ export const describeClaims = (newSite: NewSite): void => {
       expect(await asServer(site)).toMatchObject({ claimed: [] });
     });
 
-    test('can be cleared by a server, which updateContact answers', async () => {
+    test('can be cleared by a server, which updateContact reports', async () => {
       const site = await newSite({ browserCatalogue: true });
       await site.browser.createContact({
         fields: { contactFirstname: 'Ann' },

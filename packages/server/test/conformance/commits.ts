@@ -4,8 +4,8 @@ import { createSite } from '../fixtures/site.ts';
 import type { NewSite, Open } from './sites.ts';
 
 export const describeCommits = (newSite: NewSite, open: Open): void => {
-  describe('the store itself', () => {
-    test('says when something was kept, until it is told to stop', async () => {
+  describe('the store', () => {
+    test('notifies each listener of commits until it is removed', async () => {
       const { store, server } = await newSite();
       const [first, second] = [vi.fn(), vi.fn()];
       const stop = store.onCommit(first);
@@ -23,21 +23,21 @@ export const describeCommits = (newSite: NewSite, open: Open): void => {
       expect(first).toHaveBeenCalledTimes(callsAtStop);
     });
 
-    test('lets a listener read what was kept', async () => {
+    test('lets a listener read what was committed', async () => {
       const { store, server, events } = await newSite();
-      const seen: number[] = [];
-      const stop = store.onCommit(async () => seen.push((await events()).length));
+      const counts: number[] = [];
+      const stop = store.onCommit(async () => counts.push((await events()).length));
       await server.log({});
-      await vi.waitFor(() => expect(seen.at(-1)).toBe(1), soon);
+      await vi.waitFor(() => expect(counts.at(-1)).toBe(1), soon);
       stop();
     });
 
-    test('answers that it is fit to serve', async () => {
+    test('passes its check', async () => {
       const { store } = await newSite();
       await expect(store.check()).resolves.not.toThrow();
     });
 
-    test('measures its size, and the calls that wait', async () => {
+    test('measures its size and the waiting calls', async () => {
       const { store, server } = await newSite();
       await server.log({});
       const idle = await store.measure();
@@ -45,13 +45,13 @@ export const describeCommits = (newSite: NewSite, open: Open): void => {
       expect(idle).toMatchObject({ waitingBytes: expect.any(Number), waitingCalls: expect.any(Number) });
     });
 
-    test('closes when what was asked of it is done, and does nothing after', async () => {
+    test('closes after its pending calls have ended, and rejects later ones', async () => {
       const store = await open();
       const { server, account, events } = await createSite(store);
-      const asked = [server.log({}), server.createContact(), events(), store.getAccount(account), server.log({})];
+      const calls = [server.log({}), server.createContact(), events(), store.getAccount(account), server.log({})];
       await store.close();
-      const settled = await Promise.allSettled(asked);
-      expect(settled.map(({ status }) => status)).toEqual(asked.map(() => 'fulfilled'));
+      const settled = await Promise.allSettled(calls);
+      expect(settled.map(({ status }) => status)).toEqual(calls.map(() => 'fulfilled'));
       await expect(server.log({})).rejects.toThrow();
       await expect(events()).rejects.toThrow();
     });

@@ -5,8 +5,8 @@ import type { NewSite } from './sites.ts';
 const times = (count: number) => Array.from({ length: count }, (_, nth) => nth);
 
 export const describeConcurrency = (newSite: NewSite): void => {
-  describe('at the same moment', () => {
-    test('each of many clients reads its event as soon as it is kept', async () => {
+  describe('concurrent requests', () => {
+    test('let each of many clients read its event as soon as it is stored', async () => {
       const { server, events } = await newSite();
       const client = async (client: number) => {
         const userUUID = `client-number-${client}-`;
@@ -22,7 +22,7 @@ export const describeConcurrency = (newSite: NewSite): void => {
       expect(await events()).toHaveLength(120);
     });
 
-    test('an event that is sent many times is kept once', async () => {
+    test('store an event once that is sent many times', async () => {
       const { server, events } = await newSite();
       for (const round of times(5)) {
         const event = { eventUUID: `event-of-round-${round}` };
@@ -33,7 +33,7 @@ export const describeConcurrency = (newSite: NewSite): void => {
       expect(await events()).toHaveLength(5);
     });
 
-    test('the first link of a user is one statement, whoever makes it', async () => {
+    test('make the first link of a user one statement, whoever creates it', async () => {
       const { server, browser, events } = await newSite();
       for (const round of times(5)) {
         const userUUID = `visitor-of-round-${round}`;
@@ -49,7 +49,7 @@ export const describeConcurrency = (newSite: NewSite): void => {
       }
     });
 
-    test('of two contacts that a user is said to be, the first has the past and the last what comes', async () => {
+    test('give the first of a user’s two contacts the past events, and the last one the next events', async () => {
       const { server, owners } = await newSite();
       await server.log({ eventUUID: 'event-before' });
       const [first, second] = await Promise.all([ann, ben].map((address) => server.createContact({ address })));
@@ -58,7 +58,7 @@ export const describeConcurrency = (newSite: NewSite): void => {
       expect(new Set([before, after])).toEqual(new Set([first?.contactUUID, second?.contactUUID]));
     });
 
-    test('an unknown address becomes one contact', async () => {
+    test('create one contact for an unknown address', async () => {
       const { store, account, server } = await newSite();
       const answers = await Promise.all(
         times(8).map((nth) => server.createContact({ userUUID: `visitor-number-${nth}` })),
@@ -68,7 +68,7 @@ export const describeConcurrency = (newSite: NewSite): void => {
       expect((await store.getAccount(account)).usage).toMatchObject({ contacts: 1, users: 8 });
     });
 
-    test('refused and kept events don’t disturb each other', async () => {
+    test('store and reject events independently', async () => {
       const { server, browser, events } = await newSite();
       const outcomes = await Promise.all(
         times(20).map((nth) =>
@@ -79,7 +79,7 @@ export const describeConcurrency = (newSite: NewSite): void => {
       expect(await events()).toHaveLength(13);
     });
 
-    test('two contacts can’t take one address', async () => {
+    test('can’t give two contacts the same address', async () => {
       const { server, update } = await newSite();
       const uuids = await Promise.all(
         times(4).map(

@@ -35,7 +35,7 @@ const values = fc.record({
   attributes: fc.uniqueArray(fc.tuple(id, fc.constantFrom('x', 'y')), { selector: ([name]) => name, maxLength: 2 }),
 });
 const user = fc.constantFrom(laptop, phone);
-/** Something that changes which contacts a search finds, or in which order. Contacts, claims and links: the nth of those there are. */
+/** A change to the results of searches or their order. Contacts, claims and links are given by index. */
 const action = fc.oneof(
   fc.record({ do: fc.constant('create'), server: fc.boolean(), user, contact: nth, values }),
   fc.record({ do: fc.constant('create'), server: fc.boolean(), user, contact: nth, values }),
@@ -59,26 +59,26 @@ const action = fc.oneof(
 );
 type Action = typeof action extends fc.Arbitrary<infer One> ? One : never;
 
-/** Carries out a history, each action on a day of its own. Returns the contacts that there ever were, oldest first. */
-const carryOut = async (site: Site, actions: readonly Action[]): Promise<string[]> => {
+/** Runs a history with one action per day. Returns all contacts that were ever created, oldest first. */
+const runHistory = async (site: Site, actions: readonly Action[]): Promise<string[]> => {
   const { store, account, server, browser } = site;
   const contacts: string[] = [];
   const address = (number: number) => `person-${number}@example.com`;
-  const made = new Set<string>();
+  const usedAddresses = new Set<string>();
   let time = site.time;
   const contactAt = (number: number) => contacts[number % contacts.length];
-  const held = async (contactUUID: string | undefined, list: 'claims' | 'links') => {
+  const listIDs = async (contactUUID: string | undefined, list: 'claims' | 'links') => {
     if (contactUUID === undefined) return [];
     const contact = await server.getContact(contactUUID, 'claim', 'link');
     return (contact[list] ?? []).map((each) => ('claimID' in each ? each.claimID : each.linkID));
   };
-  const carryOutOne = async (one: Action): Promise<unknown> => {
+  const runAction = async (one: Action): Promise<unknown> => {
     if (one.do === 'create') {
       const newContactUUID = `${account}-${time}`;
       const caller = one.server ? server : browser;
       const { profile, tags, attributes } = one.values;
-      const isNew = !made.has(address(one.contact));
-      made.add(address(one.contact));
+      const isNew = !usedAddresses.has(address(one.contact));
+      usedAddresses.add(address(one.contact));
       if (isNew) contacts.push(newContactUUID);
       const fields = profile === '' ? {} : { contactProfileID: profile };
       const request = {
@@ -121,7 +121,7 @@ const carryOut = async (site: Site, actions: readonly Action[]): Promise<string[
     }
     if (one.do === 'unmerge') return site.unmerge(contactUUID);
     if (one.do === 'erase') {
-      // Of a contact without a browser: else a browser's day may be one of which the events are erased.
+      // A contact without a browser: erasing a browser's events would change when its other contacts were last seen.
       const erased = await server.createContact({
         userUUID: null,
         address: `erased-${time}@example.com`,
@@ -133,44 +133,44 @@ const carryOut = async (site: Site, actions: readonly Action[]): Promise<string[
     }
     if (!('which' in one)) return undefined;
     const isOfLinks = one.do === 'voidLink' || one.do === 'restoreLink';
-    const list = await held(contactUUID, isOfLinks ? 'links' : 'claims');
-    const named = list[one.which % list.length];
-    if (named === undefined) return undefined;
-    if (one.do === 'voidLink') return site.voidLink(named);
-    if (one.do === 'restoreLink') return site.restoreLink(named);
-    if (one.do === 'accept') return site.acceptClaim(named);
-    return one.do === 'voidClaim' ? site.voidClaim(named) : site.restoreClaim(named);
+    const list = await listIDs(contactUUID, isOfLinks ? 'links' : 'claims');
+    const targetID = list[one.which % list.length];
+    if (targetID === undefined) return undefined;
+    if (one.do === 'voidLink') return site.voidLink(targetID);
+    if (one.do === 'restoreLink') return site.restoreLink(targetID);
+    if (one.do === 'accept') return site.acceptClaim(targetID);
+    return one.do === 'voidClaim' ? site.voidClaim(targetID) : site.restoreClaim(targetID);
   };
   for (const one of actions) {
     time += day;
-    await carryOutOne(one).catch((error: unknown) => {
+    await runAction(one).catch((error: unknown) => {
       if (!(error instanceof Refusal)) throw error;
     });
   }
   return contacts;
 };
 
-interface Known extends ContactDetail {
+interface ContactState extends ContactDetail {
   readonly lastSeenTime: number | null;
 }
 
-/** Reads each contact by itself, with the day of its newest event: what a search without an index would know. */
-const readEach = async ({ store, account, server }: Site, contactUUIDs: readonly string[]): Promise<Known[]> => {
-  const known: Known[] = [];
+/** Reads each contact separately with the day of its newest event, which needs no index. */
+const readEach = async ({ store, account, server }: Site, contactUUIDs: readonly string[]): Promise<ContactState[]> => {
+  const states: ContactState[] = [];
   for (const contactUUID of contactUUIDs) {
     const contact = await server.getContact(contactUUID).catch(() => undefined);
     if (contact?.contactUUID !== contactUUID) continue;
     const { events } = await store.getEvents({ account, contactUUID, order: 'desc', limit: 1 });
     const [newest] = events;
-    known.push({ ...contact, lastSeenTime: newest ? newest.receivedTime - (newest.receivedTime % day) : null });
+    states.push({ ...contact, lastSeenTime: newest ? newest.receivedTime - (newest.receivedTime % day) : null });
   }
-  return known;
+  return states;
 };
 
-/** What a search should find, in its order. */
-const expected = (known: readonly Known[], search: Partial<ContactSearch>): string[] => {
+/** The expected results of a search, in order. */
+const expected = (states: readonly ContactState[], search: Partial<ContactSearch>): string[] => {
   const { createdFrom = -Infinity, createdTo = Infinity, seenFrom, seenTo = Infinity } = search;
-  const isSought = ({ fields, tags, attributes, contactStatus, createdTime, lastSeenTime }: Known) =>
+  const isMatch = ({ fields, tags, attributes, contactStatus, createdTime, lastSeenTime }: ContactState) =>
     createdFrom <= createdTime &&
     createdTime < createdTo &&
     ((seenFrom === undefined && seenTo === Infinity) ||
@@ -180,7 +180,7 @@ const expected = (known: readonly Known[], search: Partial<ContactSearch>): stri
     (search.contactTagID === undefined || tags.some(({ tagID, opt }) => opt && tagID === search.contactTagID)) &&
     (search.attrID === undefined ||
       attributes.some(([attrID, value]) => attrID === search.attrID && (search.attrValue ?? value) === value));
-  const sorted = known.filter(isSought);
+  const sorted = states.filter(isMatch);
   if (search.sort === 'seen') sorted.sort((a, b) => (a.lastSeenTime ?? 0) - (b.lastSeenTime ?? 0));
   return (search.descending ? sorted.toReversed() : sorted).map(({ contactUUID }) => contactUUID);
 };
@@ -204,22 +204,22 @@ const filtersOf = (start: number): Partial<ContactSearch>[] => [
   { attrID: 'a', createdTo: start + 10 * day, contactProfileID: 'a' },
 ];
 
-/** Searches by every filter, in every order and some sizes of page, and compares with what each contact says of itself. */
+/** Searches with every filter and order in pages of these sizes, and compares the results with the contacts. */
 const expectSearches = async (
   site: Site,
   contactUUIDs: readonly string[],
   limits: readonly number[],
 ): Promise<void> => {
-  const known = await readEach(site, contactUUIDs);
+  const states = await readEach(site, contactUUIDs);
   const all = filtersOf(site.time);
-  const fed = all.map((filter) => expected(known, filter).sort());
-  for (const most of limits) expect(await readFedContacts(site, all, most)).toEqual(fed);
+  const fed = all.map((filter) => expected(states, filter).sort());
+  for (const limit of limits) expect(await readFedContacts(site, all, limit)).toEqual(fed);
   for (const filter of filtersOf(site.time)) {
     for (const sort of ['created', 'seen'] as const) {
       for (const descending of [false, true]) {
         for (const limit of limits) {
           const search = { ...filter, sort, descending };
-          const found: [string, number | null][] = [];
+          const results: [string, number | null][] = [];
           for (let beyond: SearchEnd | null | undefined; beyond !== null; ) {
             const page: FoundContacts = await site.store.searchContact({
               account: site.account,
@@ -228,18 +228,18 @@ const expectSearches = async (
               beyond,
             });
             expect(page.contacts.length).toBeLessThanOrEqual(limit);
-            found.push(
+            results.push(
               ...page.contacts.map(
                 ({ contactUUID, lastSeenTime }) => [contactUUID, lastSeenTime] as [string, number | null],
               ),
             );
             beyond = page.next;
           }
-          const seen = new Map(known.map(({ contactUUID, lastSeenTime }) => [contactUUID, lastSeenTime]));
-          expect({ search, limit, found }).toEqual({
+          const lastSeenTimes = new Map(states.map(({ contactUUID, lastSeenTime }) => [contactUUID, lastSeenTime]));
+          expect({ search, limit, results }).toEqual({
             search,
             limit,
-            found: expected(known, search).map((contactUUID) => [contactUUID, seen.get(contactUUID)]),
+            results: expected(states, search).map((contactUUID) => [contactUUID, lastSeenTimes.get(contactUUID)]),
           });
         }
       }
@@ -254,8 +254,8 @@ export const describeContactSearch = (newSite: NewSite, open: Open): void => {
 
     const page = (search: Partial<ContactSearch>) =>
       site.store.searchContact({ account: site.account, limit: 100, ...search });
-    /** The first letters of the addresses that are found. */
-    const found = async (search: Partial<ContactSearch>) => {
+    /** The first letters of the matching contacts' addresses. */
+    const findInitials = async (search: Partial<ContactSearch>) => {
       const { contacts, next } = await page(search);
       expect(next).toBeNull();
       return contacts.map(({ fields }) => fields.contactEmailaddress.charAt(0)).join('');
@@ -271,89 +271,93 @@ export const describeContactSearch = (newSite: NewSite, open: Open): void => {
     });
 
     test.each<[string, Partial<ContactSearch>, string]>([
-      ['everybody, in the order in which they became known', {}, 'abcde'],
+      ['all contacts, in order of creation', {}, 'abcde'],
       ['a part of a first name', { text: 'be' }, 'b'],
       ['a part of a last name', { text: 'lee' }, 'ad'],
       ['a part of both names together', { text: 'n le' }, 'a'],
       ['a part of an address', { text: 'example.org' }, 'cde'],
       ['text in another case', { text: 'ANN.LEE@EXAMPLE' }, 'a'],
-      ['text with marks in another case', { text: 'CLÉO' }, 'c'],
-      ['text with marks in another form', { text: 'cle\u0301o' }, 'c'],
+      ['text with diacritics in another case', { text: 'CLÉO' }, 'c'],
+      ['text with diacritics in another form', { text: 'cle\u0301o' }, 'c'],
       ['text that SQL would read as a pattern', { text: '%' }, 'e'],
       ['text that SQL would read as any character', { text: '_' }, 'e'],
-      ['nobody', { text: 'nobody' }, ''],
+      ['nobody for text that does not match', { text: 'nobody' }, ''],
       ['an address', { address: 'cleo@example.org' }, 'c'],
-      ['an address that nobody has', { address: 'nobody@example.org' }, ''],
+      ['nobody for an unknown address', { address: 'nobody@example.org' }, ''],
       ['a profile', { contactProfileID: 'retail' }, 'bc'],
       ['a tag', { contactTagID: 'vip' }, 'ab'],
       ['an attribute', { attrID: 'size' }, 'ab'],
       ['an attribute with a value', { attrID: 'size', attrValue: 'XL' }, 'a'],
-      ['an attribute with a value that nobody has', { attrID: 'size', attrValue: 'S' }, ''],
+      ['nobody for another value of an attribute', { attrID: 'size', attrValue: 'S' }, ''],
       ['active contacts', { contactStatus: 'active' }, 'abc'],
       ['archived contacts', { contactStatus: 'archived' }, 'd'],
       ['unsubscribed contacts', { contactStatus: 'unsubscribed' }, 'e'],
-      ['all that is asked together', { text: 'example', contactProfileID: 'retail', contactTagID: 'new' }, 'b'],
-      ['an address and more that fits', { address: 'ben@example.com', contactTagID: 'new' }, 'b'],
-      ['an address and more that doesn’t', { address: 'ben@example.com', contactStatus: 'archived' }, ''],
+      ['contacts that match all criteria', { text: 'example', contactProfileID: 'retail', contactTagID: 'new' }, 'b'],
+      ['an address with another matching criterion', { address: 'ben@example.com', contactTagID: 'new' }, 'b'],
+      [
+        'nobody for an address with a criterion that doesn’t match',
+        { address: 'ben@example.com', contactStatus: 'archived' },
+        '',
+      ],
     ])('finds %s', async (_name, search, expected) => {
-      expect(await found(search)).toBe(expected);
+      expect(await findInitials(search)).toBe(expected);
     });
 
-    test('finds contacts by the time at which they were created', async () => {
+    test('finds contacts by their creation time', async () => {
       const dayOf = (nth: number) => site.time + nth * day;
-      expect(await found({ createdFrom: dayOf(2) })).toBe('cde');
-      expect(await found({ createdTo: dayOf(2) })).toBe('ab');
-      expect(await found({ createdFrom: dayOf(1), createdTo: dayOf(2) })).toBe('b');
-      expect(await found({ createdFrom: dayOf(1), createdTo: dayOf(1) })).toBe('');
+      expect(await findInitials({ createdFrom: dayOf(2) })).toBe('cde');
+      expect(await findInitials({ createdTo: dayOf(2) })).toBe('ab');
+      expect(await findInitials({ createdFrom: dayOf(1), createdTo: dayOf(2) })).toBe('b');
+      expect(await findInitials({ createdFrom: dayOf(1), createdTo: dayOf(1) })).toBe('');
     });
 
-    test('answers each contact as getContact does, with its own tags only', async () => {
+    test('returns each contact as getContact does, with its own tags only', async () => {
       const { contacts } = await page({ text: 'ben@' });
       const { tags, ...contact } = await site.server.getContact(uuids[1] as string);
       expect(contacts).toEqual([{ ...contact, tags: tags.filter(({ opt }) => opt), lastSeenTime: null }]);
     });
 
-    test.each([1, 2, 3, 4, 5, 6])('finds everybody once in pages of %d', async (limit) => {
-      const seen: string[] = [];
+    test.each([1, 2, 3, 4, 5, 6])('finds each contact once in pages of %d', async (limit) => {
+      const contactUUIDs: string[] = [];
       let pages = 0;
       for (let beyond: SearchEnd | null | undefined; beyond !== null; pages += 1) {
         const { contacts, next }: Awaited<ReturnType<typeof page>> = await page({ limit, beyond });
         expect(contacts.length).toBeLessThanOrEqual(limit);
-        seen.push(...contacts.map(({ contactUUID }) => contactUUID));
+        contactUUIDs.push(...contacts.map(({ contactUUID }) => contactUUID));
         beyond = next;
       }
-      expect(seen).toEqual(uuids);
+      expect(contactUUIDs).toEqual(uuids);
       expect(pages).toBe(Math.ceil(uuids.length / limit));
     });
 
-    test('ends a page early when its contacts hold much', async () => {
+    test('ends a page early if its contacts are large', async () => {
       const other = await createSite(site.store);
       const attributes = Array.from({ length: 100 }, (_, nth) => [`attr-${nth}`, 'x'.repeat(2_048)] as const);
-      const made: string[] = [];
+      const created: string[] = [];
       for (let nth = 0; nth < 13; nth += 1) {
         const contact = { address: `large-${nth}@example.com`, userUUID: null, attributes };
-        made.push((await other.server.createContact(contact)).contactUUID);
+        created.push((await other.server.createContact(contact)).contactUUID);
       }
-      const seen: string[] = [];
+      const contactUUIDs: string[] = [];
       const sizes: number[] = [];
       for (let beyond: SearchEnd | null | undefined; beyond !== null; ) {
         const { contacts, next }: Awaited<ReturnType<typeof page>> = await page({ account: other.account, beyond });
         sizes.push(contacts.length);
-        seen.push(...contacts.map(({ contactUUID }) => contactUUID));
+        contactUUIDs.push(...contacts.map(({ contactUUID }) => contactUUID));
         beyond = next;
       }
-      expect(seen).toEqual(made);
+      expect(contactUUIDs).toEqual(created);
       expect(sizes).toEqual([6, 6, 1]);
     });
 
-    test('finds everybody who fits once in pages', async () => {
+    test('finds each match once in pages', async () => {
       const first = await page({ text: 'lee', limit: 1 });
       expect(first.contacts).toMatchObject([{ contactUUID: uuids[0] }]);
       const second = await page({ text: 'lee', limit: 1, beyond: first.next as SearchEnd });
       expect(second).toMatchObject({ contacts: [{ contactUUID: uuids[3] }], next: null });
     });
 
-    test('finds a person by what is only claimed, and says so', async () => {
+    test('finds a person by claimed values, and marks them as claimed', async () => {
       const other = await createSite(site.store);
       await other.browser.createContact({ fields: { contactFirstname: 'Ann' }, tags: ['vip'] });
       const { contacts } = await site.store.searchContact({
@@ -365,21 +369,24 @@ export const describeContactSearch = (newSite: NewSite, open: Open): void => {
       expect(contacts).toMatchObject([{ claimed: ['contactFirstname', 'contactEmailaddress', 'tag.vip'] }]);
     });
 
-    test('finds a merged person once, by what either record says', async () => {
+    test('finds a merged person once, by the values of either record', async () => {
       const other = await createSite(site.store);
       const keep = await other.server.createContact({ fields: { contactFirstname: 'Ann' } });
-      const gone = await other.server.createContact({ address: 'old@example.com', fields: { contactLastname: 'Lee' } });
-      await other.merge(keep.contactUUID, gone.contactUUID);
+      const merged = await other.server.createContact({
+        address: 'old@example.com',
+        fields: { contactLastname: 'Lee' },
+      });
+      await other.merge(keep.contactUUID, merged.contactUUID);
       const search = (changes: Partial<ContactSearch>) =>
         site.store.searchContact({ account: other.account, limit: 10, ...changes });
-      for (const asked of [{}, { text: 'ann lee' }, { address: 'old@example.com' }]) {
-        expect((await search(asked)).contacts).toMatchObject([
+      for (const query of [{}, { text: 'ann lee' }, { address: 'old@example.com' }]) {
+        expect((await search(query)).contacts).toMatchObject([
           { contactUUID: keep.contactUUID, fields: { contactFirstname: 'Ann', contactLastname: 'Lee' } },
         ]);
       }
     });
 
-    test('doesn’t find who is erased', async () => {
+    test('doesn’t find an erased contact', async () => {
       const other = await createSite(site.store);
       const { contactUUID } = await other.server.createContact({ userUUID: laptop });
       await other.erase(contactUUID);
@@ -389,7 +396,7 @@ export const describeContactSearch = (newSite: NewSite, open: Open): void => {
       });
     });
 
-    test('goes on where many in a row don’t fit', async () => {
+    test('continues past many contacts in a row that don’t match', async () => {
       const other = await createSite(site.store);
       const contacts = Array.from({ length: 1_200 }, (_, nth) => ({
         address: `visitor-${nth}@example.com`,
@@ -415,29 +422,29 @@ export const describeContactSearch = (newSite: NewSite, open: Open): void => {
       expect([two.contacts.length, rest.contacts.length, rest.next]).toEqual([2, 1, null]);
     });
 
-    test('feeds reports no erased contact, even while the index lists it', async () => {
+    test('feeds no erased contact to reports, even while the index lists it', async () => {
       const other = await newSite();
       const { contactUUID } = await other.server.createContact({
         ...{ address: 'erased@example.com', userUUID: null, tags: ['vip'], time: other.time },
       });
-      // The index is brought up to date meanwhile.
+      // Waits until the index is up to date.
       await wait(1_500);
       expect(await readFedContacts(other, [{ contactTagID: 'vip' }], 100)).toEqual([[contactUUID]]);
       await other.erase(contactUUID, other.time + 1);
       expect(await readFedContacts(other, [{ contactTagID: 'vip' }], 100)).toEqual([[]]);
     });
 
-    test('finds what each contact says of itself, by every filter, order and size of page, over any past', async () => {
+    test('finds the matching contacts with every filter, order and page size, over any history', async () => {
       const store = await open();
       onTestFinished(() => store.close());
       const histories = fc.sample(fc.array(action, { minLength: 12, maxLength: 24 }), { numRuns: 4, seed: 18 });
       const sites: [Site, string[]][] = [];
       for (const history of histories) {
         const site = await createSite(store);
-        sites.push([site, await carryOut(site, history)]);
+        sites.push([site, await runHistory(site, history)]);
         await expectSearches(...(sites.at(-1) as [Site, string[]]), [3]);
       }
-      // Once more when the index has been brought up to date.
+      // Searches again when the index is up to date.
       await wait(1_500);
       for (const each of sites) await expectSearches(...each, [1, 100]);
     });

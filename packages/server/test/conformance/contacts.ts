@@ -19,7 +19,7 @@ const emptyFields = Object.fromEntries(contactFields.map((name) => [name, '']));
 
 export const describeContacts = (newSite: NewSite): void => {
   describe('createContact by a server', () => {
-    test('makes a contact of what is given', async () => {
+    test('creates a contact with the given values', async () => {
       const { server, time } = await newSite();
       const { exists, contactUUID } = await server.createContact({
         fields: filled,
@@ -41,7 +41,7 @@ export const describeContacts = (newSite: NewSite): void => {
       });
     });
 
-    test('needs no more than an address', async () => {
+    test('needs only an address', async () => {
       const { server } = await newSite();
       const { contactUUID } = await server.createContact();
       expect(await server.getContact(contactUUID)).toMatchObject({
@@ -52,7 +52,7 @@ export const describeContacts = (newSite: NewSite): void => {
       });
     });
 
-    test('with times of the past begins no day', async () => {
+    test('starts no new day with a time in the past', async () => {
       const { store, account, server, browser, time } = await newSite();
       await browser.log({});
       await server.createContact({ time: time - 30 * day });
@@ -65,7 +65,7 @@ export const describeContacts = (newSite: NewSite): void => {
       expect(contacts).toMatchObject([{ createdTime: time - 30 * day, lastSeenTime: time - (time % day) }]);
     });
 
-    test('links nobody when no user is given', async () => {
+    test('links nobody without a user', async () => {
       const { server } = await newSite();
       const first = await server.createContact({ userUUID: null, fields: filled });
       const again = await server.createContact({ userUUID: null, fields: { contactFirstname: 'Anna' }, tags: ['vip'] });
@@ -74,7 +74,7 @@ export const describeContacts = (newSite: NewSite): void => {
       expect(contact).toMatchObject({ fields: { ...filled, contactFirstname: 'Anna' }, links: [] });
     });
 
-    test('finds who has the address, and writes what is given and nothing else', async () => {
+    test('finds the contact with the address, and writes only the given values', async () => {
       const { server, time } = await newSite();
       const first = await server.createContact({ fields: filled, tags: ['vip'], attributes: [['size', 'XL']] });
       const again = await server.createContact({
@@ -103,7 +103,7 @@ export const describeContacts = (newSite: NewSite): void => {
       );
     });
 
-    test('links the user, once for the same contact', async () => {
+    test('links the user once to the same contact', async () => {
       const { server } = await newSite();
       const { contactUUID } = await server.createContact();
       await server.createContact();
@@ -112,9 +112,9 @@ export const describeContacts = (newSite: NewSite): void => {
       expect(links).toMatchObject([{ userUUID: laptop, contactUUID, verified: true, voided: false }]);
     });
 
-    test('finds only the very same address', async () => {
+    test('matches only the exact address', async () => {
       const { server } = await newSite();
-      const made = new Set<string>();
+      const contactUUIDs = new Set<string>();
       for (const address of [
         ann,
         'a.nn@example.com',
@@ -122,23 +122,23 @@ export const describeContacts = (newSite: NewSite): void => {
         'ann@xn--exmple-cua.com',
         'änn@example.com',
       ]) {
-        made.add((await server.createContact({ address })).contactUUID);
+        contactUUIDs.add((await server.createContact({ address })).contactUUID);
       }
-      expect(made.size).toBe(5);
+      expect(contactUUIDs.size).toBe(5);
     });
   });
 
   describe('getContact', () => {
-    test('answers by contactUUID, and by address where there is none', async () => {
+    test('finds a contact by contactUUID, or by address without one', async () => {
       const { store, account, server } = await newSite();
       const { contactUUID } = await server.createContact();
       const byUUID = await server.getContact(contactUUID);
-      const asker = { account, token: server.token, browser: false, include: [] };
-      expect(await store.getContact({ ...asker, address: ann })).toEqual(byUUID);
-      await expectRefusal(store.getContact({ ...asker, address: ben }), 'unknown_contact');
+      const caller = { account, token: server.token, browser: false, include: [] };
+      expect(await store.getContact({ ...caller, address: ann })).toEqual(byUUID);
+      await expectRefusal(store.getContact({ ...caller, address: ben }), 'unknown_contact');
     });
 
-    test('is refused for a contact that is unknown, whatever its form', async () => {
+    test('rejects an unknown contactUUID of any form', async () => {
       const { server } = await newSite();
       await server.createContact();
       for (const nobody of ['nobody', '', '%', '__proto__', ann]) {
@@ -146,7 +146,7 @@ export const describeContacts = (newSite: NewSite): void => {
       }
     });
 
-    test('is refused for a handle with a server token, and for a contactUUID with a browser token', async () => {
+    test('rejects a handle with a server token, and a contactUUID with a browser token', async () => {
       const { server, browser } = await newSite();
       const { contactUUID: handle } = await browser.createContact();
       const { contactUUID } = await server.createContact();
@@ -154,7 +154,7 @@ export const describeContacts = (newSite: NewSite): void => {
       await expectRefusal(browser.getContact(contactUUID), 'unknown_contact', 'contactUUID');
     });
 
-    test('lists every tag of the account, and those that the contact has', async () => {
+    test('lists every tag of the account, and marks those of the contact', async () => {
       const { server } = await newSite({
         catalogues: {
           tag: [
@@ -171,26 +171,26 @@ export const describeContacts = (newSite: NewSite): void => {
       ]);
     });
 
-    test('names the profile as it is called now', async () => {
+    test('shows the current name of the profile', async () => {
       const { server, change } = await newSite();
       const { contactUUID } = await server.createContact({ fields: { contactProfileID: 'retail' } });
       await change({ catalogues: { profile: [{ id: 'retail', name: 'Retail' }] } });
       expect(await server.getContact(contactUUID)).toMatchObject({ contactProfileName: 'Retail' });
     });
 
-    test('keeps tags, attributes and profiles apart, whatever they are called', async () => {
+    test('distinguishes tags, attributes and profiles, whatever their characters', async () => {
       const { server, browser, update } = await newSite({ browserCatalogue: true });
-      const given = { tags: hostile, attributes: hostile.map((id) => [id, `value of ${id}`] as const) };
-      const { contactUUID } = await server.createContact({ ...given, fields: { contactProfileID: '__proto__' } });
+      const values = { tags: hostile, attributes: hostile.map((id) => [id, `value of ${id}`] as const) };
+      const { contactUUID } = await server.createContact({ ...values, fields: { contactProfileID: '__proto__' } });
       const contact = await server.getContact(contactUUID);
       expect(new Set(contact.tags.filter(({ opt }) => opt).map(({ tagID }) => tagID))).toEqual(new Set(hostile));
-      expect(new Map(contact.attributes)).toEqual(new Map(given.attributes));
+      expect(new Map(contact.attributes)).toEqual(new Map(values.attributes));
       expect(contact).toMatchObject({ fields: { contactProfileID: '__proto__' }, contactProfileName: '__proto__' });
 
-      const { contactUUID: handle } = await browser.createContact({ ...given, address: ben });
+      const { contactUUID: handle } = await browser.createContact({ ...values, address: ben });
       const claimed = await browser.getContact(handle);
       expect(new Set(claimed.tags.map(({ tagID }) => tagID))).toEqual(new Set(hostile));
-      expect(new Map(claimed.attributes)).toEqual(new Map(given.attributes));
+      expect(new Map(claimed.attributes)).toEqual(new Map(values.attributes));
 
       await update({ contactUUID, removedTags: ['__proto__'], attributes: [['constructor', null]] });
       const after = await server.getContact(contactUUID);
@@ -201,7 +201,7 @@ export const describeContacts = (newSite: NewSite): void => {
   });
 
   describe('updateContact', () => {
-    test('writes what is given and nothing else, and answers what that is', async () => {
+    test('writes only the given values, and returns which of them changed', async () => {
       const { server, update, time } = await newSite();
       const { contactUUID } = await server.createContact({
         fields: filled,
@@ -219,8 +219,8 @@ export const describeContacts = (newSite: NewSite): void => {
         ] as const,
         time: time + 1,
       };
-      const { updated, ...answer } = await update(change);
-      expect(answer).toEqual({ contactUUID });
+      const { updated, ...result } = await update(change);
+      expect(result).toEqual({ contactUUID });
       expect(new Set(updated)).toEqual(new Set(['contactFirstname', 'contactTitle', 'contactTagID', 'contactAttr']));
       expect(await server.getContact(contactUUID)).toMatchObject({
         fields: { ...filled, contactFirstname: 'Anna', contactTitle: '' },
@@ -234,7 +234,7 @@ export const describeContacts = (newSite: NewSite): void => {
       });
     });
 
-    test('changes nothing when nothing is other than it was', async () => {
+    test('changes nothing if all values are the same', async () => {
       const { server, update, time } = await newSite();
       const { contactUUID } = await server.createContact({
         fields: filled,
@@ -259,7 +259,7 @@ export const describeContacts = (newSite: NewSite): void => {
       expect(await server.getContact(contactUUID)).toEqual(before);
     });
 
-    test('finds the contact by address where there is no contactUUID', async () => {
+    test('finds the contact by address without a contactUUID', async () => {
       const { server, update } = await newSite();
       const { contactUUID } = await server.createContact();
       expect(await update({ address: ann, fields: { contactFirstname: 'Ann' } })).toEqual({
@@ -279,7 +279,7 @@ export const describeContacts = (newSite: NewSite): void => {
       expect((await server.createContact({ address: ann })).exists).toBe(false);
     });
 
-    test('is refused another contact’s address, with nothing changed', async () => {
+    test('rejects another contact’s address, and changes nothing', async () => {
       const { store, account, server, update } = await newSite();
       const { contactUUID } = await server.createContact({ tags: ['vip'] });
       await server.createContact({ address: ben });
@@ -311,7 +311,7 @@ export const describeContacts = (newSite: NewSite): void => {
       expect(await server.getContact(contactUUID)).toMatchObject({ contactStatus: 'active' });
     });
 
-    test('lets a server give again what was cleared', async () => {
+    test('lets a server set again what was cleared', async () => {
       const { server, update } = await newSite();
       const { contactUUID } = await server.createContact({
         fields: filled,

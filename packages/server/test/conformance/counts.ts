@@ -6,13 +6,13 @@ import { day, hour, laptop, phone, quarter } from '../fixtures/store.ts';
 import { eventIDs, live, pastArbitrary } from '../fixtures/world.ts';
 import type { NewSite } from './sites.ts';
 
-const askedArbitrary = fc.record({
+const queryArbitrary = fc.record({
   eventID: fc.option(fc.constantFrom(...eventIDs, 99), { nil: undefined }),
   quarters: fc.uniqueArray(fc.integer({ min: -100, max: 2_000 }), { minLength: 2, maxLength: 12 }),
 });
 
-/** Whose event it is for a count: its user, or the contact that it was logged with. */
-const holderOf = ({ userUUID, contactUUID, why }: StoredEvent) =>
+/** The visitor to whom counts assign an event: its user, or the contact that it was logged with. */
+const visitorOf = ({ userUUID, contactUUID, why }: StoredEvent) =>
   userUUID === '' ? `contact ${why.mergedFrom ?? contactUUID}` : userUUID;
 
 const countOf = (events: readonly StoredEvent[], { eventID, edges }: Pick<CountQuery, 'eventID' | 'edges'>) =>
@@ -22,7 +22,7 @@ const countOf = (events: readonly StoredEvent[], { eventID, edges }: Pick<CountQ
       (event) =>
         (eventID === undefined || event.eventID === eventID) && event.eventTime >= from && event.eventTime < to,
     );
-    return { events: within.length, users: new Set(within.map(holderOf)).size };
+    return { events: within.length, users: new Set(within.map(visitorOf)).size };
   });
 
 const definitionsOf = (events: readonly StoredEvent[]) =>
@@ -44,17 +44,17 @@ const isMark = ([attrID, attrValue]: readonly [string, string]) => attrID === 'r
 
 export const describeCounts = (newSite: NewSite): void => {
   describe('countEvents', () => {
-    test('counts what a read finds, and its visitors, over any past', async () => {
+    test('counts the events that a read finds and their visitors, over any history', async () => {
       await fc.assert(
         fc.asyncProperty(
           pastArbitrary,
-          fc.array(askedArbitrary, { minLength: 20, maxLength: 20 }),
-          async (past, asked) => {
+          fc.array(queryArbitrary, { minLength: 20, maxLength: 20 }),
+          async (past, queries) => {
             const { site, events } = await live(await newSite(), past);
             const { store, account, time } = site;
             expect((await store.getAccount(account)).usage.events).toBe(events.length);
             expect(await store.getEventDefinitions(account)).toEqual(definitionsOf(events));
-            for (const { eventID, quarters } of asked) {
+            for (const { eventID, quarters } of queries) {
               const edges = quarters.sort((a, b) => a - b).map((nth) => time + nth * quarter);
               const query = { account, eventID, edges };
               const expected = countOf(events, query);
@@ -73,7 +73,7 @@ export const describeCounts = (newSite: NewSite): void => {
       );
     });
 
-    test('counts by when things happened, not by when they were received', async () => {
+    test('counts by event time, not by the time of receipt', async () => {
       const { store, account, server, time } = await newSite();
       await server.logAt(
         time + day,
@@ -86,7 +86,7 @@ export const describeCounts = (newSite: NewSite): void => {
       expect(buckets.map(({ events }) => events)).toEqual([0, 2, 1, 0]);
     });
 
-    test('counts each visitor once in each span, with contacts that have no user', async () => {
+    test('counts each visitor once per interval, including contacts without a user', async () => {
       const { store, account, server, time } = await newSite();
       const { contactUUID } = await server.createContact();
       const direct = { userUUID: null, contactUUID };
@@ -99,14 +99,14 @@ export const describeCounts = (newSite: NewSite): void => {
       ]);
     });
 
-    test('counts no repeats and nothing that was refused', async () => {
+    test('counts neither repeats nor rejected events', async () => {
       const { server, count } = await newSite();
       await server.log({ eventUUID: 'event-once' }, { eventUUID: 'event-once' }, { contactUUID: 'nobody' });
       await server.log({ eventUUID: 'event-once' });
       expect(await count()).toBe(1);
     });
 
-    test('counts nothing of what is beyond its edges', async () => {
+    test('counts nothing outside its edges', async () => {
       const { store, account, server, time } = await newSite();
       await server.log({ eventTime: time - 1 }, { eventTime: time + quarter }, { eventTime: 0 });
       expect(await store.countEvents({ account, edges: [time, time + quarter], users: true })).toEqual([
@@ -116,7 +116,7 @@ export const describeCounts = (newSite: NewSite): void => {
   });
 
   describe('getEventDefinitions', () => {
-    test('answers how often and when each listed event happened, by number', async () => {
+    test('returns the count and the first and last time of each listed event, by ID', async () => {
       const { store, account, server, change, time } = await newSite({
         catalogues: { event: [{ id: '5', name: 'Never' }] },
       });
@@ -129,7 +129,7 @@ export const describeCounts = (newSite: NewSite): void => {
       ]);
     });
 
-    test('says when the first and the last event happened of those that are left', async () => {
+    test('returns the first and last time of the events that remain after an erasure', async () => {
       const { store, account, server, erase, time } = await newSite();
       const { contactUUID } = await server.createContact();
       const erased = { userUUID: null, contactUUID };
@@ -147,7 +147,7 @@ export const describeCounts = (newSite: NewSite): void => {
       expect(await store.getEventDefinitions(account)).toMatchObject([{ firstTime: time + 1, lastTime: time + 3 }]);
     });
 
-    test('says it as well where a day has a great many', async () => {
+    test('returns these times also for a day with very many events', async () => {
       const { store, account, server, erase, time } = await newSite();
       const { contactUUID } = await server.createContact();
       await server.log({ userUUID: null, contactUUID, eventTime: time });

@@ -1,4 +1,4 @@
-// More of a kind than a driver holds in memory or reads in one go: whoever came first is known like the last.
+// More objects than a driver caches or reads at a time: it must still find the first ones.
 import { limits } from '@firsthand/contract/limits';
 import { describe, expect, test } from 'vitest';
 import { Refusal } from '../../src/shared/refusal.ts';
@@ -8,31 +8,31 @@ import type { NewSite } from './sites.ts';
 
 const numbers = (count: number) => Array.from({ length: count }, (_, nth) => nth);
 
-/** Asks for all, not more at a time than a store lets wait, and again for what it did not come to in time. */
-const askForAll = async <Entry, Answer>(
+/** Calls the store for each entry, with no more concurrent calls than it queues, and retries those that time out. */
+const callForAll = async <Entry, Answer>(
   entries: readonly Entry[],
-  ask: (entry: Entry) => Promise<Answer>,
-  together = 100,
+  call: (entry: Entry) => Promise<Answer>,
+  maxConcurrent = 100,
 ) => {
-  const askUntilAnswered = async (entry: Entry): Promise<Answer> => {
+  const callUntilAvailable = async (entry: Entry): Promise<Answer> => {
     for (;;) {
       try {
-        return await ask(entry);
+        return await call(entry);
       } catch (error) {
         if (!(error instanceof Refusal && error.code === 'unavailable')) throw error;
       }
     }
   };
   const answers: Answer[] = [];
-  for (let at = 0; at < entries.length; at += together) {
-    answers.push(...(await Promise.all(entries.slice(at, at + together).map(askUntilAnswered))));
+  for (let at = 0; at < entries.length; at += maxConcurrent) {
+    answers.push(...(await Promise.all(entries.slice(at, at + maxConcurrent).map(callUntilAvailable))));
   }
   return answers;
 };
 
 export const describeCrowds = (newSite: NewSite): void => {
-  describe('however many there are', () => {
-    test('each visitor is counted once, and the first is still known when the last has come', async () => {
+  describe('a store with very many objects', () => {
+    test('counts each visitor once, and still knows the first after the last', async () => {
       const site = await newSite();
       const { store, account, server, time } = site;
       const userUUIDOf = (nth: number) => `visitor-number-${nth}`;
@@ -47,19 +47,19 @@ export const describeCrowds = (newSite: NewSite): void => {
       for (const nth of [0, 50_999]) expect(await site.events({ userUUID: userUUIDOf(nth) })).toHaveLength(2);
     });
 
-    test('each token may do what it may, and stops when it is revoked', async () => {
+    test('accepts each token until it is revoked', async () => {
       const { store, account, time } = await newSite();
       const tokens = numbers(10_002).map(() => newToken('browser'));
-      await askForAll(tokens, (token) => store.createToken({ ...token, account }));
-      const known = () => askForAll(tokens, async ({ hash }) => (await store.findAccess(hash))?.tokenID);
+      await callForAll(tokens, (token) => store.createToken({ ...token, account }));
+      const findAll = () => callForAll(tokens, async ({ hash }) => (await store.findAccess(hash))?.tokenID);
       const tokenIDs: (string | undefined)[] = tokens.map(({ tokenID }) => tokenID);
-      expect(await known()).toEqual(tokenIDs);
-      expect(await known()).toEqual(tokenIDs);
+      expect(await findAll()).toEqual(tokenIDs);
+      expect(await findAll()).toEqual(tokenIDs);
       await store.revokeToken({ account, tokenID: tokenIDs[0] as string, time });
-      expect(await known()).toEqual([undefined, ...tokenIDs.slice(1)]);
+      expect(await findAll()).toEqual([undefined, ...tokenIDs.slice(1)]);
     });
 
-    test('a contact holds so many claims; the oldest give way with their links, never one that was accepted or verified', async () => {
+    test('limits the claims of a contact: drops the oldest with their links, but none that was accepted or verified', async () => {
       const site = await newSite();
       const claimBy = (userUUID: string, changes = {}) =>
         site.browser.createContact({ userUUID, newHandle: newID('handle'), ...changes });
@@ -81,19 +81,19 @@ export const describeCrowds = (newSite: NewSite): void => {
       const oldest = await claimBy('oldest-visitor-1', { requestUUID: 'request-of-oldest' });
       await claimBy('oldest-visitor-1', { address: ben });
       await claimBy('second-visitor-1');
-      await askForAll(numbers(limits.claimsPerContact - 4), (nth) => claimBy(`one-of-a-crowd-${nth}`), 20);
+      await callForAll(numbers(limits.claimsPerContact - 4), (nth) => claimBy(`one-of-a-crowd-${nth}`), 20);
       const ownedBy = async () => {
         const owners = await site.owners();
         return users.filter((userUUID) => owners[`event-${userUUID}`] === contactUUID);
       };
-      // One more than it holds: the verified two count, and stay.
+      // The limit is reached: the accepted claim does not count; the two verified ones count, but stay.
       expect(await ownedBy()).toEqual(users);
       await claimBy('one-too-many-1');
       expect(await ownedBy()).toEqual(users.filter((userUUID) => userUUID !== 'oldest-visitor-1'));
       await expectRefusal(site.browser.getContact(oldest.contactUUID), 'unknown_contact');
-      // Claims by the contact's other key are counted apart.
+      // Claims by the contact's other key have their own limit.
       for (const { contactUUID: handle } of [accepted, verified, proven, byID]) await site.browser.getContact(handle);
-      // As if that claim had never been made: what was said after it stands.
+      // The dropped claim no longer has an effect; the user's later claim does.
       const { contactUUID: other } = await site.store.getContact({
         account: site.account,
         token: site.server.token,
@@ -108,9 +108,9 @@ export const describeCrowds = (newSite: NewSite): void => {
       expect((await site.browser.getContact(again.contactUUID)).fields.contactEmailaddress).toBe(ann);
     });
 
-    test('each account has its own catalogue, and is strict or is not', async () => {
+    test('applies the catalogue and the strictness of each account', async () => {
       const { store, time } = await newSite();
-      const sites = await askForAll(numbers(502), (nth) =>
+      const sites = await callForAll(numbers(502), (nth) =>
         createSite(store, { time, strict: nth % 2 === 1, catalogues: { event: [{ id: String(nth + 1) }] } }),
       );
       for (const _ of ['first', 'again']) {
@@ -119,7 +119,7 @@ export const describeCrowds = (newSite: NewSite): void => {
             () =>
               server.log({ eventID: nth + 1 }, { eventID: 1_000 }),
         );
-        const outcomes = await askForAll(logging, (log) => log());
+        const outcomes = await callForAll(logging, (log) => log());
         const unlisted = [{ kept: true }, { refused: 'unknown_id' }];
         expect(outcomes).toMatchObject(sites.map((_, nth) => [{ kept: true }, unlisted[nth % 2]]));
       }

@@ -4,8 +4,8 @@ import type { Site } from '../fixtures/site.ts';
 import { accountContact, ann, ben, day, expectRefusal, hour, laptop, newID, phone, tablet } from '../fixtures/store.ts';
 import type { NewSite } from './sites.ts';
 
-/** Waits until an erasure is complete; answers its receipt. */
-const completed = ({ erase }: Site, contactUUID: string) =>
+/** Waits until an erasure is complete, and returns its receipt. */
+const completeErasure = ({ erase }: Site, contactUUID: string) =>
   vi.waitFor(
     async () => {
       const receipt = await erase(contactUUID);
@@ -20,7 +20,7 @@ const refused = { kept: false, refused: 'erased_contact', field: 'contactUUID' }
 
 export const describeErasures = (newSite: NewSite): void => {
   describe('an erased contact', () => {
-    test('is out of every read at once', async () => {
+    test('disappears from every read immediately', async () => {
       const site = await newSite();
       const { store, account, server, browser } = site;
       const { contactUUID: handle } = await browser.createContact({ fields: { contactFirstname: 'Ann' } });
@@ -33,13 +33,13 @@ export const describeErasures = (newSite: NewSite): void => {
       await expectRefusal(site.events({ contactUUID }), 'erased_contact', 'contactUUID');
       await expectRefusal(server.getContact(contactUUID), 'erased_contact', 'contactUUID');
       await expectRefusal(browser.getContact(handle), 'erased_contact', 'contactUUID');
-      const asker = { account, token: server.token, browser: false, include: [] };
-      await expectRefusal(store.getContact({ ...asker, address: ann }), 'unknown_contact');
+      const caller = { account, token: server.token, browser: false, include: [] };
+      await expectRefusal(store.getContact({ ...caller, address: ann }), 'unknown_contact');
       expect((await store.searchContact({ account, limit: 10 })).contacts).toEqual([]);
       expect((await store.getAccount(account)).usage.contacts).toBe(0);
     });
 
-    test('changes nobody else’s history, not even where a claim of it was voided', async () => {
+    test('leaves other histories unchanged, even where a claim of it was voided', async () => {
       const { server, browser, voidClaim, erase, owners } = await newSite();
       await server.log({ eventUUID: 'event-1' });
       const { contactUUID: claimID } = await browser.createContact({ address: ann });
@@ -52,7 +52,7 @@ export const describeErasures = (newSite: NewSite): void => {
       expect(await owners()).toEqual(before);
     });
 
-    test('never was anything to another browser token', async () => {
+    test('stays unknown to other browser tokens', async () => {
       const { server, browser, newCaller, erase } = await newSite();
       const { contactUUID: handle } = await browser.createContact();
       const { contactUUID } = await server.createContact();
@@ -63,20 +63,20 @@ export const describeErasures = (newSite: NewSite): void => {
       await expectRefusal(other.getContact(handle), 'unknown_contact', 'contactUUID');
     });
 
-    test('leaves a receipt, which counts what was deleted until it is complete', async () => {
+    test('leaves a receipt that counts the deleted events until it is complete', async () => {
       const site = await newSite();
       const { store, account, time } = site;
       const { contactUUID } = await site.server.createContact();
       await site.server.log({}, {}, { userUUID: null, contactUUID });
       const first = await site.erase(contactUUID, time + 1);
       expect(first).toMatchObject({ contactUUID, erasedTime: time + 1 });
-      expect(await completed(site, contactUUID)).toEqual({ ...first, deletedEvents: 3, complete: true });
+      expect(await completeErasure(site, contactUUID)).toEqual({ ...first, deletedEvents: 3, complete: true });
       expect(await store.eraseContact({ account, contactUUID, time: time + 2 })).toMatchObject({
         erasedTime: time + 1,
       });
     });
 
-    test('is refused wherever it is named', async () => {
+    test('is rejected wherever it is named', async () => {
       const site = await newSite();
       const { contactUUID: claimID } = await site.browser.createContact();
       const { contactUUID } = await site.server.createContact();
@@ -97,7 +97,7 @@ export const describeErasures = (newSite: NewSite): void => {
       ]);
     });
 
-    test('leaves its users anonymous: what they do next is nobody’s, until they say who they are', async () => {
+    test('leaves its users anonymous until they identify themselves again', async () => {
       const site = await newSite();
       const { contactUUID } = await site.server.createContact();
       await site.link(phone, contactUUID);
@@ -110,11 +110,11 @@ export const describeErasures = (newSite: NewSite): void => {
       expect(again.exists).toBe(false);
       expect(again.contactUUID).not.toBe(contactUUID);
       expect(await site.owners()).toEqual({ 'event-1': again.contactUUID, 'event-2': '' });
-      await completed(site, contactUUID);
+      await completeErasure(site, contactUUID);
       expect(await site.owners()).toEqual({ 'event-1': again.contactUUID, 'event-2': '' });
     });
 
-    test('takes along its own events and nobody else’s', async () => {
+    test('loses its own events, and no events of others', async () => {
       const site = await newSite();
       const { server } = site;
       await server.log({ eventUUID: 'ann-before' });
@@ -126,15 +126,15 @@ export const describeErasures = (newSite: NewSite): void => {
       await server.log({ eventUUID: 'ann-again' }, { eventUUID: 'ben-direct', contactUUID: other });
       await site.unlink(laptop);
       await server.log({ eventUUID: 'nobody-s-event' }, { eventUUID: 'phone-event', userUUID: phone });
-      const left = { 'ben-first': other, 'ben-direct': other, 'nobody-s-event': '', 'phone-event': '' };
+      const remaining = { 'ben-first': other, 'ben-direct': other, 'nobody-s-event': '', 'phone-event': '' };
       await site.erase(contactUUID);
-      expect(await site.owners()).toEqual(left);
-      expect(await completed(site, contactUUID)).toMatchObject({ deletedEvents: 4 });
-      expect(await site.owners()).toEqual(left);
+      expect(await site.owners()).toEqual(remaining);
+      expect(await completeErasure(site, contactUUID)).toMatchObject({ deletedEvents: 4 });
+      expect(await site.owners()).toEqual(remaining);
       expect(Object.keys(await site.owners({ contactUUID: other }))).toEqual(['ben-first', 'ben-direct']);
     });
 
-    test('takes along the whole of a merged person, whichever record names it', async () => {
+    test('includes all records of a merged person, whichever one is named', async () => {
       const site = await newSite();
       const { server } = site;
       for (const nth of [0, 1, 2]) {
@@ -148,17 +148,17 @@ export const describeErasures = (newSite: NewSite): void => {
         const [first, second, third] = uuids as [string, string, string];
         await site.merge(first, second);
         await site.merge(second, third);
-        const named = uuids[nth] as string;
-        expect(await site.erase(named)).toMatchObject({ contactUUID: named });
+        const target = uuids[nth] as string;
+        expect(await site.erase(target)).toMatchObject({ contactUUID: target });
         expect(await site.events()).toEqual([]);
         for (const contactUUID of uuids) {
           await expectRefusal(server.getContact(contactUUID), 'erased_contact');
-          expect(await completed(site, contactUUID)).toMatchObject({ contactUUID, deletedEvents: 3 });
+          expect(await completeErasure(site, contactUUID)).toMatchObject({ contactUUID, deletedEvents: 3 });
         }
       }
     });
 
-    test('is not brought back by a late retry, before its events are deleted or after', async () => {
+    test('is not recreated by a late retry, before or after its events are deleted', async () => {
       const site = await newSite();
       const { server, browser, time } = site;
       const { contactUUID: handle } = await browser.createContact();
@@ -180,12 +180,12 @@ export const describeErasures = (newSite: NewSite): void => {
       };
       await site.erase(contactUUID);
       await retry(time);
-      await completed(site, contactUUID);
+      await completeErasure(site, contactUUID);
       await retry(time + 1);
       await retry(time + 7 * day);
     });
 
-    test('is not brought back by a late createContact', async () => {
+    test('is not recreated by a late createContact', async () => {
       const site = await newSite();
       const { store, account, server, browser, time } = site;
       const ofServer = { requestUUID: newID('request'), fields: { contactFirstname: 'Ann' } };
@@ -200,7 +200,7 @@ export const describeErasures = (newSite: NewSite): void => {
       expect((await store.searchContact({ account, limit: 10 })).contacts).toEqual([]);
     });
 
-    test('is another person’s business no more: the address may be used anew', async () => {
+    test('frees its address for a new contact', async () => {
       const site = await newSite();
       const { contactUUID } = await site.server.createContact({ fields: { contactFirstname: 'Ann' }, tags: ['vip'] });
       await site.server.log({});
@@ -216,7 +216,7 @@ export const describeErasures = (newSite: NewSite): void => {
       expect(await site.events({ contactUUID: again.contactUUID })).toEqual([]);
     });
 
-    test('is named by its address as well, while it has one', async () => {
+    test('can be named by its address while it has one', async () => {
       const site = await newSite();
       const { store, account, time } = site;
       const { contactUUID } = await site.server.createContact();
@@ -225,18 +225,18 @@ export const describeErasures = (newSite: NewSite): void => {
       await expectRefusal(store.eraseContact({ account, contactUUID: 'nobody', time }), 'unknown_contact');
     });
 
-    test('is never one that was not named', async () => {
+    test('must have been named in the request', async () => {
       const { store, account, server, time } = await newSite();
       const { contactUUID } = await server.createContact();
       await expectRefusal(store.eraseContact({ account, time }), 'unknown_contact', 'contactEmailaddress');
       expect(await server.getContact(contactUUID)).toMatchObject({ contactUUID });
     });
 
-    test('is counted no more once its events are deleted, and nobody else’s count changes', async () => {
+    test('is no longer counted once its events are deleted, and other counts stay the same', async () => {
       const site = await newSite();
       const other = await newSite();
       const { store, account, time } = site;
-      // Both accounts have events of the same days.
+      // Both accounts have events on the same days.
       const { contactUUID } = await site.server.createContact({ time: other.time });
       for (const days of [0, 1, 2]) {
         const at = other.time + days * day;
@@ -249,19 +249,19 @@ export const describeErasures = (newSite: NewSite): void => {
           { userUUID: phone },
         );
       }
-      const counted = async (eventID?: number) =>
+      const countEvents = async (eventID?: number) =>
         store.countEvents({ account, eventID, edges: [time, other.time + 5 * day], users: true });
-      expect(await counted()).toEqual([{ events: 12, users: 3 }]);
+      expect(await countEvents()).toEqual([{ events: 12, users: 3 }]);
       await site.erase(contactUUID);
-      expect(await completed(site, contactUUID)).toMatchObject({ deletedEvents: 6 });
-      expect(await counted()).toEqual([{ events: 6, users: 1 }]);
-      expect(await counted(2)).toEqual([{ events: 0, users: 0 }]);
+      expect(await completeErasure(site, contactUUID)).toMatchObject({ deletedEvents: 6 });
+      expect(await countEvents()).toEqual([{ events: 6, users: 1 }]);
+      expect(await countEvents(2)).toEqual([{ events: 0, users: 0 }]);
       expect((await store.getAccount(account)).usage.events).toBe(6);
       expect(await store.getEventDefinitions(account)).toMatchObject([{ eventID: 1, count: 6 }]);
       expect(await other.count()).toBe(6);
     });
 
-    test('with thousands of events over many days is erased to the last', async () => {
+    test('loses every one of thousands of events over many days', async () => {
       const site = await newSite();
       const { contactUUID } = await site.server.createContact();
       for (let days = 0; days < 4; days += 1) {
@@ -272,12 +272,12 @@ export const describeErasures = (newSite: NewSite): void => {
       }
       await site.erase(contactUUID);
       expect(await site.events()).toHaveLength(4);
-      expect(await completed(site, contactUUID)).toMatchObject({ deletedEvents: 2_400 });
+      expect(await completeErasure(site, contactUUID)).toMatchObject({ deletedEvents: 2_400 });
       expect(await site.events()).toHaveLength(4);
       expect(await site.count()).toBe(4);
     });
 
-    test('with claimed, voided and restored links leaves nothing that could be restored', async () => {
+    test('leaves no link that could be restored', async () => {
       const site = await newSite();
       await site.server.log({ eventUUID: 'event-1' });
       const { contactUUID } = await site.server.createContact({ userUUID: phone });

@@ -6,11 +6,11 @@ import { day, expectRefusal, hour, laptop, phone, quarter } from '../fixtures/st
 import { attributes, eventIDs, live, pastArbitrary, userUUIDs, type World } from '../fixtures/world.ts';
 import type { NewSite } from './sites.ts';
 
-/** There is each filter in a third of the queries. */
+/** Each filter is in a third of the queries. */
 const sometimes = <Value>(arbitrary: fc.Arbitrary<Value>) =>
   fc.oneof({ weight: 2, arbitrary: fc.constant(null) }, { weight: 1, arbitrary });
 
-/** Filters by their place in what a world holds; the last place of each stands for something that isn't there. */
+/** Filters as indexes into the objects of a world; the last index of each stands for an unknown object. */
 const filtersArbitrary = fc.record({
   user: sometimes(fc.nat({ max: userUUIDs.length })),
   contact: sometimes(fc.nat({ max: 3 })),
@@ -39,8 +39,8 @@ const queryOf = ({ site, contactUUIDs }: World, filters: Filters): Partial<Event
   };
 };
 
-/** The same question, asked of each event by itself. */
-const answers = (query: Partial<EventQuery>, owner: string | undefined) => (event: StoredEvent) =>
+/** Whether a single event matches the query. */
+const matches = (query: Partial<EventQuery>, owner: string | undefined) => (event: StoredEvent) =>
   (query.userUUID === undefined || event.userUUID === query.userUUID) &&
   (owner === undefined || event.contactUUID === owner) &&
   (query.eventID === undefined || event.eventID === query.eventID) &&
@@ -53,30 +53,30 @@ const answers = (query: Partial<EventQuery>, owner: string | undefined) => (even
 
 export const describeEventPages = (newSite: NewSite): void => {
   describe('getEvents', () => {
-    test('finds what each filter asks for, in every combination, order and size of page, over any past', async () => {
-      let found = 0;
+    test('finds the matching events with every combination of filters, order and page size, over any history', async () => {
+      let matchCount = 0;
       await fc.assert(
         fc.asyncProperty(
           pastArbitrary,
           fc.array(filtersArbitrary, { minLength: 40, maxLength: 40 }),
-          async (past, asked) => {
+          async (past, queries) => {
             const world = await live(await newSite(), past);
-            for (const filters of asked) {
+            for (const filters of queries) {
               const query = queryOf(world, filters);
               const owner = query.contactUUID && (await world.site.server.getContact(query.contactUUID)).contactUUID;
-              const expected = world.events.filter(answers(query, owner));
+              const expected = world.events.filter(matches(query, owner));
               if (query.order === 'desc') expected.reverse();
               expect(await world.site.events(query)).toEqual(expected);
-              found += expected.length;
+              matchCount += expected.length;
             }
           },
         ),
         { numRuns: 12 },
       );
-      expect(found).toBeGreaterThan(1_000);
+      expect(matchCount).toBeGreaterThan(1_000);
     });
 
-    test('answers nothing for a user who is unknown', async () => {
+    test('returns nothing for an unknown user', async () => {
       const { server, events } = await newSite();
       const { contactUUID } = await server.createContact();
       await server.log({ contactUUID });
@@ -84,7 +84,7 @@ export const describeEventPages = (newSite: NewSite): void => {
       expect(await events({ userUUID: phone, contactUUID })).toEqual([]);
     });
 
-    test('is refused for a contact that is unknown, with or without a user', async () => {
+    test('rejects an unknown contact, with or without a user', async () => {
       const { browser, server, events } = await newSite();
       await server.log({});
       const { contactUUID: handle } = await browser.createContact();
@@ -94,7 +94,7 @@ export const describeEventPages = (newSite: NewSite): void => {
       }
     });
 
-    test('answers what happened from `from` on and before `to`', async () => {
+    test('returns events from `from` on and before `to`', async () => {
       const { server, owners, time } = await newSite();
       await server.logAt(
         time + 2,
@@ -110,7 +110,7 @@ export const describeEventPages = (newSite: NewSite): void => {
       expect(await at(time + 1, time + 1)).toEqual([]);
     });
 
-    test('finds what happened long before it was received', async () => {
+    test('finds events that happened long before or after they were received', async () => {
       const { server, events, time } = await newSite();
       await server.logAt(time, { eventTime: 0 }, { eventTime: time + 300 * day });
       expect(await events({ to: 1 })).toMatchObject([{ eventTime: 0 }]);
@@ -134,26 +134,32 @@ export const describeEventPages = (newSite: NewSite): void => {
       }
     });
 
-    test.each(['asc', 'desc'] as const)('holds %s as many as asked, and says where the next begins', async (order) => {
-      const all = await site.events({ order });
-      expect(all).toHaveLength(15);
-      const first = await page({ order, limit: 4 });
-      expect(first.events).toEqual(all.slice(0, 4));
-      expect(first.next).toBe(all[3]?.sequence);
-      const second = await page({ order, limit: 4, beyond: first.next as number });
-      expect(second.events).toEqual(all.slice(4, 8));
-    });
+    test.each(['asc', 'desc'] as const)(
+      'has as many events as requested in order %s, and a cursor for the next page',
+      async (order) => {
+        const all = await site.events({ order });
+        expect(all).toHaveLength(15);
+        const first = await page({ order, limit: 4 });
+        expect(first.events).toEqual(all.slice(0, 4));
+        expect(first.next).toBe(all[3]?.sequence);
+        const second = await page({ order, limit: 4, beyond: first.next as number });
+        expect(second.events).toEqual(all.slice(4, 8));
+      },
+    );
 
-    test.each(['asc', 'desc'] as const)('is %s the last when nothing more fits, full or not', async (order) => {
-      expect((await page({ order, limit: 15 })).next).toBeNull();
-      expect((await page({ order, limit: 16 })).next).toBeNull();
-      expect((await page({ order, limit: 14 })).next).not.toBeNull();
-      expect((await page({ order, limit: 10, contactUUID })).next).toBeNull();
-      expect((await page({ order, limit: 9, contactUUID })).next).not.toBeNull();
-      expect(await page({ order, limit: 5, attrID: 'none' })).toMatchObject({ events: [], next: null });
-    });
+    test.each(['asc', 'desc'] as const)(
+      'is the last in order %s if no more events match, full or not',
+      async (order) => {
+        expect((await page({ order, limit: 15 })).next).toBeNull();
+        expect((await page({ order, limit: 16 })).next).toBeNull();
+        expect((await page({ order, limit: 14 })).next).not.toBeNull();
+        expect((await page({ order, limit: 10, contactUUID })).next).toBeNull();
+        expect((await page({ order, limit: 9, contactUUID })).next).not.toBeNull();
+        expect(await page({ order, limit: 5, attrID: 'none' })).toMatchObject({ events: [], next: null });
+      },
+    );
 
-    test('lets a follower go on from `through`, whatever it filters, and miss nothing', async () => {
+    test('lets a follower with any filter continue from `through` and miss nothing', async () => {
       const following = [{}, { contactUUID }, { userUUID: phone }, { eventID: 1 }, { eventID: 9 }, { attrID: 'size' }];
       const followers = following.map((query) => ({ query, at: 0, seen: [] as string[] }));
       const follow = async () => {
@@ -179,7 +185,7 @@ export const describeEventPages = (newSite: NewSite): void => {
       }
     });
 
-    test('misses and repeats nothing while more is kept between two pages', async () => {
+    test('misses and repeats nothing while more events are stored between two pages', async () => {
       const before = (await site.events({ order: 'desc' })).map(({ eventUUID }) => eventUUID);
       const seen: string[] = [];
       for (let beyond: number | undefined | null; beyond !== null; ) {
@@ -191,7 +197,7 @@ export const describeEventPages = (newSite: NewSite): void => {
       expect(seen).toEqual(before);
     });
 
-    test('misses and repeats nothing where many thousands of events must be looked at', async () => {
+    test('misses and repeats nothing if thousands of events must be scanned', async () => {
       const large = await newSite();
       const sent: { eventUUID: string; userUUID: string; eventID: number; third: string }[] = [];
       for (let batch = 0; batch < 6; batch += 1) {
@@ -212,24 +218,24 @@ export const describeEventPages = (newSite: NewSite): void => {
       const { contactUUID } = await large.server.createContact({ userUUID: 'visitor-number-0' });
       await large.link('visitor-number-3', contactUUID);
       const owned = sent.filter(({ userUUID }) => /[03]$/.test(userUUID));
-      const asked: [Partial<EventQuery>, typeof sent][] = [
+      const queries: [Partial<EventQuery>, typeof sent][] = [
         [{}, sent],
         [{ contactUUID }, owned],
         [{ userUUID: 'visitor-number-4' }, sent.filter(({ userUUID }) => userUUID.endsWith('4'))],
         [{ eventID: 2, limit: 5 }, sent.filter(({ eventID }) => eventID === 2)],
       ];
-      // Two events of three don't fit, so that one page reaches over more of them than are looked at in one step.
+      // Two of three events don't match, so a page spans more events than are scanned in one step.
       for (const attrValue of ['0', '1', '2']) {
-        const fits = ({ third }: { third: string }) => third === attrValue;
-        asked.push([{ attrID: 'third', attrValue }, sent.filter(fits)]);
-        asked.push([{ attrID: 'third', attrValue, contactUUID }, owned.filter(fits)]);
+        const isMatch = ({ third }: { third: string }) => third === attrValue;
+        queries.push([{ attrID: 'third', attrValue }, sent.filter(isMatch)]);
+        queries.push([{ attrID: 'third', attrValue, contactUUID }, owned.filter(isMatch)]);
       }
-      for (const [query, expected] of asked) {
+      for (const [query, expected] of queries) {
         const uuids = expected.map(({ eventUUID }) => eventUUID);
-        const found = async (order: 'asc' | 'desc') =>
+        const readUUIDs = async (order: 'asc' | 'desc') =>
           (await large.events({ ...query, order })).map((event) => event.eventUUID);
-        expect(await found('asc')).toEqual(uuids);
-        expect(await found('desc')).toEqual(uuids.toReversed());
+        expect(await readUUIDs('asc')).toEqual(uuids);
+        expect(await readUUIDs('desc')).toEqual(uuids.toReversed());
       }
     });
   });

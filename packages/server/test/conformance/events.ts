@@ -15,7 +15,7 @@ const hostile = [
 
 export const describeEvents = (newSite: NewSite): void => {
   describe('an event', () => {
-    test('is kept with all its parts', async () => {
+    test('is stored with all its fields', async () => {
       const { server, events, time } = await newSite();
       const outcomes = await server.logAt(time, {
         userUUID: laptop,
@@ -43,7 +43,7 @@ export const describeEvents = (newSite: NewSite): void => {
       ]);
     });
 
-    test('is seen by the next read', async () => {
+    test('is returned by the next read', async () => {
       const { server, events } = await newSite();
       for (let nth = 1; nth <= 10; nth += 1) {
         await server.log({ eventUUID: `event-no-${nth}` });
@@ -51,7 +51,7 @@ export const describeEvents = (newSite: NewSite): void => {
       }
     });
 
-    test('keeps its attributes, whatever they are called', async () => {
+    test('keeps its attributes, whatever their characters', async () => {
       const { server, events } = await newSite();
       await server.log({ attributes: hostile });
       const [event] = await events();
@@ -64,44 +64,44 @@ export const describeEvents = (newSite: NewSite): void => {
       for (const attrID of ['valueOf', 'hasOwnProperty', 'size']) expect(await events({ attrID })).toHaveLength(0);
     });
 
-    test('comes after every event that was kept before it', async () => {
+    test('comes after every event that was stored before it', async () => {
       const { server, events, time } = await newSite();
       await server.logAt(time, { eventUUID: 'event-first' }, { eventUUID: 'event-second' });
       await server.logAt(time + 1, { eventUUID: 'event-third', eventTime: time - 9_000 });
       await server.logAt(time - 5, { eventUUID: 'event-fourth' });
-      const kept = await events();
-      expect(kept.map(({ eventUUID }) => eventUUID)).toEqual([
+      const stored = await events();
+      expect(stored.map(({ eventUUID }) => eventUUID)).toEqual([
         'event-first',
         'event-second',
         'event-third',
         'event-fourth',
       ]);
-      const sequences = kept.map(({ sequence }) => sequence);
+      const sequences = stored.map(({ sequence }) => sequence);
       expect(sequences).toEqual([...new Set(sequences)].sort((a, b) => a - b));
-      expect(kept.map(({ receivedTime }) => receivedTime)).toEqual([time, time, time + 1, time - 5]);
+      expect(stored.map(({ receivedTime }) => receivedTime)).toEqual([time, time, time + 1, time - 5]);
     });
 
-    test('comes last also when the clock has gone back, and is known again by either clock', async () => {
+    test('comes last even if the clock has gone back, and is recognized as a repeat by either clock', async () => {
       const { server, events, time } = await newSite();
       const days = [0, 2, -3, 1, 2, -3];
       for (const [nth, sinceFirst] of days.entries()) {
         await server.logAt(time + sinceFirst * day, { eventUUID: `event-no-${nth}` });
       }
       const uuids = days.map((_, nth) => `event-no-${nth}`);
-      const found = async (query: Parameters<typeof events>[0]) =>
+      const readUUIDs = async (query: Parameters<typeof events>[0]) =>
         (await events(query)).map(({ eventUUID }) => eventUUID);
       for (const query of [{}, { userUUID: laptop }, { eventID: 1 }, { from: 0 }]) {
-        expect(await found({ ...query, limit: 2 })).toEqual(uuids);
-        expect(await found({ ...query, limit: 2, order: 'desc' })).toEqual(uuids.toReversed());
+        expect(await readUUIDs({ ...query, limit: 2 })).toEqual(uuids);
+        expect(await readUUIDs({ ...query, limit: 2, order: 'desc' })).toEqual(uuids.toReversed());
       }
-      expect(await found({ to: time })).toEqual(['event-no-2', 'event-no-5']);
+      expect(await readUUIDs({ to: time })).toEqual(['event-no-2', 'event-no-5']);
       for (const at of [time - 3 * day, time + 2 * day]) {
         const again = await server.logAt(at, ...uuids.map((eventUUID) => ({ eventUUID })));
         expect(again).toEqual(uuids.map(() => ({ kept: false, duplicate: true })));
       }
     });
 
-    test('is answered in the place that it has in its batch', async () => {
+    test('has its outcome at its position in the batch', async () => {
       const { server, events } = await newSite();
       const outcomes = await server.log(
         { eventUUID: 'event-first' },
@@ -118,7 +118,7 @@ export const describeEvents = (newSite: NewSite): void => {
       expect((await events()).map(({ eventUUID }) => eventUUID)).toEqual(['event-first', 'event-last']);
     });
 
-    test('may come in a batch with none', async () => {
+    test('may be missing from a batch', async () => {
       const { server, events } = await newSite();
       expect(await server.log()).toEqual([]);
       expect(await events()).toEqual([]);
@@ -135,7 +135,7 @@ export const describeEvents = (newSite: NewSite): void => {
       ]);
     });
 
-    test('links a user who isn’t linked, and so brings the user’s past along', async () => {
+    test('links a user who isn’t linked, together with the user’s past', async () => {
       const { server, owners } = await newSite();
       const { contactUUID } = await server.createContact({ userUUID: phone });
       await server.log({ eventUUID: 'event-before' });
@@ -153,7 +153,7 @@ export const describeEvents = (newSite: NewSite): void => {
       ]);
     });
 
-    test('leaves a linked user as is', async () => {
+    test('leaves a linked user unchanged', async () => {
       const { server, owners } = await newSite();
       const ann = await server.createContact();
       const other = await server.createContact({ address: ben, userUUID: phone });
@@ -163,7 +163,7 @@ export const describeEvents = (newSite: NewSite): void => {
       expect((await server.getContact(other.contactUUID, 'link')).links).toHaveLength(1);
     });
 
-    test('links an unlinked user again', async () => {
+    test('links a user again after an unlink', async () => {
       const { server, owners, unlink } = await newSite();
       const { contactUUID } = await server.createContact();
       await unlink(laptop);
@@ -172,7 +172,7 @@ export const describeEvents = (newSite: NewSite): void => {
       expect(await owners()).toEqual({ 'event-between': contactUUID, 'event-with-both': contactUUID });
     });
 
-    test('is refused when the contact is unknown, and leaves nothing at all', async () => {
+    test('is rejected without a trace if the contact is unknown', async () => {
       const { store, account, server, browser, events, count } = await newSite();
       for (const caller of [server, browser]) {
         const outcomes = await caller.log({ contactUUID: 'nobody', eventID: 7, attributes: [['size', 'XL']] });
@@ -186,7 +186,7 @@ export const describeEvents = (newSite: NewSite): void => {
   });
 
   describe('an event with a handle', () => {
-    test('counts as its user’s', async () => {
+    test('counts as an event of its user', async () => {
       const { server, browser, events } = await newSite();
       const { contactUUID: handle } = await browser.createContact();
       expect(
@@ -199,7 +199,7 @@ export const describeEvents = (newSite: NewSite): void => {
       ]);
     });
 
-    test('belongs to whom its user is by now', async () => {
+    test('belongs to the current contact of its user', async () => {
       const { server, browser, owners } = await newSite();
       const { contactUUID: handle } = await browser.createContact();
       const other = await server.createContact({ address: ben });
@@ -207,14 +207,14 @@ export const describeEvents = (newSite: NewSite): void => {
       expect(await owners()).toEqual({ 'event-of-ben': other.contactUUID });
     });
 
-    test('is known again whether it comes with the handle or the user', async () => {
+    test('is recognized as a repeat with the handle or the user', async () => {
       const { browser } = await newSite();
       const { contactUUID: handle } = await browser.createContact();
       await browser.log({ userUUID: null, contactUUID: handle, eventUUID: 'event-once' });
       expect(await browser.log({ eventUUID: 'event-once' })).toEqual([{ kept: false, duplicate: true }]);
     });
 
-    test('is refused with another user, another token, a contactUUID in its place, or a server token', async () => {
+    test('is rejected with another user, another token, a contactUUID instead, or a server token', async () => {
       const { server, browser, newCaller, events } = await newSite();
       const { contactUUID: handle } = await browser.createContact();
       const { contactUUID } = await server.createContact();

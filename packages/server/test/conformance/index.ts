@@ -1,4 +1,4 @@
-// What every store must do, held against the Store interface alone: a driver runs it over itself, unchanged.
+// What every store must do, tested through the Store interface only. Each driver runs this suite unchanged.
 import { describe } from 'vitest';
 import { describeAccountDeletion } from './accounts/account-deletion.ts';
 import { describeAccounts } from './accounts/accounts.ts';
@@ -37,7 +37,7 @@ import { describeReportFeed } from './report-feed.ts';
 import { describeRetention } from './retention.ts';
 import { type Open, useSites } from './sites.ts';
 
-const nouns = [
+const suites = [
   describeAccounts,
   describeAccountDeletion,
   describeTokens,
@@ -76,12 +76,12 @@ const nouns = [
 ];
 
 /**
- * Declares the tests. `open` answers a new and empty store, which is closed after use. Most tests share one, each with
- * an account of its own in it, which is how a store is used, and quick where opening one takes long. `start` answers the time at which an account is made.
+ * Declares the tests. `open` returns a new, empty store, closed after use; `start` the creation time of an account.
+ * Most tests share one store, each with its own account, because opening a store can be slow.
  */
 export const describeStore = (name: string, open: Open, start?: () => number): void => {
   describe(name, () => {
     const newSite = useSites(open, start);
-    for (const describeNoun of nouns) describeNoun(newSite, open);
+    for (const describeSuite of suites) describeSuite(newSite, open);
   });
 };

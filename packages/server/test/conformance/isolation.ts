@@ -3,16 +3,16 @@ import type { Site } from '../fixtures/site.ts';
 import { ann, expectRefusal, laptop } from '../fixtures/store.ts';
 import type { NewSite } from './sites.ts';
 
-/** All that can be seen of an account. */
-const everything = async ({ store, account, time, events }: Site) => {
+/** Everything that can be read of an account. */
+const readAccount = async ({ store, account, time, events }: Site) => {
   const { contacts } = await store.searchContact({ account, limit: 100 });
-  const asker = { account, token: 0, browser: false, include: ['claim', 'link'] as const };
+  const caller = { account, token: 0, browser: false, include: ['claim', 'link'] as const };
   return {
     account: await store.getAccount(account),
     events: await events(),
     counts: await store.countEvents({ account, edges: [time, time + 900_000], users: true }),
     definitions: await store.getEventDefinitions(account),
-    contacts: await Promise.all(contacts.map(({ contactUUID }) => store.getContact({ ...asker, contactUUID }))),
+    contacts: await Promise.all(contacts.map(({ contactUUID }) => store.getContact({ ...caller, contactUUID }))),
     keys: await store.findProofKeys({ account, time }),
   };
 };
@@ -31,14 +31,14 @@ const fill = async (site: Site) => {
 
 export const describeIsolation = (newSite: NewSite): void => {
   describe('two accounts', () => {
-    test('may have the same users, addresses, events and requests, and know nothing of each other', async () => {
+    test('may have the same users, addresses, events and requests without affecting each other', async () => {
       const one = await newSite();
       const ofOne = await fill(one);
-      const before = await everything(one);
+      const before = await readAccount(one);
       const other = await newSite({ time: one.time });
       const ofOther = await fill(other);
       expect(ofOther.contactUUID).not.toBe(ofOne.contactUUID);
-      expect(await everything(one)).toEqual(before);
+      expect(await readAccount(one)).toEqual(before);
       expect(await other.browser.log({ eventUUID: 'event-in-each', eventID: 7 })).toEqual([
         { kept: false, duplicate: true },
       ]);
@@ -52,17 +52,17 @@ export const describeIsolation = (newSite: NewSite): void => {
       await other.unlink(laptop);
       await other.erase(ofOther.contactUUID);
       await other.store.revokeToken({ account: other.account, tokenID: other.server.tokenID, time: 0 });
-      expect(await everything(one)).toEqual(before);
+      expect(await readAccount(one)).toEqual(before);
       expect(await one.browser.log({ eventUUID: 'event-in-each' })).toEqual([{ kept: false, duplicate: true }]);
       expect(await one.browser.createContact({ requestUUID: 'request-in-each' })).toMatchObject({
         contactUUID: ofOne.handle,
       });
     });
 
-    test('can’t name what is the other’s', async () => {
+    test('can’t refer to each other’s objects', async () => {
       const one = await newSite();
       const { contactUUID, handle, linkID } = await fill(one);
-      const before = await everything(one);
+      const before = await readAccount(one);
       const other = await newSite();
       const { store, account, time } = other;
       await other.server.createContact();
@@ -86,10 +86,10 @@ export const describeIsolation = (newSite: NewSite): void => {
       const links = { tokenID: one.browser.tokenID };
       await expectRefusal(store.voidLinks({ account, restore: false, links, time }), 'unknown_token');
       await expectRefusal(store.revokeToken({ account, tokenID: one.browser.tokenID, time }), 'unknown_token');
-      expect(await everything(one)).toEqual(before);
+      expect(await readAccount(one)).toEqual(before);
     });
 
-    test('don’t learn from each other who was erased', async () => {
+    test('don’t learn of each other’s erasures', async () => {
       const one = await newSite();
       const { contactUUID, handle } = await fill(one);
       await one.erase(contactUUID);

@@ -3,7 +3,7 @@ import type { Site } from '../fixtures/site.ts';
 import { ann, ben, cleo, expectRefusal, laptop, phone, tablet } from '../fixtures/store.ts';
 import type { NewSite } from './sites.ts';
 
-/** Two people, each with a browser and an event of it, and one that was logged with the contactUUID. */
+/** Creates two people, each with a browser and an event of it, and an event that was logged with a contactUUID. */
 const createTwo = async ({ server }: Site) => {
   const { contactUUID: keep } = await server.createContact({
     address: ann,
@@ -29,14 +29,14 @@ const createTwo = async ({ server }: Site) => {
   return { keep, other };
 };
 
-const everything = async ({ server, owners }: Site, ...contactUUIDs: string[]) => ({
+const readAll = async ({ server, owners }: Site, ...contactUUIDs: string[]) => ({
   owners: await owners(),
   contacts: await Promise.all(contactUUIDs.map((contactUUID) => server.getContact(contactUUID, 'claim', 'link'))),
 });
 
 export const describeMerges = (newSite: NewSite): void => {
   describe('a merged contact', () => {
-    test('answers as the one that it was merged into, with what is filled and tagged in either', async () => {
+    test('reads as the contact into which it was merged, with the fields and tags of both', async () => {
       const site = await newSite();
       const { keep, other } = await createTwo(site);
       expect(await site.merge(keep, other)).toEqual({
@@ -65,7 +65,7 @@ export const describeMerges = (newSite: NewSite): void => {
       });
     });
 
-    test('has one history with it, and each event says whose it was', async () => {
+    test('shares one history with it, and each event names its original contact', async () => {
       const site = await newSite();
       const { keep, other } = await createTwo(site);
       await site.merge(keep, other);
@@ -87,7 +87,7 @@ export const describeMerges = (newSite: NewSite): void => {
       expect(await site.events({ contactUUID: other, userUUID: phone })).toHaveLength(2);
     });
 
-    test('passes on what is written to it', async () => {
+    test('forwards writes to the contact into which it was merged', async () => {
       const site = await newSite();
       const { keep, other } = await createTwo(site);
       await site.merge(keep, other);
@@ -109,7 +109,7 @@ export const describeMerges = (newSite: NewSite): void => {
       expect(await site.server.getContact(other)).toMatchObject({ fields: { contactTitle: '', contactMobile: '' } });
     });
 
-    test('goes on being who its users are, and unmerging leaves every event where its own link put it', async () => {
+    test('is still linked to its users, and unmerging leaves every event with the contact of its own link', async () => {
       const site = await newSite();
       const { keep, other } = await createTwo(site);
       await site.merge(keep, other);
@@ -127,16 +127,16 @@ export const describeMerges = (newSite: NewSite): void => {
       });
     });
 
-    test('is exactly what it was when it is unmerged', async () => {
+    test('is exactly as before when it is unmerged', async () => {
       const site = await newSite();
       const { keep, other } = await createTwo(site);
-      const before = await everything(site, keep, other);
+      const before = await readAll(site, keep, other);
       await site.merge(keep, other);
       expect(await site.unmerge(other)).toEqual({ contactUUID: other });
-      expect(await everything(site, keep, other)).toEqual(before);
+      expect(await readAll(site, keep, other)).toEqual(before);
     });
 
-    test('brings its claims along', async () => {
+    test('contributes its claims', async () => {
       const site = await newSite();
       const { keep, other } = await createTwo(site);
       const { contactUUID: claimID } = await site.browser.createContact({
@@ -152,14 +152,14 @@ export const describeMerges = (newSite: NewSite): void => {
       });
     });
 
-    test('keeps its address: nobody else can have it, not even the one that it was merged into', async () => {
+    test('keeps its address: no one else can have it, not even the contact into which it was merged', async () => {
       const site = await newSite();
       const { keep, other } = await createTwo(site);
       await site.merge(keep, other);
       await expectRefusal(site.update({ contactUUID: keep, address: ben }), 'email_taken', 'contactEmailaddress');
     });
 
-    test('stays cleared where the one that it was merged into was cleared on purpose', async () => {
+    test('fills nothing that was explicitly cleared in the contact into which it was merged', async () => {
       const site = await newSite();
       const { keep, other } = await createTwo(site);
       await site.update({
@@ -181,7 +181,7 @@ export const describeMerges = (newSite: NewSite): void => {
   });
 
   describe('mergeContact', () => {
-    test('follows one merge after another', async () => {
+    test('follows chains of merges', async () => {
       const site = await newSite();
       const { keep, other } = await createTwo(site);
       const { contactUUID: last } = await site.server.createContact({ userUUID: tablet, address: cleo });
@@ -196,7 +196,7 @@ export const describeMerges = (newSite: NewSite): void => {
       expect(await site.owners()).toEqual({ 'laptop-1': keep, 'phone--1': keep, 'direct-1': keep, 'tablet-1': last });
     });
 
-    test('answers the contact that answers in the end', async () => {
+    test('returns the contact at the end of the chain', async () => {
       const site = await newSite();
       const { keep, other } = await createTwo(site);
       const { contactUUID: third } = await site.server.createContact({ userUUID: tablet, address: cleo });
@@ -205,7 +205,7 @@ export const describeMerges = (newSite: NewSite): void => {
       expect(await site.server.getContact(third)).toMatchObject({ contactUUID: keep });
     });
 
-    test('is done once: asked again, the first time is answered', async () => {
+    test('returns the time of the first merge when repeated', async () => {
       const site = await newSite();
       const { keep, other } = await createTwo(site);
       const first = await site.merge(keep, other);
@@ -214,7 +214,7 @@ export const describeMerges = (newSite: NewSite): void => {
       expect(await store.mergeContact(again)).toEqual(first);
     });
 
-    test('is refused where it would make a circle, with nothing changed', async () => {
+    test('rejects a cycle, and changes nothing', async () => {
       const site = await newSite();
       const { keep, other } = await createTwo(site);
       const { contactUUID: third } = await site.server.createContact({ userUUID: tablet, address: cleo });
@@ -222,13 +222,13 @@ export const describeMerges = (newSite: NewSite): void => {
       await site.merge(keep, other);
       await expectRefusal(site.merge(other, keep), 'merge_refused');
       await site.merge(third, keep);
-      const before = await everything(site, third);
+      const before = await readAll(site, third);
       await expectRefusal(site.merge(other, third), 'merge_refused');
       await expectRefusal(site.merge(keep, third), 'merge_refused');
-      expect(await everything(site, third)).toEqual(before);
+      expect(await readAll(site, third)).toEqual(before);
     });
 
-    test('is refused for what is merged into another contact', async () => {
+    test('rejects a contact that is merged into another one', async () => {
       const site = await newSite();
       const { keep, other } = await createTwo(site);
       const { contactUUID: third } = await site.server.createContact({ userUUID: tablet, address: cleo });
@@ -237,7 +237,7 @@ export const describeMerges = (newSite: NewSite): void => {
       expect(await site.server.getContact(other)).toMatchObject({ contactUUID: keep });
     });
 
-    test('is refused for contacts that are unknown, naming the field', async () => {
+    test('rejects unknown contacts, and names the field', async () => {
       const site = await newSite();
       const { contactUUID } = await site.server.createContact();
       await expectRefusal(site.merge('nobody', contactUUID), 'unknown_contact', 'contactUUID');
@@ -247,11 +247,11 @@ export const describeMerges = (newSite: NewSite): void => {
   });
 
   describe('getContact', () => {
-    test('lists the contacts that are merged, as each is itself, until they are unmerged', async () => {
+    test('lists merged contacts with their own fields until they are unmerged', async () => {
       const site = await newSite();
       const { keep, other } = await createTwo(site);
       const { contactUUID: third } = await site.server.createContact({ address: cleo, userUUID: tablet });
-      const listed = async (contactUUID: string) => {
+      const listMerges = async (contactUUID: string) => {
         const { merges, mergeCount } = await site.server.getContact(contactUUID, 'merge');
         expect(mergeCount).toBe(merges?.length);
         return merges?.map(({ contactUUID, intoContactUUID, mergedTime, fields }) => [
@@ -259,22 +259,22 @@ export const describeMerges = (newSite: NewSite): void => {
           ...[fields.contactEmailaddress, fields.contactFirstname, fields.contactLastname],
         ]);
       };
-      expect(await listed(keep)).toEqual([]);
+      expect(await listMerges(keep)).toEqual([]);
       await site.merge(other, third);
       await site.merge(keep, other);
       const all = [
         [other, keep, site.time, ben, 'Ben', 'Lee'],
         [third, other, site.time, cleo, '', ''],
       ];
-      for (const contactUUID of [keep, other, third]) expect(await listed(contactUUID)).toEqual(all);
+      for (const contactUUID of [keep, other, third]) expect(await listMerges(contactUUID)).toEqual(all);
       expect(await site.server.getContact(keep)).not.toHaveProperty('merges');
       await site.unmerge(other);
-      expect([await listed(keep), await listed(other)]).toEqual([[], all.slice(1)]);
+      expect([await listMerges(keep), await listMerges(other)]).toEqual([[], all.slice(1)]);
     });
   });
 
   describe('unmergeContact', () => {
-    test('is refused for what is not merged', async () => {
+    test('rejects a contact that is not merged', async () => {
       const site = await newSite();
       const { keep, other } = await createTwo(site);
       await expectRefusal(site.unmerge(other), 'merge_refused', 'otherContactUUID');

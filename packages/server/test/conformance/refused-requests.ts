@@ -15,19 +15,19 @@ const refusedEvent = (changes: Partial<NewRefusedRequest> = {}): NewRefusedReque
   ...changes,
 });
 
-const keepFrom = ({ store, account, time }: Site, { token }: Caller, sender: number, requests: NewRefusedRequest[]) =>
+const recordFrom = ({ store, account, time }: Site, { token }: Caller, sender: number, requests: NewRefusedRequest[]) =>
   store.keepRefused({ account, token, time, sender, requests });
 
-const keep = (site: Site, caller: Caller, ...requests: NewRefusedRequest[]) => keepFrom(site, caller, 0, requests);
+const record = (site: Site, caller: Caller, ...requests: NewRefusedRequest[]) => recordFrom(site, caller, 0, requests);
 
 const listOf = async ({ store, account }: { store: Store; account: number }): Promise<RefusedRequest[]> => {
-  const found: RefusedRequest[] = [];
+  const requests: RefusedRequest[] = [];
   for (let beyond: number | null = 0; beyond !== null; ) {
     const page = await store.listRefused({ account, beyond, limit: 400 });
-    found.push(...page.requests);
+    requests.push(...page.requests);
     beyond = page.next;
   }
-  return found;
+  return requests;
 };
 
 const countOf = async ({ store, account }: Site, { tokenID }: Caller) => {
@@ -42,7 +42,7 @@ const none = { listed: 0, evicted: 0, erased: 0, replayed: 0 };
 
 export const describeRefusedRequests = (newSite: NewSite): void => {
   describe('refused requests', () => {
-    test('are listed as they were given, oldest first, with what was wrong and whose they are', async () => {
+    test('are listed as sent, oldest first, with their error and their token', async () => {
       const site = await newSite();
       const { server, browser, account, accountUUID, time } = site;
       const text = refusedEvent({
@@ -51,8 +51,8 @@ export const describeRefusedRequests = (newSite: NewSite): void => {
         field: undefined,
         message: 'no JSON',
       });
-      await keep(site, server, refusedEvent(), text);
-      await keep(site, browser, refusedEvent({ operation: 'createContact', address: ann }));
+      await record(site, server, refusedEvent(), text);
+      await record(site, browser, refusedEvent({ operation: 'createContact', address: ann }));
       const common = { account, accountUUID, refused: expect.any(Number), refusedTime: time, robot: false };
       const ofServer = {
         ...common,
@@ -70,7 +70,7 @@ export const describeRefusedRequests = (newSite: NewSite): void => {
       expect(await countOf(site, server)).toEqual({ ...none, listed: 2 });
     });
 
-    test('keep whether a robot sent them', async () => {
+    test('record whether a robot sent them', async () => {
       const { store, account, browser, time, ...site } = await newSite();
       const batch = { account, token: browser.token, time, sender: 0, requests: [refusedEvent()] };
       await store.keepRefused({ ...batch, robot: true });
@@ -78,50 +78,50 @@ export const describeRefusedRequests = (newSite: NewSite): void => {
       expect((await listOf({ ...site, store, account })).map(({ robot }) => robot)).toEqual([true, false]);
     });
 
-    test('of another account are not among them', async () => {
+    test('are listed for their own account only', async () => {
       const [site, other] = [await newSite(), await newSite()];
-      await keep(site, site.server, refusedEvent());
+      await record(site, site.server, refusedEvent());
       expect(await listOf(other)).toEqual([]);
       expect(await other.store.countRefused({ account: other.account })).toEqual([]);
       const all = await listOf({ ...other, account: null as never });
       expect(all.filter(({ account }) => account === site.account)).toHaveLength(1);
     });
 
-    test('give way, the oldest first, beyond how many a token may have, and are counted', async () => {
+    test('are evicted beyond the limit of a token, oldest first, and counted', async () => {
       const site = await newSite();
       const { server, browser } = site;
-      await keep(site, browser, refusedEvent());
+      await record(site, browser, refusedEvent());
       const requests = Array.from({ length: limits.refusedPerToken + 5 }, (_, number) =>
         refusedEvent({ input: { number } }),
       );
-      await keep(site, server, ...requests.slice(0, 600));
-      await keep(site, server, ...requests.slice(600));
+      await record(site, server, ...requests.slice(0, 600));
+      await record(site, server, ...requests.slice(600));
       expect(await countOf(site, server)).toEqual({ ...none, listed: limits.refusedPerToken, evicted: 5 });
-      const listed = (await listOf(site)).filter(({ tokenID }) => tokenID === server.tokenID);
-      expect(listed.map(({ input }) => input)).toEqual(requests.slice(5).map(({ input }) => input));
+      const serverRequests = (await listOf(site)).filter(({ tokenID }) => tokenID === server.tokenID);
+      expect(serverRequests.map(({ input }) => input)).toEqual(requests.slice(5).map(({ input }) => input));
       expect(await countOf(site, browser)).toEqual({ ...none, listed: 1 });
     });
 
-    test('give way beyond how many bytes a token may have, one that is larger by itself as well', async () => {
+    test('are evicted beyond the byte limit of a token, even a single one that exceeds it', async () => {
       const site = await newSite();
       const half = refusedEvent({ input: 'x'.repeat(limits.refusedBytesPerToken / 2) });
-      await keep(site, site.server, half, half, half);
+      await record(site, site.server, half, half, half);
       expect(await countOf(site, site.server)).toEqual({ ...none, listed: 1, evicted: 2 });
-      await keep(site, site.server, refusedEvent({ input: 'x'.repeat(limits.refusedBytesPerToken) }));
+      await record(site, site.server, refusedEvent({ input: 'x'.repeat(limits.refusedBytesPerToken) }));
       expect(await countOf(site, site.server)).toEqual({ ...none, evicted: 4 });
     });
 
-    test('of others stay when one sender fills the list, again and again, and every one is counted', async () => {
+    test('stay listed when another sender repeatedly fills the list, and are all counted', async () => {
       const site = await newSite();
       const { browser } = site;
       const [visitor, another, hostile] = [1, 2, 3];
-      await keepFrom(site, browser, visitor, [refusedEvent({ input: { of: 'visitor' } })]);
+      await recordFrom(site, browser, visitor, [refusedEvent({ input: { of: 'visitor' } })]);
       const some = Array.from({ length: 20 }, (_, number) => refusedEvent({ input: { of: 'another', number } }));
-      await keepFrom(site, browser, another, some);
+      await recordFrom(site, browser, another, some);
       const many = Array.from({ length: limits.refusedPerToken }, () => refusedEvent({ input: { of: 'hostile' } }));
-      for (let round = 0; round < 2; round += 1) await keepFrom(site, browser, hostile, many);
+      for (let round = 0; round < 2; round += 1) await recordFrom(site, browser, hostile, many);
       const huge = refusedEvent({ input: 'x'.repeat(limits.refusedTextLength) });
-      await keepFrom(
+      await recordFrom(
         site,
         browser,
         hostile,
@@ -137,10 +137,10 @@ export const describeRefusedRequests = (newSite: NewSite): void => {
       expect(listed).toBe((await listOf(site)).length);
     });
 
-    test('are carried out once, and leave the list with that', async () => {
+    test('are replayed once, and then leave the list', async () => {
       const site = await newSite();
       const { store, server, time } = site;
-      await keep(site, server, refusedEvent());
+      await record(site, server, refusedEvent());
       const [{ refused } = { refused: 0 }] = await listOf(site);
       const request = { ...askerOf(server), receivedTime: time, events: [newEvent({ eventUUID: 'event-replayed' })] };
       const replay = () => store.replayRefused({ refused, write: 'logEvents', request });
@@ -151,10 +151,10 @@ export const describeRefusedRequests = (newSite: NewSite): void => {
       expect(await replay()).toBeUndefined();
     });
 
-    test('create and change contacts when they are carried out', async () => {
+    test('create and change contacts when they are replayed', async () => {
       const site = await newSite();
       const { store, server, account, time } = site;
-      await keep(
+      await record(
         site,
         server,
         refusedEvent({ operation: 'createContact' }),
@@ -178,10 +178,10 @@ export const describeRefusedRequests = (newSite: NewSite): void => {
       expect(await countOf(site, server)).toEqual({ ...none, replayed: 2 });
     });
 
-    test('that are refused again change nothing, not even by those of their events that could be kept', async () => {
+    test('change nothing if they are rejected again, even if some of their events are valid', async () => {
       const site = await newSite();
       const { store, server, time } = site;
-      await keep(site, server, refusedEvent({ operation: 'logEvents' }));
+      await record(site, server, refusedEvent({ operation: 'logEvents' }));
       const [{ refused } = { refused: 0 }] = await listOf(site);
       const replay = (...events: ReturnType<typeof newEvent>[]) =>
         store.replayRefused({
@@ -198,7 +198,7 @@ export const describeRefusedRequests = (newSite: NewSite): void => {
       expect(await site.count()).toBe(1);
     });
 
-    test('that name an erased contact go with it: by address, contactUUID, handle or user', async () => {
+    test('are erased with a contact that they name by address, contactUUID, handle or user', async () => {
       const site = await newSite();
       const { server, browser } = site;
       const { contactUUID: handle } = await browser.createContact({
@@ -220,10 +220,10 @@ export const describeRefusedRequests = (newSite: NewSite): void => {
       ];
       const address = 'josé@xn--bcher-kva.example';
       const others = [{ userUUID: 'tablet-0123456789' }, { contactEmailaddress: ann }, 'laptop'];
-      for (const input of [...naming, ...others]) await keep(site, server, refusedEvent({ input }));
-      await keep(site, browser, refusedEvent({ input: { contactEmailaddress: 'josé@ＢÜcher.example' }, address }));
+      for (const input of [...naming, ...others]) await record(site, server, refusedEvent({ input }));
+      await record(site, browser, refusedEvent({ input: { contactEmailaddress: 'josé@ＢÜcher.example' }, address }));
       const other = await newSite();
-      await keep(other, other.server, refusedEvent({ input: { userUUID: laptop } }));
+      await record(other, other.server, refusedEvent({ input: { userUUID: laptop } }));
 
       await site.erase(contactUUID);
       expect((await listOf(site)).map(({ input }) => input)).toEqual(others);
@@ -232,7 +232,7 @@ export const describeRefusedRequests = (newSite: NewSite): void => {
       expect(await listOf(other)).toHaveLength(1);
     });
 
-    test('of other people stay, whatever external ID and userUUID a page gave the erased one', async () => {
+    test('are not erased if they name other people, whatever external ID and userUUID a page gave the erased one', async () => {
       const site = await newSite();
       const { server, browser, store, account, time } = site;
       await browser.createContact({ userUUID: 'contactEmailaddress', externalID: 'userUUID', address: undefined });
@@ -256,20 +256,20 @@ export const describeRefusedRequests = (newSite: NewSite): void => {
         'contactEmailaddress=anna%40shop.example&x=%ff',
       ];
       const message = '`contactEmailaddress` and `userUUID` are wrong';
-      for (const input of [...ofOthers, ...ofErased]) await keep(site, server, refusedEvent({ input, message }));
+      for (const input of [...ofOthers, ...ofErased]) await record(site, server, refusedEvent({ input, message }));
       for (const externalID of ['userUUID', 'newsletter', 'CD12'])
         await store.eraseContact({ account, externalID, time });
       expect((await listOf(site)).map(({ input }) => input)).toEqual(ofOthers);
       expect(await countOf(site, server)).toEqual({ ...none, listed: ofOthers.length, erased: ofErased.length });
     });
 
-    test('that name a contact which is erased already are counted, and not kept', async () => {
+    test('are counted but not stored if they name an erased contact', async () => {
       const site = await newSite();
       const { server, browser } = site;
       const { contactUUID: handle } = await browser.createContact();
       const { contactUUID } = await server.createContact();
       await site.erase(contactUUID);
-      await keep(
+      await record(
         site,
         server,
         refusedEvent({ input: { contactUUID, eventID: 0 } }),
@@ -277,36 +277,36 @@ export const describeRefusedRequests = (newSite: NewSite): void => {
         refusedEvent({ input: `{"contactUUID":"${contactUUID}"` }),
         refusedEvent({ input: { contactUUID: 'nobody' } }),
       );
-      await keep(site, browser, refusedEvent({ input: { contactUUID: handle } }));
+      await record(site, browser, refusedEvent({ input: { contactUUID: handle } }));
       expect((await listOf(site)).map(({ input }) => input)).toEqual([{ contactUUID: 'nobody' }]);
       expect(await countOf(site, server)).toEqual({ ...none, listed: 1, erased: 3 });
       expect(await countOf(site, browser)).toEqual({ ...none, erased: 1 });
     });
 
-    test('are kept no longer than events are', async () => {
+    test('are kept no longer than events', async () => {
       const site = await newSite();
-      await keep(site, site.server, refusedEvent());
+      await record(site, site.server, refusedEvent());
       await site.store.deleteEventsBefore({ time: site.time, most: 10_000 });
       expect(await countOf(site, site.server)).toEqual({ ...none, listed: 1 });
       await site.store.deleteEventsBefore({ time: site.time + 1, most: 10_000 });
       expect(await countOf(site, site.server)).toEqual({ ...none, evicted: 1 });
     });
 
-    test('leave no more at a time than was asked for, of all accounts', async () => {
+    test('are deleted up to the given number at a time, across all accounts', async () => {
       const one = await newSite();
       const other = await createSite(one.store);
       const before = { time: Math.max(one.time, other.time) + 1 };
-      // What other tests have left.
+      // Deletes what other tests have left behind.
       while ((await one.store.deleteEventsBefore({ ...before, most: 10_000 })) > 0);
-      for (const site of [one, other]) await keep(site, site.server, refusedEvent(), refusedEvent());
-      const listed = async () => [await countOf(one, one.server), await countOf(other, other.server)];
+      for (const site of [one, other]) await record(site, site.server, refusedEvent(), refusedEvent());
+      const readCounts = async () => [await countOf(one, one.server), await countOf(other, other.server)];
       expect(await one.store.deleteEventsBefore({ ...before, most: 3 })).toBe(3);
-      expect(await listed()).toEqual([
+      expect(await readCounts()).toEqual([
         { ...none, evicted: 2 },
         { ...none, evicted: 1, listed: 1 },
       ]);
       expect(await one.store.deleteEventsBefore({ ...before, most: 3 })).toBe(1);
-      expect(await listed()).toEqual([
+      expect(await readCounts()).toEqual([
         { ...none, evicted: 2 },
         { ...none, evicted: 2 },
       ]);

@@ -4,60 +4,60 @@ import type { NewSite } from './sites.ts';
 
 const kept = { kept: true };
 const duplicate = { kept: false, duplicate: true };
-const once = { eventUUID: 'event-sent-twice' };
+const sameEvent = { eventUUID: 'event-sent-twice' };
 
 export const describeRepeats = (newSite: NewSite): void => {
   describe('an event that is sent again', () => {
-    test('is kept once: in the same batch', async () => {
+    test('is stored once within a batch', async () => {
       const { server, events } = await newSite();
-      expect(await server.log(once, once, once)).toEqual([kept, duplicate, duplicate]);
+      expect(await server.log(sameEvent, sameEvent, sameEvent)).toEqual([kept, duplicate, duplicate]);
       expect(await events()).toHaveLength(1);
     });
 
-    test('is kept once: from batch to batch', async () => {
+    test('is stored once across batches', async () => {
       const { server, events } = await newSite();
-      expect(await server.log(once)).toEqual([kept]);
-      expect(await server.log({}, once)).toEqual([kept, duplicate]);
+      expect(await server.log(sameEvent)).toEqual([kept]);
+      expect(await server.log({}, sameEvent)).toEqual([kept, duplicate]);
       expect(await events()).toHaveLength(2);
     });
 
-    test('is another event from the other kind of token, so that a page shadows nothing of the server', async () => {
+    test('is a different event from the other kind of token, so that a page can’t shadow events of the server', async () => {
       const { server, browser, events, time, erase, store } = await newSite();
       const { contactUUID } = await server.createContact({ userUUID: phone });
-      expect(await browser.log(once)).toEqual([kept]);
-      expect(await server.log({ ...once, contactUUID })).toEqual([kept]);
-      // The verified link that came with it is there.
+      expect(await browser.log(sameEvent)).toEqual([kept]);
+      expect(await server.log({ ...sameEvent, contactUUID })).toEqual([kept]);
+      // The server's event also stored its verified link.
       expect(await events()).toMatchObject([{ contactUUID }, { contactUUID }]);
       const callers = [browser, server];
       for (const days of [0, 1, 7]) {
-        for (const caller of callers) expect(await caller.logAt(time + days * day, once)).toEqual([duplicate]);
+        for (const caller of callers) expect(await caller.logAt(time + days * day, sameEvent)).toEqual([duplicate]);
       }
       expect(await events()).toHaveLength(2);
       await erase(contactUUID);
       while (!(await store.eraseContact({ account: server.account, contactUUID, time })).complete) {
         await new Promise((resolve) => setTimeout(resolve, 20));
       }
-      for (const caller of callers) expect(await caller.logAt(time + 7 * day, once)).toEqual([duplicate]);
+      for (const caller of callers) expect(await caller.logAt(time + 7 * day, sameEvent)).toEqual([duplicate]);
     });
 
-    test('is kept once of each kind of token when both come at the same moment', async () => {
+    test('is stored once per kind of token when sent concurrently', async () => {
       const { server, browser, events } = await newSite();
-      const outcomes = await Promise.all([browser, server, browser, server].map((caller) => caller.log(once)));
+      const outcomes = await Promise.all([browser, server, browser, server].map((caller) => caller.log(sameEvent)));
       expect(outcomes.flat().filter(({ kept }) => kept)).toHaveLength(2);
       expect(await events()).toHaveLength(2);
     });
 
-    test('is known for 7 days from the first, however often it comes', async () => {
+    test('is recognized for 7 days from the first, however often it is sent', async () => {
       const { server, events, time } = await newSite();
       const evening = time + 14 * 3_600_000;
-      expect(await server.logAt(evening, once)).toEqual([kept]);
+      expect(await server.logAt(evening, sameEvent)).toEqual([kept]);
       for (let days = 1; days <= 7; days += 1) {
-        expect(await server.logAt(evening + days * day, once), `${days} days later`).toEqual([duplicate]);
+        expect(await server.logAt(evening + days * day, sameEvent), `${days} days later`).toEqual([duplicate]);
       }
       expect(await events()).toHaveLength(1);
     });
 
-    test('is another event from another user, from a contact, and from another contact', async () => {
+    test('is a different event from another user, from a contact, and from another contact', async () => {
       const { server, events } = await newSite();
       const ann = await server.createContact();
       const other = await server.createContact({ address: ben });
@@ -67,22 +67,22 @@ export const describeRepeats = (newSite: NewSite): void => {
         { userUUID: null, contactUUID: ann.contactUUID },
         { userUUID: null, contactUUID: other.contactUUID },
       ];
-      for (const sender of senders) expect(await server.log({ ...once, ...sender })).toEqual([kept]);
-      for (const sender of senders) expect(await server.log({ ...once, ...sender })).toEqual([duplicate]);
+      for (const sender of senders) expect(await server.log({ ...sameEvent, ...sender })).toEqual([kept]);
+      for (const sender of senders) expect(await server.log({ ...sameEvent, ...sender })).toEqual([duplicate]);
       expect(await events()).toHaveLength(4);
     });
 
-    test('is its user’s, with a contact or without', async () => {
+    test('belongs to its user, with or without a contact', async () => {
       const { server, events } = await newSite();
       const { contactUUID } = await server.createContact({ userUUID: phone });
-      expect(await server.log(once, { ...once, contactUUID })).toEqual([kept, duplicate]);
+      expect(await server.log(sameEvent, { ...sameEvent, contactUUID })).toEqual([kept, duplicate]);
       expect(await events()).toMatchObject([{ userUUID: laptop, contactUUID: '' }]);
     });
 
     test('changes nothing: the first content wins', async () => {
       const { store, account, server, events, count, time } = await newSite();
-      await server.log({ ...once, eventID: 1, attributes: [['size', 'XL']] });
-      await server.logAt(time + 1, { ...once, eventID: 2, eventTime: time - 9, attributes: [['colour', 'red']] });
+      await server.log({ ...sameEvent, eventID: 1, attributes: [['size', 'XL']] });
+      await server.logAt(time + 1, { ...sameEvent, eventID: 2, eventTime: time - 9, attributes: [['colour', 'red']] });
       expect(await events()).toMatchObject([
         { eventID: 1, eventTime: time, receivedTime: time, attributes: [['size', 'XL']] },
       ]);
@@ -95,46 +95,49 @@ export const describeRepeats = (newSite: NewSite): void => {
     test('links nobody', async () => {
       const { server, events } = await newSite();
       const { contactUUID } = await server.createContact({ userUUID: phone });
-      await server.log(once);
-      await server.log({ ...once, contactUUID });
+      await server.log(sameEvent);
+      await server.log({ ...sameEvent, contactUUID });
       expect(await events()).toMatchObject([{ contactUUID: '' }]);
       expect((await server.getContact(contactUUID, 'link')).links).toHaveLength(1);
     });
 
-    test('is a duplicate even where it would be refused by now', async () => {
+    test('is a duplicate even if it would be rejected now', async () => {
       const { server, change } = await newSite({ catalogues: { event: [{ id: '1' }] } });
-      await server.log({ ...once, eventID: 7 });
+      await server.log({ ...sameEvent, eventID: 7 });
       await change({ strict: true });
       await change({ catalogues: { event: [{ id: '1', browser: false }] } });
-      expect(await server.log({ ...once, eventID: 7 }, { ...once, eventID: 8 })).toEqual([duplicate, duplicate]);
+      expect(await server.log({ ...sameEvent, eventID: 7 }, { ...sameEvent, eventID: 8 })).toEqual([
+        duplicate,
+        duplicate,
+      ]);
     });
 
-    test('is a duplicate whoever its user has become meanwhile', async () => {
+    test('is a duplicate whatever contact its user belongs to now', async () => {
       const { server, browser, merge, unlink, events } = await newSite();
-      await server.log(once);
+      await server.log(sameEvent);
       const ann = await server.createContact();
-      expect(await server.log(once)).toEqual([duplicate]);
+      expect(await server.log(sameEvent)).toEqual([duplicate]);
       const other = await server.createContact({ address: ben });
-      expect(await server.log(once)).toEqual([duplicate]);
+      expect(await server.log(sameEvent)).toEqual([duplicate]);
       await browser.createContact();
       await merge(other.contactUUID, ann.contactUUID);
-      expect(await server.log(once)).toEqual([duplicate]);
+      expect(await server.log(sameEvent)).toEqual([duplicate]);
       await unlink(laptop);
-      expect(await server.log(once)).toEqual([duplicate]);
+      expect(await server.log(sameEvent)).toEqual([duplicate]);
       expect(await events()).toHaveLength(1);
     });
 
-    test('is the first when what came before was refused', async () => {
+    test('is stored if the first attempt was rejected', async () => {
       const { server } = await newSite();
-      await server.log({ ...once, contactUUID: 'nobody' });
-      expect(await server.log(once)).toEqual([kept]);
+      await server.log({ ...sameEvent, contactUUID: 'nobody' });
+      expect(await server.log(sameEvent)).toEqual([kept]);
     });
   });
 
   describe('a createContact that is sent again with its requestUUID', () => {
     const request = () => ({ requestUUID: newID('request') });
 
-    test('answers the same and writes nothing', async () => {
+    test('returns the same and writes nothing', async () => {
       const { server, update } = await newSite();
       const same = request();
       const first = await server.createContact({ ...same, fields: { contactFirstname: 'Ann' } });
@@ -147,7 +150,7 @@ export const describeRepeats = (newSite: NewSite): void => {
       expect(contact).toMatchObject({ fields: { contactFirstname: 'Anna' }, tags: [] });
     });
 
-    test('answers a browser the same handle, and adds nothing to its claim', async () => {
+    test('returns the same handle to a browser, and adds nothing to its claim', async () => {
       const { browser } = await newSite();
       const same = request();
       const first = await browser.createContact(same);
@@ -156,7 +159,7 @@ export const describeRepeats = (newSite: NewSite): void => {
       expect((await browser.getContact(first.contactUUID)).fields.contactFirstname).toBe('');
     });
 
-    test('is another request with another token', async () => {
+    test('is a different request with another token', async () => {
       const { server, browser } = await newSite();
       const same = request();
       const { contactUUID } = await server.createContact(same);
@@ -190,7 +193,7 @@ export const describeRepeats = (newSite: NewSite): void => {
       expect(await owners()).toEqual({ 'event-after': '' });
     });
 
-    test('is known for 7 days', async () => {
+    test('is recognized for 7 days', async () => {
       const { server, time } = await newSite();
       const same = request();
       const first = await server.createContact(same);
@@ -199,7 +202,7 @@ export const describeRepeats = (newSite: NewSite): void => {
       }
     });
 
-    test('is another request from another user', async () => {
+    test('is a different request from another user', async () => {
       const { server } = await newSite();
       const same = request();
       const first = await server.createContact(same);
@@ -207,7 +210,7 @@ export const describeRepeats = (newSite: NewSite): void => {
       expect(other).toEqual({ exists: false, contactUUID: expect.not.stringMatching(first.contactUUID) });
     });
 
-    test('is the first when what came before was refused', async () => {
+    test('runs if the first attempt was rejected', async () => {
       const { server, change } = await newSite({ strict: true });
       const same = request();
       await expectRefusal(server.createContact({ ...same, tags: ['vip'] }), 'unknown_id');

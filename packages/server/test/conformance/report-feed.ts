@@ -3,11 +3,11 @@ import { createFedAccount, expectAgreement } from '../fixtures/reports/fed-accou
 import { laptop, phone } from '../fixtures/store.ts';
 import type { NewSite } from './sites.ts';
 
-const nobodysPosition = '999999999999';
+const unknownPosition = '999999999999';
 
 export const describeReportFeed = (newSite: NewSite): void => {
-  describe('what reports read', () => {
-    test('is each event as it was stored, in parts, in order, of one account', async () => {
+  describe('the report feed', () => {
+    test('returns each event of one account as stored, in parts and in order', async () => {
       const [site, other] = [await newSite(), await newSite()];
       const { contactUUID } = await site.server.createContact({ userUUID: null });
       const attributes = [
@@ -20,9 +20,9 @@ export const describeReportFeed = (newSite: NewSite): void => {
         await other.server.log({ userUUID: laptop });
       }
       await site.server.log({ userUUID: null, contactUUID, eventID: 9, eventTime: site.time - 5_000 });
-      const listed = await site.events();
+      const stored = await site.events();
       const fed = await createFedAccount(site.store, site.account, 2).read();
-      expect(fed.map(({ sequence }) => sequence)).toEqual(listed.map(({ sequence }) => sequence));
+      expect(fed.map(({ sequence }) => sequence)).toEqual(stored.map(({ sequence }) => sequence));
       expect(fed.map(({ eventID }) => eventID)).toEqual([1, 2, 3, 4, 5, 9]);
       expect(fed.map(({ eventTime }) => eventTime - site.time)).toEqual([0, 0, 0, 0, 0, -5_000]);
       expect(fed[1]?.attributes).toEqual(Object.fromEntries(attributes));
@@ -31,7 +31,7 @@ export const describeReportFeed = (newSite: NewSite): void => {
       expect(fed[5]).toMatchObject({ user: 0, owner: fed[5]?.contact });
     });
 
-    test('ends a part at its size, and says whether there is more', async () => {
+    test('ends a part at its size limit, and returns whether there is more', async () => {
       const { store, account, server } = await newSite();
       const long = [['text', 'x'.repeat(2_048)]] as const;
       await server.log(...Array.from({ length: 900 }, () => ({ userUUID: laptop, attributes: long })));
@@ -47,7 +47,7 @@ export const describeReportFeed = (newSite: NewSite): void => {
       });
     });
 
-    test('ends a part when its events have 5,000 attributes of different names, which a page can make up', async () => {
+    test('ends a part after 5,000 different attribute names, which a page can make up', async () => {
       const { store, account, server } = await newSite();
       const names = (event: number) => Array.from({ length: 100 }, (_, nth) => [`a${event}-${nth}`, ''] as const);
       await server.log(...Array.from({ length: 60 }, (_, nth) => ({ userUUID: laptop, attributes: names(nth) })));
@@ -57,7 +57,7 @@ export const describeReportFeed = (newSite: NewSite): void => {
       expect(rest).toMatchObject({ count: 10, more: false });
     });
 
-    test('is told of links, claims, merges and their taking back', async () => {
+    test('reflects links, claims, merges and their reversal', async () => {
       const site = await newSite();
       const { server, browser } = site;
       const fed = createFedAccount(site.store, site.account);
@@ -87,20 +87,20 @@ export const describeReportFeed = (newSite: NewSite): void => {
       expect(fed.resets()).toBe(1);
     });
 
-    test('begins again for a reader whose position is unknown, or of another history', async () => {
+    test('restarts for a reader whose position is unknown or from another history', async () => {
       const { store, account, server } = await newSite();
       await server.createContact({ userUUID: laptop });
       const { position } = await store.feedOwners({ account, since: null });
       const [change, mark] = position.split(' ').map(Number) as [number, number];
       const others = [`${change} ${mark + 1}`, `${change} ${mark + 1} 0`, `0 ${mark}`];
-      for (const since of [null, '', 'x', `${nobodysPosition} ${mark}`, ...others]) {
+      for (const since of [null, '', 'x', `${unknownPosition} ${mark}`, ...others]) {
         const fed = await store.feedOwners({ account, since });
         expect(fed).toMatchObject({ reset: true, users: [{ stretches: [{ after: 0, through: Infinity }] }] });
         expect(await store.feedOwners({ account, since: fed.position })).toMatchObject({ reset: false, users: [] });
       }
     });
 
-    test('tells an erasure at once and for good, also to a reader that has not read all events', async () => {
+    test('reports an erasure immediately and permanently, also to a reader that has not read all events', async () => {
       const site = await newSite();
       const { store, account, server } = site;
       const { contactUUID } = await server.createContact({ userUUID: laptop });
@@ -115,40 +115,40 @@ export const describeReportFeed = (newSite: NewSite): void => {
       await expectAgreement(createFedAccount(store, account), site);
     });
 
-    test('names users and contacts by their numbers, within the account, and nobody who is erased', async () => {
+    test('names users and contacts of the account by their numbers, except erased ones', async () => {
       const [site, other] = [await newSite(), await newSite()];
       const { store, account, server } = site;
       const ann = await server.createContact({ userUUID: laptop, fields: { contactFirstname: 'Ann' } });
-      const kept = await server.createContact({ userUUID: phone, address: 'kept@example.com' });
+      const ben = await server.createContact({ userUUID: phone, address: 'kept@example.com' });
       await server.log({ userUUID: laptop }, { userUUID: phone });
       const [first, second] = await createFedAccount(store, account).read();
       const [user, contact, another] = [first?.user, first?.owner, second?.owner] as number[];
-      const asked = { users: [user as number, 0, 1e12], contacts: [contact as number, another as number, 0, 1e12] };
+      const numbers = { users: [user as number, 0, 1e12], contacts: [contact as number, another as number, 0, 1e12] };
       const firstNames = async () =>
-        (await store.namePeople({ account, ...asked })).contacts
+        (await store.namePeople({ account, ...numbers })).contacts
           .toSorted((one, next) => one.contact - next.contact)
           .map(({ contact: number, contactUUID, fields }) => [number, contactUUID, fields.contactFirstname]);
-      expect((await store.namePeople({ account, ...asked })).users).toEqual([{ user, userUUID: laptop }]);
+      expect((await store.namePeople({ account, ...numbers })).users).toEqual([{ user, userUUID: laptop }]);
       expect(await firstNames()).toEqual([
         [contact, ann.contactUUID, 'Ann'],
-        [another, kept.contactUUID, ''],
+        [another, ben.contactUUID, ''],
       ]);
-      expect(await store.namePeople({ account: other.account, ...asked })).toEqual({ users: [], contacts: [] });
-      // A report that was answered before a merge may still name both.
-      await site.merge(kept.contactUUID, ann.contactUUID);
+      expect(await store.namePeople({ account: other.account, ...numbers })).toEqual({ users: [], contacts: [] });
+      // A report from before a merge may still name both.
+      await site.merge(ben.contactUUID, ann.contactUUID);
       expect(await firstNames()).toEqual([
         [contact, ann.contactUUID, 'Ann'],
-        [another, kept.contactUUID, 'Ann'],
+        [another, ben.contactUUID, 'Ann'],
       ]);
       await site.erase(ann.contactUUID);
       expect(await firstNames()).toEqual([]);
     });
 
-    test('misses nothing that was answered before, while many write', async () => {
+    test('misses nothing that was stored before, during concurrent writes', async () => {
       const site = await newSite();
       const { store, account, server } = site;
       const reader = createFedAccount(store, account);
-      let answered = 0;
+      let storedCount = 0;
       let isWriting = true;
       onTestFinished(() => {
         isWriting = false;
@@ -157,7 +157,7 @@ export const describeReportFeed = (newSite: NewSite): void => {
         for (let round = 0; round < 8; round += 1) {
           const userUUID = `visitor-number-${nth}-${round}`;
           await server.log({ userUUID });
-          answered += 1;
+          storedCount += 1;
           if (nth % 3 === 0) await server.createContact({ userUUID, address: `${nth}@example.com` });
         }
       };
@@ -165,7 +165,7 @@ export const describeReportFeed = (newSite: NewSite): void => {
         isWriting = false;
       });
       while (isWriting) {
-        const before = answered;
+        const before = storedCount;
         expect((await reader.read()).length).toBeGreaterThanOrEqual(before);
       }
       await writing;

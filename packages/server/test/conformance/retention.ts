@@ -8,14 +8,14 @@ import { type Open, useSites } from './sites.ts';
 
 export const describeRetention = (_: unknown, open: Open): void => {
   describe('deleteEventsBefore', () => {
-    // It deletes what is old in all accounts alike, so these tests follow each other in a store of their own.
+    // It deletes old events of all accounts, so these tests run in order in a separate store.
     const newSite = useSites(open);
     let store: Store;
     let site: Site;
     let time: number;
     let fed: FedAccount;
-    const left = async () => {
-      // Reports are told the same.
+    const listRemaining = async () => {
+      // Reports must agree.
       await expectAgreement(fed, site);
       return (await site.events()).map(({ eventUUID }) => eventUUID);
     };
@@ -28,40 +28,40 @@ export const describeRetention = (_: unknown, open: Open): void => {
       }
     });
 
-    test('leaves what was received at that time or after', async () => {
+    test('keeps events received at that time or later', async () => {
       expect(await store.deleteEventsBefore({ time, most: 100 })).toBe(0);
-      expect(await left()).toHaveLength(6);
+      expect(await listRemaining()).toHaveLength(6);
     });
 
-    test('deletes the oldest first, no more than it is asked to', async () => {
+    test('deletes the oldest first, up to the given number', async () => {
       expect(await store.deleteEventsBefore({ time: time + 2 * day, most: 1 })).toBe(1);
-      expect(await left()).toEqual(['event-0b', 'event-1a', 'event-1b', 'event-2a', 'event-2b']);
+      expect(await listRemaining()).toEqual(['event-0b', 'event-1a', 'event-1b', 'event-2a', 'event-2b']);
       expect(await store.deleteEventsBefore({ time: time + 2 * day, most: 100 })).toBe(3);
-      expect(await left()).toEqual(['event-2a', 'event-2b']);
+      expect(await listRemaining()).toEqual(['event-2a', 'event-2b']);
       expect(await store.deleteEventsBefore({ time: time + 2 * day, most: 100 })).toBe(0);
     });
 
-    test('takes them out of the counts', async () => {
+    test('subtracts deleted events from the counts', async () => {
       expect(await site.count()).toBe(2);
       expect((await store.getAccount(site.account)).usage).toEqual({ contacts: 0, users: 1, events: 2 });
       expect(await store.getEventDefinitions(site.account)).toMatchObject([{ count: 2, firstTime: time + 2 * day }]);
     });
 
-    test('doesn’t forget that they were sent', async () => {
+    test('still recognizes repeats of deleted events', async () => {
       const again = { eventUUID: 'event-0a', userUUID: laptop };
       expect(await site.server.logAt(time + 3 * day, again)).toEqual([{ kept: false, duplicate: true }]);
     });
 
-    test('keeps what was made of them: users, contacts and links', async () => {
+    test('keeps users, contacts and links', async () => {
       const { contactUUID } = await site.server.createContact();
       await store.deleteEventsBefore({ time: time + 3 * day, most: 100 });
-      expect(await left()).toEqual([]);
+      expect(await listRemaining()).toEqual([]);
       expect(await store.getEventDefinitions(site.account)).toEqual([]);
       await site.server.logAt(time + 4 * day, { eventUUID: 'event-4a' });
       expect(await site.owners()).toEqual({ 'event-4a': contactUUID });
     });
 
-    test('goes through all accounts', async () => {
+    test('deletes events of all accounts', async () => {
       const other = await createSite(store);
       await other.server.log({});
       await site.server.logAt(other.time, {});
@@ -71,11 +71,11 @@ export const describeRetention = (_: unknown, open: Open): void => {
     });
   });
 
-  describe('deleteEventsBefore, when the clock was ahead', () => {
+  describe('deleteEventsBefore after a clock that was ahead', () => {
     const newSite = useSites(open);
-    const left = async ({ events }: Site) => (await events()).map(({ eventUUID }) => eventUUID);
+    const listRemaining = async ({ events }: Site) => (await events()).map(({ eventUUID }) => eventUUID);
 
-    test('takes what was stamped ahead for as old as the next that can be believed', async () => {
+    test('treats events from the future as old as the next event with a plausible time', async () => {
       const site = await newSite();
       const { store, server, time } = site;
       await server.logAt(time + 1_000 * day, { eventUUID: 'event-ahead-1' }, { eventUUID: 'event-ahead-2' });
@@ -84,15 +84,15 @@ export const describeRetention = (_: unknown, open: Open): void => {
       await server.logAt(time + 10 * day, { eventUUID: 'event-young' });
       const now = time + 11 * day;
       expect(await store.deleteEventsBefore({ time: time + day, most: 1, now })).toBe(1);
-      expect(await left(site)).toEqual(['event-ahead-2', 'event-old', 'event-ahead-3', 'event-young']);
+      expect(await listRemaining(site)).toEqual(['event-ahead-2', 'event-old', 'event-ahead-3', 'event-young']);
       expect(await store.deleteEventsBefore({ time: time + day, most: 100, now })).toBe(2);
-      expect(await left(site)).toEqual(['event-ahead-3', 'event-young']);
+      expect(await listRemaining(site)).toEqual(['event-ahead-3', 'event-young']);
       expect(await store.deleteEventsBefore({ time: time + day, most: 1, now })).toBe(0);
       expect(await store.deleteEventsBefore({ time: time + 11 * day, most: 1, now: time + 12 * day })).toBe(1);
       expect(await store.deleteEventsBefore({ time: time + 11 * day, most: 9, now: time + 12 * day })).toBe(1);
     });
 
-    test('looks beyond however many were stamped ahead for one that can be believed', async () => {
+    test('finds the next plausible time after any number of events from the future', async () => {
       const site = await newSite();
       const { store, server, time } = site;
       const many = Array.from({ length: 1_000 }, () => ({}));
@@ -102,16 +102,16 @@ export const describeRetention = (_: unknown, open: Open): void => {
       const now = time + 11 * day;
       expect(await store.deleteEventsBefore({ time: time + day, most: 1, now })).toBe(1);
       expect(await store.deleteEventsBefore({ time: time + day, most: 5_000, now })).toBe(2_000);
-      expect(await left(site)).toEqual(['event-young']);
+      expect(await listRemaining(site)).toEqual(['event-young']);
       expect(await store.deleteEventsBefore({ time: time + 11 * day, most: 9, now: time + 12 * day })).toBe(1);
     });
 
-    test('leaves it while nothing after it can be believed', async () => {
+    test('keeps events from the future until one with a plausible time follows', async () => {
       const site = await newSite();
       await site.server.logAt(site.time + 5_000 * day, { eventUUID: 'event-ahead' });
       const { time } = site;
       expect(await site.store.deleteEventsBefore({ time: time + day, most: 1, now: time + 2 * day })).toBe(0);
-      expect(await left(site)).toEqual(['event-ahead']);
+      expect(await listRemaining(site)).toEqual(['event-ahead']);
     });
   });
 };

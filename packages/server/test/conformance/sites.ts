@@ -5,10 +5,10 @@ import { createSite, type Site } from '../fixtures/site.ts';
 /** Opens a new and empty store. */
 export type Open = () => Promise<Store>;
 
-/** Makes an account: a test's own, in a store that it shares with others. */
+/** Creates an account for one test, in a store that tests share. */
 export type NewSite = (changes?: Partial<Omit<NewAccount, 'tokens'>>) => Promise<Site>;
 
-/** One store for the tests of a `describe`, opened before them and closed after. `start` answers the time at which an account is made. */
+/** Opens one store for the tests of a `describe`, closed after them. `start` returns an account's creation time. */
 export const useSites = (open: Open, start?: () => number): NewSite => {
   let store: Store;
   beforeAll(async () => {

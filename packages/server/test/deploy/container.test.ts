@@ -1,4 +1,4 @@
-/** The Dockerfile, carried out without Docker, and the service as it runs in a container: without root, on a read-only root. */
+/** Builds the Dockerfile without Docker, and runs the service as in a container: without root, on a read-only root. */
 import { execFileSync } from 'node:child_process';
 import { chownSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -9,7 +9,7 @@ import { readConfig } from '../../src/config/config.ts';
 import { temporaryFolder } from '../fixtures/command.ts';
 import { createAccount, operatorToken } from '../fixtures/serving.ts';
 import { freePort } from '../tools/ports.ts';
-import { build, type Stage, startInStage, takeInstalled } from './dockerfile.ts';
+import { build, copyInstalled, type Stage, startInStage } from './dockerfile.ts';
 
 const context = fileURLToPath(new URL('../../../../', import.meta.url));
 const deploy = fileURLToPath(new URL('../../deploy/', import.meta.url));
@@ -26,12 +26,12 @@ describe('the Dockerfile', () => {
       dockerfile: join(deploy, 'Dockerfile'),
       folder,
       env: { npm_config_nodedir: dirname(dirname(process.execPath)) },
-      instead: {
-        // The programs of a stage are this machine's. That there are these packages is all that can be tried.
+      replacements: {
+        // A stage uses this machine's programs, so this only checks that the packages exist.
         [aptLine]: () =>
           void execFileSync('apt-get', ['install', '--simulate', 'python3', 'make', 'g++'], { stdio: 'ignore' }),
-        // Compiling SQLite twice takes minutes.
-        ...(process.env.DEPLOY !== 'full' && { 'npm ci': (done) => takeInstalled(context, done) }),
+        // Skipped by default: compiling SQLite twice takes minutes.
+        ...(process.env.DEPLOY !== 'full' && { 'npm ci': (done) => copyInstalled(context, done) }),
       },
     });
   });
@@ -39,29 +39,31 @@ describe('the Dockerfile', () => {
     for (const end of ends) await end();
   });
 
-  const inside = async (args: readonly string[], env: Readonly<Record<string, string>> = {}) => {
+  const runInside = async (args: readonly string[], env: Readonly<Record<string, string>> = {}) => {
     const { ended, written } = startInStage(stage, args, { env, isReadOnly: true });
     return { code: await ended, written: written() };
   };
 
-  it('leaves out what only tests and builds need', () => {
-    const installed = (name: string) => existsSync(join(stage.root, 'opt/firsthand/node_modules', name));
-    expect(['better-sqlite3', 'pg', 'pg-copy-streams'].map(installed)).toEqual([true, true, true]);
-    expect(['vitest', 'typescript', '@biomejs/biome', 'playwright-core'].map(installed)).toEqual(Array(4).fill(false));
+  it('omits packages that only tests and builds need', () => {
+    const isInstalled = (name: string) => existsSync(join(stage.root, 'opt/firsthand/node_modules', name));
+    expect(['better-sqlite3', 'pg', 'pg-copy-streams'].map(isInstalled)).toEqual([true, true, true]);
+    expect(['vitest', 'typescript', '@biomejs/biome', 'playwright-core'].map(isInstalled)).toEqual(
+      Array(4).fill(false),
+    );
     expect(readdirSync(join(stage.root, 'opt/firsthand'))).toEqual(['node_modules']);
   });
 
-  it('has a root that cannot be written', async () => {
-    const { code, written } = await inside(['sh', '-c', 'id -u; touch /opt/firsthand/x /data/x']);
+  it('runs on a read-only root', async () => {
+    const { code, written } = await runInside(['sh', '-c', 'id -u; touch /opt/firsthand/x /data/x']);
     expect(code).not.toBe(0);
     expect(written).toMatch(/^1000\n.*Read-only file system/);
   });
 
-  it('serves without root, says that it is ready, keeps its data in the volume, and stops at its signal', async () => {
+  it('serves without root, reports readiness, stores its data in the volume, and stops at its signal', async () => {
     expect([stage.user, stage.volumes, stage.stopSignal]).toEqual(['node', ['/data'], 'SIGTERM']);
     const data = join(temporaryFolder(), 'data');
     mkdirSync(data);
-    // A new volume has the owner that the folder has in the image.
+    // A new volume gets the owner of the folder in the image.
     const { uid, gid } = statSync(join(stage.root, 'data'));
     expect(uid).toBe(1000);
     chownSync(data, uid, gid);
@@ -84,10 +86,10 @@ describe('the Dockerfile', () => {
         () => false,
       );
 
-    expect((await inside(HEALTHCHECK, env)).code).toBe(1);
+    expect((await runInside(HEALTHCHECK, env)).code).toBe(1);
     const first = start();
     await expect.poll(isReady).toBe(true);
-    expect((await inside(HEALTHCHECK, env)).code).toBe(0);
+    expect((await runInside(HEALTHCHECK, env)).code).toBe(0);
     expect(readFileSync(`/proc/${first.child.pid}/status`, 'utf8')).toMatch(/^Uid:\t1000\t1000\t1000\t1000$/m);
     expect(await fetch(`${url}/main.js`).then(({ status }) => status)).toBe(200);
     const { serverTokenUUID } = await createAccount(url);
@@ -107,20 +109,17 @@ describe('the Dockerfile', () => {
 });
 
 describe('the compose files', () => {
-  it.each(['compose.yaml', 'compose.postgres.yaml'])(
-    '%s sets what the server knows, to values that it takes',
-    (name) => {
-      const text = readFileSync(join(deploy, name), 'utf8');
-      const [, block = ''] = /\n {2}firsthand:\n[\s\S]*? {4}environment:\n((?: {6}.*\n)+)/.exec(text) ?? [];
-      const env = Object.fromEntries(
-        [...block.matchAll(/^ {6}([A-Z_]+): (.+)$/gm)].map(([, key, value]) => [key, value]),
-      );
-      expect(Object.keys(env).length).toBeGreaterThan(1);
-      expect(readConfig(env)).toMatchObject(
-        name === 'compose.yaml'
-          ? { basePath: '/s/', trustProxy: ['172.30.93.1'] }
-          : { databaseURL: 'postgres://firsthand@postgres/firsthand', reportsDir: '/data/reports' },
-      );
-    },
-  );
+  it.each(['compose.yaml', 'compose.postgres.yaml'])('set existing settings to valid values in %s', (name) => {
+    const text = readFileSync(join(deploy, name), 'utf8');
+    const [, block = ''] = /\n {2}firsthand:\n[\s\S]*? {4}environment:\n((?: {6}.*\n)+)/.exec(text) ?? [];
+    const env = Object.fromEntries(
+      [...block.matchAll(/^ {6}([A-Z_]+): (.+)$/gm)].map(([, key, value]) => [key, value]),
+    );
+    expect(Object.keys(env).length).toBeGreaterThan(1);
+    expect(readConfig(env)).toMatchObject(
+      name === 'compose.yaml'
+        ? { basePath: '/s/', trustProxy: ['172.30.93.1'] }
+        : { databaseURL: 'postgres://firsthand@postgres/firsthand', reportsDir: '/data/reports' },
+    );
+  });
 });

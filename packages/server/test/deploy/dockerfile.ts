@@ -1,6 +1,7 @@
 /**
- * Carries out a Dockerfile without Docker: each stage is a folder, and its commands run in it with chroot and mounts of their own. The
- * programs are this machine's (`/usr`), not those of the image. Understands the instructions that ours has, each on one line.
+ * Builds a Dockerfile without Docker. Each stage is a folder, in which commands run with chroot and separate mounts,
+ * using this machine's programs (`/usr`) instead of the image's. Supports the instructions of our Dockerfile, each on
+ * one line.
  */
 import { execFileSync, type SpawnOptions, spawn } from 'node:child_process';
 import {
@@ -20,27 +21,27 @@ export interface Stage {
   readonly root: string;
   readonly env: Record<string, string>;
   workdir: string;
-  /** As `user`, or `user:group`. */
+  /** `user` or `user:group`. */
   user: string;
   readonly volumes: string[];
-  /** The forms of JSON, by their instruction: ENTRYPOINT, CMD, HEALTHCHECK. */
+  /** The JSON arrays of ENTRYPOINT, CMD and HEALTHCHECK. */
   readonly commands: Record<string, string[]>;
   stopSignal: string;
 }
 
-export interface Running {
-  /** Paths outside that are mounted in the stage, by their path in it. Only these can be written. */
+export interface RunOptions {
+  /** Outside paths to mount, by their path in the stage. With `isReadOnly`, only these are writable. */
   readonly volumes?: Readonly<Record<string, string>>;
   readonly env?: Readonly<Record<string, string>>;
   readonly isReadOnly?: boolean;
 }
 
-const shared = ['usr', 'etc', 'dev', 'proc'];
+const mountedFolders = ['usr', 'etc', 'dev', 'proc'];
 const links = ['bin', 'lib', 'lib64', 'sbin'].filter((name) => existsSync(`/${name}`));
 
-/** An empty root, with the users of `node:22-slim` beside those of this machine. */
-const newStage = (root: string): Stage => {
-  for (const folder of [...shared, 'tmp', 'root']) mkdirSync(join(root, folder), { recursive: true });
+/** Creates an empty root with this machine's users and those of `node:22-slim`. */
+const createStage = (root: string): Stage => {
+  for (const folder of [...mountedFolders, 'tmp', 'root']) mkdirSync(join(root, folder), { recursive: true });
   for (const name of links) symlinkSync(readlinkSync(`/${name}`), join(root, name));
   mkdirSync(`${root}.etc`);
   for (const [file, line] of [
@@ -55,19 +56,19 @@ const newStage = (root: string): Stage => {
   return { root, env: {}, workdir: '/', user: 'root', volumes: [], commands: {}, stopSignal: 'SIGTERM' };
 };
 
-/** A command in a stage, in mounts of its own; the process is that of the command. */
-const inStage = (
+/** Runs a command in a stage, with separate mounts. The process is that of the command. */
+const spawnInStage = (
   { root, env, workdir, user }: Stage,
   args: readonly string[],
-  running: Running,
+  runOptions: RunOptions,
   options: SpawnOptions,
 ) => {
-  const { volumes = {}, isReadOnly = false } = running;
+  const { volumes = {}, isReadOnly = false } = runOptions;
   const script = [
     'set -e',
     'mount --make-rprivate /',
     `mount --bind '${root}' '${root}'`,
-    ...shared.map((name) => `mount --rbind '/${name}' '${root}/${name}'`),
+    ...mountedFolders.map((name) => `mount --rbind '/${name}' '${root}/${name}'`),
     ...['passwd', 'group'].map((file) => `mount --bind '${root}.etc/${file}' '${root}/etc/${file}'`),
     `mount -t tmpfs tmpfs '${root}/tmp'`,
     ...Object.entries(volumes).map(([inside, outside]) => `mount --bind '${outside}' '${root}${inside}'`),
@@ -77,13 +78,13 @@ const inStage = (
   const path = `${dirname(process.execPath)}:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin`;
   return spawn('unshare', ['--mount', 'bash', '-c', script, 'stage', ...args], {
     ...options,
-    env: { ...registryEnv, PATH: path, HOME: '/root', ...env, ...running.env, RUN_AS: user },
+    env: { ...registryEnv, PATH: path, HOME: '/root', ...env, ...runOptions.env, RUN_AS: user },
   });
 };
 
 /** Starts a command in a stage, as `docker run` does. */
-export const startInStage = (stage: Stage, args: readonly string[], running: Running = {}) => {
-  const child = inStage(stage, args, running, { stdio: ['ignore', 'pipe', 'pipe'] });
+export const startInStage = (stage: Stage, args: readonly string[], runOptions: RunOptions = {}) => {
+  const child = spawnInStage(stage, args, runOptions, { stdio: ['ignore', 'pipe', 'pipe'] });
   let written = '';
   for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => (written += chunk));
   const ended = new Promise<number | NodeJS.Signals | null>((resolve) => {
@@ -97,7 +98,7 @@ const runInStage = async (stage: Stage, command: string): Promise<void> => {
   if ((await ended) !== 0) throw new Error(`RUN ${command} failed:\n${written().slice(-4_000)}`);
 };
 
-/** Copies the context as Docker does: without what .dockerignore lists, and with the times of the files. */
+/** Copies the context as Docker does: without the files that .dockerignore lists, and with file times. */
 const copyContext = (context: string, ignored: readonly string[], to: string): void => {
   const excluded = ignored.map(
     (pattern) => `--exclude=${pattern.startsWith('**/') ? pattern.slice(3) : `./${pattern}`}`,
@@ -106,31 +107,31 @@ const copyContext = (context: string, ignored: readonly string[], to: string): v
   execFileSync('tar', ['-C', to, '-xf', '-', '--no-same-owner'], { input: archive });
 };
 
-export interface Building {
+export interface BuildOptions {
   readonly context: string;
   readonly dockerfile: string;
   /** An empty folder. */
   readonly folder: string;
-  /** Commands that are carried out in another way. `done` is the stage so far. */
-  readonly instead: Readonly<Record<string, (done: Stage) => void | Promise<void>>>;
-  /** Changes values of ENV, for what is elsewhere on this machine. */
+  /** Functions to run instead of commands. `done` is the stage so far. */
+  readonly replacements: Readonly<Record<string, (current: Stage) => void | Promise<void>>>;
+  /** Overrides of ENV, for different paths on this machine. */
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** Carries out a Dockerfile. Returns its last stage. Throws with the output of a command that fails. */
-export const build = async ({ context, dockerfile, folder, instead, env }: Building): Promise<Stage> => {
+/** Builds a Dockerfile. Returns the last stage. Throws an error with the output of a command that fails. */
+export const build = async ({ context, dockerfile, folder, replacements, env }: BuildOptions): Promise<Stage> => {
   const lines = readFileSync(dockerfile, 'utf8').split('\n');
   const ignored = readFileSync(`${dockerfile}.dockerignore`, 'utf8').split('\n').filter(Boolean);
   const stages: Record<string, Stage> = {};
   let stage: Stage | undefined;
-  const steps: Record<string, (rest: string, done: Stage) => void | Promise<void>> = {
+  const steps: Record<string, (rest: string, current: Stage) => void | Promise<void>> = {
     ENV: (rest, { env: variables }) => {
       const [, name = '', value = ''] = /^(\w+)=(\S*)$/.exec(rest) ?? [];
       variables[name] = env[name] ?? value;
     },
-    WORKDIR: (rest, done) => {
-      mkdirSync(join(done.root, rest), { recursive: true });
-      done.workdir = rest;
+    WORKDIR: (rest, current) => {
+      mkdirSync(join(current.root, rest), { recursive: true });
+      current.workdir = rest;
     },
     COPY: (rest, { root, workdir }) => {
       const [, name, from = '', to = ''] = /^(?:--from=(\w+) )?(\S+) (\S+)$/.exec(rest) ?? [];
@@ -138,13 +139,13 @@ export const build = async ({ context, dockerfile, folder, instead, env }: Build
       if (name === undefined) copyContext(join(context, from), ignored, target);
       else linkFolder(join(stages[name]?.root as string, from), target);
     },
-    RUN: (rest, done) => (instead[rest] ? instead[rest](done) : runInStage(done, rest)),
+    RUN: (rest, current) => (replacements[rest] ? replacements[rest](current) : runInStage(current, rest)),
     VOLUME: (rest, { volumes }) => void volumes.push(rest),
-    USER: (rest, done) => {
-      done.user = rest;
+    USER: (rest, current) => {
+      current.user = rest;
     },
-    STOPSIGNAL: (rest, done) => {
-      done.stopSignal = rest;
+    STOPSIGNAL: (rest, current) => {
+      current.stopSignal = rest;
     },
     EXPOSE: () => {},
     HEALTHCHECK: (rest, { commands }) => {
@@ -162,41 +163,44 @@ export const build = async ({ context, dockerfile, folder, instead, env }: Build
     if (instruction === 'FROM') {
       const name = / AS (\w+)$/.exec(rest)?.[1] ?? 'last';
       mkdirSync(join(folder, name));
-      stage = newStage(join(folder, name));
+      stage = createStage(join(folder, name));
       stages[name] = stage;
     } else if (instruction !== '') {
       const step = steps[instruction];
-      if (!step || !stage) throw new Error(`the test can't carry out: ${line}`);
+      if (!step || !stage) throw new Error(`unsupported instruction: ${line}`);
       await step(rest, stage);
-    } else if (line !== '' && !line.startsWith('#')) throw new Error(`the test can't carry out: ${line}`);
+    } else if (line !== '' && !line.startsWith('#')) throw new Error(`unsupported instruction: ${line}`);
   }
   return stage as Stage;
 };
 
-/** Copies a folder by links to its files, which is quick. They must not be changed in place afterwards. */
+/** Copies a folder quickly, by hard links; the files must not be modified in place. */
 const linkFolder = (from: string, to: string): void => {
   execFileSync('cp', ['-al', `${from}/.`, to]);
 };
 
-/** Takes what npm has installed here, instead of installing it. npm replaces and removes files, and changes only its list in place. */
-export const takeInstalled = (context: string, { root, workdir }: Stage): void => {
+/**
+ * Copies the installed packages instead of installing them. npm replaces and removes files; only its list is modified
+ * in place.
+ */
+export const copyInstalled = (context: string, { root, workdir }: Stage): void => {
   for (const folder of [
     '.',
     ...['server', 'tracker', 'docs', 'client', 'contract'].map((name) => `packages/${name}`),
   ]) {
-    const installed = join(context, folder, 'node_modules');
+    const source = join(context, folder, 'node_modules');
     const target = join(root, workdir, folder, 'node_modules');
-    if (!existsSync(installed)) continue;
+    if (!existsSync(source)) continue;
     mkdirSync(target);
     try {
-      linkFolder(installed, target);
+      linkFolder(source, target);
     } catch {
-      // The folders are on different file systems.
-      execFileSync('cp', ['-a', `${installed}/.`, target]);
+      // Hard links fail across file systems.
+      execFileSync('cp', ['-a', `${source}/.`, target]);
     }
     const list = join(target, '.package-lock.json');
     if (!existsSync(list)) continue;
     rmSync(list);
-    copyFileSync(join(installed, '.package-lock.json'), list);
+    copyFileSync(join(source, '.package-lock.json'), list);
   }
 };

@@ -1,4 +1,4 @@
-/** Why deploy/README.md advises against Litestream: it reads in a transaction that it ends only for its own checkpoints. */
+/** deploy/README.md advises against Litestream because it holds a read transaction open until its own checkpoints. */
 import { existsSync, readFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { createClient } from '@firsthand/client';
@@ -7,7 +7,7 @@ import { openConnection } from '../../src/store/sqlite/database/connection.ts';
 import { firsthandJSON, startServer, temporaryDatabase } from '../fixtures/command.ts';
 import { soon } from '../fixtures/patience.ts';
 
-it('while another program reads without end, events are stored, and what is erased stays in the write-ahead log', async () => {
+it('stores events during another program’s endless read, but keeps erased data in the write-ahead log', async () => {
   const { path, env } = temporaryDatabase();
   const { serverTokenUUID } = await firsthandJSON(['account', 'create', '--name', 'Shop'], env);
   const { url } = await startServer(env);
@@ -21,16 +21,16 @@ it('while another program reads without end, events are stored, and what is eras
   onTestFinished(() => void reader.close());
   reader.exec('BEGIN');
   reader.prepare('SELECT count(*) FROM account').get();
-  const isNamed = () =>
+  const holdsAddress = () =>
     [path, `${path}-wal`].some((file) => existsSync(file) && readFileSync(file).includes('ann@shop.example'));
   const isComplete = async () => (await client.eraseContact({ contactUUID })).complete;
 
   await isComplete();
-  // Each try to empty the log is half a second after the one before it.
+  // The server tries to empty the log every half second.
   await wait(2_000);
   expect(await client.logEvent({ eventID: 1, userUUID: 'a-browser-of-ben' })).toMatchObject({ status: '200' });
-  expect([await isComplete(), isNamed()]).toEqual([false, true]);
+  expect([await isComplete(), holdsAddress()]).toEqual([false, true]);
 
   reader.exec('COMMIT');
-  await vi.waitFor(async () => expect([await isComplete(), isNamed()]).toEqual([true, false]), soon);
+  await vi.waitFor(async () => expect([await isComplete(), holdsAddress()]).toEqual([true, false]), soon);
 });

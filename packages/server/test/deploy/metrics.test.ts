@@ -1,4 +1,4 @@
-/** The metrics, the alert rules and Prometheus' own tool, which reads both. */
+/** Checks the metrics and the alert rules with Prometheus' own tool. */
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { createClient } from '@firsthand/client';
@@ -8,7 +8,7 @@ import { createAccount, serveHere } from '../fixtures/serving.ts';
 
 const token = 'a-token-of-a-test-0123456789';
 
-it('promtool has nothing to say about the metrics of a server that has had traffic', async () => {
+it('serves metrics that promtool accepts, after some traffic', async () => {
   const { url } = await serveHere({ ...temporaryDatabase().env, METRICS_TOKEN: token });
   const { serverTokenUUID } = await createAccount(url);
   const client = createClient({ url, token: serverTokenUUID });
@@ -17,11 +17,11 @@ it('promtool has nothing to say about the metrics of a server that has had traff
   const response = await fetch(`${url}/metrics`, { headers: { Authorization: `Bearer ${token}` } });
   const input = await response.text();
   expect(input).toContain('firsthand_commit_statement_duration_seconds_bucket');
-  // It writes its complaints on standard error and ends with 3.
+  // promtool reports problems on standard error and exits with 3.
   expect(execFileSync('promtool', ['check', 'metrics'], { input, encoding: 'utf8' })).toBe('');
 });
 
-it('promtool takes the alert rules', () => {
+it('has alert rules that promtool accepts', () => {
   const rules = fileURLToPath(new URL('../../deploy/metrics/alerts.yml', import.meta.url));
   expect(execFileSync('promtool', ['check', 'rules', rules], { encoding: 'utf8' })).toMatch(/SUCCESS: 6 rules found/);
 });

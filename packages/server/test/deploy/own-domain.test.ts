@@ -1,4 +1,7 @@
-/** Follows packages/docs/own-domain.md, but for what own-path.test.ts does: its web servers run the files that the guide quotes. */
+/**
+ * Follows packages/docs/own-domain.md. Its web servers are tested by own-path.test.ts, with the files that the guide
+ * quotes.
+ */
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
@@ -10,14 +13,14 @@ import { defaultRateLimits } from '../../src/http/access/rate-limits.ts';
 import { firsthand, temporaryDatabase } from '../fixtures/command.ts';
 import { blocksOf } from '../fixtures/documents/guides.ts';
 import { createAccount, serveHere } from '../fixtures/serving.ts';
-import { checkOwnPath, checkShown } from './own-path-check.ts';
+import { checkOwnPath, expectedOutput } from './own-path-check.ts';
 
 const guide = blocksOf('own-domain.md');
 const codeOf = (language: string): string[] =>
   guide.filter((block) => block.language === language).map(({ code }) => code);
-const [serving = '', creating = '', , limits = ''] = codeOf('sh');
+const [servingCommand = '', createCommand = '', , limits = ''] = codeOf('sh');
 
-/** Without comments. */
+/** The lines of a text without comments and blank lines. */
 const linesOf = (text: string): string =>
   text
     .split('\n')
@@ -29,16 +32,16 @@ test.each([
   ['nginx', 'nginx.conf', 2],
   ['caddy', 'Caddyfile', 1],
   ['apache', 'apache.conf', 1],
-])('what the guide says to %s is in %s', (language, file, count) => {
+])('has the same %s configuration in the guide as in %s', (language, file, count) => {
   const example = linesOf(readFileSync(new URL(`../../deploy/${file}`, import.meta.url), 'utf8'));
   const blocks = codeOf(language);
   expect(blocks).toHaveLength(count);
   for (const block of blocks) expect(example).toContain(linesOf(block));
 });
 
-test('the server starts with the settings that the guide has, and with its limits', () => {
+test('has valid settings and limits in the guide', () => {
   const env = Object.fromEntries(
-    [...`${serving} ${limits}`.matchAll(/([A-Z_]+)=(\S+)/g)].map(([, name, value]) => [name, value]),
+    [...`${servingCommand} ${limits}`.matchAll(/([A-Z_]+)=(\S+)/g)].map(([, name, value]) => [name, value]),
   );
   const config = readConfig(env);
   expect(config).toMatchObject({ basePath: '/s/', trustProxy: ['127.0.0.1'], host: '127.0.0.1' });
@@ -46,14 +49,14 @@ test('the server starts with the settings that the guide has, and with its limit
     expect(config.rateLimits?.[name].perSecond).toBeGreaterThan(defaultRateLimits[name].perSecond);
 });
 
-test('the tag is printed with the path', async () => {
-  const [npx, command, ...args] = creating.trim().split(' ');
+test('prints the tag with the path', async () => {
+  const [npx, command, ...args] = createCommand.trim().split(' ');
   expect([npx, command]).toEqual(['npx', 'firsthand']);
   const { stdout } = await firsthand(args, temporaryDatabase().env);
   expect(stdout).toContain('<script async src="https://shop.example/s/main.full.js" data-token="browser_');
 });
 
-test('the Worker, in Node, passes on what a page sends, and the cookie that comes back', async () => {
+test('forwards requests of a page and the returned cookie through the Worker, run in Node', async () => {
   const { url } = await serveHere({ BASE_PATH: '/s/' });
   const { browserTokenUUID, serverTokenUUID } = await createAccount(url);
   const code = codeOf('js')[0]?.replace('https://firsthand.example.net', new URL(url).origin) as string;
@@ -62,7 +65,7 @@ test('the Worker, in Node, passes on what a page sends, and the cookie that come
   onTestFinished(() => void site.close());
   await once(site, 'listening');
   const { port } = site.address() as AddressInfo;
-  expect(await checkOwnPath(`http://127.0.0.1:${port}`, browserTokenUUID)).toEqual(checkShown);
+  expect(await checkOwnPath(`http://127.0.0.1:${port}`, browserTokenUUID)).toEqual(expectedOutput);
   const { event } = await createClient({ url, token: serverTokenUUID }).getEvent({});
   expect(event).toMatchObject([{ eventName: 'Path checked', userUUID: 'check-of-my-own-path' }]);
 });

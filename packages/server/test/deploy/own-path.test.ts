@@ -1,4 +1,7 @@
-/** nginx, Caddy and Apache in front of a server, with TLS: Firsthand on a path of the site's own domain, as their examples set it up. */
+/**
+ * nginx, Caddy and Apache with TLS in front of a server on a path of the site's domain, configured by the examples in
+ * deploy/.
+ */
 import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
@@ -15,9 +18,9 @@ import { start, temporaryFolder } from '../fixtures/command.ts';
 import { soon } from '../fixtures/patience.ts';
 import { createAccount, operatorToken } from '../fixtures/serving.ts';
 import { freePort } from '../tools/ports.ts';
-import { checkOwnPath, checkShown } from './own-path-check.ts';
+import { checkOwnPath, expectedOutput } from './own-path-check.ts';
 
-interface Here {
+interface Setup {
   readonly folder: string;
   readonly httpPort: number;
   readonly httpsPort: number;
@@ -26,21 +29,21 @@ interface Here {
 
 const readExample = (name: string): string => readFileSync(new URL(`../../deploy/${name}`, import.meta.url), 'utf8');
 
-/** Replaces each of these in an example, in which each must be. */
+/** Makes replacements in an example, which must contain each of the texts. */
 const adapt = (text: string, changes: readonly (readonly [from: string, to: string])[]): string =>
-  changes.reduce((adapted, [from, to]) => {
-    expect(adapted).toContain(from);
-    return adapted.replaceAll(from, to);
+  changes.reduce((result, [from, to]) => {
+    expect(result).toContain(from);
+    return result.replaceAll(from, to);
   }, text);
 
-/** Writes the configuration. Returns the commands that check and run it. No program outlives the test by much. */
-const proxies: Readonly<Record<string, (here: Here) => { check: string[]; run: string[] }>> = {
+/** Functions that write a configuration and return the commands that check and run it. */
+const proxies: Readonly<Record<string, (setup: Setup) => { check: string[]; run: string[] }>> = {
   nginx: ({ folder, httpPort, httpsPort, serverPort }) => {
     const site = adapt(readExample('nginx.conf'), [
       ['127.0.0.1:3000', `127.0.0.1:${serverPort}`],
       ['listen 80;', `listen ${httpPort};`],
       ['listen 443 ssl', `listen ${httpsPort} ssl`],
-      // A machine may have no IPv6.
+      // The machine may have no IPv6.
       ['    listen [::]:80;\n', ''],
       ['    listen [::]:443 ssl http2;\n', ''],
       ['/etc/letsencrypt/live/shop.example/fullchain.pem', join(folder, 'cert.pem')],
@@ -86,7 +89,7 @@ const proxies: Readonly<Record<string, (here: Here) => { check: string[]; run: s
       ['/var/log/apache2/shop.example.log', join(folder, 'access.log')],
       ['/var/www/shop.example', join(folder, 'site')],
     ]);
-    // Those that Debian enables by itself, as far as they are used, and those that the example names.
+    // The modules that Debian enables by default and the example uses, and those that the example names.
     const enabled = ['mpm_event', 'authz_core', 'alias', 'dir', 'mime', 'setenvif', 'ssl', 'proxy', 'proxy_http'];
     const modules = enabled.map((name) => `LoadModule ${name}_module /usr/lib/apache2/modules/mod_${name}.so`);
     const file = join(folder, 'apache.conf');
@@ -99,7 +102,7 @@ const proxies: Readonly<Record<string, (here: Here) => { check: string[]; run: s
         `PidFile ${folder}/apache.pid`,
         `ErrorLog ${folder}/error.log`,
         'ServerName shop.example',
-        // It refuses to serve as root.
+        // Apache refuses to serve as root.
         'User www-data',
         'Group www-data',
         'TypesConfig /etc/mime.types',
@@ -118,16 +121,16 @@ const proxies: Readonly<Record<string, (here: Here) => { check: string[]; run: s
   },
 };
 
-interface Sending {
+interface RequestOptions {
   readonly from?: string;
   readonly host?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
 }
 
-describe.each(Object.keys(proxies))('behind %s', (name) => {
+describe.each(Object.keys(proxies))('the server behind %s', (name) => {
   let serving: Serving;
-  let here: Here;
+  let setup: Setup;
   let tokens: { browserTokenUUID: string; serverTokenUUID: string };
   const ends: (() => void | Promise<void>)[] = [];
 
@@ -145,7 +148,7 @@ describe.each(Object.keys(proxies))('behind %s', (name) => {
     serving = await serve(config, { log: pino({ level: 'silent' }) });
     ends.unshift(async () => void (await serving.close()));
     tokens = await createAccount(serving.url);
-    here = {
+    setup = {
       folder,
       httpPort: await freePort(),
       httpsPort: await freePort(),
@@ -165,11 +168,11 @@ describe.each(Object.keys(proxies))('behind %s', (name) => {
     mkdirSync(join(folder, 'site'));
     const tag = scriptTag('/s', tokens.browserTokenUUID, config);
     writeFileSync(join(folder, 'site/index.html'), `<!doctype html>${tag}<h1>A shop</h1>`);
-    const { check, run } = (proxies[name] as (typeof proxies)[string])(here);
+    const { check, run } = (proxies[name] as (typeof proxies)[string])(setup);
     const [program = '', ...args] = check;
     const env = { XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder };
-    const checked = await start(program, args, env).ended;
-    expect([checked.code, checked.stderr]).toEqual([0, expect.not.stringContaining('[emerg]')]);
+    const checkResult = await start(program, args, env).ended;
+    expect([checkResult.code, checkResult.stderr]).toEqual([0, expect.not.stringContaining('[emerg]')]);
     const running = start('timeout', ['300', ...run], env);
     ends.unshift(async () => {
       running.child.kill('SIGTERM');
@@ -184,38 +187,38 @@ describe.each(Object.keys(proxies))('behind %s', (name) => {
   /** Sends a request to the site, from an address of this machine. */
   const open = (
     path: string,
-    { from = '127.0.0.1', host = 'shop.example', headers = {}, body }: Sending = {},
+    { from = '127.0.0.1', host = 'shop.example', headers = {}, body }: RequestOptions = {},
   ): Promise<IncomingMessage> =>
     new Promise((resolve, reject) => {
-      const sent = request(
+      const outgoing = request(
         {
           host: '127.0.0.1',
-          port: here.httpsPort,
+          port: setup.httpsPort,
           servername: host,
           rejectUnauthorized: false,
           localAddress: from,
           agent: false,
           path,
           method: body === undefined ? 'GET' : 'POST',
-          headers: { Host: `${host}:${here.httpsPort}`, ...headers },
+          headers: { Host: `${host}:${setup.httpsPort}`, ...headers },
         },
         resolve,
       );
-      sent.on('error', reject);
-      sent.end(body);
+      outgoing.on('error', reject);
+      outgoing.end(body);
     });
-  const send = async (path: string, sending?: Sending) => {
-    const response = await open(path, sending);
+  const send = async (path: string, requestOptions?: RequestOptions) => {
+    const response = await open(path, requestOptions);
     let text = '';
     for await (const chunk of response.setEncoding('utf8')) text += chunk;
     return { status: response.statusCode, headers: response.headers, text };
   };
-  const log = (sending: Sending = {}, event: object = {}) => {
+  const log = (requestOptions: RequestOptions = {}, event: object = {}) => {
     const fields = { tokenUUID: tokens.browserTokenUUID, userUUID: 'a-visitor-of-the-shop', eventID: 3, ...event };
-    return send('/s/picture', { body: JSON.stringify(fields), ...sending });
+    return send('/s/picture', { body: JSON.stringify(fields), ...requestOptions });
   };
 
-  test('the site stays, and the script is below its path, compressed', async () => {
+  test('serves the compressed script below its path, and leaves the site as it is', async () => {
     expect((await send('/')).text).toContain('A shop');
     const { status, headers } = await send('/s/main.js', { headers: { 'Accept-Encoding': 'br' } });
     expect([status, headers['content-encoding'], headers['cache-control']]).toEqual([
@@ -226,32 +229,36 @@ describe.each(Object.keys(proxies))('behind %s', (name) => {
     expect(headers.etag).toMatch(/-br"$/);
   });
 
-  test('the console is on its own host, and an owner signs in there', async () => {
+  test('serves the console on a separate host, where an owner can sign in', async () => {
     const host = 'firsthand.shop.example';
     const { status, headers } = await send('/', { host });
     expect([status, headers.location]).toEqual([302, expect.stringMatching(/\/s\/console\/$/)]);
     const page = await send('/s/console/', { host });
     expect([page.status, page.headers['content-type']]).toEqual([200, expect.stringContaining('text/html')]);
-    const ofPage = { 'X-Firsthand-Console': '1', 'Sec-Fetch-Site': 'same-origin', 'Content-Type': 'application/json' };
+    const pageHeaders = {
+      'X-Firsthand-Console': '1',
+      'Sec-Fetch-Site': 'same-origin',
+      'Content-Type': 'application/json',
+    };
     const body = JSON.stringify({ tokenUUID: tokens.serverTokenUUID });
     const signIn = (origin: string, at: string) =>
-      send('/s/console/sign-in', { host: at, headers: { ...ofPage, Origin: origin }, body });
-    const signedIn = await signIn(`https://${host}`, host);
-    expect([signedIn.status, signedIn.headers['set-cookie']?.[0]]).toEqual([
+      send('/s/console/sign-in', { host: at, headers: { ...pageHeaders, Origin: origin }, body });
+    const signInResponse = await signIn(`https://${host}`, host);
+    expect([signInResponse.status, signInResponse.headers['set-cookie']?.[0]]).toEqual([
       200,
       expect.stringMatching(/^__Host-firsthand=/),
     ]);
     expect((await signIn('https://shop.example', 'shop.example')).status).toBe(403);
   });
 
-  test('each address has a rate limit of its own, whatever it says of itself', async () => {
+  test('limits the rate of each address, whatever its headers claim', async () => {
     const statuses = async (from: string, times: number, forwarded?: string) => {
-      const seen = [];
+      const received = [];
       for (let nth = 0; nth < times; nth++) {
         const headers = forwarded === undefined ? {} : { 'X-Forwarded-For': forwarded, 'X-Real-IP': forwarded };
-        seen.push((await log({ from, headers })).status);
+        received.push((await log({ from, headers })).status);
       }
-      return seen;
+      return received;
     };
     expect(await statuses('127.0.0.2', 12)).toEqual([...Array(10).fill(200), 429, 429]);
     for (const forged of ['198.51.100.7', '127.0.0.3', '127.0.0.1, 198.51.100.8', 'unknown', '']) {
@@ -260,14 +267,14 @@ describe.each(Object.keys(proxies))('behind %s', (name) => {
     expect(await statuses('127.0.0.3', 11)).toEqual([...Array(10).fill(200), 429]);
   });
 
-  test('the check of the guide finds the cookie', async () => {
-    const site = `shop.example:${here.httpsPort}`;
-    writeFileSync(join(here.folder, '.curlrc'), `insecure\nresolve = "${site}:127.0.0.1"\n`);
-    const printed = await checkOwnPath(`https://${site}`, tokens.browserTokenUUID, { CURL_HOME: here.folder });
-    expect(printed).toBe(checkShown);
+  test('passes the check of the guide', async () => {
+    const site = `shop.example:${setup.httpsPort}`;
+    writeFileSync(join(setup.folder, '.curlrc'), `insecure\nresolve = "${site}:127.0.0.1"\n`);
+    const printed = await checkOwnPath(`https://${site}`, tokens.browserTokenUUID, { CURL_HOME: setup.folder });
+    expect(printed).toBe(expectedOutput);
   });
 
-  test('a stream shows an event at once', async () => {
+  test('streams an event immediately', async () => {
     const headers = { Authorization: `Bearer ${tokens.serverTokenUUID}` };
     const stream = await open('/s/event/streamEvents', { headers });
     expect(stream.statusCode).toBe(200);
@@ -275,14 +282,14 @@ describe.each(Object.keys(proxies))('behind %s', (name) => {
     stream.setEncoding('utf8').on('data', (chunk) => {
       text += chunk;
     });
-    // The connection is open, and has its first bytes.
+    // Waits for the first bytes of the stream.
     await expect.poll(() => text).toContain(':');
     await log({ from: '127.0.0.4' }, { eventUUID: 'seen-in-a-stream' });
     await expect.poll(() => text, { timeout: 10_000 }).toContain('seen-in-a-stream');
     stream.destroy();
   });
 
-  test('a batch of a megabyte arrives; a larger one is refused by the server, and one beyond that by whichever is first', async () => {
+  test('accepts a batch of a megabyte, refuses a larger one, and lets the proxy refuse a huge one', async () => {
     const headers = { Authorization: `Bearer ${tokens.serverTokenUUID}` };
     const batchOf = (events: number) =>
       JSON.stringify({
@@ -296,36 +303,36 @@ describe.each(Object.keys(proxies))('behind %s', (name) => {
     const { status, text } = await send('/s/event/logEvents', { headers, body: batchOf(600) });
     expect([status, JSON.parse(text).error.code]).toEqual([413, 'body_too_large']);
     const refused = await send('/s/event/logEvents', { headers, body: batchOf(1_500) });
-    // nginx refuses it by its length. Caddy 2.6 passes on what it reads and then responds with 502, unless the server was faster.
+    // nginx refuses it by its length. Caddy 2.6 forwards what it reads, then responds 502, unless the server is faster.
     expect([413, 502]).toContain(refused.status);
   });
 
-  test('a visitor’s cookie is renewed by the server, for 400 days, on the site’s own domain', async () => {
+  test('renews a visitor’s cookie for 400 days on the site’s own domain', async () => {
     const browser = await launchChromium('--host-resolver-rules=MAP shop.example 127.0.0.1');
     try {
       const context = await browser.newContext({ ignoreHTTPSErrors: true });
       const page = await context.newPage();
       const update = () => page.waitForResponse((response) => response.url().endsWith('/s/update'));
-      // The response to the page view renews the cookie too.
-      await Promise.all([update(), page.goto(`https://shop.example:${here.httpsPort}/`)]);
+      // The response to the page view also renews the cookie.
+      await Promise.all([update(), page.goto(`https://shop.example:${setup.httpsPort}/`)]);
       const cookieOf = async () => (await context.cookies()).find((cookie) => cookie.name === 'userUUID');
       await expect.poll(async () => (await cookieOf())?.value).toBeTruthy();
       const userUUID = (await cookieOf())?.value as string;
       const daysLeft = async () => Math.round((((await cookieOf())?.expires ?? 0) - Date.now() / 1_000) / 86_400);
-      // As Safari keeps what a script has set.
+      // Safari limits cookies set by scripts to seven days.
       await page.evaluate(
         `document.cookie = 'userUUID=${userUUID}; domain=shop.example; path=/; max-age=604800; secure; samesite=lax'`,
       );
       expect(await daysLeft()).toBe(7);
-      const answered = update();
+      const updateResponse = update();
       await page.evaluate('void tracker.log(7)');
-      const setCookie = await (await answered).headerValue('set-cookie');
+      const setCookie = await (await updateResponse).headerValue('set-cookie');
       expect(setCookie).toBe(
         `userUUID=${userUUID}; Path=/; Max-Age=34560000; SameSite=Lax; Domain=shop.example; Secure`,
       );
       await expect.poll(daysLeft).toBe(400);
       const { event } = await createClient({ url: serving.url, token: tokens.serverTokenUUID }).getEvent({ userUUID });
-      // The tag logs the page view itself.
+      // The tag logs the page view.
       expect(event).toMatchObject([{ eventID: 7 }, { eventName: 'Page viewed' }]);
     } finally {
       await browser.close();

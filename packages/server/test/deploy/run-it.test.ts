@@ -1,7 +1,7 @@
 /**
- * Follows the guides for operators to their end, in one shell and a copy of this machine's root (an overlay): as root, with the Debian
- * package, and a network of its own, because the guides' port may be in use here. Systemd can't run here; a script in its place starts
- * the unit's command as the unit's user.
+ * Follows the guides for operators to their end as root, with the Debian package, in an overlay of this machine's root
+ * and a separate network, because the guides' port may be in use. systemd can't run here; a script starts the unit's
+ * command as the unit's user.
  */
 import { appendFileSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { start, temporaryFolder } from '../fixtures/command.ts';
 import { blocksOf } from '../fixtures/documents/guides.ts';
 import { tarballOf } from '../packages/packed.ts';
 
-/** systemctl, as far as the guides and the package use it. It is given the unit's name last. */
+/** A systemctl with the commands that the guides and the package use. */
 const systemctl = `#!/bin/bash
 set -euo pipefail
 unit=/usr/lib/systemd/system/firsthand.service
@@ -25,7 +25,7 @@ stop() {
 start() {
   install -d -o "$(value User)" -g "$(value Group)" -m "$(value StateDirectoryMode)" "/var/lib/$(value StateDirectory)"
   cd "$(value WorkingDirectory)"
-  # Without root's right to read and write everywhere.
+  # Drops root's right to read and write everywhere.
   env -i PATH="$PATH" setpriv --reuid "$(value User)" --regid "$(value Group)" --init-groups \\
     $(value ExecStart) >> /run/firsthand.log 2>&1 &
   echo $! > /run/firsthand.pid
@@ -44,7 +44,7 @@ case "$*" in
 esac
 `;
 
-/** The root in which the guides are followed: this machine's, whose changes go into the folder. */
+/** Follows the guides in an overlay of this machine's root, whose changes go into the folder. */
 const outside = (folder: string): string => `
 set -euo pipefail
 mount --make-rprivate /
@@ -62,7 +62,7 @@ exec chroot . timeout --kill-after=5 550 bash -euo pipefail ${folder}/script > $
 
 const inside = (folder: string): string => `
 printf '#!/bin/sh\\ncat /run/firsthand.log\\n' > /usr/local/bin/journalctl
-# apt lets the scripts of a package find only the programs of the system.
+# The scripts of a package find only the programs of the system.
 rm /usr/bin/systemctl
 cp ${folder}/systemctl /usr/bin/systemctl
 chmod 755 /usr/local/bin/journalctl /usr/bin/systemctl
@@ -81,19 +81,22 @@ const blocks = ['install-debian.md', 'run-it.md', 'upgrade.md'].flatMap((guide) 
     .map(({ code }) => code),
 );
 
-/** Run before a block that holds this. */
+/** Commands to run before a block that contains the key. */
 const before: Readonly<Record<string, string>> = {
-  // A wrong setting stops the start, and a line of systemd follows.
+  // An invalid setting fails the start, and systemd adds a line to the log.
   "grep '^firsthand: '": `systemctl stop firsthand; echo PORT=none >> /etc/firsthand.env; systemctl start firsthand
     until grep -q '^firsthand: ' /run/firsthand.log; do sleep 0.1; done
     echo 'firsthand.service: Failed with result' >> /run/firsthand.log; echo == cause\n`,
-  // Another machine, with the copies that root has fetched.
+  // Simulates another machine, with the copies that root has fetched.
   'chown -R firsthand': `systemctl stop firsthand; mv /var/lib/firsthand/backups /run/copies; rm -r /var/lib/firsthand
     install -d -o firsthand -g firsthand -m 700 /var/lib/firsthand; mv /run/copies /var/lib/firsthand/backups
     chown -R root:root /var/lib/firsthand/backups; sed -i /^CONSOLE_ORIGIN/d /etc/firsthand.env; echo == lost\n`,
 };
 
-/** What a reader does after a block that holds this. The server has begun a backup of its own, which must not hold what follows. */
+/**
+ * Commands to run after a block that contains the key. They wait for the server's own backup, which must precede later
+ * events.
+ */
 const between: Readonly<Record<string, string>> = {
   'firsthand event list\n': `echo == doctor; firsthand doctor || true; echo == examined
     stat -c '%U %G %a %n' /etc/firsthand.env /var/lib/firsthand /var/lib/firsthand/firsthand.db
@@ -116,7 +119,7 @@ const between: Readonly<Record<string, string>> = {
     apt-get purge -y firsthand; echo == purged; ls /var/lib/firsthand; [ ! -e /etc/firsthand.env ]\n`,
 };
 
-/** Where the package has the first text of /etc/firsthand.env. */
+/** The package's initial /etc/firsthand.env. */
 const packagedSettings = 'usr/lib/firsthand/node_modules/firsthand/deploy/firsthand.env';
 
 describe('the guides for operators', () => {
@@ -132,32 +135,32 @@ describe('the guides for operators', () => {
       appendFileSync(join(folder, 'files', packagedSettings), `# Of ${version}\n`);
       return pack(join(folder, 'files'), folder, { version, compression: 'none' });
     });
-    // The token that was printed.
+    // The printed token.
     const token = `$(grep -o 'server_[^ ]*' ${folder}/printed | head -n 1)`;
     const script = blocks.map((code) => {
-      const earlier = Object.entries(before).flatMap(([held, then]) => (code.includes(held) ? then : []));
-      const more = Object.entries(between).flatMap(([held, then]) => (code.includes(held) ? then : []));
+      const earlier = Object.entries(before).flatMap(([key, commands]) => (code.includes(key) ? commands : []));
+      const more = Object.entries(between).flatMap(([key, commands]) => (code.includes(key) ? commands : []));
       return earlier.join('') + code.replaceAll('server_…', token) + more.join('');
     });
-    const given = `PACKAGE=${packages[0]} EARLIER_PACKAGE=${packages[0]} LATER_PACKAGE=${packages[1]}\n`;
+    const variables = `PACKAGE=${packages[0]} EARLIER_PACKAGE=${packages[0]} LATER_PACKAGE=${packages[1]}\n`;
     writeFileSync(join(folder, 'outside'), outside(folder));
-    writeFileSync(join(folder, 'script'), inside(folder) + given + script.join('\n'));
-    // The outer shell is the first process here, and collects those that have ended.
+    writeFileSync(join(folder, 'script'), inside(folder) + variables + script.join('\n'));
+    // As the first process of the namespace, the outer shell reaps orphans.
     const shell = `bash ${folder}/outside; exit $?`;
     const args = ['--mount', '--net', '--pid', '--fork', '--kill-child', '--mount-proc', 'bash', '-c', shell];
     const { code, stderr } = await start('unshare', args, {}).ended;
     printed = readFileSync(join(folder, 'printed'), 'utf8');
     log = stderr;
-    if (code !== 0) throw new Error(`the guides ended with ${code}:\n${printed}\n${stderr.slice(-4_000)}`);
+    if (code !== 0) throw new Error(`the guides exited with ${code}:\n${printed}\n${stderr.slice(-4_000)}`);
   });
   afterAll(async () => {
     for (const end of ends) await end();
   });
 
-  /** What was printed between two texts. */
+  /** The output between two texts. */
   const part = (from: string, to: string): string => printed.split(from)[1]?.split(to)[0] ?? '';
 
-  it('installs the package, and sets up: settings, an owner, lines for the web server, the tag', () => {
+  it('install the package, and set up settings, an owner, lines for the web server and the tag', () => {
     expect(part('== version 0.1.0', '== doctor')).toMatch(/systemctl restart firsthand\n/);
     expect(printed).toMatch(/In the block of shop\.example:\n[\s\S]*\/s\//);
     expect(printed).toMatch(/src="https:\/\/shop\.example\/s\/main\.[^"]*js" data-token="browser_/);
@@ -169,35 +172,35 @@ describe('the guides for operators', () => {
     );
   });
 
-  it('gives the files to the user of the service, and keeps the settings from others', () => {
-    expect(part('== examined', 'is a whole copy')).toMatch(
+  it('give the files to the user of the service, and hide the settings from other users', () => {
+    expect(part('== examined', 'Backed up the database')).toMatch(
       /^root firsthand 640 \/etc\/firsthand\.env\nfirsthand firsthand 700 \/var\/lib\/firsthand\nfirsthand firsthand 600 \/var\/lib\/firsthand\/firsthand\.db$/m,
     );
     const faults = part('== doctor', '== examined').match(/^NOT OK +(?! |scheduled|backup).*/gm);
     expect(faults).toBeNull();
   });
 
-  it('finds what stopped a start among the lines of the log', () => {
+  it('find in the log why a start failed', () => {
     const [line, ...others] = part('== cause', '== corrected').trim().split('\n');
     expect(line).toMatch(/^firsthand: PORT \(or --port\) must be a whole number/);
     expect(others).toEqual([]);
   });
 
-  it('restores what there was when the backup was made: beside the database, and in its place', () => {
+  it('restore a backup, next to the database and in its place', () => {
     expect(part('== seen', '== copied')).toMatch(/After the backup/);
-    expect(part('drill/firsthand.db is now the backup', '/firsthand.db is now the backup')).toMatch(/ shop\.example /);
+    expect(part('drill/firsthand.db from ', '/firsthand.db from ')).toMatch(/ shop\.example /);
     expect(part('== restored', '== read')).toMatch(/Signed up/);
     expect(part('== restored', '== read')).not.toMatch(/After the backup/);
   });
 
-  it('restores a copy on another machine, and sets it up again', () => {
-    expect(part('== lost', '== recovered')).toMatch(/is now the backup/);
+  it('restore a copy on another machine, and set it up again', () => {
+    expect(part('== lost', '== recovered')).toMatch(/^Restored \S+ from /m);
     expect(part('== lost', '== recovered')).toMatch(/^200$/m);
     expect(part('== lost', '== recovered')).toMatch(/^https:\/\/firsthand\.shop\.example\/s\/console\/join#code=/m);
     expect(part('== recovered', '== found')).toMatch(/Signed up/);
   });
 
-  it('upgrades a running service in one line, and goes back, with settings and data', () => {
+  it('upgrade a running service in one line, and downgrade it, with settings and data', () => {
     expect(part('== upgraded', '== continues')).toMatch(/Signed up/);
     expect(printed.match(/== version \S+/g)).toEqual(['== version 0.1.0', '== version 0.1.1', '== version 0.1.0']);
     expect(part('== back', '== purged')).toMatch(/Signed up[\s\S]*\n1\n/);
@@ -205,7 +208,7 @@ describe('the guides for operators', () => {
     expect(log).not.toMatch(/Configuration file/);
   });
 
-  it('removes all but the newest seven copies on another machine', async () => {
+  it('remove all but the newest seven copies on another machine', async () => {
     const home = temporaryFolder();
     mkdirSync(join(home, 'firsthand'));
     for (let day = 10; day < 20; day += 1) {
@@ -230,11 +233,11 @@ describe('the guides for operators', () => {
     expect(left).toHaveLength(14);
   });
 
-  it('leaves the data when it is purged', () => {
+  it('purge the package without its data', () => {
     expect(printed.split('== purged')[1]).toMatch(/backups\nfirsthand\.db/);
   });
 
-  it('shows metrics, and says what to do at each alarm', () => {
+  it('show metrics, and what to do for each alert', () => {
     expect(printed).toMatch(/^firsthand_backup_age_seconds \d/m);
     const rules = readFileSync(new URL('../../deploy/metrics/alerts.yml', import.meta.url), 'utf8');
     const guide = readFileSync(new URL('../../../docs/run-it.md', import.meta.url), 'utf8');

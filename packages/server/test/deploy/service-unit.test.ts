@@ -1,4 +1,4 @@
-/** The systemd unit: systemd takes it, and its filter lets every system call through that the server makes. */
+/** The systemd unit is valid, and its filter allows every system call that the server makes. */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,11 +15,11 @@ const packages = fileURLToPath(new URL('../../../', import.meta.url));
 const deployFile = (name: string) => readFileSync(new URL(`../../deploy/${name}`, import.meta.url), 'utf8');
 const text = deployFile('firsthand.service');
 
-/** How often the server is started again at most, until a stop is in time. */
+/** The maximum number of restarts until a shutdown completes in time. */
 const maxStops = 20;
 
-/** The unit with this machine's paths, in a folder of its own. */
-const unitHere = (): string => {
+/** Writes the unit with this machine's paths to a temporary folder. Returns its path. */
+const writeUnit = (): string => {
   const file = join(temporaryFolder(), 'firsthand.service');
   const execStart = toExecStart([
     process.execPath,
@@ -32,37 +32,37 @@ const unitHere = (): string => {
   return file;
 };
 
-/** The values of a setting, one for each line. */
+/** The values of a setting, one per line of the unit. */
 const valuesOf = (name: string, unit = text): string[] =>
   [...unit.matchAll(new RegExp(`^${name}=(.*)$`, 'gm'))].map(([, value]) => value as string);
 
-/** The system calls of a filter set such as @system-service. */
-const callsIn = (set: string): string[] =>
+/** The system calls of a filter set, such as @system-service. */
+const listSystemCalls = (set: string): string[] =>
   execFileSync('systemd-analyze', ['syscall-filter', '--no-pager', set], { encoding: 'utf8' })
     .split('\n')
     .slice(1)
     .map((line) => line.trim())
     .filter((line) => line !== '' && !line.startsWith('#'))
-    .flatMap((line) => (line.startsWith('@') ? callsIn(line) : [line]));
+    .flatMap((line) => (line.startsWith('@') ? listSystemCalls(line) : [line]));
 
 describe('the systemd unit', () => {
-  it('is taken by systemd without a word', async () => {
-    const { code, stdout, stderr } = await start('systemd-analyze', ['verify', '--man=no', unitHere()], {}).ended;
+  it('passes systemd-analyze verify without a warning', async () => {
+    const { code, stdout, stderr } = await start('systemd-analyze', ['verify', '--man=no', writeUnit()], {}).ended;
     expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: '', stderr: '' });
   });
 
-  it('exposes little, by systemd’s own measure', async () => {
-    // In tenths, of 10 for a unit that restricts nothing.
-    const args = ['security', '--no-pager', '--offline=true', '--threshold=20', unitHere()];
+  it('has a low exposure level by systemd’s own measure', async () => {
+    // The threshold is in tenths; a unit without restrictions has a level of 10.
+    const args = ['security', '--no-pager', '--offline=true', '--threshold=20', writeUnit()];
     const { code, stdout } = await start('systemd-analyze', args, {}).ended;
     expect([code, stdout]).toEqual([0, expect.stringContaining('Overall exposure level')]);
   });
 
-  it('has an environment file with valid settings, which systemd reads as the server does', async () => {
+  it('has an environment file with valid settings, which systemd reads in the same way as the server', async () => {
     const file = deployFile('firsthand.env');
-    const read = parseEnvironmentFile(file, 'firsthand.env');
-    expect(readConfig(read)).toMatchObject({ basePath: '/s/', trustProxy: ['127.0.0.1'], backupKeep: 7 });
-    expect(findMisspelledSettings(read)).toEqual([]);
+    const settings = parseEnvironmentFile(file, 'firsthand.env');
+    expect(readConfig(settings)).toMatchObject({ basePath: '/s/', trustProxy: ['127.0.0.1'], backupKeep: 7 });
+    expect(findMisspelledSettings(settings)).toEqual([]);
     const folder = join(temporaryFolder(), 'environment.d');
     mkdirSync(folder);
     const values = {
@@ -79,12 +79,12 @@ describe('the systemd unit', () => {
     expect(bySystemd).toMatchObject(parseEnvironmentFile(setInEnvironmentFile(file, values), 'firsthand.env'));
   });
 
-  it('lets every system call through that serving, storing, reading, reporting and stopping make', async () => {
+  it('allows every system call that serving, storing, reading, reporting and stopping make', async () => {
     const [allowedSet = '', refusedSet = ''] = valuesOf('SystemCallFilter');
     expect([allowedSet, refusedSet]).toEqual(['@system-service @pkey', '~@privileged']);
-    const refused = new Set(callsIn(refusedSet.slice(1)));
-    const allowed = new Set(
-      [...`${allowedSet} @default`.split(' ').flatMap(callsIn)].filter((call) => !refused.has(call)),
+    const refusedCalls = new Set(listSystemCalls(refusedSet.slice(1)));
+    const allowedCalls = new Set(
+      [...`${allowedSet} @default`.split(' ').flatMap(listSystemCalls)].filter((call) => !refusedCalls.has(call)),
     );
 
     const folder = temporaryFolder();
@@ -94,8 +94,8 @@ describe('the systemd unit', () => {
       LOG_LEVEL: 'info',
       PORT: '0',
     };
-    let traced = '';
-    /** Serves under strace until `use` is done, and stops. */
+    let traceText = '';
+    /** Serves under strace until `use` is done, then stops the server. */
     const serve = async (use: (url: string) => Promise<unknown>): Promise<void> => {
       const trace = join(temporaryFolder(), 'calls');
       const command = [process.execPath, 'server/bin/firsthand.js', 'serve'];
@@ -103,13 +103,13 @@ describe('the systemd unit', () => {
       onTestFinished(() => void running.child.kill('SIGKILL'));
       const [, url = ''] = await running.says(/"address":"([^"]+)"/);
       await use(url);
-      // strace passes no signal on: the server is the process that it began with.
+      // strace forwards no signals; the first process of its log is the server.
       const [pid] = readFileSync(trace, 'utf8').split(' ', 1);
       process.kill(Number(pid), 'SIGTERM');
       const { code, stderr } = await running.ended;
-      // strace makes it slow: a stop may be given up after five seconds, and for no other reason.
-      expect(code).toBe(stderr.includes('the stop took too long') ? 1 : 0);
-      traced += readFileSync(trace, 'utf8');
+      // Under strace, the shutdown may time out after five seconds; nothing else may fail.
+      expect(code).toBe(stderr.includes('the shutdown took too long') ? 1 : 0);
+      traceText += readFileSync(trace, 'utf8');
     };
     const userUUID = 'a-visitor-of-a-service';
     let token = '';
@@ -128,34 +128,33 @@ describe('the systemd unit', () => {
       await page.createContact({ userUUID, contactEmailaddress: 'ann@shop.example', contactProfileID: 'customer' });
       const api = createClient({ url, token });
       expect((await api.getEvent({ userUUID, limit: 1_000 })).event).toHaveLength(1_000);
-      // So many that files of reports are worth writing.
+      // Enough events that the report process writes files.
       for (let nth = 0; nth < 10; nth++)
         await api.logEvents({ event: Array.from({ length: 1_000 }, () => ({ eventID: 1, userUUID })) });
       await report(url);
     });
-    // Names without a folder are those of the process of reports, whose current folder is that of its files. The files are written at the
-    // stop. A stop that was given up has not written them.
+    // Relative names are files of the report process, which writes them at shutdown, unless the shutdown timed out.
     const manifest = '1/manifest.json.new';
-    for (let nth = 0; nth < maxStops && !traced.includes(`"${manifest}", O_WRONLY`); nth++) await serve(report);
+    for (let nth = 0; nth < maxStops && !traceText.includes(`"${manifest}", O_WRONLY`); nth++) await serve(report);
 
-    const found = (pattern: RegExp): string[] => [
-      ...new Set([...traced.matchAll(pattern)].map(([, one]) => one as string)),
+    const findAll = (pattern: RegExp): string[] => [
+      ...new Set([...traceText.matchAll(pattern)].map(([, one]) => one as string)),
     ];
-    const made = found(/^\d+ +(\w+)\(/gm);
-    expect(made.length).toBeGreaterThan(40);
-    // SQLite gives files to their owner where it runs as root, which a service does not.
-    expect(made.filter((call) => !allowed.has(call) && call !== 'fchown')).toEqual([]);
-    const families = found(/ socket\((AF_\w+)/g);
+    const calls = findAll(/^\d+ +(\w+)\(/gm);
+    expect(calls.length).toBeGreaterThan(40);
+    // SQLite calls fchown only as root, and the service does not run as root.
+    expect(calls.filter((call) => !allowedCalls.has(call) && call !== 'fchown')).toEqual([]);
+    const families = findAll(/ socket\((AF_\w+)/g);
     const allowedFamilies = valuesOf('RestrictAddressFamilies').flatMap((line) => line.split(' '));
     expect(families.length).toBeGreaterThan(0);
     expect(families.filter((family) => !allowedFamilies.includes(family))).toEqual([]);
-    // ProtectSystem=strict: only the StateDirectory, and devices, can be written.
-    const written = found(/ openat\(\w+, "([^"]+)", O_(?:RDWR|WRONLY)/g);
-    expect(written).toContain(`${folder}/data.db`);
-    expect(written).toContain(manifest);
-    // The process of reports raises its own score, which every process may.
+    // ProtectSystem=strict: only the StateDirectory and devices are writable.
+    const writtenFiles = findAll(/ openat\(\w+, "([^"]+)", O_(?:RDWR|WRONLY)/g);
+    expect(writtenFiles).toContain(`${folder}/data.db`);
+    expect(writtenFiles).toContain(manifest);
+    // The report process raises its own OOM score, which any process may do.
     const isElsewhere = (path: string) =>
       path.startsWith('/') && !path.startsWith(folder) && !/^\/dev\/|^\/proc\/self\/oom_score_adj$/.test(path);
-    expect(written.filter(isElsewhere)).toEqual([]);
+    expect(writtenFiles.filter(isElsewhere)).toEqual([]);
   });
 });

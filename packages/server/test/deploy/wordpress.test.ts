@@ -1,4 +1,7 @@
-/** Follows packages/docs/wordpress.md: its plugin runs in WordPress, on PHP's own web server, and Chromium visits the site. */
+/**
+ * Follows packages/docs/wordpress.md: the plugin runs in WordPress on PHP's built-in web server, and Chromium visits
+ * the site.
+ */
 import { copyFileSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,12 +13,12 @@ import { freePort } from '../tools/ports.ts';
 const wordpress = process.env.WORDPRESS_PATH ?? '/usr/share/wordpress';
 const here = fileURLToPath(new URL('wordpress/', import.meta.url));
 
-/** WordPress with the guide's plugin, and its block on the page. Returns its address. */
+/** Starts WordPress with the guide's plugin and block. Returns its URL. */
 const serveWordPress = async (site: GuideSite): Promise<string> => {
   const folder = temporaryFolder();
   const content = join(folder, 'wp-content');
   const [theme, plugins] = [join(content, 'themes/shop'), join(content, 'mu-plugins')];
-  for (const made of [theme, plugins]) mkdirSync(made, { recursive: true });
+  for (const subfolder of [theme, plugins]) mkdirSync(subfolder, { recursive: true });
   for (const name of ['wp-admin', 'wp-includes', 'wp-settings.php'])
     symlinkSync(join(wordpress, name), join(folder, name));
   copyFileSync(join(here, 'index.php'), join(folder, 'index.php'));
@@ -38,7 +41,7 @@ const serveWordPress = async (site: GuideSite): Promise<string> => {
 };
 
 describeGuide('wordpress.md', () => {
-  test('logs page views and clicks, and knows who has signed in', async () => {
+  test('logs page views and clicks, and links signed-in visitors to their contacts', async () => {
     const site = await openGuideSite('wordpress.md');
     const url = await serveWordPress(site);
     const page = await site.open(url);
@@ -52,8 +55,8 @@ describeGuide('wordpress.md', () => {
     await site.expectPrinted(1);
     const { contact } = await site.api.searchContact({ contactEmailaddress: 'ann@shop.example' });
     const contactUUID = contact[0]?.contactUUID as string;
-    const owned = (await site.api.getEvent({ contactUUID })).event.map(({ eventUUID }) => eventUUID);
-    expect(owned).toEqual(expect.arrayContaining(event.map(({ eventUUID }) => eventUUID)));
+    const ownedUUIDs = (await site.api.getEvent({ contactUUID })).event.map(({ eventUUID }) => eventUUID);
+    expect(ownedUUIDs).toEqual(expect.arrayContaining(event.map(({ eventUUID }) => eventUUID)));
     const { link } = await site.api.getContact({ contactUUID, include: 'link' });
     expect(link).toMatchObject([{ verified: true }]);
   });

@@ -32,8 +32,8 @@ const backupsIn = (backups: string): string[] => {
 };
 
 /**
- * Backs up under load every ten seconds, erases a contact after the second backup has begun, kills the server, and restores the
- * newest backup in another folder.
+ * Backs up every ten seconds under load, erases a contact after the second backup, kills the server, and restores the
+ * newest backup into another folder.
  */
 const drill = async (nth: number) => {
   const path = join(folder, `${nth}.db`);
@@ -53,12 +53,12 @@ const drill = async (nth: number) => {
   const { contactUUID: ben } = await create('ben');
   const ledger = createLedger(8);
   const load = ledger.send(served.url, token);
-  // What is acknowledged less than ten seconds after the first backup was so before the second one begins.
+  // Backups are ten seconds apart: everything acknowledged up to here precedes the second one.
   while (backupsIn(backups).length < 1) await wait(20);
   await wait(8_000);
   const acknowledged = new Set(ledger.acknowledged);
   while (backupsIn(backups).length < 2) await wait(20);
-  // After the backup that is restored.
+  // The restored backup is older than this erasure.
   await client.eraseContact({ contactUUID: ann });
   served.process.kill('SIGKILL');
   await served.ended;
@@ -66,7 +66,7 @@ const drill = async (nth: number) => {
 
   const newest = join(backups, backupsIn(backups).sort().at(-1) as string);
   const elsewhere = join(folder, `restored-${nth}`, 'firsthand.db');
-  // The record of the lost machine is all that knows of the erasure.
+  // Only the lost machine's erasure record has this erasure.
   copyFileSync(`${path}-erased`, `${newest}-erased`);
   await restoreStore(`sqlite:${elsewhere}`, newest);
   const restored = await startServed(elsewhere, port);
@@ -81,33 +81,33 @@ const drill = async (nth: number) => {
   return { lost, twice, erased, ben: contact.contactEmailaddress, acknowledged: acknowledged.size };
 };
 
-test(`a backup made under load is restored elsewhere: nothing lost, and nobody back who was erased, ${drills} times`, async (context) => {
+test(`restores a backup made under load elsewhere without losing events or reviving erased contacts, ${drills} times`, async (context) => {
   let acknowledged = 0;
   for (let nth = 0; nth < drills; nth += 1) {
-    const found = await drill(nth);
-    expect(found).toMatchObject({ lost: 0, twice: 0, erased: 'erased_contact', ben: 'ben@shop.example' });
-    acknowledged += found.acknowledged;
+    const result = await drill(nth);
+    expect(result).toMatchObject({ lost: 0, twice: 0, erased: 'erased_contact', ben: 'ben@shop.example' });
+    acknowledged += result.acknowledged;
   }
   expect(acknowledged).toBeGreaterThan(0);
   report(context, {
-    fault: 'machine lost, the newest scheduled backup restored elsewhere',
+    fault: 'machine lost, newest scheduled backup restored elsewhere',
     count: `${drills} drills under load`,
-    result: `${acknowledged} events acknowledged before a backup began: 0 lost; erased contacts that came back: 0`,
+    result: `${acknowledged} events acknowledged before a backup began: 0 lost; 0 erased contacts revived`,
     weakened: '—',
   });
 });
 
 const bin = fileURLToPath(new URL('../../bin/firsthand.js', import.meta.url));
 
-/** A module that kills the process that imports it when a file is to get its name, which it then doesn't get. */
-const killing = `data:text/javascript,${encodeURIComponent(`
+/** A module that kills its process when a finished file is about to get its name, by linkSync. */
+const killAtLink = `data:text/javascript,${encodeURIComponent(`
   import fs from 'node:fs';
   import { syncBuiltinESMExports } from 'node:module';
   fs.linkSync = () => process.kill(process.pid, 'SIGKILL');
   syncBuiltinESMExports();
 `)}`;
 
-test('what a backup leaves that is killed with its machine is removed by the next server, which makes a backup', async () => {
+test('removes the draft of an interrupted backup at the next start, and makes a backup', async () => {
   const path = join(folder, 'killed.db');
   const backups = join(folder, 'backups-killed');
   mkdirSync(backups);
@@ -116,7 +116,7 @@ test('what a backup leaves that is killed with its machine is removed by the nex
   const drafts = () => readdirSync(backups).filter((name) => name.endsWith('.new'));
   const env = {
     ...process.env,
-    NODE_OPTIONS: `--import=${killing}`,
+    NODE_OPTIONS: `--import=${killAtLink}`,
     DATABASE_URL: `sqlite:${path}`,
     BACKUP_DIR: backups,
   };

@@ -6,7 +6,7 @@ import Database from '../../src/store/sqlite/database/better-sqlite3.ts';
 import { createRandom, times } from '../tools/counts.ts';
 import { freePort } from '../tools/ports.ts';
 import { report } from '../tools/report.ts';
-import { EndedEarly, makeAccount, startServed, stopServed } from '../tools/served.ts';
+import { EarlyExitError, makeAccount, startServed, stopServed } from '../tools/served.ts';
 import { changeServer } from '../tools/weakened.ts';
 import { replacingForeignFiles, withoutChecksums } from '../weaknesses/store.ts';
 import { createLedger, readEverything } from './tools/ledger.ts';
@@ -14,9 +14,9 @@ import { createLedger, readEverything } from './tools/ledger.ts';
 const mutations = times({ quick: 16, full: 500 });
 
 let folder: string;
-let good: Buffer;
+let validFile: Buffer;
 let token: string;
-let known: ReadonlySet<string>;
+let acknowledged: ReadonlySet<string>;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'firsthand-bad-'));
   const path = join(folder, 'good.db');
@@ -24,18 +24,18 @@ beforeAll(async () => {
   const served = await startServed(path, await freePort());
   const ledger = createLedger(0);
   for (let sent = 0; sent < 300; sent += 1) await ledger.sendOne(served.url, token);
-  known = ledger.acknowledged;
+  acknowledged = ledger.acknowledged;
   await stopServed(served);
-  good = readFileSync(path);
+  validFile = readFileSync(path);
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
 const random = createRandom(815);
-const below = (most: number) => Math.floor(random() * most);
+const below = (limit: number) => Math.floor(random() * limit);
 
-/** One of the ways in which files go bad. */
+/** Damages a copy of the file in a random way. */
 const damage = (): { how: string; bytes: Buffer } => {
-  const bytes = Buffer.from(good);
+  const bytes = Buffer.from(validFile);
   const kind = below(5);
   if (kind === 0) return { how: 'cut off', bytes: bytes.subarray(0, 1 + below(bytes.length - 1)) };
   if (kind === 1) {
@@ -53,45 +53,45 @@ const damage = (): { how: string; bytes: Buffer } => {
   return { how: 'a page of noise', bytes };
 };
 
-type Outcome = 'refused at the start' | 'refused when asked' | 'served whole' | 'served changed';
+type Outcome = 'refused at startup' | 'reads refused' | 'served intact' | 'served altered';
 
-interface Found {
+interface Result {
   readonly outcome: Outcome;
-  /** What was there was overwritten by something new and empty. */
-  readonly afresh: boolean;
+  /** The file was overwritten by a new, empty database. */
+  readonly isReplaced: boolean;
 }
 
 let cases = 0;
-const serveBad = async (bytes: Buffer, main?: string): Promise<Found> => {
+const serveBad = async (bytes: Buffer, main?: string): Promise<Result> => {
   const home = join(folder, `case-${cases++}`);
   mkdirSync(home);
   const path = join(home, 'firsthand.db');
   writeFileSync(path, bytes);
   try {
     const served = await startServed(path, await freePort(), { main });
-    const held = await readEverything(served.url, token).catch((error: Error) => error);
+    const heldKeys = await readEverything(served.url, token).catch((error: Error) => error);
     await stopServed(served);
-    const afresh = isAfresh(bytes, path);
-    if (held instanceof Error) return { outcome: 'refused when asked', afresh };
-    const whole = held.length === known.size && held.every((key) => known.has(key));
-    return { outcome: whole ? 'served whole' : 'served changed', afresh };
+    const isReplaced = wasReplaced(bytes, path);
+    if (heldKeys instanceof Error) return { outcome: 'reads refused', isReplaced };
+    const whole = heldKeys.length === acknowledged.size && heldKeys.every((key) => acknowledged.has(key));
+    return { outcome: whole ? 'served intact' : 'served altered', isReplaced };
   } catch (refusal) {
-    if (!(refusal instanceof EndedEarly)) throw refusal;
-    // Somebody else has taken the port that was free.
-    if (refusal.complaints.includes('listens there already')) return await serveBad(bytes, main);
-    // 1: it would not begin. 70: what it found when it had begun is nothing to go on with.
+    if (!(refusal instanceof EarlyExitError)) throw refusal;
+    // Another process took the port in the meantime.
+    if (refusal.complaints.includes('is already listening there')) return await serveBad(bytes, main);
+    // 1: refused to start. 70: started, then found damage that it can't serve.
     expect([1, 70], refusal.complaints).toContain(refusal.exitCode);
-    expect(refusal.complaints).toMatch(/firsthand\.db|the store has failed/);
+    expect(refusal.complaints).toMatch(/firsthand\.db|the store failed/);
     expect(refusal.complaints).not.toMatch(/^ {4}at /m);
-    return { outcome: 'refused at the start', afresh: readFileSync(path).length < bytes.length };
+    return { outcome: 'refused at startup', isReplaced: readFileSync(path).length < bytes.length };
   } finally {
     rmSync(home, { recursive: true });
   }
 };
 
-/** What held events of ours holds none of them any more; what held none is a database now, with nothing in it. */
-const isAfresh = (before: Buffer, path: string): boolean => {
-  const events = [...known]
+/** Whether a file with events lost all of them, or a file without events became an empty database. */
+const wasReplaced = (before: Buffer, path: string): boolean => {
+  const events = [...acknowledged]
     .map((key) => key.slice(key.indexOf(' ') + 1))
     .filter((eventUUID) => before.includes(eventUUID));
   if (events.length === 0) return isEmpty(path);
@@ -99,7 +99,7 @@ const isAfresh = (before: Buffer, path: string): boolean => {
   return !events.some((eventUUID) => after.includes(eventUUID));
 };
 
-/** Has neither events nor tokens. */
+/** Whether the file is a database without events and tokens. */
 const isEmpty = (path: string): boolean => {
   const db = new Database(path, { readonly: true });
   try {
@@ -111,53 +111,53 @@ const isEmpty = (path: string): boolean => {
   }
 };
 
-/** An event has another eventUUID than the one that was sent, and nothing else is wrong. */
-const withAnotherEvent = (): Buffer => {
-  const bytes = Buffer.from(good);
+/** Changes one character of one stored eventUUID; the file is otherwise valid. */
+const changeEventUUID = (): Buffer => {
+  const bytes = Buffer.from(validFile);
   const before = '"eventUUID":["';
   const place = bytes.indexOf(before);
   expect(place).toBeGreaterThan(0);
   return bytes.fill('X', place + before.length, place + before.length + 1);
 };
 
-test(`refuses a damaged file or serves it as it was, and never begins afresh, through ${mutations} damages`, async (context) => {
+test(`refuses a damaged file or serves it intact, and never replaces it with an empty one, ${mutations} times`, async (context) => {
   const outcomes = new Map<string, number>();
   for (let nth = 0; nth < mutations; nth += 1) {
     const { how, bytes } = damage();
-    const { outcome, afresh } = await serveBad(bytes);
-    expect(afresh, how).toBe(false);
-    expect(outcome, `${how}, damage ${nth}`).not.toBe('served changed');
+    const { outcome, isReplaced } = await serveBad(bytes);
+    expect(isReplaced, how).toBe(false);
+    expect(outcome, `${how}, damage ${nth}`).not.toBe('served altered');
     outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
   }
-  const cut = good.subarray(0, 50);
+  const cut = validFile.subarray(0, 50);
   const weakened = await serveBad(cut, changeServer(folder, 'afresh', replacingForeignFiles));
-  expect(weakened.afresh).toBe(true);
-  expect((await serveBad(withAnotherEvent())).outcome).not.toBe('served changed');
-  const believed = await serveBad(withAnotherEvent(), changeServer(folder, 'believing', withoutChecksums));
-  expect(believed.outcome).toBe('served changed');
+  expect(weakened.isReplaced).toBe(true);
+  expect((await serveBad(changeEventUUID())).outcome).not.toBe('served altered');
+  const unchecked = await serveBad(changeEventUUID(), changeServer(folder, 'believing', withoutChecksums));
+  expect(unchecked.outcome).toBe('served altered');
   report(context, {
     fault: 'bad file',
     count: `${mutations} mutations and truncations`,
-    result: `never begun afresh; ${[...outcomes].map(([outcome, count]) => `${outcome} ${count}`).join(', ')}`,
-    weakened: 'starts afresh over what it cannot read: found out; asks for no checksum: served changed',
+    result: `never replaced by an empty database; ${[...outcomes].map(([outcome, count]) => `${outcome} ${count}`).join(', ')}`,
+    weakened: 'replaces a file that it cannot read: detected; compares no checksums: served altered',
   });
 });
 
-describe('refuses, and leaves as it is,', () => {
+describe('the server', () => {
   const foreign: Record<string, (path: string) => void> = {
     'an empty file': (path) => writeFileSync(path, ''),
-    'a text': (path) => writeFileSync(path, 'Dear diary, '.repeat(1_000)),
+    'a text file': (path) => writeFileSync(path, 'Dear diary, '.repeat(1_000)),
     'another program’s database': (path) => {
       const db = new Database(path);
       db.exec('CREATE TABLE diary (entry TEXT); INSERT INTO diary VALUES (1)');
       db.close();
     },
-    'the beginning of a database': (path) => writeFileSync(path, good.subarray(0, 1_000)),
+    'a truncated database': (path) => writeFileSync(path, validFile.subarray(0, 1_000)),
   };
-  for (const [name, make] of Object.entries(foreign)) {
-    test(name, async () => {
+  for (const [name, write] of Object.entries(foreign)) {
+    test(`refuses ${name} and leaves it unchanged`, async () => {
       const path = join(folder, `foreign-${cases++}.db`);
-      make(path);
+      write(path);
       const before = join(folder, 'before');
       copyFileSync(path, before);
       const start = startServed(path, await freePort());

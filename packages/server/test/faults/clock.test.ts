@@ -13,7 +13,7 @@ import { createLedger, judge, readEverything } from './tools/ledger.ts';
 
 const tours = times({ quick: 1, full: 20 });
 
-/** libfaketime tells a process another time of day, and leaves its monotonic clock alone. */
+/** libfaketime changes a process's time of day, but not its monotonic clock. */
 const library = readdirSync('/usr/lib')
   .map((architecture) => `/usr/lib/${architecture}/faketime/libfaketimeMT.so.1`)
   .find((path) => existsSync(path));
@@ -42,7 +42,7 @@ const log = async (url: string, tokenUUID: string, event: object): Promise<Answe
 const tour = async (name: string, main?: string) => {
   const path = join(folder, `${name}.db`);
   const clock = join(folder, `${name}.clock`);
-  // Written whole: the process may look at any moment.
+  // Replaced atomically: the process may read it at any moment.
   const setClock = (time: string) => {
     writeFileSync(`${clock}.new`, `${time}\n`);
     renameSync(`${clock}.new`, clock);
@@ -57,29 +57,29 @@ const tour = async (name: string, main?: string) => {
     DONT_FAKE_MONOTONIC: '1',
     NO_FAKE_STAT: '1',
     RATE_LIMIT: 'user=5/5',
-    // A proxy's 429s are not held for a second.
+    // The server delays a 429 by a second, except to a trusted proxy.
     TRUST_PROXY: '127.0.0.1',
   };
   const served = await startServed(path, await freePort(), { main, env });
   const ledger = createLedger(4);
   const load = ledger.send(served.url, token);
   const numbers = Array.from({ length: 20 }, (_, nth) => nth);
-  const ofRound = (round: number) => {
+  const eventsOf = (round: number) => {
     const nameOf = (nth: number) => `round_${String(round).padStart(2, '0')}_${String(nth).padStart(2, '0')}`;
     return numbers.map((nth) => ({ userUUID: 'the-orderly-visitor', eventUUID: nameOf(nth) }));
   };
-  let forgotten = 0;
+  let missedRepeats = 0;
   let limitsBroken = 0;
   const sent: string[] = [];
   for (const [round, time] of clocks.entries()) {
     setClock(time);
-    for (const event of ofRound(round)) {
+    for (const event of eventsOf(round)) {
       expect((await log(served.url, token, event)).status).toBe(200);
       sent.push(`${event.userUUID} ${event.eventUUID}`);
     }
-    for (const event of ofRound(0)) if (!(await log(served.url, token, event)).duplicate) forgotten += 1;
+    for (const event of eventsOf(0)) if (!(await log(served.url, token, event)).duplicate) missedRepeats += 1;
 
-    // A visitor of this round: a burst is let through, no more, and again after a rest.
+    // A new visitor each round: a burst is let through, then refused, then let through again after a pause.
     const visitor = { userUUID: `visitor-of-the-round-${round}` };
     const visit = async () => (await log(served.url, browserToken, visitor)).status;
     const statuses = new Set<number>();
@@ -87,45 +87,45 @@ const tour = async (name: string, main?: string) => {
     for (let tries = 0; tries < 20 && !statuses.has(429); tries += 1)
       for (const status of await Promise.all(Array.from({ length: 40 }, visit))) statuses.add(status);
     if (!statuses.has(200) || !statuses.has(429)) limitsBroken += 1;
-    let isRested = false;
-    for (let tries = 0; tries < 60 && !isRested; tries += 1) {
+    let isRecovered = false;
+    for (let tries = 0; tries < 60 && !isRecovered; tries += 1) {
       await wait(500);
-      isRested = (await visit()) === 200;
+      isRecovered = (await visit()) === 200;
     }
-    if (!isRested) limitsBroken += 1;
+    if (!isRecovered) limitsBroken += 1;
   }
   await load.stop();
-  const held = await readEverything(served.url, token);
+  const stored = await readEverything(served.url, token);
   const others = [...ledger.endings].filter(([ending]) => ending !== '200');
   const exitCode = await stopServed(served);
-  const orderly = held.filter((key) => key.startsWith('the-orderly-visitor'));
+  const orderly = stored.filter((key) => key.startsWith('the-orderly-visitor'));
   const inOrder = JSON.stringify(orderly) === JSON.stringify(sent);
-  return { ...judge(ledger, held), inOrder, forgotten, limitsBroken, others, exitCode, events: held.length };
+  return { ...judge(ledger, stored), inOrder, missedRepeats, limitsBroken, others, exitCode, events: stored.length };
 };
 
-test(`keeps order, repeats and rate limits while its clock jumps`, async (context) => {
+test('keeps the order of events, detects repeats, and applies rate limits while its clock jumps', async (context) => {
   let events = 0;
-  // Beside ours, because a tour mostly waits.
-  const weakening = tour('weakened', changeServer(folder, 'by-calendar', countingDaysByCalendar));
+  // In parallel, because a tour mostly waits.
+  const weakenedTour = tour('weakened', changeServer(folder, 'by-calendar', countingDaysByCalendar));
   for (let nth = 0; nth < tours; nth += 1) {
-    const found = await tour(`ours-${nth}`);
-    expect(found).toMatchObject({
+    const result = await tour(`ours-${nth}`);
+    expect(result).toMatchObject({
       lost: 0,
       twice: 0,
       inOrder: true,
-      forgotten: 0,
+      missedRepeats: 0,
       limitsBroken: 0,
       others: [],
       exitCode: 0,
     });
-    events += found.events;
+    events += result.events;
   }
-  const weakened = await weakening;
-  expect(weakened.forgotten).toBeGreaterThan(0);
+  const weakened = await weakenedTour;
+  expect(weakened.missedRepeats).toBeGreaterThan(0);
   report(context, {
     fault: 'clock',
     count: `${tours} × ${clocks.length} clocks (± a day, 1970, 1,500 days ahead and back, a week), ${events} events`,
-    result: '0 lost, 0 twice, all in order, 0 repeats forgotten, rate limits hold',
-    weakened: `counts days by the calendar: ${weakened.forgotten} repeats forgotten`,
+    result: '0 lost, 0 twice, all in order, 0 repeats missed, rate limits hold',
+    weakened: `counts days by the calendar: ${weakened.missedRepeats} repeats missed`,
   });
 });

@@ -12,7 +12,7 @@ import { storingRepeats } from '../weaknesses/store.ts';
 import { type Cut, openCuttingProxy } from './tools/cut-connection.ts';
 import { readEverything } from './tools/ledger.ts';
 
-const wanted = times({ quick: 300, full: Number.POSITIVE_INFINITY });
+const cutsPerShape = times({ quick: 300, full: Number.POSITIVE_INFINITY });
 
 let folder: string;
 beforeAll(() => {
@@ -22,7 +22,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 const userUUID = 'user_0000000000000000';
 
-/** Posts on a connection of its own; answers whether the whole answer came. */
+/** Posts on a separate connection. Returns whether the whole response arrived, with status 200. */
 const post = (url: string, path: string, body: object): Promise<boolean> =>
   new Promise((resolve) => {
     const text = JSON.stringify(body);
@@ -31,12 +31,12 @@ const post = (url: string, path: string, body: object): Promise<boolean> =>
       'Content-Length': Buffer.byteLength(text),
       Connection: 'close',
     };
-    const asked = request(`${url}${path}`, { method: 'POST', headers, agent: false }, (response) => {
+    const outgoing = request(`${url}${path}`, { method: 'POST', headers, agent: false }, (response) => {
       response.resume();
       response.once('close', () => resolve(response.complete && response.statusCode === 200));
     });
-    asked.once('error', () => resolve(false));
-    asked.end(text);
+    outgoing.once('error', () => resolve(false));
+    outgoing.end(text);
   });
 
 interface Shape {
@@ -63,8 +63,8 @@ const shapes: readonly Shape[] = [
   },
 ];
 
-/** Cuts a connection for each byte of a request and of its response; the client then sends again until it is answered. */
-const cutEverywhere = async (name: string, most: number, main?: string) => {
+/** Cuts one connection at each byte of a request and of its response; the client retries after each cut. */
+const cutEverywhere = async (name: string, maxCuts: number, main?: string) => {
   const path = join(folder, `${name}.db`);
   const token = await makeAccount(path);
   const port = await freePort();
@@ -76,14 +76,14 @@ const cutEverywhere = async (name: string, most: number, main?: string) => {
   let nth = 0;
   for (const { path: operation, body, eventUUIDs } of shapes) {
     const send = async (url: string) => post(url, operation, body(token, nth));
-    Object.assign(proxy.seen, { request: 0, response: 0 });
+    Object.assign(proxy.largest, { request: 0, response: 0 });
     expect(await send(proxy.url)).toBe(true);
     expected.push(...eventUUIDs(nth));
-    const { seen } = proxy;
+    const { largest } = proxy;
     const all = (['request', 'response'] as const).flatMap((of) =>
-      Array.from({ length: seen[of] }, (_, after): Cut => ({ of, after })),
+      Array.from({ length: largest[of] }, (_, after): Cut => ({ of, after })),
     );
-    for (const cut of spread(all, most)) {
+    for (const cut of spread(all, maxCuts)) {
       nth += 1;
       cuts += 1;
       proxy.cut = cut;
@@ -94,23 +94,23 @@ const cutEverywhere = async (name: string, most: number, main?: string) => {
     }
     nth += 1;
   }
-  const held = await readEverything(served.url, token);
+  const stored = await readEverything(served.url, token);
   proxy.close();
   await stopServed(served);
-  const keys = new Set(held);
+  const keys = new Set(stored);
   const lost = expected.filter((eventUUID) => !keys.has(`${userUUID} ${eventUUID}`)).length;
-  return { cuts, broken, lost, twice: held.length - keys.size };
+  return { cuts, broken, lost, twice: stored.length - keys.size };
 };
 
-test('a client that sends again after its connection was cut has its events kept exactly once', async (context) => {
-  const found = await cutEverywhere('ours', wanted);
-  expect(found).toEqual({ cuts: found.cuts, broken: found.cuts, lost: 0, twice: 0 });
+test('stores events exactly once when a client retries after its connection was cut', async (context) => {
+  const result = await cutEverywhere('ours', cutsPerShape);
+  expect(result).toEqual({ cuts: result.cuts, broken: result.cuts, lost: 0, twice: 0 });
   const weakened = await cutEverywhere('weakened', 60, changeServer(folder, 'forgetful', storingRepeats));
   expect(weakened.twice).toBeGreaterThan(0);
   report(context, {
     fault: 'connection cut',
-    count: `${found.cuts} cuts, ${wanted === Number.POSITIVE_INFINITY ? 'one at every byte' : 'spread over the bytes'} of a request and its response, single and batch`,
-    result: '0 lost, 0 twice after the client has sent again',
-    weakened: `does not know what was sent before: ${weakened.twice} twice`,
+    count: `${result.cuts} cuts, ${cutsPerShape === Number.POSITIVE_INFINITY ? 'one at every byte' : 'spread over the bytes'} of a request and its response, single event and batch`,
+    result: '0 lost, 0 twice after the client retried',
+    weakened: `does not detect repeats: ${weakened.twice} twice`,
   });
 });

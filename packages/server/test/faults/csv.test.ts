@@ -1,4 +1,4 @@
-// CSV files of a running server: complete with 100,000 people, and visibly broken when they are not.
+// CSV downloads: complete for 100,000 people, and visibly broken if they end early.
 import { createClient } from '@firsthand/client';
 import { expect, onTestFinished, test } from 'vitest';
 import { temporaryDatabase } from '../fixtures/command.ts';
@@ -13,7 +13,7 @@ const open = async () => {
   return { url, token, client: createClient({ url, token }) };
 };
 
-test('a CSV file has each of 100,000 people once, as many as the report counts', async () => {
+test('lists each of 100,000 people once in a CSV file, as many as the report counts', async () => {
   const { client } = await open();
   for (let from = 0; from < people; from += perBatch)
     await client.logEvents({
@@ -33,7 +33,7 @@ test('a CSV file has each of 100,000 people once, as many as the report counts',
   expect(new Set(rows.map((row) => row.split(',')[column])).size).toBe(people);
 });
 
-test('the connection breaks when the token is revoked before the last page', async () => {
+test('breaks the connection when the token is revoked before the last page', async () => {
   const { url, client } = await open();
   const contact = (nth: number) => ({
     contactProfileID: 'customer',
@@ -44,7 +44,7 @@ test('the connection breaks when the token is revoked before the last page', asy
   for (let from = 0; from < 20 * perBatch; from += perBatch)
     await client.createContacts({ contact: Array.from({ length: perBatch }, (_, nth) => contact(from + nth)) });
   const { tokenID, tokenUUID: token } = await client.createToken({ tokenKind: 'viewer' });
-  // More than the sockets hold: the last pages are not read before the client reads on.
+  // More than fits in the socket buffers: the server reads the last pages only when the client continues.
   const reader = (await createClient({ url, token }).csv('searchContact', {})).getReader();
   await reader.read();
   await client.revokeToken({ tokenID });

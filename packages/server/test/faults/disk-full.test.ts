@@ -14,7 +14,7 @@ import { ignoringFailedCommits } from '../weaknesses/store.ts';
 import { createLedger, judge, readEverything } from './tools/ledger.ts';
 
 const fillings = times({ quick: 3, full: 50 });
-/** Each time some more events are kept. */
+/** Each filling leaves a few more stored events on the disk. */
 const diskMebibytes = 24 + 8 * fillings;
 
 let folder: string;
@@ -37,7 +37,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true });
 });
 
-/** Takes all the room that there is but for about `leave` bytes; answers how to give it back. */
+/** Fills the disk except for about `leave` bytes. Returns a function that frees the space. */
 const fill = (disk: string, leave: number) => {
   const filler = openSync(join(disk, 'filler'), 'w');
   const block = Buffer.alloc(65_536);
@@ -46,7 +46,7 @@ const fill = (disk: string, leave: number) => {
       writeSync(filler, block);
     }
   } catch (error) {
-    // The server has taken some meanwhile.
+    // The server used some of the space in the meantime.
     if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
   }
   return () => {
@@ -55,14 +55,14 @@ const fill = (disk: string, leave: number) => {
   };
 };
 
-/** Fills the disk under a server and makes room again; how long until it keeps events again? */
-const fillAgainAndAgain = async (disk: string, count: number, main?: string) => {
+/** Fills the disk under a running server and frees it again, `count` times. */
+const fillRepeatedly = async (disk: string, count: number, main?: string) => {
   const path = join(disk, 'firsthand.db');
   const token = await makeAccount(path);
   const began = performance.now();
   const served = await startServed(path, await freePort(), { main, env: { LOG_LEVEL: 'info' } });
   const ledger = createLedger(8);
-  const resumed: number[] = [];
+  const resumeMilliseconds: number[] = [];
   let refusedReads = 0;
   let fullButReady = 0;
   const isReady = async () => {
@@ -73,7 +73,7 @@ const fillAgainAndAgain = async (disk: string, count: number, main?: string) => 
   for (let filling = 0; filling < count; filling += 1) {
     const load = ledger.send(served.url, token);
     await wait(100);
-    const makeRoom = fill(disk, Math.floor(Math.random() * 300_000));
+    const freeSpace = fill(disk, Math.floor(Math.random() * 300_000));
     const refusals = () => ledger.endings.get('503') ?? 0;
     const before = refusals();
     for (let round = 0; round < 300 && refusals() < before + 50; round += 1) {
@@ -84,22 +84,22 @@ const fillAgainAndAgain = async (disk: string, count: number, main?: string) => 
       await read.arrayBuffer();
       if (read.status !== 200) refusedReads += 1;
     }
-    // The write-ahead log may have room of its own. While it stores events, the server is ready, and rightly so.
-    const keptWhileFull = ledger.acknowledged.size;
-    let isFound = false;
-    for (let round = 0; round < 300 && !isFound; round += 1) {
-      isFound = !(await isReady());
-      if (!isFound) await wait(10);
+    // The write-ahead log may have free space inside: while the server still stores events, it is rightly ready.
+    const storedWhileFull = ledger.acknowledged.size;
+    let isUnready = false;
+    for (let round = 0; round < 300 && !isUnready; round += 1) {
+      isUnready = !(await isReady());
+      if (!isUnready) await wait(10);
     }
-    if (!isFound && ledger.acknowledged.size === keptWhileFull) fullButReady += 1;
-    makeRoom();
+    if (!isUnready && ledger.acknowledged.size === storedWhileFull) fullButReady += 1;
+    freeSpace();
     const started = performance.now();
-    const kept = ledger.acknowledged.size;
-    while (ledger.acknowledged.size === kept) {
-      expect(performance.now() - started, 'still keeps nothing').toBeLessThan(60_000);
+    const storedBefore = ledger.acknowledged.size;
+    while (ledger.acknowledged.size === storedBefore) {
+      expect(performance.now() - started, 'still stores nothing').toBeLessThan(60_000);
       await wait(2);
     }
-    resumed.push(performance.now() - started);
+    resumeMilliseconds.push(performance.now() - started);
     expect(await isReady()).toBe(true);
     await load.stop();
   }
@@ -111,38 +111,38 @@ const fillAgainAndAgain = async (disk: string, count: number, main?: string) => 
   const integrity = db.pragma('integrity_check', { simple: true });
   db.close();
   const { withoutRetryAfter, endings } = ledger;
-  const said = served.complaints().match(/.*"code":"SQLITE_FULL".*\n/g) ?? [];
+  const logLines = served.complaints().match(/.*"code":"SQLITE_FULL".*\n/g) ?? [];
   return {
     fullButReady,
-    /** A line a minute and no more. */
-    saidWhy: said.length > 0 && said.length <= 1 + (performance.now() - began) / 60_000,
+    /** At least one line, and at most one a minute. */
+    logsCause: logLines.length > 0 && logLines.length <= 1 + (performance.now() - began) / 60_000,
     lost,
     twice,
     integrity,
     exitCode,
     refusedReads,
     withoutRetryAfter,
-    resumed,
+    resumeMilliseconds,
     refused: endings.get('503') ?? 0,
   };
 };
 
-test(`answers reads while the disk is full, and keeps events again as soon as there is room, ${fillings} times`, async (context) => {
-  const found = await fillAgainAndAgain(mounted[0] as string, fillings);
-  expect(found).toMatchObject({
+test(`serves reads while the disk is full, and stores events again once there is space, ${fillings} times`, async (context) => {
+  const result = await fillRepeatedly(mounted[0] as string, fillings);
+  expect(result).toMatchObject({
     lost: 0,
     twice: 0,
     integrity: 'ok',
     exitCode: 0,
     refusedReads: 0,
     fullButReady: 0,
-    saidWhy: true,
+    logsCause: true,
     withoutRetryAfter: 0,
   });
-  expect(found.refused).toBeGreaterThanOrEqual(fillings * 50);
+  expect(result.refused).toBeGreaterThanOrEqual(fillings * 50);
 
-  // It has lost events, or knows so little of its file that it cannot read them.
-  const weakened = await fillAgainAndAgain(
+  // It lost events, or damaged the file so that it cannot read them.
+  const weakened = await fillRepeatedly(
     mountDisk('deaf'),
     1,
     changeServer(folder, 'deaf-server', ignoringFailedCommits),
@@ -154,7 +154,7 @@ test(`answers reads while the disk is full, and keeps events again as soon as th
   report(context, {
     fault: 'disk full',
     count: `${fillings} fillings of a disk of ${diskMebibytes} MiB`,
-    result: `0 lost, ${found.refused} × 503 with Retry-After, every read answered, /readyz 503, the cause logged once a minute; keeping again after ${Math.round(quantile(found.resumed, 0.5))} ms, at most ${Math.round(Math.max(...found.resumed))} ms`,
-    weakened: `takes a failed commit for a good one: ${weakened}`,
+    result: `0 lost, ${result.refused} × 503 with Retry-After, every read served, /readyz 503, the cause logged once a minute; stores again after ${Math.round(quantile(result.resumeMilliseconds, 0.5))} ms, at most ${Math.round(Math.max(...result.resumeMilliseconds))} ms`,
+    weakened: `treats a failed commit as successful: ${weakened}`,
   });
 });

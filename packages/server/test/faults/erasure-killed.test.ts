@@ -11,7 +11,7 @@ import { changeServer } from '../tools/weakened.ts';
 import { acknowledgingErasuresEarly } from '../weaknesses/store.ts';
 
 const users = times({ quick: 200, full: 3_000 });
-const together = 100;
+const batchSize = 100;
 const contactEmailaddress = 'ann@shop.example';
 
 let folder: string;
@@ -22,7 +22,10 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 const env = { RATE_LIMIT: withoutLimits() };
 
-/** Kills a server when it has answered an erasure, and sends all that made the contact again to a backup from before: how often that made it anew. */
+/**
+ * Kills a server as soon as it responds to an erasure, restores a backup from before the contact, and repeats every
+ * request that created it.
+ */
 const eraseAndKill = async (name: string, main?: string) => {
   const path = join(folder, `${name}.db`);
   const backup = join(folder, `${name}-backup.db`);
@@ -37,11 +40,11 @@ const eraseAndKill = async (name: string, main?: string) => {
     });
     return { status: response.status, body: (await response.json()) as Record<string, unknown> };
   };
-  /** The statuses of the answers, and how many there are of each. */
+  /** Returns the number of responses by status. */
   const sendAll = async () => {
     const statuses: Record<number, number> = {};
-    for (let at = 0; at < users; at += together) {
-      const sent = Array.from({ length: together }, (_, nth) => {
+    for (let at = 0; at < users; at += batchSize) {
+      const sent = Array.from({ length: batchSize }, (_, nth) => {
         const sender = { userUUID: `visitor-number-${at + nth}`, requestUUID: `request-number-${at + nth}` };
         return post('/createContact', browserToken, { ...sender, contactEmailaddress, contactProfileID: 'customer' });
       });
@@ -62,15 +65,15 @@ const eraseAndKill = async (name: string, main?: string) => {
   return { created, refused };
 };
 
-test('an erasure that was answered holds on a backup from before the contact, when the server is killed at that moment', async (context) => {
+test('enforces an acknowledged erasure on a backup from before the contact, although the server was killed at that moment', async (context) => {
   const ours = await eraseAndKill('ours');
   expect(ours).toEqual({ created: 0, refused: users });
   const weakened = await eraseAndKill('weakened', changeServer(folder, 'at-once', acknowledgingErasuresEarly));
   expect(weakened.created).toBeGreaterThan(0);
   report(context, {
-    fault: 'killed when an erasure is answered',
-    count: `${users} requests that made the contact, sent again to a backup from before`,
-    result: `${ours.refused} answered 410, ${ours.created} made it anew`,
-    weakened: `answers before all requests are in the record: ${weakened.created} made it anew`,
+    fault: 'killed while responding to an erasure',
+    count: `${users} requests that created the contact, repeated on an older backup`,
+    result: `${ours.refused} × 410, ${ours.created} created it again`,
+    weakened: `responds before the record is complete: ${weakened.created} created it again`,
   });
 });

@@ -6,11 +6,11 @@ import Database from '../../src/store/sqlite/database/better-sqlite3.ts';
 import { spread, times } from '../tools/counts.ts';
 import { freePort } from '../tools/ports.ts';
 import { report } from '../tools/report.ts';
-import { childrenOf, EndedEarly, makeAccount, startServed, stopServed } from '../tools/served.ts';
+import { childrenOf, EarlyExitError, makeAccount, startServed, stopServed } from '../tools/served.ts';
 import { type Change, changeServer } from '../tools/weakened.ts';
 import { migratingByStatement } from '../weaknesses/store.ts';
 import { createLedger } from './tools/ledger.ts';
-import { callsIn, strace } from './tools/tracing.ts';
+import { readCompletedCalls, strace } from './tools/tracing.ts';
 
 const kills = times({ quick: 10, full: 200 });
 
@@ -26,12 +26,12 @@ beforeAll(async () => {
   const load = ledger.send(served.url, token);
   while (ledger.acknowledged.size < 3_000) await new Promise((resolve) => setTimeout(resolve, 10));
   await load.stop();
-  events = ledger.made;
+  events = ledger.sentCount;
   await stopServed(served);
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** The server of the day after tomorrow: it has a table, an index and a column more. */
+/** Builds a future version of the server whose migration adds a table, an index and a column. */
 const createNewer = (name: string, changes: readonly Change[]): string => {
   const main = changeServer(folder, name, changes);
   writeFileSync(
@@ -48,7 +48,7 @@ const createNewer = (name: string, changes: readonly Change[]): string => {
 
 type Schema = 'old' | 'new' | 'between';
 
-const look = (path: string): { schema: Schema; rows: unknown; integrity: unknown } => {
+const inspect = (path: string): { schema: Schema; rows: unknown; integrity: unknown } => {
   const db = new Database(path);
   const isNew = (db.pragma('user_version', { simple: true }) as number) === 9_000;
   const columns = (db.pragma('table_info(account_day)') as { name: string }[]).map(({ name }) => name);
@@ -64,12 +64,12 @@ const look = (path: string): { schema: Schema; rows: unknown; integrity: unknown
 const calls = ['pwrite64', 'fsync', 'fdatasync', 'ftruncate', 'unlink'];
 interface Point {
   readonly call: string;
-  /** Which call of its kind, of the thread that migrates. */
+  /** Counts this system call in the migrating thread, from 1. */
   readonly nth: number;
 }
 
 let cases = 0;
-/** Starts the newer server on the old file, with the options of strace. */
+/** Starts the newer server on a copy of the old file, under strace with these options. */
 const start = async (main: string, ...options: readonly string[]) => {
   const home = join(folder, `case-${cases++}`);
   mkdirSync(home);
@@ -83,28 +83,28 @@ const start = async (main: string, ...options: readonly string[]) => {
     for (const pid of childrenOf(served.process.pid as number)) process.kill(pid, 'SIGTERM');
     exitCode = await served.ended;
   } catch (error) {
-    if (!(error instanceof EndedEarly)) throw error;
+    if (!(error instanceof EarlyExitError)) throw error;
     exitCode = error.exitCode;
   }
   return { path, log, exitCode };
 };
 
-/** Every call of the migrating thread that changes a file, of a start that isn't killed. */
+/** Every system call of the migrating thread that changes a file, traced during an undisturbed start. */
 const findPoints = async (main: string): Promise<Point[]> => {
   const { path, log } = await start(main, '-e', `trace=${calls}`);
-  expect(look(path)).toEqual({ schema: 'new', rows: events, integrity: 'ok' });
-  const made = callsIn(log).filter(({ text }) => /^\w+\(/.test(text));
-  // The first that touches the database is the main thread.
+  expect(inspect(path)).toEqual({ schema: 'new', rows: events, integrity: 'ok' });
+  const tracedCalls = readCompletedCalls(log).filter(({ text }) => /^\w+\(/.test(text));
+  // The main thread is the first to touch the database.
   const isOurs = ({ text }: { text: string }) => text.includes(path);
-  const thread = made.find(isOurs)?.thread;
+  const thread = tracedCalls.find(isOurs)?.thread;
   const counts = new Map<string, number>();
-  return made
+  return tracedCalls
     .filter((call) => call.thread === thread)
-    .flatMap((made) => {
-      const call = /^\w+/.exec(made.text)?.[0] ?? '';
+    .flatMap((traced) => {
+      const call = /^\w+/.exec(traced.text)?.[0] ?? '';
       const nth = (counts.get(call) ?? 0) + 1;
       counts.set(call, nth);
-      return isOurs(made) ? { call, nth } : [];
+      return isOurs(traced) ? { call, nth } : [];
     });
 };
 
@@ -116,23 +116,23 @@ const killAt = async (main: string, { call, nth }: Point) => {
     '-e',
     `inject=${call}:signal=SIGKILL:when=${nth}`,
   );
-  return { path, killed: exitCode !== 0, ...look(path) };
+  return { path, killed: exitCode !== 0, ...inspect(path) };
 };
 
-test(`has the old schema or the new one when a migration is killed, at ${kills} points`, async (context) => {
+test(`leaves the old or the new schema when a migration is killed, at ${kills} points`, async (context) => {
   const newer = createNewer('newer', []);
   const points = await findPoints(newer);
   const schemas = { old: 0, new: 0, between: 0 };
   for (const point of spread(points, kills)) {
     const { schema, killed, rows, integrity, path } = await killAt(newer, point);
     expect({ rows, integrity }, JSON.stringify(point)).toEqual({ rows: events, integrity: 'ok' });
-    // The last calls of a start aren't the same each time: some are not come to.
+    // The last calls of a start vary from run to run, so some points are not reached.
     if (killed) schemas[schema] += 1;
     else expect(schema).toBe('new');
-    // The next start finishes what was not done.
+    // The next start completes the migration.
     if (schema === 'old') {
       expect(await stopServed(await startServed(path, await freePort(), { main: newer }))).toBe(0);
-      expect(look(path)).toMatchObject({ schema: 'new', rows: events });
+      expect(inspect(path)).toMatchObject({ schema: 'new', rows: events });
     }
     rmSync(dirname(path), { recursive: true });
   }
@@ -147,13 +147,13 @@ test(`has the old schema or the new one when a migration is killed, at ${kills} 
   expect(between).toBeGreaterThan(0);
   report(context, {
     fault: 'migration killed',
-    count: `${schemas.old + schemas.new} kills at different calls of ${points.length}, ${events} events`,
+    count: `${schemas.old + schemas.new} kills, each at a different one of ${points.length} calls, ${events} events`,
     result: `old schema ${schemas.old}, new ${schemas.new}, between 0; 0 rows lost`,
-    weakened: `a transaction for each statement: ${between} of ${carelessPoints.length} between the schemas`,
+    weakened: `one transaction per statement: ${between} of ${carelessPoints.length} between the schemas`,
   });
 });
 
-test('an older program refuses a newer file, and changes nothing', async () => {
+test('refuses a file of a newer version, and leaves it unchanged', async () => {
   const path = join(folder, 'newer.db');
   copyFileSync(template, path);
   await stopServed(await startServed(path, await freePort(), { main: createNewer('newest', []) }));

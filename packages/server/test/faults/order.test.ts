@@ -9,12 +9,12 @@ import { report } from '../tools/report.ts';
 import { makeAccount, startServed, stopServed } from '../tools/served.ts';
 import { changeServer } from '../tools/weakened.ts';
 import { withoutSync } from '../weaknesses/store.ts';
-import { answerOptions, eventsToldIn, findFalseAnswers } from './tools/false-answers.ts';
+import { answerOptions, findFalseAnswers, listAcknowledgedEvents } from './tools/false-answers.ts';
 import { createLedger } from './tools/ledger.ts';
-import { attachStrace, callsBegunIn, isAnswer } from './tools/tracing.ts';
+import { attachStrace, isAnswer, readCalls } from './tools/tracing.ts';
 
 const requests = times({ quick: 200, full: 10_000 });
-/** The log of so many is read at once. */
+/** Bounds the size of a log, which is read into memory whole. */
 const requestsPerServer = 1_000;
 
 let folder: string;
@@ -23,7 +23,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** Sends events one after the other; answers how many answers began before the event's frames were written and synced. */
+/** Sends events one by one. Returns how many responses began before the event's frames were written and synced. */
 const countEarlyAnswers = async (name: string, count: number, main?: string): Promise<number> => {
   const path = join(folder, `${name}.db`);
   const token = await makeAccount(path);
@@ -32,19 +32,19 @@ const countEarlyAnswers = async (name: string, count: number, main?: string): Pr
   const detach = await attachStrace(served.process.pid as number, log, ...answerOptions);
   const ledger = createLedger(1);
   for (let sent = 0; sent < count; sent += 1) expect(await ledger.sendOne(served.url, token)).toBe(true);
-  // The client may have an answer before strace has told of the end of the call that sent it.
-  for (let left = 2_400; left > 0 && callsBegunIn(log).filter(isAnswer).length < count; left -= 1) await wait(50);
+  // The client may receive a response before strace logs the end of the call that sent it.
+  for (let left = 2_400; left > 0 && readCalls(log).filter(isAnswer).length < count; left -= 1) await wait(50);
   await detach();
   await stopServed(served);
 
-  const calls = callsBegunIn(log);
-  const told = eventsToldIn(calls);
-  expect([...ledger.acknowledged].filter((key) => !told.has(key.split(' ')[1] as string))).toEqual([]);
-  expect(told.size).toBe(count);
+  const calls = readCalls(log);
+  const acknowledged = listAcknowledgedEvents(calls);
+  expect([...ledger.acknowledged].filter((key) => !acknowledged.has(key.split(' ')[1] as string))).toEqual([]);
+  expect(acknowledged.size).toBe(count);
   return findFalseAnswers(calls).length;
 };
 
-test(`writes and syncs each of ${requests} events before the first byte of its answer`, async (context) => {
+test(`writes and syncs each of ${requests} events before the first byte of its response`, async (context) => {
   for (let answered = 0; answered < requests; answered += requestsPerServer) {
     const count = Math.min(requestsPerServer, requests - answered);
     expect(await countEarlyAnswers(`ours-${answered}`, count)).toBe(0);
@@ -55,8 +55,8 @@ test(`writes and syncs each of ${requests} events before the first byte of its a
   expect(early).toBeGreaterThan(0);
   report(context, {
     fault: 'order',
-    count: `${requests} answers`,
-    result: `0 begun before the sync of the event's frames`,
+    count: `${requests} responses`,
+    result: `0 begun before the event's frames were synced`,
     weakened: `synchronous=NORMAL: ${early} of ${weakenedRequests} too early`,
   });
 });

@@ -1,4 +1,4 @@
-// Two servers over one PostgreSQL, of which one is killed, or whose database goes away and comes back.
+// Two servers on one PostgreSQL: one server is killed, or the database stops and comes back.
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { times } from '../tools/counts.ts';
@@ -12,30 +12,30 @@ import { useOwnPostgres } from './tools/own-postgres.ts';
 
 const kills = times({ quick: 6, full: 100 });
 const stops = times({ quick: 3, full: 30 });
-/** More than it takes: a kill may come when nothing has been acknowledged for a moment. */
+/** Several, because a kill may hit a moment in which nothing was just acknowledged. */
 const weakenedKills = 8;
 const clients = 8;
 
 const postgres = useOwnPostgres();
 
-/** An account in a database of its own, and a way to start servers on it. */
+/** Creates a database with an account. Returns the token and a function that starts servers on it. */
 const setUp = async (name: string, main?: string) => {
-  const { databaseURL, token } = await postgres.newDatabase(name);
+  const { databaseURL, token } = await postgres.createDatabase(name);
   const start = (port: number): Promise<Served> =>
     startServed('', port, { main, env: { DATABASE_URL: databaseURL, LOG_LEVEL: 'silent' } });
   return { token, start };
 };
 
-const judgeAtLast = async (ledger: ReturnType<typeof createLedger>, url: string, token: string) => {
+const compareAndSettle = async (ledger: ReturnType<typeof createLedger>, url: string, token: string) => {
   const { lost } = judge(ledger, await readEverything(url, token));
-  // A client that got no answer sends again: exactly once all the same.
+  // Retrying what was not acknowledged must not store anything twice.
   await ledger.settle(url, token);
   const { twice } = judge(ledger, await readEverything(url, token));
   return { lost, twice, acknowledged: ledger.acknowledged.size };
 };
 
-/** Kills one of two servers under load again and again, while the other serves on. */
-const killAgainAndAgain = async (name: string, count: number, main?: string) => {
+/** Kills one of two servers under load repeatedly, while the other one keeps serving. */
+const killRepeatedly = async (name: string, count: number, main?: string) => {
   const { token, start } = await setUp(name, main);
   const [port, otherPort] = [await freePort(), await freePort()];
   const other = await start(otherPort);
@@ -48,28 +48,28 @@ const killAgainAndAgain = async (name: string, count: number, main?: string) => 
     await served.ended;
     await Promise.all(loads.map((load) => load.stop()));
   }
-  const found = await judgeAtLast(ledger, other.url, token);
+  const result = await compareAndSettle(ledger, other.url, token);
   await stopServed(other);
-  return found;
+  return result;
 };
 
-test(`neither loses nor doubles an event when one of two servers is killed ${kills} times`, async (context) => {
-  const found = await killAgainAndAgain('ours_killed', kills);
-  expect(found).toMatchObject({ lost: 0, twice: 0 });
-  expect(found.acknowledged).toBeGreaterThan(kills * 20);
+test(`neither loses nor duplicates an event when one of two servers is killed ${kills} times`, async (context) => {
+  const result = await killRepeatedly('ours_killed', kills);
+  expect(result).toMatchObject({ lost: 0, twice: 0 });
+  expect(result.acknowledged).toBeGreaterThan(kills * 20);
   const main = changeServer(postgres.folder(), 'early', acknowledgingEarlyOnPostgres);
-  const weakened = await killAgainAndAgain('weakened_killed', weakenedKills, main);
+  const weakened = await killRepeatedly('weakened_killed', weakenedKills, main);
   expect(weakened.lost).toBeGreaterThan(0);
   report(context, {
     fault: 'one of two servers on PostgreSQL killed',
-    count: `${kills} × kill -9, ${found.acknowledged} events`,
-    result: '0 lost, 0 twice, the other served on',
-    weakened: `answers before the commit: ${weakened.lost} lost in ${weakenedKills} kills`,
+    count: `${kills} × kill -9, ${result.acknowledged} events`,
+    result: '0 lost, 0 twice, the other server kept serving',
+    weakened: `responds before the commit: ${weakened.lost} lost in ${weakenedKills} kills`,
   });
 });
 
-/** Stops PostgreSQL under load as if its machine had lost power, and starts it again; nobody touches the servers. */
-const stopAgainAndAgain = async (name: string, count: number, main?: string) => {
+/** Stops PostgreSQL under load as if its machine lost power, and restarts it, without restarting the servers. */
+const stopRepeatedly = async (name: string, count: number, main?: string) => {
   const { token, start } = await setUp(name, main);
   const servers = [await start(await freePort()), await start(await freePort())] as const;
   const ledger = createLedger(clients);
@@ -82,23 +82,23 @@ const stopAgainAndAgain = async (name: string, count: number, main?: string) => 
     for (const { url } of servers) while (!(await ledger.sendOne(url, token))) await wait(20);
     await Promise.all(loads.map((load) => load.stop()));
   }
-  const found = await judgeAtLast(ledger, servers[1].url, token);
+  const result = await compareAndSettle(ledger, servers[1].url, token);
   const { endings, withoutRetryAfter } = ledger;
   for (const server of servers) expect(await stopServed(server)).toBe(0);
-  return { ...found, endings, withoutRetryAfter };
+  return { ...result, endings, withoutRetryAfter };
 };
 
-test(`neither loses nor doubles an event when PostgreSQL goes away ${stops} times, and answers 503 meanwhile`, async (context) => {
-  const found = await stopAgainAndAgain('ours_stopped', stops);
-  expect(found).toMatchObject({ lost: 0, twice: 0, withoutRetryAfter: 0 });
-  expect([...found.endings.keys()].sort()).toEqual(['200', '503']);
+test(`neither loses nor duplicates an event when PostgreSQL stops ${stops} times, and responds 503 in the meantime`, async (context) => {
+  const result = await stopRepeatedly('ours_stopped', stops);
+  expect(result).toMatchObject({ lost: 0, twice: 0, withoutRetryAfter: 0 });
+  expect([...result.endings.keys()].sort()).toEqual(['200', '503']);
   const main = changeServer(postgres.folder(), 'unsynced', withoutSyncOnPostgres);
-  const weakened = await stopAgainAndAgain('weakened_stopped', 3, main);
+  const weakened = await stopRepeatedly('weakened_stopped', 3, main);
   expect(weakened.lost).toBeGreaterThan(0);
   report(context, {
     fault: 'PostgreSQL stopped as by a power cut',
-    count: `${stops} × immediate, ${found.acknowledged} events through two servers`,
-    result: `0 lost, 0 twice, ${found.endings.get('503')} answers 503 with Retry-After, no server restarted`,
+    count: `${stops} × immediate, ${result.acknowledged} events through two servers`,
+    result: `0 lost, 0 twice, ${result.endings.get('503')} × 503 with Retry-After, no server restarted`,
     weakened: `commits without a sync: ${weakened.lost} lost in 3 stops`,
   });
 });

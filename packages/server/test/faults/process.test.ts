@@ -9,13 +9,13 @@ import { soon } from '../fixtures/patience.ts';
 import { serveHere, userUUID } from '../fixtures/serving.ts';
 
 describe('SIGTERM', () => {
-  it('under load: every request is answered or not begun, and what was answered is there', async () => {
+  it('lets every request under load finish or refuses it, and loses nothing that was acknowledged', async () => {
     const { env } = temporaryDatabase();
     const { serverTokenUUID } = await firsthandJSON(['account', 'create', '--name', 'Shop'], env);
     const server = await startServer(env);
     const acknowledged: string[] = [];
     const broken: unknown[] = [];
-    /** Requests that a busy machine delayed until the server had closed the connection as idle (`idleMs` in drain.ts). */
+    /** Requests delayed by a busy machine until the server closed the connection as idle (`idleMs` in drain.ts). */
     const late: string[] = [];
     const idleMilliseconds = 500;
     const logUntilRefused = async (client: number) => {
@@ -51,17 +51,17 @@ describe('SIGTERM', () => {
 
     const again = await serveHere(env);
     const client = createClient({ url: again.url, token: serverTokenUUID });
-    const kept = new Set<string>();
+    const stored = new Set<string>();
     for (let cursor: string | undefined = ''; cursor !== undefined; ) {
       const page = await client.getEvent({ limit: 1000, cursor });
-      for (const { eventUUID } of page.event) kept.add(eventUUID);
+      for (const { eventUUID } of page.event) stored.add(eventUUID);
       cursor = page.nextCursor || undefined;
     }
-    expect(acknowledged.filter((eventUUID) => !kept.has(eventUUID))).toEqual([]);
-    expect(late.filter((eventUUID) => kept.has(eventUUID))).toEqual([]);
+    expect(acknowledged.filter((eventUUID) => !stored.has(eventUUID))).toEqual([]);
+    expect(late.filter((eventUUID) => stored.has(eventUUID))).toEqual([]);
   });
 
-  it('twice: ends at once', async () => {
+  it('ends the process immediately when sent twice', async () => {
     const server = await startServer(temporaryDatabase().env);
     const { hostname, port } = new URL(server.url);
     const stalled = connect(Number(port), hostname);
@@ -72,13 +72,13 @@ describe('SIGTERM', () => {
     await server.says(/stopping/);
     server.child.kill('SIGINT');
     expect((await server.ended).code).toBe(1);
-    // As it does after a stop that has come to its own end.
+    // A completed shutdown logs this message.
     expect(server.written()).not.toMatch(/"msg":"stopped"/);
   });
 });
 
 describe('a second server on the same file', () => {
-  it('is refused soon', async () => {
+  it('is refused promptly', async () => {
     const { env } = temporaryDatabase();
     await serveHere(env);
     const began = performance.now();
@@ -86,7 +86,7 @@ describe('a second server on the same file', () => {
     expect(performance.now() - began).toBeLessThan(soon.timeout);
   });
 
-  it('ends with one line after that of its version, and not with 0', async () => {
+  it('exits with an error code, and one message after the line with its version', async () => {
     const { env } = temporaryDatabase();
     await serveHere(env);
     const { code, stdout, stderr } = await spawnFirsthand(['serve', '--port', '0'], env).ended;

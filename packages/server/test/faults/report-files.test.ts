@@ -16,7 +16,7 @@ import type { FunnelQuestion } from '../../src/reports/questions.ts';
 import { answerOfModel } from '../fixtures/reports/report-model.ts';
 import { account, asked, holding, hour, secret, setUp, totals } from '../fixtures/reports/report-world.ts';
 
-test('an event or a change of owners that was stored before a report is asked counts in it', async () => {
+test('counts events and changes of owners that were stored before the report was requested', async () => {
   const { world, log, reports, right } = setUp();
   expect((await reports.ask(totals)).answer).toEqual(right());
   for (let round = 0; round < 3; round += 1) {
@@ -24,7 +24,7 @@ test('an event or a change of owners that was stored before a report is asked co
     world.own(2, [], [round]);
     expect((await reports.ask(totals)).answer).toEqual(right());
   }
-  // Asked at the same time, before and after an event.
+  // Two concurrent reports, one requested before and one after an event.
   const before = reports.ask(totals);
   log(1, 70);
   const after = reports.ask(totals);
@@ -33,7 +33,7 @@ test('an event or a change of owners that was stored before a report is asked co
   await before;
 });
 
-test('only the server’s user may read the files, and another process goes on from them', async () => {
+test('restricts the files to the server’s user, and lets a later process continue from them', async () => {
   const { reports, files, asks, open, right } = setUp();
   await reports.ask(totals);
   await reports.close();
@@ -58,7 +58,7 @@ const damages: readonly (readonly [string, (paths: readonly string[]) => void])[
   ],
 ];
 
-test('files that were damaged are built again, and no number is wrong', async () => {
+test('rebuilds damaged files, and reports correct numbers', async () => {
   const { reports, folder, files, asks, open, right } = setUp();
   await reports.ask(totals);
   const events = () =>
@@ -70,12 +70,12 @@ test('files that were damaged are built again, and no number is wrong', async ()
     damage(events());
     expect((await reports.ask(totals)).answer, how).toEqual(right());
   }
-  // A backup with hard links touches files and changes nothing in them.
+  // A backup by hard links changes the ctime of files, but not their content.
   asks.length = 0;
   for (const [nth, path] of events().entries()) linkSync(path, join(folder, `backup-${nth}`));
   expect((await reports.ask(totals)).answer).toEqual(right());
   expect(Math.min(...asks)).toBeGreaterThan(20);
-  // Those of a process that has ended.
+  // Files that a previous process left.
   await reports.close();
   for (const [how, damage] of damages) {
     damage(events());
@@ -85,7 +85,7 @@ test('files that were damaged are built again, and no number is wrong', async ()
   }
 });
 
-test('a manifest that is damaged, and files of another store, are built again', async () => {
+test('rebuilds files with a damaged manifest, and files of another store', async () => {
   const { reports, files, open, right, world } = setUp();
   await reports.ask(totals);
   await reports.close();
@@ -105,7 +105,7 @@ test('a manifest that is damaged, and files of another store, are built again', 
   expect((await open().ask(totals)).answer).toEqual(right());
 });
 
-test('events that a restored backup gives sequences of another account count', async () => {
+test('counts events that got the sequences of another account’s events after a backup was restored', async () => {
   const { reports, world, open, log, right } = setUp();
   world.passBy(30);
   expect((await reports.ask(totals)).answer).toEqual(right());
@@ -115,10 +115,10 @@ test('events that a restored backup gives sequences of another account count', a
   expect((await open().ask(totals)).answer).toEqual(right());
 });
 
-test('attributes without a column of their own count as others do, in memory and in files', async () => {
+test('counts attributes without their own column like others, in memory and in files', async () => {
   const { world, reports } = setUp();
   const names = Array.from({ length: 120 }, (_, nth) => `attribute ${nth}`);
-  const named = (count: number) => new Map(names.slice(0, count).map((name, nth) => [name, `${nth}.5`]));
+  const createAttributes = (count: number) => new Map(names.slice(0, count).map((name, nth) => [name, `${nth}.5`]));
   const add = (count: number) =>
     world.log(
       Array.from({ length: 15 }, (_, nth) => ({
@@ -126,7 +126,7 @@ test('attributes without a column of their own count as others do, in memory and
         contact: 0,
         eventID: 2,
         eventTime: nth * hour,
-        attributes: nth % 2 === 0 ? named(count) : new Map([['attribute 119', 'text']]),
+        attributes: nth % 2 === 0 ? createAttributes(count) : new Map([['attribute 119', 'text']]),
       })),
     );
   const last = 'attribute 119';
@@ -142,7 +142,7 @@ test('attributes without a column of their own count as others do, in memory and
   }
 });
 
-test('what was erased is in no report from then on, and soon in no file', async () => {
+test('excludes erased events from reports immediately, and soon removes them from all files', async () => {
   const { reports, folder, files, world, right, log } = setUp();
   await reports.ask(totals);
   const all = () =>
@@ -152,9 +152,9 @@ test('what was erased is in no report from then on, and soon in no file', async 
   expect(await holding(all(), secret)).not.toEqual([]);
   world.erase(9);
   expect((await reports.ask(totals)).answer).toEqual(right());
-  // A report that hears of an erasure is enough, and does not wait for the files.
+  // One report that learns of an erasure is enough to start the removal; it does not wait for it.
   await expect.poll(() => holding(all(), secret)).toEqual([]);
-  // The store still feeds the erased events, to a process that reads all again.
+  // The store still feeds the erased events to a process that rebuilds its files.
   for (const path of files()) rmSync(path);
   log(30, 61);
   expect((await reports.ask(totals)).answer).toEqual(right());
@@ -164,11 +164,11 @@ test('what was erased is in no report from then on, and soon in no file', async 
   expect((await reports.ask(totals)).answer).toEqual(right());
 });
 
-test('what was spilled is removed with the process, and reports that are asked meanwhile are answered', async () => {
+test('removes spilled data by replacing the process, and serves reports in the meantime', async () => {
   const { reports, folder, world, right, faults } = setUp();
   await reports.ask(totals);
   const first = reports.processID as number;
-  // As DuckDB leaves it when a query needs more memory than it may take.
+  // DuckDB leaves such a file when a query exceeds its memory limit.
   const spilled = join(folder, 'spill', 'duckdb_temp_storage-0.tmp');
   writeFileSync(spilled, secret);
   world.erase(9);
@@ -176,10 +176,10 @@ test('what was spilled is removed with the process, and reports that are asked m
   const purged = reports.purged(account).finally(() => {
     isPurged = true;
   });
-  let asked = 0;
-  while (!isPurged || asked < 20) {
+  let reportCount = 0;
+  while (!isPurged || reportCount < 20) {
     expect((await reports.ask(totals)).answer).toEqual(right());
-    asked += 1;
+    reportCount += 1;
   }
   await purged;
   expect(existsSync(spilled)).toBe(false);
@@ -187,13 +187,13 @@ test('what was spilled is removed with the process, and reports that are asked m
   expect(faults).toEqual([]);
 });
 
-test('a folder has one server: another one’s reports are refused until the first has ended', async () => {
+test('refuses reports of a second server on the same folder until the first has ended', async () => {
   const { reports, open, right, faults } = setUp();
   await reports.ask(totals);
   const other = open();
   await expect(other.ask(totals)).rejects.toMatchObject({ code: 'no_reports' });
-  expect(faults.map(({ message }) => message).join()).toContain('each needs a REPORTS_DIR of its own');
-  // Not tried again at each report.
+  expect(faults.map(({ message }) => message).join()).toContain('give each server its own REPORTS_DIR');
+  // It does not retry at each report.
   expect(other.processID).toBeUndefined();
   await expect(other.ask(totals)).rejects.toMatchObject({ code: 'no_reports' });
   expect(other.processID).toBeUndefined();
@@ -203,7 +203,7 @@ test('a folder has one server: another one’s reports are refused until the fir
   await expect.poll(answered).toEqual(right());
 });
 
-test('an account without files has nothing to remove, and needs no process for that', async () => {
+test('starts no process to remove files of an account that has none', async () => {
   const { reports } = setUp();
   await reports.purged(account);
   expect(reports.processID).toBeUndefined();
@@ -211,19 +211,19 @@ test('an account without files has nothing to remove, and needs no process for t
   expect(await reports.accountsWithFiles()).toEqual([account]);
 });
 
-test('a report of a process that was killed is refused, and the next one starts another', async () => {
+test('refuses a report whose process was killed, and starts another process for the next one', async () => {
   const { reports, right, faults } = setUp();
   await reports.ask(totals);
   const first = reports.processID as number;
   const asking = reports.ask(totals);
   process.kill(first, 'SIGKILL');
   await expect(asking).rejects.toMatchObject({ code: 'no_reports', retryAfterSeconds: 5 });
-  expect(faults.map(({ message }) => message)).toContain('the process of reports ended with SIGKILL');
+  expect(faults.map(({ message }) => message)).toContain('the report process ended with SIGKILL');
   expect((await reports.ask(totals)).answer).toEqual(right());
   expect(reports.processID).not.toBe(first);
 });
 
-test('a process that does not answer is replaced', async () => {
+test('replaces a process that does not respond', async () => {
   const { reports, right, faults } = setUp({
     orderMilliseconds: 3_000,
     limitMilliseconds: 60_000,
@@ -238,12 +238,12 @@ test('a process that does not answer is replaced', async () => {
   const first = reports.processID as number;
   process.kill(first, 'SIGSTOP');
   await expect(reports.ask(totals)).rejects.toMatchObject({ code: 'no_reports' });
-  expect(faults.map(({ message }) => message)).toContain('the process of reports does not answer');
+  expect(faults.map(({ message }) => message)).toContain('the report process does not respond');
   await answered();
   expect(reports.processID).not.toBe(first);
 });
 
-/** Takes some twenty statements, so that no busy machine lets its answer overtake a timer of a millisecond. */
+/** Takes about twenty statements, so that it outlasts a timer of one millisecond even on a busy machine. */
 const slow: FunnelQuestion = {
   ...asked,
   report: 'funnel',
@@ -253,7 +253,7 @@ const slow: FunnelQuestion = {
   groups: { dimensions: [{ attrID: 'path', of: 'first' }, { by: 'hour' }], offsets: [[asked.from, 0]], limit: 1_000 },
 };
 
-test('reports of several accounts that are asked at once start one process', async () => {
+test('starts one process for concurrent reports of several accounts', async () => {
   const { reports, right, faults } = setUp();
   const askAll = () => Promise.all([1, 2, 3].map((of) => reports.ask({ ...totals, account: of })));
   for (const { answer } of await askAll()) expect(answer).toEqual(right());
@@ -263,7 +263,7 @@ test('reports of several accounts that are asked at once start one process', asy
   expect(faults).toEqual([]);
 });
 
-test('a report that takes too long is refused, and one that nobody waits for is interrupted', async () => {
+test('refuses a report that takes too long, and interrupts one that nobody waits for', async () => {
   const { reports, right } = setUp({ limitMilliseconds: 0 });
   await expect(reports.ask(slow)).rejects.toMatchObject({ code: 'report_too_slow' });
   const others = setUp();
@@ -275,10 +275,10 @@ test('a report that takes too long is refused, and one that nobody waits for is 
   expect((await others.reports.ask(totals)).answer).toEqual(right());
 });
 
-test('a report whose files take long to build is refused, and they are built meanwhile', async () => {
+test('refuses a report whose files take long to build, and builds them in the meantime', async () => {
   const { reports, right } = setUp({ buildMilliseconds: 1 });
   await expect(reports.ask(totals)).rejects.toMatchObject({ code: 'no_reports', retryAfterSeconds: 5 });
-  const patient = async () => {
+  const askUntilReady = async () => {
     for (;;) {
       try {
         return await reports.ask(totals);
@@ -287,10 +287,10 @@ test('a report whose files take long to build is refused, and they are built mea
       }
     }
   };
-  expect((await patient()).answer).toEqual(right());
+  expect((await askUntilReady()).answer).toEqual(right());
 });
 
-test('22 reports are answered or wait at the same time, 11 of one account, and further ones are refused', async () => {
+test('runs or queues up to 22 reports, up to 11 for each account, and refuses the rest', async () => {
   const { reports, right } = setUp();
   const order: number[] = [];
   const ask = async (of: number) => {
@@ -303,11 +303,11 @@ test('22 reports are answered or wait at the same time, 11 of one account, and f
     Array.from({ length: 36 }, (_, nth) => nth < 24 && nth % 12 < 11),
   );
   expect(answers[0]).toMatchObject({ value: { answer: right() } });
-  // They take turns: neither account's reports wait for all those of the other.
+  // Accounts take turns: no account waits for all reports of another.
   for (const half of [order.slice(0, 11), order.slice(11)]) expect(new Set(half)).toEqual(new Set([1, 2]));
 });
 
-test('the process ends when it is not used, and reports are refused after close', async () => {
+test('ends an idle process, and refuses reports after close', async () => {
   const { reports, right } = setUp({ idleMilliseconds: 1 });
   await reports.ask(totals);
   await expect.poll(() => reports.processID).toBeUndefined();
@@ -316,13 +316,13 @@ test('the process ends when it is not used, and reports are refused after close'
   await expect(reports.ask(totals)).rejects.toMatchObject({ code: 'no_reports' });
 });
 
-test('every thread of the process has a lower priority than the server', async () => {
+test('gives every thread of the process a lower priority than the server', async () => {
   const { reports } = setUp({ niceness: 3, threads: 2 });
   await reports.ask(totals);
   const threads = readdirSync(`/proc/${reports.processID}/task`).map(Number);
   const expected = Math.min(getPriority() + 3, 19);
   expect(threads.length).toBeGreaterThan(2);
-  // A thread may have ended since.
+  // A thread may have ended in the meantime.
   const priorities = threads.flatMap((thread) => (existsSync(`/proc/${thread}`) ? [getPriority(thread)] : []));
   expect(new Set(priorities)).toEqual(new Set([expected]));
 });

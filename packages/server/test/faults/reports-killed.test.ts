@@ -6,8 +6,8 @@ import { report } from '../tools/report.ts';
 
 const kills = times({ quick: 20, full: 300 });
 
-test('no erased text is left in a file of reports, whenever their process is killed while it is removed', async (context) => {
-  let underWay = 0;
+test('leaves no erased text in report files, whenever their process is killed during the removal', async (context) => {
+  let duringRemoval = 0;
   for (let kill = 0; kill < kills; kill += 1) {
     const { reports, files, world, right } = setUp();
     await reports.ask(totals);
@@ -20,7 +20,7 @@ test('no erased text is left in a file of reports, whenever their process is kil
       () => {},
     );
     await wait(Math.random() * 60);
-    if (!isDone) underWay += 1;
+    if (!isDone) duringRemoval += 1;
     const killed = reports.processID as number;
     process.kill(killed, 'SIGKILL');
     await purged;
@@ -30,11 +30,11 @@ test('no erased text is left in a file of reports, whenever their process is kil
     expect((await reports.ask(totals)).answer).toEqual(right());
     await reports.close();
   }
-  expect(underWay).toBeGreaterThan(kills / 10);
+  expect(duringRemoval).toBeGreaterThan(kills / 10);
   report(context, {
-    fault: 'kill -9 of the process of reports while erased events are removed from its files',
-    count: `${kills} kills, ${underWay} of them under way`,
-    result: 'no erased text in any file, every report right',
+    fault: 'report process killed while it removes erased events from its files',
+    count: `${kills} × kill -9, ${duringRemoval} of them during the removal`,
+    result: 'no erased text in any file, every report correct',
     weakened: '—',
   });
 });

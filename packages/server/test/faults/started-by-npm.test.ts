@@ -1,4 +1,4 @@
-/** What the README says to run ends with the process that was started. */
+/** Ending a command of the README also ends every process that it started. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -20,8 +20,8 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, maxRetries: 5 }));
 
-/** Each process with its parent (proc(5): the parent is the second field after the name, which ends with the last bracket). */
-const parents = (): [pid: number, parent: number][] =>
+/** Each process and its parent (proc(5): the second field after the name, which ends at the last parenthesis). */
+const listProcesses = (): [pid: number, parent: number][] =>
   readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .flatMap((name) => {
@@ -34,8 +34,8 @@ const parents = (): [pid: number, parent: number][] =>
       }
     });
 
-const descendants = (pid: number): number[] => {
-  const all = parents();
+const listDescendants = (pid: number): number[] => {
+  const all = listProcesses();
   const below = (parent: number): number[] =>
     all.flatMap(([child, itsParent]) => (itsParent === parent ? [child, ...below(child)] : []));
   return below(pid);
@@ -48,10 +48,10 @@ const isListening = (port: number): Promise<boolean> =>
     socket.once('connect', () => socket.destroy());
   });
 
-const until = async (milliseconds: number, isSo: () => boolean | Promise<boolean>): Promise<boolean> => {
+const until = async (milliseconds: number, isMet: () => boolean | Promise<boolean>): Promise<boolean> => {
   const deadline = performance.now() + milliseconds;
   while (performance.now() < deadline) {
-    if (await isSo()) return true;
+    if (await isMet()) return true;
     await wait(50);
   }
   return false;
@@ -65,7 +65,7 @@ const start = async (command: string, port: number): Promise<ChildProcess> => {
   return child;
 };
 
-/** A terminal's Ctrl-C reaches every process of the group; a signal to the one that was started reaches that one. */
+/** Ctrl-C in a terminal signals the whole process group; `kill` signals one process. */
 test.each([
   ['node packages/server/bin/firsthand.js serve', 'SIGTERM', 'the process'],
   ['node packages/server/bin/firsthand.js serve', 'SIGINT', 'the process'],
@@ -76,22 +76,22 @@ test.each([
   ['npm start', 'SIGINT', 'the group'],
   ['npm run dev', 'SIGTERM', 'the process'],
   ['npm run dev', 'SIGINT', 'the group'],
-] as const)('%s leaves no listener and no process after %s to %s', async (command, signal, whom) => {
+] as const)('leaves no listener and no process of `%s` after %s to %s', async (command, signal, target) => {
   const port = await freePort();
   const child = await start(command, port);
   const pid = child.pid as number;
-  const started = [pid, ...descendants(pid)];
-  const left = () => started.filter((one) => parents().some(([other]) => other === one));
-  process.kill(whom === 'the group' ? -pid : pid, signal);
+  const started = [pid, ...listDescendants(pid)];
+  const left = () => started.filter((one) => listProcesses().some(([other]) => other === one));
+  process.kill(target === 'the group' ? -pid : pid, signal);
   await until(endMilliseconds, async () => left().length === 0 && !(await isListening(port)));
   const remaining = left();
   for (const one of remaining) process.kill(one, 'SIGKILL');
   expect([remaining.length, await isListening(port)]).toEqual([0, false]);
 });
 
-test('npm start passes SIGTERM on to the server, and ends with its exit code', async () => {
+test('forwards SIGTERM from npm start to the server, and exits with the server’s exit code', async () => {
   const { env } = temporaryDatabase();
-  // The script as it is, in a folder where there is nothing to build.
+  // Runs the unchanged script in a folder where there is nothing to build.
   const empty = temporaryFolder();
   const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   writeFileSync(join(empty, 'package.json'), JSON.stringify({ scripts: { build: 'true', start: scripts.start } }));

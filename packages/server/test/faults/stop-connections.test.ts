@@ -7,7 +7,7 @@ import { temporaryDatabase } from '../fixtures/command.ts';
 import { soon } from '../fixtures/patience.ts';
 import { createAccount, operatorToken, serveHere, userUUID } from '../fixtures/serving.ts';
 
-/** A connection, and all that comes back on it until its end. */
+/** Opens a connection. `ended` resolves with everything received on it, once it closes. */
 const open = async (url: string) => {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
@@ -21,14 +21,14 @@ const open = async (url: string) => {
   return { socket, ended };
 };
 
-/** A logEvent whose body has come only in part; the function that it answers sends the rest. */
+/** Sends the first part of a logEvent request. Returns a function that sends the rest. */
 const beginEvent = (socket: Socket, tokenUUID: string, eventUUID: string) => {
   const body = JSON.stringify({ tokenUUID, userUUID, eventID: 1, eventUUID });
   socket.write(`POST /logEvent HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n${body.slice(0, 20)}`);
   return () => socket.write(body.slice(20));
 };
 
-it('a request under way is answered, as the last one of its connection', async () => {
+it('responds to a request under way, and closes its connection after that', async () => {
   const { url, close } = await serveHere();
   const { serverTokenUUID } = await createAccount(url);
   const { socket, ended } = await open(url);
@@ -48,7 +48,7 @@ it.each([
   ['/healthz', /^HTTP\/1\.1 200 OK\r\n/],
   ['/nowhere', /^HTTP\/1\.1 404 Not Found\r\n/],
   ['//', /^HTTP\/1\.1 404 Not Found\r\n/],
-])('a request whose headers are on the way when the stop begins is answered, too: %s', async (path, status) => {
+])('responds to a request whose headers are incomplete when the shutdown begins: %s', async (path, status) => {
   const { url, close } = await serveHere();
   const { socket, ended } = await open(url);
   socket.write(`GET ${path} HTTP/1.1\r\n`);
@@ -62,7 +62,7 @@ it.each([
   expect(await closed).toBe(0);
 });
 
-it('connections that nobody has accepted when the stop begins are answered, too', async () => {
+it('responds on connections that are not yet accepted when the shutdown begins', async () => {
   const { url, close } = await serveHere();
   const { hostname, port } = new URL(url);
   const answers = Array.from({ length: 5 }, async () => {
@@ -75,21 +75,21 @@ it('connections that nobody has accepted when the stop begins are answered, too'
     await once(socket, 'close');
     return received;
   });
-  // In the next tick the kernel has made the connections, and this process has had no turn to accept them.
+  // By the next tick the kernel has established the connections, but this process has not accepted them.
   await new Promise<void>((resolve) => process.nextTick(resolve));
   const closed = close();
   for (const answer of await Promise.all(answers)) expect(answer).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
   expect(await closed).toBe(0);
 });
 
-it('a request that comes while the process is busy is answered, however late its timers are', async () => {
+it('responds to a request that arrives while the process is busy, however late its timers are', async () => {
   const { url, close } = await serveHere();
   const { socket, ended } = await open(url);
   socket.write('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n');
   await once(socket, 'data');
   const closed = close();
   await wait(100);
-  // From here on, timers come before what is read.
+  // From here on, timers run before sockets are read.
   await new Promise(setImmediate);
   socket.write('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n');
   for (const busyUntil = performance.now() + 1_000; performance.now() < busyUntil; );
@@ -97,8 +97,8 @@ it('a request that comes while the process is busy is answered, however late its
   expect(await closed).toBe(0);
 });
 
-// On a busy machine it may take longer by itself.
-it('idle connections and streams do not hold it up, and nobody new is let in', { retry: 4 }, async () => {
+// Retried, because a busy machine alone may exceed the time limit.
+it('is not delayed by idle connections and streams, and accepts no new connections', { retry: 4 }, async () => {
   const { url, close } = await serveHere();
   const { serverTokenUUID } = await createAccount(url);
   const neverUsed = await open(url);
@@ -117,7 +117,7 @@ it('idle connections and streams do not hold it up, and nobody new is let in', {
 
   const began = performance.now();
   const closed = close();
-  // While it waits for the request under way.
+  // The server is waiting for the request under way.
   await expect
     .poll(() =>
       open(url).then(
@@ -134,7 +134,7 @@ it('idle connections and streams do not hold it up, and nobody new is let in', {
   expect(performance.now() - began).toBeLessThan(4_000);
 });
 
-it('a request that never ends is cut off after four seconds, and counted', async () => {
+it('cuts off a request that never ends after four seconds, and counts it in the exit code', async () => {
   const { url, close } = await serveHere();
   const { serverTokenUUID } = await createAccount(url);
   const { socket, ended } = await open(url);
@@ -148,7 +148,7 @@ it('a request that never ends is cut off after four seconds, and counted', async
   expect(await ended).toBe('');
 });
 
-it('the uses of tokens are written, so that the next server shows them', async () => {
+it('stores when tokens were last used, for the next server to show', async () => {
   const { env } = temporaryDatabase();
   const first = await serveHere(env);
   const { accountUUID, browserTokenUUID } = await createAccount(first.url);
@@ -167,7 +167,7 @@ it('the uses of tokens are written, so that the next server shows them', async (
   expect(server).toBeUndefined();
 });
 
-it('the port can be listened on again at once', async () => {
+it('frees the port immediately', async () => {
   const first = await serveHere();
   expect((await fetch(`${first.url}/readyz`)).status).toBe(200);
   await first.close();

@@ -1,4 +1,4 @@
-/** The tracker in Chromium, as built and with its former rules for what it may forget. */
+/** The tracker in Chromium, as built and with earlier, weaker rules for what it may drop. */
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { times } from '../tools/counts.ts';
 import { report } from '../tools/report.ts';
 
 const events = times({ quick: 2, full: 10 });
-/** Far longer than a repeat takes; an event that has not arrived by then is lost. */
+/** Far longer than a retry takes: an event that has not arrived by then counts as lost. */
 const patienceMilliseconds = times({ quick: 8_000, full: 15_000 });
 
 const packages = fileURLToPath(new URL('../../..', import.meta.url));
@@ -32,7 +32,7 @@ interface Weakness {
   readonly to: string;
 }
 
-/** Builds the tracker, with a change of its source if there is one. Returns the folder of the scripts. */
+/** Builds the tracker, optionally with a change to its source. Returns the folder of the scripts. */
 const buildChanged = async (name: string, weakness?: Weakness): Promise<string> => {
   const copy = join(folder, name);
   for (const part of ['tracker', 'contract', 'fresh.ts', 'tsconfig.base.json']) {
@@ -58,7 +58,7 @@ const buildChanged = async (name: string, weakness?: Weakness): Promise<string> 
 
 type Answer = Awaited<ReturnType<Awaited<ReturnType<typeof openRecorder>>['answer']>>;
 
-/** Each event is logged by a page of its own, in a new browser profile. Returns how many never arrive. */
+/** Logs each event from a separate page in a new browser profile. Returns the number of events that never arrive. */
 const countLost = async (scripts: string, after: string, firstAnswer: Answer): Promise<number> => {
   const recorder = await openRecorder(scripts);
   const answered = new Set<string>();
@@ -91,14 +91,14 @@ const countLost = async (scripts: string, after: string, firstAnswer: Answer): P
 };
 
 const springBoot = { status: 404, body: { status: 404, error: 'Not Found', path: '/s/update' } };
-const away = { status: 503, headers: { 'Retry-After': '1' } };
+const unavailable = { status: 503, headers: { 'Retry-After': '1' } };
 
 test.for<{ fault: string; after: string; answer: Answer; rule: string; weakness: Weakness }>([
   {
-    fault: 'tracker: another server answers on the path of the service',
+    fault: 'tracker: another server responds on the path of the service',
     after: '',
     answer: springBoot,
-    rule: 'takes any JSON with a status for the service’s answer',
+    rule: 'takes any JSON with a status for the service’s response',
     weakness: {
       file: 'delivery/verdict.ts',
       from: "(verdict.status === '200' &&",
@@ -109,7 +109,7 @@ test.for<{ fault: string; after: string; answer: Answer; rule: string; weakness:
     fault: 'tracker: the page clears localStorage',
     after: 'localStorage.clear()',
     answer: undefined,
-    rule: 'looks for records in localStorage only',
+    rule: 'looks for records only in localStorage',
     weakness: {
       file: 'delivery/storage.ts',
       from: 'writeStored(key, copies[key] as string);',
@@ -117,17 +117,17 @@ test.for<{ fault: string; after: string; answer: Answer; rule: string; weakness:
     },
   },
   {
-    fault: 'tracker: the clock is set by 30 days while an event waits',
+    fault: 'tracker: the clock jumps by 30 days while an event waits',
     after: 'const { now } = Date; Date.now = () => now() + 30 * 864e5;',
-    answer: away,
-    rule: 'drops records that are older than 7 days',
+    answer: unavailable,
+    rule: 'drops records older than 7 days',
     weakness: {
       file: 'delivery/queue.ts',
       from: 'key.endsWith(token)) keys',
       to: 'key.endsWith(token) && parseInt(key.slice(10, 18), 36) > Date.now() - 7 * 864e5) keys',
     },
   },
-])('$fault', async ({ fault, after, answer, rule, weakness }, context) => {
+])('loses no event after the fault “$fault”', async ({ fault, after, answer, rule, weakness }, context) => {
   expect(await countLost(await buildChanged(`ours${fault.length}`), after, answer)).toBe(0);
   const lost = await countLost(await buildChanged(`weakened${fault.length}`, weakness), after, answer);
   expect(lost).toBe(events);

@@ -8,8 +8,8 @@ beforeAll(async () => {
 });
 afterAll(() => scene.close());
 
-/** What a page gets to see: status, headers and body, with the two parts that are random by design left out. */
-const seen = async (fields: Record<string, unknown>) => {
+/** Calls createContact as a page: returns status, headers and body, without the two random parts. */
+const createAsPage = async (fields: Record<string, unknown>) => {
   const response = await scene.app.request('/contact/createContact', {
     method: 'POST',
     body: JSON.stringify({ tokenUUID: scene.tokens.browser, contactProfileID: 'customer', ...fields }),
@@ -21,19 +21,23 @@ const seen = async (fields: Record<string, unknown>) => {
   return { status: response.status, headers, text: text.replace(handle, 'handle'), handle };
 };
 
-describe('a token that stands in a page', () => {
-  test('learns nothing from createContact: the same bytes for a known and for an unknown address', async () => {
-    const known = { contactEmailaddress: 'ann@shop.example', contactFirstname: 'Ann', contactTelephone: '+1 555 0100' };
+describe('a token in a page', () => {
+  test('learns nothing from createContact: known and unknown addresses get the same bytes', async () => {
+    const contact = {
+      contactEmailaddress: 'ann@shop.example',
+      contactFirstname: 'Ann',
+      contactTelephone: '+1 555 0100',
+    };
     const { body } = await scene.post('/contact/createContact', {
       tokenUUID: scene.tokens.server,
       userUUID: 'ann-at-her-own-laptop',
-      ...known,
+      ...contact,
     });
-    const { handle, ...ofKnown } = await seen({
+    const { handle, ...ofKnown } = await createAsPage({
       userUUID: 'a-curious-visitor-1',
       contactEmailaddress: 'Ann@Shop.example',
     });
-    const { handle: _, ...ofUnknown } = await seen({
+    const { handle: _, ...ofUnknown } = await createAsPage({
       userUUID: 'a-curious-visitor-2',
       contactEmailaddress: 'eve@x.example',
     });
@@ -41,13 +45,13 @@ describe('a token that stands in a page', () => {
     expect(ofKnown.text).toBe('{"exists":false,"contactUUID":"handle","status":"200"}');
     expect(handle).not.toBe(body.contactUUID);
 
-    const shown = await scene.get('/contact/getContact', { tokenUUID: scene.tokens.browser, contactUUID: handle });
-    expect(JSON.stringify(shown.body)).not.toMatch(/Ann"|555 0100/);
-    expect(shown.body.contact).toMatchObject({ contactEmailaddress: 'ann@shop.example', contactFirstname: '' });
+    const readBack = await scene.get('/contact/getContact', { tokenUUID: scene.tokens.browser, contactUUID: handle });
+    expect(JSON.stringify(readBack.body)).not.toMatch(/Ann"|555 0100/);
+    expect(readBack.body.contact).toMatchObject({ contactEmailaddress: 'ann@shop.example', contactFirstname: '' });
   });
 
   test('learns nothing from createContact by an external ID either', async () => {
-    const known = {
+    const contact = {
       contactExternalID: 'customer-1042',
       contactFirstname: 'Ann',
       contactEmailaddress: 'ann@id.example',
@@ -55,22 +59,25 @@ describe('a token that stands in a page', () => {
     const { body } = await scene.post('/contact/createContact', {
       tokenUUID: scene.tokens.server,
       contactProfileID: 'customer',
-      ...known,
+      ...contact,
     });
-    const { handle, ...ofKnown } = await seen({ userUUID: 'a-curious-visitor-3', contactExternalID: 'customer-1042' });
-    const { handle: _, ...ofUnknown } = await seen({
+    const { handle, ...ofKnown } = await createAsPage({
+      userUUID: 'a-curious-visitor-3',
+      contactExternalID: 'customer-1042',
+    });
+    const { handle: _, ...ofUnknown } = await createAsPage({
       userUUID: 'a-curious-visitor-4',
       contactExternalID: 'customer-0815',
     });
     expect(ofKnown).toEqual(ofUnknown);
     expect(handle).not.toBe(body.contactUUID);
-    const shown = await scene.get('/contact/getContact', { tokenUUID: scene.tokens.browser, contactUUID: handle });
-    expect(JSON.stringify(shown.body)).not.toMatch(/Ann"|ann@id/);
-    expect(shown.body.contact).toMatchObject({ contactExternalID: 'customer-1042', contactEmailaddress: '' });
+    const readBack = await scene.get('/contact/getContact', { tokenUUID: scene.tokens.browser, contactUUID: handle });
+    expect(JSON.stringify(readBack.body)).not.toMatch(/Ann"|ann@id/);
+    expect(readBack.body.contact).toMatchObject({ contactExternalID: 'customer-1042', contactEmailaddress: '' });
   });
 
   test.each(operationNames.filter((name) => !(operations[name].tokens as readonly string[]).includes('browser')))(
-    'is refused by %s under each of its paths, before anything else of the request is looked at',
+    'is rejected by %s on each of its paths, before the rest of the request is checked',
     async (name) => {
       const { paths, methods } = operations[name];
       for (const path of paths) {

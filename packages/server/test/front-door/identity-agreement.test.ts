@@ -1,4 +1,4 @@
-// The rules as a store applies them in SQL, held against the model that replays what happened.
+// Compares the rules that a store applies in SQL with a model that replays the history.
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { followMerges } from '../../src/identity/merges.ts';
@@ -18,19 +18,19 @@ const contacts = [1, 2, 3, 4];
 const userUUIDOf = (user: number) => `visitor-number-${user}`;
 const addressOf = (contact: number) => `contact-${contact}@example.com`;
 
-/** One history, told to the model and to a store at once. */
+/** One history, applied to the model and to a store. */
 const createHistory = async (store: Store) => {
   const site = await createSite(store);
   const model = createModel();
   const contactUUIDs = new Map(contacts.map((contact) => [contact, newID('contact')]));
   const eventUUIDs: string[] = [];
-  /** What the browser calls the contact that it claimed a user to be. */
+  /** The browser's handle for each user and claimed contact. */
   const handles = new Map<string, string>();
-  /** What the store calls each statement, by the sequence that the model gives it. */
+  /** The store's linkID of each statement, by its sequence in the model. */
   const linkIDs = new Map<number, string>();
-  /** Of statements that named a contact which is erased now. */
+  /** The linkIDs of statements whose contact was erased. */
   const erasedLinks = new Set<string>();
-  /** Texts of refused requests, by the number that the model gives them. */
+  /** Messages of refused requests, by their number in the model. */
   const refusedTexts: string[] = [];
 
   const uuidOf = (contact: number) => contactUUIDs.get(contact) as string;
@@ -50,8 +50,8 @@ const createHistory = async (store: Store) => {
     return linkIDs.get(statements[nth % statements.length]?.sequence ?? 0);
   };
 
-  /** Carries an action out; throws a Refusal where the store refuses it. Answers the statement that it made, if any. */
-  const act = async (action: Action): Promise<string | undefined> => {
+  /** Applies an action to the store, and returns its statement, if any. Throws a Refusal if the store rejects it. */
+  const applyToStore = async (action: Action): Promise<string | undefined> => {
     switch (action.do) {
       case 'log': {
         const eventUUID = newID('event');
@@ -103,16 +103,16 @@ const createHistory = async (store: Store) => {
   };
 
   /**
-   * What the store needn't be asked: an erased address is nobody's, so that a browser which claims it makes a new
-   * contact; and an erased link is an unlink for good, which the store doesn't void and the model would.
+   * Actions that the model doesn't cover: a browser that claims an erased address creates a new contact, and the store
+   * doesn't void an erased link.
    */
-  const isOutside = (action: Action): boolean =>
+  const isUncovered = (action: Action): boolean =>
     (action.do === 'link' && !action.verified && model.erasedContacts.has(action.contact)) ||
     (action.do === 'void' && erasedLinks.has(voidedLink(action) ?? ''));
 
   const step = async (action: Action): Promise<void> => {
-    if (isOutside(action)) return;
-    const linkID = await act(action).catch((error: unknown) => {
+    if (isUncovered(action)) return;
+    const linkID = await applyToStore(action).catch((error: unknown) => {
       if (error instanceof Refusal) return error;
       throw error;
     });
@@ -129,7 +129,7 @@ const createHistory = async (store: Store) => {
     }
   };
 
-  /** What the model expects a read of the nth event to say. */
+  /** The nth event, as the model expects it to be read. */
   const expected = (nth: number) => {
     const { user, sequence, contact } = model.events[nth] as (typeof model.events)[number];
     const reason = why({ sequence, contact }, model.statementsOf(user), followMerges(model.mergedInto));
@@ -145,7 +145,7 @@ const createHistory = async (store: Store) => {
     };
   };
 
-  /** What the model expects of the record of a contact that is not merged: the links and claims of all that it stands for. */
+  /** The links and claims that the model expects for an unmerged contact, with those of contacts merged into it. */
   const expectedOf = (person: number) => {
     const isTheirs = (contact: number | null) => contact !== null && followMerges(model.mergedInto)(contact) === person;
     const links = users.flatMap((user) =>
@@ -165,11 +165,11 @@ const createHistory = async (store: Store) => {
     };
   };
 
-  /** What the model expects each handle to answer. */
+  /** Whether the model expects each handle to be valid. */
   const expectedHandles = () =>
     [...handles].map(([name, handle]) => {
       const [user, contact] = name.split(' ').map(Number);
-      return { handle, isLeft: model.claims().some((claim) => claim.user === user && claim.contact === contact) };
+      return { handle, isValid: model.claims().some((claim) => claim.user === user && claim.contact === contact) };
     });
 
   const expectedRefused = () => model.refused().map(({ nth }) => refusedTexts[nth]);
@@ -180,7 +180,12 @@ const createHistory = async (store: Store) => {
 };
 type History = Awaited<ReturnType<typeof createHistory>>;
 
-const told = ({ eventUUID, userUUID, contactUUID, why: { rule, linkID, verified, mergedFrom } }: StoredEvent) => ({
+const toComparable = ({
+  eventUUID,
+  userUUID,
+  contactUUID,
+  why: { rule, linkID, verified, mergedFrom },
+}: StoredEvent) => ({
   eventUUID,
   userUUID,
   contactUUID,
@@ -194,19 +199,19 @@ const remaining = ({ model }: History) => model.events.flatMap(({ nth }) => (mod
 
 const expectSameEvents = async (history: History) => {
   const events = await history.site.events();
-  expect(events.map(told)).toEqual(remaining(history).map(history.expected));
+  expect(events.map(toComparable)).toEqual(remaining(history).map(history.expected));
 };
 
 const expectSameHistories = async (history: History) => {
-  // What reports are told between two askings adds up to the same.
+  // The increments of the report feed must add up to the same.
   await expectAgreement(history.fed, history.site);
   const { site, model, uuidOf, expected, expectedOf, expectedHandles, expectedRefused } = history;
   const { requests } = await site.store.listRefused({ account: site.account, beyond: 0, limit: 100 });
   expect(requests.map(({ message }) => message)).toEqual(expectedRefused());
-  for (const { handle, isLeft } of expectedHandles()) {
-    const found = site.browser.getContact(handle);
-    if (isLeft) expect(await found).toMatchObject({ contactUUID: handle });
-    else await expectRefusal(found, 'erased_contact');
+  for (const { handle, isValid } of expectedHandles()) {
+    const contact = site.browser.getContact(handle);
+    if (isValid) expect(await contact).toMatchObject({ contactUUID: handle });
+    else await expectRefusal(contact, 'erased_contact');
   }
   for (const contact of contacts) {
     const contactUUID = uuidOf(contact);
@@ -224,13 +229,13 @@ const expectSameHistories = async (history: History) => {
     const events = remaining(history)
       .map(expected)
       .filter((event) => event.contactUUID === person);
-    expect((await site.events({ contactUUID })).map(told)).toEqual(events);
+    expect((await site.events({ contactUUID })).map(toComparable)).toEqual(events);
   }
 };
 
 const histories = runs(40, 15);
 
-describe('in a store, as in the model, after every action of any history', () => {
+describe('a store after every action of any history', () => {
   let store: Store;
   beforeAll(async () => {
     const onFatal = (error: Error) => {
@@ -240,9 +245,9 @@ describe('in a store, as in the model, after every action of any history', () =>
   });
   afterAll(() => store.close());
 
-  test('each event has the same owner, for the same reason, and each contact the same history', async () => {
+  test('has the same owner and reason for each event, and the same history for each contact, as the model', async () => {
     const done: Partial<Record<Action['do'], number>> = {};
-    /** Events that an erasure left because they were the contact's by claims only. */
+    /** Events that an erasure kept because they belonged to the contact by claims only. */
     let spared = 0;
     await fc.assert(
       fc.asyncProperty(actionsArbitrary, async (actions) => {

@@ -1,4 +1,4 @@
-/** Every operation, under each of its paths, sent in every way and with every kind of token: what it answers. */
+/** Calls every operation on each of its paths, with every encoding of the request and every kind of token. */
 
 import { type TokenKind, tokenKinds } from '@firsthand/contract/account/tokens';
 import { type ErrorAnswer, errorAnswer } from '@firsthand/contract/answer';
@@ -15,15 +15,15 @@ beforeAll(async () => {
 });
 afterAll(() => scene.close());
 
-interface Sent {
+interface RequestParts {
   readonly query?: Fields;
   readonly init?: RequestInit;
 }
-type Way = (fields: Fields, token: string | undefined) => Sent;
+type Encode = (fields: Fields, token: string | undefined) => RequestParts;
 
 const withToken = (fields: Fields, token: string | undefined): Fields =>
   token === undefined ? fields : { tokenUUID: token, ...fields };
-const asBody = (body: NonNullable<RequestInit['body']>, type?: string): Sent => ({
+const asBody = (body: NonNullable<RequestInit['body']>, type?: string): RequestParts => ({
   init: { method: 'POST', body, ...(type && { headers: { 'Content-Type': type } }) },
 });
 const form = (fields: Fields) => {
@@ -31,10 +31,10 @@ const form = (fields: Fields) => {
   for (const [name, value] of asText(fields)) data.append(name, value);
   return data;
 };
-const authorized = (token: string | undefined, init: RequestInit): RequestInit =>
+const withAuthorization = (token: string | undefined, init: RequestInit): RequestInit =>
   token === undefined ? init : { ...init, headers: { Authorization: `Bearer ${token}` } };
 
-const waysOfPost: Record<string, Way> = {
+const postEncodings: Record<string, Encode> = {
   'a JSON body': (fields, token) => asBody(JSON.stringify(withToken(fields, token)), 'application/json'),
   'a body of JSON as text': (fields, token) =>
     asBody(JSON.stringify(withToken(fields, token)), 'text/plain;charset=UTF-8'),
@@ -48,14 +48,17 @@ const waysOfPost: Record<string, Way> = {
     init: { method: 'POST', body: JSON.stringify(fields) },
   }),
   'a JSON body and an Authorization header': (fields, token) => ({
-    init: authorized(token, { method: 'POST', body: JSON.stringify(fields) }),
+    init: withAuthorization(token, { method: 'POST', body: JSON.stringify(fields) }),
   }),
 };
-const waysOfGet: Record<string, Way> = {
+const getEncodings: Record<string, Encode> = {
   'a query string': (fields, token) => ({ query: withToken(fields, token) }),
-  'a query string and an Authorization header': (fields, token) => ({ query: fields, init: authorized(token, {}) }),
+  'a query string and an Authorization header': (fields, token) => ({
+    query: fields,
+    init: withAuthorization(token, {}),
+  }),
 };
-const ways = { POST: waysOfPost, GET: waysOfGet };
+const encodings = { POST: postEncodings, GET: getEncodings };
 
 const callers = ['nobody', 'unknown', 'revoked', ...tokenKinds] as const;
 type Caller = (typeof callers)[number];
@@ -67,22 +70,22 @@ const tokenOf = (caller: Caller): string | undefined => {
 
 const isKind = (caller: Caller): caller is TokenKind => (tokenKinds as readonly string[]).includes(caller);
 
-/** What each caller is answered: a status, and the code of an error. */
+/** The expected status and error code for each caller. */
 const expectedOf = ({ tokens }: Operation, caller: Caller): [status: number, code: string | undefined] => {
   if (caller === 'nobody') return [401, 'missing_token'];
   if (!isKind(caller)) return [401, 'invalid_token'];
   return tokens.includes(caller) ? [200, undefined] : [403, 'token_kind'];
 };
 
-const request = (path: string, { query, init }: Sent) =>
+const request = (path: string, { query, init }: RequestParts) =>
   scene.app.request(query ? `${path}?${new URLSearchParams(asText(query))}` : path, init);
 
-/** Schemas of answers, so that a member they don't name is a mistake. */
+/** Strict response schemas: an undeclared member fails. */
 const strict = (schema: z.ZodType): z.ZodType => (schema instanceof z.ZodObject ? schema.strict() : schema);
 
-const parsed = (schema: z.ZodType, body: unknown) => {
+const checkSchema = (schema: z.ZodType, body: unknown) => {
   const result = strict(schema).safeParse(body);
-  return result.success ? 'as the contract says' : z.prettifyError(result.error);
+  return result.success ? 'valid' : z.prettifyError(result.error);
 };
 
 /** The first event of a stream. */
@@ -97,15 +100,15 @@ const readStream = async (response: Response): Promise<unknown> => {
 const paths = operationNames.flatMap((name) => operations[name].paths as readonly string[]);
 
 /**
- * Pairwise: each path with each way of sending and with each caller, and, over all paths, each way with each caller. That is a
- * seventh of all combinations.
+ * Pairwise: each path with each encoding and each caller, and, over all paths, each encoding with each caller.
+ * That is a seventh of all combinations.
  */
 const cases = (operation: Operation) =>
   operation.methods.flatMap((method) =>
     operation.paths.flatMap((path) => {
-      const sends = Object.entries(ways[method]);
+      const sends = Object.entries(encodings[method]);
       return Array.from({ length: Math.max(sends.length, callers.length) }, (_, nth) => {
-        const [way, send] = sends[nth % sends.length] as [string, Way];
+        const [way, send] = sends[nth % sends.length] as [string, Encode];
         const caller = callers[(nth + paths.indexOf(path)) % callers.length] as Caller;
         return { method, path, way, caller, send, expected: expectedOf(operation, caller) };
       });
@@ -116,14 +119,14 @@ describe.each(operationNames.filter((name) => name !== 'streamEvents'))('%s', (n
   const operation: Operation = operations[name];
 
   it.each(cases(operation))(
-    'by $method to $path with $way and the token of $caller is answered $expected',
+    'returns $expected for $method $path with $way and the token of $caller',
     async ({ path, send, caller, expected: [status, code] }) => {
       const fields = await smallestInput[name](scene, isKind(caller) ? caller : 'server');
       const response = await request(path, send(fields, tokenOf(caller)));
       const body = (await response.json()) as ErrorAnswer & { ignored?: string[] };
       expect([response.status, body.error?.code]).toEqual([status, code]);
       expect(body.status).toBe(String(status));
-      expect(parsed(status === 200 ? operation.output : errorAnswer, body)).toBe('as the contract says');
+      expect(checkSchema(status === 200 ? operation.output : errorAnswer, body)).toBe('valid');
       expect(body.ignored).toBeUndefined();
     },
   );
@@ -131,7 +134,7 @@ describe.each(operationNames.filter((name) => name !== 'streamEvents'))('%s', (n
 
 describe('streamEvents', () => {
   it.each(cases(operations.streamEvents))(
-    'by $method to $path with $way and the token of $caller is answered $expected',
+    'returns $expected for $method $path with $way and the token of $caller',
     async ({ path, send, caller, expected: [status, code] }) => {
       const response = await request(
         path,
@@ -141,11 +144,11 @@ describe('streamEvents', () => {
       if (status === 200) {
         expect(response.headers.get('content-type')).toBe('text/event-stream');
         const event = await readStream(response);
-        expect(parsed(operations.streamEvents.output, event)).toBe('as the contract says');
+        expect(checkSchema(operations.streamEvents.output, event)).toBe('valid');
       } else {
         const body = (await response.json()) as ErrorAnswer & { ignored?: string[] };
         expect(body.error.code).toBe(code);
-        expect(parsed(errorAnswer, body)).toBe('as the contract says');
+        expect(checkSchema(errorAnswer, body)).toBe('valid');
       }
     },
   );
@@ -158,7 +161,7 @@ describe('every path', () => {
     return paths.map((path) => ({ path, allowed, openToPages: openToPages ?? false }));
   });
 
-  it.each(paths)('$path takes $allowed and no other method', async ({ path, allowed, openToPages }) => {
+  it.each(paths)('accepts $allowed and no other method on $path', async ({ path, allowed, openToPages }) => {
     for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'PROPFIND', 'OPTIONS']) {
       const response = await scene.app.request(path, { method });
       const isPreflight = method === 'OPTIONS' && openToPages;
@@ -169,8 +172,8 @@ describe('every path', () => {
   });
 });
 
-describe('what is published', () => {
-  it('createContact answers exists, contactUUID and status', async () => {
+describe('the published API', () => {
+  it('returns exists, contactUUID and status from createContact', async () => {
     const { tokens } = scene;
     const { body } = await scene.post('/createContact', {
       tokenUUID: tokens.server,
@@ -179,7 +182,7 @@ describe('what is published', () => {
     expect(body).toEqual({ exists: false, contactUUID: expect.stringMatching(/^[\w-]{21}$/), status: '200' });
   });
 
-  it('getContact answers the published object, and ours beside it', async () => {
+  it('returns the published fields and our own from getContact', async () => {
     const { tokens } = scene;
     const { contactUUID, contactEmailaddress } = await makeContact(scene);
     const { body } = await scene.get('/contact/getContact', { tokenUUID: tokens.server, contactUUID });
@@ -207,7 +210,7 @@ describe('what is published', () => {
     });
   });
 
-  it('logEvent takes the sample as one JSON object by GET’s query string, and answers status', async () => {
+  it('accepts the sample query string of logEvent by GET, and returns status', async () => {
     const fields = {
       userUUID: 'user_aaaaaaaaaaaaaaaa',
       eventID: '1',

@@ -1,4 +1,4 @@
-/** Nothing vanishes: a write that is refused for its content is on a list, without its token, and can be sent again. */
+/** A write that is refused for its content is recorded without its token, and can be sent again. */
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createReplay } from '../../src/http/refused/replay.ts';
@@ -12,7 +12,7 @@ let time: number;
 let failing: boolean;
 const start = Date.UTC(2026, 5, 1, 12);
 
-const failingNow = (store: Store): Store => ({
+const failOnDemand = (store: Store): Store => ({
   ...store,
   keepRefused: async (batch) => {
     if (failing) throw new Refusal('unavailable', { retryAfterSeconds: 3 });
@@ -25,7 +25,7 @@ beforeEach(async () => {
   failing = false;
   scene = await openScene({
     now: () => time,
-    wrap: failingNow,
+    wrap: failOnDemand,
     account: { strict: true, event: [{ eventID: 1 }], profile: [{ profileID: 'customer' }] },
   });
 });
@@ -39,7 +39,7 @@ const total = async () =>
     (sum, { listed, evicted, erased, replayed }) => sum + listed + evicted + erased + replayed,
     0,
   );
-/** One after the other, as the command does. */
+/** Replays requests one at a time, as the command does. */
 const replayAll = async (fix?: Fields) => {
   const send = createReplay(scene.store);
   const answers: Fields[] = [];
@@ -62,12 +62,12 @@ const path = {
 };
 type Operation = keyof typeof path;
 
-/** Every kind of refusal of an operation's content, and how it is answered. */
+/** Every reason to refuse an operation's content, and its status. */
 const refusals: Record<Operation, Record<string, { fields: () => Fields; status: number; kinds?: readonly Kind[] }>> = {
   logEvent: {
     'a missing field': { fields: () => ({ userUUID: newUserUUID() }), status: 400 },
     'a malformed field': { fields: () => ({ userUUID: newUserUUID(), eventID: 'x' }), status: 400 },
-    'nobody it is about': { fields: () => ({ eventID: 1 }), status: 400 },
+    'no user or contact': { fields: () => ({ eventID: 1 }), status: 400 },
     'an ID that a strict account does not list': {
       fields: () => ({ userUUID: newUserUUID(), eventID: 2 }),
       status: 400,
@@ -80,7 +80,7 @@ const refusals: Record<Operation, Record<string, { fields: () => Fields; status:
   },
   createContact: {
     'a missing field': { fields: () => ({ userUUID: newUserUUID(), contactEmailaddress: newAddress() }), status: 400 },
-    'no e-mail address': {
+    'an invalid e-mail address': {
       fields: () => ({ userUUID: newUserUUID(), contactEmailaddress: 'x', contactProfileID: 'customer' }),
       status: 400,
     },
@@ -88,7 +88,7 @@ const refusals: Record<Operation, Record<string, { fields: () => Fields; status:
       fields: () => ({ userUUID: newUserUUID(), contactEmailaddress: newAddress(), contactProfileID: 'vip' }),
       status: 400,
     },
-    'a proof that proves nothing': {
+    'an invalid proof': {
       fields: () => ({
         userUUID: newUserUUID(),
         contactEmailaddress: newAddress(),
@@ -117,17 +117,17 @@ const cases = Object.entries(refusals).flatMap(([operation, reasons]) =>
 
 describe('a refused request', () => {
   it.each(cases)(
-    'of $operation by a $kind token with $why is kept without its token',
+    'is recorded without its token, for $operation by a $kind token with $why',
     async ({ operation, kind, fields, status }) => {
-      const given = fields();
-      const sent: Answer = await scene.post(path[operation], { tokenUUID: scene.tokens[kind], ...given });
+      const content = fields();
+      const sent: Answer = await scene.post(path[operation], { tokenUUID: scene.tokens[kind], ...content });
       expect(sent.status).toBe(status);
       const [request, ...others] = await list();
       expect(others).toEqual([]);
       const { error } = sent.body;
       expect(request).toMatchObject({
         operation,
-        input: given,
+        input: content,
         tokenKind: kind,
         accountUUID: scene.accountUUID,
         refusedTime: start,
@@ -141,7 +141,7 @@ describe('a refused request', () => {
     },
   );
 
-  it('for another’s e-mail address is kept, and carried out when it is free', async () => {
+  it('is recorded if it has another contact’s address, and is deleted when that contact is erased', async () => {
     const { tokens } = scene;
     const [one, other] = [await makeContact(scene), await makeContact(scene)];
     const fields = { contactUUID: one.contactUUID, contactEmailaddress: other.contactEmailaddress };
@@ -150,12 +150,12 @@ describe('a refused request', () => {
     expect(await replayAll()).toMatchObject([{ code: 'email_taken' }]);
     expect(await total()).toBe(1);
     await scene.post('/contact/eraseContact', { tokenUUID: tokens.server, contactUUID: other.contactUUID });
-    // It named the address of somebody who is erased.
+    // It had the address of the erased contact.
     expect(await list()).toEqual([]);
     expect(await total()).toBe(1);
   });
 
-  it('is counted, each one, also when a token’s list is full', async () => {
+  it('is counted even if a token’s list is full', async () => {
     const { tokens } = scene;
     const entry = { eventID: 'x' };
     for (const kind of kinds) {
@@ -175,7 +175,7 @@ describe('a refused request', () => {
     expect(await list()).toHaveLength(2_000);
   });
 
-  it('holds a token nowhere, wherever it stood', async () => {
+  it('contains no token, wherever the request had it', async () => {
     const { browser, server, operator, revoked } = scene.tokens;
     const Authorization = `Bearer ${server}`;
     await scene.post('/logEvent', {
@@ -203,16 +203,16 @@ describe('a refused request', () => {
     });
     const eventAttrArray = [{ attrID: browser, attrValue: browser }];
     await scene.post('/logEvent', { tokenUUID: browser, userUUID: newUserUUID(), eventID: 1, eventAttrArray });
-    // Somebody else's, where nobody looks for one.
+    // Other tokens, in unexpected places.
     await scene.post('/logEvent', { tokenUUID: browser, eventID: 1, token: operator, [`${revoked}!`]: 1 });
     await scene.send('/logEvent', { method: 'POST', body: `{'token': '${operator}'}`, headers: { Authorization } });
     expect(await total()).toBe(10);
-    const kept = JSON.stringify((await list()).map(({ input, message }) => [input, message]));
-    expect(kept).not.toContain(browser);
-    for (const secret of [server, operator, revoked]) expect(kept).not.toContain(secret);
+    const stored = JSON.stringify((await list()).map(({ input, message }) => [input, message]));
+    expect(stored).not.toContain(browser);
+    for (const secret of [server, operator, revoked]) expect(stored).not.toContain(secret);
   });
 
-  it('is told of without the e-mail address that stands where an ID should', async () => {
+  it('is reported without the e-mail address that was sent as an ID', async () => {
     const eventAttrArray = [{ attrID: 'ada@example.com', attrValue: 'x' }];
     const fields = { userUUID: newUserUUID(), eventID: 1, eventAttrArray };
     const { status, body } = await scene.post('/logEvent', { tokenUUID: scene.tokens.browser, ...fields });
@@ -220,7 +220,7 @@ describe('a refused request', () => {
     expect(body.error.message).toMatch(/names attr …@…, which/);
   });
 
-  it('is none when a right is missing, a limit met, or the contact erased, and none of another operation is', async () => {
+  it('is not recorded for missing rights, limits, erased contacts or other operations', async () => {
     const { tokens } = scene;
     const { contactUUID, userUUID } = await makeContact(scene);
     await scene.post('/contact/eraseContact', { tokenUUID: tokens.server, contactUUID });
@@ -245,7 +245,7 @@ describe('a refused request', () => {
     expect(await total()).toBe(0);
   });
 
-  it('with an erased contact’s name and another mistake is counted, and not kept', async () => {
+  it('is counted but not recorded if it names an erased contact and has another mistake', async () => {
     const { tokens } = scene;
     const { contactUUID } = await makeContact(scene);
     await scene.post('/contact/eraseContact', { tokenUUID: tokens.server, contactUUID });
@@ -258,8 +258,8 @@ describe('a refused request', () => {
     ['JSON', '{"eventID": 1', {}],
     ['UTF-8', Buffer.from([0x7b, 0xff]), {}],
     ['gzip', gzipSync('{}').subarray(0, 10), { 'Content-Encoding': 'gzip' }],
-    ['a form', 'eventID=%FF', { 'Content-Type': 'application/x-www-form-urlencoded' }],
-  ])('that is not %s is kept as text when its token is in the header', async (_, body, headers) => {
+    ['form data', 'eventID=%FF', { 'Content-Type': 'application/x-www-form-urlencoded' }],
+  ])('is recorded as text if it is not valid %s and its token is in the header', async (_, body, headers) => {
     const Authorization = `Bearer ${scene.tokens.browser}`;
     const init = { method: 'POST', body, headers: { Authorization, ...headers } };
     expect((await scene.send('/logEvent', init)).status).toBe(400);
@@ -272,7 +272,7 @@ describe('a refused request', () => {
     expect(await total()).toBe(1);
   });
 
-  it('is bound by the rate limits, before it is kept', async () => {
+  it('is subject to rate limits before it is recorded', async () => {
     await scene.close();
     scene = await openScene({ rateLimits: { ...noRateLimits, token: { perSecond: 0.001, burst: 2 } } });
     const { browser: tokenUUID } = scene.tokens;
@@ -287,7 +287,7 @@ describe('a refused request', () => {
     expect(await total()).toBe(2);
   });
 
-  it('that can’t be kept now is answered 503, and of a batch only what is refused', async () => {
+  it('gets 503 while it can’t be recorded, in a batch only for what is refused', async () => {
     failing = true;
     const { server: tokenUUID } = scene.tokens;
     const alone = await scene.post('/logEvent', { tokenUUID });
@@ -305,7 +305,7 @@ describe('a refused request that is sent again', () => {
     ['browser', 'in a batch', 'true'],
     ['browser', 'unread', 'true'],
     ['server', 'alone', undefined],
-  ] as const)('keeps the mark of a robot: by a %s token, %s', async (kind, how, mark) => {
+  ] as const)('keeps the mark of a robot for a %s token, %s', async (kind, how, mark) => {
     const Authorization = `Bearer ${scene.tokens[kind]}`;
     const headers = { Authorization, 'User-Agent': 'Mozilla/5.0 (compatible; Googlebot/2.1)' };
     const fields = { userUUID: newUserUUID(), eventID: 7 };
@@ -321,14 +321,14 @@ describe('a refused request that is sent again', () => {
     expect(marks).toEqual(mark ? [['robot', mark]] : []);
   });
 
-  it.each(kinds)('after a fix is kept once, as of the same moment, by a %s token', async (kind) => {
+  it.each(kinds)('is stored once after a fix, with its original time, for a %s token', async (kind) => {
     const tokenUUID = scene.tokens[kind];
     const userUUID = newUserUUID();
     const post = (fields: Fields) => scene.post('/logEvent', { tokenUUID, userUUID, eventID: 7, ...fields });
     const now = new Date(start).toISOString();
     await post({ eventUUID: 'event-named' });
     await post({});
-    // Its clock is an hour fast.
+    // The client's clock is an hour fast.
     const sentTime = start + 3_600_000;
     await post({ eventTime: sentTime - 60_000, sentTime });
     const entries = [
@@ -349,17 +349,17 @@ describe('a refused request that is sent again', () => {
     expect(twice.flat().filter((answer) => !(answer instanceof Error))).toHaveLength(4);
     expect(await list()).toEqual([]);
     expect(await total()).toBe(4);
-    const kept = (await events()).slice(1);
-    expect(kept).toMatchObject([
+    const stored = (await events()).slice(1);
+    expect(stored).toMatchObject([
       { eventUUID: 'event-named', eventTime: now, userUUID },
       { eventUUID: uuids[1], eventTime: now },
       { eventUUID: uuids[2], eventTime: new Date(start - 60_000).toISOString() },
       { eventUUID: 'event-of-batch', eventTime: new Date(start - 500).toISOString(), userUUID },
     ]);
-    for (const event of kept) expect(event).not.toHaveProperty('eventTimeReplaced');
+    for (const event of stored) expect(event).not.toHaveProperty('eventTimeReplaced');
   });
 
-  it('is a duplicate when its client has sent it again itself', async () => {
+  it('is a duplicate if its client has also sent it again', async () => {
     const fields = { tokenUUID: scene.tokens.browser, userUUID: newUserUUID(), eventID: 7, eventUUID: 'event-twice' };
     await scene.post('/logEvent', fields);
     await allowEverything();
@@ -369,7 +369,7 @@ describe('a refused request that is sent again', () => {
     expect(await list()).toEqual([]);
   });
 
-  it('as a whole batch is kept whole or not at all', async () => {
+  it('is stored as a whole batch or not at all', async () => {
     const { server: tokenUUID } = scene.tokens;
     const event = [{ eventID: 1 }, { eventID: 9 }, { eventID: 1, contactUUID: 'nobody' }];
     await scene.post('/event/logEvents', { tokenUUID, userUUID: '?', event });
@@ -388,7 +388,7 @@ describe('a refused request that is sent again', () => {
     expect(await total()).toBe(1);
   });
 
-  it('is no more than its token was: a browser’s is a claim', async () => {
+  it('has only the rights of its token: a browser’s is a claim', async () => {
     const { browser, server } = scene.tokens;
     const { contactUUID, contactEmailaddress } = await makeContact(scene);
     const fields = { contactEmailaddress, contactFirstname: 'Eve', contactProfileID: 'vip' };
@@ -402,29 +402,29 @@ describe('a refused request that is sent again', () => {
     expect(body.contact.claimed).toContain('contactFirstname');
   });
 
-  it.each(['is revoked', 'has expired'])(
-    'needs a live token of its account and kind where its own %s',
-    async (ended) => {
-      const { tokens } = scene;
-      const make = async (fields: Fields) =>
-        (await scene.post('/account/createToken', { tokenUUID: tokens.server, tokenKind: 'browser', ...fields })).body;
-      const [own, other] = [await make(ended === 'has expired' ? { expiresTime: start + 1_000 } : {}), await make({})];
-      await scene.post('/logEvent', { tokenUUID: own.tokenUUID, userUUID: newUserUUID(), eventID: 7 });
-      if (ended === 'has expired') time += 1_000;
-      else await scene.post('/account/revokeToken', { tokenUUID: tokens.server, tokenID: own.tokenID });
-      await allowEverything();
-      expect(await replayAll()).toMatchObject([{ code: 'invalid_token', message: expect.stringContaining('--as') }]);
-      const [request] = (await list()) as [RefusedRequest];
-      const { account } = (await scene.get('/account/getAccount', { tokenUUID: tokens.server })).body;
-      const server = account.token.find(({ tokenKind }: Fields) => tokenKind === 'server');
-      const send = createReplay(scene.store);
-      await expect(send(request, { time, as: server.tokenID })).rejects.toMatchObject({ code: 'invalid_token' });
-      expect(await send(request, { time, as: other.tokenID })).toMatchObject({ eventUUID: expect.any(String) });
-      expect(await list()).toEqual([]);
-      const [entry] = (await scene.store.listAudit({ limit: 1 })).entries;
-      expect(entry).toMatchObject({ action: 'replayRefused', subject: { tokenID: other.tokenID } });
-    },
-  );
+  it.each(['is revoked', 'has expired'])('needs a live token of its account and kind if its own %s', async (ended) => {
+    const { tokens } = scene;
+    const createToken = async (fields: Fields) =>
+      (await scene.post('/account/createToken', { tokenUUID: tokens.server, tokenKind: 'browser', ...fields })).body;
+    const [own, other] = [
+      await createToken(ended === 'has expired' ? { expiresTime: start + 1_000 } : {}),
+      await createToken({}),
+    ];
+    await scene.post('/logEvent', { tokenUUID: own.tokenUUID, userUUID: newUserUUID(), eventID: 7 });
+    if (ended === 'has expired') time += 1_000;
+    else await scene.post('/account/revokeToken', { tokenUUID: tokens.server, tokenID: own.tokenID });
+    await allowEverything();
+    expect(await replayAll()).toMatchObject([{ code: 'invalid_token', message: expect.stringContaining('--as') }]);
+    const [request] = (await list()) as [RefusedRequest];
+    const { account } = (await scene.get('/account/getAccount', { tokenUUID: tokens.server })).body;
+    const server = account.token.find(({ tokenKind }: Fields) => tokenKind === 'server');
+    const send = createReplay(scene.store);
+    await expect(send(request, { time, as: server.tokenID })).rejects.toMatchObject({ code: 'invalid_token' });
+    expect(await send(request, { time, as: other.tokenID })).toMatchObject({ eventUUID: expect.any(String) });
+    expect(await list()).toEqual([]);
+    const [entry] = (await scene.store.listAudit({ limit: 1 })).entries;
+    expect(entry).toMatchObject({ action: 'replayRefused', subject: { tokenID: other.tokenID } });
+  });
 
   it('creates and changes contacts with a server token', async () => {
     const { server: tokenUUID } = scene.tokens;

@@ -1,4 +1,4 @@
-// Random histories of accounts in a store: reports read its feed, and answer as the plain model does about the events that it lists.
+// Compares reports over the feed of a store with a simple model over its events, for random histories.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -31,13 +31,13 @@ type Action =
   | { readonly do: 'unmerge'; readonly other: number }
   | { readonly do: 'erase'; readonly contact: number };
 
-const is = <Name extends string>(name: Name) => fc.constant(name);
+const literal = <Name extends string>(name: Name) => fc.constant(name);
 const anyUser = fc.integer({ min: 1, max: 5 });
 const anyContact = fc.integer({ min: 1, max: 4 });
-const log = fc.record({ do: is('log'), events });
-const erase = { weight: 1, arbitrary: fc.record({ do: is('erase'), contact: anyContact }) };
+const log = fc.record({ do: literal('log'), events });
+const erase = { weight: 1, arbitrary: fc.record({ do: literal('erase'), contact: anyContact }) };
 /** Pages log all events, and each browser signs in as one contact. */
-const ofWebsite: fc.Arbitrary<Action> = fc.oneof(
+const websiteAction: fc.Arbitrary<Action> = fc.oneof(
   {
     weight: 8,
     arbitrary: log.map((action) => ({
@@ -48,33 +48,36 @@ const ofWebsite: fc.Arbitrary<Action> = fc.oneof(
   { weight: 4, arbitrary: anyUser.map((one) => ({ do: 'identify' as const, user: one, contact: Math.ceil(one / 2) })) },
   erase,
 );
-const ofServers: fc.Arbitrary<Action> = fc.oneof(
+const serverAction: fc.Arbitrary<Action> = fc.oneof(
   { weight: 8, arbitrary: log },
-  { weight: 2, arbitrary: fc.record({ do: is('identify'), user: anyUser, contact: anyContact }) },
-  { weight: 3, arbitrary: fc.record({ do: is('link'), user: anyUser, contact: anyContact }) },
-  { weight: 1, arbitrary: fc.record({ do: is('unlink'), user: anyUser }) },
-  { weight: 1, arbitrary: fc.record({ do: is('merge'), contact: anyContact, other: anyContact }) },
-  { weight: 1, arbitrary: fc.record({ do: is('unmerge'), other: anyContact }) },
+  { weight: 2, arbitrary: fc.record({ do: literal('identify'), user: anyUser, contact: anyContact }) },
+  { weight: 3, arbitrary: fc.record({ do: literal('link'), user: anyUser, contact: anyContact }) },
+  { weight: 1, arbitrary: fc.record({ do: literal('unlink'), user: anyUser }) },
+  { weight: 1, arbitrary: fc.record({ do: literal('merge'), contact: anyContact, other: anyContact }) },
+  { weight: 1, arbitrary: fc.record({ do: literal('unmerge'), other: anyContact }) },
   erase,
 );
-const pastOf = (action: fc.Arbitrary<Action>) =>
+const historyOf = (action: fc.Arbitrary<Action>) =>
   fc.array(fc.tuple(fc.array(action, { minLength: 1, maxLength: 6 }), anyQuestion), { minLength: 1, maxLength: 3 });
-const past = fc.oneof({ weight: 3, arbitrary: pastOf(ofWebsite) }, { weight: 1, arbitrary: pastOf(ofServers) });
+const history = fc.oneof(
+  { weight: 3, arbitrary: historyOf(websiteAction) },
+  { weight: 1, arbitrary: historyOf(serverAction) },
+);
 
 const createHistory = async (store: Store) => {
   const site = await createSite(store);
   const contactUUIDs = new Map<number, string>();
-  /** What the store calls them. */
+  /** The numbers of the contacts in the store. */
   const numbers = new Map<number, number>();
   for (const nth of [1, 2, 3, 4]) {
     const { contactUUID } = await site.server.createContact({ userUUID: null, address: addressOf(nth) });
     contactUUIDs.set(nth, contactUUID);
-    const known = new Set(numbers.values());
+    const knownNumbers = new Set(numbers.values());
     const { contacts } = await store.feedContacts({ account: site.account, conditions: [{}], beyond: null, most: 100 });
-    numbers.set(nth, contacts[0]?.find((number) => !known.has(number)) as number);
+    numbers.set(nth, contacts[0]?.find((number) => !knownNumbers.has(number)) as number);
   }
   const uuidOf = (nth: number) => contactUUIDs.get(nth) as string;
-  /** What is refused changes nothing, such as logging with an erased contact. */
+  /** A rejected action changes nothing, such as logging with an erased contact. */
   const act = async (action: Action): Promise<unknown> => {
     switch (action.do) {
       case 'log':
@@ -101,25 +104,25 @@ const createHistory = async (store: Store) => {
         return site.erase(uuidOf(action.contact));
     }
   };
-  return { site, numbers, act: (action: Action) => insist(() => act(action)).catch(() => undefined) };
+  return { site, numbers, act: (action: Action) => retry(() => act(action)).catch(() => undefined) };
 };
 
-/** The same question about contacts that have other numbers. */
-const renumbered = <Value>(value: Value, numberOf: (contact: number) => number): Value => {
+/** Replaces the numbers of contacts in a question. */
+const renumber = <Value>(value: Value, numberOf: (contact: number) => number): Value => {
   if (value instanceof Float64Array) return value.map(numberOf) as Value;
-  if (Array.isArray(value)) return value.map((each) => renumbered(each, numberOf)) as Value;
+  if (Array.isArray(value)) return value.map((each) => renumber(each, numberOf)) as Value;
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, renumbered(each, numberOf)])) as Value;
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, renumber(each, numberOf)])) as Value;
 };
 
-/** What the store lists, with owners as getEvent answers them. The feed gives users and contacts their numbers only. */
-const listedIn = async (site: Site) => {
+/** The store's events with their owners, and with the numbers of users and contacts from the feed. */
+const readEvents = async (site: Site) => {
   const fed = createFedAccount(site.store, site.account);
   await expectAgreement(fed, site);
-  const [listed, numbered] = [await site.events(), await fed.read()];
+  const [stored, numbered] = [await site.events(), await fed.read()];
   const owners = new Map(numbered.map(({ sequence, owner }) => [sequence, owner]));
   return {
-    events: listed.map(({ eventID, eventTime, attributes }, nth) => {
+    events: stored.map(({ eventID, eventTime, attributes }, nth) => {
       const { sequence, user, contact } = numbered[nth] as (typeof numbered)[number];
       return { sequence, user, contact, eventID, eventTime, attributes: new Map(attributes) };
     }),
@@ -130,8 +133,8 @@ const listedIn = async (site: Site) => {
   };
 };
 
-/** A busy machine may be too slow for the time limits of the store. */
-const insist = async <Value>(work: () => Promise<Value>): Promise<Value> => {
+/** Retries, because a busy machine may be too slow for the time limits of the store. */
+const retry = async <Value>(work: () => Promise<Value>): Promise<Value> => {
   for (;;)
     try {
       return await work();
@@ -167,28 +170,28 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** Each open account takes memory. */
-const historiesOfProcess = 50;
+/** The reports restart after this number of histories, because each open account takes memory. */
+const historiesPerProcess = 50;
 
-test('answers about any history as the model does', async () => {
+test('returns the same reports as the model for any history', async () => {
   let histories = 0;
-  const ask = async (site: Site, question: Question, numbers: ReadonlyMap<number, number>): Promise<void> => {
-    const numbered = { ...renumbered(question, (nth) => numbers.get(nth) as number), account: site.account };
-    const { answer } = await insist(() => reports.ask(numbered));
-    const listed = await insist(() => listedIn(site));
-    expect(rounded(answer)).toEqual(rounded(answerOfModel(numbered, listed.events, listed.personOf)));
+  const compare = async (site: Site, question: Question, numbers: ReadonlyMap<number, number>): Promise<void> => {
+    const numbered = { ...renumber(question, (nth) => numbers.get(nth) as number), account: site.account };
+    const { answer } = await retry(() => reports.ask(numbered));
+    const stored = await retry(() => readEvents(site));
+    expect(rounded(answer)).toEqual(rounded(answerOfModel(numbered, stored.events, stored.personOf)));
   };
   await fc.assert(
-    fc.asyncProperty(past, async (steps) => {
+    fc.asyncProperty(history, async (steps) => {
       histories += 1;
-      if (histories % historiesOfProcess === 0) {
+      if (histories % historiesPerProcess === 0) {
         await reports.close();
         reports = open();
       }
-      const { site, numbers, act } = await insist(() => createHistory(store));
-      for (const [actions, asked] of steps) {
+      const { site, numbers, act } = await retry(() => createHistory(store));
+      for (const [actions, question] of steps) {
         for (const action of actions) await act(action);
-        await ask(site, asked, numbers);
+        await compare(site, question, numbers);
       }
     }),
     { numRuns: runs(10, 20) },

@@ -1,4 +1,4 @@
-// Reports of a whole store, held against the plainest computation over what getEvents lists: whatever happened between two askings.
+// Compares reports of a whole store with a simple computation over getEvents, whatever happens between two reports.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -60,11 +60,11 @@ const action = fc.oneof(
       ),
     }),
   },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('ask' as const) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('compare' as const) }) },
 );
 type Action = typeof action extends fc.Arbitrary<infer One> ? One : never;
 
-/** Distinct names, by numbers from 1 on; '' is 0. */
+/** Numbers distinct names from 1 on; '' is 0. */
 const createNumbers = () => {
   const numbers = new Map<string, number>([['', 0]]);
   return (name: string): number => {
@@ -73,18 +73,18 @@ const createNumbers = () => {
   };
 };
 
-/** `merged`: as a request becomes a question; without it, as one that names what getEvents returns. */
+/** With `merged`, questions as requests ask them; without it, questions about the IDs that getEvents returns. */
 const questionsOf = ({ account, time }: Site, merged?: Merged): Question[] => {
   const [from, to] = [time - 3 * day, time + day];
   const idsOf = merged?.idsOf ?? ((eventID: number) => [eventID]);
   const [plan, Plan] = merged?.names ?? ['plan', 'Plan'];
-  const asked = { account, from, to, robots: true, condition: null, value: plan, ...merged?.united };
+  const common = { account, from, to, robots: true, condition: null, value: plan, ...merged?.united };
   const edges = [from, from + day, from + 2 * day, to];
   return [
-    { ...asked, report: 'totals', edges },
-    { ...asked, report: 'totals', edges, condition: { attrID: Plan, is: ['pro', '7'] } },
+    { ...common, report: 'totals', edges },
+    { ...common, report: 'totals', edges, condition: { attrID: Plan, is: ['pro', '7'] } },
     {
-      ...asked,
+      ...common,
       report: 'totals',
       edges,
       value: Plan,
@@ -96,7 +96,7 @@ const questionsOf = ({ account, time }: Site, merged?: Merged): Question[] => {
       },
     },
     {
-      ...asked,
+      ...common,
       report: 'breakdown',
       dimensions: [{ attrID: plan }, { by: 'event' }],
       offsets: [[from, hour]],
@@ -104,7 +104,7 @@ const questionsOf = ({ account, time }: Site, merged?: Merged): Question[] => {
       limit: 3,
     },
     {
-      ...asked,
+      ...common,
       report: 'breakdown',
       dimensions: [{ attrID: Plan, of: 'first' }],
       offsets: [[from, 0]],
@@ -112,30 +112,30 @@ const questionsOf = ({ account, time }: Site, merged?: Merged): Question[] => {
       limit: 2,
     },
     {
-      ...asked,
+      ...common,
       report: 'funnel',
       steps: [{ eventIDs: idsOf(1) }, { eventIDs: [...idsOf(2), ...idsOf(3)] }],
       withinMilliseconds: day,
       per: 'person',
     },
-    { ...asked, report: 'retention', first: null, back: { eventIDs: idsOf(1) }, edges },
-    { ...asked, report: 'live', own: { hosts: [], suffixes: [] }, limit: 2 },
+    { ...common, report: 'retention', first: null, back: { eventIDs: idsOf(1) }, edges },
+    { ...common, report: 'live', own: { hosts: [], suffixes: [] }, limit: 2 },
   ];
 };
 
-/** What the catalogues say of merges. */
+/** The merges of catalogue entries. */
 interface Merged {
   readonly united: { readonly united?: UnitedIDs };
   idsOf(eventID: number): number[];
-  /** The IDs of `plan` and `Plan`; the questions of the model have those that stand for them. */
+  /** The IDs of `plan` and `Plan`; for the model, the entries that they are merged into. */
   readonly names: readonly [string, string];
 }
 
-/** The events as the model takes them, and whose each is. */
+/** The events in the form of the model, and the person of each. */
 const toModel = (events: readonly StoredEvent[]) => {
   const [users, contacts] = [createNumbers(), createNumbers()];
   const people = new Map<ModelEvent, string>();
-  const modelled = events.map((event): ModelEvent => {
+  const modelEvents = events.map((event): ModelEvent => {
     const isNamed = event.why.rule === 'logged with the contact';
     const one = {
       sequence: event.sequence,
@@ -148,11 +148,11 @@ const toModel = (events: readonly StoredEvent[]) => {
     people.set(one, event.contactUUID || event.userUUID);
     return one;
   });
-  return { modelled, personOf: (event: ModelEvent) => people.get(event) as string };
+  return { modelEvents, personOf: (event: ModelEvent) => people.get(event) as string };
 };
 
-/** Numbers that are sums in another order differ in their last digits. */
-const rounded = (value: unknown): unknown =>
+/** Rounds numbers, because sums in another order differ in their last digits. */
+const roundNumbers = (value: unknown): unknown =>
   JSON.parse(JSON.stringify(value, (_, each) => (typeof each === 'number' ? Number(each.toPrecision(12)) : each)));
 
 describe('reports of a store', () => {
@@ -174,16 +174,16 @@ describe('reports of a store', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  /** The people on all pages are those of the totals, and have names. */
-  const agreeOnPeople = async ({ account, time }: Site) => {
-    const asked = { account, from: time - 3 * day, to: time + day, robots: true, condition: null };
-    const { answer } = await reports.ask({ ...asked, report: 'totals', value: null, edges: [asked.from, asked.to] });
+  /** Checks that the people on all pages are those of the totals, and have names. */
+  const comparePeople = async ({ account, time }: Site) => {
+    const common = { account, from: time - 3 * day, to: time + day, robots: true, condition: null };
+    const { answer } = await reports.ask({ ...common, report: 'totals', value: null, edges: [common.from, common.to] });
     const { events, people } = answer.total;
-    const listed: PeopleAnswer['people'][number][] = [];
+    const listedPeople: PeopleAnswer['people'][number][] = [];
     for (let beyond: PeopleEnd | null | undefined; beyond !== null; ) {
       const of = { kind: 'all' as const };
       const page = await reports.ask({
-        ...asked,
+        ...common,
         report: 'people',
         of,
         usersAtLeast: 0,
@@ -191,22 +191,22 @@ describe('reports of a store', () => {
         beyond: beyond ?? null,
         until: null,
       });
-      listed.push(...page.answer.people);
+      listedPeople.push(...page.answer.people);
       beyond = page.answer.next;
     }
-    const persons = listed.map(({ person }) => person);
+    const persons = listedPeople.map(({ person }) => person);
     expect(new Set(persons).size).toBe(people);
-    expect([persons.length, listed.reduce((sum, one) => sum + one.events, 0)]).toEqual([people, events]);
-    const named = await store.namePeople({
+    expect([persons.length, listedPeople.reduce((sum, one) => sum + one.events, 0)]).toEqual([people, events]);
+    const names = await store.namePeople({
       account,
       users: persons.filter((person) => person < 0).map((person) => -person),
       contacts: persons.filter((person) => person > 0),
     });
-    expect(named.users.length + named.contacts.length).toBe(people);
+    expect(names.users.length + names.contacts.length).toBe(people);
   };
 
-  const agree = async (site: Site) => {
-    const { modelled, personOf } = toModel(await site.events());
+  const compareReports = async (site: Site) => {
+    const { modelEvents, personOf } = toModel(await site.events());
     const list = (kind: 'event' | 'attr') => store.listCatalogue({ account: site.account, kind });
     const [events, attributes] = [await list('event'), await list('attr')];
     const { idsOf } = toEventKinds(events);
@@ -214,15 +214,17 @@ describe('reports of a store', () => {
     const keptOf = (attrID: string) => attributes.find(({ id }) => id === attrID)?.mergedInto ?? attrID;
     const sent = { united: united ? { united } : {}, idsOf, names: ['plan', 'Plan'] as const };
     const read = { united: {}, idsOf, names: [keptOf('plan'), keptOf('Plan')] as const };
-    const ofModel = questionsOf(site, read);
+    const modelQuestions = questionsOf(site, read);
     for (const [nth, question] of questionsOf(site, sent).entries()) {
       const { answer } = await reports.ask(question);
-      expect(rounded(answer)).toEqual(rounded(answerOfModel(ofModel[nth] as Question, modelled, personOf)));
+      expect(roundNumbers(answer)).toEqual(
+        roundNumbers(answerOfModel(modelQuestions[nth] as Question, modelEvents, personOf)),
+      );
     }
-    await agreeOnPeople(site);
+    await comparePeople(site);
   };
 
-  const carryOut = async (site: Site, one: Action, contacts: string[]): Promise<void> => {
+  const applyAction = async (site: Site, one: Action, contacts: string[]): Promise<void> => {
     const { server, browser, time } = site;
     const userUUIDOf = (user: number) => `visitor-number-${user}`;
     switch (one.do) {
@@ -263,28 +265,28 @@ describe('reports of a store', () => {
         await (one.do === 'merge entries' ? store.mergeEntry({ ...change, id }) : store.unmergeEntry(change));
         return;
       }
-      case 'ask':
-        await agree(site);
+      case 'compare':
+        await compareReports(site);
     }
   };
 
-  test('count people as getEvents names them, whatever is linked, merged and erased between', async () => {
+  test('count the same people as getEvents, whatever is linked, merged and erased in between', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(action, { maxLength: 25, size: 'max' }), async (actions) => {
         const site = await createSite(store);
         const contacts: string[] = [];
         for (const one of actions) {
-          await carryOut(site, one, contacts).catch((error: unknown) => {
+          await applyAction(site, one, contacts).catch((error: unknown) => {
             if (!(error instanceof Refusal)) throw error;
           });
         }
-        await agree(site);
+        await compareReports(site);
       }),
       { numRuns: runs(1, 3) },
     );
   });
 
-  test('count merged entries as one from the next question on, and apart again after', async () => {
+  test('count merged entries as one from the next report on, and separately again after the unmerge', async () => {
     const site = await createSite(store);
     const { account, time, server } = site;
     await server.log(
@@ -315,11 +317,11 @@ describe('reports of a store', () => {
         ],
       },
     );
-    const asked = { account, from: time - day, to: time + day, robots: true, condition: null };
+    const common = { account, from: time - day, to: time + day, robots: true, condition: null };
     const read = async () => {
       const list = (kind: 'event' | 'attr') => store.listCatalogue({ account, kind });
       const united = toUnitedIDs(await list('event'), await list('attr'));
-      const question = { ...asked, ...(united && { united }) };
+      const question = { ...common, ...(united && { united }) };
       const groups = async (dimension: Dimension) => {
         const by = {
           report: 'breakdown',
@@ -343,7 +345,7 @@ describe('reports of a store', () => {
     await store.mergeEntry({ ...change, kind: 'event', id: '7', otherID: '17' });
     await store.mergeEntry({ ...change, kind: 'attr', id: 'plan', otherID: 'Plan' });
     await store.mergeEntry({ ...change, kind: 'attr', id: 'price', otherID: 'Price' });
-    // The third event has a price that is no number, which counts all the same.
+    // The third event's own price is not a number, but still takes precedence.
     expect(await read()).toEqual({ kinds: [['7', 3, 2], 15], plans: [['pro', 3, 2], 15] });
     await store.unmergeEntry({ ...change, kind: 'event', otherID: '17' });
     await store.unmergeEntry({ ...change, kind: 'attr', otherID: 'Plan' });
@@ -351,14 +353,14 @@ describe('reports of a store', () => {
     expect(await read()).toEqual(before);
   });
 
-  test('miss nothing that was answered before they were asked, while 24 write', async () => {
+  test('miss nothing that was stored before they started, during 24 concurrent writes', async () => {
     const site = await createSite(store);
-    let [logged, linked, asked, isWriting] = [0, 0, 0, true];
+    let [logged, linked, reportCount, isWriting] = [0, 0, 0, true];
     onTestFinished(() => {
       isWriting = false;
     });
-    // All of them wait for the one contact: a slow store asks some to try again.
-    const insist = async <Value>(work: () => Promise<Value>): Promise<Value> => {
+    // All writers wait for the one contact, so a slow store rejects some, which must retry.
+    const retry = async <Value>(work: () => Promise<Value>): Promise<Value> => {
       for (;;) {
         try {
           return await work();
@@ -368,12 +370,12 @@ describe('reports of a store', () => {
       }
     };
     const write = async (writer: number) => {
-      for (let round = 0; round < 6 || (asked < 3 && isWriting); round += 1) {
+      for (let round = 0; round < 6 || (reportCount < 3 && isWriting); round += 1) {
         const userUUID = `visitor-number-${writer}-${round}`;
-        await insist(() => site.server.log({ userUUID }));
+        await retry(() => site.server.log({ userUUID }));
         logged += 1;
         // Each browser becomes the same person.
-        await insist(() => site.server.createContact({ userUUID, address: 'one@example.com' }));
+        await retry(() => site.server.createContact({ userUUID, address: 'one@example.com' }));
         linked += 1;
         await wait(5);
       }
@@ -381,18 +383,18 @@ describe('reports of a store', () => {
     const writing = Promise.all(Array.from({ length: 24 }, (_, writer) => write(writer))).finally(() => {
       isWriting = false;
     });
-    // The `await` below throws its failure.
+    // The `await` below throws a failure.
     writing.catch(() => {});
     const [question] = questionsOf(site) as [Extract<Question, { report: 'totals' }>];
-    for (; isWriting; asked += 1) {
+    for (; isWriting; reportCount += 1) {
       const before = { logged, linked };
       const { total } = (await reports.ask(question)).answer;
       expect(total.events).toBeGreaterThanOrEqual(before.logged);
-      // Of all browsers that it counts, at least so many are the one person.
+      // At least `before.linked` of the counted browsers are the one person.
       expect(total.people).toBeLessThanOrEqual(total.events - before.linked + 1);
     }
     await writing;
-    expect(asked).toBeGreaterThan(1);
+    expect(reportCount).toBeGreaterThan(1);
     const { total } = (await reports.ask(question)).answer;
     expect(total).toMatchObject({ events: logged, users: logged, people: 1 });
   });

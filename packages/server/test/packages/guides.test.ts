@@ -1,6 +1,6 @@
 /**
- * Follows the guides for React and Next.js to their end, as a user of the machine who has nothing yet, in Chromium. A block that begins
- * with the name of a file is that file; the commands are run. Replaced are the tokens, the server's address and the tarball's folder.
+ * Follows the guides for React and Next.js to their end, as a new user of the machine, in Chromium. A block that begins
+ * with a file name becomes that file; commands are run. Tokens, the server's URL and the tarball's folder are replaced.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -15,12 +15,12 @@ import { createAccount, serveHere } from '../fixtures/serving.ts';
 import { freePort } from '../tools/ports.ts';
 import { createNewcomer } from './newcomer.ts';
 
-/** In milliseconds: for a busy machine. */
-const patience = 300_000;
+/** In milliseconds, for a busy machine. */
+const timeoutMilliseconds = 300_000;
 
 const fileName = /^\/\/ (\S+\.tsx?)\n/;
 /** The last line of a block that starts the app. */
-const starting = /^npm run (?:dev|start)\n$/m;
+const startCommand = /^npm run (?:dev|start)\n$/m;
 
 const [, stub = ''] = /<script>(.*?)<\/script>/.exec(scriptTag('', '', readConfig({}))) ?? [];
 
@@ -37,34 +37,34 @@ const open = async () => {
   const write = (file: string, text: string) => {
     mkdirSync(join(app, dirname(file)), { recursive: true });
     writeFileSync(join(app, file), text);
-    newcomer.own();
+    newcomer.takeOwnership();
   };
-  /** Runs commands in the app's folder, or where that will be. */
+  /** Runs commands in the app's folder, or in its parent as long as it does not exist. */
   const run = (command: string, env?: Readonly<Record<string, string>>) =>
     newcomer.run(`[ ! -d shop ] || cd shop\n${command}`, env);
 
-  /** Starts the app. Returns its address, and ends it when the browser has been there. */
-  const visit = async <Seen>(command: string, look: (page: Page) => Promise<Seen>): Promise<Seen> => {
+  /** Starts the app, visits it in a browser, and stops it. Returns the result of `look`. */
+  const visit = async <Result>(command: string, look: (page: Page) => Promise<Result>): Promise<Result> => {
     const running = newcomer.start(`cd shop\n${command}`, { PORT: String(await freePort()) });
     const [url] = await running.says(/http:\/\/localhost:\d+/);
-    await vi.waitUntil(() => fetch(url).catch(() => undefined), { timeout: patience });
+    await vi.waitUntil(() => fetch(url).catch(() => undefined), { timeout: timeoutMilliseconds });
     const context = await browser.newContext();
     const page = await context.newPage();
-    page.setDefaultTimeout(patience);
+    page.setDefaultTimeout(timeoutMilliseconds);
     const complaints: string[] = [];
     page.on('pageerror', (error) => complaints.push(String(error)));
     await page.goto(`${url}?utm_campaign=spring`, { referer: 'https://news.example/' });
-    const seen = await look(page);
+    const result = await look(page);
     await context.close();
     running.child.kill('SIGTERM');
     await running.ended;
     expect(complaints).toEqual([]);
-    return seen;
+    return result;
   };
 
-  /** Follows a guide. `look` is what its reader does in the browser. Returns what the last command printed. */
+  /** Follows a guide. `look` does what its reader does in the browser. Returns the output of the last command. */
   const follow = async (guide: string, look: (page: Page) => Promise<void>): Promise<string> => {
-    let printed = '';
+    let output = '';
     for (const { language, code: written } of blocksOf(guide)) {
       const code = written
         .replaceAll('/path/to/', `${newcomer.folder}/`)
@@ -75,17 +75,17 @@ const open = async () => {
       const [, file] = fileName.exec(code) ?? [];
       if (file !== undefined) write(file, code);
       else if (language !== 'sh') throw new Error(`${guide} has a block without a name:\n${code}`);
-      else if (starting.test(code)) await visit(code, look);
+      else if (startCommand.test(code)) await visit(code, look);
       else
-        printed = await run(
+        output = await run(
           code,
           code.startsWith('curl') ? { FIRSTHAND_URL: serving.url, SERVER_TOKEN: serverTokenUUID } : {},
         );
     }
-    return printed;
+    return output;
   };
 
-  /** The names of a visitor's events in alphabetical order, once there are as many, and whose they are. */
+  /** Waits for this many events of a visitor. Returns their sorted names and values, and their owners. */
   const eventsOf = async (userUUID: string, count: number) => {
     const read = async () => (await api.getEvent({ userUUID })).event;
     await expect.poll(async () => (await read()).length).toBe(count);
@@ -113,10 +113,13 @@ const userOf = async (page: Page): Promise<string> => {
   return (await read()) as string;
 };
 
-/** What page views say of a visit that a campaign of another site has led to the app. */
-const arrival = { campaigns: ['spring'], referrers: [expect.stringMatching(/^http:.*\/$/), 'https://news.example/'] };
+/** Attributes of the page views of a visit from a campaign on another site. */
+const campaignVisit = {
+  campaigns: ['spring'],
+  referrers: [expect.stringMatching(/^http:.*\/$/), 'https://news.example/'],
+};
 
-it('react.md: a visitor of the app has each navigation and event once, and is a contact after the form', async () => {
+it('follows react.md: logs each navigation and event once, and creates a contact after the form', async () => {
   const { follow, visit, write, run, eventsOf } = await open();
   let user = '';
   const look = async (page: Page) => {
@@ -129,7 +132,7 @@ it('react.md: a visitor of the app has each navigation and event once, and is a 
     expect(await eventsOf(user, 3)).toEqual({
       names: ['Bought', 'Page viewed', 'Page viewed'],
       paths: ['/', '/sign-up'],
-      ...arrival,
+      ...campaignVisit,
       owners: [expect.stringMatching(/./)],
     });
   };
@@ -144,22 +147,22 @@ it('react.md: a visitor of the app has each navigation and event once, and is a 
   await expect(run('npm run build')).rejects.toThrow('\'"Bougt"\' is not assignable');
 });
 
-const ofNextjs =
-  'nextjs.md: pages, their browser and their server log for one visitor, with the package and with the tag';
-// Its builds take longer than the rest of the tier. Only `npm run newcomer` follows it.
+const titleOfNextjs =
+  'follows nextjs.md: logs from pages, the browser and the server for one visitor, with the package and with the tag';
+// Only `npm run newcomer` runs it, because its builds take longer than all other tests of this tier.
 const itBeforeRelease = process.env.NEWCOMER === 'full' ? it : () => {};
-itBeforeRelease(ofNextjs, async () => {
+itBeforeRelease(titleOfNextjs, async () => {
   const { app, follow, visit, write, eventsOf } = await open();
   const look = async (page: Page) => {
-    const renewed = page.waitForResponse((response) => response.url().endsWith('/s/update'));
+    const updateResponse = page.waitForResponse((response) => response.url().endsWith('/s/update'));
     await page.getByRole('button', { name: 'Buy' }).click();
-    expect(await (await renewed).headerValue('set-cookie')).toMatch(/^userUUID=.*Max-Age=34560000/);
+    expect(await (await updateResponse).headerValue('set-cookie')).toMatch(/^userUUID=.*Max-Age=34560000/);
     await page.getByRole('link', { name: 'About us' }).click();
     await page.getByRole('heading', { name: 'About us' }).waitFor();
     expect(await eventsOf(await userOf(page), 4)).toEqual({
       names: ['Bought', 'Ordered', 'Page viewed', 'Page viewed'],
       paths: ['/', '/about'],
-      ...arrival,
+      ...campaignVisit,
       owners: [''],
     });
   };
@@ -175,7 +178,7 @@ itBeforeRelease(ofNextjs, async () => {
     await page.getByRole('link', { name: 'About us' }).click();
     await page.getByRole('heading', { name: 'About us' }).waitFor();
     expect(await eventsOf(await userOf(page), 2)).toMatchObject({ paths: ['/', '/about'] });
-    // A server component imports the tracker.
+    // The page is a server component that imports the tracker.
     await page.goto(new URL('/rendered', page.url()).href);
     await page.getByRole('heading', { name: 'On a server' }).waitFor();
   });

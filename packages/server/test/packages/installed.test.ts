@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { build } from 'vite';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Running, start } from '../fixtures/command.ts';
-import { packageNames, root, takeCompiled, tarballOf } from './packed.ts';
+import { copyCompiledSQLite, packageNames, root, tarballOf } from './packed.ts';
 
 let folder: string;
 let serving: Running;
@@ -18,10 +18,10 @@ const write = (file: string, text: string) => {
   writeFileSync(join(folder, file), text);
 };
 
-/** Runs a command in the folder, and returns what it printed. Throws with what it complained about unless it succeeds. */
+/** Runs a command in the folder. Returns its output; throws an error with its output if it fails. */
 const run = async (file: string, args: readonly string[]): Promise<string> => {
   const { code, stdout, stderr } = await start(file, args, env, folder).ended;
-  if (code !== 0) throw new Error(`${file} ${args.join(' ')} ended with ${code}: ${stdout}${stderr}`);
+  if (code !== 0) throw new Error(`${file} ${args.join(' ')} exited with ${code}: ${stdout}${stderr}`);
   return stdout;
 };
 const firsthandJSON = async (...args: string[]) => JSON.parse(await run(bin(), [...args, '--json']));
@@ -31,10 +31,10 @@ beforeAll(async () => {
   env = { npm_config_update_notifier: 'false' };
   write('package.json', '{ "private": true, "type": "module" }');
   const quiet = ['--ignore-scripts', '--prefer-offline', '--no-audit', '--no-fund', '--loglevel', 'error'];
-  // npm run has set where npm installs: here.
+  // `npm run` sets npm_config_local_prefix, which would make npm install into this repository.
   const { npm_config_local_prefix, ...npmEnv } = process.env;
   execFileSync('npm', ['install', ...quiet, ...packageNames.map(tarballOf)], { cwd: folder, env: npmEnv });
-  takeCompiled(folder);
+  copyCompiledSQLite(folder);
   serving = start('npx', ['firsthand', 'serve', '--demo', '--port', '0', '--log-level', 'info'], env, folder);
   [, url = ''] = await serving.says(/"address":"([^"]+)"/);
   const [, token = ''] = await serving.says(/Server token +(server_\S+)/);
@@ -46,7 +46,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-it('npx firsthand serve --demo answers from the packed files, without a source or tsx', async () => {
+it('serves with npx firsthand serve --demo from the packed files, without sources or tsx', async () => {
   expect(existsSync(join(folder, 'node_modules/tsx'))).toBe(false);
   for (const path of ['/readyz', '/demo/', '/docs/', '/docs/reference/logEvent', '/openapi.json'])
     expect((await fetch(`${url}${path}`)).status).toBe(200);
@@ -55,12 +55,12 @@ it('npx firsthand serve --demo answers from the packed files, without a source o
   expect(await (await fetch(`${url}/demo/`)).text()).toMatch(/data-token="browser_/);
 });
 
-it('npx firsthand --version prints the version of the package', async () => {
+it('prints the version of the package with npx firsthand --version', async () => {
   const { version } = JSON.parse(readFileSync(join(folder, 'node_modules/firsthand/package.json'), 'utf8'));
   expect(await run('npx', ['firsthand', '--version'])).toBe(`${version}\n`);
 });
 
-it('the commands work beside the server: account create, event log, report, backup and doctor', async () => {
+it('runs commands next to the server: account create, event log, report, backup and doctor', async () => {
   const account = await firsthandJSON('account', 'create', '--name', 'Shop');
   const token: string = account.serverTokenUUID;
   env = { ...env, FIRSTHAND_TOKEN: token };
@@ -76,7 +76,7 @@ it('the commands work beside the server: account create, event log, report, back
   expect(finding).toContainEqual({ name: 'tracker', ok: true, detail: expect.stringMatching(/^built 2/) });
 });
 
-it('source maps are applied with --enable-source-maps', async () => {
+it('applies source maps with --enable-source-maps', async () => {
   const script = `
     const main = require.resolve('./node_modules/firsthand/dist/main.cjs');
     require('./node_modules/firsthand/bin/load.cjs').load(main);
@@ -86,11 +86,11 @@ it('source maps are applied with --enable-source-maps', async () => {
   expect(await run(process.execPath, args)).toMatch(/^true$/m);
 });
 
-/** The example of a package's README. */
+/** The JavaScript example in a package's README. */
 const exampleOf = (name: string): string =>
   /```js\n([\s\S]*?)```/.exec(readFileSync(join(folder, 'node_modules', name, 'README.md'), 'utf8'))?.[1] ?? '';
 
-it('the client logs an event and reads it back', async () => {
+it('logs an event with the client, and reads it back', async () => {
   write(
     'client.js',
     `import { createClient } from '@firsthand/client';
@@ -103,7 +103,7 @@ it('the client logs an event and reads it back', async () => {
   expect(await run(process.execPath, ['client.js'])).toBe('1000000 Installed\n');
 });
 
-it('the example of the contract’s README runs', async () => {
+it('runs the example of the contract’s README', async () => {
   write(
     'contract.js',
     `${exampleOf('@firsthand/contract')}\nconsole.log(limits.eventsPerBatch, errors.invalid_token.status);`,
@@ -121,12 +121,15 @@ it.each([
     'rendering.cjs',
     `const { createTracker } = require('@firsthand/tracker'); require('@firsthand/tracker/global');`,
   ],
-])('the tracker does nothing where there is no window, as in a server component: %s', async (_, file, importing) => {
-  write(file, `${importing}\n${use}\nconsole.log(typeof createTracker);`);
-  expect(await run(process.execPath, [file])).toBe('function\n');
-});
+])(
+  'loads the tracker without a window, as in a server component, where it does nothing: %s',
+  async (_, file, importLines) => {
+    write(file, `${importLines}\n${use}\nconsole.log(typeof createTracker);`);
+    expect(await run(process.execPath, [file])).toBe('function\n');
+  },
+);
 
-it('Vite bundles the tracker for pages, with nothing else', async () => {
+it('bundles only the tracker for pages with Vite', async () => {
   write('page/index.html', '<script type="module" src="./main.js"></script>');
   write('page/main.js', `import { createTracker } from '@firsthand/tracker';\n${use}`);
   await build({ root: join(folder, 'page'), configFile: false, logLevel: 'error' });
@@ -139,12 +142,10 @@ it('Vite bundles the tracker for pages, with nothing else', async () => {
 it.each([
   ['nodenext', 'nodenext'],
   ['esnext', 'bundler'],
-])(
-  'strict TypeScript takes the types, and checks with them: module %s, resolution %s',
-  async (module, moduleResolution) => {
-    write(
-      'src/page.ts',
-      `import { createTracker } from '@firsthand/tracker';
+])('passes strict TypeScript, which rejects wrong uses: module %s, resolution %s', async (module, moduleResolution) => {
+  write(
+    'src/page.ts',
+    `import { createTracker } from '@firsthand/tracker';
 import '@firsthand/tracker/global';
 
 interface Bought { product: string }
@@ -161,10 +162,10 @@ tracker.set({ plan: 'pro' });
 // @ts-expect-error there is no such method
 tracker.lock();
 `,
-    );
-    write(
-      'src/server.ts',
-      `import { createClient, FirsthandError } from '@firsthand/client';
+  );
+  write(
+    'src/server.ts',
+    `import { createClient, FirsthandError } from '@firsthand/client';
 import type { ResponseOf } from '@firsthand/contract/operations';
 
 const client = createClient({ url: '', token: '' });
@@ -176,28 +177,27 @@ export const first = async (): Promise<string | undefined> => {
 client.logEvent({ eventID: 3, eventTitle: '' });
 export const isBusy = (error: unknown): boolean => error instanceof FirsthandError && error.code === 'unavailable';
 `,
-    );
-    write(
-      'src/required.cts',
-      `import { createTracker } from '@firsthand/tracker';
+  );
+  write(
+    'src/required.cts',
+    `import { createTracker } from '@firsthand/tracker';
 import '@firsthand/tracker/global';
 createTracker({ url: '/', token: 'browser_x' }).flush();
 tracker.flush();
 `,
-    );
-    const compilerOptions = {
-      strict: true,
-      noEmit: true,
-      skipLibCheck: false,
-      target: 'es2022',
-      lib: ['es2023', 'dom', 'dom.iterable', 'dom.asynciterable'],
-      types: [],
-      exactOptionalPropertyTypes: true,
-      noUncheckedIndexedAccess: true,
-      module,
-      moduleResolution,
-    };
-    write('tsconfig.json', JSON.stringify({ compilerOptions, include: ['src'] }));
-    expect(await run(join(root, 'node_modules/.bin/tsc'), ['-p', '.'])).toBe('');
-  },
-);
+  );
+  const compilerOptions = {
+    strict: true,
+    noEmit: true,
+    skipLibCheck: false,
+    target: 'es2022',
+    lib: ['es2023', 'dom', 'dom.iterable', 'dom.asynciterable'],
+    types: [],
+    exactOptionalPropertyTypes: true,
+    noUncheckedIndexedAccess: true,
+    module,
+    moduleResolution,
+  };
+  write('tsconfig.json', JSON.stringify({ compilerOptions, include: ['src'] }));
+  expect(await run(join(root, 'node_modules/.bin/tsc'), ['-p', '.'])).toBe('');
+});

@@ -1,6 +1,6 @@
 /**
- * From the packed tarballs to a first named event that is read back, as a user of the machine who has nothing yet. Prints how long each
- * step takes. `npm run newcomer` compiles SQLite as npm does; else the one that is compiled here is used.
+ * From the packed tarballs to a first named event, as a new user of the machine. Prints the duration of each step. `npm
+ * run newcomer` compiles SQLite as npm does; other runs copy the one compiled here.
  */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -10,7 +10,7 @@ import { createClient } from '@firsthand/client';
 import { afterAll, expect, it, onTestFinished } from 'vitest';
 import { launchChromium } from '../../../tracker/test/chromium.ts';
 import { createNewcomer } from './newcomer.ts';
-import { takeCompiled } from './packed.ts';
+import { copyCompiledSQLite } from './packed.ts';
 
 const isFull = process.env.NEWCOMER === 'full';
 
@@ -27,10 +27,10 @@ const step = async <Result>(name: string, work: () => Promise<Result>): Promise<
 afterAll(async () => {
   await newcomer.leave();
   const total = seconds.reduce((sum, [, one]) => sum + Number(one), 0);
-  for (const [name, took] of [...seconds, ['in all', total.toFixed(1)]]) console.log(`${took} s  ${name}`);
+  for (const [name, duration] of [...seconds, ['total', total.toFixed(1)]]) console.log(`${duration} s  ${name}`);
 });
 
-/** A page in Chromium, as a static site serves it, that holds this. */
+/** Serves this page as a static site, and opens it in Chromium. */
 const openPage = async (html: string) => {
   const site = createServer((_, response) => response.setHeader('Content-Type', 'text/html').end(html)).listen(0);
   onTestFinished(() => void site.close());
@@ -42,12 +42,12 @@ const openPage = async (html: string) => {
   return page;
 };
 
-it('a newcomer installs the tarball, serves, and reads back a first named event, from a command and from a page', async () => {
+it('lets a newcomer install the tarball, serve, and read back first named events, from a command and from a page', async () => {
   await step(isFull ? 'npm install, SQLite compiled' : 'npm install, SQLite copied', async () => {
     await newcomer.run(
       `mkdir shop; cd shop; npm init -y; npm install ${isFull ? '' : '--ignore-scripts'} ../firsthand-[0-9]*.tgz`,
     );
-    if (!isFull) takeCompiled(join(newcomer.folder, 'shop'));
+    if (!isFull) copyCompiledSQLite(join(newcomer.folder, 'shop'));
   });
 
   const { url, browserToken, serverToken, tag } = await step('npx firsthand serve --demo', async () => {
@@ -67,10 +67,10 @@ it('a newcomer installs the tarball, serves, and reads back a first named event,
       env,
     ),
   );
-  const listed = await step('npx firsthand event list', () =>
+  const eventList = await step('npx firsthand event list', () =>
     newcomer.run('cd shop; npx firsthand event list --name "Signed up"', env),
   );
-  expect(listed).toMatch(/1000000 Signed up +first-visitor-of-all +anonymous/);
+  expect(eventList).toMatch(/1000000 Signed up +first-visitor-of-all +anonymous/);
 
   expect(tag).toContain(browserToken);
   await step('the tag on a page of a static site, in Chromium', async () => {

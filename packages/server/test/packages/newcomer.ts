@@ -1,6 +1,6 @@
 /**
- * A user of the machine who has nothing yet: an empty home, no cache of npm, no clone, and a folder with the tarballs. Where the tests
- * run as root it is the user `nobody`, to whom nothing else here belongs.
+ * A new user of the machine: an empty home, no npm cache, no clone, and a folder with the tarballs. If the tests run as
+ * root, it is the user `nobody`, who owns nothing else here.
  */
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
@@ -11,15 +11,15 @@ import { registryEnv } from '../tools/registry-env.ts';
 import { packageNames, tarballOf } from './packed.ts';
 
 export interface Newcomer {
-  /** It holds the tarballs, and the folders that the commands make. */
+  /** Contains the tarballs, and the folders that the commands create. */
   readonly folder: string;
-  /** Starts a command of Bash in `folder`. */
+  /** Starts a Bash command in `folder`. */
   start(command: string, env?: Readonly<Record<string, string>>): Running;
-  /** Runs one to its end. Returns what it printed; throws with what it complained about if it fails. */
+  /** Runs a command to its end. Returns its output; throws an error with its output if it fails. */
   run(command: string, env?: Readonly<Record<string, string>>): Promise<string>;
-  /** Gives the newcomer what a test has written below `folder`. */
-  own(): void;
-  /** Ends what was started, and removes the folder. */
+  /** Gives the newcomer the files that a test wrote below `folder`. */
+  takeOwnership(): void;
+  /** Stops all commands, and removes the folder. */
   leave(): Promise<void>;
 }
 
@@ -31,40 +31,40 @@ export const createNewcomer = (): Newcomer => {
   const home = join(folder, 'home');
   mkdirSync(home);
   for (const name of packageNames) copyFileSync(tarballOf(name), join(folder, basename(tarballOf(name))));
-  const own = () => void (isRoot && execFileSync('chown', ['-R', 'nobody:nogroup', folder]));
-  own();
+  const takeOwnership = () => void (isRoot && execFileSync('chown', ['-R', 'nobody:nogroup', folder]));
+  takeOwnership();
 
   const env = {
     ...registryEnv,
     HOME: home,
     TMPDIR: folder,
     PATH: `${dirname(process.execPath)}:/usr/local/bin:/usr/bin:/bin`,
-    // Node's headers, which npm would download to compile SQLite.
+    // Local headers of Node, so that npm does not download them to compile SQLite.
     npm_config_nodedir: dirname(dirname(process.execPath)),
     npm_config_update_notifier: 'false',
     NEXT_TELEMETRY_DISABLED: '1',
     NO_COLOR: '1',
   };
-  const all: Running[] = [];
-  const startHere: Newcomer['start'] = (command, more = {}) => {
-    // It ends with what it has started, which is a group of processes.
+  const commands: Running[] = [];
+  const startCommand: Newcomer['start'] = (command, extraEnv = {}) => {
+    // timeout runs the command in its own process group, so stopping it stops everything it started.
     const [file = '', ...args] = [...asNobody, 'timeout', '600', 'bash', '-euo', 'pipefail', '-c', command];
-    const running = start(file, args, { ...env, ...more }, folder);
-    all.push(running);
+    const running = start(file, args, { ...env, ...extraEnv }, folder);
+    commands.push(running);
     return running;
   };
 
   return {
     folder,
-    own,
-    start: startHere,
-    run: async (command, more) => {
-      const { code, stdout, stderr } = await startHere(command, more).ended;
-      if (code !== 0) throw new Error(`${command}\nended with ${code}: ${stdout}${stderr}`);
+    takeOwnership,
+    start: startCommand,
+    run: async (command, extraEnv) => {
+      const { code, stdout, stderr } = await startCommand(command, extraEnv).ended;
+      if (code !== 0) throw new Error(`${command}\nexited with ${code}: ${stdout}${stderr}`);
       return stdout;
     },
     leave: async () => {
-      for (const { child, ended } of all) {
+      for (const { child, ended } of commands) {
         child.kill('SIGTERM');
         await ended;
       }

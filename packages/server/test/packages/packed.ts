@@ -1,11 +1,11 @@
-/** The tarballs that `npm run tarballs` has made in dist/, and what installing them elsewhere takes. */
+/** The tarballs of `npm run tarballs` in dist/, and helpers to install them elsewhere. */
 import { cpSync, existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export const root = fileURLToPath(new URL('../../../../', import.meta.url));
 
-/** By the name in their package.json. */
+/** Patterns of the tarballs' file names, by package name. */
 export const tarballs = {
   '@firsthand/contract': /^firsthand-contract-\d.*\.tgz$/,
   '@firsthand/client': /^firsthand-client-\d.*\.tgz$/,
@@ -15,15 +15,15 @@ export const tarballs = {
 export type PackageName = keyof typeof tarballs;
 export const packageNames = Object.keys(tarballs) as PackageName[];
 
-/** Throws unless there is exactly one. */
+/** The path of a package's tarball. Throws an error unless there is exactly one. */
 export const tarballOf = (name: PackageName): string => {
-  const found = readdirSync(join(root, 'dist')).filter((file) => tarballs[name].test(file));
-  if (found.length !== 1) throw new Error(`dist/ holds ${found.length} tarballs of ${name}: run npm run tarballs`);
-  return join(root, 'dist', found[0] as string);
+  const files = readdirSync(join(root, 'dist')).filter((file) => tarballs[name].test(file));
+  if (files.length !== 1) throw new Error(`dist/ has ${files.length} tarballs of ${name}: run npm run tarballs`);
+  return join(root, 'dist', files[0] as string);
 };
 
-/** Copies the SQLite that is compiled here into a folder in which npm has installed without scripts: compiling takes a minute. */
-export const takeCompiled = (folder: string): void => {
+/** Copies the compiled SQLite into a folder where npm installed without scripts, because compiling takes a minute. */
+export const copyCompiledSQLite = (folder: string): void => {
   for (const name of ['better-sqlite3', 'better-sqlite3-13']) {
     const compiled = join(root, 'node_modules', name);
     if (existsSync(compiled)) cpSync(compiled, join(folder, 'node_modules', name), { recursive: true });

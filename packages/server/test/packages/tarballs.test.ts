@@ -24,7 +24,7 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true }));
 
 describe.each(packageNames)('%s', (name) => {
-  it('has a license and a README, and no test, no source, no cache of a build', () => {
+  it('has a license and a README, but no tests, sources or build caches', () => {
     const files = filesOf(name);
     expect(files).toEqual(expect.arrayContaining(['LICENSE', 'README.md', 'package.json']));
     expect(read(name, 'LICENSE')).toBe(readFileSync(join(root, 'LICENSE'), 'utf8'));
@@ -33,7 +33,7 @@ describe.each(packageNames)('%s', (name) => {
     );
   });
 
-  it('may be published: its license, its Node, with provenance, and nothing that only the repository has', () => {
+  it('is publishable: has a license, a range of Node versions and provenance, and no dependency on the repository', () => {
     const { private: isPrivate, license, engines, publishConfig, version, dependencies = {} } = manifestOf(name);
     expect({ isPrivate, license, engines, publishConfig, version }).toEqual({
       isPrivate: undefined,
@@ -42,27 +42,27 @@ describe.each(packageNames)('%s', (name) => {
       publishConfig: { access: 'public', provenance: true },
       version: JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).version,
     });
-    const ours = Object.keys(dependencies).filter((dependency) => dependency.includes('firsthand'));
-    expect(ours).toEqual(name === '@firsthand/client' ? ['@firsthand/contract'] : []);
+    const ownDependencies = Object.keys(dependencies).filter((dependency) => dependency.includes('firsthand'));
+    expect(ownDependencies).toEqual(name === '@firsthand/client' ? ['@firsthand/contract'] : []);
   });
 
-  it('says nothing of the machine on which it was packed', () => {
+  it('reveals no paths of the machine on which it was packed', () => {
     const paths = new RegExp(`${root.replaceAll(/[.*+?^$()[\]\\{}|]/g, '\\$&')}|file:///`);
     const withPath = filesOf(name).filter((file) => !/\.(br|gz)$/.test(file) && paths.test(read(name, file)));
     expect(withPath).toEqual([]);
   });
 
-  it('has a source map, with the sources in it, for each file of a build', () => {
-    const built = filesOf(name).filter((file) => /^dist\/(?!tracker)[^.]*\.c?js$/.test(file));
-    expect(built.length).toBeGreaterThan(2);
-    for (const file of built) {
+  it('has a source map, with sources, for each built file', () => {
+    const builtFiles = filesOf(name).filter((file) => /^dist\/(?!tracker)[^.]*\.c?js$/.test(file));
+    expect(builtFiles.length).toBeGreaterThan(2);
+    for (const file of builtFiles) {
       const { sources, sourcesContent } = JSON.parse(read(name, `${file}.map`));
       expect(sourcesContent).toHaveLength(sources.length);
       expect(read(name, file)).toMatch(/^\/\/# sourceMappingURL=[\w.-]+\.map\n?$/m);
     }
   });
 
-  it('has declarations that name files which are there', () => {
+  it('has declarations that import only existing files', () => {
     const declarations = filesOf(name).filter((file) => file.endsWith('.d.ts'));
     expect(declarations.length > 0).toBe(name !== 'firsthand');
     for (const file of declarations) {
@@ -74,7 +74,7 @@ describe.each(packageNames)('%s', (name) => {
   });
 });
 
-test('the server carries its migrations, the demo page, the tracker, the documentation and the licenses of what it contains', () => {
+test('packs migrations, the demo page, the tracker, the documentation and third-party licenses with the server', () => {
   const files = filesOf('firsthand');
   for (const driver of ['sqlite', 'postgres']) {
     const folder = join(root, `packages/server/src/store/${driver}/migrations`);
@@ -104,7 +104,7 @@ test('the server carries its migrations, the demo page, the tracker, the documen
     expect(read('firsthand', 'dist/licenses.txt')).toMatch(new RegExp(`^${name}\n\n`, 'm'));
 });
 
-test('the server carries the list of the packages that it contains, each with its version and license', () => {
+test('packs an SBOM with the server, which lists each contained package with its version and license', () => {
   const { metadata, components, dependencies, ...head } = JSON.parse(read('firsthand', 'dist/sbom.json'));
   expect(head).toMatchObject({ bomFormat: 'CycloneDX', specVersion: '1.5', version: 1 });
   const { version } = manifestOf('firsthand');
@@ -128,29 +128,29 @@ test('the server carries the list of the packages that it contains, each with it
   expect(names).toEqual(expect.arrayContaining(licensed));
   expect(names.filter((name: string) => !licensed.includes(name))).toEqual([]);
   const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'));
-  for (const { name, version: own, purl, licenses: given } of components) {
+  for (const { name, version: componentVersion, purl, licenses: componentLicenses } of components) {
     const locked = Object.entries(packages as Record<string, { version: string }>)
       .filter(([path]) => path.endsWith(`node_modules/${name}`))
       .map(([, entry]) => entry.version);
-    expect(locked).toContain(own);
-    expect(purl).toBe(`pkg:npm/${name.replace('@', '%40')}@${own}`);
-    expect(given).toHaveLength(1);
+    expect(locked).toContain(componentVersion);
+    expect(purl).toBe(`pkg:npm/${name.replace('@', '%40')}@${componentVersion}`);
+    expect(componentLicenses).toHaveLength(1);
   }
   const refs = components.map((component: Record<string, string>) => component['bom-ref']);
   expect(dependencies).toEqual([{ ref: `firsthand@${version}`, dependsOn: refs }]);
 });
 
-test('the server has at most 12 dependencies, and packages/README.md says why it has each; the tracker has none', () => {
+test('limits the server to 12 dependencies, each explained in packages/README.md, and the tracker to none', () => {
   const { dependencies, optionalDependencies } = manifestOf('firsthand');
   const names = Object.keys({ ...dependencies, ...optionalDependencies });
   expect(names.length).toBeLessThanOrEqual(12);
   const [, table = ''] =
     /\n\| dependency \|.*\n\|---\|---\|\n((?:\|.*\n)+)/.exec(readFileSync(join(root, 'packages/README.md'), 'utf8')) ??
     [];
-  const listed = table
+  const explained = table
     .trim()
     .split('\n')
     .flatMap((row) => [...(row.split('|')[1] as string).matchAll(/`([^`]+)`/g)].map(([, name]) => name));
-  expect(listed.sort()).toEqual(names.sort());
+  expect(explained.sort()).toEqual(names.sort());
   expect(manifestOf('@firsthand/tracker').dependencies).toBeUndefined();
 });

@@ -6,7 +6,7 @@ import { copyStore, openStore } from '../../src/store/open.ts';
 import { expectClaimsOverLinks, writeClaimsOverLinks } from '../claims-over-links/database.ts';
 import { newMigratedDatabase } from '../fixtures/postgres/databases.ts';
 
-test('a copy of a database with claims over verified links has the owners and repeats that the file has', async () => {
+test('copies the owners and repeats of a database with claims over verified links', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'firsthand-'));
   const path = join(folder, 'firsthand.db');
   writeClaimsOverLinks(path);

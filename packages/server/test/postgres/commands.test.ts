@@ -1,19 +1,19 @@
-// The commands that work beside a server, on PostgreSQL.
+// Commands on a PostgreSQL database that a server may use.
 import { expect, test } from 'vitest';
 import { hashToken } from '../../src/ingest/token.ts';
 import { openStore } from '../../src/store/open.ts';
 import { firsthand, spawnFirsthand } from '../fixtures/command.ts';
 import { newDatabase } from '../fixtures/postgres/databases.ts';
 
-test('an account is made and a token revoked, where a server that runs notices', async () => {
+test('creates an account and revokes a token, which a running server notices', async () => {
   const databaseURL = await newDatabase();
   const env = { DATABASE_URL: databaseURL };
   const empty = await firsthand(['account', 'list'], env);
   expect(empty.code).not.toBe(0);
-  expect(empty.stderr).toMatch(/nothing of Firsthand in this database/);
+  expect(empty.stderr).toMatch(/no Firsthand tables/);
 
-  const made = await firsthand(['account', 'create', '--name', 'Shop', '--json'], env);
-  const { accountUUID, serverTokenUUID } = JSON.parse(made.stdout);
+  const created = await firsthand(['account', 'create', '--name', 'Shop', '--json'], env);
+  const { accountUUID, serverTokenUUID } = JSON.parse(created.stdout);
   const store = await openStore({ databaseURL, role: 'server', onFatal: () => {} });
   const access = await store.findAccess(hashToken(serverTokenUUID));
   expect(access).toMatchObject({ kind: 'server' });
@@ -41,14 +41,14 @@ test('an account is made and a token revoked, where a server that runs notices',
     {
       name: 'partitions',
       ok: true,
-      detail: expect.stringMatching(/^tomorrow’s \(\d{4}-\d\d-\d\d\) are not made yet/),
+      detail: expect.stringMatching(/^tomorrow’s \(\d{4}-\d\d-\d\d\) do not exist yet/),
     },
     { name: 'accounts', ok: true, detail: '1, with 0 live server tokens' },
-    { name: 'clock', ok: true, detail: 'no event was received yet' },
-    { name: 'refused requests', ok: true, detail: '2 listed, 0 gave way; firsthand refused list shows them' },
+    { name: 'clock', ok: true, detail: 'no events received yet' },
+    { name: 'refused requests', ok: true, detail: '2 listed, 0 evicted; run firsthand refused list to see them' },
     { name: 'proxy', ok: true, detail: 'no unlisted proxy forwards requests' },
-    { name: 'over their quota', ok: true, detail: '0; ACCOUNT_BYTES is 1000' },
-    { name: 'near their quota', ok: true, detail: '0; from 80 % on' },
+    { name: 'accounts over quota', ok: true, detail: '0; ACCOUNT_BYTES is 1000' },
+    { name: 'accounts near quota', ok: true, detail: '0; at least 80% used' },
     { name: 'erasures', ok: true },
     { name: 'settings', ok: true },
     { name: 'tracker', ok: true, detail: expect.stringMatching(/^(built 20|not built: )/) },
@@ -59,7 +59,7 @@ test('an account is made and a token revoked, where a server that runs notices',
   expect(migrated).toMatchObject({ code: 0, stdout: 'The schema is up to date.\n' });
 });
 
-test('a database that is away is said to be, and no password with it', async () => {
+test('reports an unavailable database without its password', async () => {
   const env = { DATABASE_URL: 'postgres://me:secret@127.0.0.1:1/none' };
   for (const args of [
     ['account', 'list'],

@@ -1,4 +1,4 @@
-// From a file to PostgreSQL, where servers go on, and back into a file: what is told then, and what is known again.
+// Copies a file to PostgreSQL, where servers continue, and back into a file. Reads and repeats must stay the same.
 import { statSync } from 'node:fs';
 import fc from 'fast-check';
 import { afterEach, expect, test, vi } from 'vitest';
@@ -17,14 +17,14 @@ const onFatal = (error: Error) => {
 };
 
 let current: Store | undefined;
-/** What is open now: so that a site goes on in one database after another. */
+/** Delegates to the open store, so that a site continues in one database after another. */
 const store = new Proxy({} as Store, { get: (_, name: keyof Store) => current?.[name] });
 
 const close = async () => {
   await current?.close();
   current = undefined;
 };
-/** Of files a command’s, which answers on this thread. */
+/** For files the role of a command, which works on this thread. */
 const roleOf = (databaseURL: string) => (databaseURL.startsWith('sqlite:') ? 'beside' : 'server');
 const open = async (databaseURL: string, role: 'server' | 'beside' = roleOf(databaseURL)) => {
   current = await openStore({ databaseURL, role, create: true, onFatal });
@@ -58,7 +58,7 @@ const eraseWhole = (site: Site, contactUUID: string) =>
 const isErased = { code: 'erased_contact' };
 const duplicate = { kept: false, duplicate: true };
 
-test('what was copied to PostgreSQL comes back as it was, and is known again wherever it goes', async () => {
+test('copies to PostgreSQL and back without changes, and recognizes repeats in each database', async () => {
   const [file, servers, back, again] = [newFile(), await newDatabase(), newFile(), await newDatabase()];
   await open(file);
   const worlds = await createSites(3, 9);
@@ -99,7 +99,7 @@ test('what was copied to PostgreSQL comes back as it was, and is known again whe
   await store.noteKnownNetwork({ memberIDs: ['ben'], network: 'of the file', time });
   const members = await store.listMembers({ account });
   const passkeys = await store.listPasskeys({ memberID: 'ben' });
-  /** The eventID of a name that is removed again: the next one has another, in whatever database. */
+  /** Lists a name, removes it and returns its eventID, which no later name may get, in any database. */
   const listName = async (eventName: string) => {
     await server.log({ eventID: null, eventName });
     const [event] = await site.events({ eventName });
@@ -110,8 +110,8 @@ test('what was copied to PostgreSQL comes back as it was, and is known again whe
   const digests = await Promise.all(worlds.map((world) => digestAccount(store, world)));
 
   await copyVerified(file, servers, 4);
-  const known = async () => {
-    // Beyond midnight as well.
+  const expectUnchanged = async () => {
+    // On the next day, too.
     for (const at of [time, time + day]) {
       expect(await server.logAt(at, ...events)).toEqual(events.map(() => duplicate));
       expect(await server.createContact({ ...ofAnn, time: at })).toEqual(ann);
@@ -131,11 +131,11 @@ test('what was copied to PostgreSQL comes back as it was, and is known again whe
     ]);
     expect(await store.findInvitation({ hash: 'open', time })).toMatchObject({ memberID: 'ben', memberName: 'Ben' });
   };
-  await known();
+  await expectUnchanged();
   expect(await listName('of servers')).toBe(1_000_001);
   await store.revokeToken({ account, tokenID: revoked.tokenID, time });
-  const made = newToken('server');
-  await store.createToken({ ...made, account });
+  const newServerToken = newToken('server');
+  await store.createToken({ ...newServerToken, account });
   const { contactUUID: cleoUUID } = await server.createContact({ address: cleo, userUUID: 'visitor-cleo-0001' });
   const ofCleo = { address: cleo, requestUUID: 'request-to-be-erased', userUUID: 'visitor-cleo-0002' };
   await browser.createContact(ofCleo);
@@ -160,12 +160,12 @@ test('what was copied to PostgreSQL comes back as it was, and is known again whe
 
   await copyVerified(servers, back, 4);
   expect(await Promise.all(worlds.map((world) => digestAccount(store, world)))).toEqual(digests);
-  await known();
+  await expectUnchanged();
   await expect(server.getContact(cleoUUID)).rejects.toMatchObject(isErased);
   await expect(browser.createContact(ofCleo)).rejects.toMatchObject(isErased);
   expect(await browser.createContact(ofDan)).toEqual(dan);
   expect(await browser.getContact(dan.contactUUID)).toMatchObject({ fields: { contactFirstname: 'Dan' } });
-  expect(await store.findAccess(made.hash)).toMatchObject({ account, kind: 'server' });
+  expect(await store.findAccess(newServerToken.hash)).toMatchObject({ account, kind: 'server' });
   expect(await store.findAccess(revoked.hash)).toBeUndefined();
   expect((await store.listRefused({ account, beyond: 0, limit: 9 })).requests).toMatchObject([
     { input, ...refusal, robot: true },
@@ -177,7 +177,7 @@ test('what was copied to PostgreSQL comes back as it was, and is known again whe
   ]);
   expect((await site.events()).at(-1)?.sequence).toBeGreaterThan(last);
   expect(await listName('of a file again')).toBe(1_000_002);
-  // Of whom only a key of the request is known.
+  // Her request is stored only as a key.
   await eraseWhole(site, ann.contactUUID);
   await expect(server.createContact(ofAnn)).rejects.toMatchObject(isErased);
 
@@ -193,16 +193,16 @@ test('what was copied to PostgreSQL comes back as it was, and is known again whe
   ]);
 });
 
-test('what was first kept on PostgreSQL is the same in a file', async () => {
+test('copies data that was first stored on PostgreSQL to a file without changes', async () => {
   const servers = await newDatabase();
   await open(servers);
   await createSites(4, 21);
   await copyVerified(servers, newFile(), 4);
 });
 
-test('what is erased, and not deleted yet, is deleted where it comes to', async () => {
+test('completes in the copy an erasure whose events were not deleted yet', async () => {
   const [servers, back] = [await newDatabase(), newFile()];
-  // Nobody deletes there.
+  // A command, unlike a server, does not delete them.
   await open(servers, 'beside');
   const site = await createSite(store);
   const { server } = site;
@@ -220,10 +220,10 @@ test('what is erased, and not deleted yet, is deleted where it comes to', async 
   expect(await server.log({ eventUUID: 'event-of-erased-1' })).toEqual([duplicate]);
 });
 
-test('a database that somebody uses, or that is not whole, is not copied', async () => {
+test('refuses to copy a database that is empty, in use or incomplete', async () => {
   const servers = await newDatabase();
   const copying = (from: string) => copyStore({ from, to: newFile(), tell: () => {} });
-  await expect(copying(servers)).rejects.toThrow('no tables of Firsthand');
+  await expect(copying(servers)).rejects.toThrow('no Firsthand tables');
   await open(servers);
   await createSite(store);
   await expect(copying(servers)).rejects.toThrow('is in use');

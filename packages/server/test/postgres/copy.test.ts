@@ -12,7 +12,7 @@ const onFatal = (error: Error) => {
   throw error;
 };
 
-/** A file with accounts that have a past, closed again; answers what was learned of the last. */
+/** Fills a file with accounts that have histories; returns the last of them. */
 const fill = async (databaseURL: string, accounts: number) => {
   const store = await openStore({ databaseURL, role: 'server', onFatal });
   await store.createToken({ ...newToken('operator'), account: null });
@@ -60,7 +60,7 @@ const fill = async (databaseURL: string, accounts: number) => {
   return { site: last, contactUUID, erasedUUID: erased.contactUUID };
 };
 
-test('all that a file holds is copied, told as it was, and goes on from there', async () => {
+test('copies everything in a file, from where a server continues', async () => {
   const { path, env } = temporaryDatabase();
   const from = `sqlite:${path}`;
   const { site, contactUUID, erasedUUID } = await fill(from, 4);
@@ -79,7 +79,7 @@ test('all that a file holds is copied, told as it was, and goes on from there', 
 
   const store = await openStore({ databaseURL: to, role: 'server', onFatal });
   const { account, accountUUID, server, time } = site;
-  const asker = { account, token: server.token, browser: false };
+  const caller = { account, token: server.token, browser: false };
   const event = {
     eventID: 1,
     externalID: null,
@@ -90,14 +90,14 @@ test('all that a file holds is copied, told as it was, and goes on from there', 
     attributes: [],
     contactUUID: null,
   };
-  const sent = [
+  const events = [
     { ...event, userUUID: 'visitor-kept-0001', eventUUID: 'event-known' },
     { ...event, userUUID: 'visitor-both-0001', eventUUID: 'event-with-both' },
     { ...event, userUUID: 'visitor-erased-01', eventUUID: 'event-of-erased' },
     { ...event, userUUID: 'visitor-kept-0001', eventUUID: 'event-after' },
     { ...event, userUUID: null, contactUUID: erasedUUID, eventUUID: 'event-too-late' },
   ];
-  expect(await store.logEvents({ ...asker, receivedTime: time + day, events: sent })).toMatchObject([
+  expect(await store.logEvents({ ...caller, receivedTime: time + day, events })).toMatchObject([
     { kept: false, duplicate: true },
     { kept: false, duplicate: true },
     { kept: false, duplicate: true },
@@ -106,13 +106,13 @@ test('all that a file holds is copied, told as it was, and goes on from there', 
   ]);
   const [newest] = (await store.getEvents({ account, order: 'desc', limit: 1 })).events;
   expect(newest).toMatchObject({ eventUUID: 'event-after', contactUUID });
-  const found = await store.getEvents({ account, userUUID: 'visitor-both-0001', order: 'desc', limit: 9 });
-  expect(found.events).toMatchObject([{ eventUUID: 'event-with-both', contactUUID }]);
+  const page = await store.getEvents({ account, userUUID: 'visitor-both-0001', order: 'desc', limit: 9 });
+  expect(page.events).toMatchObject([{ eventUUID: 'event-with-both', contactUUID }]);
   expect(await store.findAccount(accountUUID)).toBe(account);
   await store.close();
 });
 
-test('a copy that was interrupted is no database to serve, and goes on where it was', async () => {
+test('does not serve an interrupted copy, and resumes it', async () => {
   const { path } = temporaryDatabase();
   const from = `sqlite:${path}`;
   const { site } = await fill(from, 2);
@@ -127,17 +127,17 @@ test('a copy that was interrupted is no database to serve, and goes on where it 
   const stores = await Promise.all(
     [from, to].map((databaseURL) => openStore({ databaseURL, role: 'beside', onFatal })),
   );
-  const [expected, found] = await Promise.all(stores.map((store) => digestAccount(store, site)));
-  expect(found).toEqual(expected);
-  expect(found?.events).toBeGreaterThan(0);
-  const told = { account: site.account, token: 0, browser: false, include: [], address: 'told@example.com' };
-  const [contact, copied] = await Promise.all(stores.map((store) => store.getContact(told)));
+  const [expected, digest] = await Promise.all(stores.map((store) => digestAccount(store, site)));
+  expect(digest).toEqual(expected);
+  expect(digest?.events).toBeGreaterThan(0);
+  const query = { account: site.account, token: 0, browser: false, include: [], address: 'told@example.com' };
+  const [contact, copied] = await Promise.all(stores.map((store) => store.getContact(query)));
   expect(copied).toEqual(contact);
   for (const [externalID, address] of [
     ['customer-kept', ''],
     ['customer-claimed', 'claimed@example.com'],
   ]) {
-    const named = { ...told, address: undefined, externalID };
+    const named = { ...query, address: undefined, externalID };
     const [contact, copied] = await Promise.all(stores.map((store) => store.getContact(named)));
     expect(copied).toEqual(contact);
     expect(copied).toMatchObject({
@@ -157,7 +157,7 @@ test('a copy that was interrupted is no database to serve, and goes on where it 
   await expect(copyStore({ from, to, tell: () => {} })).rejects.toThrow(/already has accounts/);
 });
 
-test('a file that a server has is not copied', async () => {
+test('refuses to copy a file that a server uses', async () => {
   const { path } = temporaryDatabase();
   const from = `sqlite:${path}`;
   const store = await openStore({ databaseURL: from, role: 'server', onFatal });
@@ -171,8 +171,8 @@ test.each([
   [['copy', '--from', 'sqlite:x.db', '--to', 'mysql://x'], /--to must be postgres:/],
   [['copy', '--from', 'postgres://x/y', '--to', 'postgres://x/z'], /--to must be sqlite:/],
   [['migrate', '--database-url', 'sqlite:x.db'], /SQLite file/],
-])('%j says what is wrong', async (args, says) => {
+])('reports what is wrong with %j', async (args, message) => {
   const { code, stderr } = await firsthand(args, {});
   expect(code).not.toBe(0);
-  expect(stderr).toMatch(says);
+  expect(stderr).toMatch(message);
 });

@@ -1,6 +1,6 @@
 /**
- * Both drivers are asked the same, in the same order, and must answer the same, and so must PostgreSQL with the statements for a cluster. A
- * cluster is watched for statements that ask several shards.
+ * Runs the same operations on SQLite, on PostgreSQL, and on PostgreSQL with the statements for a cluster, and compares
+ * the results. On a cluster, also checks that no statement reads several shards.
  */
 import { contactStatuses } from '@firsthand/contract/contact';
 import fc from 'fast-check';
@@ -9,11 +9,11 @@ import { Refusal } from '../../src/shared/refusal.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { Asker, LinkSelection, NewErasure, NewEvent, Store } from '../../src/store/store.ts';
 import {
+  listMultiShardStatements,
   logRemoteCommands,
   partsIn,
   readShardParts,
-  sentWhile,
-  spreadStatements,
+  recordCommands,
 } from '../citus/tools/remote-commands.ts';
 import { kind } from '../fixtures/database.ts';
 import { newMigratedDatabase } from '../fixtures/postgres/databases.ts';
@@ -33,7 +33,7 @@ const address = fc.constantFrom(...addresses);
 const externalID = fc.constantFrom(...externalIDs);
 const id = fc.constantFrom(...ids);
 const text = fc.constantFrom(...texts);
-/** The nth of those that there are by then, counted from the newest. */
+/** The nth existing item, counted from the newest. */
 const nth = fc.nat({ max: 3 });
 const caller = fc.constantFrom('server', 'browser', 'otherBrowser');
 const attributes = fc.uniqueArray(fc.tuple(id, text), { selector: ([name]) => name, maxLength: 2 });
@@ -45,13 +45,13 @@ const event = fc.record({
   unknown: fc.boolean(),
   externalID: fc.option(externalID, { freq: 1 }),
   kind: fc.constantFrom(1, 2, 30, 'Bought', 'Seen', 'unlisted'),
-  /** Few, so that many are sent again. */
+  /** Few, so that there are many repeats. */
   eventUUID: fc.nat({ max: 12 }).map((number) => `event-number-${number}`),
   ago: fc.constantFrom(0, 1, quarter, hour, 9 * day),
   attributes,
 });
 
-/** By which a contact is found or created, and what it is given beside that. */
+/** The keys by which a contact is found or created, and which it gets. */
 const keys = fc.oneof(
   fc.record({ address }),
   fc.record({ externalID }),
@@ -119,9 +119,9 @@ const action = fc.oneof(
 type Action = typeof action extends fc.Arbitrary<infer Value> ? Value : never;
 
 const newVisitor = fc.constantFrom('new-visitor-one', 'new-visitor-two');
-/** Known and unknown; if only known ones were erased, few would be left to merge. */
+/** Existing and unknown addresses: if only contacts that exist were erased, few would be left to merge. */
 const claimed = fc.constantFrom(...addresses, 'dora@example.com', 'emil@example.com');
-/** A contact is erased that a visitor was claimed to be: by chance alone, a claim rarely decides about anything by then. */
+/** Erases a contact that a visitor was claimed to be, because a random claim rarely decides about events. */
 const erasedClaim = fc
   .record({ user: newVisitor, address: claimed, event, text, verifiedOnly: fc.boolean() })
   .map(({ user, address, event, text, verifiedOnly }): Action[] => {
@@ -129,10 +129,10 @@ const erasedClaim = fc
       const eventUUID = `${event.eventUUID}-${when}`;
       return { do: 'log', caller: 'server', events: [{ ...event, user, contact: null, eventUUID }] };
     };
-    const said = { fields: {}, tags: [], attributes: [], verified: false, requestUUID: null };
+    const noValues = { fields: {}, tags: [], attributes: [], verified: false, requestUUID: null };
     return [
       log('before'),
-      { do: 'create', caller: 'browser', user, keys: { address }, ...said },
+      { do: 'create', caller: 'browser', user, keys: { address }, ...noValues },
       log('after'),
       { do: 'keep', caller: 'server', user, contact: null, text },
       { do: 'erase', nth: 0, address, verifiedOnly },
@@ -147,7 +147,7 @@ const actions = fc
   })
   .map((some) => some.flat());
 
-/** So that there is somebody to link, to merge and to erase. */
+/** Contacts to link, merge and erase. */
 const beginnings: Action[] = addresses.map((address, index) => ({
   do: 'create',
   caller: index === 2 ? 'browser' : 'server',
@@ -160,14 +160,14 @@ const beginnings: Action[] = addresses.map((address, index) => ({
   requestUUID: null,
 }));
 
-/** What a promise comes to; of a Refusal, what a client is told. */
+/** Returns the result of a promise, or the parts of a Refusal that a client sees. */
 const outcomeOf = (promise: Promise<unknown>): Promise<unknown> =>
   promise.catch((error: unknown) => {
     if (!(error instanceof Refusal)) throw error;
     return { refused: error.code, field: error.field, message: error.message };
   });
 
-/** One of a store's accounts, and all that was learned of it. Two that play the same know the same names. */
+/** Creates an account of a store, and tracks its IDs. Players with the same actions have the same names. */
 const createPlayer = async (store: Store, name: string, start: number) => {
   const tokenOf = (kind: 'server' | 'browser', which: string) => ({
     tokenID: `${name}-${which}`,
@@ -192,7 +192,7 @@ const createPlayer = async (store: Store, name: string, start: number) => {
   const linkIDs: string[] = [];
   const newest = (list: readonly string[], number: number) => list.at(-1 - number) ?? 'none-of-that-name';
   let time = start;
-  let made = 0;
+  let createdCount = 0;
 
   const toEvent = ({ user, contact, unknown, externalID, ago, kind, ...rest }: fcEvent, asker: Asker): NewEvent => ({
     ...rest,
@@ -213,7 +213,7 @@ const createPlayer = async (store: Store, name: string, start: number) => {
     timeReplaced: ago === 1,
   });
 
-  /** Erases to the end; `left` is the number of events that were the contact's and were not deleted. */
+  /** Erases completely; `left` is the number of the contact's events that were not deleted. */
   const erase = async ({ verifiedOnly, ...named }: Pick<NewErasure, 'address' | 'contactUUID' | 'verifiedOnly'>) => {
     const owned = await store.getContact({ ...askerOf('server'), ...named, include: [] }).then(
       ({ contactUUID }) => pages({ contactUUID }),
@@ -228,8 +228,8 @@ const createPlayer = async (store: Store, name: string, start: number) => {
     return { ...receipt, left: Math.max(0, owned.length - receipt.deletedEvents) };
   };
 
-  const learn = (list: string[], found: string) => {
-    if (!list.includes(found)) list.push(found);
+  const addTo = (list: string[], id: string) => {
+    if (!list.includes(id)) list.push(id);
   };
 
   const play = async (action: Action): Promise<unknown> => {
@@ -240,21 +240,21 @@ const createPlayer = async (store: Store, name: string, start: number) => {
         return store.logEvents({ ...asker, receivedTime: time, events });
       }
       case 'create': {
-        const { do: _, caller, user, keys, ...given } = action;
+        const { do: _, caller, user, keys, ...values } = action;
         const asker = askerOf(caller);
-        made += 1;
+        createdCount += 1;
         const answer = await store.createContact({
-          ...given,
+          ...values,
           ...keys,
           ...asker,
-          fields: Object.fromEntries(Object.entries(given.fields).filter(([, value]) => value !== '')),
+          fields: Object.fromEntries(Object.entries(values.fields).filter(([, value]) => value !== '')),
           userUUID: user,
-          verified: given.verified || !asker.browser,
-          newContactUUID: `${name}-contact-${made}`,
-          newHandle: `${name}-handle-${made}`,
+          verified: values.verified || !asker.browser,
+          newContactUUID: `${name}-contact-${createdCount}`,
+          newHandle: `${name}-handle-${createdCount}`,
           time,
         });
-        learn(asker.browser ? handles : contactUUIDs, answer.contactUUID);
+        addTo(asker.browser ? handles : contactUUIDs, answer.contactUUID);
         return answer;
       }
       case 'update': {
@@ -271,13 +271,13 @@ const createPlayer = async (store: Store, name: string, start: number) => {
         const { token } = askerOf('server');
         const contactUUID = newest(contactUUIDs, action.nth);
         const { exists, linkID } = await store.linkUser({ account, token, userUUID: action.user, contactUUID, time });
-        learn(linkIDs, linkID);
+        addTo(linkIDs, linkID);
         return { exists };
       }
       case 'unlink': {
         const { token } = askerOf('server');
         const { exists, linkID } = await store.unlinkUser({ account, token, userUUID: action.user, time });
-        if (linkID !== '') learn(linkIDs, linkID);
+        if (linkID !== '') addTo(linkIDs, linkID);
         return { exists };
       }
       case 'void': {
@@ -293,7 +293,7 @@ const createPlayer = async (store: Store, name: string, start: number) => {
       case 'merge': {
         const [contactUUID, otherContactUUID] = [newest(contactUUIDs, action.nth), newest(contactUUIDs, action.other)];
         const answer = await store.mergeContact({ account, contactUUID, otherContactUUID, time });
-        learn(merged, otherContactUUID);
+        addTo(merged, otherContactUUID);
         return answer;
       }
       case 'unmerge':
@@ -341,22 +341,22 @@ const createPlayer = async (store: Store, name: string, start: number) => {
   };
 
   const pages = async (query: object) => {
-    const found: unknown[] = [];
+    const events: unknown[] = [];
     for (let beyond: number | undefined; ; ) {
       const page = await store.getEvents({ account, order: 'asc', limit: 7, beyond, ...query });
-      found.push(...page.events);
-      if (page.next === null) return found;
+      events.push(...page.events);
+      if (page.next === null) return events;
       beyond = page.next;
     }
   };
 
-  const lookOnce = async () => {
+  const readOnce = async () => {
     const server = { ...askerOf('server'), include: ['claim', 'link'] as const };
     const [contact, other] = [newest(contactUUIDs, 0), newest(contactUUIDs, 1)];
     const edges = [start - 10 * day, start, start + day, time - day, time + quarter].map((at) => at - (at % quarter));
     const ascending = [...new Set(edges)].sort((a, b) => a - b);
-    const asked = [
-      // Each driver estimates what is stored by its own rows.
+    const reads = [
+      // Each driver estimates stored bytes by its own rows.
       store.getAccount(account).then(({ storedBytes, ...detail }) => detail),
       pages({}),
       pages({ order: 'desc' }),
@@ -387,25 +387,25 @@ const createPlayer = async (store: Store, name: string, start: number) => {
       store.listRefused({ account, beyond: 0, limit: 50 }),
       store.countRefused({ account }),
     ];
-    return Promise.all(asked.map(outcomeOf));
+    return Promise.all(reads.map(outcomeOf));
   };
 
-  /** Everything that can be read. On a busy machine, some of 42 concurrent reads may time out: like a client, reads them again. */
-  const look = async () => {
-    let seen = await lookOnce();
+  /** Reads everything. Some of 42 concurrent reads may time out on a busy machine: like a client, retries them. */
+  const readAll = async () => {
+    let results = await readOnce();
     const isTimeout = (outcome: unknown) => (outcome as { refused?: unknown } | null)?.refused === 'unavailable';
-    for (let retries = 0; seen.some(isTimeout) && retries < 10; retries += 1) seen = await lookOnce();
-    return seen;
+    for (let retries = 0; results.some(isTimeout) && retries < 10; retries += 1) results = await readOnce();
+    return results;
   };
 
-  return { play: (action: Action) => outcomeOf(play(action)), look, now: () => time };
+  return { play: (action: Action) => outcomeOf(play(action)), readAll, now: () => time };
 };
 type fcEvent = typeof event extends fc.Arbitrary<infer Value> ? Value : never;
 
 const numbered = new Set(['sequence', 'next', 'account', 'token', 'refused', 'contact']);
 
-/** Without numbers that are each database's own; links by their place in the order. */
-const neutral = (value: unknown): unknown => {
+/** Removes numbers that differ between databases, and replaces linkIDs by their position. */
+const normalize = (value: unknown): unknown => {
   const links = new Set<number>();
   JSON.stringify(value, (key, part) => {
     if (key === 'linkID' && part) links.add(Number(part));
@@ -441,17 +441,17 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all(stores.map((store) => store.close())));
 
-test('whatever is done, SQLite and PostgreSQL answer the same', async () => {
+test('returns the same results from SQLite and PostgreSQL for random histories', async () => {
   const kinds = 18;
   let played = 0;
   let end = 0;
-  /** How often each thing was done, and not refused; erasures that left something also as what they are. */
+  /** The number of successful actions of each kind, with separate counts for partial erasures. */
   const done: Partial<Record<Action['do'] | 'erase what is verified' | 'leave what is claimed', number>> = {};
-  const count = (what: keyof typeof done) => {
-    done[what] = (done[what] ?? 0) + 1;
+  const count = (kindOfAction: keyof typeof done) => {
+    done[kindOfAction] = (done[kindOfAction] ?? 0) + 1;
   };
   const playBoth = async (actions: readonly Action[]) => {
-    // After all that the stores have played: a day never decreases, which SQLite says of a store and PostgreSQL of each account.
+    // After all earlier histories, because a day never decreases: in SQLite per store, in PostgreSQL per account.
     let start = nextStart();
     while (start <= end) start = nextStart();
     played += 1;
@@ -460,32 +460,32 @@ test('whatever is done, SQLite and PostgreSQL answer the same', async () => {
     )) as [Player, ...Player[]];
     const all = [...beginnings, ...actions];
     for (const [index, each] of all.entries()) {
-      const [expected, ...answers] = await Promise.all([one, ...others].map(async (player) => player.play(each)));
+      const [expected, ...results] = await Promise.all([one, ...others].map(async (player) => player.play(each)));
       const isRefused = typeof expected === 'object' && expected !== null && 'refused' in expected;
       if (!isRefused) count(each.do);
       if (each.do === 'erase' && !isRefused) {
         const { left } = expected as { left: number };
         if (each.verifiedOnly) count('erase what is verified');
-        else expect(left, 'events that an erasure leaves').toBe(0);
+        else expect(left, 'events left by an erasure').toBe(0);
         if (left > 0) count('leave what is claimed');
       }
-      for (const answer of answers)
-        expect(neutral(answer), `to ${each.do}, which comes ${index}th`).toEqual(neutral(expected));
+      for (const result of results)
+        expect(normalize(result), `${each.do}, action ${index}`).toEqual(normalize(expected));
       end = one.now();
       if (index % 10 !== 9 && index !== all.length - 1) continue;
-      const [seen, ...seenThere] = await Promise.all([one, ...others].map((player) => player.look()));
-      for (const there of seenThere) expect(neutral(there), `after ${index + 1} actions`).toEqual(neutral(seen));
+      const [first, ...rest] = await Promise.all([one, ...others].map((player) => player.readAll()));
+      for (const other of rest) expect(normalize(other), `after ${index + 1} actions`).toEqual(normalize(first));
     }
   };
   const same = fc.asyncProperty(actions, async (actions) => {
     if (kind !== 'citus') return playBoth(actions);
-    const { sent } = await sentWhile(() => playBoth(actions));
+    const { sent } = await recordCommands(() => playBoth(actions));
     expect(partsIn(sent, parts).length).toBeGreaterThan(0);
-    expect(spreadStatements(sent, parts)).toEqual([]);
+    expect(listMultiShardStatements(sent, parts)).toEqual([]);
   });
-  // What is rarely possible may be missing by chance: then some more is played.
+  // Rare actions may be missing by chance, so further histories run.
   for (let round = 0; round === 0 || (round < 15 && Object.keys(done).length < kinds); round += 1) {
-    // To shrink a history takes longer on a cluster than the test may.
+    // Shrinking a history on a cluster would exceed the test's timeout.
     await fc.assert(same, { numRuns: runs(20, 60), endOnFailure: kind === 'citus' });
   }
   expect(Object.keys(done)).toHaveLength(kinds);

@@ -1,6 +1,6 @@
 /**
- * Follows docs/postgresql.md to its end in one shell: a file is copied, served from PostgreSQL by two servers, and copied back. Functions
- * replace systemd and the package's command; names, paths and the port are this test's.
+ * Runs all steps of docs/postgresql.md in one shell: copies a file, serves it from PostgreSQL with two servers, and
+ * copies it back. Functions replace systemd and the package's command; names, paths and the port are the test's own.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ import { freePort } from '../tools/ports.ts';
 
 const bin = fileURLToPath(new URL('../../bin/firsthand.js', import.meta.url));
 
-/** What systemd and the package's command do. The server's process is a child of the shell. */
+/** Shell functions for systemd and the package's command. The server is a child of the shell. */
 const functions = (folder: string, port: number): string => `
 become() { exec '${process.execPath}' '${bin}' --settings-file ${folder}/firsthand.env "$@"; }
 firsthand() ( become "$@" )
@@ -28,11 +28,11 @@ until_ready() {
 trap 'systemctl stop firsthand' EXIT
 `;
 
-it('postgresql.md: a file goes to PostgreSQL, several servers share it, and it comes back with what was stored since', async () => {
+it('follows postgresql.md: moves a file to PostgreSQL, shares it between servers, and moves it back', async () => {
   const folder = temporaryFolder();
   const name = `guide_${process.pid}`;
-  const here = await newDatabase();
-  const databaseURL = Object.assign(new URL(here), { username: name, pathname: `/${name}` }).href;
+  const adminURL = await newDatabase();
+  const databaseURL = Object.assign(new URL(adminURL), { username: name, pathname: `/${name}` }).href;
   const port = await freePort();
   const change = (code: string) =>
     code
@@ -50,23 +50,23 @@ it('postgresql.md: a file goes to PostgreSQL, several servers share it, and it c
 
   const sql = blocks.flatMap(({ language, code }) => (language === 'sql' ? code.trim().split('\n') : []));
   expect(sql).toHaveLength(2);
-  for (const statement of sql) await asking(here, statement);
+  for (const statement of sql) await asking(adminURL, statement);
   onTestFinished(async () => {
-    await asking(here, `DROP DATABASE ${name}`);
-    await asking(here, `DROP ROLE ${name}`);
+    await asking(adminURL, `DROP DATABASE ${name}`);
+    await asking(adminURL, `DROP ROLE ${name}`);
   });
 
   const scripts = blocks.filter(({ language }) => language === 'sh').map(({ code }) => code);
-  const [copy = '', goOn = '', goBack = ''] = scripts;
+  const [copy = '', resume = '', goBack = ''] = scripts;
   expect(scripts).toHaveLength(3);
   const log = (eventName: string) => `firsthand event log --name '${eventName}' --user ${userUUID}\n`;
-  // Between the blocks, the first server runs for as long as the second needs it.
+  // Between the blocks, the first server runs while the second is tested.
   const script = [
     functions(folder, port),
     'systemctl start firsthand; until_ready',
     log('In the file'),
     copy,
-    goOn,
+    resume,
     `until_ready\n${log('In PostgreSQL')}`,
     `touch ${folder}/moved; until [ -f ${folder}/go-back ]; do sleep 0.1; done`,
     goBack,
@@ -89,7 +89,7 @@ it('postgresql.md: a file goes to PostgreSQL, several servers share it, and it c
   writeFileSync(join(folder, 'go-back'), '');
 
   const { code, stdout, stderr } = await running.ended;
-  if (code !== 0) throw new Error(`the guide ended with ${code}:\n${stdout}${stderr}`);
+  if (code !== 0) throw new Error(`the guide exited with ${code}:\n${stdout}${stderr}`);
   expect(stdout.match(/the same$/gm)).toHaveLength(2);
   const [listed = ''] = stdout.split('ready\n').slice(-1);
   expect(listed).toMatch(/By the second server[\s\S]*In PostgreSQL[\s\S]*In the file/);

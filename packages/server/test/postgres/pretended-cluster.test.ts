@@ -1,4 +1,4 @@
-// The statements for a cluster, on a PostgreSQL that pretends to have Citus.
+// The statements for a cluster, on a PostgreSQL that simulates Citus.
 import pg from 'pg';
 import { expect, test } from 'vitest';
 import { openStore } from '../../src/store/open.ts';
@@ -11,7 +11,7 @@ import { day, newEvent, nextStart } from '../fixtures/store.ts';
 
 const count = 40;
 
-test('accounts that are written at once each have what they were sent, once', async () => {
+test('stores concurrent events of many accounts once, each in its account', async () => {
   const databaseURL = await newMigratedDatabase();
   await pretendCluster(databaseURL);
   const store = await openStore({ databaseURL, role: 'server', onFatal: expect.unreachable as never });
@@ -26,7 +26,7 @@ test('accounts that are written at once each have what they were sent, once', as
         ),
       );
     const kept = { kept: true };
-    // The first begins each account's day.
+    // The first event starts each account's day.
     expect(await logAll('event-first')).toEqual(sites.map(() => [kept, kept]));
     expect(await logAll('event-second')).toEqual(sites.map(() => [kept, kept]));
     const repeated = await logAll('event-second');
@@ -44,7 +44,7 @@ test('accounts that are written at once each have what they were sent, once', as
   }
 });
 
-/** Opens so many servers of a new database. */
+/** Opens servers on a new database. */
 const openServers = async (count: number) => {
   const databaseURL = await newMigratedDatabase();
   await pretendCluster(databaseURL);
@@ -52,7 +52,7 @@ const openServers = async (count: number) => {
   return { databaseURL, servers: await Promise.all(Array.from({ length: count }, open)) };
 };
 
-test('a server stores and refuses nothing by rules that another has changed', async () => {
+test('applies catalogue rules that another server has changed', async () => {
   const { databaseURL, servers } = await openServers(2);
   const [one, other] = servers as [Store, Store];
   try {
@@ -67,7 +67,7 @@ test('a server stores and refuses nothing by rules that another has changed', as
     expect(await log(5)).toMatchObject([{ refused: 'unknown_id' }]);
     for (const _ of [1, 2, 3]) expect(await log(6)).toEqual(kept);
 
-    // The clock of the other is a day ahead.
+    // The other server's clock is a day ahead.
     const { token } = server;
     const tomorrow = { account, token, browser: false, receivedTime: time + day, events: [newEvent({ eventID: 6 })] };
     expect(await other.logEvents(tomorrow)).toEqual(kept);
@@ -83,7 +83,7 @@ test('a server stores and refuses nothing by rules that another has changed', as
   }
 });
 
-test('an event whose user another transaction holds comes after what that one stores', async () => {
+test('gives an event whose user is locked a sequence after those of the locking transaction', async () => {
   const { databaseURL, servers } = await openServers(1);
   const [store] = servers as [Store];
   const holder = new pg.Client(databaseURL);
@@ -95,7 +95,7 @@ test('an event whose user another transaction holds comes after what that one st
     for (const _ of [1, 2]) await server.logAt(tomorrow, { userUUID: 'user-of-tomorrow' });
 
     await holder.query(`BEGIN; SELECT FROM "user" FOR NO KEY UPDATE`);
-    // The first on that day: the row of the user is to be updated.
+    // The user's first event on that day, which updates the user's row.
     const logged = server.logAt(tomorrow, { userUUID: 'user-held', eventUUID: 'event-2' });
     await untilWaiting(databaseURL, 1);
     const [drawn] = (await holder.query<{ n: string }>("SELECT nextval('event_order') AS n")).rows;

@@ -1,5 +1,5 @@
 /**
- * Writes the data file of a release, and what that release answers about it, for releases.test.ts:
+ * Writes the data file of a release and that release's responses about it, for releases.test.ts:
  *
  *   node --import tsx packages/server/test/releases/make.ts <folder of the built checkout> <version>
  */
@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { type Call, createCall, type Release } from './release.ts';
-import { fill, questionsAbout } from './scene.ts';
+import { fill, listQuestions } from './scene.ts';
 
 const [checkout = '', version = ''] = process.argv.slice(2);
 const firsthand = join(checkout, 'packages/server/bin/firsthand.js');
@@ -21,21 +21,21 @@ const folder = mkdtempSync(join(tmpdir(), 'firsthand-release-'));
 const file = join(folder, 'firsthand.db');
 const env = { ...process.env, DATABASE_URL: `sqlite:${file}`, PORT: '43117', LOG_LEVEL: 'error' };
 
-const untilReady = async (url: string) => {
+const waitUntilReady = async (url: string) => {
   for (let attempt = 0; attempt < 200; attempt += 1) {
     const ready = await fetch(`${url}/readyz`).catch(() => undefined);
     if (ready?.ok) return;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
-  throw new Error('the server does not start');
+  throw new Error('the server did not become ready within 10 seconds');
 };
 
-const served = async <Result>(use: (url: string) => Promise<Result>): Promise<Result> => {
+const withServer = async <Result>(use: (url: string) => Promise<Result>): Promise<Result> => {
   const server = spawn(process.execPath, [firsthand, 'serve'], { env, stdio: ['ignore', 'ignore', 'inherit'] });
   const exited = once(server, 'exit');
   try {
     const url = `http://127.0.0.1:${env.PORT}`;
-    await untilReady(url);
+    await waitUntilReady(url);
     return await use(url);
   } finally {
     server.kill('SIGTERM');
@@ -44,20 +44,20 @@ const served = async <Result>(use: (url: string) => Promise<Result>): Promise<Re
 };
 
 const create = ['account', 'create', '--name', 'Shop', '--json'];
-const made = JSON.parse(execFileSync(process.execPath, [firsthand, ...create], { env, encoding: 'utf8' }));
-const tokens = { server: made.serverTokenUUID, browser: made.browserTokenUUID };
-const contacts = await served((url) => fill(createCall(url, tokens.server), createCall(url, tokens.browser)));
-// Asked after a restart, of what is in the file.
-const answers = await served(async (url) => {
+const account = JSON.parse(execFileSync(process.execPath, [firsthand, ...create], { env, encoding: 'utf8' }));
+const tokens = { server: account.serverTokenUUID, browser: account.browserTokenUUID };
+const contacts = await withServer((url) => fill(createCall(url, tokens.server), createCall(url, tokens.browser)));
+// After a restart, so that the responses come from the file.
+const answers = await withServer(async (url) => {
   const call: Call = createCall(url, tokens.server);
-  const given: Release['answers'] = [];
-  for (const question of questionsAbout(contacts)) given.push({ question, answer: await call(question) });
-  return given;
+  const responses: Release['answers'] = [];
+  for (const question of listQuestions(contacts)) responses.push({ question, answer: await call(question) });
+  return responses;
 });
 
-const kept = (name: string) => new URL(`${version}${name}`, import.meta.url);
-writeFileSync(kept('.db.gz'), gzipSync(readFileSync(file), { level: 9 }));
-if (existsSync(`${file}-erased`)) writeFileSync(kept('.db-erased'), readFileSync(`${file}-erased`));
+const outputURL = (name: string) => new URL(`${version}${name}`, import.meta.url);
+writeFileSync(outputURL('.db.gz'), gzipSync(readFileSync(file), { level: 9 }));
+if (existsSync(`${file}-erased`)) writeFileSync(outputURL('.db-erased'), readFileSync(`${file}-erased`));
 const release: Release = { serverToken: tokens.server, answers };
-writeFileSync(kept('.json.gz'), gzipSync(JSON.stringify(release), { level: 9 }));
+writeFileSync(outputURL('.json.gz'), gzipSync(JSON.stringify(release), { level: 9 }));
 rmSync(folder, { recursive: true });

@@ -1,4 +1,4 @@
-/** What is kept of a release: its data file, and its answers to questions about it. */
+/** The stored files of a release: its data file, and its responses to requests about it. */
 
 export interface Question {
   readonly path: string;
@@ -13,26 +13,26 @@ export interface Release {
 
 export type Call = (question: Question) => Promise<Record<string, unknown>>;
 
-/** Members that differ each time, or with each version: IDs of requests, cursors, estimates and limits. */
-const passing = new Set(['requestID', 'nextCursor', 'usage', 'limits', 'lastUsedTime']);
+/** Members that differ with each request or version: request IDs, cursors, estimates and limits. */
+const volatile = new Set(['requestID', 'nextCursor', 'usage', 'limits', 'lastUsedTime']);
 
 /** Lists whose order the first release did not define. */
 const unordered = new Set(['link', 'claim']);
-const sorted = (list: readonly unknown[]) =>
+const sortList = (list: readonly unknown[]) =>
   [...list].sort((one, other) => (JSON.stringify(one) < JSON.stringify(other) ? -1 : 1));
 
-/** Calls a server, and leaves out of its answer what no two servers need to agree on. */
+/** Returns a function that calls a server, and omits members from the response that may differ between servers. */
 export const createCall =
   (url: string, token: string): Call =>
   async ({ path, method, input }) => {
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
-    const asked =
+    const request =
       method === 'POST'
         ? fetch(url + path, { method, headers, body: JSON.stringify(input) })
         : fetch(`${url}${path}?${new URLSearchParams(input as Record<string, string>)}`, { headers });
-    const text = await (await asked).text();
+    const text = await (await request).text();
     return JSON.parse(text, (name, value) => {
-      if (passing.has(name)) return undefined;
-      return unordered.has(name) && Array.isArray(value) ? sorted(value) : value;
+      if (volatile.has(name)) return undefined;
+      return unordered.has(name) && Array.isArray(value) ? sortList(value) : value;
     });
   };

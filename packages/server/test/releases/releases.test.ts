@@ -1,4 +1,4 @@
-/** A data file of each release opens, and answers as that release did. `make.ts` adds a release. */
+/** The data file of each release opens, and responses match those of that release. `make.ts` adds a release. */
 import {
   existsSync,
   mkdtempSync,
@@ -21,17 +21,17 @@ import { createCall, type Release } from './release.ts';
 
 const here = new URL('.', import.meta.url);
 const bytesOf = (name: string) => readFileSync(new URL(name, here));
-const endOfFile = '.db.gz';
+const extension = '.db.gz';
 const versions = readdirSync(here).flatMap((name) =>
-  name.endsWith(endOfFile) ? name.slice(0, -endOfFile.length) : [],
+  name.endsWith(extension) ? name.slice(0, -extension.length) : [],
 );
 
-/** The data file of a release in a folder of its own, with its record of erasures. */
+/** Unpacks the data file of a release, with its record of erasures, into a temporary folder. Returns its path. */
 const unpack = (version: string): string => {
   const folder = mkdtempSync(join(tmpdir(), 'firsthand-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const path = join(folder, 'firsthand.db');
-  writeFileSync(path, gunzipSync(bytesOf(version + endOfFile)));
+  writeFileSync(path, gunzipSync(bytesOf(version + extension)));
   if (existsSync(new URL(`${version}.db-erased`, here))) {
     writeFileSync(`${path}-erased`, bytesOf(`${version}.db-erased`));
   }
@@ -50,7 +50,7 @@ const schemaOf = (path: string): number => {
 describe.each(versions)('a data file of %s', (version) => {
   const { serverToken, answers }: Release = JSON.parse(gunzipSync(bytesOf(`${version}.json.gz`)).toString());
 
-  test('answers as that release did, whatever was added since', async () => {
+  test('gives the same responses as in that release, apart from later additions', async () => {
     const { url } = await serveHere({ DATABASE_URL: `sqlite:${unpack(version)}` });
     const call = createCall(url, serverToken);
     for (const { question, answer } of answers) {
@@ -61,7 +61,7 @@ describe.each(versions)('a data file of %s', (version) => {
     expect(answers.length).toBeGreaterThan(50);
   });
 
-  test('is backed up, verified, before the server changes it, and not again', async () => {
+  test('is backed up and verified once, before the server changes it', async () => {
     const path = unpack(version);
     const release = schemaOf(path);
     const [backups, lines] = [join(path, '../copies'), [] as string[]];
@@ -70,30 +70,30 @@ describe.each(versions)('a data file of %s', (version) => {
       const serving = await serveHere({ DATABASE_URL: `sqlite:${path}`, BACKUP_DIR: backups }, { log });
       await serving.close();
     };
-    const made = () => readdirSync(backups).filter((name) => name.endsWith('.db'));
+    const listBackups = () => readdirSync(backups).filter((name) => name.endsWith('.db'));
     await start();
-    const [backup = ''] = made();
+    const [backup = ''] = listBackups();
     expect([release < schemaOf(path), schemaOf(join(backups, backup))]).toEqual([true, release]);
     expect(lines.join('')).toContain('a backup was made and verified before the update');
     await start();
-    expect(made()).toEqual([backup]);
+    expect(listBackups()).toEqual([backup]);
   });
 
-  test('is unchanged, and not served, while there is no room for the backup', async () => {
+  test('is neither changed nor served while there is no space for the backup', async () => {
     const path = unpack(version);
     const release = schemaOf(path);
     const { bavail, bsize } = statfsSync(path);
-    // An empty log of a size that the disk can't take a second time.
+    // A sparse write-ahead log that is too large for the disk to hold a copy.
     writeFileSync(`${path}-wal`, '');
     truncateSync(`${path}-wal`, bavail * bsize);
     const starting = serveHere({ DATABASE_URL: `sqlite:${path}` });
     await expect(starting).rejects.toThrow(
-      /could not make a backup before: .*too little room.* Make room, or set BACKUP_DIR/,
+      /could not make a backup before: .*too little space.* Free disk space, or set BACKUP_DIR/,
     );
     expect(schemaOf(path)).toBe(release);
   });
 
-  test('is left by a command to the server', async () => {
+  test('is not migrated by a command, which refers to the server', async () => {
     const path = unpack(version);
     const release = schemaOf(path);
     const { code, stderr } = await firsthand(['account', 'list'], { DATABASE_URL: `sqlite:${path}` });

@@ -1,4 +1,4 @@
-/** What the data file of a release holds: a bit of everything that the interface of the first release could write. */
+/** The content of a release's data file: a bit of everything that the API of the first release could write. */
 import type { Call, Question } from './release.ts';
 
 const userOf = (number: number) => `visitor-number-${String(number).padStart(3, '0')}`;
@@ -20,14 +20,16 @@ const eventsOf = (user: number) =>
     ],
   }));
 
-/** Fills an empty account; returns the contactUUIDs. Later rules on claims after verified links change nothing about it. */
+/**
+ * Fills an empty account. Returns the contactUUIDs. Later rules on claims after verified links don't affect this data.
+ */
 export const fill = async (asServer: Call, asPage: Call): Promise<string[]> => {
-  const done = async (call: Call, question: Question) => {
+  const callOrThrow = async (call: Call, question: Question) => {
     const answer = await call(question);
     if (answer.status !== '200') throw new Error(`${question.path} was refused: ${JSON.stringify(answer)}`);
     return answer;
   };
-  const write = (path: string, input: Question['input']) => done(asServer, post(path, input));
+  const write = (path: string, input: Question['input']) => callOrThrow(asServer, post(path, input));
   const account = {
     accountTimezone: 'Europe/Berlin',
     profile: [{ profileID: 'customer', profileName: 'Customer' }],
@@ -52,7 +54,7 @@ export const fill = async (asServer: Call, asPage: Call): Promise<string[]> => {
   }
   const [first = '', second = '', third = '', fourth = ''] = contacts;
   for (let user = 8; user < 10; user += 1) {
-    await done(
+    await callOrThrow(
       asPage,
       post('/createContact', {
         userUUID: userOf(user),
@@ -61,7 +63,7 @@ export const fill = async (asServer: Call, asPage: Call): Promise<string[]> => {
         contactProfileID: 'customer',
       }),
     );
-    await done(
+    await callOrThrow(
       asPage,
       post('/event/logEvent', { userUUID: userOf(user), eventID: 3, eventUUID: `page-event-${user}` }),
     );
@@ -87,8 +89,8 @@ export const fill = async (asServer: Call, asPage: Call): Promise<string[]> => {
   return contacts;
 };
 
-/** Questions that the first release could answer; `contacts` are the contactUUIDs of its file. */
-export const questionsAbout = (contacts: readonly string[]): Question[] => {
+/** Requests that the first release supported; `contacts` are the contactUUIDs of its file. */
+export const listQuestions = (contacts: readonly string[]): Question[] => {
   const questions = [
     get('/account/getAccount', {}),
     get('/event/getEvent', { limit: 1_000, order: 'asc', include: 'why' }),

@@ -12,7 +12,7 @@ import { changeServer } from '../tools/weakened.ts';
 import { withoutCountingBytes } from '../weaknesses/http.ts';
 
 const tries = times({ quick: 40, full: 2_000 });
-/** Of an address, so that a short run shows it: the other limits are wide. */
+/** The only effective limit, in bytes per address: low enough to be reached in a short run. */
 const limit = { perSecond: 10_000, burst: 300_000 };
 
 let folder: string;
@@ -21,7 +21,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-// A proxy's 429s are not held for a second.
+// The server delays a 429 by a second, except to a trusted proxy.
 const env = {
   TRUST_PROXY: '127.0.0.1',
   RATE_LIMIT: `${withoutLimits()},addressBytes=${limit.perSecond}/${limit.burst}`,
@@ -30,7 +30,7 @@ const env = {
 const fields = { tokenUUID: browserToken };
 const note = [{ attrID: 'note', attrValue: 'x'.repeat(700) }];
 
-/** What takes much room, and little on its way: new users, new contacts, and attributes that gzip makes small. */
+/** Small on the network and large on disk: new users, new contacts, and attributes that compress well. */
 const requests: readonly (readonly [path: string, body: () => object])[] = [
   [
     '/event/logEvents',
@@ -55,7 +55,7 @@ const requests: readonly (readonly [path: string, body: () => object])[] = [
   ],
 ];
 
-/** Sends each kind of request so often; how much the files grew, and how much was sent for it. */
+/** Sends each kind of request `count` times. Returns the size of the file and the number of bytes sent. */
 const flood = async (name: string, count: number, main?: string) => {
   const path = join(folder, `${name}.db`);
   await makeAccount(path);
@@ -63,37 +63,37 @@ const flood = async (name: string, count: number, main?: string) => {
   const began = performance.now();
   let sent = 0;
   const statuses = new Set<number>();
-  const client = async ([where, body]: (typeof requests)[number]) => {
+  const client = async ([endpoint, body]: (typeof requests)[number]) => {
     for (let nth = 0; nth < count; nth += 1) {
       const bytes = gzipSync(JSON.stringify(body()));
       const headers = { 'Content-Type': 'application/json', 'Content-Encoding': 'gzip' };
-      const response = await fetch(served.url + where, { method: 'POST', body: bytes as never, headers });
+      const response = await fetch(served.url + endpoint, { method: 'POST', body: bytes as never, headers });
       await response.arrayBuffer();
       sent += bytes.length;
       statuses.add(response.status);
     }
   };
   await Promise.all(requests.map(client));
-  const took = (performance.now() - began) / 1_000;
+  const seconds = (performance.now() - began) / 1_000;
   await stopServed(served);
-  return { grown: statSync(path).size, sent, took, statuses };
+  return { fileBytes: statSync(path).size, sent, seconds, statuses };
 };
 
 const toKB = (bytes: number) => `${Math.round(bytes / 1_000)} KB`;
 
-test('what one address sends makes the files grow no faster than its bytes allow', async (context) => {
-  const { grown, sent, took, statuses } = await flood('ours', tries);
-  const allowed = limit.burst + limit.perSecond * took;
+test('limits the growth of the files to the bytes that one address may send', async (context) => {
+  const { fileBytes, sent, seconds, statuses } = await flood('ours', tries);
+  const allowed = limit.burst + limit.perSecond * seconds;
   expect([...statuses].sort()).toEqual([200, 429]);
-  // An empty database, and pages that are not full.
-  expect(grown).toBeLessThan(400_000 + 1.5 * allowed);
+  // 400 kB for an empty database, and half as much again for pages that are not full.
+  expect(fileBytes).toBeLessThan(400_000 + 1.5 * allowed);
 
   const weakened = await flood('weakened', 40, changeServer(folder, 'uncounted', withoutCountingBytes));
-  expect(weakened.grown).toBeGreaterThan(400_000 + 1.5 * (limit.burst + limit.perSecond * weakened.took));
+  expect(weakened.fileBytes).toBeGreaterThan(400_000 + 1.5 * (limit.burst + limit.perSecond * weakened.seconds));
   report(context, {
-    fault: 'bytes grown at the limits',
-    count: `${2 * tries} requests with new users, contacts and attributes, gzip, from one address in ${Math.round(took)} s (${toKB(sent)} sent)`,
-    result: `files grew by ${toKB(grown)}; ${toKB(allowed)} were allowed`,
-    weakened: `bytes not counted: ${toKB(weakened.grown)} of ${toKB(weakened.sent)} sent`,
+    fault: 'file growth at the limits',
+    count: `${2 * tries} gzip requests with new users, contacts and attributes from one address in ${Math.round(seconds)} s (${toKB(sent)} sent)`,
+    result: `files grew by ${toKB(fileBytes)}; ${toKB(allowed)} were allowed`,
+    weakened: `bytes not counted: grew by ${toKB(weakened.fileBytes)} with ${toKB(weakened.sent)} sent`,
   });
 });

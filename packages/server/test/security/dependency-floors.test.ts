@@ -1,4 +1,4 @@
-/** What is installed is not older than the versions in which known weaknesses were mended. */
+/** Installed packages are at least the versions that fixed known vulnerabilities. */
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -7,7 +7,7 @@ import Database from '../../src/store/sqlite/database/better-sqlite3.ts';
 
 const packages = fileURLToPath(new URL('../../../', import.meta.url));
 
-/** The version of a package that one of our workspaces loads: what stands nearest above it, as Node looks for it. */
+/** The version of a package that a workspace loads, by Node's lookup in the nearest node_modules. */
 const installedVersion = (workspace: string, name: string): string => {
   for (let folder = join(packages, workspace); ; folder = dirname(folder)) {
     const manifest = join(folder, 'node_modules', name, 'package.json');
@@ -18,18 +18,18 @@ const installedVersion = (workspace: string, name: string): string => {
 
 const numbersOf = (version: string): number[] => {
   const [, ...numbers] = /^(\d+)\.(\d+)\.(\d+)$/.exec(version) ?? [];
-  // A prerelease comes before its version, and nobody should have one.
-  if (numbers.length === 0) throw new Error(`${version} is no plain version`);
+  // A prerelease precedes its version, and should not be installed.
+  if (numbers.length === 0) throw new Error(`${version} is not a release version`);
   return numbers.map(Number);
 };
 
 const isAtLeast = (version: string, floor: string): boolean => {
-  const [ours, least] = [numbersOf(version), numbersOf(floor)];
-  const at = ours.findIndex((number, index) => number !== least[index]);
-  return at < 0 || (ours[at] as number) > (least[at] as number);
+  const [ours, minimum] = [numbersOf(version), numbersOf(floor)];
+  const at = ours.findIndex((number, index) => number !== minimum[index]);
+  return at < 0 || (ours[at] as number) > (minimum[at] as number);
 };
 
-describe('what is loaded is new enough', () => {
+describe('the installed packages', () => {
   test.each([
     ['server', 'hono', '4.12.34', undefined],
     ['server', '@hono/node-server', '2.0.10', undefined],
@@ -37,13 +37,13 @@ describe('what is loaded is new enough', () => {
     ['server', 'nanoid', '5.1.15', undefined],
     ['tracker', 'nanoid', '5.1.15', undefined],
     ['tracker', 'js-cookie', '3.0.7', undefined],
-  ])('for the %s, %s is %s or later', (workspace, name, floor, ceiling) => {
+  ])('include, for the %s, %s %s or later', (workspace, name, floor, ceiling) => {
     const version = installedVersion(workspace, name);
     expect(isAtLeast(version, floor), `${name} ${version}`).toBe(true);
     if (ceiling !== undefined) expect(isAtLeast(version, ceiling), `${name} ${version}`).toBe(false);
   });
 
-  test('SQLite itself is 3.51.3 or later', () => {
+  test('include SQLite 3.51.3 or later', () => {
     const db = new Database(':memory:');
     const version = db.prepare<[], string>('SELECT sqlite_version()').pluck().get() as string;
     db.close();

@@ -12,19 +12,19 @@ import { report } from '../tools/report.ts';
 import { browserToken, makeAccount, type Served, startServed, stopServed, withoutLimits } from '../tools/served.ts';
 import { changeServer } from '../tools/weakened.ts';
 import { keepingLogAndUnusedSpace, withoutOverwriting } from '../weaknesses/store.ts';
-import { type Books, createBooks, differences } from './tools/books.ts';
+import { createResponseCounter, findDifferences, type ResponseCounter } from './tools/books.ts';
 import { findTraces, readFiles } from './tools/files.ts';
 import { addBystander, addPerson, type Person } from './tools/people.ts';
 
 const counts = {
   people: times({ quick: 8, full: 100 }),
   bystanders: times({ quick: 200, full: 3_000 }),
-  /** Of the one whose events are timed. */
+  /** Events of the person whose erasure is timed. */
   events: times({ quick: 3_000, full: 100_000 }),
 };
-/** No quick test fails on a clock. */
+/** Wide in quick runs, which must not fail on timing. */
 const maxMilliseconds = times({ quick: 60_000, full: 1_000 });
-const leastEventsPerSecond = times({ quick: 1, full: 10_000 });
+const minEventsPerSecond = times({ quick: 1, full: 10_000 });
 
 let folder: string;
 beforeAll(() => {
@@ -46,33 +46,33 @@ const start = async (path: string, main?: string): Promise<Serving> => {
   return { ...served, log: () => log };
 };
 
-/** A database with people among others, served; and a backup of it. */
+/** Starts a server, adds people and bystanders, and makes a backup. */
 const populate = async (name: string, { people, bystanders, events }: typeof counts, main?: string) => {
   const path = join(folder, `${name}.db`);
   const server = await makeAccount(path);
   const served = await start(path, main);
-  const books = createBooks();
+  const counter = createResponseCounter();
   const random = createRandom(people + bystanders);
-  const surroundings = { books, url: served.url, tokens: { server, browser: browserToken }, random };
+  const peopleContext = { counter, url: served.url, tokens: { server, browser: browserToken }, random };
   const persons: Person[] = [];
   const share = Math.ceil(bystanders / people);
   for (let nth = 0; nth < people; nth += 1) {
-    const others = Array.from({ length: share }, () => addBystander(surroundings));
-    // The first has many events, the others few.
-    const [person] = await Promise.all([addPerson(surroundings, nth === 0 ? events : 5), ...others]);
+    const others = Array.from({ length: share }, () => addBystander(peopleContext));
+    // The first person has many events, the others few.
+    const [person] = await Promise.all([addPerson(peopleContext, nth === 0 ? events : 5), ...others]);
     persons.push(person);
   }
   await backupStore(`sqlite:${path}`, join(folder, `${name}-backup.db`));
-  return { name, path, server, served, books, persons };
+  return { name, path, server, served, counter, persons };
 };
-type Populated = Awaited<ReturnType<typeof populate>>;
+type PopulatedDatabase = Awaited<ReturnType<typeof populate>>;
 
-/** Reads that look at everything and find nothing, one after the other, three at a time, until stopped. */
-const readOn = (books: Books, url: string, tokenUUID: string) => {
+/** Runs three loops of reads that scan everything without a match, until stopped. */
+const readInLoops = (counter: ResponseCounter, url: string, tokenUUID: string) => {
   let stopped = false;
   const from = new Date(Date.now() - 86_400_000).toISOString();
-  const loop = async (operation: Parameters<Books['ask']>[1], fields: object) => {
-    while (!stopped) expect((await books.ask(url, operation, { tokenUUID, ...fields })).status).toBe(200);
+  const loop = async (operation: Parameters<ResponseCounter['call']>[1], fields: object) => {
+    while (!stopped) expect((await counter.call(url, operation, { tokenUUID, ...fields })).status).toBe(200);
   };
   const done = Promise.all([
     loop('getEvent', { attrID: 'none', limit: 1_000 }),
@@ -85,34 +85,43 @@ const readOn = (books: Books, url: string, tokenUUID: string) => {
   };
 };
 
-/** How long something takes to be so; Infinity when it takes too long. */
-const until = async (isSo: () => boolean | Promise<boolean>, most = maxMilliseconds * 3): Promise<number> => {
+/** Returns the milliseconds until the condition holds, or Infinity after a timeout. */
+const until = async (
+  isMet: () => boolean | Promise<boolean>,
+  maxWaitMilliseconds = maxMilliseconds * 3,
+): Promise<number> => {
   const began = performance.now();
   for (;;) {
-    if (await isSo()) return performance.now() - began;
-    if (performance.now() - began > most) return Number.POSITIVE_INFINITY;
+    if (await isMet()) return performance.now() - began;
+    if (performance.now() - began > maxWaitMilliseconds) return Number.POSITIVE_INFINITY;
     await wait(50);
   }
 };
 
-const eraseAll = async ({ name, server, served, books, persons }: Populated, patience?: number) => {
+const eraseAll = async (
+  { name, server, served, counter, persons }: PopulatedDatabase,
+  maxRemovalMilliseconds?: number,
+) => {
   const erase = (person: Person) =>
-    books.ask(served.url, 'eraseContact', { tokenUUID: server, contactUUID: person.contactUUID });
+    counter.call(served.url, 'eraseContact', { tokenUUID: server, contactUUID: person.contactUUID });
   const find = (traces: readonly string[]) => findTraces(readFiles(folder, `${name}.db`), traces, served.log());
-  /** Counted to when the files have been read that hold nothing any more; to search them takes its time as well. */
-  const goneAfter = async (traces: readonly string[], most = maxMilliseconds * 3): Promise<number> => {
-    for (const began = performance.now(); performance.now() - began < most; await wait(20)) {
+  /** Milliseconds until the traces are gone from the files. The time to search the files read last is not counted. */
+  const measureRemoval = async (
+    traces: readonly string[],
+    maxWaitMilliseconds = maxMilliseconds * 3,
+  ): Promise<number> => {
+    for (const began = performance.now(); performance.now() - began < maxWaitMilliseconds; await wait(20)) {
       const files = readFiles(folder, `${name}.db`);
       const read = performance.now();
       if (findTraces(files, traces, served.log()).length === 0) return read - began;
     }
     return Number.POSITIVE_INFINITY;
   };
-  const stopReading = readOn(books, served.url, server);
+  const stopReading = readInLoops(counter, served.url, server);
   const milliseconds: number[] = [];
   let eventsPerSecond = 0;
   for (const [nth, person] of persons.entries()) {
-    // Where nothing is found before, nothing is proved after.
+    // The search must find the traces before the erasure, or a later miss would prove nothing.
     expect(find(person.traces).map((each) => each.split(' ')[0])).toEqual(expect.arrayContaining([...person.traces]));
     const { status, body } = await erase(person);
     expect(status).toBe(200);
@@ -121,7 +130,7 @@ const eraseAll = async ({ name, server, served, books, persons }: Populated, pat
       const { body: receipt } = await erase(person);
       return receipt.complete === true && receipt.erasedTime === body.erasedTime;
     });
-    milliseconds.push(await goneAfter(person.traces, patience));
+    milliseconds.push(await measureRemoval(person.traces, maxRemovalMilliseconds));
     if (nth === 0) {
       await deleted;
       eventsPerSecond = person.events / ((performance.now() - deleting) / 1_000);
@@ -138,13 +147,13 @@ const everyTrace = (persons: readonly Person[]) => persons.flatMap(({ traces, ev
 const retryAll = async ({
   served,
   server,
-  books,
+  counter,
   persons,
-}: Pick<Populated, 'served' | 'server' | 'books' | 'persons'>) => {
+}: Pick<PopulatedDatabase, 'served' | 'server' | 'counter' | 'persons'>) => {
   const answers = new Set<string>();
   for (const person of persons) {
     for (const answer of await person.retry(served.url)) answers.add(answer);
-    const { body } = await books.ask(served.url, 'searchContact', {
+    const { body } = await counter.call(served.url, 'searchContact', {
       tokenUUID: server,
       contactEmailaddress: person.address,
     });
@@ -171,76 +180,76 @@ const integrity = (path: string) => {
   }
 };
 
-/** Puts the backup in the place of the database, and serves it. */
-const restore = async ({ name, path }: Populated, main?: string) => {
+/** Replaces the database with the backup, and serves it. */
+const restore = async ({ name, path }: PopulatedDatabase, main?: string) => {
   copyFileSync(join(folder, `${name}-backup.db`), path);
   return start(path, main);
 };
 
-test('an erased contact is in no file and no log, whatever reads go on, and no retry and no backup brings it back', async (context) => {
-  const populated = await populate('ours', counts);
-  const { path, persons, books } = populated;
-  const { milliseconds, eventsPerSecond, find } = await eraseAll(populated);
+test('removes an erased contact from all files and logs during reads, and no retry or backup revives it', async (context) => {
+  const database = await populate('ours', counts);
+  const { path, persons, counter } = database;
+  const { milliseconds, eventsPerSecond, find } = await eraseAll(database);
   expect(Math.max(...milliseconds)).toBeLessThan(maxMilliseconds);
-  expect(eventsPerSecond).toBeGreaterThan(leastEventsPerSecond);
-  const duplicatesBefore = books.counts.duplicates;
-  expect(await retryAll(populated)).toEqual(['410', 'duplicate']);
+  expect(eventsPerSecond).toBeGreaterThan(minEventsPerSecond);
+  const duplicatesBefore = counter.counts.duplicates;
+  expect(await retryAll(database)).toEqual(['410', 'duplicate']);
   expect(find(everyTrace(persons))).toEqual([]);
-  await stopServed(populated.served);
+  await stopServed(database.served);
   expect(find(everyTrace(persons))).toEqual([]);
-  expect(differences(books, path)).toEqual([]);
+  expect(findDifferences(counter, path)).toEqual([]);
   expect(integrity(path)).toBe('ok');
   const contactUUIDs = persons.flatMap((person) => person.contactUUIDs);
   expect(find(contactUUIDs)).not.toEqual([]);
   forgetAudit(path);
   expect(find(contactUUIDs)).toEqual([]);
 
-  const served = await restore(populated);
-  const restored = { ...populated, served };
-  const again = (traces: readonly string[]) =>
-    findTraces(readFiles(folder, `${populated.name}.db`), traces, served.log());
-  // To search so many files for so many texts takes longer than to erase.
+  const served = await restore(database);
+  const restored = { ...database, served };
+  const findAgain = (traces: readonly string[]) =>
+    findTraces(readFiles(folder, `${database.name}.db`), traces, served.log());
+  // A wide limit: searching the files for all texts takes longer than the erasure.
   expect(await until(() => isComplete(path), 60_000)).toBeLessThan(60_000);
-  expect(again(everyTrace(persons))).toEqual([]);
+  expect(findAgain(everyTrace(persons))).toEqual([]);
   expect(await retryAll(restored)).toEqual(['410', 'duplicate']);
-  expect(again(everyTrace(persons))).toEqual([]);
+  expect(findAgain(everyTrace(persons))).toEqual([]);
   await stopServed(served);
   expect(integrity(path)).toBe('ok');
   forgetAudit(path);
-  expect(again(contactUUIDs)).toEqual([]);
+  expect(findAgain(contactUUIDs)).toEqual([]);
 
-  const weakened = await weaken();
+  const weakened = await runWeakenedServers();
   const slowest = Math.round(Math.max(...milliseconds));
-  const repeats = books.counts.duplicates - duplicatesBefore;
+  const repeats = counter.counts.duplicates - duplicatesBefore;
   report(context, {
     fault: 'erasure',
-    count: `${persons.length} people among ${counts.bystanders} others, read without a pause; one with ${counts.events} events; each sent again, and again after a backup was restored`,
-    result: `0 bytes found after ${Math.round(quantile(milliseconds, 0.5))} ms, at most ${slowest} ms; ${Math.round(eventsPerSecond)} events deleted a second; ${repeats} repeats and every createContact refused`,
+    count: `${persons.length} people among ${counts.bystanders} others, during reads; one with ${counts.events} events; all requests retried, also after a backup was restored`,
+    result: `0 bytes left after ${Math.round(quantile(milliseconds, 0.5))} ms, at most ${slowest} ms; ${Math.round(eventsPerSecond)} events deleted per second; ${repeats} repeats and every createContact refused`,
     weakened,
   });
-  console.info(`erased after at most ${slowest} ms; ${Math.round(eventsPerSecond)} events deleted a second`);
+  console.info(`erased after at most ${slowest} ms; ${Math.round(eventsPerSecond)} events deleted per second`);
 });
 
 const weakenings = [
   { name: 'nothing overwritten, no record', changes: withoutOverwriting },
-  { name: 'the log left as it is, and the unused space', changes: keepingLogAndUnusedSpace },
+  { name: 'log and unused space left as they are', changes: keepingLogAndUnusedSpace },
 ];
 
-/** Each weakened server leaves something; answers what. */
-const weaken = async (): Promise<string> => {
+/** Runs the same check on weakened servers. Returns the number of traces that each leaves. */
+const runWeakenedServers = async (): Promise<string> => {
   const results: string[] = [];
-  const few = times({ quick: 1, full: weakenings.length });
-  for (const [nth, { name, changes }] of weakenings.slice(0, few).entries()) {
+  const weakeningCount = times({ quick: 1, full: weakenings.length });
+  for (const [nth, { name, changes }] of weakenings.slice(0, weakeningCount).entries()) {
     const main = changeServer(folder, `weakened-${nth}`, changes);
-    const populated = await populate(`weak-${nth}`, { people: 2, bystanders: 20, events: 5 }, main);
-    const { find } = await eraseAll(populated, 50);
-    const left = find(populated.persons.flatMap(({ traces }) => traces)).length;
+    const database = await populate(`weak-${nth}`, { people: 2, bystanders: 20, events: 5 }, main);
+    const { find } = await eraseAll(database, 50);
+    const left = find(database.persons.flatMap(({ traces }) => traces)).length;
     expect(left).toBeGreaterThan(0);
     results.push(`${name}: ${left} traces`);
-    await stopServed(populated.served);
+    await stopServed(database.served);
     if (nth > 0) continue;
-    const served = await restore(populated, main);
-    expect(await retryAll({ ...populated, served })).toContain('revived');
+    const served = await restore(database, main);
+    expect(await retryAll({ ...database, served })).toContain('revived');
     await stopServed(served);
   }
   return results.join('; ');

@@ -1,4 +1,4 @@
-/** Each field of each operation, filled with what none should hold: through the front door. */
+/** Sends hostile values in each field of each operation, over HTTP. */
 import { type Operation, type OperationName, operationNames, operations } from '@firsthand/contract/operations';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type * as z from 'zod';
@@ -8,7 +8,7 @@ import { asText, openScene, type Scene } from '../fixtures/scene.ts';
 let scene: Scene;
 beforeAll(async () => {
   scene = await openScene();
-  // What comes in a field may make the account strict: the smallest inputs name what it lists.
+  // A hostile value may make the account strict; the names of the smallest inputs must be listed by then.
   await scene.post('/event/logEvent', {
     tokenUUID: scene.tokens.server,
     ...(await smallestInput.logEvent(scene, 'server')),
@@ -24,8 +24,8 @@ const hostile: Record<string, string> = {
   'a list of lists': '[[[]]]',
   'a list of nothing': '[null]',
   'an infinite number': '1e400',
-  'a number past what is exact': '9007199254740993',
-  'a number below zero': '-1',
+  'an unsafe integer': '9007199254740993',
+  'a negative number': '-1',
   'a fraction': '0.5',
   'a long number': `1${'0'.repeat(300)}`,
   'a boolean': 'true',
@@ -33,30 +33,33 @@ const hostile: Record<string, string> = {
   'half a surrogate pair': '"\\ud800aaaaaaaaaaaaaaaaa"',
   'text that is too long': `"${'x'.repeat(20_000)}"`,
   'many commas': `"${','.repeat(20_000)}"`,
-  'text of a deep list': `"${'['.repeat(20_000)}"`,
+  'text of a deeply nested list': `"${'['.repeat(20_000)}"`,
   'text of an object': '"{\\"__proto__\\":1}"',
   'text in another direction': '"\\u202e\\u0000"',
-  'a date that is none': '"2026-02-31T25:61:00Z"',
+  'an invalid date': '"2026-02-31T25:61:00Z"',
   NaN: '"NaN"',
   __proto__: '"__proto__"',
-  'a list of what has __proto__': '[{"__proto__":{"attrID":"a"},"attrID":"__proto__","attrValue":"x"}]',
+  'a list of objects with __proto__': '[{"__proto__":{"attrID":"a"},"attrID":"__proto__","attrValue":"x"}]',
 };
 
 const fieldsOf = (name: OperationName): string[] =>
   Object.keys(((operations[name] as Operation).input as z.ZodObject).shape);
 
-/** It begins with the field's name or is a sentence, and says no word twice in a row. */
+/** Begins with the field's name or is a sentence, and repeats no word. */
 const isPlainMessage = /^(?!.*\b(\w+) \1\b)(?:`[^`]+`|The|the|there) .*[^ ]$/s;
 
-/** Streams have their own tests: an open one would have to be closed. */
+/** Streams, which would have to be closed, have their own tests. */
 const fields = operationNames
   .filter((name) => name !== 'streamEvents')
   .flatMap((name) => fieldsOf(name).map((field) => [name, field] as const));
 
-/** Named where the field itself says nothing (an empty one), or doesn't go with them. */
+/** Fields that an error may name instead: the tested field is empty, or conflicts with them. */
 const neighbours = ['contactUUID', 'linkID', 'userUUID', 'handover', 'attrID', 'to', 'interval'];
 
-/** In a query string everything is text. These fields take any, and a name of nothing is answered with its status. An operation's own status is before that of the field. */
+/**
+ * Fields that accept any text, which is what a query string holds, with the status for an unknown value. An entry for
+ * an operation and its field precedes that of the field.
+ */
 const anyText: Readonly<Record<string, 200 | 404>> = {
   accountUUID: 404,
   contactUUID: 404,
@@ -76,29 +79,29 @@ describe('every field of every operation', () => {
     const [path] = operation.paths;
     const kind = operation.tokens.includes('server') ? 'server' : 'operator';
     const needed = field === 'attrValue' ? { attrID: 'a' } : {};
-    const given = { tokenUUID: scene.tokens[kind], ...needed, ...(await smallestInput[name](scene, kind)) };
+    const input = { tokenUUID: scene.tokens[kind], ...needed, ...(await smallestInput[name](scene, kind)) };
     if (way === 'body') {
-      const rest = JSON.stringify({ ...given, [field]: undefined });
+      const rest = JSON.stringify({ ...input, [field]: undefined });
       const answer = await json(`{${JSON.stringify(field)}:${value},${rest.slice(1)}`, path);
-      // An account has room for few members.
-      if ('memberID' in given)
-        await scene.post('/account/removeMember', { tokenUUID: scene.tokens[kind], memberID: given.memberID });
+      // The number of members of an account is limited.
+      if ('memberID' in input)
+        await scene.post('/account/removeMember', { tokenUUID: scene.tokens[kind], memberID: input.memberID });
       return answer;
     }
     const text = value.startsWith('"') ? (JSON.parse(value) as string) : value;
-    const query = new URLSearchParams(asText({ ...given, [field]: text.slice(0, 900).toWellFormed() }));
+    const query = new URLSearchParams(asText({ ...input, [field]: text.slice(0, 900).toWellFormed() }));
     return scene.send(`${path}?${query}`, { method: operation.methods[0] });
   };
 
   const wayOf = (name: OperationName) => ((operations[name] as Operation).methods.includes('POST') ? 'body' : 'query');
   const takesText = ([name, field]: readonly [OperationName, string]) => wayOf(name) === 'query' && field in anyText;
 
-  /** An object that replaces fields, and attributes by their attrIDs. */
+  /** Fields that accept an object: replacement fields, or attributes by attrID. */
   const objects = ['replayRefused fix', 'logEvent eventAttrArray', 'createContact contactAttr'];
   const takesObjects = (field: readonly [OperationName, string]) => objects.includes(field.join(' '));
 
   it.each(fields.filter((each) => !takesText(each) && !takesObjects(each)))(
-    '%s refuses an object in %s, and names the field',
+    'refuses an object and names the field: %s %s',
     async (name, field) => {
       const answer = await fill(name, field, '{"wrong":[]}', wayOf(name));
       expect([answer.status, answer.body.error.code]).toEqual([400, 'invalid_field']);
@@ -108,12 +111,12 @@ describe('every field of every operation', () => {
     },
   );
 
-  it.each(fields.filter(takesText))('%s takes an object in %s of its query as text', async (name, field) => {
+  it.each(fields.filter(takesText))('takes an object in the query as text: %s %s', async (name, field) => {
     const { status } = await fill(name, field, '{"wrong":[]}', 'query');
     expect(status).toBe(anyText[`${name} ${field}`] ?? anyText[field]);
   });
 
-  it.each(fields)('%s takes or refuses whatever comes in %s', async (name, field) => {
+  it.each(fields)('accepts or refuses any value without a fault: %s %s', async (name, field) => {
     for (const [what, value] of Object.entries(hostile)) {
       for (const way of (operations[name] as Operation).methods.includes('POST')
         ? (['body', 'query'] as const)
@@ -129,7 +132,7 @@ describe('every field of every operation', () => {
     }
   });
 
-  it('is never polluted', () => {
+  it('leaves Object.prototype unpolluted', () => {
     expect(Object.keys(Object.prototype)).toEqual([]);
     expect(({} as { attrID?: 1 }).attrID).toBeUndefined();
   });

@@ -8,10 +8,10 @@ import { report } from '../tools/report.ts';
 import { browserToken, makeAccount, startServed, stopServed, withoutLimits } from '../tools/served.ts';
 import { changeServer } from '../tools/weakened.ts';
 import { readingForwardedForFromTheLeft } from '../weaknesses/http.ts';
-import { createBooks, differences } from './tools/books.ts';
+import { createResponseCounter, findDifferences } from './tools/books.ts';
 
 const guesses = times({ quick: 1_500, full: 100_000 });
-/** By design, in any minute. */
+/** The documented limit in any minute. */
 const maxPerMinute = 20;
 
 let folder: string;
@@ -20,7 +20,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** Everything comes from here: a proxy to the one server, anybody to the other. */
+/** All requests come from 127.0.0.1, which is a proxy for one server, and an unknown client for the other. */
 const trusting = {
   TRUST_PROXY: '127.0.0.1,10.0.0.0/8',
   RATE_LIMIT: withoutLimits('user', 'unknownToken'),
@@ -30,38 +30,38 @@ const trustingNobody = { RATE_LIMIT: trusting.RATE_LIMIT, TRUST_PROXY: '' };
 const start = async (name: string, env: Readonly<Record<string, string>>, main?: string) => {
   const path = join(folder, `${name}.db`);
   const server = await makeAccount(path);
-  const books = createBooks();
+  const counter = createResponseCounter();
   const open = async () => startServed(path, await freePort(), { main, env });
-  return { path, server, books, open, served: await open() };
+  return { path, server, counter, open, served: await open() };
 };
 type Running = Awaited<ReturnType<typeof start>>;
 
-let made = 0;
+let eventCount = 0;
 const userUUID = 'visitor-0123456789';
-const log = ({ books }: Running, url: string, tokenUUID: string, forwardedFor: string) => {
-  made += 1;
-  const fields = { tokenUUID, userUUID, eventID: 1, eventUUID: `event-${made}` };
-  return books.ask(url, 'logEvent', fields, { 'X-Forwarded-For': forwardedFor });
+const log = ({ counter }: Running, url: string, tokenUUID: string, forwardedFor: string) => {
+  eventCount += 1;
+  const fields = { tokenUUID, userUUID, eventID: 1, eventUUID: `event-${eventCount}` };
+  return counter.call(url, 'logEvent', fields, { 'X-Forwarded-For': forwardedFor });
 };
 
-/** The most of these times that lie within any minute. */
+/** The largest number of these times within any minute. */
 const maxWithinMinute = (milliseconds: readonly number[]): number =>
   Math.max(0, ...milliseconds.map((from) => milliseconds.filter((at) => at >= from && at < from + 60_000).length));
 
-interface Guessed {
-  /** When a guess was told to be no token, which only a look can tell. */
+interface GuessResult {
+  /** When guesses were evaluated: a 401 requires a lookup. */
   readonly evaluated: number[];
   readonly statuses: Set<number>;
-  /** How good tokens fared meanwhile. */
-  readonly good: Set<number>;
+  /** The statuses of requests with valid tokens in the meantime. */
+  readonly validTokenStatuses: Set<number>;
 }
 
-/** Guesses tokens, with `forwardedFor` what stands in the header each time; every hundredth request has a good one. */
-const guess = async (running: Running, count: number, forwardedFor: (nth: number) => string): Promise<Guessed> => {
+/** Guesses tokens, each with the header `forwardedFor(nth)`. Valid tokens are sent after every hundredth guess. */
+const guess = async (running: Running, count: number, forwardedFor: (nth: number) => string): Promise<GuessResult> => {
   const random = createRandom(count);
   const evaluated: number[] = [];
   const statuses = new Set<number>();
-  const good = new Set<number>();
+  const validTokenStatuses = new Set<number>();
   let next = 0;
   const client = async () => {
     while (next < count) {
@@ -73,51 +73,51 @@ const guess = async (running: Running, count: number, forwardedFor: (nth: number
       statuses.add(status);
       if (status === 401) evaluated.push(performance.now());
       if (nth % 100 !== 0) continue;
-      for (const known of [browserToken, running.server]) {
-        good.add((await log(running, running.served.url, known, forwardedFor(nth))).status);
+      for (const validToken of [browserToken, running.server]) {
+        validTokenStatuses.add((await log(running, running.served.url, validToken, forwardedFor(nth))).status);
       }
     }
   };
   await Promise.all(Array.from({ length: 32 }, client));
-  return { evaluated, statuses, good };
+  return { evaluated, statuses, validTokenStatuses };
 };
 
 const anyAddress = (nth: number) => `198.51.${100 + ((nth >> 8) % 100)}.${nth % 256}`;
 
-/** An attacker behind a trusted proxy, who writes what he likes into the header before it gets there. */
+/** The header of an attacker who forges its left part before it reaches the trusted proxies. */
 const forged = (nth: number) => `${anyAddress(nth)}, 10.1.1.${nth % 256}, 203.0.113.9`;
 
-test('X-Forwarded-For gives nobody more guesses than an address has, and good tokens go on', async (context) => {
+test('limits guesses per address whatever X-Forwarded-For contains, and keeps accepting valid tokens', async (context) => {
   const behindProxy = await start('ours', trusting);
-  const found = await guess(behindProxy, guesses, forged);
-  expect([...found.statuses].sort()).toEqual([401, 429]);
-  expect(maxWithinMinute(found.evaluated)).toBeLessThanOrEqual(maxPerMinute);
-  expect([...found.good]).toEqual([200]);
+  const result = await guess(behindProxy, guesses, forged);
+  expect([...result.statuses].sort()).toEqual([401, 429]);
+  expect(maxWithinMinute(result.evaluated)).toBeLessThanOrEqual(maxPerMinute);
+  expect([...result.validTokenStatuses]).toEqual([200]);
 
   const { served } = behindProxy;
-  // Another client of the same proxy, and the proxies themselves, have guesses of their own.
+  // Another client of the same proxy has separate guesses.
   expect((await log(behindProxy, served.url, 'browser_nobody_has_this', '198.51.100.7')).status).toBe(401);
   expect((await log(behindProxy, served.url, 'browser_nobody_has_this', '203.0.113.9')).status).toBe(429);
   expect((await log(behindProxy, served.url, 'browser_nobody_has_this', '203.0.113.9, 10.0.0.1')).status).toBe(429);
   await stopServed(served);
 
-  // After a restart nothing is known of its guesses; when they are used up again, good tokens that nobody has sent yet go on.
+  // A restart forgets the guesses. Once they are used up again, valid tokens not yet seen by this process are accepted.
   const again = { ...behindProxy, served: await behindProxy.open() };
   for (let nth = 0; nth < 30; nth += 1) await log(again, again.served.url, `browser_nobody_${nth}`, '203.0.113.9');
   expect((await log(again, again.served.url, 'browser_nobody_has_this', '203.0.113.9')).status).toBe(429);
-  for (const known of [browserToken, again.server]) {
-    expect((await log(again, again.served.url, known, '203.0.113.9')).status).toBe(200);
+  for (const validToken of [browserToken, again.server]) {
+    expect((await log(again, again.served.url, validToken, '203.0.113.9')).status).toBe(200);
   }
   await stopServed(again.served);
-  expect(differences(behindProxy.books, behindProxy.path)).toEqual([]);
+  expect(findDifferences(behindProxy.counter, behindProxy.path)).toEqual([]);
 
-  // Where no proxy is trusted, the header is what anybody says.
+  // Without a trusted proxy, the header is ignored.
   const exposed = await start('exposed', trustingNobody);
   const ofExposed = await guess(exposed, 200, anyAddress);
   expect(maxWithinMinute(ofExposed.evaluated)).toBeLessThanOrEqual(maxPerMinute);
-  expect([...ofExposed.good]).toEqual([200]);
+  expect([...ofExposed.validTokenStatuses]).toEqual([200]);
   await stopServed(exposed.served);
-  expect(differences(exposed.books, exposed.path)).toEqual([]);
+  expect(findDifferences(exposed.counter, exposed.path)).toEqual([]);
 
   const weakened = await start('weakened', trusting, changeServer(folder, 'left', readingForwardedForFromTheLeft));
   const ofWeakened = await guess(weakened, 200, forged);
@@ -126,8 +126,8 @@ test('X-Forwarded-For gives nobody more guesses than an address has, and good to
   expect(evaluated).toBeGreaterThan(maxPerMinute);
   report(context, {
     fault: 'guessed tokens',
-    count: `${guesses} guesses from an address, each with another X-Forwarded-For; ${2 * Math.ceil(guesses / 100)} requests with good tokens between them`,
-    result: `at most ${maxWithinMinute(found.evaluated)} evaluated in a minute, the others 429; every good token 200, after a restart too`,
+    count: `${guesses} guesses from one address, each with a different X-Forwarded-For; ${2 * Math.ceil(guesses / 100)} requests with valid tokens in between`,
+    result: `at most ${maxWithinMinute(result.evaluated)} evaluated in a minute, the others 429; every valid token 200, also after a restart`,
     weakened: `X-Forwarded-For read from the left: ${evaluated} of 200 evaluated`,
   });
 });

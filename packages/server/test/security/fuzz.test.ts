@@ -1,4 +1,7 @@
-/** Any request is answered: never with a fault of ours, never late. Made from the operations table, with a fixed seed. */
+/**
+ * Random requests, generated from the operations table with a fixed seed, get a response in time and without a server
+ * fault.
+ */
 import { once } from 'node:events';
 import { Agent, createServer, request } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
@@ -16,38 +19,38 @@ import { makeContact } from '../fixtures/requests.ts';
 import { asText, type Fields, type Scene } from '../fixtures/scene.ts';
 import { createRandom, times } from '../tools/counts.ts';
 import { report } from '../tools/report.ts';
-import { fromHere, openService, type Service } from './tools/service.ts';
+import { localConnection, openService, type Service } from './tools/service.ts';
 
 const requests = times({ quick: 6_000, full: 980_000 });
 const overHTTP = times({ quick: 300, full: 20_000 });
-/** What is a hang; generous in the quick run, which shares its machine. */
-const patienceMilliseconds = times({ quick: 60_000, full: 1_000 });
+/** A slower response counts as a hang. Wide in quick runs, which share their machine. */
+const timeoutMilliseconds = times({ quick: 60_000, full: 1_000 });
 
 type Random = () => number;
 const pick = <Entry>(random: Random, entries: readonly Entry[]): Entry =>
   entries[Math.floor(random() * entries.length)] as Entry;
 const chance = (random: Random, share: number) => random() < share;
 
-/** What exists, for requests to name. */
-interface Known {
+/** Tokens, IDs and other values that exist, for requests to use. */
+interface KnownValues {
   readonly tokens: Scene['tokens'];
   readonly fields: Readonly<Record<string, readonly unknown[]>>;
 }
 
-const know = async (service: Service): Promise<Known> => {
+const createKnownValues = async (service: Service): Promise<KnownValues> => {
   const { tokens, get, post } = service;
   const people = [];
-  for (let made = 0; made < 8; made++) people.push(await makeContact(service, made % 2 === 0 ? 'server' : 'browser'));
+  for (let nth = 0; nth < 8; nth++) people.push(await makeContact(service, nth % 2 === 0 ? 'server' : 'browser'));
   const contactUUIDs = people.map(({ contactUUID }) => contactUUID);
   const read = async (path: string, fields: Fields) => (await get(path, { tokenUUID: tokens.server, ...fields })).body;
-  // Not those that the requests come with: without these there would be nothing but refusals.
+  // Tokens to revoke, other than those of the requests, which would otherwise all be refused.
   const spare = [];
-  for (let made = 0; made < 3; made++) {
+  for (let nth = 0; nth < 3; nth++) {
     const { body } = await post('/account/createToken', { tokenUUID: tokens.server, tokenKind: 'browser' });
     spare.push(body.tokenID);
   }
-  const found = await read('/contact/getContact', { contactUUID: contactUUIDs[0], include: 'link' });
-  // Two of them are erased already, so that 410 doesn’t depend on the order in which chance erases and asks.
+  const contactWithLinks = await read('/contact/getContact', { contactUUID: contactUUIDs[0], include: 'link' });
+  // Erases two of them, so that 410 does not depend on the random order of requests.
   for (const contactUUID of contactUUIDs.slice(-2)) {
     await post('/contact/eraseContact', { tokenUUID: tokens.server, contactUUID });
   }
@@ -87,7 +90,7 @@ const know = async (service: Service): Promise<Known> => {
       tokenID: spare,
       tokenKind: ['browser', 'browser', 'operator'],
       claimID: contactUUIDs,
-      linkID: found.link.map(({ linkID }: { linkID: string }) => linkID),
+      linkID: contactWithLinks.link.map(({ linkID }: { linkID: string }) => linkID),
       from: ['2026-01-01', 0, Date.now() - 86_400_000],
       to: ['2027-01-01', Date.now()],
       eventTime: [Date.now(), '2026-11-21T00:00:00Z'],
@@ -124,7 +127,7 @@ const know = async (service: Service): Promise<Known> => {
   };
 };
 
-const garbage: readonly unknown[] = [
+const invalidValues: readonly unknown[] = [
   null,
   '',
   ' ',
@@ -169,12 +172,14 @@ const garbage: readonly unknown[] = [
   Array(200).fill('a'),
 ];
 
-const valueFor = (random: Random, known: Known, field: string, wild: number): unknown => {
-  const good = known.fields[field];
-  return good === undefined || chance(random, wild) ? pick(random, garbage) : pick(random, good);
+const valueFor = (random: Random, values: KnownValues, field: string, invalidShare: number): unknown => {
+  const validValues = values.fields[field];
+  return validValues === undefined || chance(random, invalidShare)
+    ? pick(random, invalidValues)
+    : pick(random, validValues);
 };
 
-/** The fields of each operation, and whether it needs them. */
+/** The fields of each operation, and whether they are required. */
 const fieldsOf = Object.fromEntries(
   operationNames.map((name) => {
     const { shape } = operations[name].input as unknown as { shape: Record<string, z.ZodType> };
@@ -185,9 +190,9 @@ const fieldsOf = Object.fromEntries(
   }),
 ) as unknown as Readonly<Record<OperationName, readonly (readonly [field: string, isNeeded: boolean])[]>>;
 
-const inventField = (random: Random, known: Known): string =>
+const inventField = (random: Random, values: KnownValues): string =>
   chance(random, 0.5)
-    ? pick(random, Object.keys(known.fields))
+    ? pick(random, Object.keys(values.fields))
     : pick(random, ['__proto__', 'constructor', 'a', '', '\0', 'k'.repeat(500), 'tokenUUID', 'status']);
 
 const mutate = (random: Random, text: string): string => {
@@ -204,16 +209,16 @@ const mutate = (random: Random, text: string): string => {
   ]);
 };
 
-interface Made {
+interface RandomRequest {
   readonly name: string;
   readonly target: string;
   readonly init: RequestInit & { headers: Record<string, string> };
 }
 
-/** Of the operations that take long by nature there are fewer; a stream is read until it is silent, which takes long too. */
+/** Streams are slow to test, because each is read until it is silent, so they are rarer. */
 const names = operationNames.flatMap((name) => Array<typeof name>(name === 'streamEvents' ? 1 : 12).fill(name));
 
-/** Not so often that there is nothing left to name, nor so that everything is ever more. */
+/** Rare, so that these neither remove everything that requests use, nor let it grow without end. */
 const rare = new Set<string>(['eraseContact', 'revokeToken', 'createAccount', 'createToken', 'mergeContact']);
 
 const bodyTypes = {
@@ -241,10 +246,10 @@ const oddTypes = [
 
 const textOf = (value: unknown) => (typeof value === 'string' ? value : (JSON.stringify(value) ?? '')).toWellFormed();
 
-/** A request that is nearly right, or far from it. */
-const makeRequest = (random: Random, known: Known): Made => {
-  // Half of them are what a good client might send.
-  const wild = chance(random, 0.5) ? 0.01 : 0.25;
+/** A random request, valid or invalid. */
+const makeRequest = (random: Random, values: KnownValues): RandomRequest => {
+  // Half of the requests are nearly what a correct client sends.
+  const invalidShare = chance(random, 0.5) ? 0.01 : 0.25;
   let name = pick(random, names);
   if (rare.has(name) && chance(random, 0.8)) name = 'logEvent';
   const { methods, paths } = operations[name] as Operation;
@@ -267,22 +272,26 @@ const makeRequest = (random: Random, known: Known): Made => {
     ]);
 
   const fields: Record<string, unknown> = {};
-  const put = (field: string, value: unknown) =>
+  const setField = (field: string, value: unknown) =>
     Object.defineProperty(fields, field, { value, enumerable: true, configurable: true, writable: true });
   const share = pick(random, [0.1, 0.4, 1]);
   for (const [field, isNeeded] of fieldsOf[name]) {
-    if (chance(random, isNeeded ? 1 - wild : share)) put(field, valueFor(random, known, field, wild));
+    if (chance(random, isNeeded ? 1 - invalidShare : share))
+      setField(field, valueFor(random, values, field, invalidShare));
   }
-  while (chance(random, wild)) put(inventField(random, known), pick(random, garbage));
+  while (chance(random, invalidShare)) setField(inventField(random, values), pick(random, invalidValues));
 
   const headers: Record<string, string> = {};
   const { tokens: kinds } = operations[name] as Operation;
-  const suitable = kinds.map((kind) => known.tokens[kind]);
-  const token = pick<unknown>(random, chance(random, wild) ? [...Object.values(known.tokens), ...garbage] : suitable);
+  const suitable = kinds.map((kind) => values.tokens[kind]);
+  const token = pick<unknown>(
+    random,
+    chance(random, invalidShare) ? [...Object.values(values.tokens), ...invalidValues] : suitable,
+  );
   const place = pick(random, ['field', 'field', 'query', 'header'] as const);
-  if (place === 'field') put('tokenUUID', token);
+  if (place === 'field') setField('tokenUUID', token);
   if (place === 'header') headers.Authorization = `Bearer ${encodeURI(textOf(token).slice(0, 200))}`;
-  if (chance(random, wild))
+  if (chance(random, invalidShare))
     headers.Origin = pick(random, ['https://shop.example', 'null', 'x', 'https://[', 'file://']);
   if (chance(random, 0.1)) headers.Accept = pick(random, ['image/png', '*/*', 'application/json']);
   if (chance(random, 0.03)) headers['Sec-Purpose'] = 'prefetch';
@@ -303,7 +312,7 @@ const makeRequest = (random: Random, known: Known): Made => {
   headers['Content-Type'] = chance(random, 0.98) ? type : pick(random, oddTypes);
   if (headers['Content-Type'] === '') delete headers['Content-Type'];
   let body: Uint8Array<ArrayBuffer> = new Uint8Array(Buffer.from(text));
-  // Bytes that are no UTF-8.
+  // Invalid UTF-8.
   if (chance(random, 0.02) && body.length > 0) body[Math.floor(random() * body.length)] = 0xff;
   if (chance(random, 0.05)) {
     headers['Content-Encoding'] = pick(random, ['gzip', 'gzip', 'x-gzip', 'br', 'identity']);
@@ -312,93 +321,98 @@ const makeRequest = (random: Random, known: Known): Made => {
   return { name, target, init: { method, headers, body } };
 };
 
-interface Answered {
-  /** 0: nothing that is HTTP. */
+interface Reply {
+  /** 0: no HTTP response. */
   readonly status: number;
-  /** Whether it says when to try again. */
-  readonly again: boolean;
+  /** Whether there is a Retry-After header. */
+  readonly retry: boolean;
 }
 
 interface Tally {
   readonly statuses: Record<string, number>;
-  readonly wrong: string[];
+  readonly errors: string[];
   slowestMilliseconds: number;
 }
 
-const createTally = (): Tally => ({ statuses: {}, wrong: [], slowestMilliseconds: 0 });
-const inProcess = createTally();
-const overConnections = createTally();
+const createTally = (): Tally => ({ statuses: {}, errors: [], slowestMilliseconds: 0 });
+const inProcessTally = createTally();
+const connectionTally = createTally();
 
-/** Adds one to the other. */
-const addTo = (sum: Tally, { statuses, wrong, slowestMilliseconds }: Tally) => {
+/** Adds a tally to the sum. */
+const addTo = (sum: Tally, { statuses, errors, slowestMilliseconds }: Tally) => {
   for (const [status, count] of Object.entries(statuses)) sum.statuses[status] = (sum.statuses[status] ?? 0) + count;
-  sum.wrong.push(...wrong);
+  sum.errors.push(...errors);
   sum.slowestMilliseconds = Math.max(sum.slowestMilliseconds, slowestMilliseconds);
 };
 
-const answersIn = ({ statuses }: Tally) => Object.values(statuses).reduce((sum, count) => sum + count, 0);
+const countResponses = ({ statuses }: Tally) => Object.values(statuses).reduce((sum, count) => sum + count, 0);
 
-/** Notes an answer, and what is wrong with it. */
-const note = (tally: Tally, { name, target, init }: Made, { status, again }: Answered, milliseconds: number) => {
+/** Records a response, and what is wrong with it. */
+const record = (
+  tally: Tally,
+  { name, target, init }: RandomRequest,
+  { status, retry }: Reply,
+  milliseconds: number,
+) => {
   tally.statuses[status] = (tally.statuses[status] ?? 0) + 1;
   tally.slowestMilliseconds = Math.max(tally.slowestMilliseconds, milliseconds);
-  const faulty = status === 0 || (status >= 500 && !(status === 503 && again));
-  if (!faulty && milliseconds <= patienceMilliseconds) return;
+  const faulty = status === 0 || (status >= 500 && !(status === 503 && retry));
+  if (!faulty && milliseconds <= timeoutMilliseconds) return;
   const body = init.body
     ? Buffer.from(init.body as Uint8Array)
         .toString()
         .slice(0, 2_000)
     : '';
   const sent = `${init.method} ${target.slice(0, 1_000)} ${JSON.stringify(init.headers)} ${body}`;
-  tally.wrong.push(`${name}: ${status} after ${milliseconds.toFixed(0)} ms to ${sent}`);
+  tally.errors.push(`${name}: ${status} after ${milliseconds.toFixed(0)} ms to ${sent}`);
 };
 
-/** Sends a request and notes its answer. What was late is sent again: what hangs does so again, a busy machine does not. */
-const noteTimed = async (tally: Tally, made: Made, send: () => Promise<Answered>) => {
+/** Sends a request and records its response. Repeats a late one, to tell a hang from a busy machine. */
+const sendTimed = async (tally: Tally, randomRequest: RandomRequest, send: () => Promise<Reply>) => {
   const timed = async () => {
     const started = performance.now();
-    const answered = await send();
-    return { answered, milliseconds: performance.now() - started };
+    const reply = await send();
+    return { reply, milliseconds: performance.now() - started };
   };
-  const { answered, milliseconds } = await timed();
-  const again = milliseconds > patienceMilliseconds ? await timed() : undefined;
-  note(tally, made, answered, Math.min(milliseconds, again?.milliseconds ?? milliseconds));
+  const { reply, milliseconds } = await timed();
+  const retry = milliseconds > timeoutMilliseconds ? await timed() : undefined;
+  record(tally, randomRequest, reply, Math.min(milliseconds, retry?.milliseconds ?? milliseconds));
 };
 
-/** Sends so many requests; a stream is let go of. Stops at the tenth thing that is wrong. */
+/** Sends `count` requests, and closes streams. Stops after the tenth error. */
 const fuzz = async (service: Service, count: number, seed: number): Promise<Tally> => {
   const tally = createTally();
   const random = createRandom(seed);
-  const known = await know(service);
+  const values = await createKnownValues(service);
   const one = async () => {
-    const made = makeRequest(random, known);
-    const send = async (): Promise<Answered> => {
-      const response = await service.app.request(made.target, made.init, fromHere);
+    const randomRequest = makeRequest(random, values);
+    const send = async (): Promise<Reply> => {
+      const response = await service.app.request(randomRequest.target, randomRequest.init, localConnection);
       await response.body?.cancel();
-      return { status: response.status, again: response.headers.has('retry-after') };
+      return { status: response.status, retry: response.headers.has('retry-after') };
     };
-    await noteTimed(tally, made, send);
+    await sendTimed(tally, randomRequest, send);
   };
-  const together = 16;
-  for (let sent = 0; sent < count && tally.wrong.length < 10; sent += together) {
-    await Promise.all(Array.from({ length: together }, one));
+  const concurrency = 16;
+  for (let sent = 0; sent < count && tally.errors.length < 10; sent += concurrency) {
+    await Promise.all(Array.from({ length: concurrency }, one));
   }
   return tally;
 };
 
-const told = (what: string, { statuses, slowestMilliseconds }: Tally) =>
+const printTally = (what: string, { statuses, slowestMilliseconds }: Tally) =>
   process.stdout.write(
     `${what}: ${JSON.stringify(statuses)}, the slowest after ${slowestMilliseconds.toFixed(0)} ms\n`,
   );
 
-/** An application begins anew so often, so that what it holds stays about the same. */
+/** The requests after which a new application starts, to bound the amount of its data. */
 const perService = 50_000;
 
-it(`answers ${requests} requests, whatever they are`, async () => {
+it(`responds to ${requests} arbitrary requests`, async () => {
   for (let sent = 0, seed = 1; sent < requests; sent += perService, seed += 1) {
     const fresh = await openService();
     const tally = await fuzz(fresh, Math.min(perService, requests - sent), seed);
-    addTo(inProcess, tally);
+    addTo(inProcessTally, tally);
     expect(
       fresh
         .logged()
@@ -407,34 +421,34 @@ it(`answers ${requests} requests, whatever they are`, async () => {
         .slice(0, 3),
     ).toEqual([]);
     await fresh.close();
-    if (requests > perService) told(`seed ${seed}`, tally);
-    expect(inProcess.wrong).toEqual([]);
+    if (requests > perService) printTally(`seed ${seed}`, tally);
+    expect(inProcessTally.errors).toEqual([]);
   }
-  told('in process', inProcess);
-  // Else it is only refusals that were proved.
-  const share = (inProcess.statuses[200] ?? 0) / requests;
+  printTally('in process', inProcessTally);
+  // Enough requests must succeed: refusals alone prove little.
+  const share = (inProcessTally.statuses[200] ?? 0) / requests;
   expect(share).toBeGreaterThan(0.1);
   for (const status of [204, 400, 401, 403, 404, 405, 409, 410, 415])
-    expect(inProcess.statuses[status]).toBeGreaterThan(0);
+    expect(inProcessTally.statuses[status]).toBeGreaterThan(0);
 });
 
-/** Sends a request over a connection, as Node's client writes it. */
-const sendOver = (port: number, agent: Agent, { target, init }: Made): Promise<Answered> =>
+/** Sends a request over a connection, with Node's client. */
+const sendOver = (port: number, agent: Agent, { target, init }: RandomRequest): Promise<Reply> =>
   new Promise((resolve) => {
     const { method = 'GET', headers } = init;
     const body = init.body as Uint8Array | undefined;
     const sent = request({ port, agent, method, path: target, headers, setHost: true }, (response) => {
-      resolve({ status: response.statusCode ?? 0, again: 'retry-after' in response.headers });
-      // A stream would not end.
+      resolve({ status: response.statusCode ?? 0, retry: 'retry-after' in response.headers });
+      // A stream never ends.
       if (response.headers['content-type']?.startsWith('text/event-stream')) response.destroy();
       else response.resume();
     });
-    sent.on('error', () => resolve({ status: 0, again: false }));
+    sent.on('error', () => resolve({ status: 0, retry: false }));
     sent.end(body);
   });
 
-/** Sends bytes that were once a request. Node answers 400 by itself, or nothing to what goes away too soon. */
-const sendMutated = async (port: number, random: Random, { target, init }: Made): Promise<Answered> => {
+/** Sends a mutated request. Node itself responds with 400, or with nothing if the connection closes early. */
+const sendMutated = async (port: number, random: Random, { target, init }: RandomRequest): Promise<Reply> => {
   const { method, headers } = init;
   const body = Buffer.from((init.body as Uint8Array | undefined) ?? '');
   const lines = Object.entries({ Host: '127.0.0.1', 'Content-Length': body.length, Connection: 'close', ...headers });
@@ -449,30 +463,30 @@ const sendMutated = async (port: number, random: Random, { target, init }: Made)
   socket.end(Buffer.concat([Buffer.from(mutate(random, head), 'latin1'), body]));
   await once(socket, 'close');
   const status = Number(/^HTTP\/1\.1 (\d{3})/.exec(text)?.[1] ?? 400);
-  return { status, again: /^retry-after:/im.test(text) };
+  return { status, retry: /^retry-after:/im.test(text) };
 };
 
-it(`answers ${overHTTP} requests over connections, an eighth of them broken`, async () => {
+it(`responds to ${overHTTP} requests over connections, an eighth of them malformed`, async () => {
   const service = await openService();
   const errorHandler = createFailed(pino({ level: 'silent' }));
   const server = createServer(getRequestListener(service.app.fetch, { errorHandler })).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   const agent = new Agent({ keepAlive: true, maxSockets: 16 });
-  const tally = overConnections;
+  const tally = connectionTally;
   const random = createRandom(4242);
-  const known = await know(service);
+  const values = await createKnownValues(service);
   let sent = 0;
   const client = async () => {
-    while (sent < overHTTP && tally.wrong.length < 10) {
+    while (sent < overHTTP && tally.errors.length < 10) {
       sent += 1;
-      const made = makeRequest(random, known);
-      // Node's client refuses to write these.
-      if (/[^\x21-\xff]/.test(made.target) || !made.target.startsWith('/')) continue;
+      const randomRequest = makeRequest(random, values);
+      // Node's client refuses to send these.
+      if (/[^\x21-\xff]/.test(randomRequest.target) || !randomRequest.target.startsWith('/')) continue;
       const isBroken = chance(random, 0.125);
       const bytes = random() * 2 ** 32;
-      await noteTimed(tally, made, () =>
-        isBroken ? sendMutated(port, createRandom(bytes), made) : sendOver(port, agent, made),
+      await sendTimed(tally, randomRequest, () =>
+        isBroken ? sendMutated(port, createRandom(bytes), randomRequest) : sendOver(port, agent, randomRequest),
       );
     }
   };
@@ -482,12 +496,12 @@ it(`answers ${overHTTP} requests over connections, an eighth of them broken`, as
   server.closeAllConnections();
   await once(server, 'close');
   await service.close();
-  told('over connections', tally);
-  expect(tally.wrong).toEqual([]);
+  printTally('over connections', tally);
+  expect(tally.errors).toEqual([]);
   expect((tally.statuses[200] ?? 0) / overHTTP).toBeGreaterThan(0.05);
 });
 
-it('sees a server that fails now and then', async (context) => {
+it('detects a server that fails occasionally', async (context) => {
   let calls = 0;
   const failing = (store: Store): Store => ({
     ...store,
@@ -497,31 +511,31 @@ it('sees a server that fails now and then', async (context) => {
     },
   });
   const weakened = await openService({ wrap: failing });
-  const seen = await fuzz(weakened, 5_000, 3);
-  const { wrong, statuses } = seen;
+  const weakenedTally = await fuzz(weakened, 5_000, 3);
+  const { errors, statuses } = weakenedTally;
   await weakened.close();
-  expect(wrong.length).toBeGreaterThan(0);
+  expect(errors.length).toBeGreaterThan(0);
   expect(statuses[500]).toBeGreaterThan(0);
-  const [inside, over] = [answersIn(inProcess), answersIn(overConnections)];
+  const [inside, over] = [countResponses(inProcessTally), countResponses(connectionTally)];
   if (inside === 0 || over === 0) return;
   const all = createTally();
-  for (const each of [inProcess, overConnections]) addTo(all, each);
+  for (const each of [inProcessTally, connectionTally]) addTo(all, each);
   report(context, {
     fault: 'fuzzing',
-    count: `${inside} requests in process, ${over} over connections, an eighth of these broken`,
-    result: `${all.wrong.length} answered with a fault of ours or after more than ${patienceMilliseconds} ms; ${all.statuses[200]} × 200, ${all.statuses[400]} × 400, the slowest after ${Math.round(all.slowestMilliseconds)} ms`,
-    weakened: `fails at every third write of events: ${statuses[500]} × 500 among the first ${answersIn(seen)} answers`,
+    count: `${inside} requests in process, ${over} over connections, an eighth of these malformed`,
+    result: `${all.errors.length} server faults or responses after more than ${timeoutMilliseconds} ms; ${all.statuses[200]} × 200, ${all.statuses[400]} × 400, the slowest after ${Math.round(all.slowestMilliseconds)} ms`,
+    weakened: `fails at every third write of events: ${statuses[500]} × 500 among the first ${countResponses(weakenedTally)} responses`,
   });
 });
 
-describe('what is as large as it may be', () => {
+describe('a body of the maximum size', () => {
   let service: Service;
   beforeAll(async () => {
     service = await openService();
   });
   afterAll(() => service.close());
-  const most = limits.batchBodyBytes - 300;
-  const fill = (text: string, bytes = most) => text.repeat(bytes / Buffer.byteLength(text));
+  const maxBytes = limits.batchBodyBytes - 300;
+  const fill = (text: string, bytes = maxBytes) => text.repeat(bytes / Buffer.byteLength(text));
   const userUUID = 'user_0123456789abc';
   const listOf = (entries: string) => `{"userUUID":"${userUUID}","event":[${entries}1]}`;
   const form = { 'Content-Type': 'application/x-www-form-urlencoded' };
@@ -530,31 +544,31 @@ describe('what is as large as it may be', () => {
 
   it.each<[what: string, body: string | Uint8Array<ArrayBuffer>, headers?: Record<string, string>]>([
     ['events', JSON.stringify({ userUUID, event: Array(1_000).fill({ eventID: 1 }) })],
-    ['events that are none', JSON.stringify({ userUUID, event: Array(1_000).fill({ eventID: 'x'.repeat(900) }) })],
+    ['invalid events', JSON.stringify({ userUUID, event: Array(1_000).fill({ eventID: 'x'.repeat(900) }) })],
     ['numbers', listOf(fill('1,'))],
-    ['numbers that are not exact', listOf(fill('1234567890123456789,'))],
-    ['a number', listOf(fill('1').slice(0, -1))],
-    ['a number with zeros', `${listOf(`0.${fill('0', most / 2)}1${fill('0', most / 2 - 100)}`)}`],
+    ['unsafe integers', listOf(fill('1234567890123456789,'))],
+    ['a long number', listOf(fill('1').slice(0, -1))],
+    ['a number with zeros', `${listOf(`0.${fill('0', maxBytes / 2)}1${fill('0', maxBytes / 2 - 100)}`)}`],
     ['minuses', fill('-')],
     ['quotes', `{"a":${fill('"\\"')}`],
-    ['names of fields', `{${Array.from({ length: 80_000 }, (_, at) => `"k${at}":1`).join(',')}}`],
-    ['the same name', `{${fill('"a":1,')}"a":1}`],
-    ['what looks like tokens', fill('"tokenUUID" ')],
-    ['what looks like a token', `"tokenUUID"${fill(' ')}`],
+    ['field names', `{${Array.from({ length: 80_000 }, (_, at) => `"k${at}":1`).join(',')}}`],
+    ['repetitions of a field name', `{${fill('"a":1,')}"a":1}`],
+    ['text that looks like tokens', fill('"tokenUUID" ')],
+    ['text that looks like one token', `"tokenUUID"${fill(' ')}`],
     ['a form of escapes', fill('%41'), form],
-    ['a form of escapes that are none', fill('%'), form],
+    ['a form of invalid escapes', fill('%'), form],
     ['a form of fields', fill('&a=b'), form],
     ['parts', `${fill(`${part}\r\n\r\nx\r\n`)}--b--\r\n`, parts],
-    ['what nearly ends a part', `${part}\r\n\r\n${fill('\r\n--', most - 100)}`, parts],
-    ['headers of a part', `--b\r\n${fill('a: b\r\n')}`, parts],
-    ['a name of a part', `${part.slice(0, -1)}${fill('%22', most - 100)}"\r\n\r\nx\r\n--b--\r\n`, parts],
-    ['what is larger once unpacked', new Uint8Array(gzipSync(Buffer.alloc(2 ** 28))), { 'Content-Encoding': 'gzip' }],
-  ])('%s are answered in time', async (_, body, headers = {}) => {
+    ['text that nearly ends a part', `${part}\r\n\r\n${fill('\r\n--', maxBytes - 100)}`, parts],
+    ['part headers', `--b\r\n${fill('a: b\r\n')}`, parts],
+    ['a part name', `${part.slice(0, -1)}${fill('%22', maxBytes - 100)}"\r\n\r\nx\r\n--b--\r\n`, parts],
+    ['gzip of a far larger body', new Uint8Array(gzipSync(Buffer.alloc(2 ** 28))), { 'Content-Encoding': 'gzip' }],
+  ])('gets a response in time with %s', async (_, body, headers = {}) => {
     const init = { method: 'POST', body, headers: { Authorization: `Bearer ${service.tokens.server}`, ...headers } };
     const started = performance.now();
     const response = await service.app.request('/event/logEvents', init);
     const milliseconds = performance.now() - started;
     expect(response.status).toBeLessThan(500);
-    expect(milliseconds).toBeLessThan(patienceMilliseconds);
+    expect(milliseconds).toBeLessThan(timeoutMilliseconds);
   });
 });

@@ -1,4 +1,5 @@
-// A body of 1 KB in gzip costs a server the work of 1 MB. An address must not cause more of that work than of parsing.
+// A gzip body of 1 KB can cost the server the work of 1 MB. An address must not cause more of it than its parsing
+// budget allows.
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { defaultRateLimits } from '../../src/http/access/rate-limits.ts';
@@ -6,7 +7,7 @@ import { noRateLimits, openScene, type Scene } from '../fixtures/scene.ts';
 
 let scene: Scene;
 beforeAll(async () => {
-  // Nothing is paid back while the test runs.
+  // No budget is refilled during the test.
   const stopped = { perSecond: 1e-6 };
   const { unprovenBytes, addressBytes } = defaultRateLimits;
   scene = await openScene({
@@ -33,7 +34,7 @@ const send = (body: Buffer, headers: Record<string, string> = {}) =>
     },
   });
 
-/** Sends bodies that are too large once they are decompressed. Returns how many were: they are refused with 413. */
+/** Sends bodies that are too large after decompression. Returns how many were decompressed, and so refused with 413. */
 const countDecompressed = async (tokenUUID: string): Promise<number> => {
   const bomb = gzipSync(JSON.stringify({ tokenUUID, padding: ' '.repeat(2 * 1024 * 1024) }));
   let decompressed = 0;
@@ -45,16 +46,15 @@ const countDecompressed = async (tokenUUID: string): Promise<number> => {
   return decompressed;
 };
 
-// Before, all 20 of each were decompressed.
 test('decompresses one large body of an address without a token, and then none', async () => {
   expect(await countDecompressed('browser_of_nobody')).toBe(1);
 });
 
-test('decompresses as much for a page as the page may store', async () => {
+test('decompresses as many bytes for a page as the page may store', async () => {
   expect(await countDecompressed(scene.tokens.browser)).toBe(5);
 });
 
-test('decompresses what a server sends from such an address', async () => {
+test('keeps decompressing what a server sends from such an address', async () => {
   const event = [{ eventID: 1, userUUID: 'visitor-0123456789' }];
   const withToken = gzipSync(JSON.stringify({ tokenUUID: scene.tokens.server, event }));
   expect((await send(withToken)).status).toBe(200);

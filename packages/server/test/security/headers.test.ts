@@ -1,4 +1,4 @@
-/** The headers that keep an answer from being guessed at, remembered or passed on: on every path and every error. */
+/** Headers against sniffing, caching and leaking referrers, on every path and every error. */
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -13,77 +13,77 @@ import { report } from '../tools/report.ts';
 import { startServed, stopServed } from '../tools/served.ts';
 import { changeServer } from '../tools/weakened.ts';
 import { wrongHeadersInTurn } from '../weaknesses/http.ts';
-import { type Provoked, provokeAll } from './tools/provoked.ts';
-import { fromHere, openService, operationPaths, readText, type Service } from './tools/service.ts';
+import { type ProvokedResponse, provokeResponses } from './tools/provoked.ts';
+import { localConnection, openService, operationPaths, readText, type Service } from './tools/service.ts';
 
-/** What is wrong with the headers of an answer; files of the tracker are meant to be remembered. */
-const mistakesIn = (headers: Headers, { lasting = false } = {}): string[] => {
+/** Lists the wrong headers of a response. `lasting`: caching is allowed, as for files of the tracker. */
+const findWrongHeaders = (headers: Headers, { isCacheable = false } = {}): string[] => {
   const value = (name: string) => headers.get(name) ?? '';
-  const rules: [name: string, isKept: boolean][] = [
+  const rules: [name: string, isCorrect: boolean][] = [
     ['X-Content-Type-Options', value('X-Content-Type-Options') === 'nosniff'],
     ['Referrer-Policy', value('Referrer-Policy') === 'no-referrer'],
     [
       'Cache-Control',
-      lasting ? /^public, max-age=\d+/.test(value('Cache-Control')) : value('Cache-Control') === 'no-store',
+      isCacheable ? /^public, max-age=\d+/.test(value('Cache-Control')) : value('Cache-Control') === 'no-store',
     ],
     ['Server', !headers.has('Server') && !headers.has('X-Powered-By')],
   ];
-  return rules.flatMap(([name, isKept]) => (isKept ? [] : [`${name}: ${value(name)}`]));
+  return rules.flatMap(([name, isCorrect]) => (isCorrect ? [] : [`${name}: ${value(name)}`]));
 };
 
 const isTrackerFile = (path: string) => /^\/(?:(?:main|tracker)[\w.]*\.js|integrity\.json|licenses\.txt)$/.test(path);
 
-describe('every answer of an operation', () => {
-  let answers: Provoked[];
+describe('every response of an operation', () => {
+  let answers: ProvokedResponse[];
   beforeAll(async () => {
-    answers = await provokeAll();
+    answers = await provokeResponses();
   });
 
-  it('is not to be guessed at, kept or told of, whatever its status', () => {
-    const found = answers.flatMap(({ path, method, status, response }) =>
-      mistakesIn(response.headers).map((mistake) => `${method} ${path} ${status}: ${mistake}`),
+  it('forbids sniffing, caching and referrers, whatever its status', () => {
+    const wrong = answers.flatMap(({ path, method, status, response }) =>
+      findWrongHeaders(response.headers).map((mistake) => `${method} ${path} ${status}: ${mistake}`),
     );
-    expect(found).toEqual([]);
+    expect(wrong).toEqual([]);
   });
 
-  it('has an X-Request-Id of its own', () => {
+  it('has a unique X-Request-Id', () => {
     const ids = answers.map(({ response }) => response.headers.get('x-request-id') ?? '');
     for (const id of ids) expect(id).toMatch(/^[\w-]{21}$/);
     expect(new Set(ids).size).toBe(answers.length);
   });
 
-  it('says what it is: JSON, an image, a stream or nothing', () => {
+  it('declares its type: JSON, a stream, or none', () => {
     const types = new Set(answers.map(({ response }) => response.headers.get('content-type')));
     expect(types).toEqual(new Set(['application/json', 'text/event-stream', null]));
   });
 
-  it('is seen to be wrong from a server that leaves a header out, or names itself', async (context) => {
+  it('fails this check if the server changes a header or names itself', async (context) => {
     const folder = mkdtempSync(join(tmpdir(), 'firsthand-headers-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));
-    const named = ['Cache-Control', 'X-Content-Type-Options', 'Referrer-Policy'];
-    const mistakes = [...named, 'Server'];
+    const requiredHeaders = ['Cache-Control', 'X-Content-Type-Options', 'Referrer-Policy'];
+    const mistakes = [...requiredHeaders, 'Server'];
     const main = changeServer(folder, 'weakened', wrongHeadersInTurn);
     const served = await startServed(join(folder, 'weakened.db'), await freePort(), { main });
-    const seen: string[][] = [];
+    const wrongHeaders: string[][] = [];
     for (const path of ['/logEvent', '/nowhere', '/healthz']) {
       for (const _ of mistakes) {
         const { headers } = await fetch(served.url + path);
-        seen.push(mistakesIn(headers).map((mistake) => mistake.split(':')[0] as string));
+        wrongHeaders.push(findWrongHeaders(headers).map((mistake) => mistake.split(':')[0] as string));
       }
     }
     await stopServed(served);
-    expect(seen.map((found) => found.length)).toEqual(Array(3 * mistakes.length).fill(1));
-    expect(new Set(seen.flat())).toEqual(new Set(mistakes));
+    expect(wrongHeaders.map((wrong) => wrong.length)).toEqual(Array(3 * mistakes.length).fill(1));
+    expect(new Set(wrongHeaders.flat())).toEqual(new Set(mistakes));
     report(context, {
       fault: 'headers',
-      count: `${answers.length} answers with ${new Set(answers.map(({ status }) => status)).size} statuses, on ${operationPaths.length} paths`,
-      result: `${answers.filter(({ response }) => mistakesIn(response.headers).length > 0).length} without ${named.join(', ')}, or with a name of the server`,
-      weakened: `with another value for one of the ${named.length}, or with a name: seen in each of ${seen.length} answers`,
+      count: `${answers.length} responses with ${new Set(answers.map(({ status }) => status)).size} statuses, on ${operationPaths.length} paths`,
+      result: `${answers.filter(({ response }) => findWrongHeaders(response.headers).length > 0).length} without ${requiredHeaders.join(', ')}, or with the server’s name`,
+      weakened: `wrong value for one of the ${requiredHeaders.length}, or the server’s name: detected in each of ${wrongHeaders.length} responses`,
     });
   });
 });
 
-describe('what is served besides', () => {
+describe('every other response', () => {
   let service: Service;
   beforeAll(async () => {
     service = await openService();
@@ -91,21 +91,21 @@ describe('what is served besides', () => {
   afterAll(() => service.close());
 
   const others = () => {
-    const known = new Set<string>(operationPaths.map(({ path }) => path));
-    return [...service.paths.filter((path) => !known.has(path)), '/nowhere', '/%', '/../etc/passwd'];
+    const ownPaths = new Set<string>(operationPaths.map(({ path }) => path));
+    return [...service.paths.filter((path) => !ownPaths.has(path)), '/nowhere', '/%', '/../etc/passwd'];
   };
 
-  it('is not to be guessed at, kept or told of, by whatever method', async () => {
-    const found: string[] = [];
+  it('forbids sniffing, caching and referrers, whatever its method', async () => {
+    const wrong: string[] = [];
     for (const path of others()) {
       for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'OPTIONS']) {
-        for (const env of [fromHere, {}]) {
+        for (const env of [localConnection, {}]) {
           for (const cookie of ['', 'userUUID=a-visitor-of-the-demo']) {
             const response = await service.app.request(path, { method, headers: { cookie } }, env);
             await readText(response, 5);
-            const lasting = isTrackerFile(path) && response.status === 200;
-            found.push(
-              ...mistakesIn(response.headers, { lasting }).map(
+            const isCacheable = isTrackerFile(path) && response.status === 200;
+            wrong.push(
+              ...findWrongHeaders(response.headers, { isCacheable }).map(
                 (each) => `${method} ${path} ${response.status}: ${each}`,
               ),
             );
@@ -113,13 +113,13 @@ describe('what is served besides', () => {
         }
       }
     }
-    expect([...new Set(found)]).toEqual([]);
+    expect([...new Set(wrong)]).toEqual([]);
   });
 
-  it('allows a page only what carries its nonce, and no other page around it', async () => {
+  it('allows a page only scripts and styles with its nonce, and no framing', async () => {
     const pages: string[] = [];
     for (const path of others()) {
-      const response = await service.app.request(path, {}, fromHere);
+      const response = await service.app.request(path, {}, localConnection);
       const text = await readText(response, 5);
       if (!response.headers.get('content-type')?.includes('html')) continue;
       pages.push(path);
@@ -133,14 +133,14 @@ describe('what is served besides', () => {
       const tags = text.match(/<(?:script|style)\b[^>]*>/g) ?? [];
       expect(tags.length).toBeGreaterThan(1);
       for (const tag of tags) expect(tag).toContain(`nonce="${nonce}"`);
-      const again = await service.app.request(path, {}, fromHere);
+      const again = await service.app.request(path, {}, localConnection);
       expect(again.headers.get('content-security-policy')).not.toContain(nonce);
     }
     expect(pages).toEqual(['/demo/']);
   });
 });
 
-describe('on a socket', () => {
+describe('the server on a socket', () => {
   let serving: Serving;
   beforeAll(async () => {
     const config = readConfig({ PORT: '0', DATABASE_URL: 'sqlite::memory:' });
@@ -148,7 +148,7 @@ describe('on a socket', () => {
   });
   afterAll(() => serving.close());
 
-  /** What a server answers to bytes. */
+  /** Sends bytes to a server, and returns its response. */
   const sendBytes = async (url: string, bytes: string): Promise<string> => {
     const { hostname, port } = new URL(url);
     const socket = connect(Number(port), hostname);
@@ -164,13 +164,13 @@ describe('on a socket', () => {
   };
 
   it.each([
-    ['a Host that is none', 'GET /healthz HTTP/1.1\r\nHost: a b\r\n\r\n'],
+    ['an invalid Host', 'GET /healthz HTTP/1.1\r\nHost: a b\r\n\r\n'],
     ['a Host with a path', 'GET /healthz HTTP/1.1\r\nHost: a/b\r\n\r\n'],
-    ['a target that is none', 'OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n'],
+    ['an invalid target', 'OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n'],
     ['a backslash in the path', 'GET /a\\b HTTP/1.1\r\nHost: a\r\n\r\n'],
-    ['bytes that are no HTTP', 'ada@example.com\r\n\r\n'],
-    ['headers that are too many', `GET /healthz HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(40_000)}\r\n\r\n`],
-  ])('%s is refused with no word of what was sent', async (_, bytes) => {
+    ['bytes that are not HTTP', 'ada@example.com\r\n\r\n'],
+    ['headers that are too large', `GET /healthz HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(40_000)}\r\n\r\n`],
+  ])('refuses %s without quoting what was sent', async (_, bytes) => {
     const text = await sendBytes(serving.url, bytes);
     const [head = '', body = ''] = text.split('\r\n\r\n');
     expect(head).toMatch(/^HTTP\/1\.1 4\d\d /);
@@ -179,6 +179,6 @@ describe('on a socket', () => {
       .split('\r\n')
       .slice(1)
       .map((line) => line.split(': ', 2) as [string, string]);
-    if (body !== '') expect(mistakesIn(new Headers(fields))).toEqual([]);
+    if (body !== '') expect(findWrongHeaders(new Headers(fields))).toEqual([]);
   });
 });

@@ -1,4 +1,4 @@
-// What somebody with the browser token, or one who knows a userUUID, could take of others' events.
+// What an attacker who has the browser token, or knows a userUUID, could take of other people's events.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { report } from '../tools/report.ts';
 import { browserToken, makeAccount, startServed, stopServed, withoutLimits } from '../tools/served.ts';
 import { changeServer } from '../tools/weakened.ts';
 import { countingClaimsAfterLinks, mixingKindsOfTokens } from '../weaknesses/store.ts';
-import { createBooks } from './tools/books.ts';
+import { createResponseCounter } from './tools/books.ts';
 
 const visitors = times({ quick: 10, full: 1_000 });
 
@@ -32,61 +32,61 @@ const serve = async (name: string, main: string | undefined) => {
   const path = join(folder, `${name}.db`);
   const server = await makeAccount(path);
   const served = await startServed(path, await freePort(), { main, env });
-  const books = createBooks();
-  const ask = async (token: string, ...[operation, fields]: [Parameters<typeof books.ask>[1], object]) => {
-    const { status, body } = await books.ask(served.url, operation, { tokenUUID: token, ...fields });
+  const counter = createResponseCounter();
+  const call = async (token: string, ...[operation, fields]: [Parameters<typeof counter.call>[1], object]) => {
+    const { status, body } = await counter.call(served.url, operation, { tokenUUID: token, ...fields });
     expect(status, JSON.stringify(body)).toBe(200);
     return body;
   };
-  /** How many of the visitors' events are kept with their own contact as the owner. */
+  /** The number of stored events whose owner is the visitor's own contact. */
   const countOwned = async (contactUUIDs: readonly string[]) => {
     let owned = 0;
-    for (const contactUUID of contactUUIDs) owned += (await ask(server, 'getEvent', { contactUUID })).event.length;
+    for (const contactUUID of contactUUIDs) owned += (await call(server, 'getEvent', { contactUUID })).event.length;
     return owned;
   };
-  return { server, ask, countOwned, stop: () => stopServed(served) };
+  return { server, call, countOwned, stop: () => stopServed(served) };
 };
 
-/** Claims one address for each visitor whom the server knows. */
-const displace = async (name: string, count: number, main?: string) => {
-  const { server, ask, countOwned, stop } = await serve(name, main);
+/** Claims one address for each visitor whom the server has linked to a contact. */
+const claimForAll = async (name: string, count: number, main?: string) => {
+  const { server, call, countOwned, stop } = await serve(name, main);
   const contactUUIDs: string[] = [];
   const mallory = { contactEmailaddress: 'mallory@example.com' };
   for (let visitor = 0; visitor < count; visitor += 1) {
     const userUUID = userUUIDOf(visitor);
-    const known = { userUUID, ...addressOf(visitor) };
-    contactUUIDs.push((await ask(server, 'createContact', known)).contactUUID);
-    await ask(browserToken, 'createContact', { userUUID, contactProfileID, ...mallory });
-    await ask(server, 'logEvent', { userUUID, eventID: 1 });
+    const contact = { userUUID, ...addressOf(visitor) };
+    contactUUIDs.push((await call(server, 'createContact', contact)).contactUUID);
+    await call(browserToken, 'createContact', { userUUID, contactProfileID, ...mallory });
+    await call(server, 'logEvent', { userUUID, eventID: 1 });
   }
-  const { event: exported } = await ask(server, 'exportContact', mallory);
-  await ask(server, 'eraseContact', mallory);
+  const { event: exported } = await call(server, 'exportContact', mallory);
+  await call(server, 'eraseContact', mallory);
   const owned = await countOwned(contactUUIDs);
   await stop();
   return { exported: exported.length, owned };
 };
 
-/** Sends each event of the server from a page first. */
-const shadow = async (name: string, count: number, main?: string) => {
-  const { server, ask, countOwned, stop } = await serve(name, main);
+/** Sends each eventUUID from a page before the server sends it. */
+const sendPageFirst = async (name: string, count: number, main?: string) => {
+  const { server, call, countOwned, stop } = await serve(name, main);
   const contactUUIDs: string[] = [];
   let duplicates = 0;
   for (let visitor = 0; visitor < count; visitor += 1) {
     const sent = { userUUID: userUUIDOf(visitor), eventUUID: eventUUIDOf(visitor) };
-    const known = { userUUID: `other-${userUUIDOf(visitor)}`, ...addressOf(visitor) };
-    const { contactUUID } = await ask(server, 'createContact', known);
+    const contact = { userUUID: `other-${userUUIDOf(visitor)}`, ...addressOf(visitor) };
+    const { contactUUID } = await call(server, 'createContact', contact);
     contactUUIDs.push(contactUUID);
-    await ask(browserToken, 'logEvent', { ...sent, eventID: 1 });
-    if ((await ask(server, 'logEvent', { ...sent, contactUUID, eventID: 2 })).duplicate) duplicates += 1;
+    await call(browserToken, 'logEvent', { ...sent, eventID: 1 });
+    if ((await call(server, 'logEvent', { ...sent, contactUUID, eventID: 2 })).duplicate) duplicates += 1;
   }
   const owned = await countOwned(contactUUIDs);
   await stop();
   return { duplicates, owned };
 };
 
-test('a claim takes no event of a visitor whom the server knows', async (context) => {
-  expect(await displace('claims', visitors)).toEqual({ exported: 0, owned: visitors });
-  const weakened = await displace(
+test('gives a claim no events of a visitor whom the server has linked', async (context) => {
+  expect(await claimForAll('claims', visitors)).toEqual({ exported: 0, owned: visitors });
+  const weakened = await claimForAll(
     'weakened-claims',
     10,
     changeServer(folder, 'claims-decide', countingClaimsAfterLinks),
@@ -95,20 +95,24 @@ test('a claim takes no event of a visitor whom the server knows', async (context
   report(context, {
     fault: 'displaced links',
     count: `one address claimed for ${visitors} visitors whom the server had linked, exported and erased`,
-    result: `none of their ${visitors} later events in its export; all kept, each with its own contact`,
-    weakened: `claims decide after verified links: ${weakened.exported} of 10 events exported, and gone with the erasure`,
+    result: `none of their ${visitors} later events exported; all stored, each with its own contact`,
+    weakened: `claims override verified links: ${weakened.exported} of 10 events exported, and erased`,
   });
 });
 
-test('an event that a page sends first takes nothing of the server’s', async (context) => {
-  // The page's event is the visitor's as well, by the link that came with the server's.
-  expect(await shadow('events', visitors)).toEqual({ duplicates: 0, owned: 2 * visitors });
-  const weakened = await shadow('weakened-events', 10, changeServer(folder, 'kinds-together', mixingKindsOfTokens));
+test('stores a server’s event although a page sent its eventUUID first', async (context) => {
+  // The page's event also belongs to the visitor, by the link that came with the server's event.
+  expect(await sendPageFirst('events', visitors)).toEqual({ duplicates: 0, owned: 2 * visitors });
+  const weakened = await sendPageFirst(
+    'weakened-events',
+    10,
+    changeServer(folder, 'kinds-together', mixingKindsOfTokens),
+  );
   expect(weakened).toEqual({ duplicates: 10, owned: 0 });
   report(context, {
     fault: 'shadowed eventUUIDs',
-    count: `${visitors} eventUUIDs of the server's, each sent from a page first`,
-    result: 'every event of the server kept, with its link',
-    weakened: `kinds of tokens not told apart: ${weakened.duplicates} of 10 dropped as duplicates`,
+    count: `${visitors} eventUUIDs of the server, each sent from a page first`,
+    result: 'every event of the server stored, with its link',
+    weakened: `does not distinguish kinds of tokens: ${weakened.duplicates} of 10 dropped as duplicates`,
   });
 });

@@ -1,5 +1,5 @@
-// A page must not learn from createContact whether an address or an external ID is known: whoever's userUUID and whichever of them it
-// sends, the answers are the bytes that it would get for one that nobody has.
+// A page must not learn from createContact whether an address or an external ID exists: whatever it sends, it gets the
+// same bytes as for an unknown one.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openScene, type Scene } from '../fixtures/scene.ts';
 
@@ -18,16 +18,15 @@ const asServer = async (path: string, fields: Record<string, unknown>): Promise<
   expect(status).toBe(200);
   return body;
 };
-/** The field of an address, or of an external ID. */
-const fieldOf = (asked: string) =>
-  asked.includes('@') ? { contactEmailaddress: asked } : { contactExternalID: asked };
-const asPage = (userUUID: string, asked: string) =>
+/** The field for an address or an external ID. */
+const fieldOf = (key: string) => (key.includes('@') ? { contactEmailaddress: key } : { contactExternalID: key });
+const asPage = (userUUID: string, key: string) =>
   scene.app.request('/contact/createContact', {
     method: 'POST',
     body: JSON.stringify({
       tokenUUID: scene.tokens.browser,
       userUUID,
-      ...fieldOf(asked),
+      ...fieldOf(key),
       contactProfileID: 'customer',
     }),
     headers: { 'Content-Type': 'text/plain', Origin: 'https://shop.example' },
@@ -35,121 +34,127 @@ const asPage = (userUUID: string, asked: string) =>
 
 interface People {
   readonly userUUID: string;
-  /** An address that this user has given from the page before. */
+  /** An address that this user has already given on the page. */
   readonly own: string;
-  /** The address, or the external ID, that is asked about. */
-  readonly asked: string;
+  /** The address or external ID that the page asks about. */
+  readonly key: string;
   readonly otherUser: string;
 }
 
-/** What the site may know of the address that is asked about. */
+/** Ways in which the site may already have the address that the page asks about. */
 const situations: Record<string, (people: People) => unknown> = {
-  'it is a contact’s': ({ asked, otherUser }) =>
-    asServer('createContact', { userUUID: otherUser, contactEmailaddress: asked, contactFirstname: 'Ann' }),
-  'another user claimed it': ({ asked, otherUser }) => asPage(otherUser, asked),
-  'the contact that the user is linked to has changed to it': async ({ userUUID, own, asked }) => {
+  'a contact has it': ({ key, otherUser }) =>
+    asServer('createContact', { userUUID: otherUser, contactEmailaddress: key, contactFirstname: 'Ann' }),
+  'another user claimed it': ({ key, otherUser }) => asPage(otherUser, key),
+  'the contact that the user is linked to has changed to it': async ({ userUUID, own, key }) => {
     const { contactUUID } = await asServer('createContact', { userUUID, contactEmailaddress: own });
-    await asServer('updateContact', { contactUUID, contactEmailaddress: asked });
-    // That the own address is nobody's any more is what this user may see of it.
+    await asServer('updateContact', { contactUUID, contactEmailaddress: key });
+    // Reassigns the former address: the user may see that it has become free.
     await asServer('createContact', { userUUID: `${userUUID}-heir`, contactEmailaddress: own });
   },
-  'the site’s server said that the user has it': ({ userUUID, asked }) =>
-    asServer('createContact', { userUUID, contactEmailaddress: asked }),
-  'the site’s server linked the user to it': async ({ userUUID, asked, otherUser }) => {
-    const { contactUUID } = await asServer('createContact', { userUUID: otherUser, contactEmailaddress: asked });
+  'the site’s server gave it for the user': ({ userUUID, key }) =>
+    asServer('createContact', { userUUID, contactEmailaddress: key }),
+  'the site’s server linked the user to it': async ({ userUUID, key, otherUser }) => {
+    const { contactUUID } = await asServer('createContact', { userUUID: otherUser, contactEmailaddress: key });
     await asServer('linkUser', { userUUID, contactUUID });
   },
-  'it is merged into the contact that the user is linked to': async ({ own, asked, otherUser }) => {
-    const other = await asServer('createContact', { userUUID: otherUser, contactEmailaddress: asked });
+  'it is merged into the contact that the user is linked to': async ({ own, key, otherUser }) => {
+    const other = await asServer('createContact', { userUUID: otherUser, contactEmailaddress: key });
     const mine = await asServer('createContact', { userUUID: `${otherUser}-2`, contactEmailaddress: own });
     await asServer('mergeContact', { contactUUID: mine.contactUUID, otherContactUUID: other.contactUUID });
   },
-  'its contact was erased': async ({ asked, otherUser }) => {
-    const { contactUUID } = await asServer('createContact', { userUUID: otherUser, contactEmailaddress: asked });
+  'its contact was erased': async ({ key, otherUser }) => {
+    const { contactUUID } = await asServer('createContact', { userUUID: otherUser, contactEmailaddress: key });
     await asServer('eraseContact', { contactUUID });
   },
 };
 
-/** The same of an external ID. */
+/** The same for an external ID. */
 const situationsOfIDs: Record<string, (people: People) => unknown> = {
-  'it is a contact’s': ({ asked }) => asServer('createContact', { contactExternalID: asked, contactFirstname: 'Ann' }),
-  'another user claimed it': ({ asked, otherUser }) => asPage(otherUser, asked),
-  'it is that of the contact with the address that the user gave': ({ own, asked }) =>
-    asServer('createContact', { contactExternalID: asked, contactEmailaddress: own }),
-  'the contact that the user is linked to got it': async ({ userUUID, own, asked }) => {
+  'a contact has it': ({ key }) => asServer('createContact', { contactExternalID: key, contactFirstname: 'Ann' }),
+  'another user claimed it': ({ key, otherUser }) => asPage(otherUser, key),
+  'it belongs to the contact with the address that the user gave': ({ own, key }) =>
+    asServer('createContact', { contactExternalID: key, contactEmailaddress: own }),
+  'the contact that the user is linked to got it': async ({ userUUID, own, key }) => {
     const { contactUUID } = await asServer('createContact', { userUUID, contactEmailaddress: own });
-    await asServer('updateContact', { contactUUID, contactExternalID: asked });
+    await asServer('updateContact', { contactUUID, contactExternalID: key });
   },
-  'the site’s server said that the user has it': ({ userUUID, asked }) =>
-    asServer('createContact', { userUUID, contactExternalID: asked }),
-  'a contact gave it up to one that the site’s server knows': async ({ asked, otherUser }) => {
-    await asPage(otherUser, asked);
-    await asServer('createContact', { userUUID: otherUser, contactEmailaddress: `${asked}@shop.example` });
-    await asServer('createContact', { contactExternalID: asked, contactEmailaddress: `${asked}@shop.example` });
+  'the site’s server gave it for the user': ({ userUUID, key }) =>
+    asServer('createContact', { userUUID, contactExternalID: key }),
+  'it moved from a claimed contact to one that the site’s server created': async ({ key, otherUser }) => {
+    await asPage(otherUser, key);
+    await asServer('createContact', { userUUID: otherUser, contactEmailaddress: `${key}@shop.example` });
+    await asServer('createContact', { contactExternalID: key, contactEmailaddress: `${key}@shop.example` });
   },
-  'it is merged into the contact that the user is linked to': async ({ own, asked, otherUser }) => {
-    await asServer('createContact', { contactExternalID: asked });
+  'it is merged into the contact that the user is linked to': async ({ own, key, otherUser }) => {
+    await asServer('createContact', { contactExternalID: key });
     await asServer('createContact', { userUUID: otherUser, contactEmailaddress: own });
-    await asServer('mergeContact', { contactEmailaddress: own, otherContactExternalID: asked });
+    await asServer('mergeContact', { contactEmailaddress: own, otherContactExternalID: key });
   },
-  'its contact was erased': async ({ asked }) => {
-    await asServer('createContact', { contactExternalID: asked });
-    await asServer('eraseContact', { contactExternalID: asked });
+  'its contact was erased': async ({ key }) => {
+    await asServer('createContact', { contactExternalID: key });
+    await asServer('eraseContact', { contactExternalID: key });
   },
 };
 
-let made = 0;
-const newPeople = (asked: (nth: number) => string): People => {
-  made += 1;
-  const userUUID = `somebodys-browser-${made}`;
+let peopleCount = 0;
+const newPeople = (key: (nth: number) => string): People => {
+  peopleCount += 1;
+  const userUUID = `somebodys-browser-${peopleCount}`;
   return {
     userUUID,
-    own: `own-${made}@shop.example`,
-    asked: asked(made),
-    otherUser: `another-browser-${made}`,
+    own: `own-${peopleCount}@shop.example`,
+    key: key(peopleCount),
+    otherUser: `another-browser-${peopleCount}`,
   };
 };
 
-/** All that a page sees of its questions, between some of which it asks about keys that nobody has: each new handle is named by the order in which it came. */
-const ask = async ({ userUUID, asked }: People, handles: string[]): Promise<unknown[]> => {
-  const seen: unknown[] = [];
-  for (const question of [asked, asked, `other-${userUUID}@shop.example`, asked, `other-${userUUID}`, asked, asked]) {
+/**
+ * Returns everything that a page sees when it asks repeatedly, with unknown keys in between. Handles are replaced by
+ * the order of their first appearance.
+ */
+const ask = async ({ userUUID, key }: People, handles: string[]): Promise<unknown[]> => {
+  const responses: unknown[] = [];
+  for (const question of [key, key, `other-${userUUID}@shop.example`, key, `other-${userUUID}`, key, key]) {
     const response = await asPage(userUUID, question);
     const text = await response.text();
     const handle = JSON.parse(text).contactUUID as string;
     if (!handles.includes(handle)) handles.push(handle);
     const headers = [...response.headers].filter(([name]) => name !== 'x-request-id');
-    seen.push([response.status, headers, text.replace(handle, `handle ${handles.indexOf(handle)}`)]);
-    const shown = await scene.get('/contact/getContact', { tokenUUID: scene.tokens.browser, contactUUID: handle });
-    const { createdTime: _, updatedTime: __, ...contact } = shown.body.contact;
+    responses.push([response.status, headers, text.replace(handle, `handle ${handles.indexOf(handle)}`)]);
+    const contactResponse = await scene.get('/contact/getContact', {
+      tokenUUID: scene.tokens.browser,
+      contactUUID: handle,
+    });
+    const { createdTime: _, updatedTime: __, ...contact } = contactResponse.body.contact;
     expect(contact).toMatchObject({ contactUUID: handle, ...fieldOf(question), contactFirstname: '' });
   }
-  return seen;
+  return responses;
 };
 
 const address = (nth: number) => `asked-${nth}@shop.example`;
 const externalID = (nth: number) => `asked-${nth}`;
-const answersTo = async (situation: (people: People) => unknown, asked: (nth: number) => string) => {
-  const people = newPeople(asked);
+const answersTo = async (situation: (people: People) => unknown, key: (nth: number) => string) => {
+  const people = newPeople(key);
   const first = JSON.parse(await (await asPage(people.userUUID, people.own)).text());
   await situation(people);
   return ask(people, [first.contactUUID]);
 };
 
-test.each(Object.entries(situations))('a page is answered as for an unknown address when %s', async (_, situation) => {
+test.each(Object.entries(situations))('responds to a page as for an unknown address when %s', async (_, situation) => {
   expect(await answersTo(situation, address)).toEqual(await answersTo(() => {}, address));
 });
 
 test.each(Object.entries(situationsOfIDs))(
-  'a page is answered as for an unknown external ID when %s',
+  'responds to a page as for an unknown external ID when %s',
   async (_, situation) => {
     expect(await answersTo(situation, externalID)).toEqual(await answersTo(() => {}, externalID));
   },
 );
 
-test('a page is answered the same whether or not the site’s server confirms an address that the user gave', async () => {
+test('responds to a page in the same way whether or not the site’s server confirmed the user’s address', async () => {
   const own = (nth: number) => `own-${nth}@shop.example`;
-  const confirm = ({ userUUID, asked }: People) =>
-    asServer('createContact', { userUUID, contactEmailaddress: asked, contactExternalID: `${userUUID}-id` });
+  const confirm = ({ userUUID, key }: People) =>
+    asServer('createContact', { userUUID, contactEmailaddress: key, contactExternalID: `${userUUID}-id` });
   expect(await answersTo(confirm, own)).toEqual(await answersTo(() => {}, own));
 });

@@ -19,7 +19,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-const known: Readonly<Record<string, readonly string[]>> = {
+const labels: Readonly<Record<string, readonly string[]>> = {
   $browser: Object.values(BROWSER_MAP),
   $os: Object.values(OS_MAP),
   $device: ['desktop', 'phone', 'tablet'],
@@ -37,7 +37,10 @@ const parts = [
   ' ',
 ];
 
-/** Logs events with headers and attributes that hold a mark, and returns their attributes and whether files or log hold the mark. */
+/**
+ * Logs events whose headers and attributes contain a mark. Returns the stored attributes and whether files or log
+ * contain the mark.
+ */
 const flood = async (name: string, main?: string) => {
   mkdirSync(join(folder, name));
   const path = join(folder, name, 'firsthand.db');
@@ -47,12 +50,15 @@ const flood = async (name: string, main?: string) => {
   const random = createRandom(7);
   const mark = () => `Forged${Math.floor(random() * 1e9).toString(36)}`;
   for (let nth = 0; nth < count; nth += 1) {
-    const some = Array.from({ length: Math.floor(random() * 5) }, () => parts[Math.floor(random() * parts.length)]);
-    const eventAttrArray = [...Object.keys(known), '$country'].map((attrID) => ({ attrID, attrValue: mark() }));
+    const agentParts = Array.from(
+      { length: Math.floor(random() * 5) },
+      () => parts[Math.floor(random() * parts.length)],
+    );
+    const eventAttrArray = [...Object.keys(labels), '$country'].map((attrID) => ({ attrID, attrValue: mark() }));
     const response = await fetch(`${served.url}/logEvent`, {
       method: 'POST',
       headers: {
-        'User-Agent': `${mark()}/1.0 ${some.join('')}${mark()}`,
+        'User-Agent': `${mark()}/1.0 ${agentParts.join('')}${mark()}`,
         'Sec-CH-UA': `"${mark()}";v="1"`,
         'Sec-CH-UA-Mobile': `?${mark()}`,
         'Sec-CH-UA-Platform': `"${mark()}"`,
@@ -69,18 +75,18 @@ const flood = async (name: string, main?: string) => {
   const { attr } = (await client.getAccount({})).account;
   await stopServed(served);
   const files = readdirSync(join(folder, name)).map((file) => readFileSync(join(folder, name, file), 'latin1'));
-  return { attributes, attr, isMarkKept: [...files, served.complaints()].some((text) => text.includes('Forged')) };
+  return { attributes, attr, hasMark: [...files, served.complaints()].some((text) => text.includes('Forged')) };
 };
 
-test('no header and no attribute of a page makes a label that is not in the list, or is stored or logged otherwise', async () => {
-  const { attributes, attr, isMarkKept } = await flood('ours');
+test('derives only listed labels from the headers and attributes of a page, and neither stores nor logs others', async () => {
+  const { attributes, attr, hasMark } = await flood('ours');
   expect(attributes.length).toBeGreaterThan(count / 4);
-  // Some of these names are those of robots.
-  const made: typeof known = { ...known, robot: ['true'] };
-  expect(attributes.filter(({ attrID, attrValue }) => !made[attrID]?.includes(attrValue))).toEqual([]);
+  // Some of these names mark robots.
+  const expectedLabels: typeof labels = { ...labels, robot: ['true'] };
+  expect(attributes.filter(({ attrID, attrValue }) => !expectedLabels[attrID]?.includes(attrValue))).toEqual([]);
   expect(attr).toEqual([]);
-  expect(isMarkKept).toBe(false);
+  expect(hasMark).toBe(false);
 
   const weakened = await flood('weakened', changeServer(folder, 'any-name', labelsOfAnyName));
-  expect(weakened.isMarkKept).toBe(true);
+  expect(weakened.hasMark).toBe(true);
 });

@@ -1,4 +1,4 @@
-// A page's token lets anyone add event names to a catalogue. That must take no event, and no name, from an honest page.
+// Anyone with a page's token may add event names to a catalogue. An honest page must lose no event and no name by that.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -38,8 +38,8 @@ const attack = async (name: string, main?: string) => {
     return (await response.json()) as { event: { status: string }[] };
   };
   const read = async (at: string, fields: Record<string, string> = {}) => {
-    const asked = `${served.url}${at}?${new URLSearchParams({ tokenUUID: server, ...fields })}`;
-    const response = await fetch(asked);
+    const requestURL = `${served.url}${at}?${new URLSearchParams({ tokenUUID: server, ...fields })}`;
+    const response = await fetch(requestURL);
     expect(response.status).toBe(200);
     // biome-ignore lint/suspicious/noExplicitAny: the test checks what it reads.
     return (await response.json()) as any;
@@ -50,24 +50,24 @@ const attack = async (name: string, main?: string) => {
   }
   const added = (await read('/account/getAccount')).account.event.length as number;
   await post('198.51.100.7', 'visitor-0123456789', honestNames);
-  const listed = (await read('/account/getAccount')).account.event as { eventName: string }[];
-  const found = await Promise.all(honestNames.map((eventName) => read('/event/getEvent', { eventName })));
+  const catalogue = (await read('/account/getAccount')).account.event as { eventName: string }[];
+  const pages = await Promise.all(honestNames.map((eventName) => read('/event/getEvent', { eventName })));
   await stopServed(served);
   return {
     added,
-    honestListed: listed.filter(({ eventName }) => honestNames.includes(eventName)).length,
-    honestStored: found.filter(({ event }) => event.length === 1).length,
+    honestListed: catalogue.filter(({ eventName }) => honestNames.includes(eventName)).length,
+    honestStored: pages.filter(({ event }) => event.length === 1).length,
   };
 };
 
-test('a sender of new names takes no event, and no place in the catalogue, from an honest page', async (context) => {
+test('stores and lists the events of an honest page during a flood of new names', async (context) => {
   const all = honestNames.length;
   expect(await attack('ours')).toEqual({ added: 20, honestListed: all, honestStored: all });
   const weakened = await attack('weakened', changeServer(folder, 'refusing', refusingUnlistedNames));
   expect(weakened).toEqual({ added: 500, honestListed: 0, honestStored: 0 });
   report(context, {
     fault: 'flood of event names',
-    count: `${requests} requests of ${namesPerRequest} new names with a page's token, from one IPv6 /48`,
+    count: `${requests} requests with ${namesPerRequest} new names with a page's token, from one IPv6 /48`,
     result: `20 names added; all ${all} new names of an honest page listed, and their events found by name`,
     weakened: `no limit, and unlisted names refused: 500 names added, ${weakened.honestStored} of ${all} events stored`,
   });

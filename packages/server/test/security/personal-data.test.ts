@@ -1,6 +1,6 @@
 /**
- * A browser token reads no personal data: every path that leads somewhere, by every method, with every kind of token,
- * naming the person in every way there is; answers and their headers are searched for what is held of that person.
+ * A browser token reads no personal data. Calls every path by every method with every kind of token, identifying the
+ * person in every possible way, and searches the responses and their headers for the person's data.
  */
 import { randomBytes } from 'node:crypto';
 import { type OperationName, operations } from '@firsthand/contract/operations';
@@ -9,16 +9,16 @@ import type { z } from 'zod';
 import type { Store } from '../../src/store/store.ts';
 import { asText, type Fields } from '../fixtures/scene.ts';
 import { report } from '../tools/report.ts';
-import { fromHere, openService, operationPaths, readText, type Service } from './tools/service.ts';
+import { localConnection, openService, operationPaths, readText, type Service } from './tools/service.ts';
 
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
 type Method = (typeof methods)[number];
 
-/** Text that stands nowhere else. */
+/** Unique text. */
 const mark = (name: string) => `${name}${randomBytes(8).toString('hex')}`;
 
 const address = `${mark('ada')}@example.com`;
-const planted = {
+const contactFields = {
   contactTitle: mark('Countess'),
   contactFirstname: mark('Augusta'),
   contactLastname: mark('Lovelace'),
@@ -31,7 +31,7 @@ const eventValue = mark('basket');
 const anonymousValue = mark('looked');
 const claimedValue = mark('said');
 
-/** What operations need besides, so that they are not refused before they have looked. */
+/** Fields that operations require, so that they are not refused before they look for the person. */
 const needed: Fields = {
   contactProfileID: 'customer',
   eventID: 41,
@@ -46,37 +46,37 @@ interface Victim {
   readonly userUUID: string;
   readonly handle: string;
   readonly names: Fields;
-  /** What nobody but the account's owner may read. */
+  /** Data that only the account's owner may read. */
   readonly secrets: Readonly<Record<string, string>>;
 }
 
-/** A person with all that can be held of one: fields, attributes, a claim, events before and after. */
-const plant = async ({ post, get, tokens }: Service): Promise<Victim> => {
+/** Creates a person with every kind of data: fields, attributes, a claim, and events before and after it. */
+const createVictim = async ({ post, get, tokens }: Service): Promise<Victim> => {
   const userUUID = mark('victim_');
   const { browser, server } = tokens;
-  const log = (tokenUUID: string, eventID: number, attrValue: string, who: Fields) =>
-    post('/logEvent', { tokenUUID, eventID, eventAttrArray: [{ attrID: 'what', attrValue }], ...who });
+  const log = (tokenUUID: string, eventID: number, attrValue: string, subject: Fields) =>
+    post('/logEvent', { tokenUUID, eventID, eventAttrArray: [{ attrID: 'what', attrValue }], ...subject });
   await log(browser, 41, anonymousValue, { userUUID });
-  const said = await post('/createContact', {
+  const claimResponse = await post('/createContact', {
     tokenUUID: browser,
     userUUID,
     contactEmailaddress: address,
     contactProfileID: 'customer',
     contactAttr: [{ attrID: 'note', attrValue: claimedValue }],
   });
-  const made = await post('/createContact', {
+  const contactResponse = await post('/createContact', {
     tokenUUID: server,
     userUUID,
     contactEmailaddress: address,
     contactProfileID: 'customer',
     contactTagID: 'vip',
     contactAttr: [{ attrID: 'birthday', attrValue: attributeValue }],
-    ...planted,
+    ...contactFields,
   });
-  const { contactUUID } = made.body;
-  const handle = said.body.contactUUID as string;
+  const { contactUUID } = contactResponse.body;
+  const handle = claimResponse.body.contactUUID as string;
   await log(server, 42, eventValue, { contactUUID });
-  const shown = await get('/contact/getContact', { tokenUUID: server, contactUUID, include: 'claim,link' });
+  const readResponse = await get('/contact/getContact', { tokenUUID: server, contactUUID, include: 'claim,link' });
   return {
     contactUUID,
     userUUID,
@@ -88,16 +88,16 @@ const plant = async ({ post, get, tokens }: Service): Promise<Victim> => {
       userUUID,
       otherContactUUID: contactUUID,
       claimID: handle,
-      linkID: shown.body.link[0].linkID,
+      linkID: readResponse.body.link[0].linkID,
     },
-    secrets: { ...planted, address, attributeValue, eventValue, anonymousValue, claimedValue, contactUUID },
+    secrets: { ...contactFields, address, attributeValue, eventValue, anonymousValue, claimedValue, contactUUID },
   };
 };
 
 type Place = 'query' | 'body' | 'form' | 'header';
 const places: readonly Place[] = ['query', 'body', 'form', 'header'];
 
-/** A request with its fields and its token in a place; a body where the method has one. */
+/** A request with its fields and token in this place, in a body if the method has one. */
 const requestOf = (
   path: string,
   { method, place, token, fields }: { method: Method; place: Place; token: string | undefined; fields: Fields },
@@ -114,37 +114,37 @@ const requestOf = (
 };
 const attacker = 'attacker_0123456789';
 
-/** All of an answer that somebody sees: its headers and its body. */
-const sightOf = async (response: Response, silenceMilliseconds?: number) =>
+/** The visible text of a response: its headers and body. */
+const readVisibleText = async (response: Response, silenceMilliseconds?: number) =>
   [...response.headers].map(([name, value]) => `${name}: ${value}`).join('\n') +
   (await readText(response, silenceMilliseconds));
 
-const foundIn = (text: string, secrets: Victim['secrets']) => {
+const findSecrets = (text: string, secrets: Victim['secrets']) => {
   const folded = text.toLowerCase();
   return Object.keys(secrets).filter((name) => folded.includes((secrets[name] as string).toLowerCase()));
 };
 
-/** Where the oldest event is, for a page or a stream to begin there. */
+/** The position before the oldest event, where a page or stream begins. */
 const start = { cursor: Buffer.from('e1.0').toString('base64url') };
-const beginning = { ...start, order: 'asc' };
+const fromBeginning = { ...start, order: 'asc' };
 
-/** The ways in which a request may name the victim. */
-const namings = ({ names, userUUID }: Victim): Fields[] => {
+/** The ways in which a request may identify the victim. */
+const listIdentifications = ({ names, userUUID }: Victim): Fields[] => {
   const { contactUUID, contactEmailaddress, ...ids } = names;
   return [
     names,
     { ...ids, contactEmailaddress },
     { contactUUID, include: 'claim,link' },
-    { userUUID, ...beginning },
-    beginning,
-    { text: planted.contactLastname },
+    { userUUID, ...fromBeginning },
+    fromBeginning,
+    { text: contactFields.contactLastname },
     { eventID: 42, attrID: 'what', attrValue: eventValue, include: 'definition,why' },
     {},
   ];
 };
 
-/** Those that an operation knows: a read that is sent another one answers 400 and nothing else. */
-const knownTo = (name: OperationName, fields: Fields): Fields => {
+/** The fields that the operation has: a read with any other field is refused with 400. */
+const selectFields = (name: OperationName, fields: Fields): Fields => {
   const { shape } = operations[name].input as z.ZodObject;
   return Object.fromEntries(Object.entries(fields).filter(([field]) => field in shape));
 };
@@ -152,37 +152,42 @@ const knownTo = (name: OperationName, fields: Fields): Fields => {
 const placesOf = (method: Method): readonly Place[] =>
   method === 'GET' || method === 'HEAD' ? ['query', 'header'] : places;
 
-/** Asks all there is to ask with a token; answers what was seen of the victim, and where, and how often was asked. */
-const askAll = async (service: Service, victim: Victim, token: string | undefined) => {
-  const seen: string[] = [];
-  let asked = 0;
+/** Sends every request with a token. Returns the victim's data found in responses, and the number of requests. */
+const sendAll = async (service: Service, victim: Victim, token: string | undefined) => {
+  const revealed: string[] = [];
+  let requestCount = 0;
   const operationOf = new Map<string, OperationName>(operationPaths.map(({ path, name }) => [path, name]));
   for (const path of service.paths) {
     const name = operationOf.get(path);
     const ways =
-      name === undefined ? [victim.names] : namings(victim).flatMap((fields) => [fields, knownTo(name, fields)]);
+      name === undefined
+        ? [victim.names]
+        : listIdentifications(victim).flatMap((fields) => [fields, selectFields(name, fields)]);
     for (const method of methods) {
       const requests = placesOf(method).flatMap((place) =>
         ways.map((fields) => requestOf(path, { method, place, token, fields })),
       );
-      asked += requests.length;
-      const sights = requests.map(async ([target, init]) => sightOf(await service.app.request(target, init, fromHere)));
-      for (const sight of await Promise.all(sights)) {
-        for (const secret of foundIn(sight, victim.secrets)) seen.push(`${name ?? path} by ${method}: ${secret}`);
+      requestCount += requests.length;
+      const visibleTexts = requests.map(async ([target, init]) =>
+        readVisibleText(await service.app.request(target, init, localConnection)),
+      );
+      for (const visibleText of await Promise.all(visibleTexts)) {
+        for (const secret of findSecrets(visibleText, victim.secrets))
+          revealed.push(`${name ?? path} by ${method}: ${secret}`);
       }
     }
   }
-  return { seen: [...new Set(seen)], asked };
+  return { revealed: [...new Set(revealed)], requestCount };
 };
 
 let service: Service;
 let victim: Victim;
-/** Of browsers: whose, and the token's text. */
+/** Tokens that must read nothing, by description. */
 let tokens: Readonly<Record<string, string | undefined>>;
 
 beforeAll(async () => {
   service = await openService();
-  victim = await plant(service);
+  victim = await createVictim(service);
   const { post } = service;
   const { server, operator, browser, revoked } = service.tokens;
   const other = await post('/account/createAccount', { tokenUUID: operator, accountName: 'Another shop' });
@@ -205,16 +210,16 @@ const kindsOfToken = [
   'a browser token that was revoked',
   'a server token that was revoked',
 ];
-/** What came of asking with each of them. */
-const outcomes: Awaited<ReturnType<typeof askAll>>[] = [];
+/** The results for each kind of token. */
+const outcomes: Awaited<ReturnType<typeof sendAll>>[] = [];
 
-test.each(kindsOfToken)('%s shows nothing of a person on any path, by any method', async (whose) => {
-  const outcome = await askAll(service, victim, tokens[whose]);
+test.each(kindsOfToken)('reveals nothing about a person on any path, by any method, with %s', async (kind) => {
+  const outcome = await sendAll(service, victim, tokens[kind]);
   outcomes.push(outcome);
-  const { seen, asked } = outcome;
-  expect(seen).toEqual([]);
-  // Each operation in each way, and whatever else is served.
-  expect(asked).toBeGreaterThan(operationPaths.length * methods.length * 3 * namings(victim).length);
+  const { revealed, requestCount } = outcome;
+  expect(revealed).toEqual([]);
+  // Each operation in each way, and the other paths.
+  expect(requestCount).toBeGreaterThan(operationPaths.length * methods.length * 3 * listIdentifications(victim).length);
   expect(service.logged()).not.toContain('"level":50');
 });
 
@@ -225,35 +230,35 @@ describe('a browser that claims to be the victim', () => {
     return body as { exists: boolean; contactUUID: string };
   };
 
-  it('reads back what it said itself, and no more', async () => {
+  it('reads back only what it sent itself', async () => {
     const tokenUUID = service.tokens.browser;
     const { exists, contactUUID } = await claim(attacker, tokenUUID);
     expect(exists).toBe(false);
     expect(contactUUID).not.toBe(victim.handle);
     const { headers, body } = await service.get('/contact/getContact', { tokenUUID, contactUUID });
-    const sight = JSON.stringify([...headers]) + JSON.stringify(body);
-    expect(foundIn(sight, victim.secrets)).toEqual(['address']);
+    const visibleText = JSON.stringify([...headers]) + JSON.stringify(body);
+    expect(findSecrets(visibleText, victim.secrets)).toEqual(['address']);
   });
 
-  it('reads nothing by the handle of another token', async () => {
+  it('reads nothing with a handle from another token', async () => {
     const tokenUUID = tokens['a browser token of another account'] as string;
     const { status } = await service.get('/contact/getContact', { tokenUUID, contactUUID: victim.handle });
     expect(status).toBe(404);
   });
 
-  it('even with the handle of the very browser reads only what that has said', async () => {
+  it('reads only what the victim’s browser sent, even with the handle of that browser', async () => {
     const tokenUUID = service.tokens.browser;
     const { body } = await service.get('/contact/getContact', { tokenUUID, contactUUID: victim.handle });
-    expect(foundIn(JSON.stringify(body), victim.secrets)).toEqual(['address', 'claimedValue']);
+    expect(findSecrets(JSON.stringify(body), victim.secrets)).toEqual(['address', 'claimedValue']);
   });
 });
 
-describe('the search', () => {
+describe('this search', () => {
   const server = () => ({ tokenUUID: service.tokens.server });
 
-  it('finds all of it with a server token', async () => {
+  it('finds everything with a server token', async () => {
     const { contactUUID } = victim;
-    const sights: string[] = [];
+    const visibleTexts: string[] = [];
     for (const [path, fields] of [
       ['/contact/getContact', { contactUUID, include: 'claim,link' }],
       ['/contact/searchContact', { contactEmailaddress: address }],
@@ -261,43 +266,45 @@ describe('the search', () => {
       ['/event/streamEvents', { contactUUID, ...start }],
     ] as const) {
       const query = new URLSearchParams(asText({ ...server(), ...fields }));
-      sights.push(await sightOf(await service.app.request(`${path}?${query}`), 5_000));
+      visibleTexts.push(await readVisibleText(await service.app.request(`${path}?${query}`), 5_000));
     }
     const exported = await service.post('/contact/exportContact', { ...server(), contactUUID });
-    const [contact, search, events, stream] = sights.map((sight) => foundIn(sight, victim.secrets));
+    const [contact, search, events, stream] = visibleTexts.map((visibleText) =>
+      findSecrets(visibleText, victim.secrets),
+    );
     const all = Object.keys(victim.secrets);
-    const ofEvents = ['eventValue', 'anonymousValue'];
-    expect(contact).toEqual(all.filter((name) => !ofEvents.includes(name)));
-    expect(search).toEqual([...Object.keys(planted), 'address', 'attributeValue', 'claimedValue', 'contactUUID']);
-    expect(events).toEqual([...ofEvents, 'contactUUID']);
+    const eventSecrets = ['eventValue', 'anonymousValue'];
+    expect(contact).toEqual(all.filter((name) => !eventSecrets.includes(name)));
+    expect(search).toEqual([...Object.keys(contactFields), 'address', 'attributeValue', 'claimedValue', 'contactUUID']);
+    expect(events).toEqual([...eventSecrets, 'contactUUID']);
     expect(stream).toEqual(events);
-    expect(foundIn(JSON.stringify(exported.body), victim.secrets)).toEqual(all);
+    expect(findSecrets(JSON.stringify(exported.body), victim.secrets)).toEqual(all);
   });
 
-  it('finds what a server tells that takes browser tokens for server tokens', async (context) => {
-    const mistaken = (store: Store): Store => ({
+  it('finds what a server reveals that treats browser tokens as server tokens', async (context) => {
+    const promoteBrowserTokens = (store: Store): Store => ({
       ...store,
       findAccess: async (hash) => {
         const access = await store.findAccess(hash);
         return access?.kind === 'browser' ? { ...access, kind: 'server' } : access;
       },
     });
-    const weakened = await openService({ wrap: mistaken });
-    const person = await plant(weakened);
-    const { seen } = await askAll(weakened, person, weakened.tokens.browser);
+    const weakened = await openService({ wrap: promoteBrowserTokens });
+    const person = await createVictim(weakened);
+    const { revealed } = await sendAll(weakened, person, weakened.tokens.browser);
     await weakened.close();
-    const places = new Set(seen.map((each) => each.split(' ')[0]));
+    const places = new Set(revealed.map((each) => each.split(' ')[0]));
     for (const name of ['getContact', 'searchContact', 'exportContact', 'createContact'] as const) {
       expect(places).toContain(name);
     }
     if (outcomes.length < kindsOfToken.length) return;
     const valuesIn = (list: readonly string[]) => new Set(list.map((each) => each.split(': ')[1])).size;
-    const held = Object.keys(victim.secrets).length;
+    const valueCount = Object.keys(victim.secrets).length;
     report(context, {
       fault: 'personal data',
-      count: `${outcomes.reduce((sum, { asked }) => sum + asked, 0)} requests: ${service.paths.length} paths, ${methods.length} methods, ${outcomes.length} kinds of token`,
-      result: `${valuesIn(outcomes.flatMap((each) => each.seen))} of the ${held} values that are held of a person in any answer or its headers`,
-      weakened: `takes browser tokens for server tokens: told ${valuesIn(seen)} of ${held}, by ${places.size} operations`,
+      count: `${outcomes.reduce((sum, { requestCount }) => sum + requestCount, 0)} requests: ${service.paths.length} paths, ${methods.length} methods, ${outcomes.length} kinds of token`,
+      result: `${valuesIn(outcomes.flatMap((each) => each.revealed))} of the ${valueCount} values stored about a person in any response or its headers`,
+      weakened: `treats browser tokens as server tokens: ${valuesIn(revealed)} of ${valueCount} revealed, by ${places.size} operations`,
     });
   });
 });

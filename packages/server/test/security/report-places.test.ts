@@ -1,4 +1,4 @@
-/** An account that asks for one slow report after another does not hold up the reports of others. */
+/** An account that keeps requesting slow reports does not delay the reports of other accounts. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -26,22 +26,25 @@ const slowFunnel = new URLSearchParams({
   step: JSON.stringify(Array.from({ length: 8 }, () => did)),
 });
 
-/** For each round, how many slow reports of one account were answered before the smallest one of another that was asked after them. */
+/**
+ * Returns for each round how many slow reports of one account finished before a small report of another, requested
+ * later.
+ */
 const measure = async (name: string, count: number, main?: string) => {
   const path = join(folder, `${name}.db`);
   const [hostile, other] = [await makeAccountIn(`sqlite:${path}`), await makeAccountIn(`sqlite:${path}`, 1)];
   const env = { REPORTS_SECONDS: '240', REPORTS_DIR: join(folder, `${name}.reports`) };
   const served = await startServed(path, await freePort(), { main, env });
-  const ask = async (url: string, token: string, init: RequestInit = {}) => {
+  const fetchText = async (url: string, token: string, init: RequestInit = {}) => {
     const response = await fetch(served.url + url, { ...init, headers: { Authorization: `Bearer ${token}` } });
     const text = await response.text();
     expect(response.status, text).toBe(200);
     return text;
   };
   const log = (token: string, event: readonly object[]) =>
-    ask('/event/logEvents', token, { method: 'POST', body: JSON.stringify({ event }) });
-  const small = () => ask('/report/reportLive', other);
-  const slow = () => ask(`/report/reportFunnel?${slowFunnel}`, hostile);
+    fetchText('/event/logEvents', token, { method: 'POST', body: JSON.stringify({ event }) });
+  const small = () => fetchText('/report/reportLive', other);
+  const slow = () => fetchText(`/report/reportFunnel?${slowFunnel}`, hostile);
 
   for (let first = 0; first < events; first += 1_000) {
     const event = Array.from({ length: 1_000 }, (_, nth) => ({
@@ -54,38 +57,38 @@ const measure = async (name: string, count: number, main?: string) => {
   await log(other, [{ userUUID: 'visitor-of-the-other-account', eventID: 1 }]);
   await Promise.all([small(), slow()]);
 
-  const answeredBefore: number[] = [];
+  const finishedBefore: number[] = [];
   const milliseconds: number[] = [];
   for (let round = 0; round < count; round += 1) {
     let answered = 0;
-    const asked = Array.from({ length: slowReports }, () => slow().finally(() => (answered += 1)));
-    // From the first answer on, slow reports run in every place that they may have.
-    await Promise.race(asked);
+    const slowRequests = Array.from({ length: slowReports }, () => slow().finally(() => (answered += 1)));
+    // From the first response on, slow reports occupy every slot that they may use.
+    await Promise.race(slowRequests);
     const [before, began] = [answered, performance.now()];
     await small();
     milliseconds.push(performance.now() - began);
-    answeredBefore.push(answered - before);
-    await Promise.all(asked);
+    finishedBefore.push(answered - before);
+    await Promise.all(slowRequests);
   }
   await stopServed(served);
-  return { answeredBefore, milliseconds: Math.round(quantile(milliseconds, 0.5)) };
+  return { finishedBefore, milliseconds: Math.round(quantile(milliseconds, 0.5)) };
 };
 
-test('answers a small report while another account asks for slow ones', async (context) => {
+test('serves a small report while another account requests slow ones', async (context) => {
   const ours = await measure('ours', rounds);
   const weakened = await measure(
     'weakened',
     rounds,
     changeServer(folder, 'without-reserved-place', withoutReservedPlace),
   );
-  // Two slow ones run; one of these may end first.
-  expect(Math.min(...ours.answeredBefore)).toBeLessThanOrEqual(1);
-  // It starts after the second one that ends, because the accounts take turns.
-  expect(Math.min(...weakened.answeredBefore)).toBeGreaterThanOrEqual(2);
+  // Two slow reports run, one of which may finish first.
+  expect(Math.min(...ours.finishedBefore)).toBeLessThanOrEqual(1);
+  // The small report starts after the second one finishes, because accounts take turns.
+  expect(Math.min(...weakened.finishedBefore)).toBeGreaterThanOrEqual(2);
   report(context, {
-    fault: 'reports of one account in every place',
+    fault: 'reports of one account in every slot',
     count: `${rounds} × a small report while another account has ${slowReports} slow ones`,
-    result: `at most ${Math.max(...ours.answeredBefore)} slow ones answered before it; ${ours.milliseconds} ms (median)`,
-    weakened: `an account may take the last place: at least ${Math.min(...weakened.answeredBefore)} answered before it; ${weakened.milliseconds} ms (median)`,
+    result: `at most ${Math.max(...ours.finishedBefore)} slow ones finished before it; ${ours.milliseconds} ms (median)`,
+    weakened: `an account may take the last slot: at least ${Math.min(...weakened.finishedBefore)} finished before it; ${weakened.milliseconds} ms (median)`,
   });
 });

@@ -11,10 +11,10 @@ import { report } from '../tools/report.ts';
 import { makeAccount, type Served, startServed, stopServed, withoutLimits } from '../tools/served.ts';
 import { changeServer } from '../tools/weakened.ts';
 import { rememberingTokens } from '../weaknesses/store.ts';
-import { createBooks, differences } from './tools/books.ts';
+import { createResponseCounter, findDifferences } from './tools/books.ts';
 
 const tokens = times({ quick: 2, full: 20 });
-/** No quick test fails on a clock. */
+/** Wide in quick runs, which must not fail on timing. */
 const maxMilliseconds = times({ quick: 20_000, full: 1_000 });
 
 let folder: string;
@@ -31,8 +31,8 @@ interface Call {
   readonly status: number;
 }
 
-/** What a server token may do, and what a browser token may. */
-const callsOf = (kind: string) =>
+/** The operations that each kind of token is used for. */
+const operationsOf = (kind: string) =>
   kind === 'server'
     ? (['logEvent', 'getEvent', 'getAccount', 'searchContact'] as const)
     : (['logEvent', 'logEvents'] as const);
@@ -42,18 +42,23 @@ const fieldsOf = (operation: string) => ({
   ...(operation === 'logEvents' && { event: [{ eventID: 2 }] }),
 });
 
-/** Uses a token for everything that it is good for, without a pause, until stopped. */
-const useOn = (books: ReturnType<typeof createBooks>, url: string, tokenUUID: string, kind: string) => {
+/** Uses a token for all its operations, without a pause, until stopped. */
+const useContinuously = (
+  counter: ReturnType<typeof createResponseCounter>,
+  url: string,
+  tokenUUID: string,
+  kind: string,
+) => {
   const calls: Call[] = [];
   let stopped = false;
-  const client = async (operation: ReturnType<typeof callsOf>[number]) => {
+  const client = async (operation: ReturnType<typeof operationsOf>[number]) => {
     while (!stopped) {
       const began = performance.now();
-      const { status } = await books.ask(url, operation, { tokenUUID, ...fieldsOf(operation) });
+      const { status } = await counter.call(url, operation, { tokenUUID, ...fieldsOf(operation) });
       calls.push({ began, ended: performance.now(), status });
     }
   };
-  const done = Promise.all(callsOf(kind).map(client));
+  const done = Promise.all(operationsOf(kind).map(client));
   return async () => {
     stopped = true;
     await done;
@@ -70,7 +75,7 @@ const follow = async (url: string, token: string): Promise<{ readonly ended: Pro
 
 type Revoke = (served: Served, token: { accountUUID: string; tokenID: string }) => Promise<unknown>;
 
-/** By a process of its own, next to the server; answers when that has committed at the latest. */
+/** Revokes a token in another process, next to the server. Resolves after that process has committed. */
 const byCommand =
   (path: string): Revoke =>
   (_, { accountUUID, tokenID }) =>
@@ -83,7 +88,7 @@ const byRequest =
     expect((await fetch(`${url}/account/revokeToken`, { method: 'POST', body })).status).toBe(200);
   };
 
-/** When a token was revoked, as the database has it. */
+/** Whether the database has the token as revoked. */
 const isRevoked = (path: string, tokenID: string): boolean => {
   const db = new Database(path, { readonly: true });
   try {
@@ -94,26 +99,26 @@ const isRevoked = (path: string, tokenID: string): boolean => {
 };
 
 /**
- * Revokes tokens that are in use, by the command and by requests in turn. Answers how many milliseconds after it had been
- * revoked a request began, at the latest, that was still answered 200; and the streams that went on.
+ * Revokes tokens in use, alternately by the command and by requests. Returns how many milliseconds after each
+ * revocation the last successful request began, and when the streams ended.
  */
 const revokeAll = async (name: string, count: number, main?: string) => {
   const path = join(folder, `${name}.db`);
   const server = await makeAccount(path);
   const served = await startServed(path, await freePort(), { main, env });
-  const books = createBooks();
-  const { body } = await books.ask(served.url, 'getAccount', { tokenUUID: server });
+  const counter = createResponseCounter();
+  const { body } = await counter.call(served.url, 'getAccount', { tokenUUID: server });
   const { accountUUID } = body.account;
   const ways = [byCommand(path), byRequest(server)];
-  const late: number[] = [];
+  const lateMilliseconds: number[] = [];
   const streams: number[] = [];
   let statuses = new Set<number>();
   let requests = 0;
   for (let nth = 0; nth < count; nth += 1) {
     const tokenKind = nth % 4 < 2 ? 'server' : 'browser';
-    const made = await books.ask(served.url, 'createToken', { tokenUUID: server, tokenKind });
-    const { tokenID, tokenUUID } = made.body;
-    const stop = useOn(books, served.url, tokenUUID, tokenKind);
+    const created = await counter.call(served.url, 'createToken', { tokenUUID: server, tokenKind });
+    const { tokenID, tokenUUID } = created.body;
+    const stop = useContinuously(counter, served.url, tokenUUID, tokenKind);
     const stream = tokenKind === 'server' ? await follow(served.url, tokenUUID) : undefined;
     await wait(200);
     await (ways[nth % 2] as Revoke)(served, { accountUUID, tokenID });
@@ -121,34 +126,40 @@ const revokeAll = async (name: string, count: number, main?: string) => {
     const revoked = performance.now();
     await wait(times({ quick: 300, full: 2_000 }));
     const calls = await stop();
-    const good = calls.filter(({ status }) => status === 200);
-    expect(good.length).toBeGreaterThan(0);
-    late.push(Math.max(0, ...good.map(({ began }) => began - revoked)));
+    const successes = calls.filter(({ status }) => status === 200);
+    expect(successes.length).toBeGreaterThan(0);
+    lateMilliseconds.push(Math.max(0, ...successes.map(({ began }) => began - revoked)));
     statuses = new Set([...statuses, ...calls.map(({ status }) => status)]);
     requests += calls.length;
     const ended = await Promise.race([stream?.ended, wait(maxMilliseconds).then(() => Number.POSITIVE_INFINITY)]);
     if (ended !== undefined) streams.push(Math.max(0, ended - revoked));
   }
   await stopServed(served);
-  return { late, streams, statuses: [...statuses].sort(), requests, differences: differences(books, path) };
+  return {
+    lateMilliseconds,
+    streams,
+    statuses: [...statuses].sort(),
+    requests,
+    differences: findDifferences(counter, path),
+  };
 };
 
-test('a revoked token stops working, in the server and beside it, and so do the streams that were opened with it', async (context) => {
-  const found = await revokeAll('ours', tokens);
-  expect(found).toMatchObject({ statuses: [200, 401], differences: [] });
-  expect(Math.max(...found.late)).toBe(0);
-  expect(Math.max(...found.streams)).toBeLessThan(maxMilliseconds);
+test('stops accepting a revoked token immediately, and soon ends streams opened with it', async (context) => {
+  const result = await revokeAll('ours', tokens);
+  expect(result).toMatchObject({ statuses: [200, 401], differences: [] });
+  expect(Math.max(...result.lateMilliseconds)).toBe(0);
+  expect(Math.max(...result.streams)).toBeLessThan(maxMilliseconds);
 
   const weakened = await revokeAll('weakened', 1, changeServer(folder, 'remembering', rememberingTokens)).catch(
     (error: Error) => error,
   );
   expect(weakened).not.toBeInstanceOf(Error);
-  const { late } = weakened as Exclude<typeof weakened, Error>;
-  expect(Math.max(...late)).toBeGreaterThan(0);
+  const { lateMilliseconds } = weakened as Exclude<typeof weakened, Error>;
+  expect(Math.max(...lateMilliseconds)).toBeGreaterThan(0);
   report(context, {
     fault: 'revoked token',
-    count: `${tokens} tokens in use without a pause (${found.requests} requests), revoked by the command and by requests in turn`,
-    result: `no request that began after it was answered 200; its streams ended after ${Math.round(quantile(found.streams, 0.5))} ms, at most ${Math.round(Math.max(...found.streams))} ms`,
-    weakened: `remembers what a token may do: still 200 after ${Math.round(Math.max(...late))} ms`,
+    count: `${tokens} tokens in constant use (${result.requests} requests), revoked alternately by the command and by requests`,
+    result: `no later request got a 200; streams ended after ${Math.round(quantile(result.streams, 0.5))} ms, at most ${Math.round(Math.max(...result.streams))} ms`,
+    weakened: `caches the rights of a token: still 200 after ${Math.round(Math.max(...lateMilliseconds))} ms`,
   });
 });

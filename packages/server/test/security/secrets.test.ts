@@ -1,6 +1,6 @@
 /**
- * Tokens and e-mail addresses stay where they belong: a server at its chattiest is asked everything, rightly and
- * wrongly, and hurt; then all that it wrote is searched, byte by byte: its output, its answers to errors, its files.
+ * Tokens and e-mail addresses do not leak. Sends every operation, invalid requests and broken bytes to a server with
+ * full logging, then searches its output, its error responses and its files for secrets.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
@@ -23,7 +23,7 @@ import { operationPaths } from './tools/service.ts';
 const bin = fileURLToPath(new URL('../../bin/firsthand.js', import.meta.url));
 const root = fileURLToPath(new URL('../../../..', import.meta.url));
 const operator = 'operator_of-the-search-for-secrets-01234';
-/** Stands in every address that is sent. */
+/** Part of every address that is sent. */
 const mailbox = 'ada.lovelace.the.first';
 const address = `${mailbox}@example.com`;
 
@@ -33,7 +33,7 @@ interface Run {
   readonly tokens: Readonly<Record<'browser' | 'viewer' | 'server' | 'second', string>>;
   /** Standard output and standard error. */
   readonly written: string;
-  /** The bodies and headers of all answers that are errors. */
+  /** The headers and bodies of all error responses. */
   readonly errors: readonly string[];
   readonly health: readonly string[];
   /** The bytes of each file, by name. */
@@ -43,8 +43,8 @@ interface Run {
 const firsthand = (args: readonly string[], env: Record<string, string>) =>
   spawnSync(process.execPath, [bin, ...args], { env: { PATH: process.env.PATH, ...env } });
 
-/** Ways to send a server requests over connections; each answer that is an error is kept. */
-const waysOver = (url: string, errors: string[]) => {
+/** Functions that send requests to the server, and record error responses in `errors`. */
+const createSenders = (url: string, errors: string[]) => {
   const send: Scene['send'] = async (path, init): Promise<Answer> => {
     const response = await fetch(url + path, init);
     const text = await response.text();
@@ -61,12 +61,16 @@ const waysOver = (url: string, errors: string[]) => {
 
 const multipart = 'multipart/form-data; boundary=b';
 
-/** Requests that are wrong in as many ways as there are, and full of secrets. */
-const misuse = async ({ send, post, get }: ReturnType<typeof waysOver>, token: string, secret: string) => {
-  const full: Fields = {
+/** Sends requests that are invalid in many ways, and full of secrets. */
+const sendInvalidRequests = async (
+  { send, post, get }: ReturnType<typeof createSenders>,
+  token: string,
+  secret: string,
+) => {
+  const invalidFields: Fields = {
     tokenUUID: token,
     userUUID: 'a-browser-of-the-search',
-    // So that it is refused, and kept to be sent again, without what is secret: an event that is taken keeps all of it.
+    // Invalid, because accepted events are stored unchanged; the list of refused requests must not contain secrets.
     eventID: 'none',
     contactEmailaddress: address,
     contactProfileID: address,
@@ -81,15 +85,15 @@ const misuse = async ({ send, post, get }: ReturnType<typeof waysOver>, token: s
     [secret]: secret,
   };
   const headers = { Authorization: `Bearer ${token}` };
-  const elsewhere = {
+  const otherHeaders = {
     Referer: `https://shop.example/?${secret}&${address}`,
     Cookie: `token=${secret}; mail=${address}`,
   };
   for (const { path, operation } of operationPaths) {
     if (operation.stream) continue;
-    if (operation.methods.includes('GET')) await get(path, full, elsewhere);
-    await post(path, full, elsewhere);
-    const { tokenUUID: _, ...bare } = full;
+    if (operation.methods.includes('GET')) await get(path, invalidFields, otherHeaders);
+    await post(path, invalidFields, otherHeaders);
+    const { tokenUUID: _, ...bare } = invalidFields;
     await post(path, bare, { ...headers, Origin: `https://${mailbox}.example` });
     for (const body of [
       `{"tokenUUID":"${secret}","contactEmailaddress":"${address}"`,
@@ -106,12 +110,12 @@ const misuse = async ({ send, post, get }: ReturnType<typeof waysOver>, token: s
     }
   }
   for (const path of [`/${address}`, `/${secret}`, `/event/logEvent/${secret}?${address}`, `/%ff${address}`]) {
-    await send(path, { headers: elsewhere });
+    await send(path, { headers: otherHeaders });
   }
 };
 
-/** Bytes that are no request, or half of one. */
-const hurt = async (url: string, secret: string) => {
+/** Sends bytes that are no request, or an incomplete one. */
+const sendBrokenBytes = async (url: string, secret: string) => {
   const { port } = new URL(url);
   for (const bytes of [
     `${secret} ${address}\r\n\r\n`,
@@ -142,7 +146,7 @@ const filesBelow = (folder: string) =>
       .map((entry) => [entry.name, readFileSync(join(entry.parentPath, entry.name))] as const),
   );
 
-/** The run, on our own server or with another `firsthand` command. */
+/** Runs everything on our own server, or with another `firsthand` command. */
 const runAll = async (main?: string): Promise<Run> => {
   const { path, env } = temporaryDatabase();
   const errors: string[] = [];
@@ -154,16 +158,16 @@ const runAll = async (main?: string): Promise<Run> => {
     await server.ended;
   });
   const [, url = ''] = await server.says(/"address":"([^"]+)"/);
-  const ways = waysOver(url, errors);
+  const ways = createSenders(url, errors);
   const client = createClient({ url, token: operator });
-  const made = await client.createAccount({ accountName: 'Shop' });
+  const shop = await client.createAccount({ accountName: 'Shop' });
   const strict = await client.createAccount({ accountName: 'Strict', strict: true });
-  const { browserTokenUUID: browser, serverTokenUUID, accountUUID } = made;
+  const { browserTokenUUID: browser, serverTokenUUID, accountUUID } = shop;
   const second = await ways.post('/account/createToken', { tokenUUID: serverTokenUUID, tokenKind: 'server' });
-  const viewing = await ways.post('/account/createToken', { tokenUUID: serverTokenUUID, tokenKind: 'viewer' });
-  const editing = await ways.post('/account/createToken', { tokenUUID: serverTokenUUID, tokenKind: 'editor' });
-  const viewer = viewing.body.tokenUUID as string;
-  const editor = editing.body.tokenUUID as string;
+  const viewerResponse = await ways.post('/account/createToken', { tokenUUID: serverTokenUUID, tokenKind: 'viewer' });
+  const editorResponse = await ways.post('/account/createToken', { tokenUUID: serverTokenUUID, tokenKind: 'editor' });
+  const viewer = viewerResponse.body.tokenUUID as string;
+  const editor = editorResponse.body.tokenUUID as string;
   const tokens = {
     browser,
     viewer,
@@ -174,26 +178,26 @@ const runAll = async (main?: string): Promise<Run> => {
   };
   const scene = { ...ways, tokens, accountUUID } as Scene;
 
-  // Each operation, with each kind of token and under each of its paths.
+  // Each operation, with each kind of token and on each of its paths.
   for (const { name, path: route, operation } of operationPaths) {
     if (operation.stream) continue;
     for (const kind of operation.tokens) {
       const fields = { ...(await smallestInput[name](scene, kind)), tokenUUID: tokens[kind] };
-      const named = 'contactEmailaddress' in fields ? { ...fields, contactEmailaddress: address } : fields;
+      const addressedFields = 'contactEmailaddress' in fields ? { ...fields, contactEmailaddress: address } : fields;
       const way = operation.methods.includes('POST') ? ways.post : ways.get;
-      expect([name, (await way(route, named)).status]).toEqual([name, 200]);
+      expect([name, (await way(route, addressedFields)).status]).toEqual([name, 200]);
     }
   }
-  await misuse(ways, serverTokenUUID, second.body.tokenUUID);
-  await misuse(ways, browser, serverTokenUUID);
-  await misuse(ways, strict.serverTokenUUID, operator);
-  await misuse(ways, strict.browserTokenUUID, strict.serverTokenUUID);
-  await misuse(ways, 'server_that-nobody-has-made-01', serverTokenUUID);
-  await hurt(url, serverTokenUUID);
+  await sendInvalidRequests(ways, serverTokenUUID, second.body.tokenUUID);
+  await sendInvalidRequests(ways, browser, serverTokenUUID);
+  await sendInvalidRequests(ways, strict.serverTokenUUID, operator);
+  await sendInvalidRequests(ways, strict.browserTokenUUID, strict.serverTokenUUID);
+  await sendInvalidRequests(ways, 'server_that-nobody-has-made-01', serverTokenUUID);
+  await sendBrokenBytes(url, serverTokenUUID);
   for (const route of ['/healthz', '/readyz', '/metrics', '/openapi.json'])
     health.push(JSON.stringify((await ways.send(route)).body));
 
-  // A fault of the store, which the log tells of.
+  // A fault of the store, which is logged.
   const db = new Database(path);
   db.exec('ALTER TABLE claim RENAME TO claim_elsewhere; ALTER TABLE account_day RENAME TO day_elsewhere');
   await ways.post('/createContact', {
@@ -207,17 +211,19 @@ const runAll = async (main?: string): Promise<Run> => {
 
   const backups = join(dirname(path), 'backups');
   mkdirSync(backups);
-  const said = firsthand(['backup', join(backups, 'copy.db')], env);
-  // While it runs, so that its write-ahead log is there.
-  const running = filesBelow(dirname(path));
-  const listed = firsthand(['account', 'list'], env);
-  const examined = firsthand(['doctor'], env);
+  const backupResult = firsthand(['backup', join(backups, 'copy.db')], env);
+  // Read while the server runs, so that its write-ahead log exists.
+  const runningFiles = filesBelow(dirname(path));
+  const accountsResult = firsthand(['account', 'list'], env);
+  const doctorResult = firsthand(['doctor'], env);
   await stop(server);
   const files = new Map([
-    ...running,
+    ...runningFiles,
     ...[...filesBelow(dirname(path))].map(([name, bytes]) => [`${name}, stopped`, bytes] as const),
   ]);
-  const commands = [said, listed, examined].map(({ stdout, stderr }) => `${stdout}${stderr}`).join('');
+  const commands = [backupResult, accountsResult, doctorResult]
+    .map(({ stdout, stderr }) => `${stdout}${stderr}`)
+    .join('');
   return {
     tokens: { browser, viewer, server: serverTokenUUID, second: second.body.tokenUUID },
     written: server.written() + commands,
@@ -227,7 +233,7 @@ const runAll = async (main?: string): Promise<Run> => {
   };
 };
 
-/** As they may stand in text: as they are, escaped for a URL, in base64. */
+/** Encodings of a secret: unchanged, escaped for a URL, base64 and hex. */
 const formsOf = (secret: string) => [
   secret,
   encodeURIComponent(secret),
@@ -237,14 +243,14 @@ const formsOf = (secret: string) => [
   Buffer.from(secret).toString('hex'),
 ];
 
-const foundIn = (bytes: Buffer | string, secrets: Readonly<Record<string, string>>) => {
+const findSecrets = (bytes: Buffer | string, secrets: Readonly<Record<string, string>>) => {
   const text = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes);
   return Object.entries(secrets).flatMap(([name, secret]) =>
     formsOf(secret).some((form) => text.includes(form)) ? [name] : [],
   );
 };
 
-/** Tokens without what says their kind, which is no secret. */
+/** The secrets, with tokens reduced to the part after their kind. */
 const secretsOf = ({ tokens: { browser, viewer, server, second } }: Run): Record<string, string> => {
   const bare = (token: string) => token.slice(token.indexOf('_') + 1);
   return {
@@ -257,23 +263,23 @@ const secretsOf = ({ tokens: { browser, viewer, server, second } }: Run): Record
   };
 };
 
-/** Where a run has told what it must not, in numbers. */
-const toldBy = (run: Run) => {
+/** Describes how many secrets a run has leaked, and where. */
+const describeLeaks = (run: Run) => {
   const all = secretsOf(run);
   const { browser: _, address: __, ...secretTokens } = all;
-  const errors = run.errors.filter((error) => foundIn(error, all).length > 0);
-  const files = [...run.files.values()].filter((bytes) => foundIn(bytes, secretTokens).length > 0);
-  return `${foundIn(run.written, all).length} in the output, ${errors.length} answers with one, ${files.length} files with a secret token`;
+  const errors = run.errors.filter((error) => findSecrets(error, all).length > 0);
+  const files = [...run.files.values()].filter((bytes) => findSecrets(bytes, secretTokens).length > 0);
+  return `${findSecrets(run.written, all).length} in the output, ${errors.length} responses with one, ${files.length} files with a secret token`;
 };
 
-/** Ours, once it has been made. */
+/** The run of our own server, once it is complete. */
 let ours: Run | undefined;
 
-describe('after a run that does everything, rightly and wrongly', () => {
+describe('a server that received valid and invalid requests of every kind', () => {
   let run: Run;
   let secretTokens: Record<string, string>;
   let all: Record<string, string>;
-  it('has been asked, and has failed', async () => {
+  it('has logged, and responded with errors of every kind', async () => {
     run = await runAll();
     ours = run;
     all = secretsOf(run);
@@ -286,48 +292,50 @@ describe('after a run that does everything, rightly and wrongly', () => {
     expect(run.written).toMatch(/"level":"error"/);
   });
 
-  it('its output holds no token and no address', () => {
-    expect(foundIn(run.written, all)).toEqual([]);
+  it('writes no token and no address to its output', () => {
+    expect(findSecrets(run.written, all)).toEqual([]);
   });
 
-  it('no answer to an error holds one, nor what is told to whoever runs it', () => {
-    const wrong = run.errors.filter((error) => foundIn(error, all).length > 0);
+  it('reveals none in error responses, health checks and metrics', () => {
+    const wrong = run.errors.filter((error) => findSecrets(error, all).length > 0);
     expect([...new Set(wrong.map((each) => each.replace(/\[\[.*\]\]/, '').slice(0, 300)))].slice(0, 5)).toEqual([]);
-    for (const text of run.health) expect(foundIn(text, all)).toEqual([]);
+    for (const text of run.health) expect(findSecrets(text, all)).toEqual([]);
   });
 
-  it('its files hold no secret token, and the browser’s where they should', () => {
+  it('stores the browser token and the address in its files, but no secret token', () => {
     expect([...run.files.keys()]).toEqual(expect.arrayContaining(['firsthand.db', 'firsthand.db-wal', 'copy.db']));
-    for (const [name, bytes] of run.files) expect([name, foundIn(bytes, secretTokens)]).toEqual([name, []]);
-    expect(foundIn(run.files.get('copy.db') as Buffer, all)).toEqual(['browser', 'address']);
+    for (const [name, bytes] of run.files) expect([name, findSecrets(bytes, secretTokens)]).toEqual([name, []]);
+    expect(findSecrets(run.files.get('copy.db') as Buffer, all)).toEqual(['browser', 'address']);
   });
 });
 
-/** The same takes as long again, for a server that is known to fail. */
+/** Only in full runs, because it takes as long again. */
 if (isFull) {
-  it('a server that tells is found out', async (context) => {
+  it('detects a server that leaks secrets', async (context) => {
     const run = await runAll(changeServer(temporaryFolder(), 'telling', revealingSecrets));
     const secrets = secretsOf(run);
-    expect(foundIn(run.written, secrets)).toEqual(expect.arrayContaining(['address', 'browser']));
-    expect(run.errors.some((error) => foundIn(error, secrets).includes('address'))).toBe(true);
+    expect(findSecrets(run.written, secrets)).toEqual(expect.arrayContaining(['address', 'browser']));
+    expect(run.errors.some((error) => findSecrets(error, secrets).includes('address'))).toBe(true);
     const { server, operator } = secrets;
-    const held = [...run.files.values()].flatMap((bytes) => foundIn(bytes, { server, operator } as typeof secrets));
-    expect(new Set(held)).toEqual(new Set(['server', 'operator']));
+    const fileSecrets = [...run.files.values()].flatMap((bytes) =>
+      findSecrets(bytes, { server, operator } as typeof secrets),
+    );
+    expect(new Set(fileSecrets)).toEqual(new Set(['server', 'operator']));
     if (ours === undefined) return;
     const bytes = [...ours.files.values()].reduce((sum, { length }) => sum + length, 0);
     report(context, {
       fault: 'secrets',
-      count: `${Object.keys(secrets).length} secrets sought in ${ours.written.length} characters of output, ${ours.errors.length} answers to errors, ${ours.files.size} files of ${Math.round(bytes / 1e6)} MB`,
-      result: toldBy(ours),
-      weakened: `logs URLs as they came, quotes them, keeps what is refused: ${toldBy(run)}`,
+      count: `searches for ${Object.keys(secrets).length} secrets in ${ours.written.length} characters of output, ${ours.errors.length} error responses, ${ours.files.size} files of ${Math.round(bytes / 1e6)} MB`,
+      result: describeLeaks(ours),
+      weakened: `logs raw URLs, quotes them, stores the secrets of refused requests: ${describeLeaks(run)}`,
     });
   });
 }
 
-it('a secret that is there is found', () => {
+it('finds an existing secret', () => {
   const secrets = { token: 'abcdefghijklmnop', address: mailbox };
-  expect(foundIn(`{"msg":"Bearer abcdefghijklmnop"}`, secrets)).toEqual(['token']);
-  expect(foundIn(Buffer.from('abcdefghijklmnop').toString('base64'), secrets)).toEqual(['token']);
-  expect(foundIn(Buffer.concat([Buffer.from([0, 255]), Buffer.from(address)]), secrets)).toEqual(['address']);
-  expect(foundIn('nothing', secrets)).toEqual([]);
+  expect(findSecrets(`{"msg":"Bearer abcdefghijklmnop"}`, secrets)).toEqual(['token']);
+  expect(findSecrets(Buffer.from('abcdefghijklmnop').toString('base64'), secrets)).toEqual(['token']);
+  expect(findSecrets(Buffer.concat([Buffer.from([0, 255]), Buffer.from(address)]), secrets)).toEqual(['address']);
+  expect(findSecrets('nothing', secrets)).toEqual([]);
 });

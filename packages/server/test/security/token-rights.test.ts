@@ -1,4 +1,4 @@
-/** What a viewer token and an editor token may do, whatever they send: what this file lists, and nothing else. */
+/** A viewer token and an editor token may do what this file lists, and nothing else. */
 import { operationNames } from '@firsthand/contract/operations';
 import { expect, test } from 'vitest';
 import { makeContact, smallestInput } from '../fixtures/requests.ts';
@@ -12,7 +12,7 @@ const readable = [
   ...['listSegments', 'listViews'],
 ];
 
-/** What an editor may do besides. getContact by a handle, createContact and updateAccount have rules of their own below. */
+/** Further operations of an editor. updateAccount is tested in detail below. */
 const editable = [
   ...['createContact', 'createContacts', 'updateContact', 'exportContact', 'linkUser', 'unlinkUser', 'voidLink'],
   ...['acceptClaim', 'voidClaim', 'mergeContact', 'unmergeContact', 'createSegment', 'deleteSegment', 'updateAccount'],
@@ -20,8 +20,8 @@ const editable = [
   ...['createView', 'deleteView', 'createShareLink', 'listShareLinks', 'revokeShareLink'],
 ];
 
-/** All that an account holds, as its server token sees it. */
-const stateOf = async ({ get, tokens, store }: Scene) => {
+/** The data of an account, as its server token reads it. */
+const readState = async ({ get, tokens, store }: Scene) => {
   const read = async (path: string) => (await get(path, { tokenUUID: tokens.server, limit: 1_000 })).body;
   const account = (await get('/account/getAccount', { tokenUUID: tokens.server })).body;
   const { contact } = await read('/contact/searchContact');
@@ -35,18 +35,21 @@ const stateOf = async ({ get, tokens, store }: Scene) => {
   const { body: views } = await get('/report/listViews', { tokenUUID: tokens.server });
   const { body: links } = await get('/report/listShareLinks', { tokenUUID: tokens.server });
   const state = [account, contacts, await read('/event/getEvent'), refused, segments, views, links];
-  // The use of a token is written within half a minute, maybe between two states.
+  // lastUsedTime is written within half a minute, maybe between two calls.
   return JSON.stringify(state, (key, value) => (key === 'lastUsedTime' ? undefined : value));
 };
 
-/** Calls everything with a token; returns which operations were answered 200, and which changed something. */
+/**
+ * Calls every operation with a token. Returns the operations that responded 200, those that changed something, and the
+ * refusals.
+ */
 const callAll = async (scene: Scene, token: string) => {
   const answered = new Set<string>();
   const changed = new Set<string>();
   const refusals = new Set<string>();
   for (const { name, operation, path } of operationPaths) {
     const fields = await smallestInput[name](scene, 'server');
-    const before = await stateOf(scene);
+    const before = await readState(scene);
     for (const method of operation.methods) {
       const query = new URLSearchParams(asText({ tokenUUID: token, ...fields }));
       const response =
@@ -57,12 +60,12 @@ const callAll = async (scene: Scene, token: string) => {
       if (response.status === 200) answered.add(name);
       else refusals.add(`${response.status} ${JSON.parse(text).error.code}`);
     }
-    if ((await stateOf(scene)) !== before) changed.add(name);
+    if ((await readState(scene)) !== before) changed.add(name);
   }
   return { answered: [...answered].sort(), changed: [...changed].sort(), refusals: [...refusals] };
 };
 
-test('a viewer token changes nothing and reads only what it may, over all operations', async (context) => {
+test('lets a viewer token change nothing and read only what it may, over all operations', async (context) => {
   const scene = await openScene();
   try {
     await makeContact(scene, 'browser');
@@ -73,21 +76,21 @@ test('a viewer token changes nothing and reads only what it may, over all operat
     expect(body.account).not.toHaveProperty('token');
     expect(JSON.stringify(body)).not.toContain(scene.tokens.browser);
 
-    // The same calls with a token that may write do change something.
+    // Control: the same calls with a server token change something.
     const server = await callAll(scene, scene.tokens.server);
     expect(server.changed).toEqual(expect.arrayContaining(['createToken', 'eraseContact', 'logEvent', 'mergeContact']));
     report(context, {
       fault: 'viewer token',
-      count: `${operationNames.length} operations, each under all its paths`,
-      result: `${viewer.answered.length} reads answered, nothing changed, no token shown`,
-      weakened: `a server token in its place: ${server.changed.length} operations changed something`,
+      count: `${operationNames.length} operations, each on all its paths`,
+      result: `${viewer.answered.length} reads allowed, nothing changed, no token shown`,
+      weakened: `a server token instead: ${server.changed.length} operations changed something`,
     });
   } finally {
     await scene.close();
   }
 });
 
-test('an editor token changes contacts, catalogues and segments, over all operations', async () => {
+test('lets an editor token change only contacts, catalogues, segments, views and share links, over all operations', async () => {
   const scene = await openScene();
   try {
     const editor = await callAll(scene, scene.tokens.editor);
@@ -118,7 +121,7 @@ test('an editor token changes contacts, catalogues and segments, over all operat
   }
 });
 
-test('a viewer token that comes with a web page’s Origin is refused everywhere', async () => {
+test('refuses a viewer token with a web page’s Origin everywhere', async () => {
   const scene = await openScene();
   try {
     for (const { path, operation } of operationPaths) {

@@ -9,17 +9,17 @@ import { serve } from '../../src/serving/serve.ts';
 import { firsthand, firsthandJSON, startServer, temporaryDatabase, temporaryFolder } from '../fixtures/command.ts';
 import { serveHere } from '../fixtures/serving.ts';
 
-it('a server with BACKUP_DIR makes a backup, which firsthand restore takes, and doctor looks after it', async () => {
+it('makes a backup with BACKUP_DIR, which firsthand restore accepts and doctor checks', async () => {
   const { env } = temporaryDatabase();
   const folder = join(temporaryFolder(), 'backups');
   const { accountUUID, serverTokenUUID: token } = await firsthandJSON(['account', 'create', '--name', 'Shop'], env);
   const server = await startServer({ ...env, BACKUP_DIR: folder });
   const [, file = ''] = await server.says(/"file":"([^"]+)"[^\n]*a backup was made and verified/);
   expect(statSync(file).mode & 0o777).toBe(0o600);
-  const told = await createClient({ url: server.url, token }).getService({});
-  expect(told).toMatchObject({ backupSeconds: 86_400, backupTime: expect.any(String), retentionDays: 0 });
-  const examined = await firsthandJSON(['doctor'], { ...env, BACKUP_DIR: folder, BACKUP_EVERY: '1h' });
-  expect(examined.finding).toContainEqual(expect.objectContaining({ name: 'scheduled backups', ok: true }));
+  const service = await createClient({ url: server.url, token }).getService({});
+  expect(service).toMatchObject({ backupSeconds: 86_400, backupTime: expect.any(String), retentionDays: 0 });
+  const doctor = await firsthandJSON(['doctor'], { ...env, BACKUP_DIR: folder, BACKUP_EVERY: '1h' });
+  expect(doctor.finding).toContainEqual(expect.objectContaining({ name: 'scheduled backups', ok: true }));
   server.child.kill('SIGTERM');
   expect((await server.ended).code).toBe(0);
 
@@ -29,18 +29,15 @@ it('a server with BACKUP_DIR makes a backup, which firsthand restore takes, and 
   expect(accounts).toEqual([expect.objectContaining({ accountUUID })]);
 });
 
-it.each(['BACKUP_DIR', 'REPORTS_DIR'])(
-  'a server does not start with a %s that it cannot write to',
-  async (variable) => {
-    const folder = join(temporaryFolder(), 'a-file');
-    writeFileSync(folder, '');
-    await expect(serveHere({ ...temporaryDatabase().env, [variable]: folder })).rejects.toThrow(
-      `${variable} is ${folder}, where the server can't write: `,
-    );
-  },
-);
+it.each(['BACKUP_DIR', 'REPORTS_DIR'])('refuses to start with a %s that it cannot write to', async (variable) => {
+  const folder = join(temporaryFolder(), 'a-file');
+  writeFileSync(folder, '');
+  await expect(serveHere({ ...temporaryDatabase().env, [variable]: folder })).rejects.toThrow(
+    `${variable} is ${folder}, where the server can't write: `,
+  );
+});
 
-it('a server warns that it has created a database, and no later start does', async () => {
+it('warns that it has created a database, and not at later starts', async () => {
   const { env } = temporaryDatabase();
   const start = async () => {
     const lines: string[] = [];
@@ -54,30 +51,30 @@ it('a server warns that it has created a database, and no later start does', asy
   expect(await start()).toEqual([]);
 });
 
-it('a backup that is stopped leaves nothing', async () => {
+it('leaves nothing of an aborted backup', async () => {
   const { env } = temporaryDatabase();
   const folder = temporaryFolder();
   const stopping = new AbortController();
   const removeDrafts = vi.fn();
   const plan = { databaseURL: env.DATABASE_URL, folder, everyMs: 1, keep: 1 };
-  const making = backUpInProcess(plan, { list: () => [], removeDrafts }, stopping.signal);
+  const backup = backUpInProcess(plan, { list: () => [], removeDrafts }, stopping.signal);
   stopping.abort();
-  await expect(making).rejects.toThrow(/killed/);
+  await expect(backup).rejects.toThrow(/killed/);
   expect(removeDrafts).toHaveBeenCalledOnce();
   expect(readdirSync(folder)).toEqual([]);
 });
 
-it('firsthand backup without a file needs BACKUP_DIR, and takes --backup-keep', async () => {
+it('requires BACKUP_DIR for a backup without a file, and accepts --backup-keep', async () => {
   const { env } = temporaryDatabase();
   await firsthandJSON(['account', 'create', '--name', 'Shop'], env);
   expect(await firsthand(['backup'], env)).toMatchObject({
     code: 2,
-    stderr: 'firsthand: give the file to copy to, or set BACKUP_DIR\n',
+    stderr: 'firsthand: name a file for the backup, or set BACKUP_DIR\n',
   });
   const folder = temporaryFolder();
   const first = await firsthandJSON(['backup', '--backup-dir', folder, '--backup-keep', '1'], env);
   expect(first).toEqual({ file: expect.any(String), bytes: expect.any(Number), removed: 0 });
   const second = await firsthand(['backup', '--backup-dir', folder, '--backup-keep', '1'], env);
-  expect(second.stdout).toMatch(/ is a whole copy of the database: \d+ bytes, verified; older ones removed: 1\n$/);
+  expect(second.stdout).toMatch(/^Backed up the database to \S+: \d+ bytes, verified; older backups removed: 1\n$/);
   expect(existsSync(first.file)).toBe(false);
 });

@@ -10,15 +10,15 @@ const { quotas, loading } = vi.hoisted(() => ({ quotas: [] as { stopped: boolean
 vi.mock('../../src/http/access/quota.ts', async (original) => {
   const { startQuota } = await original<typeof import('../../src/http/access/quota.ts')>();
   return {
-    startQuota: (...given: Parameters<typeof startQuota>) => {
-      const quota = startQuota(...given);
-      const seen = { stopped: false };
-      quotas.push(seen);
+    startQuota: (...args: Parameters<typeof startQuota>) => {
+      const quota = startQuota(...args);
+      const state = { stopped: false };
+      quotas.push(state);
       return {
         ...quota,
         stop: async () => {
           await quota.stop();
-          seen.stopped = true;
+          state.stopped = true;
         },
       };
     },
@@ -43,16 +43,16 @@ beforeEach(() => {
 const log = pino({ level: 'silent' });
 
 /** An address for documentation (RFC 5737), which no machine has. */
-const noAddress = '203.0.113.1';
+const unusedAddress = '203.0.113.1';
 
 it('stops measuring the accounts when it cannot listen', async () => {
   const { env } = temporaryDatabase();
-  const config = readConfig({ ...env, PORT: '0', HOST: noAddress, ACCOUNT_BYTES: '1000000000' });
+  const config = readConfig({ ...env, PORT: '0', HOST: unusedAddress, ACCOUNT_BYTES: '1000000000' });
   await expect(serve(config, { log })).rejects.toThrow(/^cannot listen/);
   expect(quotas).toEqual([{ stopped: true }]);
 });
 
-it('throws only the reason why the store cannot be opened when the application cannot be loaded either', async () => {
+it('throws only the store’s error if the application cannot be loaded either', async () => {
   const unhandled: unknown[] = [];
   const note = (error: unknown) => void unhandled.push(error);
   process.on('unhandledRejection', note);

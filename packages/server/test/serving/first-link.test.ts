@@ -6,7 +6,7 @@ import { fromConsole } from '../front-door/console/requests.ts';
 
 const consoleOrigin = 'https://events.shop.example';
 
-it('an empty database gets an account, and a link that signs in to it once', async () => {
+it('creates an account in an empty database, and a link that signs in to it once', async () => {
   const { env } = temporaryDatabase();
   const settings = { ...env, CONSOLE_ORIGIN: consoleOrigin, BASE_PATH: '/s/' };
   const { url, consoleURL = '', close } = await serveHere(settings, { firstLink: true });
@@ -26,7 +26,7 @@ it('an empty database gets an account, and a link that signs in to it once', asy
   expect((await serveHere(settings, { firstLink: true })).consoleURL).toBeUndefined();
 });
 
-it('a database with an account gets neither', async () => {
+it('creates neither in a database with an account', async () => {
   const { env } = temporaryDatabase();
   const first = await serveHere(env);
   await createClient({ url: first.url, token: operatorToken }).createAccount({ accountName: 'Shop' });
@@ -34,7 +34,7 @@ it('a database with an account gets neither', async () => {
   expect((await serveHere(env, { firstLink: true })).consoleURL).toBeUndefined();
 });
 
-it('a server prints the link on a terminal, and nowhere else', async () => {
+it('prints the link on a terminal only', async () => {
   const piped = await startServer(temporaryDatabase().env);
   expect(piped.written()).not.toContain('#code=');
   const { env } = temporaryDatabase();

@@ -11,9 +11,9 @@ import { type AtEnd, temporaryDatabase } from '../fixtures/command.ts';
 import { createAccount, serveHere, userUUID } from '../fixtures/serving.ts';
 import { createSite } from '../fixtures/site.ts';
 
-/** One server for the tests that need no other: each has an account of its own, and the process of reports is started once. */
-const ends: (() => Promise<unknown>)[] = [];
-const atEnd: AtEnd = (end) => ends.unshift(async () => end());
+/** A server that most tests share, each with its own account: starting the report process takes time. */
+const cleanups: (() => Promise<unknown>)[] = [];
+const atEnd: AtEnd = (cleanup) => cleanups.unshift(async () => cleanup());
 let url: string;
 let path: string;
 beforeAll(async () => {
@@ -22,14 +22,14 @@ beforeAll(async () => {
   ({ url } = await serveHere(database.env, {}, atEnd));
 });
 afterAll(async () => {
-  for (const end of ends) await end();
+  for (const cleanup of cleanups) await cleanup();
 });
 const newAccount = async () => {
   const { serverTokenUUID: token } = await createAccount(url);
   return { client: createClient({ url, token }) };
 };
 
-const begin = async (env: Readonly<Record<string, string>>) => {
+const startWith = async (env: Readonly<Record<string, string>>) => {
   const serving = await serveHere(env);
   const { serverTokenUUID: token } = await createAccount(serving.url);
   return { ...serving, client: createClient({ url: serving.url, token }) };
@@ -38,7 +38,7 @@ type Filter = NonNullable<Parameters<Client['reportTotals']>[0]['filter']>;
 const people = async (client: Client) => (await client.reportTotals({ from: '2020-01-01' })).total.people;
 const temporaryFolders = () => readdirSync(tmpdir()).filter((name) => name.startsWith('firsthand-reports-'));
 
-it('counts each event and person that was answered before, and nobody who is erased', async () => {
+it('counts each event and person that was stored before, and no one who is erased', async () => {
   const { client } = await newAccount();
   expect(await people(client)).toBe(0);
   for (const nth of [1, 2, 3]) await client.logEvent({ userUUID: `${userUUID}-${nth}`, eventID: 1 });
@@ -53,7 +53,7 @@ it('counts each event and person that was answered before, and nobody who is era
   expect(statSync(path.replace(/\.db$/, '.reports')).mode & 0o777).toBe(0o700);
 });
 
-it('filters by what is known of contacts now', async () => {
+it('filters by the current values of contacts', async () => {
   const { client } = await newAccount();
   const contact = { contactProfileID: 'customer' };
   for (const nth of [1, 2, 3, 4]) await client.logEvent({ userUUID: `${userUUID}-${nth}`, eventID: nth });
@@ -65,35 +65,35 @@ it('filters by what is known of contacts now', async () => {
     userUUID: `${userUUID}-2`,
   });
   await client.logEvent({ contactUUID, eventID: 9 });
-  const counted = async (filter: Filter) => {
+  const countMatches = async (filter: Filter) => {
     const { events, people } = (await client.reportTotals({ from: '2020-01-01', filter })).total;
     return [events, people];
   };
   const isVip: Filter = { contact: { contactTagID: 'vip' } };
-  expect(await counted({ contact: {} })).toEqual([3, 2]);
-  expect(await counted({ not: { contact: {} } })).toEqual([2, 2]);
-  expect(await counted(isVip)).toEqual([2, 1]);
-  expect(await counted({ and: [isVip, { event: 9 }] })).toEqual([1, 1]);
-  expect(await counted({ contact: { contactTagID: 'vip', contactStatus: 'archived' } })).toEqual([0, 0]);
-  // As many conditions on people as a report takes, in the report with the most filters.
+  expect(await countMatches({ contact: {} })).toEqual([3, 2]);
+  expect(await countMatches({ not: { contact: {} } })).toEqual([2, 2]);
+  expect(await countMatches(isVip)).toEqual([2, 1]);
+  expect(await countMatches({ and: [isVip, { event: 9 }] })).toEqual([1, 1]);
+  expect(await countMatches({ contact: { contactTagID: 'vip', contactStatus: 'archived' } })).toEqual([0, 0]);
+  // The maximum number of conditions on people, in the report with the most filters.
   const tags = (from: number) =>
     Array.from({ length: 2 }, (_, nth) => ({ contact: { contactTagID: `tag-${from + nth}` } }));
   const step = Array.from({ length: 8 }, (_, nth) => ({
     or: [...tags(2 * nth), { contact: {} }].slice(nth < 4 ? 0 : 1),
   }));
   expect((await client.reportFunnel({ from: '2020-01-01', step })).step.map(({ reached }) => reached)[0]).toBe(2);
-  // A change that was answered counts in the next report.
+  // A stored change counts in the next report.
   await client.updateContact({ contactUUID, contactTagID: '-vip' });
-  expect(await counted(isVip)).toEqual([0, 0]);
+  expect(await countMatches(isVip)).toEqual([0, 0]);
   await client.updateContact({ contactUUID: other.contactUUID, contactTagID: 'vip' });
-  expect(await counted(isVip)).toEqual([1, 1]);
+  expect(await countMatches(isVip)).toEqual([1, 1]);
   await client.mergeContact({ contactUUID: other.contactUUID, otherContactUUID: contactUUID });
-  expect(await counted(isVip)).toEqual([3, 1]);
+  expect(await countMatches(isVip)).toEqual([3, 1]);
   const { person } = await client.reportPeople({ from: '2020-01-01', filter: isVip });
   expect(person.map((one) => [one.contactUUID, one.events])).toEqual([[other.contactUUID, 3]]);
 });
 
-it('counts apart by the profile and the tags that contacts have now', async () => {
+it('groups by the current profile and tags of contacts', async () => {
   const { client } = await newAccount();
   for (const nth of [1, 2, 3]) await client.logEvent({ userUUID: `${userUUID}-${nth}`, eventID: nth });
   const ann = { contactEmailaddress: 'ann@shop.example', contactProfileID: 'customer', userUUID: `${userUUID}-1` };
@@ -103,18 +103,18 @@ it('counts apart by the profile and the tags that contacts have now', async () =
     contactTagID: 'new',
   });
   await client.logEvent({ contactUUID, eventID: 2 });
-  const counted = async (by: string) => {
+  const countMatches = async (by: string) => {
     const { total, row, others } = await client.reportBreakdown({ from: '2020-01-01', by, limit: 2 });
     const rows = row.map(({ values, events, people }) => [...values, events, people]);
     return [...rows, [others?.groups, others?.events, others?.people], [total.events, total.people]];
   };
   const none = [undefined, undefined, undefined];
   const all = [4, 3];
-  expect(await counted('contactProfileID')).toEqual([['customer', 2, 1], ['staff', 1, 1], [1, 1, 1], all]);
+  expect(await countMatches('contactProfileID')).toEqual([['customer', 2, 1], ['staff', 1, 1], [1, 1, 1], all]);
   // Ann's events are in the rows of both tags.
-  expect(await counted('contactTagID')).toEqual([['new', 3, 2], ['vip', 2, 1], [1, 1, 1], all]);
+  expect(await countMatches('contactTagID')).toEqual([['new', 3, 2], ['vip', 2, 1], [1, 1, 1], all]);
   await client.updateContact({ contactUUID, contactTagID: '-vip' });
-  expect(await counted('contactTagID')).toEqual([['new', 3, 2], [null, 1, 1], none, all]);
+  expect(await countMatches('contactTagID')).toEqual([['new', 3, 2], [null, 1, 1], none, all]);
   const step = [{ not: { event: 9 } }, { event: 2 }];
   const funnel = { from: '2020-01-01', step, by: 'contactProfileID' };
   const { row } = await client.reportFunnel(funnel);
@@ -141,29 +141,29 @@ it('filters by what people did with any of their browsers', async () => {
     [3, 2, 1],
   ] as const)
     await log(nth, eventID, days);
-  const counted = async (filter: Filter) => {
+  const countMatches = async (filter: Filter) => {
     const { events, people } = (await client.reportTotals({ from: at(10), filter })).total;
     return [events, people];
   };
-  expect(await counted({ did: {} })).toEqual([4, 3]);
-  expect(await counted({ did: { event: 2 } })).toEqual([3, 2]);
-  expect(await counted({ not: { did: { event: 2 } } })).toEqual([1, 1]);
-  expect(await counted({ did: { event: 1, withinDays: 5 } })).toEqual([3, 2]);
-  expect(await counted({ not: { did: { to: at(10) } } })).toEqual([3, 2]);
-  expect(await counted({ did: { atLeast: 2, filter: { not: { event: 9 } } } })).toEqual([3, 2]);
+  expect(await countMatches({ did: {} })).toEqual([4, 3]);
+  expect(await countMatches({ did: { event: 2 } })).toEqual([3, 2]);
+  expect(await countMatches({ not: { did: { event: 2 } } })).toEqual([1, 1]);
+  expect(await countMatches({ did: { event: 1, withinDays: 5 } })).toEqual([3, 2]);
+  expect(await countMatches({ not: { did: { to: at(10) } } })).toEqual([3, 2]);
+  expect(await countMatches({ did: { atLeast: 2, filter: { not: { event: 9 } } } })).toEqual([3, 2]);
   // One person with two browsers did what either of them did.
   const contact = { contactProfileID: 'customer', contactEmailaddress: 'ann@shop.example' };
   const { contactUUID } = await client.createContact({ ...contact, userUUID: `${userUUID}-1` });
   await client.linkUser({ contactUUID, userUUID: `${userUUID}-2` });
-  expect(await counted({ did: { event: 2 } })).toEqual([4, 2]);
-  expect(await counted({ not: { did: { event: 2 } } })).toEqual([0, 0]);
-  expect(await counted({ did: { atLeast: 3 } })).toEqual([2, 1]);
-  expect(await counted({ did: { atLeast: 2, atMost: 2 } })).toEqual([2, 1]);
+  expect(await countMatches({ did: { event: 2 } })).toEqual([4, 2]);
+  expect(await countMatches({ not: { did: { event: 2 } } })).toEqual([0, 0]);
+  expect(await countMatches({ did: { atLeast: 3 } })).toEqual([2, 1]);
+  expect(await countMatches({ did: { atLeast: 2, atMost: 2 } })).toEqual([2, 1]);
   await client.eraseContact({ contactUUID });
-  expect(await counted({ did: {} })).toEqual([2, 1]);
+  expect(await countMatches({ did: {} })).toEqual([2, 1]);
 });
 
-it('filters by a segment as by its filter, as it is saved when the report is asked', async () => {
+it('filters by a segment as by its filter at the time of the report', async () => {
   const { client } = await newAccount();
   for (const [nth, eventID] of [
     [1, 1],
@@ -173,7 +173,7 @@ it('filters by a segment as by its filter, as it is saved when the report is ask
   ] as const)
     await client.logEvent({ userUUID: `${userUUID}-${nth}`, eventID });
   const from = '2020-01-01';
-  const countedBy = async (filter: Filter) => {
+  const reportBy = async (filter: Filter) => {
     const { total } = await client.reportTotals({ from, filter });
     const { step } = await client.reportFunnel({ from, step: [filter, { event: 2 }] });
     const { person } = await client.reportPeople({ from, filter: { and: [filter, { event: 1 }] } });
@@ -182,23 +182,23 @@ it('filters by a segment as by its filter, as it is saved when the report is ask
   const segment: Filter = { segment: 'Did 2' };
   for (const filter of [{ did: { event: 2 } }, { not: { did: { event: 2 } } }, { event: 1 }] satisfies Filter[]) {
     await client.createSegment({ segmentName: 'Did 2', filter });
-    expect(await countedBy(segment)).toEqual(await countedBy(filter));
+    expect(await reportBy(segment)).toEqual(await reportBy(filter));
   }
   expect((await client.listSegments({})).segment).toMatchObject([{ segmentName: 'Did 2', filter: { event: 1 } }]);
   await client.deleteSegment({ segmentName: 'Did 2' });
-  await expect(countedBy(segment)).rejects.toMatchObject({ code: 'unknown_segment', field: 'filter.segment' });
+  await expect(reportBy(segment)).rejects.toMatchObject({ code: 'unknown_segment', field: 'filter.segment' });
 });
 
-it('keeps the files of reports where REPORTS_DIR says', async () => {
+it('stores the files of reports in REPORTS_DIR', async () => {
   const { env } = temporaryDatabase();
   const REPORTS_DIR = join(dirname(env.DATABASE_URL.replace(/^sqlite:/, '')), 'elsewhere');
-  const { client } = await begin({ ...env, REPORTS_DIR, REPORTS_MEMORY: '128', REPORTS_THREADS: '1' });
+  const { client } = await startWith({ ...env, REPORTS_DIR, REPORTS_MEMORY: '128', REPORTS_THREADS: '1' });
   expect(await people(client)).toBe(0);
   expect(existsSync(REPORTS_DIR)).toBe(true);
   expect(existsSync(env.DATABASE_URL.replace(/^sqlite:/, '').replace(/\.db$/, '.reports'))).toBe(false);
 });
 
-it('refuses a report that takes longer than REPORTS_SECONDS', async () => {
+it('rejects a report that takes longer than REPORTS_SECONDS', async () => {
   const store = await openStore({
     databaseURL: 'sqlite::memory:',
     role: 'server',
@@ -206,28 +206,28 @@ it('refuses a report that takes longer than REPORTS_SECONDS', async () => {
   });
   const { account, browser, time } = await createSite(store);
   await browser.log({});
-  const askWithin = async (reportsSeconds: number) => {
+  const reportWithin = async (reportsSeconds: number) => {
     const config = { ...readConfig({ DATABASE_URL: 'sqlite::memory:' }), reportsSeconds };
     const served = await openReports({ store, config, log: pino({ level: 'silent' }) });
-    const asked = served.reports.ask({
+    const report = served.reports.ask({
       ...{ report: 'totals', account, from: time, to: time + 1, edges: [time, time + 1] },
       ...{ robots: true, condition: null, value: null },
     });
-    return asked.finally(() => served.stop());
+    return report.finally(() => served.stop());
   };
-  await expect(askWithin(0.001)).rejects.toMatchObject({ code: 'no_reports' });
-  expect((await askWithin(240)).answer.total.events).toBe(1);
+  await expect(reportWithin(0.001)).rejects.toMatchObject({ code: 'no_reports' });
+  expect((await reportWithin(240)).answer.total.events).toBe(1);
   await store.close();
 });
 
-it('leaves no file of a database that is none, and removes those of a server that was killed', async () => {
+it('leaves no files of an in-memory database, and removes those of a killed server', async () => {
   const folderOf = (pid: number) => `firsthand-reports-${pid}-${'x'.repeat(21)}-${'y'.repeat(21)}`;
-  // The second had this process's ID before it, as in a container that was started again.
+  // The second had the same process ID, as in a restarted container.
   const ofKilled = [4_194_999, process.pid].map(folderOf);
   const ofOther = folderOf(process.ppid);
   for (const name of [...ofKilled, ofOther]) mkdirSync(join(tmpdir(), name), { recursive: true });
   onTestFinished(() => rmdirSync(join(tmpdir(), ofOther)));
-  const { client, close } = await begin({ DATABASE_URL: 'sqlite::memory:' });
+  const { client, close } = await startWith({ DATABASE_URL: 'sqlite::memory:' });
   await client.logEvent({ userUUID, eventID: 1 });
   expect(await people(client)).toBe(1);
   const own = new RegExp(`^firsthand-reports-${process.pid}-`);

@@ -7,7 +7,7 @@ import { newEvent } from '../fixtures/store.ts';
 
 const dayMs = 86_400_000;
 
-it('deletes what is older than RETENTION_DAYS, and nothing unless it is told to', async () => {
+it('deletes events older than RETENTION_DAYS, and nothing without it', async () => {
   const { env } = temporaryDatabase();
   const first = await serveHere(env);
   const { accountUUID, serverTokenUUID } = await createAccount(first.url);
@@ -22,13 +22,13 @@ it('deletes what is older than RETENTION_DAYS, and nothing unless it is told to'
   }
   await store.close();
 
-  const left = async (url: string) => {
+  const listEvents = async (url: string) => {
     const { event } = await createClient({ url, token: serverTokenUUID }).getEvent({});
     return event.map(({ eventUUID }) => eventUUID);
   };
-  const keeping = await serveHere(env);
-  expect(await left(keeping.url)).toEqual(['20-days-old', '40-days-old']);
-  await keeping.close();
+  const withoutRetention = await serveHere(env);
+  expect(await listEvents(withoutRetention.url)).toEqual(['20-days-old', '40-days-old']);
+  await withoutRetention.close();
   const { url } = await serveHere({ ...env, RETENTION_DAYS: '30' });
-  await expect.poll(() => left(url)).toEqual(['20-days-old']);
+  await expect.poll(() => listEvents(url)).toEqual(['20-days-old']);
 });

@@ -6,7 +6,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { firsthandJSON, startServer, temporaryDatabase } from '../fixtures/command.ts';
 import { createAccount, operatorToken, serveHere, userUUID } from '../fixtures/serving.ts';
 
-describe('a port that another program has', () => {
+describe('a port that another program uses', () => {
   const takePort = async (): Promise<number> => {
     const other = createServer().listen(0, '127.0.0.1');
     onTestFinished(() => void other.close());
@@ -14,18 +14,18 @@ describe('a port that another program has', () => {
     return (other.address() as { port: number }).port;
   };
 
-  it.each(['PORT', 'METRICS_PORT'])('is named, with %s, before a database is made', async (setting) => {
+  it.each(['PORT', 'METRICS_PORT'])('is named, with %s, before a database is created', async (setting) => {
     const port = await takePort();
     const { path, env } = temporaryDatabase();
     const serving = serveHere({ ...env, [setting]: String(port) });
     await expect(serving).rejects.toThrow(
-      `cannot listen on 127.0.0.1, port ${port}: another program listens there already; choose another ${setting}`,
+      `cannot listen on 127.0.0.1, port ${port}: another program is already listening there; choose another ${setting}`,
     );
     expect(readdirSync(dirname(path))).toEqual([]);
   });
 });
 
-it('OPERATOR_TOKEN may create accounts, also after a restart', async () => {
+it('lets OPERATOR_TOKEN create accounts, also after a restart', async () => {
   const { env } = temporaryDatabase();
   const first = await serveHere(env);
   await createAccount(first.url);
@@ -34,7 +34,7 @@ it('OPERATOR_TOKEN may create accounts, also after a restart', async () => {
   expect((await createAccount(second.url)).status).toBe('200');
 });
 
-it('serve prints no token, and has no demo page', async () => {
+it('prints no token and has no demo page with serve', async () => {
   const { env } = temporaryDatabase();
   const { serverTokenUUID } = await firsthandJSON(['account', 'create', '--name', 'Shop'], env);
   const server = await startServer({ ...env, OPERATOR_TOKEN: operatorToken, LOG_LEVEL: 'trace' });

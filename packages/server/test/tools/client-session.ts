@@ -1,4 +1,4 @@
-/** What the client does with timers, streams, aborts and Dates, for any runtime: `client-session.ts <url> <server token>`. */
+/** Tests the client's timers, streams, aborts and Dates in any runtime: `client-session.ts <url> <server token>`. */
 import { deepStrictEqual } from 'node:assert';
 import process from 'node:process';
 import { createClient, FirsthandError } from '@firsthand/client';
@@ -27,25 +27,27 @@ deepStrictEqual(
   Array.from({ length: events }, () => eventTime.getTime()),
 );
 
-let followed = 0;
+let streamedCount = 0;
 for await (const event of client.streamEvents({ cursor: btoa('e1.0').replace('==', '') })) {
   deepStrictEqual(event.eventTime, eventTime);
-  followed += 1;
-  if (followed === events) break;
+  streamedCount += 1;
+  if (streamedCount === events) break;
 }
 
-const failureOf = (asked: Promise<unknown>): Promise<unknown> =>
-  asked.then(
+const catchFailure = (call: Promise<unknown>): Promise<unknown> =>
+  call.then(
     () => 'no failure',
     (failure) => failure,
   );
-const refused = await failureOf(client.unlinkUser({ userUUID: 'nobody-of-other-runtimes' }));
+const refused = await catchFailure(client.unlinkUser({ userUUID: 'nobody-of-other-runtimes' }));
 deepStrictEqual(refused instanceof FirsthandError && refused.code, 'unknown_user');
 const reason = new Error('enough');
-deepStrictEqual(await failureOf(client.getEvent({}, { signal: AbortSignal.abort(reason) })), reason);
+deepStrictEqual(await catchFailure(client.getEvent({}, { signal: AbortSignal.abort(reason) })), reason);
 const silent: typeof fetch = (_, init) =>
   new Promise((_resolve, reject) => {
     init?.signal?.addEventListener('abort', () => reject(init.signal?.reason));
   });
-const late = await failureOf(createClient({ url, token, fetch: silent, timeoutMs: 1, retries: 1 }).getEvent({}));
-deepStrictEqual(late instanceof FirsthandError && late.code, 'unreachable');
+const timeoutFailure = await catchFailure(
+  createClient({ url, token, fetch: silent, timeoutMs: 1, retries: 1 }).getEvent({}),
+);
+deepStrictEqual(timeoutFailure instanceof FirsthandError && timeoutFailure.code, 'unreachable');

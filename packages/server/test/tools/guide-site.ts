@@ -1,4 +1,4 @@
-/** A site that is put together as a guide says, in Chromium: its pages are code blocks of the guide, and a server has its path /s/. */
+/** A site built from a guide's code blocks, opened in Chromium, with a server on its path /s/. */
 import { type Client, createClient } from '@firsthand/client';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, onTestFinished } from 'vitest';
@@ -6,31 +6,31 @@ import { launchChromium } from '../../../tracker/test/chromium.ts';
 import { type Block, blocksOf, runBlock } from '../fixtures/documents/guides.ts';
 import { createAccount, serveHere } from '../fixtures/serving.ts';
 
-/** A headless browser says that it is one, and would be marked as a robot. */
+/** The default User-Agent of a headless browser would be marked as a robot. */
 const userAgent =
   'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36';
 
-/** The placeholders of all guides. */
+/** The placeholders that all guides use. */
 const siteOrigin = 'https://shop.example';
 const browserToken = 'browser_…';
 
 export interface GuideSite {
-  /** `http://127.0.0.1:…`, in place of https://shop.example. */
+  /** `http://127.0.0.1:…`, instead of https://shop.example. */
   readonly origin: string;
   readonly api: Client;
   readonly context: BrowserContext;
-  /** The variables that all guides use. */
+  /** The environment variables that all guides use. */
   readonly env: Readonly<Record<'FIRSTHAND_URL' | 'BROWSER_TOKEN' | 'SERVER_TOKEN', string>>;
-  /** Requests of its pages to the server, as method and path. */
+  /** Requests of the site's pages to the server, as method and path. */
   readonly requests: readonly string[];
-  /** The guide's blocks in this language, with the placeholders filled in. */
+  /** The guide's code blocks in this language, with placeholders replaced. */
   blocks(language: string): string[];
-  /** Publishes a page, or a script. */
+  /** Publishes a page or a script. */
   publish(path: string, html: string, headers?: Readonly<Record<string, string>>): void;
-  /** Opens a page of the site, or another address. */
+  /** Opens a page of the site, or another URL. */
   open(path: string): Promise<Page>;
   cookie(): Promise<{ value: string; expires: number } | undefined>;
-  /** Runs the guide's block of that number among its `sh` blocks, until it prints what the next block shows. */
+  /** Runs the guide's nth `sh` block until its output matches the next block. */
   expectPrinted(nth?: number): Promise<void>;
 }
 
@@ -40,9 +40,9 @@ export const describeGuide = (name: string, tests: () => void): void => {
   describe(`the guide ${name}`, () => {
     beforeAll(async () => {
       browser = await launchChromium(
-        // navigator.webdriver is false, as visitors have it: the tracker marks robots.
+        // Makes navigator.webdriver false, because the tracker marks robots.
         '--disable-blink-features=AutomationControlled',
-        // A page that a test makes up may else not send to a server on this machine.
+        // Allows pages that a test provides to send requests to a server on this machine.
         '--disable-features=LocalNetworkAccessChecks',
       );
     });
@@ -51,8 +51,8 @@ export const describeGuide = (name: string, tests: () => void): void => {
   });
 };
 
-/** What a JSON block shows: `…` stands for any text, and fields may be left out. */
-const shownIn = ({ code }: Block): unknown =>
+/** Parses a JSON block as an expectation: `…` matches any text. */
+const parseExpectation = ({ code }: Block): unknown =>
   JSON.parse(code, (_, value) => (value === '…' ? expect.any(String) : value));
 
 export const openGuideSite = async (guide: string): Promise<GuideSite> => {
@@ -91,10 +91,12 @@ export const openGuideSite = async (guide: string): Promise<GuideSite> => {
     cookie: async () => (await context.cookies()).find(({ name }) => name === 'userUUID'),
     expectPrinted: async (nth = 0) => {
       const blocks = blocksOf(guide);
-      const at = blocks.findIndex((block) => block === blocks.filter(({ language }) => language === 'sh')[nth]);
-      const [block, shown] = blocks.slice(at) as [Block, Block];
-      expect(shown.language).toBe('json');
-      await expect.poll(async () => JSON.parse(await runBlock(block, env))).toMatchObject(shownIn(shown) as object);
+      const index = blocks.findIndex((block) => block === blocks.filter(({ language }) => language === 'sh')[nth]);
+      const [block, outputBlock] = blocks.slice(index) as [Block, Block];
+      expect(outputBlock.language).toBe('json');
+      await expect
+        .poll(async () => JSON.parse(await runBlock(block, env)))
+        .toMatchObject(parseExpectation(outputBlock) as object);
     },
   };
 };

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { createPorts } from './ports.ts';
+import { createPortFinder } from './ports.ts';
 
-test('two with the same process number get different ports, though neither uses them yet', async () => {
-  const [one, other] = [createPorts(), createPorts()];
+test('finds different ports for two callers of one process number, before they use them', async () => {
+  const [one, other] = [createPortFinder(), createPortFinder()];
   const ports = [await one(), await other(), await one(), await other()];
   expect(new Set(ports).size).toBe(4);
 });

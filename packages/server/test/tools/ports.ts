@@ -1,4 +1,4 @@
-/** Free ports for the servers of tests. Each process that runs tests has a block of its own. */
+/** Finds free ports for the servers of tests. Each test process reserves a block of ports. */
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
 
@@ -6,7 +6,7 @@ const firstPort = 11_000;
 const portsPerBlock = 500;
 const blocks = 40;
 
-/** Listens on the port; answers undefined when another has it. */
+/** Listens on a port. Returns undefined if it is in use. */
 const tryToListen = async (port: number): Promise<Server | undefined> => {
   const server = createServer().listen(port, '127.0.0.1');
   try {
@@ -19,10 +19,10 @@ const tryToListen = async (port: number): Promise<Server | undefined> => {
 };
 
 /**
- * Takes a block of ports by listening on its first one until this process ends. Without blocks, two processes could find the same port
- * free; one of them would then send its requests to the other's server until its own has started.
+ * Reserves a block of ports by listening on its first one until this process ends. Without blocks, two processes could
+ * find the same free port, and one would send its requests to the other's server.
  */
-const takeBlock = async (): Promise<number> => {
+const reserveBlock = async (): Promise<number> => {
   for (let tries = 0; tries < blocks; tries += 1) {
     const first = firstPort + ((process.pid + tries) % blocks) * portsPerBlock;
     const holder = await tryToListen(first);
@@ -32,16 +32,16 @@ const takeBlock = async (): Promise<number> => {
   throw new Error('no block of ports is free');
 };
 
-/** Returns a function that returns free ports of one block. The block is taken at its first call. */
-export const createPorts = (): (() => Promise<number>) => {
+/** Returns a function that finds free ports of one block, which its first call reserves. */
+export const createPortFinder = (): (() => Promise<number>) => {
   let block: Promise<number> | undefined;
-  let asked = 0;
+  let offset = 0;
   return async () => {
-    block ??= takeBlock();
+    block ??= reserveBlock();
     const first = await block;
     for (let tries = 1; tries < portsPerBlock; tries += 1) {
-      asked += 1;
-      const port = first + 1 + (asked % (portsPerBlock - 1));
+      offset += 1;
+      const port = first + 1 + (offset % (portsPerBlock - 1));
       const probe = await tryToListen(port);
       if (!probe) continue;
       await new Promise((resolve) => probe.close(resolve));
@@ -51,5 +51,5 @@ export const createPorts = (): (() => Promise<number>) => {
   };
 };
 
-/** Returns a free port. The kernel does not assign ports of this range by itself, so the port stays free. */
-export const freePort = createPorts();
+/** Finds a free port. It stays free, because the kernel does not assign ports of this range. */
+export const freePort = createPortFinder();

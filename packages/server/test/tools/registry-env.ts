@@ -1,4 +1,4 @@
-/** The variables that npm needs to reach its registry from this machine, if that takes more than a network. */
+/** Environment variables that npm may need to reach its registry, such as those of a proxy. */
 export const registryEnv: Readonly<Record<string, string>> = Object.fromEntries(
   Object.entries(process.env).filter(([name]) =>
     /^(?:(?:https?|no|all)_proxy|npm_config_registry|NODE_EXTRA_CA_CERTS|SSL_CERT_FILE)$/i.test(name),

@@ -1,13 +1,13 @@
-/** What a test of faults or of security has found, for the table that `npm run test:faults` prints and keeps. */
+/** Results of fault and security tests, for the table that `npm run test:faults` prints and stores in FAULTS.md. */
 import type { TestContext } from 'vitest';
 
 export interface Finding {
-  /** As in the table of FAULTS.md. */
+  /** The key of the row in FAULTS.md. */
   readonly fault: string;
-  /** How often it was made to happen. */
+  /** How often the fault was provoked. */
   readonly count: string;
   readonly result: string;
-  /** The weakened setting with which the same check fails, and how it failed. */
+  /** How the server was weakened, and how the same check failed then. */
   readonly weakened: string;
 }
 

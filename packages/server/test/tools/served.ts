@@ -1,4 +1,4 @@
-/** A server in a process of its own, as an operator starts it, to be hurt from outside. */
+/** Starts servers in separate processes, as operators do, for tests that attack them from outside. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -7,55 +7,55 @@ import { defaultRateLimits, type RateLimits } from '../../src/http/access/rate-l
 import { hashToken } from '../../src/ingest/token.ts';
 import { openStore } from '../../src/store/open.ts';
 
-/** Runs what was built while that is newer than its sources, else the sources. */
+/** Runs the build if it is newer than the sources, and otherwise the sources. */
 const bin = fileURLToPath(new URL('../../bin/firsthand.js', import.meta.url));
 const root = fileURLToPath(new URL('../../../..', import.meta.url));
 
 export interface ServeOptions {
-  /** The `firsthand` command, when it is not our own. */
+  /** The path of another `firsthand` command. */
   readonly main?: string | undefined;
-  /** What runs it: a command that the server's is appended to. */
+  /** A command to run the server with, such as strace; the server's command is appended. */
   readonly under?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
 }
 
 export interface Started {
-  /** The server, or what runs it. */
+  /** The server, or the command in `under`. */
   readonly process: ChildProcess;
   readonly url: string;
-  /** Resolves with the exit code (null after a signal) when it has ended. */
+  /** Resolves with the exit code (null after a signal) when the process has ended. */
   readonly ended: Promise<number | null>;
-  /** What it has written to standard error so far. */
+  /** The last 20,000 characters of standard error. */
   complaints(): string;
 }
 
 export interface Served extends Started {
-  /** From starting the process to its first answer. */
+  /** From the start of the process to its first response. */
   readonly readyMilliseconds: number;
 }
 
-/** It has ended instead of getting ready. */
-export class EndedEarly extends Error {
-  override readonly name = 'EndedEarly';
+/** The server exited before it was ready. */
+export class EarlyExitError extends Error {
+  override readonly name = 'EarlyExitError';
   readonly exitCode: number | null;
   readonly complaints: string;
   constructor(exitCode: number | null, complaints: string) {
-    super(`the server ended with ${exitCode} instead of starting: ${complaints}`);
+    super(`the server exited with ${exitCode} before it was ready: ${complaints}`);
     this.exitCode = exitCode;
     this.complaints = complaints;
   }
 }
 
-/** A RATE_LIMIT that bounds nothing but what is named, which stays as it is by default. */
-export const withoutLimits = (...kept: readonly (keyof RateLimits)[]): string =>
+/** A RATE_LIMIT that disables all limits except the named ones, which keep their defaults. */
+export const withoutLimits = (...enforced: readonly (keyof RateLimits)[]): string =>
   (Object.keys(defaultRateLimits) as (keyof RateLimits)[])
-    .filter((name) => !kept.includes(name))
+    .filter((name) => !enforced.includes(name))
     .map((name) => `${name}=100000000/100000000`)
     .join();
 
 const running = new Set<ChildProcess>();
 
-/** The processes that a process has started: the server, when strace runs it. */
+/** The child processes of a process; the child of strace is the server. */
 export const childrenOf = (pid: number): number[] => {
   try {
     return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number);
@@ -64,7 +64,7 @@ export const childrenOf = (pid: number): number[] => {
   }
 };
 
-// A test that fails in the middle leaves its server behind.
+// A failed test may leave its server running.
 afterAll(() => {
   for (const child of running) {
     for (const pid of childrenOf(child.pid as number)) process.kill(pid, 'SIGKILL');
@@ -96,7 +96,7 @@ export const launch = (databasePath: string, port: number, options: ServeOptions
   return { process: child, url: `http://127.0.0.1:${port}`, ended, complaints: () => complaints };
 };
 
-/** Starts a server on a database file and waits until it is ready; throws EndedEarly when it ends instead. */
+/** Starts a server on a database file, and waits until it is ready. Throws EarlyExitError if it exits before. */
 export const startServed = async (databasePath: string, port: number, options?: ServeOptions): Promise<Served> => {
   const started = performance.now();
   const launched = launch(databasePath, port, options);
@@ -105,7 +105,7 @@ export const startServed = async (databasePath: string, port: number, options?: 
     exit = { code };
   });
   for (;;) {
-    if (exit) throw new EndedEarly(exit.code, launched.complaints());
+    if (exit) throw new EarlyExitError(exit.code, launched.complaints());
     const ready = await fetch(`${launched.url}/readyz`).then(
       async (response) => {
         await response.arrayBuffer();
@@ -118,38 +118,38 @@ export const startServed = async (databasePath: string, port: number, options?: 
   }
 };
 
-/** Stops it as an operator does; answers its exit code. */
+/** Stops a server by SIGTERM. Returns its exit code. */
 export const stopServed = async ({ process: child, ended }: Started): Promise<number | null> => {
   child.kill('SIGTERM');
   return ended;
 };
 
-/** What a process holds of memory. */
-export const residentMegabytes = (pid: number): number =>
+/** The resident memory of a process. */
+export const readResidentMegabytes = (pid: number): number =>
   Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? Number.NaN) / 1024;
 
-/** Looks at something again and again until stopped; answers the greatest number seen. */
-export const watchMost = (look: () => number, everyMilliseconds = 20): (() => number) => {
-  let most = 0;
-  const see = () => {
+/** Polls a number. Returns a function that stops the polling and returns the maximum. */
+export const trackMaximum = (measure: () => number, everyMilliseconds = 20): (() => number) => {
+  let maximum = 0;
+  const update = () => {
     try {
-      most = Math.max(most, look());
+      maximum = Math.max(maximum, measure());
     } catch {
-      // Gone, or not there yet.
+      // The process or file does not exist, or not yet.
     }
   };
-  const timer = setInterval(see, everyMilliseconds);
+  const timer = setInterval(update, everyMilliseconds);
   return () => {
     clearInterval(timer);
-    see();
-    return most;
+    update();
+    return maximum;
   };
 };
 
-/** The browser token of the account that makeAccount makes. */
+/** The browser token of the account that `makeAccount` creates. */
 export const browserToken = 'browser_of_the_fault_tests_00000';
 
-/** As `makeAccount`, in the database that a URL names. `nth` tells several accounts of a database apart. */
+/** As `makeAccount`, for a database URL. `nth` distinguishes several accounts of a database. */
 export const makeAccountIn = async (databaseURL: string, nth = 0): Promise<string> => {
   const suffix = nth > 0 ? `_${nth}` : '';
   const token = `server_of_the_fault_tests_000000${suffix}`;
@@ -186,5 +186,5 @@ export const makeAccountIn = async (databaseURL: string, nth = 0): Promise<strin
   return token;
 };
 
-/** Makes an account in the file, with a browser token and a server token; answers the server token. */
+/** Creates an account with a browser token and a server token in a database file. Returns the server token. */
 export const makeAccount = (databasePath: string): Promise<string> => makeAccountIn(`sqlite:${databasePath}`);

@@ -1,6 +1,6 @@
 /**
- * Builds a server that is weakened on purpose: a copy of its source with a few lines changed (decision 18). A check that such a
- * server passes as well proves nothing. The changes are in `weaknesses/`.
+ * Builds a server that is weakened on purpose: a copy of its source with a few lines changed (decision 18). A check
+ * that this server also passes proves nothing. The changes are in `weaknesses/`.
  */
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,7 +8,9 @@ import { fileURLToPath } from 'node:url';
 import { buildSync, transformSync } from 'esbuild';
 import { bundleOptions, keepPlace, threads } from '../../build/bundle.ts';
 
-/** Replaces the text `from` by `to` in `file`, a path below src/. The text occurs `times` times there, by default once. */
+/**
+ * Replaces the text `from` with `to` in `file`, a path below src/. The text must occur `times` times, by default once.
+ */
 export interface Change {
   readonly file: string;
   readonly from: string;
@@ -19,8 +21,8 @@ export interface Change {
 const server = fileURLToPath(new URL('../..', import.meta.url));
 const modules = fileURLToPath(new URL('../../../../node_modules', import.meta.url));
 
-/** Builds the server in `folder`, which then starts as quickly as the one that `npm run build` makes. */
-const buildIn = (folder: string): void => {
+/** Builds the server in `folder`, so that it starts as quickly as one built by `npm run build`. */
+const buildServer = (folder: string): void => {
   const dist = join(folder, 'dist');
   for (const file of readdirSync(join(folder, 'src'), { recursive: true, encoding: 'utf8' })) {
     if (!file.endsWith('.ts')) continue;
@@ -29,13 +31,13 @@ const buildIn = (folder: string): void => {
     if (text.includes('import.meta.url')) writeFileSync(path, keepPlace(text, path, dist));
   }
   buildSync(bundleOptions(folder, ['src/main.ts', ...threads], dist));
-  // The list of files that must be older than what was built (bin/built.js).
+  // An empty list of inputs, so that the build counts as current (bin/built.js).
   writeFileSync(join(dist, 'inputs.json'), '[]');
 };
 
 /**
- * Makes the changes in their order, and returns the new text of each file. Throws an error that begins with `name` when a file is
- * missing, when it holds `from` more or less often than `times`, and when a new text cannot be parsed.
+ * Makes the changes in order. Returns the new text of each file. Throws an error that begins with `name` if a file is
+ * missing, if `from` does not occur exactly `times` times, or if a new text cannot be parsed.
  */
 export const changedFiles = (name: string, changes: readonly Change[]): Map<string, string> => {
   const texts = new Map<string, string>();
@@ -43,9 +45,9 @@ export const changedFiles = (name: string, changes: readonly Change[]): Map<stri
     const path = join(server, 'src', file);
     if (!existsSync(path)) throw new Error(`${name}: there is no src/${file} to change ${JSON.stringify(from)} in`);
     const text = texts.get(file) ?? readFileSync(path, 'utf8');
-    const found = text.split(from).length - 1;
-    if (found !== times) {
-      throw new Error(`${name}: src/${file} holds ${JSON.stringify(from)} ${found} times, expected ${times}`);
+    const occurrences = text.split(from).length - 1;
+    if (occurrences !== times) {
+      throw new Error(`${name}: src/${file} holds ${JSON.stringify(from)} ${occurrences} times, expected ${times}`);
     }
     const changed = text.replaceAll(from, () => to);
     texts.set(file, changed);
@@ -54,30 +56,32 @@ export const changedFiles = (name: string, changes: readonly Change[]): Map<stri
     try {
       transformSync(text, { loader: 'ts', sourcefile: `src/${file}`, logLevel: 'silent' });
     } catch (error) {
-      const made = changes.filter((change) => change.file === file).map(({ to }) => JSON.stringify(to));
+      const replacements = changes.filter((change) => change.file === file).map(({ to }) => JSON.stringify(to));
       const reason = (error as Error).message;
-      throw new Error(`${name}: src/${file} cannot be parsed with ${made.join(' and ')}: ${reason}`, { cause: error });
+      throw new Error(`${name}: src/${file} cannot be parsed with ${replacements.join(' and ')}: ${reason}`, {
+        cause: error,
+      });
     }
   }
   return texts;
 };
 
 /**
- * Copies the server into a new folder below `folder`, changed, and builds it there; returns the path of its `firsthand` command,
- * beside whose folder lies src/. Throws as `changedFiles` does.
+ * Copies the server into a new folder in `folder`, makes the changes, and builds it. Returns the path of its
+ * `firsthand` command; src/ is next to the folder of that. Throws the errors of `changedFiles`.
  */
 export const changeServer = (folder: string, name: string, changes: readonly Change[]): string => {
   const texts = changedFiles(name, changes);
   const copy = join(folder, name);
-  const copied = join(copy, 'packages/server');
-  mkdirSync(copied, { recursive: true });
+  const copiedServer = join(copy, 'packages/server');
+  mkdirSync(copiedServer, { recursive: true });
   symlinkSync(modules, join(copy, 'node_modules'));
   writeFileSync(join(copy, 'package.json'), '{ "type": "module" }');
   for (const part of ['src', 'bin', 'package.json']) {
     const filter = (path: string) => !path.endsWith('.test.ts');
-    cpSync(join(server, part), join(copied, part), { recursive: true, filter });
+    cpSync(join(server, part), join(copiedServer, part), { recursive: true, filter });
   }
-  for (const [file, text] of texts) writeFileSync(join(copied, 'src', file), text);
-  buildIn(copied);
-  return join(copied, 'bin/firsthand.js');
+  for (const [file, text] of texts) writeFileSync(join(copiedServer, 'src', file), text);
+  buildServer(copiedServer);
+  return join(copiedServer, 'bin/firsthand.js');
 };

@@ -11,31 +11,31 @@ export const withoutBoundOnWaiting: readonly Change[] = [
   },
 ];
 
-/** Lets any number of bytes arrive at once. */
+/** Lets any number of bytes arrive concurrently. */
 export const withoutBoundOnArrivals: readonly Change[] = [
   { file: 'http/request/admission.ts', from: 'createArrivals(maxBytes)', to: 'createArrivals(Infinity)' },
 ];
 
-/** Unpacks any number of bodies at once, and does not count their unpacked bytes. */
+/** Decompresses any number of bodies concurrently, and does not count their decompressed bytes. */
 export const withoutBoundOnUnpacking: readonly Change[] = [
   { file: 'http/request/body.ts', from: 'hold(most - packed.length);', to: '' },
   { file: 'http/request/body.ts', from: 'release(most - bytes.length);', to: '' },
   { file: 'http/request/body.ts', from: 'maxUnpacking = 2', to: 'maxUnpacking = Infinity' },
 ];
 
-/** Accepts connections until no descriptor is left. */
+/** Accepts connections until no file descriptor is left. */
 export const withoutBoundOnConnections: readonly Change[] = [
   { file: 'serving/application.ts', from: 'server.maxConnections = maxConnections;', to: '' },
   { file: 'serving/application.ts', from: 'shares.guard(server);', to: '' },
 ];
 
-/** Accepts connections until no descriptor is left, and takes that for damage of the database. */
+/** Accepts connections until no file descriptor is left, and treats that as damage of the database. */
 export const endingWithoutDescriptors: readonly Change[] = [
   ...withoutBoundOnConnections,
   { file: 'store/sqlite/database/connection.ts', from: '|EMFILE|ENFILE|ENOMEM', to: '' },
 ];
 
-/** Closes connections at a stop without waiting for their requests. */
+/** Closes connections at shutdown without waiting for their requests. */
 export const stoppingAtOnce: readonly Change[] = [
   {
     file: 'serving/serve.ts',
@@ -44,12 +44,12 @@ export const stoppingAtOnce: readonly Change[] = [
   },
 ];
 
-/** Takes the client's address from the left end of X-Forwarded-For, where anybody may write. */
+/** Takes the client's address from the left end of X-Forwarded-For, which the client can forge. */
 export const readingForwardedForFromTheLeft: readonly Change[] = [
   { file: 'http/access/client-address.ts', from: 'hops.pop()', to: 'hops.shift()' },
 ];
 
-/** Takes all addresses for one sender in the list of refused requests. */
+/** Treats all addresses as one sender in the list of refused requests. */
 export const mixingSenders: readonly Change[] = [
   {
     file: 'http/access/client-address.ts',
@@ -64,14 +64,14 @@ export const withoutCountingBytes: readonly Change[] = [
   { file: 'http/request/parsing-budget.ts', from: "access.kind === 'browser'", to: 'false' },
 ];
 
-/** Has no budget for requests without a good token, and no bound on pipelined requests. */
+/** Has no budget for requests without a valid token, and no limit on pipelined requests. */
 export const withoutBudget: readonly Change[] = [
   { file: 'http/request/input.ts', from: 'Freely) await budget', to: 'Freely && false) await budget', times: 3 },
   { file: 'http/access/connection-shares.ts', from: 'const maxWaiting = 4', to: 'const maxWaiting = Infinity' },
   { file: 'http/access/refusal-budget.ts', from: 'unproven.take(addressOf(c))', to: '' },
 ];
 
-/** Logs URLs as they came, quotes them in errors, and stores the secrets of refused requests. */
+/** Logs raw URLs, quotes them in errors, and stores the secrets of refused requests. */
 export const revealingSecrets: readonly Change[] = [
   { file: 'http/routes.ts', from: 'loggedPath ?? c.req.path', to: 'c.req.raw.url' },
   { file: 'logging/log.ts', from: 'hooks: { streamWrite: scrub },', to: '' },
@@ -79,7 +79,7 @@ export const revealingSecrets: readonly Change[] = [
   { file: 'http/refused/refused-requests.ts', from: '(?:viewer|server|operator|session)_[\\w-]{22,}', to: '(?!)' },
 ];
 
-/** Responds to createContact without steps of time, and takes `milliseconds` longer for a known address. */
+/** Responds to createContact without fixed time steps, and takes `milliseconds` longer for a known address. */
 export const slowerForKnownAddresses = (milliseconds: number): readonly Change[] => [
   { file: 'http/operations/contacts.ts', from: 'answerInSteps(answer)', to: 'answer' },
   {
@@ -94,7 +94,7 @@ export const slowerForKnownAddresses = (milliseconds: number): readonly Change[]
 const headersOfAnswers =
   "'Cache-Control': 'no-store',\n    'X-Content-Type-Options': 'nosniff',\n    'Referrer-Policy': 'no-referrer',";
 
-/** Has one wrong header in each response, each header in turn. */
+/** Sends one wrong header in each response, a different one each time. */
 export const wrongHeadersInTurn: readonly Change[] = [
   { file: 'http/answers/answers.ts', from: headersOfAnswers, to: `${headersOfAnswers} ...wrongIn(nth++),` },
   {
@@ -107,17 +107,17 @@ export const wrongHeadersInTurn: readonly Change[] = [
   },
 ];
 
-/** Takes any name that the User-Agent has for a browser's. */
+/** Accepts any name in the User-Agent as that of a browser. */
 export const labelsOfAnyName: readonly Change[] = [
   { file: 'http/request/agents.ts', from: 'known.has(value)', to: 'known.size > 0' },
 ];
 
-/** Lets one account run reports in every place. */
+/** Lets one account occupy every slot for reports. */
 export const withoutReservedPlace: readonly Change[] = [
   { file: 'shared/turns.ts', from: 'free > (isShared || running.has(account) ? 1 : 0)', to: 'free > 0' },
 ];
 
-/** Lets a page's network add any number of event names, and refuses an event whose name cannot be listed. */
+/** Lets a page's network add any number of event names, and refuses events whose names cannot be listed. */
 export const refusingUnlistedNames: readonly Change[] = [
   { file: 'http/access/new-names.ts', from: '        limit.take(network);\n', to: '' },
   {
@@ -127,7 +127,7 @@ export const refusingUnlistedNames: readonly Change[] = [
   },
 ];
 
-/** Reserves no places for the hashes of passwords, and counts nothing of a /48. */
+/** Reserves no slots for hashing passwords, and has no limits for a /48. */
 export const withoutPlacesForMembers: readonly Change[] = [
   {
     file: 'http/console/passwords.ts',
@@ -137,7 +137,7 @@ export const withoutPlacesForMembers: readonly Change[] = [
   { file: 'http/console/member-passwords.ts', from: '[...always, [allOfPrefix, prefixOf(c)]]', to: 'always' },
 ];
 
-/** Compares a password with five members of an e-mail address, and counts no failures where one of them is known. */
+/** Compares a password with five members of an e-mail address, and counts no failures if one of them is known. */
 export const knowingEmailaddresses: readonly Change[] = [
   {
     file: 'http/console/member-passwords.ts',
@@ -151,7 +151,7 @@ export const knowingEmailaddresses: readonly Change[] = [
   },
 ];
 
-/** Hashes passwords a thousand times as fast: for tests about other things. */
+/** Not a weakness: hashes passwords a thousand times faster, for tests of other things. */
 export const hashingCheaply: readonly Change[] = [
   { file: 'http/console/passwords.ts', from: '{ ln: 15, r: 8, p: 3 }', to: '{ ln: 4, r: 8, p: 1 }' },
 ];

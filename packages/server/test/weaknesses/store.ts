@@ -1,7 +1,7 @@
-/** Weaknesses of the store and of the rules about owners, for the tests in `faults/` and `security/` (decision 18). */
+/** Weaknesses of the store and of the rules for owners, for the tests in `faults/` and `security/` (decision 18). */
 import type { Change } from '../tools/weakened.ts';
 
-/** Commits without a sync, as SQLite does in WAL mode unless told otherwise. */
+/** Commits without a sync, as SQLite does in WAL mode with synchronous=NORMAL. */
 export const withoutSync: readonly Change[] = [
   { file: 'store/sqlite/database/connection.ts', from: 'synchronous = FULL', to: 'synchronous = NORMAL' },
   { file: 'store/sqlite/database/connection.ts', from: '!== 2)', to: '!== 1)' },
@@ -46,7 +46,7 @@ export const lockingInAnyOrder: readonly Change[] = [
   },
 ];
 
-/** Takes a commit without an answer for one that succeeded. */
+/** Treats a commit without a response as successful. */
 export const ignoringFailedCommitsOnPostgres: readonly Change[] = [
   {
     file: 'store/postgres/database/connection.ts',
@@ -55,7 +55,7 @@ export const ignoringFailedCommitsOnPostgres: readonly Change[] = [
   },
 ];
 
-/** Skips no numbers that a coordinator may have lost. */
+/** Does not skip numbers that a coordinator may have lost. */
 export const drawingLostNumbersAgain: readonly Change[] = [
   {
     file: 'store/postgres/database/connection.ts',
@@ -64,7 +64,7 @@ export const drawingLostNumbersAgain: readonly Change[] = [
   },
 ];
 
-/** Treats a commit that failed as one that succeeded. */
+/** Treats a failed commit as successful. */
 export const ignoringFailedCommits: readonly Change[] = [
   {
     file: 'store/sqlite/transactions/transaction.ts',
@@ -73,13 +73,13 @@ export const ignoringFailedCommits: readonly Change[] = [
   },
 ];
 
-/** Migrates with a transaction for each statement. */
+/** Migrates with one transaction per statement. */
 export const migratingByStatement: readonly Change[] = [
   { file: 'store/sqlite/database/migrate.ts', from: 'db.transaction(() => {', to: '(() => {' },
   { file: 'store/sqlite/database/migrate.ts', from: '}).immediate();', to: '})();' },
 ];
 
-/** Removes a file that is not a database, and begins a new one in its place. */
+/** Replaces a file that is not a database with a new database. */
 export const replacingForeignFiles: readonly Change[] = [
   {
     file: 'store/sqlite/database/file.ts',
@@ -97,7 +97,7 @@ export const withoutChecksums: readonly Change[] = [
   },
 ];
 
-/** No weakness: the log goes back into the database after 1 MiB instead of 16, so that power is cut while that happens as well. */
+/** Not a weakness: checkpoints the log after 1 MiB instead of 16, so that power cuts also hit checkpoints. */
 export const checkpointingOften: readonly Change[] = [
   {
     file: 'store/sqlite/maintenance/write-ahead-log.ts',
@@ -111,7 +111,7 @@ export const checkpointingOften: readonly Change[] = [
   },
 ];
 
-/** Lets the write-ahead log grow: it never goes back into the database. */
+/** Never checkpoints, so that the write-ahead log grows. */
 export const neverCheckpointing: readonly Change[] = [
   {
     file: 'store/sqlite/maintenance/write-ahead-log.ts',
@@ -125,12 +125,12 @@ export const neverCheckpointing: readonly Change[] = [
   },
 ];
 
-/** Stores an event again that was stored before. */
+/** Stores repeated events again. */
 export const storingRepeats: readonly Change[] = [
   { file: 'store/sqlite/events/dedup.ts', from: 'if (isRepeat(day, sent, active)) return false;', to: '' },
 ];
 
-/** Knows the repeats of the calendar's last days, instead of the last days on which something was stored. */
+/** Detects repeats within the last calendar days, instead of the last days on which events were stored. */
 export const countingDaysByCalendar: readonly Change[] = [
   {
     file: 'store/sqlite/events/dedup.ts',
@@ -139,7 +139,7 @@ export const countingDaysByCalendar: readonly Change[] = [
   },
 ];
 
-/** Recognizes an eventUUID of a server token as a repeat of one that a browser token sent. */
+/** Treats a server token's event as a repeat of a browser token's event with the same eventUUID. */
 export const mixingKindsOfTokens: readonly Change[] = [
   {
     file: 'store/sqlite/events/events.ts',
@@ -148,7 +148,7 @@ export const mixingKindsOfTokens: readonly Change[] = [
   },
 ];
 
-/** Counts a claim after a verified link. */
+/** Lets a claim override a verified link. */
 export const countingClaimsAfterLinks: readonly Change[] = [
   { file: 'identity/statements.ts', from: 'return verified || !isLinked;', to: 'return true;' },
 ];
@@ -177,7 +177,7 @@ export const withoutBoundOnLinksOfUser: readonly Change[] = [
   },
 ];
 
-/** Remembers what a token may do, even after the token was revoked. */
+/** Caches the rights of a token, even after it is revoked. */
 export const rememberingTokens: readonly Change[] = [
   {
     file: 'store/sqlite/accounts/access.ts',
@@ -186,13 +186,13 @@ export const rememberingTokens: readonly Change[] = [
   },
 ];
 
-/** Overwrites nothing of what is erased, and does not repeat the erasures of the record on a restored backup. */
+/** Does not overwrite erased data, and does not repeat recorded erasures on a restored backup. */
 export const withoutOverwriting: readonly Change[] = [
   { file: 'store/sqlite/database/connection.ts', from: 'secure_delete = ON', to: 'secure_delete = OFF' },
   { file: 'store/sqlite/threads/writer-thread.ts', from: 'engine.eraseAgain();', to: '' },
 ];
 
-/** Leaves what is erased in the write-ahead log and in the unused space of the file. */
+/** Leaves erased data in the write-ahead log and in the unused space of the file. */
 export const keepingLogAndUnusedSpace: readonly Change[] = [
   {
     file: 'store/sqlite/maintenance/write-ahead-log.ts',
@@ -200,7 +200,7 @@ export const keepingLogAndUnusedSpace: readonly Change[] = [
     to: 'let holdsErased = false',
   },
   { file: 'store/sqlite/maintenance/write-ahead-log.ts', from: '      holdsErased = true;\n', to: '' },
-  // Clearing that empties the log as well.
+  // Clearing the unused space would also empty the log.
   {
     file: 'store/sqlite/maintenance/unused-space.ts',
     from: 'clear = (): boolean => {',
@@ -208,10 +208,10 @@ export const keepingLogAndUnusedSpace: readonly Change[] = [
   },
 ];
 
-/** Acknowledges an erasure before the record holds all of it. */
+/** Acknowledges an erasure before its record is complete. */
 export const acknowledgingErasuresEarly: readonly Change[] = [
   { file: 'store/sqlite/store.ts', from: 'eraseContact: acknowledging(write),', to: '' },
-  // The rest is done later than any client takes to kill it.
+  // Delays the rest until the test has killed the server.
   {
     file: 'store/sqlite/threads/writer-thread.ts',
     from: 'if (maintenance === undefined) maintainAfter(0);',
@@ -224,7 +224,7 @@ export const acknowledgingErasuresEarly: readonly Change[] = [
   },
 ];
 
-/** Lets all other writes wait for an erasure on PostgreSQL. */
+/** Makes all other writes wait for an erasure on PostgreSQL. */
 export const erasingAloneOnPostgres: readonly Change[] = [
   {
     file: 'store/postgres/store.ts',

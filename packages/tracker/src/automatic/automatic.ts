@@ -3,7 +3,7 @@ import { logClicks } from './clicks.ts';
 import { createContacts } from './forms.ts';
 import { logPageViews } from './page-views.ts';
 
-/** Logs by itself what the script tag's attributes say. */
+/** Starts the automatic logging that the script tag's attributes configure. */
 export const logAutomatically = (tracker: Tracker, options: DOMStringMap): void => {
   if (options.pageViews) logPageViews(tracker, options);
   logClicks(tracker, options);

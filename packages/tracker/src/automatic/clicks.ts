@@ -2,7 +2,7 @@ import { guard } from '../guard.ts';
 import type { Tracker } from '../tracker.ts';
 import { callOn } from './elements.ts';
 
-/** The `data-attr-*` of an element, by the rest of their names, which HTML makes lower case. */
+/** Returns an element's `data-attr-*` values, keyed by the rest of the attribute name, which HTML lowercases. */
 const attrsOf = (element: Element): Record<string, string> => {
   const attrs: Record<string, string> = {};
   for (const { name, value } of Reflect.get(Element.prototype, 'attributes', element))
@@ -11,16 +11,15 @@ const attrsOf = (element: Element): Record<string, string> => {
 };
 
 /**
- * Logs clicks of the main and the middle button: on elements with `data-log="<eventID>"`, with their `data-attr-*`, if the tag has
- * `data-clicks`; on links to other sites and on downloads, with the eventIDs in the tag. It listens in the capture phase, so that
- * pages that stop the propagation of a click don't hide it.
+ * Logs main-button and middle-button clicks on `data-log` elements, outbound links and downloads, as the tag's
+ * attributes configure. Listens in the capture phase, because pages may stop the propagation of a click.
  */
 export const logClicks = (tracker: Tracker, options: DOMStringMap): void => {
   const logClick = guard(({ target, button }: MouseEvent): void => {
     if (button > 1) return;
-    const logged = 'clicks' in options && callOn(target, 'closest', '[data-log]');
-    if (logged) tracker.log(callOn(logged, 'getAttribute', 'data-log') as string, attrsOf(logged));
-    // Links in SVG and links without an href have no protocol.
+    const logElement = 'clicks' in options && callOn(target, 'closest', '[data-log]');
+    if (logElement) tracker.log(callOn(logElement, 'getAttribute', 'data-log') as string, attrsOf(logElement));
+    // SVG links and links without an href have no protocol.
     const link = callOn(target, 'closest', 'a') as HTMLAnchorElement | null;
     if (!link || !/^http/.test(link.protocol)) return;
     const isDownload =

@@ -1,6 +1,6 @@
 /**
- * Calls a method of Element.prototype, because a field may hide the method of its form: `<form><input name="closest">` (HTML, "The
- * form element").
+ * Calls a method of `Element.prototype`, because a form field can hide the method of its form: `<form><input
+ * name="closest">` (HTML, "The form element").
  */
 export const callOn = <Method extends 'closest' | 'getAttribute'>(
   element: EventTarget | null,

@@ -4,8 +4,8 @@ import type { Tracker } from '../tracker.ts';
 import { callOn } from './elements.ts';
 
 /**
- * Calls createContact when a form with `data-contact="<contactProfileID>"` is submitted. It reads only the fields with a name of
- * createContact (`contactEmailaddress`, …), so that it never reads a password. The form is submitted as usual.
+ * Calls createContact when a form with `data-contact="<contactProfileID>"` is submitted; the form is submitted as
+ * usual. Reads only fields with the names of createContact (`contactEmailaddress`, …), so it never reads a password.
  */
 export const createContacts = (tracker: Tracker): void => {
   addEventListener(

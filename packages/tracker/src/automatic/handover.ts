@@ -1,146 +1,162 @@
 /**
- * Hands visitors over between the domains of one customer, which are listed in `data-domains`: a clicked link to one of them carries a
- * handover, the userUUID sealed by the service for two minutes, these two hosts and this browser (decision 23). A browser that arrives
- * without a userUUID takes it over. In every other case it keeps or makes its own, and nothing is lost.
+ * Carries visitors between the domains in `data-domains`: clicked links get a handover, which only a browser without a
+ * userUUID accepts. The service seals the userUUID for two minutes, for these two hosts and this browser (decision 23).
  */
 import type { pageNames } from '@firsthand/contract/identifiers';
 import { safeDocument } from '../document.ts';
 import { guard } from '../guard.ts';
-import { isConsentRemembered } from '../identity/consent.ts';
-import { becomeUser, isUserUUID, knownUser } from '../identity/identity.ts';
+import { hasInitialConsent } from '../identity/consent.ts';
+import { isUserUUID, readUser, setUser } from '../identity/identity.ts';
 import type { Tracker } from '../tracker.ts';
 import { warn } from '../warn.ts';
 
-/** Repeated here as text, because it is shorter than the object. */
+/** The names below are literals checked by this type, because importing the object would cost more bytes. */
 type Names = typeof pageNames;
 
-/** The parts of an address that say where it leads. */
+/** The parts of a URL that identify a site. */
 type Target = { readonly host: string; readonly protocol: string };
 
-type Sealed = { readonly to: string; readonly handover: string };
+type Handover = { readonly to: string; readonly handover: string };
 
-/** A query without our parameter, however often it is there. */
+/** Removes every `_visitor` parameter from a query string. */
 const withoutHandover = (search: string): string => search.replace(/[?&]_visitor=[^&]*/g, '').replace(/^&/, '?');
 
-/** `base` is as in createSender. To be called before the page's early calls are carried out, and before anything is sent. */
+/** Call this before the page's early calls run and before anything is sent. `base` is as in createSender. */
 export const handOver = (tracker: Tracker, options: DOMStringMap, base: URL): void => {
   const createHandoverName: Names['createHandover'] = 'leave';
   const takeHandoverName: Names['takeHandover'] = 'arrive';
-  /** A handover is valid for 120 seconds. While the visitor does something, it is renewed after these. */
+  /** A handover is valid for 120 seconds. It is renewed at this interval while the visitor is active. */
   const renewMilliseconds = 60_000;
-  /** The time for which a new browser's events wait for the service to open the handover. */
+  /** How long a new browser's events wait for the service to open a handover. */
   const waitMilliseconds = 2_000;
   const { token } = options;
-  const others = (options.domains || '')
+  const otherHosts = (options.domains || '')
     .toLowerCase()
     .split(/[\s,]+/)
     .filter((host) => host && host !== location.host);
-  if (!others[0]) return;
+  if (!otherHosts[0]) return;
 
-  const isOther = ({ host, protocol }: Target): boolean => protocol === location.protocol && others.includes(host);
+  const isOther = ({ host, protocol }: Target): boolean => protocol === location.protocol && otherHosts.includes(host);
 
-  const ask = async (name: string, fields: string): Promise<Record<string, unknown>> => {
+  const post = async (name: string, fields: string): Promise<Record<string, unknown>> => {
     const body = `{"tokenUUID":"${token}",${fields}}`;
-    const answer = await (await fetch(`${new URL(name, base)}`, { method: 'POST', body })).json();
-    if (answer.error) warn(`${answer.error.code}:`, answer.error.message);
-    return answer;
+    const responseBody = await (await fetch(`${new URL(name, base)}`, { method: 'POST', body })).json();
+    if (responseBody.error) warn(`${responseBody.error.code}:`, responseBody.error.message);
+    return responseBody;
   };
 
-  /** Takes the parameter out of the page's address, before anything is logged. Returns the handover; '' if there is none to be taken. */
-  const takeFromAddress = (): string => {
-    const found = location.search.match(/[?&]_visitor=[^&]*/g) || [];
-    if (!found[0]) return '';
+  /**
+   * Removes the parameter from the page's URL before anything is logged. Returns the handover, or '' if there is none
+   * to accept.
+   */
+  const extractHandover = (): string => {
+    const entries = location.search.match(/[?&]_visitor=[^&]*/g) || [];
+    if (!entries[0]) return '';
     const { origin, pathname, search, hash } = location;
     history.replaceState(history.state, '', origin + pathname + withoutHandover(search) + hash);
-    const [, text] = /^[?&]_visitor=([\w-]{70,160})$/.exec(found.join('')) || [];
-    // A link from elsewhere, such as a chat or another person's page, has another referrer, or none.
+    const [, text] = /^[?&]_visitor=([\w-]{70,160})$/.exec(entries.join('')) || [];
+    // A link from elsewhere, such as a chat or another person's page, has a different referrer or none.
     return text && safeDocument.referrer && isOther(new URL(safeDocument.referrer)) ? text : '';
   };
 
   let handover = '';
-  /** Whether it is too late to take the handover over, or the visitor refuses. */
-  let isOver = false;
+  /** Set when the service was too slow, the page is left, or the visitor refuses consent. */
+  let isCanceled = false;
 
-  const open = async (taken: string): Promise<void> => {
+  const openHandover = async (pending: string): Promise<void> => {
     const from = new URL(safeDocument.referrer).host;
-    const { userUUID } = await ask(takeHandoverName, `"handover":"${taken}","from":"${from}","to":"${location.host}"`);
-    if (!isOver && !knownUser() && isUserUUID(userUUID as string)) becomeUser(userUUID as string);
+    const { userUUID } = await post(
+      takeHandoverName,
+      `"handover":"${pending}","from":"${from}","to":"${location.host}"`,
+    );
+    if (!isCanceled && !readUser() && isUserUUID(userUUID as string)) setUser(userUUID as string);
   };
 
   /**
-   * Holds the lock under which a new browser's userUUID is made (sender.ts), so that no tab makes one meanwhile. A page that is left
-   * sends without it. Without locks (plain http, Safari before 15.4) nothing is taken over.
+   * Holds the lock that creates a new browser's userUUID (sender.ts), so that no tab creates one meanwhile. Without
+   * locks (plain http, Safari before 15.4), no handover is accepted.
    */
-  const arrive = guard((): void => {
-    const taken = handover;
+  const acceptHandover = guard((): void => {
+    const pending = handover;
     handover = '';
-    if (!taken || knownUser()) return;
-    const end = new Promise<void>((resolve) => {
-      const give = () => {
-        isOver = true;
+    if (!pending || readUser()) return;
+    const canceled = new Promise<void>((resolve) => {
+      const cancel = () => {
+        isCanceled = true;
         resolve();
       };
-      setTimeout(give, waitMilliseconds);
-      addEventListener('pagehide', give);
+      setTimeout(cancel, waitMilliseconds);
+      addEventListener('pagehide', cancel);
     });
-    navigator.locks.request(`firsthand:${token}`, () => Promise.race([end, open(taken)])).catch(warn);
+    navigator.locks.request(`firsthand:${token}`, () => Promise.race([canceled, openHandover(pending)])).catch(warn);
   });
 
   const { consent } = tracker;
   tracker.consent = (isGiven) => {
-    if (isGiven) arrive();
-    else isOver = true;
+    if (isGiven) acceptHandover();
+    else isCanceled = true;
     handover = '';
     consent(isGiven);
   };
   guard(() => {
-    handover = takeFromAddress();
+    handover = extractHandover();
   })();
-  if (isConsentRemembered(options)) arrive();
+  if (hasInitialConsent(options)) acceptHandover();
 
-  /** The handovers for the other domains, whose they are, and when the page last looked for links and last asked. */
-  let sealed: readonly Sealed[] = [];
-  let sealedUser: string | undefined;
-  let lookedAt = 0;
-  let askedAt = 0;
+  /** The handovers for the other domains, and the user they belong to. */
+  let handovers: readonly Handover[] = [];
+  let handoverUser: string | undefined;
+  let lastScanTime = 0;
+  let lastRequestTime = 0;
 
-  /** Asks for handovers ahead of a click, because a click can't wait. After a failure too, the next request is a minute later. */
-  const seal = guard((): void => {
-    const userUUID = knownUser();
+  /**
+   * Requests handovers ahead of a click, because a click can't wait. The next request is a minute later, even after a
+   * failure.
+   */
+  const requestHandovers = guard((): void => {
+    const userUUID = readUser();
     const now = Date.now();
-    if (!userUUID || now - lookedAt < 1e3 || (userUUID === sealedUser && now - askedAt < renewMilliseconds)) return;
-    lookedAt = now;
-    if (![...safeDocument.links].some(isOther)) return;
-    if (userUUID !== sealedUser) sealed = [];
-    sealedUser = userUUID;
-    askedAt = now;
-    ask(
-      createHandoverName,
-      `"userUUID":"${userUUID}","from":"${location.host}","to":[${others.map((host) => `"${host}"`)}]`,
+    if (
+      !userUUID ||
+      now - lastScanTime < 1e3 ||
+      (userUUID === handoverUser && now - lastRequestTime < renewMilliseconds)
     )
-      .then((answer) => {
-        if (userUUID === sealedUser) sealed = (answer.handover || []) as Sealed[];
+      return;
+    lastScanTime = now;
+    if (![...safeDocument.links].some(isOther)) return;
+    if (userUUID !== handoverUser) handovers = [];
+    handoverUser = userUUID;
+    lastRequestTime = now;
+    post(
+      createHandoverName,
+      `"userUUID":"${userUUID}","from":"${location.host}","to":[${otherHosts.map((host) => `"${host}"`)}]`,
+    )
+      .then((responseBody) => {
+        if (userUUID === handoverUser) handovers = (responseBody.handover || []) as Handover[];
       })
       .catch(warn);
   });
 
-  /** Gives a clicked link the handover for its host, or none, until the browser has followed it. */
-  const decorate = guard((event: Event): void => {
+  /**
+   * Adds the handover for its host, if there is one, to a clicked link, and restores the link once the browser has
+   * followed it.
+   */
+  const addHandover = guard((event: Event): void => {
     const link = (event.composedPath() as HTMLAnchorElement[]).find(isOther);
     if (!link) return;
-    const written = link.getAttribute('href') as string;
+    const originalHref = link.getAttribute('href') as string;
     const search = withoutHandover(link.search);
-    const one = sealedUser === knownUser() && sealed.find(({ to }) => to === link.host);
-    link.search = one ? `${search}${search ? '&' : '?'}_visitor=${one.handover}` : search;
+    const match = handoverUser === readUser() && handovers.find(({ to }) => to === link.host);
+    link.search = match ? `${search}${search ? '&' : '?'}_visitor=${match.handover}` : search;
     const { href } = link;
     setTimeout(() => {
-      if (link.href === href) link.href = written;
+      if (link.href === href) link.href = originalHref;
     });
   });
 
-  addEventListener('click', decorate, true);
-  addEventListener('auxclick', decorate, true);
-  addEventListener('pointerover', seal, true);
-  addEventListener('focusin', seal, true);
-  setTimeout(seal, 1e3);
+  addEventListener('click', addHandover, true);
+  addEventListener('auxclick', addHandover, true);
+  addEventListener('pointerover', requestHandovers, true);
+  addEventListener('focusin', requestHandovers, true);
+  setTimeout(requestHandovers, 1e3);
 };

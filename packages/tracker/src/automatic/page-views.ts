@@ -4,10 +4,10 @@ import { setPastTime } from '../records/event-uuid.ts';
 import type { Tracker } from '../tracker.ts';
 import { awaitTitle } from './titles.ts';
 
-/** The last two labels of a host. Hosts that share them count as one site. */
+/** Returns the last two labels of a host. Hosts that share them count as one site. */
 const siteOf = (host: string): string => host.split('.').slice(-2).join('.');
 
-/** The referrer; if it is of this site, without its query, which may hold a secret, such as the token of a password reset. */
+/** Removes the query of a same-site referrer, which may hold a secret such as a password-reset token. */
 const toReferrer = (address: string): string => {
   if (!address) return '';
   const { origin, pathname, hostname } = new URL(address);
@@ -15,61 +15,59 @@ const toReferrer = (address: string): string => {
 };
 
 /**
- * Logs a page view now, and each time that the page's address changes: by a script, by going back or forward, and by the hash if
- * the tag has `data-hash`. An unchanged address is logged once, even if the page changes its history. A page that returns from the
- * back-forward cache is logged again. The query parameters `utm_*` and `ref` are logged, or those that `data-query` names. A page
- * view has the time at which the address changed.
+ * Logs a page view now and each time the page's address changes. A return from the back-forward cache counts, and so
+ * does a change of the hash if the tag has `data-hash`.
  *
- * Without a Navigation API, `history.pushState` and `replaceState` are wrapped, as properties of `history` itself.
- * `tracker.restoreHistory()` restores them, unless another script has wrapped them since.
+ * Without the Navigation API, `history.pushState` and `replaceState` are wrapped. `tracker.restoreHistory()` restores
+ * them, unless another script has wrapped them since.
  */
 export const logPageViews = (tracker: Tracker, options: DOMStringMap): void => {
-  const isKept = (name: string): boolean =>
+  const isLoggedParameter = (name: string): boolean =>
     options.query === undefined ? /^(utm_.*|ref)$/.test(name) : options.query.split(/[\s,]+/).includes(name);
   let page: string | undefined;
   let referrer = toReferrer(safeDocument.referrer);
-  /** The page's title and the time of a change that was reported, but not handled yet. */
-  let change: { title: string | undefined; time: number } | undefined;
-  let settleLast = (_title: string): void => {};
+  /** The title and time at the first address change that `check` has not handled yet. */
+  let pendingChange: { title: string | undefined; time: number } | undefined;
+  let settlePrevious = (_title: string): void => {};
 
-  const look = guard((): void => {
-    const { title, time } = change || { title: undefined, time: Date.now() };
-    change = undefined;
-    // A question mark in the hash begins the query of a router's address, which is left out.
+  const check = guard((): void => {
+    const { title, time } = pendingChange || { title: undefined, time: Date.now() };
+    pendingChange = undefined;
+    // Some routers put a query into the hash, which is left out.
     const path = location.pathname + ('hash' in options ? (location.hash.split('?')[0] as string) : '');
     const address = path + location.search;
     if (page === address) return;
     page = address;
-    settleLast(title as string);
+    settlePrevious(title as string);
     const attrs: Record<string, string> = { path, referrer };
     new URLSearchParams(location.search).forEach((value, name) => {
-      if (isKept(name)) attrs[name] = value;
+      if (isLoggedParameter(name)) attrs[name] = value;
     });
     referrer = location.origin + location.pathname;
-    settleLast = awaitTitle(title, (title) => {
+    settlePrevious = awaitTitle(title, (title) => {
       setPastTime(time);
       tracker.log(options.pageViews as string, { ...attrs, title });
       setPastTime();
     });
   });
 
-  // Looks in the next task, because an address that is replaced at once, as by a redirect, was no page.
-  const lookSoon = (): void => {
-    if (!change) setTimeout(look);
-    change = change || { title: safeDocument.title, time: Date.now() };
+  // Checks in the next task, because an address that is replaced immediately, as by a redirect, is not a page view.
+  const scheduleCheck = (): void => {
+    if (!pendingChange) setTimeout(check);
+    pendingChange = pendingChange || { title: safeDocument.title, time: Date.now() };
   };
 
-  // An element named `navigation` has no current entry, and neither does a sandboxed page.
+  // Neither an element named `navigation` nor a sandboxed page has a current entry.
   const { navigation } = window as unknown as { navigation?: EventTarget & { currentEntry?: unknown } };
   if (navigation?.currentEntry) {
-    navigation.addEventListener('currententrychange', lookSoon);
-    tracker.restoreHistory = () => navigation.removeEventListener('currententrychange', lookSoon);
+    navigation.addEventListener('currententrychange', scheduleCheck);
+    tracker.restoreHistory = () => navigation.removeEventListener('currententrychange', scheduleCheck);
   } else {
     const restores = (['pushState', 'replaceState'] as const).map((method) => {
       const original = history[method];
       const wrapped = function (this: History, ...args: Parameters<History['pushState']>): void {
         original.apply(this, args);
-        lookSoon();
+        scheduleCheck();
       };
       history[method] = wrapped;
       return () => {
@@ -79,12 +77,12 @@ export const logPageViews = (tracker: Tracker, options: DOMStringMap): void => {
     tracker.restoreHistory = () => {
       for (const restore of restores) restore();
     };
-    addEventListener('popstate', lookSoon);
-    addEventListener('hashchange', lookSoon);
+    addEventListener('popstate', scheduleCheck);
+    addEventListener('hashchange', scheduleCheck);
   }
   addEventListener('pageshow', (event) => {
     if (event.persisted) page = '';
-    look();
+    check();
   });
-  look();
+  check();
 };

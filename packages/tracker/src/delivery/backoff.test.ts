@@ -1,23 +1,23 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { retryMilliseconds } from './backoff.ts';
+import { computeRetryMilliseconds } from './backoff.ts';
 
 afterEach(() => vi.restoreAllMocks());
 
 test.for([
-  { failures: 1, retryAfterSeconds: 0, least: 0, most: 1_000 },
-  { failures: 3, retryAfterSeconds: 0, least: 0, most: 4_000 },
-  { failures: 30, retryAfterSeconds: 0, least: 0, most: 300_000 },
-  { failures: 5_000, retryAfterSeconds: 0, least: 0, most: 300_000 },
-  { failures: 1, retryAfterSeconds: 20, least: 20_000, most: 21_000 },
-  { failures: 1, retryAfterSeconds: undefined, least: 0, most: 1_000 },
-  { failures: 1, retryAfterSeconds: Number.NaN, least: 0, most: 1_000 },
-  { failures: 1, retryAfterSeconds: 2e9, least: 1e9, most: 1e9 + 1_000 },
+  { failures: 1, retryAfterSeconds: 0, min: 0, max: 1_000 },
+  { failures: 3, retryAfterSeconds: 0, min: 0, max: 4_000 },
+  { failures: 30, retryAfterSeconds: 0, min: 0, max: 300_000 },
+  { failures: 5_000, retryAfterSeconds: 0, min: 0, max: 300_000 },
+  { failures: 1, retryAfterSeconds: 20, min: 20_000, max: 21_000 },
+  { failures: 1, retryAfterSeconds: undefined, min: 0, max: 1_000 },
+  { failures: 1, retryAfterSeconds: Number.NaN, min: 0, max: 1_000 },
+  { failures: 1, retryAfterSeconds: 2e9, min: 1e9, max: 1e9 + 1_000 },
 ])(
-  'after $failures failures and Retry-After $retryAfterSeconds: $least to $most',
-  ({ failures, retryAfterSeconds, least, most }) => {
+  'waits $min to $max ms after $failures failures and Retry-After $retryAfterSeconds',
+  ({ failures, retryAfterSeconds, min, max }) => {
     const random = vi.spyOn(Math, 'random').mockReturnValue(0);
-    expect(retryMilliseconds(failures, retryAfterSeconds)).toBe(least);
+    expect(computeRetryMilliseconds(failures, retryAfterSeconds)).toBe(min);
     random.mockReturnValue(1);
-    expect(retryMilliseconds(failures, retryAfterSeconds)).toBe(most);
+    expect(computeRetryMilliseconds(failures, retryAfterSeconds)).toBe(max);
   },
 );

@@ -1,7 +1,10 @@
 /**
- * Milliseconds until the next try: the seconds of Retry-After, plus full jitter (random between 0 and a bound that doubles, up to
- * 5 minutes). `failures` counts from 1. A Retry-After that is a date is ignored.
+ * Returns the delay until the next attempt: the seconds of Retry-After (a date is ignored) plus full jitter. The bound
+ * of the jitter doubles with each failure, counted from 1, up to 5 minutes.
  */
-export const retryMilliseconds = (failures: number, retryAfterSeconds: string | number | null | undefined): number =>
-  // The limit is there because setTimeout fires at once for more than 31 bits of milliseconds.
+export const computeRetryMilliseconds = (
+  failures: number,
+  retryAfterSeconds: string | number | null | undefined,
+): number =>
+  // Limited, because setTimeout fires immediately for more than 31 bits of milliseconds.
   Math.min(3e5, 500 * 2 ** failures) * Math.random() + (1e3 * Math.min(retryAfterSeconds as number, 1e6) || 0);

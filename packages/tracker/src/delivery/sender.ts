@@ -1,97 +1,99 @@
 /**
- * Sends the queued records, oldest first, one request at a time. A browser that has a userUUID sends at once, because the page may
- * close at any moment. A new browser's first request, and requests after a failure, are sent by one tab at a time. A record leaves
- * the queue only when the service has responded for it. A repeat is harmless, because the service recognizes each eventUUID.
+ * Sends the queued records, oldest first, one request at a time. Repeats are harmless, because the service recognizes
+ * each eventUUID.
+ *
+ * A browser that has a userUUID sends immediately, because the page may close at any moment. A new browser's first
+ * request, and requests after a failure, are sent by one tab at a time.
  */
 
 import type { pageNames } from '@firsthand/contract/identifiers';
 import { safeDocument } from '../document.ts';
 import { cookieDomain } from '../identity/cookie.ts';
-import { currentUser, knownUser } from '../identity/identity.ts';
+import { ensureUser, readUser } from '../identity/identity.ts';
 import { isContactRecord } from '../records/contacts.ts';
-import { createEventUUID, timeOf } from '../records/event-uuid.ts';
+import { createEventUUID, parseEventTime } from '../records/event-uuid.ts';
 import { warn } from '../warn.ts';
-import { retryMilliseconds } from './backoff.ts';
-import { dropSurplus, queuedKeys, taken } from './queue.ts';
-import { copies, removeStored } from './storage.ts';
+import { computeRetryMilliseconds } from './backoff.ts';
+import { dropSurplus, inFlight, listQueuedKeys } from './queue.ts';
+import { copies, removeItem } from './storage.ts';
 import { isVerdict, type Verdict } from './verdict.ts';
 
-/** Repeated here as text, because it is shorter than the object. */
+/** The names below are literals checked by this type, because importing the object would cost more bytes. */
 type Names = typeof pageNames;
 
-/** The service's refusals of a token, or of its use on this site, by token. */
+/** The service's refusals of a token or of its use on this site, by token. */
 export const refusals: Record<string, Verdict> = {};
 
-/** The callbacks for the service's final verdict on a record, by its key. */
-export const expected: Record<string, (verdict: Verdict) => void> = {};
+/** Callbacks for the service's final verdict on a record, by the record's key. */
+export const verdictCallbacks: Record<string, (verdict: Verdict) => void> = {};
 
 /**
- * Returns a function that sends the queued records soon, unless a request is under way or a retry is due later. `base` is the URL
- * of the folder that requests go to, with a slash at its end, or of a file in it, such as the script. Unless `isAllowed` returns true
- * (consent), nothing is sent, and no userUUID is made.
+ * Returns a function that sends the queued records soon, unless a request is in flight or a retry is scheduled. Unless
+ * `isAllowed` returns true (consent), nothing is sent and no userUUID is created.
+ *
+ * `base` is the URL of the folder that requests go to, with a trailing slash, or of a file in it, such as the script.
  */
 export const createSender = (
   base: string | URL,
   token: string,
   isAllowed: () => unknown,
-): ((isOwn?: unknown) => void) => {
+): ((hasOwnRecords?: unknown) => void) => {
   /**
-   * The keep-alive requests of a page may hold 65,536 bytes in total (Fetch, "HTTP-network-or-cache fetch"). This is enough for two
-   * of ours with their envelopes: one under way and one when the page is left. Records that the browser refuses beyond that stay in
-   * storage.
+   * The keepalive requests of a page may hold 65,536 bytes in total (Fetch, "HTTP-network-or-cache fetch"): enough for
+   * one in flight and one at page hide. Records that the browser refuses beyond that stay in storage.
    */
-  const bytesTogether = 30_000;
-  const keepaliveBytes = 30_000 * 2;
-  /** The time after which a request without a response is given up. Until then nothing else is sent. */
+  const maxRequestBytes = 30_000;
+  const maxKeepaliveBytes = 30_000 * 2;
+  /** A request without a response is aborted after this time. Until then nothing else is sent. */
   const timeoutMilliseconds = 15_000;
-  /** The time for which records of earlier pages wait, unless this page has records of its own: they may be under way. */
+  /** How long records of earlier pages wait unless this page has its own: their requests may still be in flight. */
   const waitMilliseconds = 2_000;
   const createContactName: Names['createContact'] = 'form';
   const logEventsName: Names['logEvents'] = 'update';
-  // The addresses are text, because scripts that wrap fetch take any other value for a Request. They are made now, because a
-  // script of the page may replace URL.
-  const contactAddress = `${new URL(createContactName, base)}`;
-  const eventsAddress = `${new URL(logEventsName, base)}`;
-  /** Whether a request is under way or a retry is due. */
+  // Text, because scripts that wrap fetch take any other value for a Request. Created now, because a script of the page
+  // may replace `URL`.
+  const contactURL = `${new URL(createContactName, base)}`;
+  const eventsURL = `${new URL(logEventsName, base)}`;
+  /** Whether a request is in flight or a retry is scheduled. */
   let isBusy: unknown;
   let isWaitingForLock: unknown;
   let failures = 0;
-  let allFailures = 0;
+  let totalFailures = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
-  let leaving: Event | undefined;
+  let pagehideEvent: Event | undefined;
 
-  /** Warns of what the service has refused or ignored, once for each message, with the page of the documentation that explains it. */
+  /** Warns once about each refusal or ignored field, with the documentation page that explains it. */
   const report = ({ error, ignored }: Verdict): void => {
     if (error) warn(`${error.code}: ${error.message}`, `${new URL(`docs/errors#${error.code}`, base)}`);
     if (ignored) warn(`ignored: ${ignored}`);
   };
 
   /**
-   * Sends the next records in one request (as many events as fit, or one createContact), and then the next ones. A page that is
-   * being left sends all requests at the same time.
+   * Sends the next records in one request (as many events as fit, or one createContact), then the rest. A page that is
+   * being left sends all requests in parallel.
    */
   const sendNext = async (isLeaving?: unknown): Promise<void> => {
-    const userUUID = isAllowed() && currentUser();
+    const userUUID = isAllowed() && ensureUser();
     const keys: string[] = [];
     const records: string[] = [];
     let bytes = 0;
-    const queued = userUUID && (isLeaving || !isWaiting) ? queuedKeys(token) : [];
-    // After a failure a record is sent alone, because it may be the cause: another one each time.
-    for (const key of queued.slice((failures && !isLeaving ? allFailures : 0) % queued.length))
-      if (!taken[key]) {
+    const queued = userUUID && (isLeaving || !delayTimer) ? listQueuedKeys(token) : [];
+    // After a failure, each request holds one record, a different one each time, because a record may be the cause.
+    for (const key of queued.slice((failures && !isLeaving ? totalFailures : 0) % queued.length))
+      if (!inFlight[key]) {
         const record = copies[key] as string;
         const size = new Blob([record]).size;
         if (
           bytes &&
-          (bytes + size > bytesTogether || isContactRecord(`${records}\n${record}`) || (failures && !isLeaving))
+          (bytes + size > maxRequestBytes || isContactRecord(`${records}\n${record}`) || (failures && !isLeaving))
         )
           break;
         keys.push(key);
         records.push(record);
         bytes += size;
-        taken[key] = true;
+        inFlight[key] = true;
       }
-    // Set in the same turn in which the queue was found empty, so that a later event starts a new request.
+    // Set in the same turn as the check of the queue, so that a later event starts a new request.
     isBusy = bytes;
     if (!bytes) return;
     let retryAfterSeconds: string | null | undefined;
@@ -99,107 +101,108 @@ export const createSender = (
       const isContact = isContactRecord(records);
       const controller = new AbortController();
       setTimeout(() => controller.abort(), timeoutMilliseconds);
-      const request = fetch(isContact ? contactAddress : eventsAddress, {
+      const request = fetch(isContact ? contactURL : eventsURL, {
         method: 'POST',
-        // Scripts that wrap fetch add headers to these.
+        // Scripts that wrap fetch add headers to this object.
         headers: {},
-        // A text body is text/plain, which needs no preflight. A userUUID in a record comes later in the JSON, and so counts.
+        // A text body is text/plain, which needs no preflight. A userUUID in a record wins, because it comes later in
+        // the JSON.
         body: `{"tokenUUID":"${token}","userUUID":"${userUUID}",${
           isContact
             ? (records[0] as string).slice(1)
-            : `"cookieDomain":"${cookieDomain}","sentTime":${timeOf(createEventUUID())},"event":[${records}]}`
+            : `"cookieDomain":"${cookieDomain}","sentTime":${parseEventTime(createEventUUID())},"event":[${records}]}`
         }`,
-        keepalive: bytes < keepaliveBytes,
+        keepalive: bytes < maxKeepaliveBytes,
         signal: controller.signal,
       });
       if (isLeaving) sendNow(isLeaving);
       const response = await request;
       retryAfterSeconds = response.headers.get('Retry-After');
-      const answer = await response.json();
-      report(answer);
+      const responseBody = await response.json();
+      report(responseBody);
       // The token or its origin is refused: this page sends nothing more.
-      if (/token|origin/.test((answer.error || answer).code)) {
+      if (/token|origin/.test((responseBody.error || responseBody).code)) {
         isAllowed = () => false;
-        refusals[token] = answer;
-        for (const settle of Object.values(expected)) settle(answer);
+        refusals[token] = responseBody;
+        for (const settle of Object.values(verdictCallbacks)) settle(responseBody);
       }
       let index = 0;
       for (const key of keys) {
         // If several records were refused together, none of them has a verdict.
-        const verdict: Verdict = (answer.event || keys[1] || [answer])[index++];
+        const verdict: Verdict = (responseBody.event || keys[1] || [responseBody])[index++];
         report(verdict);
         if (isVerdict(verdict)) {
-          if (isAllowed()) removeStored(key);
-          // Records of earlier pages have no callback. To report a verdict again shows nothing.
-          (expected[key] || report)(verdict);
+          if (isAllowed()) removeItem(key);
+          // Records of earlier pages have no callback. Reporting a verdict twice shows nothing new.
+          (verdictCallbacks[key] || report)(verdict);
         }
       }
     } catch (error) {
       warn(error);
     }
     isBusy = true;
-    let isAgain: unknown;
+    let hasUnsent: unknown;
     for (const key of keys)
       if (copies[key]) {
-        // While a page is being left, Chromium fails its requests, but goes on sending them.
-        taken[key] = leaving;
-        isAgain = true;
+        // Chromium fails the requests of a page that is being left, but still sends them.
+        inFlight[key] = pagehideEvent;
+        hasUnsent = true;
       }
-    if (isAgain) {
-      // Only one timer at a time: a page that is left sends several requests, and may come back.
+    if (hasUnsent) {
+      // Only one timer at a time: a page that is left sends several requests and may come back.
       clearTimeout(timer);
       failures++;
-      allFailures++;
-      timer = setTimeout(retry, retryMilliseconds(failures, retryAfterSeconds));
+      totalFailures++;
+      timer = setTimeout(retry, computeRetryMilliseconds(failures, retryAfterSeconds));
     } else {
       failures = 0;
       return sendNext();
     }
   };
 
-  /** Enforces the bounds of the queue only when the request has left. */
+  /** Sends first and enforces the queue's bounds afterwards, so that a record in flight is not dropped. */
   const sendNow = (isLeaving?: unknown): Promise<void> => {
-    const sent = sendNext(isLeaving).catch(warn);
+    const sending = sendNext(isLeaving).catch(warn);
     dropSurplus();
-    return sent;
+    return sending;
   };
 
-  const isLeft = new Promise((resolve) => {
-    // Needed for older Safari, which fires no visibilitychange when a link is followed. It is fired on window only.
+  const whenLeft = new Promise((resolve) => {
+    // Safari before 14.5 fires no visibilitychange when a link is followed. `pagehide` is fired on window only.
     addEventListener('pagehide', (event) => {
-      leaving = event;
+      pagehideEvent = event;
       sendNow(event);
       resolve(event);
     });
   });
 
-  const send = async (isOwn?: unknown): Promise<void> => {
-    if (isOwn) isWaiting = 0;
+  const send = async (hasOwnRecords?: unknown): Promise<void> => {
+    if (hasOwnRecords) delayTimer = 0;
     // Waits for a microtask, so that events logged together are sent together.
     await 0;
     if (isBusy) return dropSurplus();
-    if (!failures && knownUser()) return sendNow();
+    if (!failures && readUser()) return sendNow();
     if (isWaitingForLock) return;
     isWaitingForLock = true;
     try {
-      // A page that was left and comes back uses no lock, because in Firefox pages in the back-forward cache keep a lock and
-      // can't release it (Web Locks 2.1).
-      await ((leaving || navigator.locks) as LockManager).request(
+      // A page that comes back uses no lock: in Firefox, pages in the back-forward cache keep a lock and can't release
+      // it (Web Locks 2.1).
+      await ((pagehideEvent || navigator.locks) as LockManager).request(
         `firsthand:${token}`,
-        () => isBusy || Promise.race([isLeft, sendNow()]),
+        () => isBusy || Promise.race([whenLeft, sendNow()]),
       );
     } catch {
-      // Locks are missing on plain http and in old Safari, and refused in sandboxed frames. Then every tab sends, and the service
-      // recognizes the repeats.
+      // Locks are missing on plain http and in old Safari, and refused in sandboxed frames. Every tab then sends, and
+      // the service recognizes the repeats.
       if (!isBusy) sendNow();
     }
     isWaitingForLock = false;
   };
 
-  let isWaiting: unknown = setTimeout(send, waitMilliseconds, true);
+  let delayTimer: unknown = setTimeout(send, waitMilliseconds, true);
 
   const retry = (): void => {
-    for (const key of Object.keys(taken)) taken[key] = false;
+    for (const key of Object.keys(inFlight)) inFlight[key] = false;
     isBusy = false;
     send();
   };

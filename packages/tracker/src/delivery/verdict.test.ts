@@ -4,7 +4,7 @@ import { isVerdict } from './verdict.ts';
 
 const isFinal = (code: unknown) => Boolean(isVerdict({ error: { code: code as string, message: '' } }));
 
-/** The codes that no repeat of a record of the tracker would change; the others are temporary, or mean a wrong path. */
+/** Codes that a repeat of the record would not change. The others are temporary, or mean a wrong path. */
 const finalCodes: readonly ErrorCode[] = [
   'missing_field',
   'invalid_field',
@@ -22,11 +22,11 @@ const finalCodes: readonly ErrorCode[] = [
   'body_too_large',
 ];
 
-test('takes these codes of the contract for a refusal, and no others', () => {
+test('treats these codes of the contract as a refusal, and no others', () => {
   expect(Object.keys(errors).filter(isFinal).sort()).toEqual([...finalCodes].sort());
 });
 
-// `not_kept` was the code of `unavailable` up to 0.1.0: trackers of either age try again after both.
+// `not_kept` was the code of `unavailable` up to 0.1.0. Old and new trackers retry after both.
 test.for([
   404,
   '404',
@@ -38,7 +38,7 @@ test.for([
   'xinvalid_field',
   'invalid_fields',
   undefined,
-])('takes the code %o of another server for no refusal', (code) => expect(isFinal(code)).toBe(false));
+])('does not treat the code %o of another server as a refusal', (code) => expect(isFinal(code)).toBe(false));
 
 test.for<[object, boolean]>([
   [{ status: '200', eventUUID: 'event-1' }, true],
@@ -46,8 +46,8 @@ test.for<[object, boolean]>([
   [{ status: '200', exists: false, contactUUID: 'contact-1' }, true],
   [{ status: '200' }, false],
   [{ status: '503', eventUUID: 'event-1' }, false],
-  // The body of the request, as an echo server answers it.
+  // The body of the request, as an echo server returns it.
   [{ eventID: 1, eventUUID: 'event-1', eventTime: 1, eventAttrArray: [] }, false],
   [{ status: 404, error: 'Not Found', path: '/s/update' }, false],
   [{ error: { code: 404, message: 'Not found', status: 'NOT_FOUND' } }, false],
-])('%j is a verdict: %s', ([answer, expected]) => expect(Boolean(isVerdict(answer))).toBe(expected));
+])('returns for %j: %s', ([answer, expected]) => expect(Boolean(isVerdict(answer))).toBe(expected));

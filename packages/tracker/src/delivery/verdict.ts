@@ -1,6 +1,8 @@
 import type { ContactResult } from '../records/contacts.ts';
 
-/** The service's response for one record, or for a whole request. Another server on its path may answer anything. */
+/**
+ * The service's response for one record or for a whole request. Another server on its path may respond with anything.
+ */
 export type Verdict = Partial<ContactResult> & {
   readonly status?: string;
   readonly eventUUID?: string;
@@ -9,8 +11,8 @@ export type Verdict = Partial<ContactResult> & {
 };
 
 /**
- * Whether the service has stored the record, or refuses the record or the page's token for good: with one of these error codes of
- * the contract. After its other errors the record is sent again.
+ * Whether the response is final: the service has stored the record, or refuses the record or the token with one of
+ * these codes. After any other error the record is sent again.
  */
 export const isVerdict = (verdict: Verdict): unknown =>
   (verdict.status === '200' && (verdict.eventUUID || verdict.contactUUID)) ||

@@ -3,24 +3,23 @@ import Cookies from 'js-cookie';
 import { safeDocument } from '../document.ts';
 import { guard } from '../guard.ts';
 
-/** The domain on which the cookie was written; '' if on the host alone, or not yet. */
+/** The cookie's domain; '' if it belongs to the host alone or is not written yet. */
 export let cookieDomain = '';
 
-/** The cookie's value; undefined if there is none or it can't be read (a sandboxed frame throws). */
+/** Returns the cookie's value; undefined if there is none or it can't be read (a sandboxed frame throws). */
 export const readCookie = guard((): string | undefined => Cookies.get(userCookieName));
 
 /**
- * Writes or renews the cookie for 400 days (the longest that browsers allow); '' removes it. Does nothing if cookies are refused.
- *
- * It is written on the widest domain that includes this host and on which a cookie of another name can be read back: only the
- * browser knows which suffixes are public (co.uk, github.io), and js-cookie does not report a refusal. Then all other cookies of the
- * name are removed, because one with a longer path, or an older one, would be read instead of the new one (RFC 6265, 5.4): those on
- * the default path ('') and on `/`, then, while there are others, those on each longer path that this page's path begins with. The
- * one that is written is never removed: a tab that looks just then and finds no cookie could make another user.
+ * Writes or renews the cookie for 400 days, the longest that browsers allow, on the widest domain that accepts it; ''
+ * removes it. Then removes the other cookies of that name: one with a longer path, or an older one, would be read
+ * instead (RFC 6265, 5.4).
  */
 export const writeCookie = guard((userUUID: string): void => {
-  /** Sets the cookie on these domains, for so many seconds, until it can be read; with 0 removes it from all. Returns the domain. */
-  const setOn = (domains: readonly string[], name: string, path: string, seconds: number): string | undefined => {
+  /**
+   * Sets the cookie on one domain after another until it can be read, and returns that domain. 0 seconds removes it
+   * from all.
+   */
+  const setCookie = (domains: readonly string[], name: string, path: string, seconds: number): string | undefined => {
     for (const domain of domains) {
       Cookies.set(name, userUUID, {
         path,
@@ -34,25 +33,28 @@ export const writeCookie = guard((userUUID: string): void => {
   };
   const labels = location.hostname.split(/\.(?!.*\d$)/);
   const domains: string[] = [];
-  // The widest has two labels; on '' the cookie is the host's alone.
+  // The widest has two labels; '' means the host alone.
   for (let count = 2; labels[count - 1]; count++) domains.push(labels.slice(-count).join('.'));
   domains.push('');
-  // Its own name for each page, because several may try at the same time.
-  const trial = userCookieName + Math.random();
-  const widest = userUUID ? setOn(domains, trial, '/', 9) : null;
-  setOn(domains, trial, '/', 0);
-  cookieDomain = widest || '';
-  const write = () => userUUID && setOn([cookieDomain], userCookieName, '/', 34560000);
+  // Only the browser knows which suffixes are public (co.uk, github.io), so a probe is written and read back. Its name
+  // is random, because several pages may probe at the same time.
+  const probeName = userCookieName + Math.random();
+  const widestDomain = userUUID ? setCookie(domains, probeName, '/', 9) : null;
+  setCookie(domains, probeName, '/', 0);
+  cookieDomain = widestDomain || '';
+  const write = () => userUUID && setCookie([cookieDomain], userCookieName, '/', 34560000);
   write();
   let path = '';
-  // No trial can be read where a script of the page lets only some names pass: then nothing is removed.
+  // The cookie just written is never removed: a tab that finds none at that moment could create another user. Where a
+  // script of the page blocks the probe, nothing is removed.
   for (const part of location.pathname.split(/(\/)/)) {
     path += part;
     for (const domain of domains)
-      if (widest !== undefined && (path[1] || domain !== widest)) setOn([domain], userCookieName, path, 0);
-    // A cookie whose name ends in this one counts too: then more paths are tried.
+      if (widestDomain !== undefined && (path[1] || domain !== widestDomain))
+        setCookie([domain], userCookieName, path, 0);
+    // Longer paths follow only while another cookie remains. A cookie whose name merely ends in this one counts too.
     if (path && !safeDocument.cookie.split(`${userCookieName}=`)[userUUID ? 2 : 1]) break;
   }
-  // Again, because a public suffix is one with its host.
+  // Again, because on a host that is a public suffix, the loop removes it: '' and the host then mean the same cookie.
   write();
 });

@@ -2,8 +2,8 @@ import { guard } from '../guard.ts';
 import { warn } from '../warn.ts';
 
 /**
- * Whether this browser's visits are ignored, because `localStorage.ignore_firsthand` is set, to any text. That name does not begin
- * with `firsthand`, so that withdrawing consent leaves it.
+ * Whether this browser's visits are ignored: `localStorage.ignore_firsthand` is set, to any text. The name doesn't
+ * begin with `firsthand`, so withdrawing consent doesn't erase it.
  */
 export const areVisitsIgnored = guard((): unknown => {
   const isSet = localStorage.ignore_firsthand;

@@ -3,9 +3,9 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { toAttributesJSON } from './attributes.ts';
 
-const toAttributes = (given: unknown): { attrID: string; attrValue: unknown }[] => JSON.parse(toAttributesJSON(given));
+const toAttributes = (input: unknown): { attrID: string; attrValue: unknown }[] => JSON.parse(toAttributesJSON(input));
 
-test('takes an object by attrID and the interface’s array alike', () => {
+test('accepts an object by attrID and the REST API’s array alike', () => {
   const expected = [
     { attrID: 'colour', attrValue: 'red' },
     { attrID: 'size', attrValue: '7' },
@@ -20,7 +20,7 @@ test('takes an object by attrID and the interface’s array alike', () => {
   ).toEqual(expected);
 });
 
-test('of an attrID given twice the last value wins', () => {
+test('uses the last value of a repeated attrID', () => {
   expect(
     toAttributes([
       { attrID: 'a', attrValue: 1 },
@@ -29,7 +29,7 @@ test('of an attrID given twice the last value wins', () => {
   ).toEqual([{ attrID: 'a', attrValue: '2' }]);
 });
 
-test('keeps to the service’s limits', () => {
+test('enforces the service’s limits', () => {
   const attributes = toAttributes(
     Object.fromEntries(Array.from({ length: 150 }, (_, index) => [`${index}${'k'.repeat(100)}`, 'v'.repeat(5_000)])),
   );
@@ -40,7 +40,7 @@ test('keeps to the service’s limits', () => {
   }
 });
 
-test('writes objects and lists as they are, for the service to flatten', () => {
+test('writes objects and lists unchanged, for the service to flatten', () => {
   expect(toAttributes({ size: { cm: 9 }, tags: ['a', 'b'], at: new Date(0) })).toEqual([
     { attrID: 'size', attrValue: { cm: 9 } },
     { attrID: 'tags', attrValue: ['a', 'b'] },
@@ -48,8 +48,8 @@ test('writes objects and lists as they are, for the service to flatten', () => {
   ]);
 });
 
-test.each(['Stone teapot', 48, true])('takes %o, which is no object, for the attribute `value`', (given) => {
-  expect(toAttributes(given)).toEqual([{ attrID: 'value', attrValue: String(given) }]);
+test.each(['Stone teapot', 48, true])('writes %o, which is not an object, as the attribute `value`', (input) => {
+  expect(toAttributes(input)).toEqual([{ attrID: 'value', attrValue: String(input) }]);
 });
 
 test('leaves out an attribute without an attrID', () => {
@@ -57,17 +57,17 @@ test('leaves out an attribute without an attrID', () => {
   expect(toAttributes([{ attrValue: 1 }, null, { attrID: '', attrValue: 1 }])).toEqual([]);
 });
 
-test('__proto__ is a name like any other', () => {
+test('accepts __proto__ as a name', () => {
   expect(toAttributes(JSON.parse('{"__proto__":"x","constructor":"y"}'))).toEqual([
     { attrID: '__proto__', attrValue: 'x' },
     { attrID: 'constructor', attrValue: 'y' },
   ]);
 });
 
-test('whatever it is given, it answers a valid array and does not throw', () => {
+test('returns a valid array for any input, and never throws', () => {
   fc.assert(
-    fc.property(fc.anything({ withBigInt: true, withDate: true, withMap: true, withNullPrototype: true }), (given) => {
-      for (const { attrID, attrValue } of toAttributes(given)) {
+    fc.property(fc.anything({ withBigInt: true, withDate: true, withMap: true, withNullPrototype: true }), (input) => {
+      for (const { attrID, attrValue } of toAttributes(input)) {
         expect(typeof attrID).toBe('string');
         expect(attrValue).not.toBeNull();
       }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { isContactRecord, toContactRecord } from './contacts.ts';
 
-test('a contact’s record is what createContact takes, less the envelope', () => {
+test('creates a contact’s record as createContact accepts it, without the envelope', () => {
   const record = toContactRecord(
     { contactEmailaddress: 'a@example.com', contactProfileID: 5, contactTitle: null, contactAttr: { colour: 'red' } },
     'request_1',
@@ -14,7 +14,7 @@ test('a contact’s record is what createContact takes, less the envelope', () =
   });
 });
 
-test('what has no text is left out, and the rest stays', () => {
+test('leaves out fields that can’t become text, and keeps the rest', () => {
   const fields = {
     contactEmailaddress: 'a@example.com',
     get contactTitle() {
@@ -28,7 +28,7 @@ test('what has no text is left out, and the rest stays', () => {
   });
 });
 
-test('is told from events, alone and after them', () => {
+test('distinguishes contacts from events, alone and in batches', () => {
   const contact = toContactRecord({ contactAttr: { a: '"}' } }, 'request_1');
   const event = '{"eventID":1,"eventAttrArray":[{"attrID":"a","attrValue":"\\"}\\n"}]}';
   expect([contact, `${event}\n${contact}`, `${contact}\n${event}`].map(isContactRecord)).toEqual([true, true, true]);

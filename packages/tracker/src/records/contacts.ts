@@ -15,22 +15,22 @@ export type ContactFields<Attrs extends object = Attributes> = {
   /** Tag identifiers, separated by commas. */
   readonly contactTagID?: string;
   readonly contactAttr?: Attrs & AttributesOf<Attrs>;
-  /** A proof made by the site's own server. It verifies the address at once, or without one the external ID. */
+  /** A proof created by the site's own server. It immediately verifies the address or, without one, the external ID. */
   readonly contactProof?: string;
-  // Last, because the compiler names the first part that lacks a field: contactProfileID where that is missing.
+  // Last, because the compiler names the first part that lacks a field: contactProfileID if that is missing.
 } & (
   | { readonly contactEmailaddress: string; readonly contactExternalID?: string }
-  /** The site's own ID of the contact. */
+  /** The site's own ID for the contact. */
   | { readonly contactEmailaddress?: string; readonly contactExternalID: string }
 );
 
-/** The service's result. `contactUUID` is a handle: it stands for this browser's claim, and is valid with this token only. */
+/** The service's result. `contactUUID` is a handle for this browser's claim, and is valid with this token only. */
 export type ContactResult = { readonly exists: boolean; readonly contactUUID: string };
 
-/** The service's refusal: its error code, its message and the field concerned. */
+/** The service's refusal: its error code, its message and the invalid field. */
 export type TrackerError = Error & { readonly code?: string; readonly field?: string };
 
-/** The body of createContact as JSON, without token and user. */
+/** Returns the body of createContact as JSON, without token and user. */
 export const toContactRecord = (fields: Record<string, unknown>, requestUUID: string): StoredRecord => {
   let record = '{';
   const addField = guard((field: string) => {
@@ -40,5 +40,5 @@ export const toContactRecord = (fields: Record<string, unknown>, requestUUID: st
   return `${record}"requestUUID":"${requestUUID}"}`;
 };
 
-/** Whether one of these lines is a contact's record, which ends in a text. The record of an event ends in an array. */
+/** Whether one of these lines is a contact's record. It ends in a string; an event's record ends in an array. */
 export const isContactRecord = (lines: string | string[]): boolean => /"}(\n|$)/.test(lines as string);

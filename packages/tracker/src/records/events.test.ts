@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { createEventUUID, timeOf } from './event-uuid.ts';
+import { createEventUUID, parseEventTime } from './event-uuid.ts';
 import { toEventRecord } from './events.ts';
 
 const eventUUID = createEventUUID();
-/** Of an object that has no number. */
+/** The `valueOf` of an object that has no number. */
 const fail = () => {
   throw Error('no number');
 };
@@ -26,10 +26,10 @@ test.for<[unknown, boolean]>([
   [{}, false],
   [7n, false],
   [Symbol('s'), false],
-])('%o is an eventID: %s', ([eventID, expected]) => {
-  const make = () => toEventRecord({ eventID: eventID as number }, eventUUID);
-  if (expected) expect(JSON.parse(make()).eventID).toBe(Number(eventID));
-  else expect(make).toThrow();
+])('accepts %o as an eventID: %s', ([eventID, expected]) => {
+  const create = () => toEventRecord({ eventID: eventID as number }, eventUUID);
+  if (expected) expect(JSON.parse(create()).eventID).toBe(Number(eventID));
+  else expect(create).toThrow();
 });
 
 test.for<[string, string]>([
@@ -37,20 +37,20 @@ test.for<[string, string]>([
   ['"\\\n', '"\\\n'],
   ['3 items', '3 items'],
   ['-1', '-1'],
-])('%j is the name of an event', ([given, eventName]) => {
-  const record = JSON.parse(toEventRecord({ eventID: given }, eventUUID));
-  expect(record).toEqual({ eventName, eventUUID, eventTime: timeOf(eventUUID), eventAttrArray: [] });
+])('accepts %j as the name of an event', ([name, eventName]) => {
+  const record = JSON.parse(toEventRecord({ eventID: name }, eventUUID));
+  expect(record).toEqual({ eventName, eventUUID, eventTime: parseEventTime(eventUUID), eventAttrArray: [] });
 });
 
-test('throws what can be shown for anything that is neither a name nor an eventID', () => {
+test('throws a printable reason for anything that is neither a name nor an eventID', () => {
   const object = { valueOf: () => fail() };
   for (const eventID of [0, 0.5, ' ', '', null, object, undefined, 7.5, 2 ** 31, false, true])
     expect(() => toEventRecord({ eventID: eventID as number }, eventUUID)).toThrow('no eventID');
   expect(() => toEventRecord({ eventID: Symbol('s') as never }, eventUUID)).toThrow(TypeError);
 });
 
-test('an event’s record is what logEvents takes', () => {
-  const record = { eventID: 7, eventUUID, eventTime: timeOf(eventUUID) };
+test('creates an event’s record as logEvents accepts it', () => {
+  const record = { eventID: 7, eventUUID, eventTime: parseEventTime(eventUUID) };
   expect(JSON.parse(toEventRecord({ eventID: '7', attrs: { a: 1 } }, eventUUID))).toEqual({
     ...record,
     eventAttrArray: [{ attrID: 'a', attrValue: '1' }],

@@ -2,11 +2,11 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { toJSONText } from './json.ts';
 
-/** Any code point. With fast-check's own `unit: anyCharacter` each process spends 0.9 s on a table of all of them. */
+/** Any code point. fast-check's own `unit: anyCharacter` spends 0.9 s per process on a table of them. */
 const anyCharacter = fc.integer({ min: 0, max: 0x10ffff }).map((code) => String.fromCodePoint(code));
 
 describe('toJSONText', () => {
-  test('writes any text so that JSON.parse gives it back, but for NUL', () => {
+  test('writes any text so that JSON.parse restores it, except NUL', () => {
     fc.assert(
       fc.property(fc.string({ unit: anyCharacter }), (text) => {
         expect(JSON.parse(toJSONText(text))).toBe(text.replaceAll('\0', ''));
@@ -15,9 +15,9 @@ describe('toJSONText', () => {
   });
 
   test.for([
-    ['NUL', 'a\0b', 'ab'],
-    ['a whole pair', '🎉', '🎉'],
-    ['controls', '\t\r\n\x1f\x7f', '\t\r\n\x1f\x7f'],
+    ['drops NUL', 'a\0b', 'ab'],
+    ['keeps a surrogate pair', '🎉', '🎉'],
+    ['escapes control characters', '\t\r\n\x1f\x7f', '\t\r\n\x1f\x7f'],
   ])('%s', ([, text, expected]) => {
     expect(JSON.parse(toJSONText(text as string))).toBe(expected);
   });
@@ -44,7 +44,7 @@ describe('toJSONText', () => {
     else expect(JSON.parse(toJSONText(value))).toBe(expected);
   });
 
-  test('cuts to the length', () => {
+  test('cuts text to the given length', () => {
     expect(toJSONText('abcdef', 3)).toBe('"abc"');
   });
 });

@@ -1,4 +1,4 @@
-/** Debian's Chromium, headless, started here and driven through the DevTools protocol. */
+/** Debian's Chromium, headless, started here and controlled through the DevTools protocol. */
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -12,7 +12,7 @@ export const executablePath = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium';
 
 const args = [
   '--headless=new',
-  // Runnable by root, and quiet.
+  // Runnable as root, and quiet.
   '--no-sandbox',
   '--disable-gpu',
   '--disable-quic',
@@ -23,7 +23,7 @@ const args = [
   '--disable-sync',
   '--disable-dev-shm-usage',
   '--disable-features=HttpsUpgrades,HttpsFirstBalancedModeAutoEnable',
-  // Two tabs that race are both at work, not one of them asleep.
+  // Keeps both tabs of a race running, instead of throttling one.
   '--disable-background-timer-throttling',
   '--disable-backgrounding-occluded-windows',
   '--disable-renderer-backgrounding',
@@ -38,7 +38,7 @@ const openTab = async (context: BrowserContext, url: string): Promise<Tab> => {
       await page.goto(to);
     },
     // biome-ignore lint/suspicious/noExplicitAny: playwright's own types take one argument
-    run: (script, ...given) => page.evaluate(`(${script})(...${JSON.stringify(given)})`) as any,
+    run: (script, ...scriptArgs) => page.evaluate(`(${script})(...${JSON.stringify(scriptArgs)})`) as any,
     key: (key) => page.keyboard.press(key),
     type: (text) => page.keyboard.type(text),
     addAuthenticator: async (transport) => {
@@ -68,8 +68,8 @@ const openTab = async (context: BrowserContext, url: string): Promise<Tab> => {
   return tab;
 };
 
-/** Shows a page in a browser that nobody drives: one that is driven by playwright renders no page ahead. */
-export const showUndriven = async (url: string): Promise<{ close(): Promise<void> }> => {
+/** Opens a page in a browser without automation, because one that playwright controls does not prerender. */
+export const openUnautomated = async (url: string): Promise<{ close(): Promise<void> }> => {
   const folder = await mkdtemp(join(tmpdir(), 'firsthand-chromium-'));
   const leader = startGroup(executablePath, [...args, `--user-data-dir=${folder}`, url], {});
   return {
@@ -86,10 +86,10 @@ const launch = async ({ profileFolder, proxyPort }: LaunchOptions = {}): Promise
   await rm(portFile, { force: true });
   const proxy = proxyPort ? [`--proxy-server=127.0.0.1:${proxyPort}`, '--proxy-bypass-list=<-loopback>'] : [];
   const leader = startGroup(executablePath, [...args, ...proxy, `--user-data-dir=${folder}`, 'about:blank'], {});
-  const forget = () => (profileFolder ? undefined : rm(folder, { recursive: true, force: true, maxRetries: 5 }));
+  const removeFolder = () => (profileFolder ? undefined : rm(folder, { recursive: true, force: true, maxRetries: 5 }));
   const kill = async () => {
     await killGroup(leader);
-    await forget();
+    await removeFolder();
   };
   try {
     const address = await waitFor('Chromium', () => {
@@ -97,25 +97,25 @@ const launch = async ({ profileFolder, proxyPort }: LaunchOptions = {}): Promise
       return path ? `ws://127.0.0.1:${port}${path}` : undefined;
     });
     const browser: Browser = await playwright.connectOverCDP(address);
-    const openHere = (url: string) => openTab(browser.contexts()[0] as BrowserContext, url);
+    const openInBrowser = (url: string) => openTab(browser.contexts()[0] as BrowserContext, url);
     return {
-      openTab: openHere,
+      openTab: openInBrowser,
       crashTabs: async () => {
         await crash(findDescendants(leader, /--type=renderer/));
-        // Chromium keeps a process in reserve for the next tab. A busy Chromium notices late that it is gone, too.
-        const lives = async () => {
-          const tab = await openHere('about:blank');
+        // Chromium keeps a spare process for the next tab, and a busy Chromium is late to notice that it is gone, too.
+        const canOpenTab = async () => {
+          const tab = await openInBrowser('about:blank');
           await tab.close();
           return true;
         };
-        await waitFor('a tab that lives', () => lives().catch(() => undefined));
+        await waitFor('a working tab', () => canOpenTab().catch(() => undefined));
       },
       kill,
       close: async () => {
         const devtools = await browser.newBrowserCDPSession().catch(() => undefined);
-        const gone = waitFor('Chromium to end', () => leader.exitCode ?? leader.signalCode ?? undefined, 5_000);
+        const exited = waitFor('Chromium to end', () => leader.exitCode ?? leader.signalCode ?? undefined, 5_000);
         await devtools?.send('Browser.close').catch(() => {});
-        await gone.catch(() => {});
+        await exited.catch(() => {});
         await kill();
       },
     };
@@ -127,7 +127,7 @@ const launch = async ({ profileFolder, proxyPort }: LaunchOptions = {}): Promise
 
 export const chromium: Engine = {
   name: 'Chromium',
-  hearsClosing: true,
+  firesPagehideOnClose: true,
   hasNavigationAPI: true,
   // components/services/storage/dom_storage: kCommitDefaultDelaySecs is 5.
   flushMilliseconds: 6_500,

@@ -1,4 +1,4 @@
-/** What every engine's harness promises, so that a test of the tracker which fails is about the tracker. */
+/** Tests what the harness of each engine guarantees, so that a failing test of the tracker is about the tracker. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -46,7 +46,7 @@ describeEngines('the harness', (engine) => {
     session = undefined;
   });
 
-  test('opens tabs side by side, runs scripts in them, closes them as a user does', async () => {
+  test('opens several tabs, runs scripts in them, and closes them as a user does', async () => {
     session = await engine.launch();
     const one = await session.openTab(`${site}/one`);
     const two = await session.openTab(`${site}/two`);
@@ -56,14 +56,14 @@ describeEngines('the harness', (engine) => {
       'x',
     ]);
     await one.close();
-    if (engine.hearsClosing)
+    if (engine.firesPagehideOnClose)
       await vi.waitFor(() => expect(received).toContain(`POST localhost:${port}/left /one`), patienceMilliseconds);
     await two.goto(`${site}/three`);
     await vi.waitFor(() => expect(received).toContain(`POST localhost:${port}/left /two`), patienceMilliseconds);
     expect(await two.run(() => isSecureContext && 'locks' in navigator)).toBe(true);
   });
 
-  test('with a profile, remembers after its tabs have crashed, and what was on the disk when it was killed', async () => {
+  test('keeps the storage of a profile after its tabs crash, and what was on disk after a kill', async () => {
     const profileFolder = await mkdtemp(join(tmpdir(), 'firsthand-profile-'));
     try {
       session = await engine.launch({ profileFolder });

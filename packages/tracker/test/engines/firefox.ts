@@ -1,4 +1,4 @@
-/** Debian's Firefox ESR, headless, driven through WebDriver BiDi. */
+/** Debian's Firefox ESR, headless, controlled through WebDriver BiDi. */
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,12 +19,12 @@ const preferences = {
   'app.update.enabled': false,
   'datareporting.policy.dataSubmissionEnabled': false,
   'toolkit.telemetry.reportingpolicy.firstRun': false,
-  // Two tabs that race are both at work, not one of them asleep.
+  // Keeps both tabs of a race running, instead of throttling one.
   'dom.min_background_timeout_value': 4,
   'dom.timeout.enable_budget_timer_throttling': false,
 };
 
-const throughProxy = (port: number) => ({
+const createProxyPreferences = (port: number) => ({
   'network.proxy.type': 1,
   'network.proxy.http': '127.0.0.1',
   'network.proxy.http_port': port,
@@ -39,11 +39,11 @@ const openTab = async (browser: Browser, url: string, addAuthenticator: Tab['add
     goto: async (to) => {
       await page.goto(to);
     },
-    // biome-ignore lint/suspicious/noExplicitAny: what comes back is what the script answers
-    run: (script, ...given) => page.evaluate(`(${script})(...${JSON.stringify(given)})`) as any,
+    // biome-ignore lint/suspicious/noExplicitAny: the result is what the script returns
+    run: (script, ...scriptArgs) => page.evaluate(`(${script})(...${JSON.stringify(scriptArgs)})`) as any,
     key: (key) => page.keyboard.press(key),
     type: (text) => page.keyboard.type(text),
-    // Not `page.cookies()`, which leaves out those of `.shop.example` on shop.example itself.
+    // Not `page.cookies()`, which omits the cookies of `.shop.example` on shop.example itself.
     cookies: async () =>
       (await browser.cookies())
         .filter(({ domain }) => `.${new URL(page.url()).hostname}`.endsWith(`.${domain.replace(/^\./, '')}`))
@@ -65,25 +65,29 @@ const launch = async ({ profileFolder, proxyPort }: LaunchOptions = {}): Promise
     headless: true,
     userDataDir: folder,
     args: ['--marionette'],
-    extraPrefsFirefox: { ...preferences, ...marionettePreferences, ...(proxyPort && throughProxy(proxyPort)) },
+    extraPrefsFirefox: {
+      ...preferences,
+      ...marionettePreferences,
+      ...(proxyPort && createProxyPreferences(proxyPort)),
+    },
     handleSIGINT: false,
     handleSIGTERM: false,
     handleSIGHUP: false,
   });
   const leader = adoptGroup(browser.process() as NonNullable<ReturnType<Browser['process']>>);
   const addAuthenticator = createAddAuthenticator(folder);
-  const forget = () => (profileFolder ? undefined : rm(folder, { recursive: true, force: true, maxRetries: 5 }));
+  const removeFolder = () => (profileFolder ? undefined : rm(folder, { recursive: true, force: true, maxRetries: 5 }));
   const kill = async () => {
     await killGroup(leader);
-    await forget();
+    await removeFolder();
   };
   return {
     openTab: (url) => openTab(browser, url, addAuthenticator),
     crashTabs: () => crash(findDescendants(leader, /-contentproc.* tab$/)),
     kill,
     close: async () => {
-      const late = new Promise((resolve) => setTimeout(resolve, 5_000).unref());
-      await Promise.race([browser.close().catch(() => {}), late]);
+      const timeout = new Promise((resolve) => setTimeout(resolve, 5_000).unref());
+      await Promise.race([browser.close().catch(() => {}), timeout]);
       await kill();
     },
   };
@@ -91,8 +95,8 @@ const launch = async ({ profileFolder, proxyPort }: LaunchOptions = {}): Promise
 
 export const firefox: Engine = {
   name: 'Firefox',
-  // Of 100 pages without a tracker, whose tabs were closed by BiDi or by `window.close`, 13 heard it.
-  hearsClosing: false,
+  // Of 100 pages without a tracker, closed by BiDi or by `window.close`, 13 fired pagehide.
+  firesPagehideOnClose: false,
   hasNavigationAPI: true,
   // dom/localstorage/ActorsParent.cpp: kFlushTimeoutMs is 5000.
   flushMilliseconds: 6_500,

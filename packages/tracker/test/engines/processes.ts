@@ -1,4 +1,4 @@
-/** Processes that the harness starts, each the leader of a group of its own, so that it ends those and no others. */
+/** Processes that the harness starts. Each leads its own process group, so that killing it ends no other process. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -6,25 +6,25 @@ import { patienceMilliseconds } from '../patience.ts';
 
 const running = new Set<ChildProcess>();
 
-/** Kills a group that the harness started, and resolves when its leader is gone. */
+/** Kills a group that the harness started, and resolves when its leader has exited. */
 export const killGroup = async (leader: ChildProcess): Promise<void> => {
   if (!running.delete(leader)) return;
-  const gone = leader.exitCode === null && leader.signalCode === null ? once(leader, 'exit') : undefined;
+  const exited = leader.exitCode === null && leader.signalCode === null ? once(leader, 'exit') : undefined;
   signalGroup(leader);
-  await gone;
+  await exited;
 };
 
 const signalGroup = ({ pid }: ChildProcess): void => {
   try {
     process.kill(-(pid as number), 'SIGKILL');
   } catch {
-    // All of it is gone already.
+    // The whole group has exited already.
   }
 };
 
 process.on('exit', () => running.forEach(signalGroup));
 
-/** Takes responsibility for a process that a library has started, detached. */
+/** Registers a process that a library has started, detached, so that the harness kills it at exit. */
 export const adoptGroup = <Leader extends ChildProcess>(leader: Leader): Leader => {
   running.add(leader);
   return leader;
@@ -39,7 +39,7 @@ export const startGroup = (
   }: { env?: Record<string, string>; stdio?: 'ignore' | ['ignore', 'ignore', 'ignore', 'pipe'] },
 ): ChildProcess => {
   const leader = spawn(command, args, { detached: true, stdio, env: { ...process.env, ...env } });
-  // A command that isn't there: whoever waits for it to be ready says so.
+  // If the command doesn't exist, the code that waits for it to be ready fails.
   leader.on('error', () => running.delete(leader));
   return adoptGroup(leader);
 };
@@ -61,55 +61,57 @@ const commandLineOf = (pid: number): string => {
   }
 };
 
-/** The descendants of a process that the harness started whose command line matches. */
+/** Returns the descendants, with a matching command line, of a process that the harness started. */
 export const findDescendants = ({ pid }: ChildProcess, commandLine: RegExp): number[] => {
   const parents = new Map(
     readdirSync('/proc').flatMap((entry) => (/^\d+$/.test(entry) ? [[Number(entry), parentOf(Number(entry))]] : [])),
   );
-  const isOurs = (candidate: number | undefined): boolean =>
-    candidate !== undefined && candidate > 1 && (candidate === pid || isOurs(parents.get(candidate)));
+  const isDescendant = (candidate: number | undefined): boolean =>
+    candidate !== undefined && candidate > 1 && (candidate === pid || isDescendant(parents.get(candidate)));
   return [...parents.keys()].filter(
-    (candidate) => candidate !== pid && isOurs(candidate) && commandLine.test(commandLineOf(candidate)),
+    (candidate) => candidate !== pid && isDescendant(candidate) && commandLine.test(commandLineOf(candidate)),
   );
 };
 
-/** Kills them, and gives the browser time to notice, and to replace those that it keeps in reserve. */
+/** Kills these processes, then gives the browser time to notice and to replace its spare ones. */
 export const crash = async (processes: readonly number[]): Promise<void> => {
-  if (processes.length === 0) throw new Error('there is no process to crash');
+  if (processes.length === 0) throw new Error('found no process to crash');
   for (const each of processes) process.kill(each, 'SIGKILL');
   await new Promise((resolve) => setTimeout(resolve, 700));
 };
 
-/** Asks until the answer is neither undefined nor null. Throws `what` after so long. */
-export const waitFor = async <Answer>(
+/** Polls until the result is neither undefined nor null. Throws an error with `what` after the timeout. */
+export const waitFor = async <Result>(
   what: string,
-  ask: () => Answer | undefined | Promise<Answer | undefined>,
+  poll: () => Result | undefined | Promise<Result | undefined>,
   milliseconds = patienceMilliseconds,
-): Promise<Answer> => {
+): Promise<Result> => {
   const end = performance.now() + milliseconds;
   for (;;) {
-    const answer = await ask();
-    if (answer !== undefined && answer !== null) return answer;
-    if (performance.now() > end) throw new Error(`waited ${milliseconds} ms in vain for ${what}`);
+    const result = await poll();
+    if (result !== undefined && result !== null) return result;
+    if (performance.now() > end) throw new Error(`timed out after ${milliseconds} ms waiting for ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 };
 
-/** A driver did not answer in time. */
-export class NoAnswer extends Error {}
+/** A driver did not respond in time. */
+export class DriverTimeout extends Error {}
 
-/** What a driver answers. Throws NoAnswer after so long: a script whose page is left at that moment may never be answered. */
-export const answeredInTime = async <Answer>(
+/**
+ * Returns a driver's response, or throws DriverTimeout: a script whose page is left at that moment may never return.
+ */
+export const withTimeout = async <Result>(
   what: string,
-  answer: Promise<Answer>,
+  result: Promise<Result>,
   milliseconds = 20_000,
-): Promise<Answer> => {
+): Promise<Result> => {
   let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new NoAnswer(`no answer to ${what}`)), milliseconds);
+  const timeout = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new DriverTimeout(`no response to ${what}`)), milliseconds);
   });
   try {
-    return await Promise.race([answer, late]);
+    return await Promise.race([result, timeout]);
   } finally {
     clearTimeout(timer);
   }

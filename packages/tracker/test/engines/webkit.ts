@@ -1,20 +1,20 @@
 /**
- * WebKitGTK's MiniBrowser, under Xvfb. Driven through WebDriver it forgets everything at its end (its data manager is
- * ephemeral whenever it is automated), so a session with a profile folder is driven through the inspector instead.
+ * WebKitGTK's MiniBrowser, under Xvfb. WebDriver always gives it an ephemeral profile, so a session with a profile
+ * folder is controlled through the inspector instead.
  */
 import { Builder, Capabilities, Key as keys, type WebDriver } from 'selenium-webdriver';
 import { freePort } from '../../../server/test/tools/ports.ts';
 import type { Engine, Key, LaunchOptions, Session, Tab } from './engine.ts';
-import { answeredInTime, killGroup, NoAnswer, startGroup, waitFor } from './processes.ts';
+import { DriverTimeout, killGroup, startGroup, waitFor, withTimeout } from './processes.ts';
 import { openScreen } from './screen.ts';
 import { launchInspected, miniBrowserPath } from './webkit-inspected.ts';
 
 const driverPath = '/usr/bin/WebKitWebDriver';
-/** How many tabs in a row may be lost before the driver counts as broken. */
-const maxTabsLost = 3;
+/** The number of consecutive tabs that may fail before the driver counts as broken. */
+const maxFailedTabs = 3;
 
-/** By WebDriver's code points (section 17.4.2, Keyboard Actions). */
-const codes: Readonly<Record<Key, string>> = {
+/** The code points of WebDriver (section 17.4.2, Keyboard Actions). */
+const keyCodes: Readonly<Record<Key, string>> = {
   Tab: keys.TAB,
   Enter: keys.ENTER,
   Escape: keys.ESCAPE,
@@ -22,16 +22,16 @@ const codes: Readonly<Record<Key, string>> = {
   ArrowRight: keys.ARROW_RIGHT,
 };
 
-/** WebDriver speaks to one tab at a time: one call after another, each to its own. */
-const createTurns = (driver: WebDriver) => {
+/** Creates a queue of calls, each for its own tab, because WebDriver controls one tab at a time. */
+const createCallQueue = (driver: WebDriver) => {
   let last: Promise<unknown> = Promise.resolve();
   return <Result>(handle: string, call: () => Promise<Result>): Promise<Result> => {
-    const turn = last.then(async () => {
+    const result = last.then(async () => {
       await driver.switchTo().window(handle);
       return call();
     });
-    last = turn.catch(() => {});
-    return turn;
+    last = result.catch(() => {});
+    return result;
   };
 };
 
@@ -57,27 +57,28 @@ const launch = async ({ profileFolder, proxyPort }: LaunchOptions = {}): Promise
       args: ['--automation', ...(proxyPort ? [`--proxy=http://127.0.0.1:${proxyPort}`] : [])],
     });
     const driver = await new Builder().usingServer(server).withCapabilities(capabilities).build();
-    // It stays open, since a session ends with its last window.
+    // Stays open, because a session ends with its last window.
     const first = await driver.getWindowHandle();
-    const take = createTurns(driver);
+    const enqueue = createCallQueue(driver);
 
-    const openOne = async (url: string): Promise<Tab> => {
-      const handle = await take(first, async () => {
+    const openUnchecked = async (url: string): Promise<Tab> => {
+      const handle = await enqueue(first, async () => {
         await driver.switchTo().newWindow('tab');
         return driver.getWindowHandle();
       });
       const tab: Tab = {
-        goto: (to) => take(handle, () => driver.get(to)),
-        run: (script, ...given) =>
-          take(handle, () => {
-            const expression = `(${script})(...${JSON.stringify(given)})`;
-            // The driver's own limit counts only once the script runs in the page: one that never began is not ended.
-            return answeredInTime(expression, driver.executeScript(`return ${expression}`));
+        goto: (to) => enqueue(handle, () => driver.get(to)),
+        run: (script, ...scriptArgs) =>
+          enqueue(handle, () => {
+            const expression = `(${script})(...${JSON.stringify(scriptArgs)})`;
+            // The driver's own timeout only starts when the script runs in the page; a script that never starts has
+            // none.
+            return withTimeout(expression, driver.executeScript(`return ${expression}`));
           }),
-        key: (key) => take(handle, () => driver.actions().sendKeys(codes[key]).perform()),
-        type: (text) => take(handle, () => driver.actions().sendKeys(text).perform()),
+        key: (key) => enqueue(handle, () => driver.actions().sendKeys(keyCodes[key]).perform()),
+        type: (text) => enqueue(handle, () => driver.actions().sendKeys(text).perform()),
         cookies: () =>
-          take(handle, async () =>
+          enqueue(handle, async () =>
             (await driver.manage().getCookies()).map(
               ({ name, value, domain = '', path = '', expiry, sameSite = '' }) => ({
                 name,
@@ -89,22 +90,22 @@ const launch = async ({ profileFolder, proxyPort }: LaunchOptions = {}): Promise
               }),
             ),
           ),
-        close: () => take(handle, () => driver.close()),
+        close: () => enqueue(handle, () => driver.close()),
       };
       await tab.goto(url);
       return tab;
     };
 
-    // Once, a new tab answered no script for five minutes, while tabs opened before and after it did.
+    // In one case, a new tab ran no script for five minutes, while earlier and later tabs did.
     const openTab = async (url: string): Promise<Tab> => {
-      for (let nth = 1; ; nth += 1) {
-        const tab = await openOne(url);
-        // A page may make every script fail. That is an answer.
-        const answer = await tab.run(() => true).catch((error) => error);
-        if (!(answer instanceof NoAnswer)) return tab;
-        if (nth === maxTabsLost) throw answer;
-        console.error(`WebKitWebDriver has lost a tab: ${url} is opened again`);
-        await answeredInTime('the closing of a tab', tab.close()).catch(() => {});
+      for (let attempt = 1; ; attempt += 1) {
+        const tab = await openUnchecked(url);
+        // A page may make every script fail, which is a response too.
+        const response = await tab.run(() => true).catch((error) => error);
+        if (!(response instanceof DriverTimeout)) return tab;
+        if (attempt === maxFailedTabs) throw response;
+        console.error(`WebKitWebDriver does not respond in a new tab: opening ${url} again`);
+        await withTimeout('closing a tab', tab.close()).catch(() => {});
       }
     };
 
@@ -113,8 +114,8 @@ const launch = async ({ profileFolder, proxyPort }: LaunchOptions = {}): Promise
       crashTabs: () => Promise.reject(new Error('WebKitWebDriver ends with its page: launch with a profile folder')),
       kill,
       close: async () => {
-        const late = new Promise((resolve) => setTimeout(resolve, 5_000).unref());
-        await Promise.race([driver.quit().catch(() => {}), late]);
+        const timeout = new Promise((resolve) => setTimeout(resolve, 5_000).unref());
+        await Promise.race([driver.quit().catch(() => {}), timeout]);
         await kill();
       },
     };
@@ -126,7 +127,7 @@ const launch = async ({ profileFolder, proxyPort }: LaunchOptions = {}): Promise
 
 export const webkit: Engine = {
   name: 'WebKitGTK',
-  hearsClosing: true,
+  firesPagehideOnClose: true,
   hasNavigationAPI: false,
   // Source/WebKit/NetworkProcess/storage/SQLiteStorageArea.cpp: a transaction lasts 500 ms.
   flushMilliseconds: 2_000,

@@ -1,17 +1,17 @@
-/** That a visitor who has not consented leaves no trace, in the browser or at the service. */
+/** Tests that a visitor without consent leaves no trace in the browser or at the service. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Tracker } from '../../src/index.ts';
 import type { Session, Tab } from '../engines/engine.ts';
 import { describeEngines } from '../engines/engines.ts';
 import { waitFor } from '../engines/processes.ts';
 import type { Account } from './service.ts';
-import { openShop, pause, ready, type Shop } from './shop.ts';
+import { openShop, pause, type Shop, waitForTracker } from './shop.ts';
 import { countEvents, readStored } from './tally.ts';
 
 declare const tracker: Tracker;
 
-/** Long enough for what should not come. */
-const soonMilliseconds = 1_000;
+/** How long to wait for something that should not happen. */
+const settleMilliseconds = 1_000;
 
 let shop: Shop;
 
@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => shop?.close());
 
-describeEngines('consent', (engine) => {
+describeEngines('the tracker', (engine) => {
   let session: Session;
   let account: Account;
   let tab: Tab;
@@ -34,39 +34,39 @@ describeEngines('consent', (engine) => {
       after: '<script>tracker.log(1, { line: 0, nth: 0 })</script>',
     });
     shop.gate.requests.length = 0;
-    tab = await ready(await session.openTab(page));
+    tab = await waitForTracker(await session.openTab(page));
   });
   afterEach(async () => {
     await session?.close();
     expect(shop.site.errors.splice(0)).toEqual([]);
   });
 
-  /** Everything of this site that the browser keeps. */
-  const keptInBrowser = async () => {
+  /** Counts everything that the browser stores for this site. */
+  const countStoredItems = async () => {
     await tab.run(() => {
-      const kept: { [where: string]: number } = { local: localStorage.length, session: sessionStorage.length };
-      Object.assign(window, { kept });
+      const itemCounts: { [where: string]: number } = { local: localStorage.length, session: sessionStorage.length };
+      Object.assign(window, { itemCounts });
       // Safari before 14 can't list its databases.
       const databases = indexedDB.databases?.().then(({ length }) => length) ?? 0;
       Promise.all([databases, caches.keys()]).then(([databases, caches]) => {
-        Object.assign(kept, { databases, caches: caches.length });
+        Object.assign(itemCounts, { databases, caches: caches.length });
       });
     });
-    const kept = await waitFor('the list of databases', () =>
+    const itemCounts = await waitFor('the list of databases', () =>
       tab.run(() => {
-        const { kept } = window as unknown as { kept: { [where: string]: number } };
-        return 'caches' in kept ? kept : undefined;
+        const { itemCounts } = window as unknown as { itemCounts: { [where: string]: number } };
+        return 'caches' in itemCounts ? itemCounts : undefined;
       }),
     );
-    return { ...kept, cookies: (await tab.cookies()).length };
+    return { ...itemCounts, cookies: (await tab.cookies()).length };
   };
-  const nothing = { local: 0, session: 0, databases: 0, caches: 0, cookies: 0 };
+  const noItems = { local: 0, session: 0, databases: 0, caches: 0, cookies: 0 };
 
-  const posts = () => shop.gate.requests.filter((request) => !request.startsWith('GET /tracker'));
-  const arrived = (count: number) =>
+  const listPosts = () => shop.gate.requests.filter((request) => !request.startsWith('GET /tracker'));
+  const waitForEvents = (count: number) =>
     waitFor('the events', async () => (await countEvents(account.api)) >= count || undefined);
 
-  test('before it: no cookie, nothing stored, no request, whatever the page does', async () => {
+  test('sets no cookie, stores nothing and sends no request before consent', async () => {
     await tab.run(() => {
       tracker.log(1);
       tracker.createContact({ contactEmailaddress: 'ann@shop.example', contactProfileID: 'customer' });
@@ -75,21 +75,21 @@ describeEngines('consent', (engine) => {
       dispatchEvent(new Event('pagehide'));
       document.dispatchEvent(new Event('visibilitychange'));
     });
-    await pause(soonMilliseconds);
-    expect(await keptInBrowser()).toEqual(nothing);
+    await pause(settleMilliseconds);
+    expect(await countStoredItems()).toEqual(noItems);
     await tab.goto(`${shop.site.url}/elsewhere`);
-    await pause(soonMilliseconds);
-    expect(await keptInBrowser()).toEqual(nothing);
-    expect(posts()).toEqual([]);
+    await pause(settleMilliseconds);
+    expect(await countStoredItems()).toEqual(noItems);
+    expect(listPosts()).toEqual([]);
   });
 
-  test('given: what was logged before it comes first', async () => {
+  test('sends what was logged before consent first', async () => {
     await tab.run(() => {
       tracker.log(1, { line: 0, nth: 1 });
       tracker.consent(true);
       tracker.log(1, { line: 0, nth: 2 });
     });
-    await arrived(3);
+    await waitForEvents(3);
     const stored = await readStored(account.api);
     expect(stored.map(({ nth }) => nth)).toEqual([0, 1, 2]);
     const [cookie, ...others] = await tab.cookies();
@@ -97,25 +97,25 @@ describeEngines('consent', (engine) => {
     expect(stored.map(({ userUUID }) => userUUID)).toEqual(Array(3).fill(cookie?.value));
   });
 
-  test('taken back: removes all of it, and what is waiting', async () => {
+  test('removes everything stored and queued when consent is withdrawn', async () => {
     await tab.run(() => tracker.consent(true));
-    await arrived(1);
+    await waitForEvents(1);
     shop.gate.isBusy = true;
     try {
-      const before = shop.gate.refused.length;
+      const before = shop.gate.rejectedRequests.length;
       await tab.run(() => void tracker.log(1, { line: 0, nth: 1 }));
-      await waitFor('the request', () => shop.gate.refused.length > before || undefined);
+      await waitFor('the request', () => shop.gate.rejectedRequests.length > before || undefined);
       await tab.run(() => tracker.consent(false));
-      // What was on its way then arrives.
-      await pause(soonMilliseconds);
+      // Lets a request in flight arrive.
+      await pause(settleMilliseconds);
     } finally {
       shop.gate.isBusy = false;
     }
     shop.gate.requests.length = 0;
     await tab.run(() => void tracker.log(1, { line: 0, nth: 2 }));
-    await pause(3 * soonMilliseconds);
-    expect(await keptInBrowser()).toEqual(nothing);
-    expect(posts()).toEqual([]);
+    await pause(3 * settleMilliseconds);
+    expect(await countStoredItems()).toEqual(noItems);
+    expect(listPosts()).toEqual([]);
     expect((await readStored(account.api)).map(({ nth }) => nth)).toEqual([0]);
   });
 });

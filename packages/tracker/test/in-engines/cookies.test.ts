@@ -1,14 +1,14 @@
-/** Where the cookie lands, on hosts of every kind, as real browsers have it. */
+/** Tests the domain of the cookie on all kinds of hosts, in real browsers. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Tracker } from '../../src/index.ts';
 import type { Cookie, Session } from '../engines/engine.ts';
 import { describeEngines } from '../engines/engines.ts';
 import { waitFor } from '../engines/processes.ts';
-import { openShop, ready, type Shop } from './shop.ts';
+import { openShop, type Shop, waitForTracker } from './shop.ts';
 
 declare const tracker: Tracker;
 
-/** The host of the page, and where its cookie belongs: with a dot in front, subdomains have it too. */
+/** The host of the page, and the domain of its cookie: a leading dot includes subdomains. */
 const hosts = [
   { host: 'localhost', domain: 'localhost' },
   { host: '127.0.0.1', domain: '127.0.0.1' },
@@ -50,13 +50,13 @@ describeEngines('the cookie', (engine) => {
     });
   };
 
-  test('is one, on the widest domain that the browser lets us set, for 400 days', async () => {
-    const landed = [];
+  test('is set once, for 400 days, on the widest domain that the browser accepts', async () => {
+    const results = [];
     for (const { host } of hosts) {
       const cookies = await visit(host);
       const [cookie] = cookies;
       const days = ((cookie?.expires ?? 0) - Date.now() / 1e3) / secondsPerDay;
-      landed.push({
+      results.push({
         host,
         count: cookies.length,
         name: cookie?.name,
@@ -67,10 +67,10 @@ describeEngines('the cookie', (engine) => {
       });
     }
     const one = { count: 1, name: 'userUUID', path: '/', sameSite: 'lax', days: 400 };
-    expect(landed).toEqual(hosts.map((expected) => ({ ...expected, ...one })));
+    expect(results).toEqual(hosts.map((expected) => ({ ...expected, ...one })));
   });
 
-  test('is the same on shop.example and www.shop.example, and another one elsewhere', async () => {
+  test('is the same on shop.example and www.shop.example, and different elsewhere', async () => {
     const values = [];
     for (const host of ['www.shop.example', 'shop.example', 'deep.down.shop.example', 'other.example'])
       values.push((await visit(host))[0]?.value);
@@ -80,30 +80,32 @@ describeEngines('the cookie', (engine) => {
     expect(elsewhere).not.toBe(first);
   });
 
-  // Only where a page is as good as on https does a browser say from which site a request is (`Sec-Fetch-Site`).
+  // Browsers send the site of a request (`Sec-Fetch-Site`) only to trustworthy origins, such as https and localhost.
   test.each([
     { host: 'localhost', domain: 'localhost' },
     { host: 'www.shop.localhost', domain: '.shop.localhost' },
-  ])('is repeated by a service on the site’s own origin: $host', async ({ host, domain }) => {
-    const tab = await ready(await session.openTab(`http://${host}/own`));
-    const cookies = () => tab.cookies().then((all) => all.filter(({ name }) => name === 'userUUID'));
-    const [made] = await waitFor('the cookie', async () => ((await cookies()).length > 0 ? cookies() : undefined));
+  ])('is renewed by a service on the site’s own origin: $host', async ({ host, domain }) => {
+    const tab = await waitForTracker(await session.openTab(`http://${host}/own`));
+    const readCookies = () => tab.cookies().then((cookies) => cookies.filter(({ name }) => name === 'userUUID'));
+    const [scriptCookie] = await waitFor('the cookie', async () =>
+      (await readCookies()).length > 0 ? readCookies() : undefined,
+    );
     const daysLeft = async () =>
-      (await cookies()).map(({ expires }) => Math.round((expires - Date.now() / 1e3) / secondsPerDay));
-    // As short as Safari makes it when a script has set it. Another tab may be renewing it.
+      (await readCookies()).map(({ expires }) => Math.round((expires - Date.now() / 1e3) / secondsPerDay));
+    // As short as Safari makes a cookie that a script has set. Another tab may be renewing it.
     await waitFor('a week', async () => {
       await tab.run(
         (value, domain) => {
           // biome-ignore lint/suspicious/noDocumentCookie: Safari has no other way
           document.cookie = `userUUID=${value}; max-age=604800; samesite=lax; path=/${domain && `; domain=${domain}`}`;
         },
-        made?.value as string,
+        scriptCookie?.value as string,
         domain.startsWith('.') ? domain.slice(1) : '',
       );
       return `${await daysLeft()}` === '7' || undefined;
     });
     await tab.run(() => void tracker.log(1));
     await waitFor('the answer', async () => (await daysLeft()).includes(400) || undefined);
-    expect(await cookies()).toEqual([expect.objectContaining({ value: made?.value, domain, path: '/' })]);
+    expect(await readCookies()).toEqual([expect.objectContaining({ value: scriptCookie?.value, domain, path: '/' })]);
   });
 });

@@ -1,4 +1,4 @@
-/** A vitest reporter: prints the tallies of the delivery tests as a table, when all have been run. */
+/** A vitest reporter that prints the tallies of the delivery tests as a table, after the run. */
 import type { Reporter, TestCase, TestModule, TestSuite } from 'vitest/node';
 
 const columns = [
@@ -17,16 +17,16 @@ const columns = [
 ];
 const toLine = (cells: readonly unknown[]): string => `| ${cells.join(' | ')} |`;
 
-/** The names of the suites that a test is in, the outermost first. */
-const suitesAround = ({ parent }: TestCase | TestSuite): string[] =>
-  parent.type === 'suite' ? [...suitesAround(parent), parent.name] : [];
+/** Returns the names of the suites around a test, outermost first. */
+const suiteNamesOf = ({ parent }: TestCase | TestSuite): string[] =>
+  parent.type === 'suite' ? [...suiteNamesOf(parent), parent.name] : [];
 
 export default class DeliveryTable implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]) {
     const rows = modules.flatMap((module) =>
       [...module.children.allTests()].flatMap((test) => {
         const { delivery } = test.meta();
-        const [suite = '', script = ''] = suitesAround(test);
+        const [suite = '', script = ''] = suiteNamesOf(test);
         if (!suite.startsWith('delivery') || test.result().state === 'skipped') return [];
         const engine = suite.split(' in ').at(-1);
         const {

@@ -1,6 +1,6 @@
 /**
- * That nothing is lost and nothing is kept twice, in real browsers against the real server. Each case is done DELIVERY_TIMES
- * times: a few unless said; `DELIVERY_TIMES=200 npm run test:delivery` is the proof, and prints a table.
+ * Tests that nothing is lost or stored twice, in real browsers against the real server. Each case runs DELIVERY_TIMES
+ * times, 3 by default; `DELIVERY_TIMES=200 npm run test:delivery` is the full test, and prints a table.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -11,7 +11,7 @@ import type { Session, Tab } from '../engines/engine.ts';
 import { describeEngines } from '../engines/engines.ts';
 import { waitFor } from '../engines/processes.ts';
 import type { Account } from './service.ts';
-import { openShop, pause, ready, type Shop } from './shop.ts';
+import { openShop, pause, type Shop, waitForTracker } from './shop.ts';
 import { countEvents, countStored, expectAllOnce, readStored } from './tally.ts';
 
 declare const tracker: Tracker;
@@ -19,13 +19,13 @@ declare const tracker: Tracker;
 const times = Number(process.env.DELIVERY_TIMES ?? 3);
 const nths = Array.from({ length: times }, (_, nth) => nth);
 
-/** A machine may be busy: what has not come by then is late. */
-const patienceMilliseconds = 30_000;
-/** For what might come twice. */
-const afterwardsMilliseconds = 500;
+/** On a busy machine, an event that has not arrived by then counts as late. */
+const timeoutMilliseconds = 30_000;
+/** How long to wait for possible duplicates. */
+const duplicateWaitMilliseconds = 500;
 
-/** The repetitions in rounds of so many that are done side by side. */
-const inRounds = (perRound: number): number[][] =>
+/** Splits the repetitions into rounds of `perRound`, which run in parallel. */
+const splitIntoRounds = (perRound: number): number[][] =>
   nths.flatMap((nth) => (nth % perRound === 0 ? [nths.slice(nth, nth + perRound)] : []));
 
 let shop: Shop;
@@ -53,44 +53,44 @@ describeEngines('delivery', (engine) => {
     expect(shop.site.errors.splice(0)).toEqual([]);
   });
 
-  const visit = async (url = page): Promise<Tab> => ready(await session.openTab(url));
+  const visit = async (url = page): Promise<Tab> => waitForTracker(await session.openTab(url));
 
   const log = (tab: Tab, line: number, nth: number) =>
     tab.run((line, nth) => void tracker.log(1, { line, nth }), line, nth);
 
-  /** Waits until so many of the account's events are stored. Answers whether they were in time. */
-  const arrived = (count: number, { api }: Account = account): Promise<boolean> =>
+  /** Waits until `count` events of the account are stored. Returns whether they were in time. */
+  const waitForEvents = (count: number, { api }: Account = account): Promise<boolean> =>
     waitFor(
-      'them to be stored',
+      'the events to be stored',
       async () => (await countEvents(api)) >= count || undefined,
-      patienceMilliseconds,
+      timeoutMilliseconds,
     ).catch(() => false);
 
-  /** Waits until all are stored, and expects each of the lines to have all its numbers once. */
+  /** Waits until all events are stored, and expects each line to have all its numbers once. */
   const expectStored = async (context: TestContext, counts: readonly number[], late: readonly string[] = []) => {
     const sum = counts.reduce((sum, count) => sum + count);
-    await arrived(sum);
-    await pause(afterwardsMilliseconds);
+    await waitForEvents(sum);
+    await pause(duplicateWaitMilliseconds);
     const tally = { times, late: late.length, ...countStored(await readStored(account.api), counts) };
     expectAllOnce(context, tally, sum, late.join('; '));
   };
 
-  /** Leaves a page so many times. An event that is stored only after the next visit is late. */
+  /** Leaves a page once per repetition. An event that is stored only after the next visit is late. */
   const leaveEachTime = async (context: TestContext, leave: (nth: number) => Promise<void>) => {
     const late: string[] = [];
     for (const nth of nths) {
       const before = shop.gate.requests.length;
       await leave(nth);
-      if (await arrived(nth + 1)) continue;
+      if (await waitForEvents(nth + 1)) continue;
       late.push(`event ${nth} was not stored in time, after ${shop.gate.requests.slice(before).join(', ')}`);
       const tab = await visit();
-      await arrived(nth + 1);
+      await waitForEvents(nth + 1);
       await tab.close();
     }
     await expectStored(context, [times], late);
   };
 
-  test('log, then close the tab at once', async (context) => {
+  test('survives closing the tab right after log', async (context) => {
     session = await engine.launch();
     await leaveEachTime(context, async (nth) => {
       const tab = await visit();
@@ -99,12 +99,12 @@ describeEngines('delivery', (engine) => {
     });
   });
 
-  test('log, then follow a link at once', async (context) => {
+  test('survives following a link right after log', async (context) => {
     session = await engine.launch();
     const tab = await session.openTab(`${shop.site.url}/elsewhere`);
     await leaveEachTime(context, async (nth) => {
       await tab.goto(page);
-      await ready(tab);
+      await waitForTracker(tab);
       await tab.run((nth) => {
         setTimeout(() => {
           tracker.log(1, { line: 0, nth });
@@ -117,14 +117,14 @@ describeEngines('delivery', (engine) => {
     });
   });
 
-  test('log in pagehide, before and after the tracker hears of it', async (context) => {
+  test('survives logging in pagehide, before and after the tracker’s own listener', async (context) => {
     session = await engine.launch();
-    const staying = await session.openTab(`${shop.site.url}/elsewhere`);
+    const stayingTab = await session.openTab(`${shop.site.url}/elsewhere`);
     await leaveEachTime(context, async (nth) => {
-      const closes = engine.hearsClosing && nth % 4 < 2;
-      const tab = closes ? await session.openTab(page) : staying;
+      const closes = engine.firesPagehideOnClose && nth % 4 < 2;
+      const tab = closes ? await session.openTab(page) : stayingTab;
       if (!closes) await tab.goto(page);
-      await ready(tab);
+      await waitForTracker(tab);
       await tab.run((nth) => {
         const log = () => void tracker.log(1, { line: 0, nth });
         if (nth % 2) addEventListener('pagehide', log);
@@ -135,9 +135,9 @@ describeEngines('delivery', (engine) => {
     });
   });
 
-  test('log while the server is away, the tab crashes, a later visit', async (context) => {
+  test('survives a crash of the tab while the server is down', async (context) => {
     session = await engine.launch({ profileFolder });
-    for (const round of inRounds(4)) {
+    for (const round of splitIntoRounds(4)) {
       const tabs = [];
       for (const _ of round) tabs.push(await visit());
       await shop.gate.down();
@@ -145,13 +145,13 @@ describeEngines('delivery', (engine) => {
       await session.crashTabs();
       await shop.gate.up();
       await visit();
-      await arrived((round.at(-1) as number) + 1);
+      await waitForEvents((round.at(-1) as number) + 1);
     }
     await expectStored(context, [times]);
   });
 
-  test('log while the server is away, the browser is killed, a later visit', async (context) => {
-    for (const round of inRounds(50)) {
+  test('survives a kill of the browser while the server is down', async (context) => {
+    for (const round of splitIntoRounds(50)) {
       session = await engine.launch({ profileFolder });
       const tab = await visit();
       await shop.gate.down();
@@ -165,7 +165,7 @@ describeEngines('delivery', (engine) => {
     await expectStored(context, [times]);
   });
 
-  test('the server answers 503 for a while', async (context) => {
+  test('survives a server that responds with 503 for a while', async (context) => {
     const busyMilliseconds = Math.min(60_000, Math.max(3_000, times * 300));
     const counts = [0, 1, 2, 3].map((line) => nths.filter((nth) => nth % 4 === line).length).filter(Boolean);
     session = await engine.launch();
@@ -195,46 +195,51 @@ describeEngines('delivery', (engine) => {
     } finally {
       shop.gate.isBusy = false;
     }
-    // The longest that a tab waits for its next try, as far as it got with its doubling.
+    // The longest delay of a retry, given how far its doubling got.
     await waitFor(
-      'them to be stored',
+      'the events to be stored',
       async () => (await countEvents(account.api)) >= times || undefined,
       2 * busyMilliseconds + 60_000,
     );
     await expectStored(context, counts);
   });
 
-  test('the server is killed in the middle of a request, before and after it has kept it', async (context) => {
-    // Tabs of one site send one at a time; those of several sites at once, up to the six connections that a browser opens.
+  test('survives a kill of the server during a request, before and after it has stored it', async (context) => {
+    // Tabs of one site send one at a time, those of several sites in parallel, up to a browser's six connections.
     const perRound = Math.min(4, Math.ceil(times / 2));
     const sites = await Promise.all(
       Array.from({ length: perRound }, async (_, line) => {
-        const own = await shop.service.createAccount();
-        return { own, line, page: shop.site.publish(`/page${line}`, { token: own.browserToken }), count: 0 };
+        const siteAccount = await shop.service.createAccount();
+        return {
+          siteAccount,
+          line,
+          page: shop.site.publish(`/page${line}`, { token: siteAccount.browserToken }),
+          count: 0,
+        };
       }),
     );
     session = await engine.launch();
     const tabs: Tab[] = [];
     for (const { page } of sites) tabs.push(await visit(page));
-    for (const [index, round] of inRounds(perRound).entries()) {
+    for (const [index, round] of splitIntoRounds(perRound).entries()) {
       const busy = sites.slice(0, round.length);
       const broken = shop.gate.breakNext(round.length, index % 2 ? 'answered' : 'sent', () => shop.service.kill());
       await Promise.all(busy.map((site) => log(tabs[site.line] as Tab, site.line, site.count++)));
       await broken;
       await Promise.all(busy.map((site) => log(tabs[site.line] as Tab, site.line, site.count++)));
       await shop.service.restart();
-      for (const { own, count } of busy) expect(await arrived(count, own)).toBe(true);
+      for (const { siteAccount, count } of busy) expect(await waitForEvents(count, siteAccount)).toBe(true);
     }
-    await pause(afterwardsMilliseconds);
-    const stored = (await Promise.all(sites.map(({ own }) => readStored(own.api)))).flat();
-    const counted = countStored(
+    await pause(duplicateWaitMilliseconds);
+    const stored = (await Promise.all(sites.map(({ siteAccount }) => readStored(siteAccount.api)))).flat();
+    const tally = countStored(
       stored,
       sites.map(({ count }) => count),
     );
-    expectAllOnce(context, { times, late: 0, ...counted }, 2 * times);
+    expectAllOnce(context, { times, late: 0, ...tally }, 2 * times);
   });
 
-  test('a request is slow on its way', async (context) => {
+  test('survives a slow request', async (context) => {
     session = await engine.launch();
     const tab = await visit();
     for (const nth of nths) {
@@ -243,13 +248,13 @@ describeEngines('delivery', (engine) => {
         tracker.log(1, { line: 0, nth });
         setTimeout(() => void tracker.log(1, { line: 0, nth: nth + 1 }), 50);
       }, 2 * nth);
-      expect(await arrived(2 * nth + 2)).toBe(true);
+      expect(await waitForEvents(2 * nth + 2)).toBe(true);
     }
     await expectStored(context, [2 * times]);
   });
 
-  test('a new browser opens two tabs at once: they are one user', async (context) => {
-    // On each of these hosts, this browser is new.
+  test('assigns one user to two tabs opened together in a new browser', async (context) => {
+    // This browser is new on each of these hosts.
     shop.site.publish('/race', {
       token: account.browserToken,
       after: `<script>
@@ -268,24 +273,24 @@ describeEngines('delivery', (engine) => {
     for (const nth of nths) {
       const host = `race${nth}.localhost`;
       await tabs[0]?.run((host) => {
-        // Its own page hears it as well, as what another channel says: both tabs go there, each once.
+        // The page itself receives this too, because another channel sends it: both tabs go there, each once.
         setTimeout(() => new BroadcastChannel('turns').postMessage(host));
       }, host);
-      expect(await arrived(4 * nth + 4)).toBe(true);
+      expect(await waitForEvents(4 * nth + 4)).toBe(true);
       for (const tab of tabs)
         await waitFor('its tracker', () =>
           tab
             .run((host) => (location.host === host && Object.hasOwn(tracker, 'push')) || undefined, host)
             .catch(() => undefined),
         );
-      const ofThisRace = (await readStored(account.api)).filter((each) => each.nth >> 1 === nth);
-      users.push(new Set(ofThisRace.map(({ userUUID }) => userUUID)).size);
+      const raceEvents = (await readStored(account.api)).filter((each) => each.nth >> 1 === nth);
+      users.push(new Set(raceEvents.map(({ userUUID }) => userUUID)).size);
     }
     await expectStored(context, [2 * times, 2 * times]);
     expect(users).toEqual(nths.map(() => 1));
   });
 
-  test('two tabs log at the same time, and one is closed', async (context) => {
+  test('survives closing one of two tabs that log concurrently', async (context) => {
     session = await engine.launch();
     const tabs = await Promise.all([visit(), visit()]);
     const begin = Date.now() + 1_000;
@@ -307,14 +312,14 @@ describeEngines('delivery', (engine) => {
         ),
       ),
     );
-    // A tab in the background may be slow.
+    // A background tab may be slow.
     for (const tab of tabs) await waitFor('the last log', () => tab.run(() => 'hasLogged' in window || undefined));
     await tabs[0]?.close();
     await expectStored(context, [2 * times, 2 * times]);
     expect(new Set((await readStored(account.api)).map(({ userUUID }) => userUUID)).size).toBe(1);
   });
 
-  test('log with the storage full, then close the tab at once', async (context) => {
+  test('survives closing the tab right after log with full storage', async (context) => {
     session = await engine.launch();
     const other = await session.openTab(`${shop.site.url}/elsewhere`);
     await other.run(() => {

@@ -1,16 +1,16 @@
-/** Visitors across a customer's own domains, and what others must not do with that. Follows docs/several-domains.md. */
+/** Tests visitors across a customer's own domains, and attacks on that. Follows docs/several-domains.md. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Tracker } from '../../src/index.ts';
 import type { Session, Tab } from '../engines/engine.ts';
 import { describeEngines } from '../engines/engines.ts';
 import { waitFor } from '../engines/processes.ts';
 import type { Account } from './service.ts';
-import { openShop, pause, ready, type Shop } from './shop.ts';
+import { openShop, pause, type Shop, waitForTracker } from './shop.ts';
 
 declare const tracker: Tracker;
 
 const attackersUserUUID = 'the-attackers-own-userUUID';
-/** In all engines, pages of these hosts are as good as on https. */
+/** All engines treat pages of these hosts like https pages. */
 const [shopHost, blogHost, elsewhere] = ['shop.localhost', 'blog.localhost', 'elsewhere.localhost'] as const;
 const blog = `http://${blogHost}/blog`;
 
@@ -32,7 +32,7 @@ beforeAll(async () => {
 });
 afterAll(() => shop?.close());
 
-describeEngines('several domains', (engine) => {
+describeEngines('tracker.domains.js', (engine) => {
   let session: Session;
 
   beforeEach(async () => {
@@ -52,11 +52,11 @@ describeEngines('several domains', (engine) => {
     return waitFor('a cookie', () => userOf(tab));
   };
 
-  /** A visitor on the shop, whose links have been given a handover. */
+  /** Opens the shop as a visitor, and waits until its links get a handover. */
   const visitShop = async (): Promise<{ tab: Tab; userUUID: string }> => {
-    const tab = await ready(await session.openTab(`http://${shopHost}/shop`));
+    const tab = await waitForTracker(await session.openTab(`http://${shopHost}/shop`));
     const userUUID = await logOne(tab);
-    // A click that does nothing shows whether the links have one.
+    // A click that is prevented shows whether the links have one.
     await waitFor('a handover', () =>
       tab.run(() => {
         document.body.dispatchEvent(new FocusEvent('focusin', { bubbles: true }));
@@ -66,7 +66,7 @@ describeEngines('several domains', (engine) => {
         return link.href.includes('_visitor') || undefined;
       }),
     );
-    // Then the link is as it was.
+    // Until the link is restored.
     await pause(50);
     return { tab, userUUID };
   };
@@ -78,10 +78,10 @@ describeEngines('several domains', (engine) => {
     await waitFor('the other domain', async () =>
       (await addressOf(tab).catch(() => '')).startsWith(blog) ? true : undefined,
     );
-    await ready(tab);
+    await waitForTracker(tab);
   };
 
-  /** Opens a page of another site, and follows its link. */
+  /** Opens a page of another site and follows its link. */
   const followFrom = async (host: string, href: string, tab?: Tab): Promise<Tab> => {
     const page = tab ?? (await session.openTab(`http://${host}/unpublished`));
     await page.run((href) => {
@@ -92,7 +92,7 @@ describeEngines('several domains', (engine) => {
     return page;
   };
 
-  /** A handover for the userUUID of somebody who knows how: made as the shop's page would, for the victim's own browser. */
+  /** Requests a handover for the attacker's userUUID as the shop's page would, for the victim's own browser. */
   const sealAsAttacker = async (tab: Tab): Promise<string> => {
     const userAgent = await tab.run(() => navigator.userAgent);
     const response = await fetch(`${shop.service.url}/leave`, {
@@ -109,7 +109,7 @@ describeEngines('several domains', (engine) => {
     return handover[0]?.handover as string;
   };
 
-  test('a link carries the visitor over, and neither address nor events show it', async () => {
+  test('carries the visitor over by a link, without a trace in the address or the events', async () => {
     const { tab, userUUID } = await visitShop();
     await follow(tab, 'blog');
     expect(await logOne(tab)).toBe(userUUID);
@@ -121,12 +121,12 @@ describeEngines('several domains', (engine) => {
     const [view] = events.filter(({ eventID }) => eventID === 9);
     expect(view?.eventAttrArray).toContainEqual({ attrID: 'path', attrValue: '/blog' });
     expect(JSON.stringify(events)).not.toContain('_visitor');
-    // On the way back it knows the visitor, and nothing is asked.
+    // On the way back it has the visitor's cookie, and sends no request for a handover.
     await tab.goto(`http://${shopHost}/shop`);
-    expect(await logOne(await ready(tab))).toBe(userUUID);
+    expect(await logOne(await waitForTracker(tab))).toBe(userUUID);
   });
 
-  test('only the other listed hosts get one, and the link is as before after the click', async () => {
+  test('adds a handover only to links to the other listed hosts, and restores them after the click', async () => {
     const { tab } = await visitShop();
     const clicked = await tab.run(() =>
       ['blog', 'plain', 'elsewhere', 'other-port', 'secure', 'below'].map((id) => {
@@ -155,17 +155,17 @@ describeEngines('several domains', (engine) => {
     expect(hrefs.slice(0, 2)).toEqual([`${blog}?a=b#part`, blog]);
   });
 
-  test('a browser that has a userUUID there keeps it', async () => {
-    const tab = await ready(await session.openTab(blog));
-    const known = await logOne(tab);
+  test('keeps the userUUID that a browser has on the other domain', async () => {
+    const tab = await waitForTracker(await session.openTab(blog));
+    const blogUserUUID = await logOne(tab);
     const { tab: shopTab, userUUID } = await visitShop();
     await follow(shopTab, 'blog');
     expect(await addressOf(shopTab)).toBe(`${blog}?a=b#part`);
-    expect(await logOne(shopTab)).toBe(known);
-    expect(known).not.toBe(userUUID);
+    expect(await logOne(shopTab)).toBe(blogUserUUID);
+    expect(blogUserUUID).not.toBe(userUUID);
   });
 
-  test('a link from elsewhere makes nobody another person', async () => {
+  test('ignores a handover in a link from another site', async () => {
     const tab = await session.openTab(`http://${elsewhere}/unpublished`);
     const handover = await sealAsAttacker(tab);
     await followFrom(elsewhere, `${blog}?_visitor=${handover}&a=b`, tab);
@@ -173,36 +173,36 @@ describeEngines('several domains', (engine) => {
     expect(await addressOf(tab)).toBe(`${blog}?a=b`);
   });
 
-  test('neither does one that was typed or shared', async () => {
+  test('ignores a handover in a typed or shared address', async () => {
     const tab = await session.openTab(`http://${elsewhere}/unpublished`);
-    const shared = await ready(await session.openTab(`${blog}?_visitor=${await sealAsAttacker(tab)}`));
+    const shared = await waitForTracker(await session.openTab(`${blog}?_visitor=${await sealAsAttacker(tab)}`));
     expect(await logOne(shared)).not.toBe(attackersUserUUID);
     expect(await addressOf(shared)).toBe(blog);
   });
 
-  test('nor one that somebody else has written into a page of the shop', async () => {
+  test('ignores a handover that someone else has written into a page of the shop', async () => {
     const { tab, userUUID } = await visitShop();
     const handover = await sealAsAttacker(tab);
     await followFrom(shopHost, `${blog}?_visitor=${handover}&_visitor=${handover}`, tab);
     expect(await logOne(tab)).toBe(userUUID);
   });
 
-  // From a page of the shop without the tracker, which would replace the parameter.
+  // Follows a link of a shop page without the tracker, which would replace the parameter.
   test.each([
-    ['as it was made', (one: string) => `?_visitor=${one}&x=1`, '?x=1', attackersUserUUID],
-    ['twice', (one: string) => `?_visitor=${one}&x=1&_visitor=${one}`, '?x=1', ''],
-    ['changed', (one: string) => `?_visitor=${one.slice(0, -9)}AAAAAAAAA`, '', ''],
-    ['huge', (one: string) => `?x=1&_visitor=${one.repeat(50)}`, '?x=1', ''],
+    ['unchanged', (handover: string) => `?_visitor=${handover}&x=1`, '?x=1', attackersUserUUID],
+    ['repeated', (handover: string) => `?_visitor=${handover}&x=1&_visitor=${handover}`, '?x=1', ''],
+    ['altered', (handover: string) => `?_visitor=${handover.slice(0, -9)}AAAAAAAAA`, '', ''],
+    ['oversized', (handover: string) => `?x=1&_visitor=${handover.repeat(50)}`, '?x=1', ''],
     ['markup', () => '?_visitor="}<script>&y=2', '?y=2', ''],
     ['empty', () => '?_visitor=', '', ''],
-  ] as const)('a handover that is %s is taken only if it is whole', async (_, toSearch, search, taken) => {
+  ] as const)('accepts a handover only if it is intact: %s', async (_, toSearch, search, expectedUserUUID) => {
     const tab = await session.openTab(`http://${shopHost}/unpublished`);
     await followFrom(shopHost, blog + toSearch(await sealAsAttacker(tab)), tab);
-    expect((await logOne(tab)) === attackersUserUUID).toBe(taken === attackersUserUUID);
+    expect((await logOne(tab)) === attackersUserUUID).toBe(expectedUserUUID === attackersUserUUID);
     expect(await addressOf(tab)).toBe(blog + search);
   });
 
-  test('a link that is opened in a new tab, or is in a shadow tree, gets one too', async () => {
+  test('adds a handover to a link that is opened in a new tab or is in a shadow tree', async () => {
     const { tab } = await visitShop();
     const clicked = await tab.run((href) => {
       const link = document.createElement('a');
@@ -223,16 +223,16 @@ describeEngines('several domains', (engine) => {
     expect(clicked).toEqual([true, true]);
   });
 
-  test('a service that is busy is asked once a minute, and links stay as they are written', async () => {
-    // Before the page opens, because it asks a second after it has started.
+  test('requests handovers from a busy service once a minute, and leaves links unchanged', async () => {
+    // Before the page opens, because it sends a request one second after its start.
     shop.gate.isBusy = true;
     try {
-      const before = shop.gate.refused.length;
-      const tab = await ready(await session.openTab(`http://${shopHost}/shop`));
+      const before = shop.gate.rejectedRequests.length;
+      const tab = await waitForTracker(await session.openTab(`http://${shopHost}/shop`));
       await logOne(tab);
-      await tabHovers(tab);
-      await tabHovers(tab);
-      expect(shop.gate.refused.slice(before).filter((request) => request === 'POST /leave')).toHaveLength(1);
+      await hoverInTab(tab);
+      await hoverInTab(tab);
+      expect(shop.gate.rejectedRequests.slice(before).filter((request) => request === 'POST /leave')).toHaveLength(1);
       const clicked = await tab.run(() => {
         const link = document.getElementById('plain') as HTMLAnchorElement;
         link.addEventListener('click', (event) => event.preventDefault());
@@ -245,7 +245,7 @@ describeEngines('several domains', (engine) => {
     }
   });
 
-  test('late, it makes no difference: the visitor is another user, and no event is lost', async () => {
+  test('ignores a late handover: the visitor is another user, and no event is lost', async () => {
     const { tab, userUUID } = await visitShop();
     shop.gate.delayNext(5_000);
     await follow(tab, 'blog');
@@ -259,9 +259,9 @@ describeEngines('several domains', (engine) => {
     expect(await userOf(tab)).toBe(other);
   });
 
-  test('without consent nobody leaves or arrives, and with it somebody does', async () => {
-    const asking = await ready(await session.openTab(`http://${shopHost}/asking`));
-    await tabHovers(asking);
+  test('hands visitors over only with consent', async () => {
+    const consentTab = await waitForTracker(await session.openTab(`http://${shopHost}/asking`));
+    await hoverInTab(consentTab);
     expect(shop.gate.requests.filter((request) => request.startsWith('POST'))).toEqual([]);
 
     const { tab, userUUID } = await visitShop();
@@ -270,20 +270,20 @@ describeEngines('several domains', (engine) => {
       (document.getElementById('plain') as HTMLAnchorElement).href = href;
     }, `http://${blogHost}/asking`);
     await tab.run(() => (document.getElementById('plain') as HTMLElement).click());
-    await waitFor('the page that asks', async () =>
+    await waitFor('the page that asks for consent', async () =>
       (await addressOf(tab).catch(() => '')).endsWith('/asking') && !(await addressOf(tab)).includes(shopHost)
         ? true
         : undefined,
     );
-    await ready(tab);
-    await tabHovers(tab);
+    await waitForTracker(tab);
+    await hoverInTab(tab);
     expect(await tab.cookies()).toEqual([]);
     expect(shop.gate.requests.slice(before).filter((request) => request.startsWith('POST'))).toEqual([]);
     await tab.run(() => tracker.consent(true));
     expect(await logOne(tab)).toBe(userUUID);
   });
 
-  const tabHovers = async (tab: Tab): Promise<void> => {
+  const hoverInTab = async (tab: Tab): Promise<void> => {
     await tab.run(() => document.body.dispatchEvent(new FocusEvent('focusin', { bubbles: true })));
     await pause(1_300);
   };

@@ -1,4 +1,4 @@
-/** What lies between a page and the server and can go wrong: passes requests on, or is gone, or busy, or loses an answer. */
+/** A proxy between a page and the server that can fail: it passes requests on, is down or busy, or loses a response. */
 import {
   createServer,
   type IncomingMessage,
@@ -8,7 +8,7 @@ import {
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A response of something else than the service: a gateway, or the site's own server without its path to the service. */
+/** A response from something other than the service: a gateway, or the site's own server. */
 export interface ForeignResponse {
   readonly status: number;
   readonly body: string;
@@ -16,30 +16,30 @@ export interface ForeignResponse {
 
 export interface Gate {
   readonly url: string;
-  /** What has come through so far: `POST /update`. */
+  /** The requests so far: `POST /update`. */
   readonly requests: string[];
-  /** The requests that were refused because it was busy: `POST /update`. */
-  readonly refused: string[];
-  /** Answers 503 to each POST while true, as the server does when its store can't keep up. All else passes. */
+  /** The requests rejected because it was busy: `POST /update`. */
+  readonly rejectedRequests: string[];
+  /** If true, responds with 503 to each POST, as the server does when its store can't keep up. Other requests pass. */
   isBusy: boolean;
-  /** The next POSTs get these responses, in this order, and do not reach the server. */
-  readonly foreign: ForeignResponse[];
-  /** Nobody listens from here on; requests under way are cut off. */
+  /** The next POSTs get these responses, in this order, and don't reach the server. */
+  readonly foreignResponses: ForeignResponse[];
+  /** Stops listening, and cuts off requests in flight. */
   down(): Promise<void>;
   /** Listens again, on the same port. */
   up(): Promise<void>;
-  /** The next POST takes this long to the server; what comes after it does not. */
+  /** Delays the next POST on its way to the server, but none after it. */
   delayNext(milliseconds: number): void;
-  /** The next POST is read, and never answered. */
-  forgetNext(): void;
+  /** Reads the next POST, and never responds. */
+  hangNext(): void;
   /**
-   * Does this once to the next so many POSTs: when the server has been sent the last of them, or has answered the last of
-   * them. Whatever comes of it, none of them gets an answer. Resolves when all are cut off.
+   * Runs `action` once for the next `count` POSTs, when the last of them is sent to the server, or answered by it.
+   * None of them gets a response; resolves when all are cut off.
    */
-  breakNext(count: number, when: 'sent' | 'answered', how: () => Promise<unknown>): Promise<void>;
+  breakNext(count: number, when: 'sent' | 'answered', action: () => Promise<unknown>): Promise<void>;
 }
 
-const answerBusy = (response: ServerResponse): void => {
+const sendBusy = (response: ServerResponse): void => {
   response
     .writeHead(503, {
       'content-type': 'application/json',
@@ -53,48 +53,48 @@ const answerBusy = (response: ServerResponse): void => {
 export const openGate = async (serverPort: number): Promise<Gate> => {
   let server: Server;
   let port = 0;
-  let toBreak = 0;
-  let breaking: ((when: 'sent' | 'answered', cutOff: () => void) => void) | undefined;
+  let breakCount = 0;
+  let onBreakpoint: ((when: 'sent' | 'answered', cutOff: () => void) => void) | undefined;
   let delayMilliseconds = 0;
-  let isForgetful = false;
+  let isHanging = false;
 
-  const pass = (request: IncomingMessage, response: ServerResponse): void => {
+  const forward = (request: IncomingMessage, response: ServerResponse): void => {
     const { method, headers, url: path } = request;
     gate.requests.push(`${method} ${path}`);
-    const foreign = method === 'POST' && gate.foreign.shift();
+    const foreign = method === 'POST' && gate.foreignResponses.shift();
     if (foreign) {
       const headers = { 'content-type': 'application/json', 'access-control-allow-origin': '*' };
       request.resume().on('end', () => response.writeHead(foreign.status, headers).end(foreign.body));
       return;
     }
-    if (isForgetful && method === 'POST') {
-      isForgetful = false;
+    if (isHanging && method === 'POST') {
+      isHanging = false;
       request.resume();
       return;
     }
-    const isBroken = method === 'POST' && toBreak > 0;
-    if (isBroken) toBreak--;
-    const onwards = requestFrom({ host: '127.0.0.1', port: serverPort, method, headers, path, agent: false });
+    const isBroken = method === 'POST' && breakCount > 0;
+    if (isBroken) breakCount--;
+    const forwarded = requestFrom({ host: '127.0.0.1', port: serverPort, method, headers, path, agent: false });
     const cutOff = () => response.destroy();
-    onwards.on('error', () => isBroken || cutOff());
-    onwards.on('response', (answer) => {
+    forwarded.on('error', () => isBroken || cutOff());
+    forwarded.on('response', (answer) => {
       answer.on('error', cutOff);
-      if (isBroken) return breaking?.('answered', cutOff);
+      if (isBroken) return onBreakpoint?.('answered', cutOff);
       response.writeHead(answer.statusCode ?? 500, answer.headers);
       answer.pipe(response);
     });
-    if (isBroken) onwards.on('finish', () => breaking?.('sent', cutOff));
+    if (isBroken) forwarded.on('finish', () => onBreakpoint?.('sent', cutOff));
     const delay = request.method === 'POST' ? delayMilliseconds : 0;
     delayMilliseconds -= delay;
-    setTimeout(() => request.pipe(onwards), delay);
+    setTimeout(() => request.pipe(forwarded), delay);
   };
 
   const up = async (): Promise<void> => {
     server = createServer((request, response) => {
       const { method, url: path } = request;
-      if (!gate.isBusy || method !== 'POST') return pass(request, response);
-      gate.refused.push(`${method} ${path}`);
-      request.resume().on('end', () => answerBusy(response));
+      if (!gate.isBusy || method !== 'POST') return forward(request, response);
+      gate.rejectedRequests.push(`${method} ${path}`);
+      request.resume().on('end', () => sendBusy(response));
     });
     await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
     port = (server.address() as AddressInfo).port;
@@ -104,9 +104,9 @@ export const openGate = async (serverPort: number): Promise<Gate> => {
   const gate: Gate = {
     url: `http://127.0.0.1:${port}`,
     requests: [],
-    refused: [],
+    rejectedRequests: [],
     isBusy: false,
-    foreign: [],
+    foreignResponses: [],
     down: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
@@ -116,16 +116,16 @@ export const openGate = async (serverPort: number): Promise<Gate> => {
     delayNext: (milliseconds) => {
       delayMilliseconds = milliseconds;
     },
-    forgetNext: () => {
-      isForgetful = true;
+    hangNext: () => {
+      isHanging = true;
     },
-    breakNext: (count, when, how) =>
+    breakNext: (count, when, action) =>
       new Promise((resolve, reject) => {
         const cutOffs: (() => void)[] = [];
-        toBreak = count;
-        breaking = (what, cutOff) => {
-          if (what !== when || cutOffs.push(cutOff) < count) return;
-          how().then(() => {
+        breakCount = count;
+        onBreakpoint = (stage, cutOff) => {
+          if (stage !== when || cutOffs.push(cutOff) < count) return;
+          action().then(() => {
             for (const each of cutOffs) each();
             resolve();
           }, reject);

@@ -1,6 +1,7 @@
 /**
- * Cases in which events were once lost or stored twice, or cost the page too much, in three engines against the real server, with both
- * scripts. They take minutes, so they run with DELIVERY_TIMES only (vitest.config.ts): `DELIVERY_TIMES=10 npm run test:delivery` prints a table.
+ * Tests cases in which events were once lost or stored twice, or cost the page too much, in three engines against the
+ * real server. They take minutes, so they run only with DELIVERY_TIMES (vitest.config.ts): `DELIVERY_TIMES=10 npm run
+ * test:delivery` prints a table.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -12,7 +13,7 @@ import type { Session, Tab } from '../engines/engine.ts';
 import { describeEngines } from '../engines/engines.ts';
 import { waitFor } from '../engines/processes.ts';
 import type { Account } from './service.ts';
-import { openShop, pause, ready, type Shop } from './shop.ts';
+import { openShop, pause, type Shop, waitForTracker } from './shop.ts';
 import type { Page } from './site.ts';
 import { countEvents, countStored, expectAllOnce, readStored, type Tally } from './tally.ts';
 
@@ -21,19 +22,19 @@ declare const tracker: Tracker;
 const times = Number(process.env.DELIVERY_TIMES ?? 1);
 const nths = Array.from({ length: times }, (_, nth) => nth);
 
-/** What has not arrived by then is lost, or late. */
-const patienceMilliseconds = 30_000;
-const afterwardsMilliseconds = 500;
+/** An event that has not arrived by then is lost or late. */
+const timeoutMilliseconds = 30_000;
+const duplicateWaitMilliseconds = 500;
 
-/** Responses of other servers that have a `status`, as a deployment or a wrong route answers the site's path to the service. */
+/** Responses of other servers that have a `status`, as during a deployment or with a wrong route. */
 const foreignResponses = [
   { status: 404, body: '{"timestamp":"2026-11-01T00:00:00Z","status":404,"error":"Not Found","path":"/s/update"}' },
   { status: 405, body: '{"status":"405","message":"Method Not Allowed"}' },
   { status: 200, body: '{"status":"200","data":null}' },
 ];
 
-/** Runs once the tracker has started, without a driver: the page breaks what drivers need. */
-const onceStarted = (code: string): string => `<script>{
+/** Runs code once the tracker has started, without a driver, because the page breaks what drivers need. */
+const runOnceStarted = (code: string): string => `<script>{
   const nth = new URLSearchParams(location.search).get('nth') * 1;
   const timer = setInterval(() => {
     if (!Object.hasOwn(tracker, 'push')) return;
@@ -43,7 +44,7 @@ const onceStarted = (code: string): string => `<script>{
 }</script>`;
 const logNth = 'tracker.log(1, { line: 0, nth });';
 
-/** A clock that a page can set, before the tracker reads it. */
+/** A clock that the page can shift before the tracker reads it. */
 const settableClock = `<script>{
   const now = Date.now;
   const shift = () => new URLSearchParams(location.search).get('shift') * 1 + (window.clockShift || 0);
@@ -73,47 +74,47 @@ describeEngines('delivery', (engine) => {
   afterAll(() => session?.close());
   beforeEach(async () => {
     account = await shop.service.createAccount();
-    shop.gate.foreign.length = 0;
+    shop.gate.foreignResponses.length = 0;
     shop.gate.requests.length = 0;
     shop.site.errors.length = 0;
   });
 
-  const arrived = (count: number): Promise<boolean> =>
+  const waitForEvents = (count: number): Promise<boolean> =>
     waitFor(
-      'them to be stored',
+      'the events to be stored',
       async () => (await countEvents(account.api)) >= count || undefined,
-      patienceMilliseconds,
+      timeoutMilliseconds,
     ).catch(() => false);
 
-  /** The numbers of posts of events. */
+  /** Returns the number of POST requests with events. */
   const countPosts = (): number => shop.gate.requests.filter((request) => request === 'POST /update').length;
 
-  const noteStored = async (context: TestContext, count: number, toFigure = (): string => ''): Promise<Tally> => {
-    await arrived(count);
-    await pause(afterwardsMilliseconds);
+  const recordTally = async (context: TestContext, count: number, getFigure = (): string => ''): Promise<Tally> => {
+    await waitForEvents(count);
+    await pause(duplicateWaitMilliseconds);
     const counts = { times, late: 0, ...countStored(await readStored(account.api), [count]), outOfOrder: 0 };
-    const figure = toFigure();
+    const figure = getFigure();
     const tally = figure ? { ...counts, figure } : counts;
     context.task.meta.delivery = tally;
     return tally;
   };
 
-  const expectStored = async (context: TestContext, count = times, toFigure = (): string => '') => {
-    expectAllOnce(context, await noteStored(context, count, toFigure), count);
+  const expectStored = async (context: TestContext, count = times, getFigure = (): string => '') => {
+    expectAllOnce(context, await recordTally(context, count, getFigure), count);
   };
 
   describe.each(['tracker.js', 'tracker.full.js'])('%s', (script) => {
     const publish = (page: Omit<Page, 'token'> = {}, path = '/page'): string =>
       shop.site.publish(path, { token: account.browserToken, src: `${shop.gate.url}/${script}`, ...page });
-    const visit = async (url: string): Promise<Tab> => ready(await session.openTab(url));
+    const visit = async (url: string): Promise<Tab> => waitForTracker(await session.openTab(url));
     const log = (tab: Tab, nth: number) => tab.run((nth) => void tracker.log(1, { line: 0, nth }), nth);
-    /** Makes a waiting record's next try come now. */
+    /** Makes the next retry happen now. */
     const retryNow = (tab: Tab) => tab.run(() => void dispatchEvent(new Event('online')));
 
-    /** Waits until it is so, and tries again meanwhile. */
+    /** Waits until `isDone` returns true, and retries meanwhile. */
     const retryUntil = async (tab: Tab, isDone: () => boolean | Promise<boolean>): Promise<void> => {
       await waitFor(
-        'it',
+        'the condition',
         async () => {
           if (await isDone()) return true;
           await retryNow(tab);
@@ -123,29 +124,29 @@ describeEngines('delivery', (engine) => {
       ).catch(() => {});
     };
 
-    /** Opens the page once for each repetition, without a driver in it. */
+    /** Opens the page once per repetition, without running scripts in it. */
     const openEachTime = async (url: string): Promise<void> => {
       for (const nth of nths) {
         const tab = await session.openTab(`${url}?nth=${nth}`);
-        await arrived(nth + 1);
+        await waitForEvents(nth + 1);
         await tab.close();
       }
     };
 
-    test('T1: the responses of another server, 404, 405 and 200', async (context) => {
+    test('survives responses of another server: 404, 405 and 200 (T1)', async (context) => {
       const tab = await visit(publish());
       for (const nth of nths) {
-        shop.gate.foreign.push(...foreignResponses);
+        shop.gate.foreignResponses.push(...foreignResponses);
         await log(tab, nth);
-        await retryUntil(tab, () => shop.gate.foreign.length === 0);
-        shop.gate.foreign.length = 0;
+        await retryUntil(tab, () => shop.gate.foreignResponses.length === 0);
+        shop.gate.foreignResponses.length = 0;
         await retryNow(tab);
       }
       await expectStored(context);
       await tab.close();
     });
 
-    test('T2: localStorage.clear() after log', async (context) => {
+    test('survives localStorage.clear() after log (T2)', async (context) => {
       const tab = await visit(publish());
       for (const nth of nths)
         await tab.run((nth) => {
@@ -156,7 +157,7 @@ describeEngines('delivery', (engine) => {
       await tab.close();
     });
 
-    test('T2: localStorage.clear() after log, while the server is busy', async (context) => {
+    test('survives localStorage.clear() after log while the server is busy (T2)', async (context) => {
       const tab = await visit(publish());
       shop.gate.isBusy = true;
       for (const nth of nths)
@@ -171,7 +172,7 @@ describeEngines('delivery', (engine) => {
       await tab.close();
     });
 
-    test('T3: the clock is corrected by 30 days while events wait, for this page and the next', async (context) => {
+    test('survives a clock change of 30 days while events wait, on this page and the next (T3)', async (context) => {
       const page = publish({ before: settableClock });
       const tab = await visit(page);
       shop.gate.isBusy = true;
@@ -180,14 +181,14 @@ describeEngines('delivery', (engine) => {
       await tab.run(() => Object.assign(window, { clockShift: 30 * 864e5 }) && undefined);
       await retryNow(tab);
       await tab.goto(`${page}?shift=${30 * 864e5}`);
-      await ready(tab);
+      await waitForTracker(tab);
       shop.gate.isBusy = false;
       await retryNow(tab);
       await expectStored(context);
       await tab.close();
     });
 
-    test('T4: the page is left before the script has loaded, with the opt-in of the snippet', async (context) => {
+    test('survives leaving the page before the script has loaded, with the optional snippet (T4)', async (context) => {
       const leaving = `<script>
         tracker.log(1, { line: 0, nth: new URLSearchParams(location.search).get('nth'), left: { early: true } });
         setTimeout(() => { location.href = '/next'; }, 200);
@@ -197,9 +198,9 @@ describeEngines('delivery', (engine) => {
       const tab = await session.openTab(`${shop.site.url}/elsewhere`);
       shop.site.scriptDelayMilliseconds = 60_000;
       for (const nth of nths) {
-        // No driver waits for this page, because WebKit's waits until it has loaded.
+        // No driver waits for this page, because WebKit's would wait until it has loaded.
         await tab.run((address) => void setTimeout(() => location.assign(address)), `${page}?nth=${nth}`);
-        await arrived(nth + 1);
+        await waitForEvents(nth + 1);
       }
       shop.site.scriptDelayMilliseconds = 0;
       await expectStored(context);
@@ -210,7 +211,7 @@ describeEngines('delivery', (engine) => {
       await tab.close();
     });
 
-    test('T6: three large events in one task, in a new browser', async (context) => {
+    test('survives three large events in one task, in a new browser (T6)', async (context) => {
       const tab = await visit(publish({ before: countWarnings }));
       for (const nth of nths) {
         await tab.run((nth) => {
@@ -220,17 +221,17 @@ describeEngines('delivery', (engine) => {
             tracker.log(1, attrs);
           }
         }, nth);
-        await arrived(3 * nth + 3);
+        await waitForEvents(3 * nth + 3);
       }
       const warnings = await tab.run(() => (window as unknown as { warnings: number }).warnings);
-      const tally = await noteStored(context, 3 * times, () => `${warnings} warnings`);
-      // The service may answer 429 to so many bytes; the queue is then full, drops its oldest event, and says so.
+      const tally = await recordTally(context, 3 * times, () => `${warnings} warnings`);
+      // The service may respond with 429 to so many bytes; the queue is then full, drops its oldest event, and warns.
       expect(tally.twice).toBe(0);
       expect(tally.storedOnce).toBeGreaterThanOrEqual(3 * times - warnings);
       await tab.close();
     });
 
-    test('T6: values and events that are too large are announced, once for each kind', async () => {
+    test('warns about values and events that are too large, once for each kind (T6)', async () => {
       const tab = await visit(publish({ before: countWarnings }));
       const warnings = await tab.run(() => {
         for (const _ of [0, 1]) {
@@ -243,27 +244,27 @@ describeEngines('delivery', (engine) => {
       await tab.close();
     });
 
-    test('T7: Array.prototype is frozen, and log was taken from the stub', async (context) => {
+    test('survives a frozen Array.prototype and a log captured from the stub (T7)', async (context) => {
       await openEachTime(
         publish({
           before: '<script>Object.freeze(Array.prototype)</script>',
-          after: `<script>window.early = tracker.log</script>${onceStarted('early(1, { line: 0, nth });')}`,
+          after: `<script>window.early = tracker.log</script>${runOnceStarted('early(1, { line: 0, nth });')}`,
         }),
       );
       await expectStored(context);
     });
 
-    test('T8: the page breaks find, map and URL', async (context) => {
-      const breaks = [
+    test('survives a page that breaks find, map and URL (T8)', async (context) => {
+      const breakingCode = [
         'Array.prototype.find = () => { throw new Error("of the page"); };',
         'Array.prototype.map = () => [];',
         'window.URL = function () { throw new Error("of the page"); };',
       ].join('');
-      await openEachTime(publish({ after: onceStarted(breaks + logNth) }));
+      await openEachTime(publish({ after: runOnceStarted(breakingCode + logNth) }));
       await expectStored(context);
     });
 
-    test('T9: a wrapper of fetch sets a header', async (context) => {
+    test('survives a wrapper of fetch that sets a header (T9)', async (context) => {
       const before = `<script>{
         const { fetch } = window;
         window.fetch = (address, options) => {
@@ -271,17 +272,17 @@ describeEngines('delivery', (engine) => {
           return fetch(address, options);
         };
       }</script>`;
-      await openEachTime(publish({ src: `/stats/${script}`, before, after: onceStarted(logNth) }));
+      await openEachTime(publish({ src: `/stats/${script}`, before, after: runOnceStarted(logNth) }));
       await expectStored(context);
     });
 
-    test('T10: a link to a page with the script', async (context) => {
+    test('survives following a link to another page with the script (T10)', async (context) => {
       const page = publish();
       const next = publish({}, '/next');
       const tab = await visit(page);
       for (const nth of nths) {
         await tab.goto(page);
-        await ready(tab);
+        await waitForTracker(tab);
         await tab.run(
           (nth, next) => {
             setTimeout(() => {
@@ -297,13 +298,13 @@ describeEngines('delivery', (engine) => {
             .run(() => (location.pathname === '/next' && Object.hasOwn(tracker, 'push')) || undefined)
             .catch(() => undefined),
         );
-        await arrived(nth + 1);
+        await waitForEvents(nth + 1);
       }
       await expectStored(context, times, () => `${countPosts()} posts`);
       await tab.close();
     });
 
-    test('T11: the clock is in 1970', async (context) => {
+    test('survives a clock in 1970 (T11)', async (context) => {
       const start = Date.now();
       const tab = await visit(`${publish({ before: settableClock })}?shift=${-start}`);
       for (const nth of nths) await log(tab, nth);
@@ -315,7 +316,7 @@ describeEngines('delivery', (engine) => {
       await tab.close();
     });
 
-    test('T11: a request takes 16 s to the server', async (context) => {
+    test('survives a request that takes 16 s to the server (T11)', async (context) => {
       const tab = await visit(publish());
       shop.gate.delayNext(16_000);
       const start = Date.now();
@@ -331,7 +332,7 @@ describeEngines('delivery', (engine) => {
       await tab.close();
     });
 
-    test('T12: 10,000 calls of log in one task', async (context) => {
+    test('measures 10,000 calls of log in one task (T12)', async (context) => {
       const milliseconds: number[] = [];
       for (const _ of nths) {
         const tab = await visit(publish());
@@ -350,7 +351,7 @@ describeEngines('delivery', (engine) => {
       context.task.meta.delivery = { times, storedOnce: 0, lost: 0, twice: 0, outOfOrder: 0, late: 0, figure };
     });
 
-    test('T13: two tabs opened together in a new browser, without Web Locks, the first response cut', async (context) => {
+    test('survives two tabs opened together in a new browser without Web Locks, the first response cut (T13)', async (context) => {
       const users: number[] = [];
       const run = `${script.replaceAll('.', '')}${engine.name}`.toLowerCase();
       for (const nth of nths) {
@@ -362,16 +363,17 @@ describeEngines('delivery', (engine) => {
         const tabs = await Promise.all([0, 1].map((tab) => session.openTab(`${host}?tab=${tab}`)));
         await broken;
         expect(await tabs[0]?.run(() => 'locks' in navigator)).toBe(false);
-        await arrived(2 * nth + 2);
+        await waitForEvents(2 * nth + 2);
         const stored = await readStored(account.api);
         users.push(new Set(stored.filter((each) => each.nth >> 1 === nth).map(({ userUUID }) => userUUID)).size);
         for (const tab of tabs) await tab.close();
       }
-      // Two users may be made, and an event whose response is cut is then stored for both (ARCHITECTURE.md). None may be lost.
-      const tally = await noteStored(
+      // There may be two users, and an event whose response is cut is then stored for both (ARCHITECTURE.md). None may
+      // be lost.
+      const tally = await recordTally(
         context,
         2 * times,
-        () => `${users.filter((count) => count > 1).length} times two users`,
+        () => `two users in ${users.filter((count) => count > 1).length} repetitions`,
       );
       const { lost, twice } = tally;
       expect({ lost, isTwiceExplained: twice <= 2 * users.filter((count) => count > 1).length }).toEqual({
@@ -381,31 +383,31 @@ describeEngines('delivery', (engine) => {
     });
   });
 
-  test('T5: the browser is killed while the server is away (tracker.full.js)', async (context) => {
+  test('survives a kill of the browser while the server is down, with tracker.full.js (T5)', async (context) => {
     const profileFolder = await mkdtemp(join(tmpdir(), 'firsthand-profile-'));
     const page = shop.site.publish('/page', { token: account.browserToken, src: `${shop.gate.url}/tracker.full.js` });
-    let killed: Session | undefined;
+    let profileSession: Session | undefined;
     try {
       for (const nth of nths) {
-        killed = await engine.launch({ profileFolder });
-        const tab = await ready(await killed.openTab(page));
-        // As on an ordinary visit, the page has written before.
+        profileSession = await engine.launch({ profileFolder });
+        const tab = await waitForTracker(await profileSession.openTab(page));
+        // As on an ordinary visit, the page has already written to storage.
         await tab.run(() => localStorage.setItem('theirs', String(Math.random())));
         await pause(engine.flushMilliseconds);
         await shop.gate.down();
         await tab.run((nth) => void tracker.log(1, { line: 0, nth }), nth);
         await pause(3_000);
-        await killed.kill();
+        await profileSession.kill();
         await shop.gate.up();
       }
-      killed = await engine.launch({ profileFolder });
-      await ready(await killed.openTab(page));
-      // Chromium and Firefox write localStorage late, so that they lose them (ARCHITECTURE.md).
-      const { lost, twice } = await noteStored(context, times);
+      profileSession = await engine.launch({ profileFolder });
+      await waitForTracker(await profileSession.openTab(page));
+      // Chromium and Firefox write localStorage late, so they may lose events (ARCHITECTURE.md).
+      const { lost, twice } = await recordTally(context, times);
       expect(twice).toBe(0);
       if (engine.name === 'WebKitGTK') expect(lost).toBe(0);
     } finally {
-      await killed?.kill();
+      await profileSession?.kill();
       await rm(profileFolder, { recursive: true, force: true, maxRetries: 5 });
     }
   });

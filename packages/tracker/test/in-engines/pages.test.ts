@@ -1,12 +1,12 @@
-/** Pages that are hard to live in, or come back: they get no error from the tracker, and their events arrive. */
+/** Tests restrictive and restored pages: the tracker causes no error in them, and their events arrive. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { ContactResult, Tracker } from '../../src/index.ts';
-import { showUndriven } from '../engines/chromium.ts';
+import { openUnautomated } from '../engines/chromium.ts';
 import type { Session, Tab } from '../engines/engine.ts';
 import { describeEngines } from '../engines/engines.ts';
 import { waitFor } from '../engines/processes.ts';
 import type { Account } from './service.ts';
-import { openShop, pause, ready, type Shop } from './shop.ts';
+import { openShop, pause, type Shop, waitForTracker } from './shop.ts';
 import type { Page } from './site.ts';
 import { countEvents, readStored } from './tally.ts';
 
@@ -32,7 +32,7 @@ describeEngines('the tracker', (engine) => {
     shop.gate.requests.length = 0;
   });
   afterEach(async () => {
-    // An error that a page has reported is on its way.
+    // A reported error may still be in flight.
     await pause(300);
     expect(shop.site.errors.splice(0)).toEqual([]);
   });
@@ -40,20 +40,20 @@ describeEngines('the tracker', (engine) => {
   const publish = (path: string, page: Omit<Page, 'token'> = {}): string =>
     shop.site.publish(path, { token: account.browserToken, ...page });
   const visit = async (path: string, page?: Omit<Page, 'token'>): Promise<Tab> =>
-    ready(await session.openTab(publish(path, page)));
+    waitForTracker(await session.openTab(publish(path, page)));
   const log = (tab: Tab, nth: number) => tab.run((nth) => void tracker.log(1, { line: 0, nth }), nth);
-  const logAtOnce = '<script>tracker.log(1, { line: 0, nth: 0 })</script>';
+  const logImmediately = '<script>tracker.log(1, { line: 0, nth: 0 })</script>';
 
-  /** Waits until so many are stored, and answers them in order. */
-  const stored = async (count: number) => {
+  /** Waits until `count` events are stored, and returns them in order. */
+  const waitForStored = async (count: number) => {
     await waitFor('the events', async () => (await countEvents(account.api)) >= count || undefined);
     return readStored(account.api);
   };
   const expectNumbers = async (...numbers: number[]) =>
-    expect((await stored(numbers.length)).map(({ nth }) => nth)).toEqual(numbers);
+    expect((await waitForStored(numbers.length)).map(({ nth }) => nth)).toEqual(numbers);
 
-  test('where JSON and storage are overridden, prototypes extended and frozen, its own name fixed', async () => {
-    // Left to itself: WebKit's driver wants the page's own JSON.
+  test('works where JSON and storage are overridden, prototypes extended and frozen, and its name is read-only', async () => {
+    // Not controlled, because WebKit's driver needs the page's own JSON.
     const page = publish('/hostile', {
       before: `<script>
         JSON.stringify = JSON.parse = () => { throw new Error('overridden'); };
@@ -66,33 +66,36 @@ describeEngines('the tracker', (engine) => {
         for (const each of [window, document, navigator, location, Object.prototype, Function.prototype])
           try { Object.freeze(each); } catch { /* A window can't be frozen everywhere. */ }
         addEventListener('load', () => void tracker.log(1, { line: 0, nth: 1 }));
-      </script>${logAtOnce}`,
+      </script>${logImmediately}`,
     });
     await session.openTab(page);
     await expectNumbers(0, 1);
   });
 
-  test.for([-1, 1])('with a clock that is %d day wrong: stored times are right to a second, in order', async (days) => {
-    const tab = await visit(`/clock/${days}`, {
-      before: `<script>const rightNow = Date.now; Date.now = () => rightNow() + ${days * 86_400_000};</script>`,
-    });
-    const start = Date.now();
-    shop.gate.delayNext(500);
-    await tab.run(() => {
-      tracker.log(1, { line: 0, nth: 0 });
-      setTimeout(() => void tracker.log(1, { line: 0, nth: 1 }), 100);
-    });
-    await expectNumbers(0, 1);
-    const end = Date.now();
-    const { event } = await account.api.getEvent({ order: 'asc' });
-    for (const { eventTime, eventTimeReplaced } of event) {
-      expect(eventTimeReplaced).toBeUndefined();
-      expect(Date.parse(eventTime)).toBeGreaterThan(start - 1_000);
-      expect(Date.parse(eventTime)).toBeLessThan(end + 1_000);
-    }
-  });
+  test.for([-1, 1])(
+    'stores times that are right to a second, in order, with a clock that is off by %d day',
+    async (days) => {
+      const tab = await visit(`/clock/${days}`, {
+        before: `<script>const rightNow = Date.now; Date.now = () => rightNow() + ${days * 86_400_000};</script>`,
+      });
+      const start = Date.now();
+      shop.gate.delayNext(500);
+      await tab.run(() => {
+        tracker.log(1, { line: 0, nth: 0 });
+        setTimeout(() => void tracker.log(1, { line: 0, nth: 1 }), 100);
+      });
+      await expectNumbers(0, 1);
+      const end = Date.now();
+      const { event } = await account.api.getEvent({ order: 'asc' });
+      for (const { eventTime, eventTimeReplaced } of event) {
+        expect(eventTimeReplaced).toBeUndefined();
+        expect(Date.parse(eventTime)).toBeGreaterThan(start - 1_000);
+        expect(Date.parse(eventTime)).toBeLessThan(end + 1_000);
+      }
+    },
+  );
 
-  test('with attributes and fields that throw, or are no text', async () => {
+  test('accepts attributes and fields that throw or can’t become text', async () => {
     const tab = await visit('/odd');
     await tab.run(() => {
       const logAnything = tracker.log as (...args: unknown[]) => void;
@@ -110,11 +113,11 @@ describeEngines('the tracker', (engine) => {
       const createContact = tracker.createContact as (...args: unknown[]) => unknown;
       for (const fields of [null, hostile, throwing]) createContact(fields);
     });
-    const numbers = (await stored(4)).map(({ nth }) => nth);
+    const numbers = (await waitForStored(4)).map(({ nth }) => nth);
     expect(numbers.slice(0, 3)).toEqual([0, 1, 2]);
   });
 
-  test('under a strict CSP with a nonce, from the URL that never changes, checked by its hash, its tag removed', async () => {
+  test('works under a strict CSP with a nonce, from the immutable URL with its hash, after its tag is removed', async () => {
     const built = await fetch(`${shop.service.url}/integrity.json`);
     const { 'tracker.js': script } = (await built.json()) as Record<string, { src: string; integrity: string }>;
     const tab = await visit('/strict', {
@@ -127,7 +130,7 @@ describeEngines('the tracker', (engine) => {
       after: `<script>
         const script = document.querySelector('[onload-removes]');
         script.onload = () => script.remove();
-      </script>${logAtOnce}`,
+      </script>${logImmediately}`,
     });
     await waitFor('the tag to go', () => tab.run(() => !document.querySelector('[integrity]') || undefined));
     await log(tab, 1);
@@ -135,18 +138,18 @@ describeEngines('the tracker', (engine) => {
     expect(shop.gate.requests).toContain(`GET /${script?.src}`);
   });
 
-  test('is not started by a script with another hash, and the page goes on', async () => {
+  test('does not start from a script with another hash, and leaves the page working', async () => {
     const tab = await session.openTab(
-      publish('/tampered', { attributes: 'integrity="sha384-AAAA" crossorigin', after: logAtOnce }),
+      publish('/tampered', { attributes: 'integrity="sha384-AAAA" crossorigin', after: logImmediately }),
     );
     await pause(500);
     expect(await tab.run(() => Object.hasOwn(tracker, 'push'))).toBe(false);
   });
 
-  test('with storage and cookies blocked, on a page that is sandboxed', async () => {
+  test('works on a sandboxed page, with storage and cookies blocked', async () => {
     const tab = await visit('/sandboxed', {
       headers: { 'content-security-policy': 'sandbox allow-scripts' },
-      after: logAtOnce,
+      after: logImmediately,
     });
     const isForbidden = () => {
       try {
@@ -157,24 +160,24 @@ describeEngines('the tracker', (engine) => {
     };
     expect(await tab.run(isForbidden)).toBe(true);
     await log(tab, 1);
-    const users = (await stored(2)).map(({ userUUID }) => userUUID);
+    const users = (await waitForStored(2)).map(({ userUUID }) => userUUID);
     expect(new Set(users).size).toBe(1);
     await expectNumbers(0, 1);
   });
 
-  test('in a sandboxed frame, of a page that has it too', async () => {
+  test('works in a sandboxed frame of a page that has it too', async () => {
     publish('/framed', { after: '<script>tracker.log(1, { line: 1, nth: 0 })</script>' });
-    await visit('/framing', { after: `${logAtOnce}<iframe sandbox="allow-scripts" src="/framed"></iframe>` });
-    const events = await stored(2);
+    await visit('/framing', { after: `${logImmediately}<iframe sandbox="allow-scripts" src="/framed"></iframe>` });
+    const events = await waitForStored(2);
     expect(events.map(({ line }) => line).sort()).toEqual([0, 1]);
     expect(new Set(events.map(({ userUUID }) => userUUID)).size).toBe(2);
   });
 
-  test('calls before the script is there keep their order; createContact answers by callback and by promise', async () => {
+  test('keeps the order of calls made before the script has loaded, and settles createContact by callback and promise', async () => {
     shop.site.scriptDelayMilliseconds = 1_000;
     const tab = await visit('/early', {
       src: '/stats/tracker.js',
-      after: `${logAtOnce}<script>
+      after: `${logImmediately}<script>
         const fields = { contactEmailaddress: 'ann@shop.example', contactProfileID: 'customer' };
         tracker.createContact(fields, (result) => { window.calledBack = result; })
           .then((result) => { window.resolved = result; });
@@ -185,14 +188,14 @@ describeEngines('the tracker', (engine) => {
     });
     shop.site.scriptDelayMilliseconds = 0;
     await log(tab, 3);
-    const events = await stored(4);
+    const events = await waitForStored(4);
     expect(events.map(({ nth }) => nth)).toEqual([0, 1, 2, 3]);
     const [first, second, third, fourth] = events.map(({ userUUID }) => userUUID);
     expect([second, fourth]).toEqual([first, third]);
     expect(third).not.toBe(first);
     const answers = () => {
       const { calledBack, resolved } = window as unknown as { [name: string]: ContactResult };
-      // Copies: what is the same object twice, the driver of Firefox answers once.
+      // Copies, because Firefox's driver returns the same object only once.
       return calledBack && resolved ? [{ ...calledBack }, { ...resolved }] : undefined;
     };
     const [calledBack, resolved] = await waitFor('the answers', () => tab.run(answers));
@@ -202,14 +205,14 @@ describeEngines('the tracker', (engine) => {
     expect(event.map(({ contactUUID }) => contactUUID !== '')).toEqual([true, true, false, false]);
   });
 
-  test('goes on in a page that is taken back from the back-forward cache', async () => {
+  test('continues in a page restored from the back-forward cache', async () => {
     const tab = await visit('/coming-back', {
       after: `<script>addEventListener('pageshow', ({ persisted }) => { window.isPersisted = persisted; })</script>`,
     });
     for (const nth of [0, 1, 2]) {
       await log(tab, 2 * nth);
-      await stored(2 * nth + 1);
-      // What is logged last thing goes out while the page is frozen.
+      await waitForStored(2 * nth + 1);
+      // The last event is sent while the page is frozen.
       await tab.run(
         (nth) => {
           addEventListener('pagehide', () => void tracker.log(1, { line: 0, nth }), { once: true });
@@ -220,7 +223,7 @@ describeEngines('the tracker', (engine) => {
       const isAt = (path: string) =>
         waitFor(path, () => tab.run((path) => location.pathname === path || undefined, path).catch(() => undefined));
       await isAt('/elsewhere');
-      await stored(2 * nth + 2);
+      await waitForStored(2 * nth + 2);
       await tab.run(() => void setTimeout(() => history.back()));
       await isAt('/coming-back');
       await waitFor('the page to be shown', () =>
@@ -231,9 +234,9 @@ describeEngines('the tracker', (engine) => {
     await expectNumbers(0, 1, 2, 3, 4, 5, 6);
   });
 
-  // The only one that renders pages ahead.
+  // Only Chromium prerenders pages.
   if (engine.name === 'Chromium')
-    test('in a page that is rendered ahead, starts when the page is shown', async () => {
+    test('starts on a prerendered page when the page is shown', async () => {
       const rules = { prerender: [{ source: 'list', urls: ['/ahead'], eagerness: 'immediate' }] };
       const before = publish('/before', {
         after: `<script type="speculationrules">${JSON.stringify(rules)}</script><script>
@@ -242,19 +245,19 @@ describeEngines('the tracker', (engine) => {
         </script>`,
       });
       publish('/ahead', {
-        after: `${logAtOnce}<script>
+        after: `${logImmediately}<script>
           document.addEventListener('prerenderingchange', () => void tracker.log(1, { line: 0, nth: 1 }));
         </script>`,
       });
-      const shown = await showUndriven(before);
+      const browser = await openUnautomated(before);
       try {
-        await waitFor('the page to be rendered', () => shop.site.renderedAhead.includes('/ahead') || undefined);
+        await waitFor('the page to be rendered', () => shop.site.prerenderedPaths.includes('/ahead') || undefined);
         await pause(2_000);
         expect(shop.gate.requests.filter((request) => request.startsWith('POST'))).toEqual([]);
         publish('/go');
         await expectNumbers(0, 1);
       } finally {
-        await shown.close();
+        await browser.close();
       }
     });
 });

@@ -1,4 +1,4 @@
-/** The real service, in a process of its own that can be killed and started again on its data. */
+/** The real service, in a separate process that can be killed and restarted with its data. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,18 +8,18 @@ import { startServed } from '../../../server/test/tools/served.ts';
 
 export interface Account {
   readonly browserToken: string;
-  /** With its server token. */
+  /** A client with the account's server token. */
   readonly api: Client;
 }
 
 export interface Service {
   readonly url: string;
   createAccount(): Promise<Account>;
-  /** SIGKILL. What it has answered for is on the disk. */
+  /** Kills the process with SIGKILL. What it has confirmed is on disk. */
   kill(): Promise<void>;
-  /** On the same data and port, after `kill`. */
+  /** Restarts it with the same data and port, after `kill`. */
   restart(): Promise<void>;
-  /** Ends it and forgets its data. */
+  /** Ends it and deletes its data. */
   close(): Promise<void>;
 }
 
@@ -33,9 +33,9 @@ export const openService = async (): Promise<Service> => {
   const operator = createClient({ url, token: operatorToken });
   const kill = async () => {
     if (served.process.exitCode !== null || served.process.signalCode !== null) return;
-    const gone = new Promise((resolve) => served.process.once('exit', resolve));
+    const exited = new Promise((resolve) => served.process.once('exit', resolve));
     served.process.kill('SIGKILL');
-    await gone;
+    await exited;
   };
   return {
     url,

@@ -1,4 +1,4 @@
-/** A shop's site, the real service behind it, and what lies between them. */
+/** A shop's site, the real service behind it, and the gate between them. */
 import type { Tracker } from '../../src/index.ts';
 import type { Tab } from '../engines/engine.ts';
 import { waitFor } from '../engines/processes.ts';
@@ -32,7 +32,7 @@ export const openShop = async (): Promise<Shop> => {
 };
 
 /** Waits until the script has taken over from the snippet's stub. */
-export const ready = async (tab: Tab): Promise<Tab> => {
+export const waitForTracker = async (tab: Tab): Promise<Tab> => {
   await waitFor('the tracker', async () => (await tab.run(() => Object.hasOwn(tracker, 'push'))) || undefined);
   return tab;
 };

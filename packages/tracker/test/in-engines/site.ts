@@ -1,40 +1,40 @@
-/** A customer's site: pages with the snippet as it is pasted, on another origin than the service. */
+/** A customer's site: pages with the snippet as pasted, on another origin than the service. */
 import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, request as requestFrom, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 export interface Page {
   readonly token: string;
-  /** HTML ahead of the snippet, and after it in the body. */
+  /** HTML before the snippet, and after it in the body. */
   readonly before?: string;
   readonly after?: string;
-  /** Further attributes of the script's tag. */
+  /** Additional attributes of the script's tag. */
   readonly attributes?: string;
-  /** Where the script lies; on the service unless said. Below `/stats/`, the site passes everything on to the service. */
+  /** The script's URL, by default on the service. The site passes everything below `/stats/` on to the service. */
   readonly src?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** For a CSP: every script of the page has it. */
+  /** The nonce for a CSP, on every script of the page. */
   readonly nonce?: string;
 }
 
 export interface Site {
   readonly port: number;
-  /** On localhost, where pages have Web Locks as they do on https. */
+  /** On localhost, where pages have Web Locks as on https. */
   readonly url: string;
-  /** Makes a page. Answers its address. */
+  /** Publishes a page and returns its URL. */
   publish(path: string, page: Page): string;
-  /** What the pages' own `error` and `unhandledrejection` events said. */
+  /** The messages of the pages' own `error` and `unhandledrejection` events. */
   readonly errors: string[];
-  /** The paths of pages that a browser has asked for to render them ahead (`Sec-Purpose`). */
-  readonly renderedAhead: string[];
-  /** How long a script below `/stats/` takes to come. */
+  /** The paths that a browser has requested for prerendering (`Sec-Purpose`). */
+  readonly prerenderedPaths: string[];
+  /** The delay of scripts below `/stats/`. */
   scriptDelayMilliseconds: number;
   close(): void;
 }
 
 const snippet = readFileSync(new URL('../../dist/snippet.html', import.meta.url), 'utf8');
 
-/** `onLeave` is for tests that log in `pagehide`, ahead of the tracker's own listener. */
+/** `onLeave` lets tests log in `pagehide` before the tracker's own listener. */
 const toHTML = (
   service: string,
   { token, before = '', after = '', attributes = '', src = `${service}/tracker.js`, nonce }: Page,
@@ -48,23 +48,26 @@ const toHTML = (
   return nonce ? html.replaceAll('<script', `<script nonce="${nonce}"`) : html;
 };
 
-const bodyOf = async (request: IncomingMessage): Promise<string> => {
+const readBody = async (request: IncomingMessage): Promise<string> => {
   let body = '';
   for await (const chunk of request.setEncoding('utf8')) body += chunk;
   return body;
 };
 
 const passOn = (request: IncomingMessage, response: ServerResponse, to: string): void => {
-  const onwards = requestFrom(to, { method: request.method, headers: request.headers, agent: false });
-  onwards.on('error', () => response.destroy());
-  onwards.on('response', (answer) => {
+  const forwarded = requestFrom(to, { method: request.method, headers: request.headers, agent: false });
+  forwarded.on('error', () => response.destroy());
+  forwarded.on('response', (answer) => {
     response.writeHead(answer.statusCode ?? 500, answer.headers);
     answer.pipe(response);
   });
-  request.pipe(onwards);
+  request.pipe(forwarded);
 };
 
-/** What isn't published is a page without the tracker. As a plain HTTP proxy it is the same site on any host, but passes on what is for the service. */
+/**
+ * Opens the site; an unpublished path is a page without the tracker. As a plain HTTP proxy it is the same site on any
+ * host, but passes on requests for the service.
+ */
 export const openSite = async (service: string): Promise<Site> => {
   const pages = new Map<string, Page>();
   const server = createServer(async (request, response) => {
@@ -74,9 +77,9 @@ export const openSite = async (service: string): Promise<Site> => {
       if (pathname.endsWith('.js')) await new Promise((resolve) => setTimeout(resolve, site.scriptDelayMilliseconds));
       return passOn(request, response, service + pathname.slice('/stats'.length) + search);
     }
-    const body = await bodyOf(request);
+    const body = await readBody(request);
     if (pathname === '/errors') site.errors.push(body);
-    if (String(request.headers['sec-purpose']).includes('prerender')) site.renderedAhead.push(pathname);
+    if (String(request.headers['sec-purpose']).includes('prerender')) site.prerenderedPaths.push(pathname);
     const page = pages.get(pathname);
     response.writeHead(200, { 'content-type': 'text/html', 'cache-control': 'no-cache', ...page?.headers });
     response.end(page ? toHTML(service, page) : '<!doctype html><p>Elsewhere.');
@@ -88,7 +91,7 @@ export const openSite = async (service: string): Promise<Site> => {
     port,
     url,
     errors: [],
-    renderedAhead: [],
+    prerenderedPaths: [],
     scriptDelayMilliseconds: 0,
     publish: (path, page) => {
       pages.set(path, page);

@@ -1,18 +1,18 @@
-/** What became of the events that a case has logged. `delivery-table.ts` prints it. */
+/** Counts what happened to the events that a case has logged. `delivery-table.ts` prints it. */
 import type { Client } from '@firsthand/client';
 import { expect, type TestContext } from 'vitest';
 
 export interface Tally {
-  /** How often the case was done. */
+  /** The number of repetitions. */
   readonly times: number;
   readonly storedOnce: number;
   readonly lost: number;
   readonly twice: number;
-  /** Read in order of eventTime, then eventUUID: how many come after one that was logged later in the same page. */
+  /** How many events come after one that the same page logged later, in order of eventTime, then eventUUID. */
   readonly outOfOrder: number;
-  /** Stored only once the browser had come back, where it should have been before. */
+  /** Events that were stored only after a later visit, but should have been stored before. */
   readonly late: number;
-  /** What else was measured, as text for the table. */
+  /** Another measurement, as text for the table. */
   readonly figure?: string;
 }
 
@@ -22,26 +22,26 @@ declare module 'vitest' {
   }
 }
 
-/** What a page logs: its number among those of the same line, which are read back in the order of their numbers. */
-interface Numbered {
+/** The numbers that a page logs: `nth` in `line`, whose events are read back in order. */
+interface NumberedEvent {
   readonly line: number;
   readonly nth: number;
 }
 
-interface Stored extends Numbered {
+interface StoredEvent extends NumberedEvent {
   readonly userUUID: string;
 }
 
 const millisecondsPerDay = 86_400_000;
 
-/** How many events an account has. */
+/** Returns the number of an account's events. */
 export const countEvents = async (api: Client): Promise<number> => {
   const { count } = await api.countEvents({ from: Date.now() - millisecondsPerDay, interval: 'total' });
   return count.reduce((sum, { events }) => sum + events, 0);
 };
 
-/** All of an account's events in the order of eventTime, then eventUUID. */
-export const readStored = async (api: Client): Promise<Stored[]> => {
+/** Returns all of an account's events in order of eventTime, then eventUUID. */
+export const readStored = async (api: Client): Promise<StoredEvent[]> => {
   const all = [];
   let cursor: string | undefined;
   do {
@@ -57,9 +57,9 @@ export const readStored = async (api: Client): Promise<Stored[]> => {
     });
 };
 
-/** Counts what is stored of each line's numbers, from 0 to its `counts`. */
+/** Counts the stored events of each line, whose numbers run from 0 to its entry in `counts`. */
 export const countStored = (
-  stored: readonly Numbered[],
+  stored: readonly NumberedEvent[],
   counts: readonly number[],
 ): Pick<Tally, 'storedOnce' | 'lost' | 'twice' | 'outOfOrder'> => {
   const sum = { storedOnce: 0, lost: 0, twice: 0, outOfOrder: 0 };
@@ -76,7 +76,10 @@ export const countStored = (
   return sum;
 };
 
-/** Notes the tally for the table, and fails with `details` unless all of so many events were stored once, in order and in time. */
+/**
+ * Records the tally for the table. Fails with `details` unless each of the events was stored once, in order and in
+ * time.
+ */
 export const expectAllOnce = ({ task }: TestContext, tally: Tally, events: number, details = ''): void => {
   task.meta.delivery = tally;
   const { figure, ...counts } = tally;

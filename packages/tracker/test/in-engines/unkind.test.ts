@@ -1,11 +1,11 @@
-/** Pages, services and other scripts that do the tracker harm: what is logged arrives all the same, and nowhere else. */
+/** Tests pages, services and scripts that interfere with the tracker: events still arrive, and nowhere else. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Tracker } from '../../src/index.ts';
 import type { Session, Tab } from '../engines/engine.ts';
 import { describeEngines } from '../engines/engines.ts';
 import { waitFor } from '../engines/processes.ts';
 import type { Account } from './service.ts';
-import { openShop, pause, ready, type Shop } from './shop.ts';
+import { openShop, pause, type Shop, waitForTracker } from './shop.ts';
 import type { Page } from './site.ts';
 import { countEvents, readStored } from './tally.ts';
 
@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => shop?.close());
 
-describeEngines('the tracker among the unkind', (engine) => {
+describeEngines('the tracker on uncooperative pages', (engine) => {
   let session: Session;
   let account: Account;
 
@@ -38,14 +38,14 @@ describeEngines('the tracker among the unkind', (engine) => {
   const publish = (path: string, page: Omit<Page, 'token'> = {}): string =>
     shop.site.publish(path, { token: account.browserToken, ...page });
   const visit = async (path: string, page?: Omit<Page, 'token'>): Promise<Tab> =>
-    ready(await session.openTab(publish(path, page)));
+    waitForTracker(await session.openTab(publish(path, page)));
   const log = (tab: Tab, nth: number) => tab.run((nth) => void tracker.log(1, { line: 0, nth }), nth);
-  const arrived = async (count: number, milliseconds?: number, { api } = account) => {
+  const waitForEvents = async (count: number, milliseconds?: number, { api } = account) => {
     await waitFor('the events', async () => (await countEvents(api)) >= count || undefined, milliseconds);
     return (await readStored(api)).map(({ nth }) => nth);
   };
 
-  test('where elements have the name of each property of the document, sends nothing to their address', async () => {
+  test('sends nothing to the addresses of elements that are named like properties of the document', async () => {
     await session.openTab(
       publish('/clobbered', {
         before: `<script>
@@ -63,7 +63,7 @@ describeEngines('the tracker among the unkind', (engine) => {
         after: '<script>tracker.log(1, { line: 0, nth: 0 })</script>',
       }),
     );
-    expect(await arrived(1)).toEqual([0]);
+    expect(await waitForEvents(1)).toEqual([0]);
     expect(shop.gate.requests.filter((request) => /^POST.*evil/.test(request))).toEqual([]);
     const tab = await session.openTab(publish('/plain'));
     const [{ userUUID } = { userUUID: '' }] = await readStored(account.api);
@@ -72,22 +72,22 @@ describeEngines('the tracker among the unkind', (engine) => {
     ]);
   });
 
-  test('gives up a request that is never answered, and other tabs do not wait for it', async () => {
+  test('aborts a request without a response, and does not hold up other tabs', async () => {
     const tabs = [await visit('/unanswered'), await visit('/unanswered')];
-    shop.gate.forgetNext();
+    shop.gate.hangNext();
     const start = Date.now();
     await log(tabs[0] as Tab, 0);
     await waitFor('the request', () => shop.gate.requests.some((request) => request.startsWith('POST')) || undefined);
     await log(tabs[1] as Tab, 1);
-    expect(await arrived(1, 12_000)).toContain(1);
-    // The first tab's request is given up after 15 s.
+    expect(await waitForEvents(1, 12_000)).toContain(1);
+    // The first tab's request is aborted after 15 s.
     expect(Date.now() - start).toBeLessThan(14_500);
     await log(tabs[0] as Tab, 2);
-    expect(await arrived(3, 90_000)).toEqual([0, 1, 2]);
+    expect(await waitForEvents(3, 90_000)).toEqual([0, 1, 2]);
     expect(Date.now() - start).toBeLessThan(90_000);
   });
 
-  test('under a wrapper of fetch that takes text, or else a Request', async () => {
+  test('sends events through a wrapper of fetch that accepts text or a Request', async () => {
     const tab = await visit('/wrapped', {
       before: `<script>
         const original = fetch;
@@ -95,10 +95,10 @@ describeEngines('the tracker among the unkind', (engine) => {
       </script>`,
     });
     await log(tab, 0);
-    expect(await arrived(1)).toEqual([0]);
+    expect(await waitForEvents(1)).toEqual([0]);
   });
 
-  test('under a wrapper of fetch that adds a header, for which the browser sends a preflight', async () => {
+  test('sends events through a wrapper of fetch whose header causes a preflight', async () => {
     const tab = await visit('/with-header', {
       before: `<script>
         const original = fetch;
@@ -106,11 +106,11 @@ describeEngines('the tracker among the unkind', (engine) => {
       </script>`,
     });
     await log(tab, 0);
-    expect(await arrived(1)).toEqual([0]);
+    expect(await waitForEvents(1)).toEqual([0]);
     expect(shop.gate.requests.filter((request) => request.startsWith('OPTIONS'))).not.toEqual([]);
   });
 
-  test('two tags with their own data-name log each to its own account', async () => {
+  test('logs to separate accounts from two tags with different data-name', async () => {
     const other = await shop.service.createAccount();
     const second = `<script async src="${shop.gate.url}/tracker.js" data-token="${other.browserToken}" data-name="second"></script>`;
     const tab = await visit('/two', { before: second });
@@ -119,11 +119,11 @@ describeEngines('the tracker among the unkind', (engine) => {
       const { second } = window as unknown as { second: Tracker };
       for (let nth = 0; nth < 30; nth++) (nth % 3 ? tracker : second).log(1, { line: 0, nth });
     });
-    expect(await arrived(10, undefined, other)).toEqual([0, 3, 6, 9, 12, 15, 18, 21, 24, 27]);
-    expect(await arrived(20)).toHaveLength(20);
+    expect(await waitForEvents(10, undefined, other)).toEqual([0, 3, 6, 9, 12, 15, 18, 21, 24, 27]);
+    expect(await waitForEvents(20)).toHaveLength(20);
   });
 
-  test('leaves alone a tracker of the page’s, and lives beside a `let tracker`', async () => {
+  test('leaves a page’s own tracker alone, and works next to a `let tracker`', async () => {
     const page = publish('/theirs', { before: '<script>window.tracker = { log: () => 7 }</script>' });
     const theirs = await session.openTab(page);
     await pause(1_000);
@@ -133,15 +133,15 @@ describeEngines('the tracker among the unkind', (engine) => {
         '<script>let tracker = 7; addEventListener("load", () => window.tracker.log(1, { line: 0, nth: 0 }))</script>',
     });
     await session.openTab(`${shop.site.url}/let`);
-    expect(await arrived(1)).toEqual([0]);
+    expect(await waitForEvents(1)).toEqual([0]);
     publish('/let-later', {
       after: '<script>let tracker = 7; window.tracker.log(1, { line: 0, nth: 1 })</script>',
     });
     await session.openTab(`${shop.site.url}/let-later`);
-    expect(await arrived(2)).toEqual([0, 1]);
+    expect(await waitForEvents(2)).toEqual([0, 1]);
   });
 
-  test('heals a cookie on a deeper path', async () => {
+  test('replaces cookies on deeper paths', async () => {
     const tab = await visit('/deep/er/page', {
       before: `<script>
         for (const path of ['/deep', '/deep/er/', '/deep/er/page'])
@@ -149,12 +149,12 @@ describeEngines('the tracker among the unkind', (engine) => {
       </script>`,
     });
     await log(tab, 0);
-    await arrived(1);
+    await waitForEvents(1);
     const cookies = (await tab.cookies()).filter(({ name }) => name === 'userUUID');
     expect(cookies.map(({ path, value }) => [path, value])).toEqual([['/', 'deeper_deeper_deeper_']]);
   });
 
-  test('flush resolves when the service has answered for what was logged', async () => {
+  test('resolves flush when the service has responded for all logged events', async () => {
     shop.site.scriptDelayMilliseconds = 500;
     const tab = await visit('/flush', {
       src: '/stats/tracker.js',
@@ -165,7 +165,7 @@ describeEngines('the tracker among the unkind', (engine) => {
     });
     shop.site.scriptDelayMilliseconds = 0;
     const hasFlushed = () => ('hasFlushed' in window && window.hasFlushed) || undefined;
-    await waitFor('the early one', () => tab.run(hasFlushed));
+    await waitFor('the early flush', () => tab.run(hasFlushed));
     expect(await countEvents(account.api)).toBe(1);
     shop.gate.isBusy = true;
     await tab.run(() => {
@@ -176,11 +176,11 @@ describeEngines('the tracker among the unkind', (engine) => {
     await pause(500);
     expect((await tab.run(hasFlushed)) ?? false).toBe(false);
     shop.gate.isBusy = false;
-    await waitFor('the late one', () => tab.run(hasFlushed));
+    await waitFor('the late flush', () => tab.run(hasFlushed));
     expect(await countEvents(account.api)).toBe(2);
   });
 
-  /** A site that shows pages as routers do: the address first, the title some time later. */
+  /** A site that navigates like a router: the address changes first, the title later. */
   const router = `<script>
     const show = (title, milliseconds) => new Promise((done) => setTimeout(() => { document.title = title; done(); }, milliseconds));
     self.go = (title, milliseconds) => { history.pushState({}, '', '/' + title); return show(title, milliseconds); };
@@ -190,7 +190,7 @@ describeEngines('the tracker among the unkind', (engine) => {
         event.intercept({ handler: () => show(new URL(event.destination.url).pathname.slice(1), 150) });
     });
   </script>`;
-  const viewsOf = async (count: number) => {
+  const waitForViews = async (count: number) => {
     await waitFor('the views', async () => (await countEvents(account.api)) >= count || undefined);
     await pause(300);
     const { event } = await account.api.getEvent({ order: 'asc' });
@@ -201,14 +201,14 @@ describeEngines('the tracker among the unkind', (engine) => {
       )
       .map(({ path, title }) => [path, title]);
   };
-  const full = { src: '', attributes: 'data-page-views="9"', after: router };
+  const fullPage = { src: '', attributes: 'data-page-views="9"', after: router };
 
-  const shown = (tab: Tab, title: string) =>
+  const waitForTitle = (tab: Tab, title: string) =>
     waitFor(`the title ${title}`, () => tab.run((title) => document.title === title || undefined, title));
 
-  test('page views have the titles of their own pages, whenever these come', async () => {
-    const tab = await visit('/first', { ...full, src: `${shop.gate.url}/tracker.full.js` });
-    await viewsOf(1);
+  test('logs page views with the titles of their own pages, even if a title comes late', async () => {
+    const tab = await visit('/first', { ...fullPage, src: `${shop.gate.url}/tracker.full.js` });
+    await waitForViews(1);
     const titles = ['a', 'b', 'c', 'd', 'e', 'f'];
     for (const [nth, title] of titles.entries()) {
       await tab.run(
@@ -216,25 +216,25 @@ describeEngines('the tracker among the unkind', (engine) => {
         title,
         nth * 60,
       );
-      await shown(tab, title);
+      await waitForTitle(tab, title);
       await pause(50);
     }
-    expect((await viewsOf(7)).slice(1)).toEqual(titles.map((title) => [`/${title}`, title]));
+    expect((await waitForViews(7)).slice(1)).toEqual(titles.map((title) => [`/${title}`, title]));
   });
 
-  const ofNavigation = engine.hasNavigationAPI ? ['a navigation by the Navigation API is a page view'] : [];
-  test.each(ofNavigation)('%s', async () => {
-    const tab = await visit('/first', { ...full, src: `${shop.gate.url}/tracker.full.js` });
-    await viewsOf(1);
+  const navigationTitles = engine.hasNavigationAPI ? ['logs a navigation by the Navigation API as a page view'] : [];
+  test.each(navigationTitles)('%s', async () => {
+    const tab = await visit('/first', { ...fullPage, src: `${shop.gate.url}/tracker.full.js` });
+    await waitForViews(1);
     const titles = Array.from({ length: 10 }, (_, nth) => `page${nth}`);
     for (const title of titles) {
       await tab.run((title) => {
         Object.assign(window, { intercepts: true });
         void (window as never as { navigateTo: (title: string) => void }).navigateTo(title);
       }, title);
-      await shown(tab, title);
+      await waitForTitle(tab, title);
       await pause(50);
     }
-    expect((await viewsOf(11)).slice(1)).toEqual(titles.map((title) => [`/${title}`, title]));
+    expect((await waitForViews(11)).slice(1)).toEqual(titles.map((title) => [`/${title}`, title]));
   });
 });

@@ -1,4 +1,3 @@
-/** Adds an entry to a catalogue. */
 import { useState } from 'preact/hooks';
 import { api, problemOf } from '../../api.ts';
 import { DialogForm } from '../../parts/dialog-form.tsx';
@@ -6,12 +5,12 @@ import { Field } from '../../parts/field.tsx';
 import { act } from '../../parts/notices.tsx';
 import { account, readAccount } from '../../reading/account.ts';
 import { type AttrType, type Entry, type Kind, kinds, requestFor, withArticle } from './entries.ts';
-import { additionOf, emptyDraft, problemIn, trimmed, typesInOrder } from './new-entry.ts';
+import { emptyDraft, problemIn, toAddition, trimmed, typeOptions } from './new-entry.ts';
 
 const idHint = (kind: Kind): string =>
   kind === 'event'
-    ? 'A whole number. Without one, the service gives the next free number.'
-    : 'As your code sends it. It cannot be changed later.';
+    ? 'A whole number. Leave it empty to use the next free number.'
+    : 'The ID that your code sends. It can’t be changed later.';
 
 interface AddProps {
   readonly kind: Kind;
@@ -24,23 +23,23 @@ const AddDialog = ({ kind, entries, close }: AddProps & { readonly close: () => 
   const { one, about } = kinds[kind];
   const isEvent = kind === 'event';
   const submit = async () => {
-    const given = trimmed(draft);
-    const found = problemIn(kind, given, entries);
-    if (found) return setProblem(found);
-    const attempt = api.updateAccount(requestFor(kind, given.id, additionOf(kind, given)));
-    const refused = await problemOf(attempt);
-    if (refused) return setProblem(refused);
+    const entry = trimmed(draft);
+    const invalid = problemIn(kind, entry, entries);
+    if (invalid) return setProblem(invalid);
+    const attempt = api.updateAccount(requestFor(kind, entry.id, toAddition(kind, entry)));
+    const rejection = await problemOf(attempt);
+    if (rejection) return setProblem(rejection);
     close();
-    // The service gave an ID to an event without one.
-    const idGiven = () => account.peek()?.event.find(({ eventName }) => eventName === given.name)?.eventID;
+    // The service has assigned an ID to an event added without one.
+    const assignedID = () => account.peek()?.event.find(({ eventName }) => eventName === entry.name)?.eventID;
     await act(() => attempt, {
-      done: `Added the ${one} “${given.name || given.id}”.`,
-      undo: () => api.updateAccount(requestFor(kind, given.id || String(idGiven()), { remove: true })),
+      done: `Added the ${one} “${entry.name || entry.id}”.`,
+      undo: () => api.updateAccount(requestFor(kind, entry.id || String(assignedID()), { remove: true })),
       after: readAccount,
     });
   };
   const fields = [
-    <Field key="name" label="Name" hint={isEvent ? undefined : 'For people. Without one, the ID is shown.'}>
+    <Field key="name" label="Name" hint={isEvent ? undefined : 'Shown instead of the ID.'}>
       {(attributes) => (
         <input
           {...attributes}
@@ -70,14 +69,14 @@ const AddDialog = ({ kind, entries, close }: AddProps & { readonly close: () => 
       <p class="soft">{about}</p>
       {isEvent ? fields : fields.toReversed()}
       {kind === 'attr' && (
-        <Field label="Type" hint="What its values mean, for people. They are stored as text.">
+        <Field label="Type" hint="How values are displayed. They are stored as text.">
           {(attributes) => (
             <select
               {...attributes}
               value={draft.type}
               onChange={({ currentTarget: { value } }) => setDraft({ ...draft, type: value as AttrType })}
             >
-              {typesInOrder.map(([type, label]) => (
+              {typeOptions.map(([type, label]) => (
                 <option key={type} value={type}>
                   {label}
                 </option>
@@ -90,7 +89,7 @@ const AddDialog = ({ kind, entries, close }: AddProps & { readonly close: () => 
   );
 };
 
-export const Add = ({ kind, entries }: AddProps) => {
+export const AddEntry = ({ kind, entries }: AddProps) => {
   const [isOpen, setOpen] = useState(false);
   return (
     <>

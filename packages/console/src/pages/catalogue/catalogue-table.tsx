@@ -1,16 +1,16 @@
-/** The entries of a catalogue, each with what can be changed of it. */
+/** The entries of a catalogue, with their controls. */
 import type { ComponentChildren } from 'preact';
-import { Ago } from '../../parts/small.tsx';
+import { RelativeTime } from '../../parts/small.tsx';
 import { Switch } from '../../parts/switch.tsx';
 import { Table } from '../../parts/table.tsx';
 import { mayChange } from '../../reading/account.ts';
 import { formatWhole } from '../../reading/format.ts';
 import { setBrowser, setType } from './changing.ts';
 import { type AttrType, attrTypes, type Entry, type Kind, kinds } from './entries.ts';
-import { Merge, MergedEntries } from './merging.tsx';
-import { Name } from './name.tsx';
-import { typesInOrder } from './new-entry.ts';
-import { Remove } from './removing.tsx';
+import { MergedEntries, MergeEntry } from './merging.tsx';
+import { EntryName } from './name.tsx';
+import { typeOptions } from './new-entry.ts';
+import { RemoveEntry } from './removing.tsx';
 
 interface Column {
   readonly head: string;
@@ -26,7 +26,7 @@ const Type = ({ entry }: { readonly entry: Entry }) => {
       value={type}
       onChange={(event) => setType(entry, event.currentTarget.value as AttrType)}
     >
-      {typesInOrder.map(([value, label]) => (
+      {typeOptions.map(([value, label]) => (
         <option key={value} value={value}>
           {label}
         </option>
@@ -42,7 +42,7 @@ const columnsOf = (kind: Kind, all: readonly Entry[]): readonly Column[] => [
     head: 'Name',
     of: (entry) => (
       <>
-        <Name kind={kind} entry={entry} entries={all} />
+        <EntryName kind={kind} entry={entry} entries={all} />
         <MergedEntries kind={kind} entry={entry} />
       </>
     ),
@@ -52,8 +52,8 @@ const columnsOf = (kind: Kind, all: readonly Entry[]): readonly Column[] => [
   ...(kind === 'event'
     ? [
         { head: 'Events', of: ({ uses }: Entry) => formatWhole(uses?.count ?? 0) },
-        { head: 'First', of: ({ uses }: Entry) => (uses ? <Ago time={uses.firstTime} /> : never) },
-        { head: 'Last', of: ({ uses }: Entry) => (uses ? <Ago time={uses.lastTime} /> : never) },
+        { head: 'First', of: ({ uses }: Entry) => (uses ? <RelativeTime time={uses.firstTime} /> : never) },
+        { head: 'Last', of: ({ uses }: Entry) => (uses ? <RelativeTime time={uses.lastTime} /> : never) },
       ]
     : []),
   {
@@ -75,8 +75,8 @@ const columnsOf = (kind: Kind, all: readonly Entry[]): readonly Column[] => [
             entry.isListed &&
             entry.merged.length === 0 && (
               <>
-                <Merge kind={kind} entry={entry} entries={all} />
-                <Remove kind={kind} entry={entry} />
+                <MergeEntry kind={kind} entry={entry} entries={all} />
+                <RemoveEntry kind={kind} entry={entry} />
               </>
             ),
         },
@@ -87,7 +87,7 @@ const columnsOf = (kind: Kind, all: readonly Entry[]): readonly Column[] => [
 interface CatalogueTableProps {
   readonly kind: Kind;
   readonly entries: readonly Entry[];
-  /** All entries of the catalogue, with which one can be merged. */
+  /** All entries of the catalogue, as merge targets. */
   readonly all: readonly Entry[];
 }
 

@@ -1,4 +1,4 @@
-/** Changes of an entry that can be undone. */
+/** Undoable changes of an entry. */
 import { changeAccount } from '../../parts/change-account.ts';
 import { account } from '../../reading/account.ts';
 import { type AttrType, attrTypes, type Change, type Entry, type Kind, requestFor, withChange } from './entries.ts';
@@ -14,14 +14,14 @@ const change = (kind: Kind, { id }: Entry, after: Change, before: Change, done: 
 };
 
 export const rename = (kind: Kind, entry: Entry, name: string): Promise<boolean> =>
-  change(kind, entry, { name }, { name: entry.name }, `“${entry.name}” is now called “${name}”.`);
+  change(kind, entry, { name }, { name: entry.name }, `Renamed “${entry.name}” to “${name}”.`);
 
 export const setBrowser = (kind: Kind, entry: Entry, browser: boolean): Promise<boolean> => {
-  const done = `Browser tokens may ${browser ? 'use' : 'no longer use'} “${entry.name}”.`;
+  const done = `Browser tokens may ${browser ? 'now' : 'no longer'} use “${entry.name}”.`;
   return change(kind, entry, { browser }, { browser: !browser }, done);
 };
 
 export const setType = (entry: Entry, type: AttrType): Promise<boolean> => {
-  const done = `The type of “${entry.name}” is “${attrTypes[type]}” now.`;
+  const done = `The type of “${entry.name}” is now “${attrTypes[type]}”.`;
   return change('attr', entry, { type }, { type: entry.type }, done);
 };

@@ -9,21 +9,21 @@ const catalogues = {
 };
 const uses = { eventID: 1, eventName: 'Page view', count: 7, firstTime: 'first', lastTime: 'last' };
 
-describe('the entries of a catalogue', () => {
+describe('entriesOf', () => {
   test.each([
     ['event', '1', 'Page view'],
     ['attr', 'amount', 'Revenue'],
     ['tag', 'vip', 'VIP'],
     ['profile', 'customer', 'Customer'],
-  ] as const)('of kind %s have an ID and a name', (kind, id, name) => {
+  ] as const)('returns the ID and name of a %s', (kind, id, name) => {
     expect(entriesOf(kind, catalogues, [])).toMatchObject([{ id, name, isListed: true }]);
   });
 
-  test('have the counts of their events', () => {
+  test('adds the counts to events', () => {
     expect(entriesOf('event', catalogues, [uses])).toMatchObject([{ id: '1', uses: { count: 7 } }]);
   });
 
-  test('include events whose ID is no longer listed', () => {
+  test('includes events whose ID is no longer listed', () => {
     const removed = { ...uses, eventID: 3, eventName: '3' };
     expect(entriesOf('event', catalogues, [uses, removed])).toMatchObject([
       { id: '1', isListed: true },
@@ -32,7 +32,7 @@ describe('the entries of a catalogue', () => {
   });
 });
 
-describe('an entry that is merged', () => {
+describe('a merged entry', () => {
   const merged = {
     ...catalogues,
     event: [...catalogues.event, { eventID: 17, eventName: 'Pageview', browser: true, mergedInto: 1 }],
@@ -42,14 +42,14 @@ describe('an entry that is merged', () => {
   test.each([
     ['event', '1', '17'],
     ['tag', 'vip', 'VIP'],
-  ] as const)('of kind %s is listed with the one that stands for it, and found by its name', (kind, id, other) => {
+  ] as const)('is nested in the %s that it was merged into, and matched by a search', (kind, id, other) => {
     const entries = entriesOf(kind, merged, []);
     expect(entries).toMatchObject([{ id, merged: [{ id: other }] }]);
     expect(entriesWith(other, entries)).toHaveLength(1);
   });
 });
 
-test('has no entry merged into one whose ID is “undefined”, unless it is', () => {
+test('treats an entry with the ID “undefined” as not merged into', () => {
   const attr = ['plan', 'undefined'].map((attrID) => ({ ...catalogues.attr[0], attrID, attrName: attrID }));
   const entries = entriesOf('attr', { ...catalogues, attr } as typeof catalogues, []);
   expect(entries.map(({ id, merged }) => [id, merged])).toEqual([
@@ -58,20 +58,20 @@ test('has no entry merged into one whose ID is “undefined”, unless it is', (
   ]);
 });
 
-describe('a search', () => {
+describe('entriesWith', () => {
   const entry: Entry = { id: 'amount', name: 'Revenue', browser: true, isListed: true, merged: [] };
 
-  test.each([['reven'], ['REVENUE'], ['mount'], [' amount '], ['']])('for “%s” finds an entry', (text) => {
+  test.each([['reven'], ['REVENUE'], ['mount'], [' amount '], ['']])('matches an entry by “%s”', (text) => {
     expect(entriesWith(text, [entry])).toEqual([entry]);
   });
 
-  test('for another text finds nothing', () => {
+  test('returns nothing for a text that no entry contains', () => {
     expect(entriesWith('teapot', [entry])).toEqual([]);
   });
 });
 
-describe('the request for a change', () => {
-  test('names the entry as its kind does', () => {
+describe('requestFor', () => {
+  test('uses the field names of the kind', () => {
     expect(requestFor('event', '3', { name: 'Bought' })).toEqual({ event: [{ eventID: 3, eventName: 'Bought' }] });
     expect(requestFor('attr', 'amount', { type: 'number' })).toMatchObject({
       attr: [{ attrID: 'amount', attrType: 'number' }],
@@ -81,7 +81,7 @@ describe('the request for a change', () => {
     });
   });
 
-  test('leaves the ID of an event to the service', () => {
+  test('omits an empty ID of an event, so that the service assigns one', () => {
     expect(requestFor('event', '', { name: 'Bought' }).event?.[0]).toMatchObject({
       eventID: undefined,
       eventName: 'Bought',
@@ -89,20 +89,20 @@ describe('the request for a change', () => {
   });
 });
 
-describe('a catalogue with a change', () => {
-  test('has the new name and the rest as it was', () => {
+describe('withChange', () => {
+  test('changes the name and nothing else', () => {
     expect(withChange('event', catalogues, '1', { name: 'View' })).toEqual({
       event: [{ eventID: 1, eventName: 'View', browser: true }],
     });
   });
 
-  test('has the new type and the new right', () => {
+  test('changes the type and whether browser tokens may use the entry', () => {
     expect(withChange('attr', catalogues, 'amount', { type: 'number', browser: true })).toEqual({
       attr: [{ attrID: 'amount', attrName: 'Revenue', attrType: 'number', browser: true }],
     });
   });
 
-  test('is the same when no entry has the ID', () => {
+  test('changes nothing if no entry has the ID', () => {
     expect(withChange('tag', catalogues, 'other', { name: 'Other' })).toEqual({ tag: catalogues.tag });
   });
 });

@@ -1,4 +1,4 @@
-/** The four catalogues in one form, and the changes of their entries. Pure functions. */
+/** The four catalogues in one shape, and changes of their entries. Pure functions. */
 import type { AnswerFor, RequestFor } from '@firsthand/client';
 import type { Account } from '../../reading/account.ts';
 
@@ -8,17 +8,17 @@ export type Uses = NonNullable<AnswerFor<'getEvent'>['eventDefinition']>[number]
 
 export interface Entry {
   readonly id: string;
-  /** Its ID where nobody gave it a name. */
+  /** The ID if the entry has no name. */
   readonly name: string;
   /** Whether browser tokens may use it. */
   readonly browser: boolean;
-  /** Of attributes. */
+  /** Only set for attributes. */
   readonly type?: AttrType;
-  /** Of events that were logged. */
+  /** Only set for events that have been logged. */
   readonly uses?: Uses | undefined;
   /** false: events have the ID, but the catalogue no longer does. */
   readonly isListed: boolean;
-  /** Those that are merged into it. */
+  /** The entries that are merged into it. */
   readonly merged: readonly { readonly id: string; readonly name: string }[];
 }
 
@@ -26,26 +26,26 @@ export const kinds: Readonly<Record<Kind, { readonly title: string; readonly one
   event: {
     title: 'Events',
     one: 'event',
-    about: 'Events that are logged under a new name appear here automatically.',
+    about: 'New event names appear here automatically when they are first logged.',
   },
   attr: {
     title: 'Attributes',
     one: 'attribute',
-    about: 'Attributes describe events and contacts: a path, a price, a product.',
+    about: 'Attributes describe events and contacts, such as a path, a price or a product.',
   },
   tag: {
     title: 'Tags',
     one: 'tag',
-    about: 'Tags mark contacts: a newsletter, a campaign. A contact can have many.',
+    about: 'Tags label contacts, such as newsletter subscribers. A contact can have many.',
   },
   profile: {
     title: 'Profiles',
     one: 'profile',
-    about: 'A profile says what kind of contact somebody is: a customer, a supplier. A contact has one at most.',
+    about: 'A profile is the kind of a contact, such as customer or supplier. A contact has at most one.',
   },
 };
 
-/** `an event` */
+/** Returns `an event`, `a tag` and so on. */
 export const withArticle = (kind: Kind): string => {
   const { one } = kinds[kind];
   return `${/^[aeiou]/.test(one) ? 'an' : 'a'} ${one}`;
@@ -61,9 +61,9 @@ export const attrTypes: Readonly<Record<AttrType, string>> = {
 
 type Catalogues = Pick<Account, Kind>;
 
-type Plain = Omit<Entry, 'merged'> & { readonly mergedInto?: string | number | undefined };
+type UnmergedEntry = Omit<Entry, 'merged'> & { readonly mergedInto?: string | number | undefined };
 
-const eventsIn = (event: Account['event'], uses: readonly Uses[]): Plain[] => {
+const eventsIn = (event: Account['event'], uses: readonly Uses[]): UnmergedEntry[] => {
   const usesOf = new Map(uses.map((each) => [each.eventID, each]));
   const listed = new Set(event.map(({ eventID }) => eventID));
   return [
@@ -87,7 +87,11 @@ const eventsIn = (event: Account['event'], uses: readonly Uses[]): Plain[] => {
   ];
 };
 
-const plainEntriesOf = (kind: Kind, { event, attr, tag, profile }: Catalogues, uses: readonly Uses[]): Plain[] => {
+const plainEntriesOf = (
+  kind: Kind,
+  { event, attr, tag, profile }: Catalogues,
+  uses: readonly Uses[],
+): UnmergedEntry[] => {
   const isListed = true;
   switch (kind) {
     case 'event':
@@ -101,7 +105,10 @@ const plainEntriesOf = (kind: Kind, { event, attr, tag, profile }: Catalogues, u
   }
 };
 
-/** The entries of a catalogue, in the order of the API, each with those that are merged into it. `uses` are those of events. */
+/**
+ * The entries of a catalogue, in the order of the API, each with the entries merged into it. `uses` has the counts of
+ * events.
+ */
 export const entriesOf = (kind: Kind, catalogues: Catalogues, uses: readonly Uses[]): Entry[] => {
   const all = plainEntriesOf(kind, catalogues, uses);
   const merged = all.filter(({ mergedInto }) => mergedInto !== undefined);
@@ -110,18 +117,18 @@ export const entriesOf = (kind: Kind, catalogues: Catalogues, uses: readonly Use
     .map((entry) => ({ ...entry, merged: merged.filter(({ mergedInto }) => String(mergedInto) === entry.id) }));
 };
 
-/** The entries of which a name or ID contains a text, in upper or lower case: their own, or that of an entry that is merged into them. */
+/** The entries whose name or ID, or that of an entry merged into them, contains the text. Ignores case. */
 export const entriesWith = (text: string, entries: readonly Entry[]): readonly Entry[] => {
-  const wanted = text.trim().toLowerCase();
-  const isFound = ({ id, name }: Pick<Entry, 'id' | 'name'>) =>
-    name.toLowerCase().includes(wanted) || id.toLowerCase().includes(wanted);
-  return entries.filter((entry) => isFound(entry) || entry.merged.some(isFound));
+  const searchText = text.trim().toLowerCase();
+  const isMatch = ({ id, name }: Pick<Entry, 'id' | 'name'>) =>
+    name.toLowerCase().includes(searchText) || id.toLowerCase().includes(searchText);
+  return entries.filter((entry) => isMatch(entry) || entry.merged.some(isMatch));
 };
 
 const withoutSpaces = (name: string): string => name.replace(/\s/g, '').toLowerCase();
 
-/** Another entry that has this name, in upper or lower case, with or without spaces. */
-export const namesake = (
+/** Another listed entry with the same name, ignoring case and spaces. */
+export const findNamesake = (
   name: string,
   entries: readonly Entry[],
   { id }: { readonly id?: string } = {},
@@ -130,8 +137,9 @@ export const namesake = (
     ? undefined
     : entries.find((entry) => entry.isListed && entry.id !== id && withoutSpaces(entry.name) === withoutSpaces(name));
 
-/** What is wrong with a name that this entry has. */
-export const takenBy = (kind: Kind, { name }: Entry): string => `There is ${withArticle(kind)} “${name}” already.`;
+/** The problem text for a name that this entry already has. */
+export const describeConflict = (kind: Kind, { name }: Entry): string =>
+  `There is already ${withArticle(kind)} named “${name}”.`;
 
 export interface Change {
   readonly name?: string;
@@ -141,7 +149,7 @@ export interface Change {
   readonly force?: true;
 }
 
-/** The request that adds or changes an entry. An event without an ID gets one from the service. */
+/** The request that adds or changes an entry. The service assigns an ID to an event with an empty one. */
 export const requestFor = (kind: Kind, id: string, { name, type, ...others }: Change): RequestFor<'updateAccount'> => {
   switch (kind) {
     case 'event':
@@ -155,13 +163,13 @@ export const requestFor = (kind: Kind, id: string, { name, type, ...others }: Ch
   }
 };
 
-const changed = <Listed>(
+const replaceWhere = <Listed>(
   list: readonly Listed[],
   isIt: (listed: Listed) => boolean,
   change: Partial<Listed>,
 ): Listed[] => list.map((listed) => (isIt(listed) ? { ...listed, ...change } : listed));
 
-/** The catalogue with an entry changed, in the form of the account. */
+/** The catalogue with an entry changed, in the shape of the account. */
 export const withChange = (
   kind: Kind,
   catalogues: Catalogues,
@@ -174,14 +182,14 @@ export const withChange = (
   const { event, attr, tag, profile } = catalogues;
   switch (kind) {
     case 'event':
-      return { event: changed(event, (each) => String(each.eventID) === id, { ...flag, ...named('eventName') }) };
+      return { event: replaceWhere(event, (each) => String(each.eventID) === id, { ...flag, ...named('eventName') }) };
     case 'attr': {
       const typed = type === undefined ? {} : { attrType: type };
-      return { attr: changed(attr, (each) => each.attrID === id, { ...flag, ...typed, ...named('attrName') }) };
+      return { attr: replaceWhere(attr, (each) => each.attrID === id, { ...flag, ...typed, ...named('attrName') }) };
     }
     case 'tag':
-      return { tag: changed(tag, (each) => each.tagID === id, { ...flag, ...named('tagName') }) };
+      return { tag: replaceWhere(tag, (each) => each.tagID === id, { ...flag, ...named('tagName') }) };
     case 'profile':
-      return { profile: changed(profile, (each) => each.profileID === id, { ...flag, ...named('profileName') }) };
+      return { profile: replaceWhere(profile, (each) => each.profileID === id, { ...flag, ...named('profileName') }) };
   }
 };

@@ -1,4 +1,4 @@
-/** Merging an entry with another one of its catalogue, and separating them again. */
+/** Merging two entries of a catalogue, and separating them again. */
 import { useState } from 'preact/hooks';
 import { api, problemOf } from '../../api.ts';
 import { DialogForm } from '../../parts/dialog-form.tsx';
@@ -12,36 +12,35 @@ interface MergeProps {
   readonly kind: Kind;
   readonly entry: Entry;
   readonly entries: readonly Entry[];
-  /** The other one that is chosen at first. */
+  /** The initial choice of the other entry. */
   readonly partnerID?: string;
 }
 
-/** Two spellings often have one name. */
+/** Includes the ID, because two entries can have the same name. */
 const labelOf = ({ id, name }: Pick<Entry, 'id' | 'name'>): string => (name === id ? name : `${name} (${id})`);
 
-const mergeOf = (kind: Kind, kept: Pick<Entry, 'id'>, other: Pick<Entry, 'id'>) =>
-  api.mergeEntry({ catalogue: kind, entryID: kept.id, otherEntryID: other.id });
-const unmergeOf = (kind: Kind, other: Pick<Entry, 'id'>) =>
-  api.unmergeEntry({ catalogue: kind, otherEntryID: other.id });
+const merge = (kind: Kind, target: Pick<Entry, 'id'>, other: Pick<Entry, 'id'>) =>
+  api.mergeEntry({ catalogue: kind, entryID: target.id, otherEntryID: other.id });
+const unmerge = (kind: Kind, other: Pick<Entry, 'id'>) => api.unmergeEntry({ catalogue: kind, otherEntryID: other.id });
 
-const consequence = (kind: Kind, kept: string, other: string): string => {
+const consequence = (kind: Kind, target: string, other: string): string => {
   switch (kind) {
     case 'event':
-      return `All events “${other}” count as “${kept}”, those that are still sent under its ID too.`;
+      return `All “${other}” events count as “${target}”, including those still sent with the old ID.`;
     case 'attr':
-      return `Every value of “${other}” is read as one of “${kept}”. Where an event or a contact has both, the value of “${kept}” counts.`;
+      return `Values of “${other}” count as values of “${target}”. If an event or contact has both, the value of “${target}” is used.`;
     case 'tag':
-      return `Every contact with the tag “${other}” has the tag “${kept}”.`;
+      return `Contacts tagged “${other}” count as tagged “${target}”.`;
     case 'profile':
-      return `Every contact with the profile “${other}” has the profile “${kept}”.`;
+      return `Contacts with the profile “${other}” count as “${target}”.`;
   }
 };
 
-/** Whether pages may use an ID is said by the entry that it counts as. */
-const forPages = (kept: Entry, other: string): string =>
-  kept.browser
-    ? `Pages may use “${labelOf(kept)}”, so they may use “${other}” then, too.`
-    : `Pages may not use “${labelOf(kept)}”: what they send with “${other}” is refused from then on.`;
+/** After a merge, the remaining entry decides whether pages may use both IDs. */
+const forPages = (target: Entry, other: string): string =>
+  target.browser
+    ? `Pages may use “${labelOf(target)}”, so they may then use “${other}” too.`
+    : `Pages may not use “${labelOf(target)}”, so what they send with “${other}” will be refused.`;
 
 export const MergeDialog = ({
   kind,
@@ -52,20 +51,20 @@ export const MergeDialog = ({
 }: MergeProps & { readonly close: () => void }) => {
   const { one, title } = kinds[kind];
   const others = entries.filter((each) => each.isListed && each.id !== entry.id);
-  const [chosen, choose] = useState(partnerID ?? others[0]?.id ?? '');
+  const [otherID, setOtherID] = useState(partnerID ?? others[0]?.id ?? '');
   const [stays, setStays] = useState<'entry' | 'chosen'>('chosen');
   const [problem, setProblem] = useState('');
-  const partner = others.find(({ id }) => id === chosen);
-  const [kept, other] = stays === 'entry' ? [entry, partner] : [partner, entry];
+  const partner = others.find(({ id }) => id === otherID);
+  const [target, other] = stays === 'entry' ? [entry, partner] : [partner, entry];
   const submit = async () => {
-    if (!kept || !other) return;
-    const attempt = mergeOf(kind, kept, other);
-    const refused = await problemOf(attempt);
-    if (refused) return setProblem(refused);
+    if (!target || !other) return;
+    const attempt = merge(kind, target, other);
+    const rejection = await problemOf(attempt);
+    if (rejection) return setProblem(rejection);
     close();
     await act(() => attempt, {
-      done: `“${labelOf(other)}” counts as “${labelOf(kept)}” now.`,
-      undo: () => unmergeOf(kind, other),
+      done: `“${labelOf(other)}” now counts as “${labelOf(target)}”.`,
+      undo: () => unmerge(kind, other),
       after: readAccount,
     });
   };
@@ -80,9 +79,9 @@ export const MergeDialog = ({
     >
       {partner ? (
         <>
-          <Field label={`With the ${one}`}>
+          <Field label={`Merge with the ${one}`}>
             {(attributes) => (
-              <select {...attributes} value={chosen} onChange={(event) => choose(event.currentTarget.value)}>
+              <select {...attributes} value={otherID} onChange={(event) => setOtherID(event.currentTarget.value)}>
                 {others.map((each) => (
                   <option key={each.id} value={each.id}>
                     {labelOf(each)}
@@ -91,7 +90,7 @@ export const MergeDialog = ({
               </select>
             )}
           </Field>
-          <Field label="The one that stays">
+          <Field label="Keep">
             {(attributes) => (
               <select
                 {...attributes}
@@ -104,11 +103,11 @@ export const MergeDialog = ({
             )}
           </Field>
           <p>
-            {kept && other && consequence(kind, labelOf(kept), labelOf(other))}
-            {kind === 'event' && other && ` Events until now: ${formatWhole(other.uses?.count ?? 0)}.`}
-            {kept && other && kept.browser !== other.browser && ` ${forPages(kept, labelOf(other))}`}
+            {target && other && consequence(kind, labelOf(target), labelOf(other))}
+            {kind === 'event' && other && ` Events so far: ${formatWhole(other.uses?.count ?? 0)}.`}
+            {target && other && target.browser !== other.browser && ` ${forPages(target, labelOf(other))}`}
           </p>
-          <p class="soft">Nothing that is stored changes: you can separate them at any time.</p>
+          <p class="soft">Stored data does not change. You can separate them at any time.</p>
         </>
       ) : (
         <p>There are no other {title.toLowerCase()} to merge it with.</p>
@@ -117,7 +116,7 @@ export const MergeDialog = ({
   );
 };
 
-export const Merge = (props: MergeProps) => {
+export const MergeEntry = (props: MergeProps) => {
   const [isOpen, setOpen] = useState(false);
   return (
     <>
@@ -129,14 +128,14 @@ export const Merge = (props: MergeProps) => {
   );
 };
 
-/** The entries that are merged into one, each with a way to separate it. */
+/** The entries merged into this one, each with a button to separate it. */
 export const MergedEntries = ({ kind, entry }: Omit<MergeProps, 'entries'>) => {
   const { merged } = entry;
   if (merged.length === 0) return null;
   const separate = (other: Entry['merged'][number]) =>
-    act(() => unmergeOf(kind, other), {
-      done: `“${labelOf(other)}” stands for itself again.`,
-      undo: () => mergeOf(kind, entry, other),
+    act(() => unmerge(kind, other), {
+      done: `“${labelOf(other)}” is separate again.`,
+      undo: () => merge(kind, entry, other),
       after: readAccount,
     });
   return (

@@ -1,9 +1,9 @@
-/** The name of an entry, edited in place: Enter saves, Escape leaves it as it was. */
+/** The name of an entry, edited in place: Enter saves, Escape cancels. */
 import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Badge } from '../../parts/small.tsx';
 import { mayChange } from '../../reading/account.ts';
 import { rename } from './changing.ts';
-import { type Entry, type Kind, namesake, takenBy } from './entries.ts';
+import { describeConflict, type Entry, findNamesake, type Kind } from './entries.ts';
 import { MergeDialog } from './merging.tsx';
 
 interface NameProps {
@@ -21,17 +21,17 @@ interface EditorProps extends NameProps {
 const Editor = ({ kind, entry, entries, close, mergeWith }: EditorProps) => {
   const { name } = entry;
   const problemID = useId();
-  const [taken, setTaken] = useState<Entry | undefined>(undefined);
+  const [conflict, setConflict] = useState<Entry | undefined>(undefined);
   const [text, setText] = useState(name);
   const input = useRef<HTMLInputElement>(null);
-  // Before the next key arrives.
+  // A layout effect, so that the text is selected before the next key press.
   useLayoutEffect(() => input.current?.select(), []);
   const submit = (event: Event) => {
     event.preventDefault();
-    const given = text.trim();
-    const other = given === name ? undefined : namesake(given, entries, entry);
-    if (other) return setTaken(other);
-    if (given !== '' && given !== name) rename(kind, entry, given);
+    const newName = text.trim();
+    const other = newName === name ? undefined : findNamesake(newName, entries, entry);
+    if (other) return setConflict(other);
+    if (newName !== '' && newName !== name) rename(kind, entry, newName);
     close();
   };
   return (
@@ -42,11 +42,11 @@ const Editor = ({ kind, entry, entries, close, mergeWith }: EditorProps) => {
         aria-label={`New name of ${name}`}
         maxLength={255}
         value={text}
-        aria-invalid={taken !== undefined}
-        aria-describedby={taken && problemID}
+        aria-invalid={conflict !== undefined}
+        aria-describedby={conflict && problemID}
         onInput={(event) => {
           setText(event.currentTarget.value);
-          setTaken(undefined);
+          setConflict(undefined);
         }}
         onKeyDown={(event) => event.key === 'Escape' && close()}
       />
@@ -54,11 +54,11 @@ const Editor = ({ kind, entry, entries, close, mergeWith }: EditorProps) => {
       <button type="button" class="quiet" onClick={close}>
         Cancel
       </button>
-      {taken && (
+      {conflict && (
         <p id={problemID} class="field-problem" role="alert">
-          {takenBy(kind, taken)}{' '}
+          {describeConflict(kind, conflict)}{' '}
           {entry.isListed && entry.merged.length === 0 && (
-            <button type="button" onClick={() => mergeWith(taken)}>
+            <button type="button" onClick={() => mergeWith(conflict)}>
               Merge them …
             </button>
           )}
@@ -68,14 +68,14 @@ const Editor = ({ kind, entry, entries, close, mergeWith }: EditorProps) => {
   );
 };
 
-export const Name = (props: NameProps) => {
+export const EntryName = (props: NameProps) => {
   const { entry } = props;
   const [partner, setPartner] = useState<Entry | undefined>(undefined);
   const [isEditing, setEditing] = useState(false);
   const button = useRef<HTMLButtonElement>(null);
   const isBusy = isEditing || partner !== undefined;
   const wasBusy = useRef(false);
-  // The keyboard goes on where it was before.
+  // Return the focus to the button.
   useEffect(() => {
     if (wasBusy.current && !isBusy) button.current?.focus();
     wasBusy.current = isBusy;

@@ -1,5 +1,14 @@
-/** A new entry while it is typed. Pure functions. */
-import { type AttrType, attrTypes, type Change, type Entry, type Kind, kinds, namesake, takenBy } from './entries.ts';
+/** The draft of a new entry. Pure functions. */
+import {
+  type AttrType,
+  attrTypes,
+  type Change,
+  describeConflict,
+  type Entry,
+  findNamesake,
+  type Kind,
+  kinds,
+} from './entries.ts';
 
 interface Draft {
   readonly id: string;
@@ -8,24 +17,23 @@ interface Draft {
 }
 
 export const emptyDraft: Draft = { id: '', name: '', type: 'text' };
-export const typesInOrder = Object.entries(attrTypes) as (readonly [AttrType, string])[];
+export const typeOptions = Object.entries(attrTypes) as (readonly [AttrType, string])[];
 
-/** The problem of a draft in words; '' if there is none. */
+/** The problem text for a draft; '' if it is valid. */
 export const problemIn = (kind: Kind, { id, name }: Draft, entries: readonly Entry[]): string => {
   const isEvent = kind === 'event';
   if (isEvent && name === '') return 'Enter a name.';
   if (!isEvent && id === '') return 'Enter an ID.';
-  if (isEvent && id !== '' && !/^[1-9]\d*$/.test(id)) return 'The ID of an event is a whole number from 1 on.';
-  const same = entries.find((entry) => entry.isListed && entry.id === id);
-  if (same) return `The ID ${id} is taken by the ${kinds[kind].one} “${same.name}”.`;
-  const taken = namesake(name, entries);
-  return taken ? takenBy(kind, taken) : '';
+  if (isEvent && id !== '' && !/^[1-9]\d*$/.test(id)) return 'The ID of an event must be a whole number, 1 or greater.';
+  const sameID = entries.find((entry) => entry.isListed && entry.id === id);
+  if (sameID) return `The ID ${id} is already used by the ${kinds[kind].one} “${sameID.name}”.`;
+  const conflict = findNamesake(name, entries);
+  return conflict ? describeConflict(kind, conflict) : '';
 };
 
 export const trimmed = ({ id, name, type }: Draft): Draft => ({ id: id.trim(), name: name.trim(), type });
 
-/** The change that adds it. */
-export const additionOf = (kind: Kind, { name, type }: Draft): Change => ({
+export const toAddition = (kind: Kind, { name, type }: Draft): Change => ({
   ...(name !== '' && { name }),
   ...(kind === 'attr' && { type }),
 });

@@ -1,4 +1,4 @@
-/** Removing an entry; one that is in use only after the reader has confirmed what will happen. */
+/** Removing an entry. If it is in use, a dialog names the consequences first. */
 import { FirsthandError } from '@firsthand/client';
 import { useState } from 'preact/hooks';
 import { api } from '../../api.ts';
@@ -16,17 +16,17 @@ interface EntryProps {
 const consequences = ({ kind, entry }: EntryProps): string => {
   switch (kind) {
     case 'event':
-      return `Events of this kind (${formatWhole(entry.uses?.count ?? 0)} so far) stay as they are and show the number ${entry.id} instead of the name.`;
+      return `Stored events (${formatWhole(entry.uses?.count ?? 0)}) are kept, but show the ID ${entry.id} instead of the name.`;
     case 'attr':
-      return 'Every contact that has the attribute loses it. Events stay as they are and show the ID instead of the name.';
+      return 'It will be removed from every contact. Events keep it, but show its ID instead of its name.';
     case 'tag':
-      return 'Every contact that has the tag loses it. The contacts themselves and their events stay.';
+      return 'It will be removed from every contact. The contacts and their events stay.';
     case 'profile':
-      return 'Every contact with this profile loses it. The contacts themselves and their events stay.';
+      return 'Contacts with this profile will have none. The contacts and their events stay.';
   }
 };
 
-/** Removes an entry. Returns the code of the error if it is in use, '' otherwise. */
+/** Removes an entry. Returns `id_in_use` if it is in use and not forced. */
 const remove = async ({ kind, entry }: EntryProps, force: boolean): Promise<'id_in_use' | ''> => {
   const { id, name, browser, type } = entry;
   const attempt = api.updateAccount(requestFor(kind, id, { remove: true, ...(force && { force }) }));
@@ -35,7 +35,7 @@ const remove = async ({ kind, entry }: EntryProps, force: boolean): Promise<'id_
     (error) => error instanceof FirsthandError && error.code === 'id_in_use',
   );
   if (isInUse) return 'id_in_use';
-  // What was taken away from contacts does not come back with the entry.
+  // Adding the entry again would not give it back to the contacts that lost it.
   const canUndo = !force || kind === 'event';
   await act(() => attempt, {
     done: `Removed the ${kinds[kind].one} “${name}”.`,
@@ -45,26 +45,26 @@ const remove = async ({ kind, entry }: EntryProps, force: boolean): Promise<'id_
   return '';
 };
 
-export const Remove = ({ kind, entry }: EntryProps) => {
-  const [isAsking, setAsking] = useState(false);
+export const RemoveEntry = ({ kind, entry }: EntryProps) => {
+  const [isConfirming, setConfirming] = useState(false);
   const { one } = kinds[kind];
   const attempt = async (force: boolean) => {
-    setAsking(false);
-    if ((await remove({ kind, entry }, force)) === 'id_in_use') setAsking(true);
+    setConfirming(false);
+    if ((await remove({ kind, entry }, force)) === 'id_in_use') setConfirming(true);
   };
   return (
     <>
       <button type="button" class="quiet" aria-label={`Remove ${entry.name}`} onClick={() => attempt(false)}>
         Remove
       </button>
-      {isAsking && (
-        <Dialog title={`“${entry.name}” is in use`} close={() => setAsking(false)}>
-          <p>The {one} was not removed, because it is in use. If you remove it all the same:</p>
+      {isConfirming && (
+        <Dialog title={`“${entry.name}” is in use`} close={() => setConfirming(false)}>
+          <p>This {one} was not removed because it is in use. If you remove it anyway:</p>
           <p>
             {consequences({ kind, entry })} {kind !== 'event' && <strong>This cannot be undone.</strong>}
           </p>
           <p class="dialog-actions">
-            <button type="button" onClick={() => setAsking(false)}>
+            <button type="button" onClick={() => setConfirming(false)}>
               Cancel
             </button>
             <button type="button" class="danger" onClick={() => attempt(true)}>

@@ -1,4 +1,4 @@
-/** The first cell of a row: its label over a bar, as long as a share of the widest. */
+/** The first cell of a row: its label over a bar whose length is relative to the largest row. */
 
 interface BarCellProps {
   readonly label: string;
@@ -6,7 +6,7 @@ interface BarCellProps {
   readonly share: number;
   /** At the end of the cell. */
   readonly detail?: string;
-  /** What a click does, with words for it. */
+  /** Where a click leads, and the tooltip for it. */
   readonly href?: string | undefined;
   readonly hint?: string | undefined;
 }

@@ -1,10 +1,10 @@
-/** The table of a breakdown: each value with all measures. A number of people opens those people. */
+/** The table of a breakdown: each value with all measures. Each count of people opens a list of them. */
 import type { AnswerFor, RequestFor } from '@firsthand/client';
 import { hrefWith, query } from '../../address.ts';
-import { Answered, Card } from '../../parts/card.tsx';
+import { AnswerView, Card } from '../../parts/card.tsx';
 import { Overlap } from '../../parts/overlap.tsx';
 import { SaveBreakdown } from '../../parts/save-counts.tsx';
-import { Empty } from '../../parts/small.tsx';
+import { EmptyState } from '../../parts/small.tsx';
 import { Table } from '../../parts/table.tsx';
 import { revenueAttrID } from '../../reading/account.ts';
 import { hrefToAdd } from '../../reading/filter.ts';
@@ -17,45 +17,45 @@ import { BarCell } from './bar-cell.tsx';
 import type { Dimension } from './dimensions.ts';
 import { NoValues } from './no-values.tsx';
 import { OverTime } from './over-time.tsx';
-import { chosenNumber, NumberLink, type PeopleRequest, Who } from './who.tsx';
+import { chosenNumber, NumberLink, PeopleDialog, type PeopleRequest } from './who.tsx';
 
-/** At first, and the most that the API gives. */
+/** The initial limit, and the maximum of the API. */
 const [fewRows, allRows] = [50, 1_000];
 
 interface BreakdownProps {
-  /** The range, the filter and the event. */
-  readonly asked: Omit<RequestFor<'reportBreakdown'>, 'by'> & PeopleRequest;
+  /** The date range, filter and event. */
+  readonly scope: Omit<RequestFor<'reportBreakdown'>, 'by'> & PeopleRequest;
   readonly dimension: Dimension;
   readonly measure: Measure;
-  /** The name of what is broken down. */
+  /** What the rows break down, for headings: the name of the event, or `All events`. */
   readonly what: string;
 }
 
 type Row = AnswerFor<'reportBreakdown'>['row'][number];
-type Further = Pick<Row, 'among' | 'visits'>;
+type ExtraCounts = Pick<Row, 'among' | 'visits'>;
 const visitHeads = ['Bounce rate', 'Pages per visit', 'Time per visit'];
-const visitCells = ({ visits }: Further): string[] => {
+const visitCells = ({ visits }: ExtraCounts): string[] => {
   if (visits?.bounceRate == null) return visitHeads.map(() => '');
   const { bounceRate, pages, seconds } = visits;
   return [formatShare(bounceRate), plainNumbers.short(pages ?? 0), formatDuration(seconds ?? 0)];
 };
 const valueIn = ({ values }: Row): string | null => values[0] ?? null;
 
-export const Breakdown = ({ asked, dimension, measure, what }: BreakdownProps) => {
+export const Breakdown = ({ scope, dimension, measure, what }: BreakdownProps) => {
   const { by, title, label = String, condition, isOrdered } = dimension;
-  // Measures of a visit do not describe a single event.
-  const isOfVisit = dimension.isOfVisit && asked.eventID === undefined;
+  // Measures of a visit make no sense for a single event.
+  const isOfVisit = dimension.isOfVisit && scope.eventID === undefined;
   const isWhole = query.value.get('rows') === 'all';
   const sort = measure.name === 'revenue' ? undefined : measure.name;
-  const grouped = { ...asked, by, sort, attrID: revenueAttrID.value };
-  const isConversion = asked.eventID !== undefined && by !== 'event';
+  const grouped = { ...scope, by, sort, attrID: revenueAttrID.value };
+  const isConversion = scope.eventID !== undefined && by !== 'event';
   const csvRequest = {
     ...grouped,
     ...(isConversion && { conversion: 'include' as const }),
     ...(isOfVisit && { visits: 'include' as const }),
   };
   const request = { ...csvRequest, limit: isWhole ? allRows : fewRows };
-  const heading = by === 'event' && asked.eventID === undefined ? 'Events' : `${what} by ${title.toLowerCase()}`;
+  const heading = by === 'event' && scope.eventID === undefined ? 'Events' : `${what} by ${title.toLowerCase()}`;
   const answer = useReport({ part: 'breakdown', title: heading, operation: 'reportBreakdown', request });
   const textOf = (value: string | null) => (value === null ? withoutValue(String(by)) : label(value) || '(empty)');
   const chosen = chosenNumber();
@@ -64,14 +64,14 @@ export const Breakdown = ({ asked, dimension, measure, what }: BreakdownProps) =
   const tools = (
     <SaveBreakdown title="Breakdown" what={title} request={csvRequest} value={answer.value} textOf={nameOfRow} />
   );
-  /** What a click on a row does: it filters where a filter says it, and shows the people where none does. */
-  const during = { from: answer.value?.from, ...(asked.to !== undefined && { to: answer.value?.to }) };
+  /** A click on a row adds a filter if one can express the value. Otherwise it shows the people. */
+  const during = { from: answer.value?.from, ...(scope.to !== undefined && { to: answer.value?.to }) };
   const linkOf = (value: string, values: readonly (string | null)[], text: string) =>
     condition
       ? { href: hrefToAdd(condition(value, during)), hint: `Only ${text}` }
       : { href: hrefWith({ who: JSON.stringify({ value: values }) }), hint: `Show the people: ${text}` };
   const shown = measuresOf(measure, answer.value?.total);
-  const cellsOf = (counts: Counts & Further, number: object | undefined, text: string) => [
+  const cellsOf = (counts: Counts & ExtraCounts, number: object | undefined, text: string) => [
     ...shown.map((each) =>
       each.name === 'people' && number !== undefined ? (
         <NumberLink key={each.name} count={counts.people} chosen={number} label={text} />
@@ -87,19 +87,19 @@ export const Breakdown = ({ asked, dimension, measure, what }: BreakdownProps) =
     <>
       {isOverTime && <OverTime request={grouped} title={heading} measure={measure} textOf={nameOfRow} />}
       <Card title={heading} tools={tools} class="breakdown">
-        <Answered answer={answer} lines={10}>
+        <AnswerView answer={answer} lines={10}>
           {({ row, total, others }) => {
-            if (row.length === 0) return <Empty title="Nothing in this range" />;
+            if (row.length === 0) return <EmptyState title="No data in this range" />;
             const rows = row.toSorted((a, b) =>
               isOrdered ? Number(valueIn(a)) - Number(valueIn(b)) : measure.of(b) - measure.of(a),
             );
-            const most = Math.max(...row.map(measure.of), 1);
+            const max = Math.max(...row.map(measure.of), 1);
             return (
               <>
                 {isConversion && (
                   <p class="soft">
-                    Conversion is the share of people with any event in the range who did this one. It counts people,
-                    not visits.
+                    Conversion is the share of people active in the range who did this event. It counts people, not
+                    visits.
                   </p>
                 )}
                 <NoValues by={String(by)} parameter="by" rows={rows} />
@@ -125,7 +125,7 @@ export const Breakdown = ({ asked, dimension, measure, what }: BreakdownProps) =
                           <BarCell
                             key="label"
                             label={text}
-                            share={measure.of(each) / most}
+                            share={measure.of(each) / max}
                             detail={measure.of(total) > 0 ? formatShare(measure.of(each) / measure.of(total)) : ''}
                             {...(value !== null && !isShared && linkOf(value, each.values, text))}
                           />,
@@ -156,11 +156,11 @@ export const Breakdown = ({ asked, dimension, measure, what }: BreakdownProps) =
               </>
             );
           }}
-        </Answered>
+        </AnswerView>
         {chosen && (
-          <Who
+          <PeopleDialog
             title={values ? `${what}, ${title.toLowerCase()}: ${textOf(values[0] ?? null)}` : what}
-            request={{ ...asked, ...(values && { by, value: values }) }}
+            request={{ ...scope, ...(values && { by, value: values }) }}
           />
         )}
       </Card>

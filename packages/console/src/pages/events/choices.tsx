@@ -1,4 +1,4 @@
-/** Labelled choices whose values are in the address. */
+/** Labeled selects whose values are URL parameters. */
 import { useId } from 'preact/hooks';
 import { query, setQuery } from '../../address.ts';
 import { account, nameOf } from '../../reading/account.ts';
@@ -36,7 +36,7 @@ const Choice = ({ label, value, options, choose }: ChoiceProps) => {
   );
 };
 
-/** The value of a parameter of the address: the first of the options if the address names none of them. */
+/** The value of a URL parameter; the first option if the URL names none of them. */
 export const chosenIn = <Name extends string>(parameter: string, options: Readonly<Record<Name, unknown>>): Name => {
   const value = query.value.get(parameter);
   return (value !== null && Object.hasOwn(options, value) ? value : Object.keys(options)[0]) as Name;
@@ -48,7 +48,7 @@ interface ParameterChoiceProps {
   readonly options: Readonly<Record<string, string>>;
 }
 
-/** A choice of a parameter of the address. Its first option is the default, which the address leaves out. */
+/** A select for a URL parameter. The first option is the default, which the URL omits. */
 export const ParameterChoice = ({ label, parameter, options }: ParameterChoiceProps) => {
   const [first] = Object.keys(options);
   return (
@@ -61,7 +61,7 @@ export const ParameterChoice = ({ label, parameter, options }: ParameterChoicePr
   );
 };
 
-/** An eventID in the address, as text: `''` if there is none. */
+/** The eventID in a URL parameter, as text; `''` if there is none. */
 export const eventIn = (parameter: string): string => {
   const value = query.value.get(parameter) ?? '';
   return /^\d{1,9}$/.test(value) ? value : '';
@@ -70,12 +70,12 @@ export const eventIn = (parameter: string): string => {
 interface EventChoiceProps {
   readonly label: string;
   readonly value: string;
-  /** The name of the choice of every event. Absent: one event must be chosen. */
+  /** The label of the option for all events. Absent: one event must be chosen. */
   readonly any?: string;
   readonly choose: (eventID: string) => void;
 }
 
-/** A choice of an event of the catalogue. An event of the address that the catalogue no longer has stays a choice. */
+/** A select for an event of the catalogue. The current value stays an option even if the catalogue no longer has it. */
 export const EventChoice = ({ label, value, any, choose }: EventChoiceProps) => {
   const events = (account.value?.event ?? [])
     .filter(({ mergedInto }) => mergedInto === undefined)

@@ -1,4 +1,4 @@
-/** The dimensions by which events can be broken down. */
+/** The dimensions of breakdowns. */
 import type { RequestFor } from '@firsthand/client';
 import { query } from '../../address.ts';
 import { account, nameOf } from '../../reading/account.ts';
@@ -18,13 +18,12 @@ export interface Dimension {
   readonly label?: (value: string) => string;
   /** The condition that a click on a value adds. */
   readonly condition?: (value: string, during: TimeSpan) => Condition;
-  /** Whether the values have an order of their own. */
+  /** Whether the values have a natural order. */
   readonly isOrdered?: boolean;
-  /** Whether it describes whole visits. */
   readonly isOfVisit?: boolean;
 }
 
-/** The attribute in the first event ever of each person that has it. */
+/** The attribute's value in the earliest event of each person that has it. */
 const firstOfPerson = (title: string, attrID: string): Dimension => ({
   by: `person:first:${attrID}`,
   title,
@@ -69,7 +68,16 @@ const words: readonly Dimension[] = [
 ];
 
 const prefix = 'attr:';
-const alwaysThere = ['path', 'utm_source', 'utm_medium', 'utm_campaign', '$browser', '$os', '$device', '$country'];
+const standardAttributes = [
+  'path',
+  'utm_source',
+  'utm_medium',
+  'utm_campaign',
+  '$browser',
+  '$os',
+  '$device',
+  '$country',
+];
 
 const attribute = (attrID: string): Dimension => ({
   by: `${prefix}${attrID}`,
@@ -78,15 +86,15 @@ const attribute = (attrID: string): Dimension => ({
   label: (value) => valueName(attrID, value),
 });
 
-/** All dimensions: the event, the attributes, and the others. The first is the default. */
+/** All dimensions. The first is the default. */
 export const dimensions = (): Readonly<Record<string, Dimension>> => {
-  const listed =
+  const catalogueAttributes =
     account.value?.attr.flatMap(({ attrID, mergedInto }) => (mergedInto === undefined ? attrID : [])) ?? [];
-  // The address may name an attribute that only events have.
-  const inAddress = query.value.get('by') ?? '';
-  const further = inAddress.startsWith(prefix) ? [inAddress.slice(prefix.length)] : [];
-  // What is asked for most comes first.
+  // The URL may name an attribute that is not in the catalogue.
+  const urlDimension = query.value.get('by') ?? '';
+  const urlAttributes = urlDimension.startsWith(prefix) ? [urlDimension.slice(prefix.length)] : [];
+  // The most common ones come first.
   const [event, ...others] = words as [Dimension, ...Dimension[]];
-  const attributes = [...new Set([...alwaysThere, ...listed, ...further])].map(attribute);
+  const attributes = [...new Set([...standardAttributes, ...catalogueAttributes, ...urlAttributes])].map(attribute);
   return Object.fromEntries([event, ...others, ...attributes].map((each) => [String(each.by), each]));
 };

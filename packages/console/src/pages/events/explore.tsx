@@ -1,12 +1,12 @@
-/** Explore: one event or all of them over time, and broken down by what is chosen. */
+/** Explore: one event, or all of them, over time and broken down by a dimension. */
 import { query, setQuery } from '../../address.ts';
-import { Answered, Card } from '../../parts/card.tsx';
+import { AnswerView, Card } from '../../parts/card.tsx';
 import { MeasureTabs } from '../../parts/measure-tabs.tsx';
 import { TotalsPlot } from '../../parts/plot/totals-plot.tsx';
 import { SaveIntervals } from '../../parts/save-counts.tsx';
 import { nameOf, revenueAttrID, timezone } from '../../reading/account.ts';
 import { filterWith } from '../../reading/filter.ts';
-import { type Measure, measureNamed } from '../../reading/measures.ts';
+import { findMeasure, type Measure } from '../../reading/measures.ts';
 import { comparePeriod, range } from '../../reading/range.ts';
 import { slowReports, useReport } from '../../reading/report.ts';
 import { isShared, showsPart } from '../../reading/shared.ts';
@@ -14,8 +14,8 @@ import { Breakdown } from './breakdown.tsx';
 import { chosenIn, EventChoice, eventIn, ParameterChoice } from './choices.tsx';
 import { dimensions } from './dimensions.ts';
 
-/** The fields that all requests of this tab share. */
-const asked = () => {
+/** The request fields that all reports of this tab share. */
+const readScope = () => {
   const { from, to } = range.value;
   const event = eventIn('event');
   return {
@@ -29,18 +29,18 @@ const asked = () => {
 
 const Total = ({ measure, what }: { readonly measure: Measure; readonly what: string }) => {
   const { interval } = range.value;
-  const request = { ...asked(), interval, compare: comparePeriod.value, attrID: revenueAttrID.value };
+  const request = { ...readScope(), interval, compare: comparePeriod.value, attrID: revenueAttrID.value };
   const answer = useReport({ part: 'totals', title: `Measures of ${what}`, operation: 'reportTotals', request });
   return (
     <Card title="Measures" class="measures-card" tools={answer.value && <SaveIntervals totals={answer.value} />}>
-      <Answered answer={answer} lines={9} slow={slowReports}>
+      <AnswerView answer={answer} lines={9} slow={slowReports}>
         {(totals) => (
           <>
             <MeasureTabs chosen={measure} totals={totals} />
             <TotalsPlot totals={totals} measure={measure} interval={interval} />
           </>
         )}
-      </Answered>
+      </AnswerView>
     </Card>
   );
 };
@@ -51,19 +51,19 @@ export const Explore = () => {
   const all = dimensions();
   const dimension = all[chosenIn('by', all)];
   const event = eventIn('event');
-  const measure = measureNamed(query.value.get('measure'));
+  const measure = findMeasure(query.value.get('measure'));
   const what = event === '' ? 'All events' : nameOf('event', event);
   const titles = Object.fromEntries(Object.entries(all).map(([by, { title }]) => [by, title]));
   return (
     <>
       <div class="ask">
         <EventChoice label="Event" any="All events" value={event} choose={(eventID) => setQuery({ event: eventID })} />
-        <ParameterChoice label="Broken down by" parameter="by" options={titles} />
-        {!isShared && <ParameterChoice label="Shown as" parameter="over" options={forms} />}
+        <ParameterChoice label="Break down by" parameter="by" options={titles} />
+        {!isShared && <ParameterChoice label="Show as" parameter="over" options={forms} />}
       </div>
       <Total measure={measure} what={what} />
       {dimension && showsPart('breakdown') && (
-        <Breakdown asked={asked()} dimension={dimension} measure={measure} what={what} />
+        <Breakdown scope={readScope()} dimension={dimension} measure={measure} what={what} />
       )}
     </>
   );

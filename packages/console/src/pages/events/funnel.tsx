@@ -1,11 +1,11 @@
-/** Funnel: how many people, or sessions, go through a series of events, and where they leave. */
+/** Funnel: how many people, or sessions, go through a series of events, and where they drop off. */
 import type { AnswerFor } from '@firsthand/client';
 import { query, setQuery } from '../../address.ts';
 import { api } from '../../api.ts';
-import { Answered, Card } from '../../parts/card.tsx';
+import { AnswerView, Card } from '../../parts/card.tsx';
 import { toFile } from '../../parts/csv.ts';
 import { SaveFile } from '../../parts/save-csv.tsx';
-import { Empty } from '../../parts/small.tsx';
+import { EmptyState } from '../../parts/small.tsx';
 import { account, nameOf, timezone } from '../../reading/account.ts';
 import { filterWith } from '../../reading/filter.ts';
 import { formatShare, moreRows } from '../../reading/format.ts';
@@ -14,36 +14,36 @@ import { slowReports, useReport } from '../../reading/report.ts';
 import { isShared } from '../../reading/shared.ts';
 import { chosenIn, ParameterChoice } from './choices.tsx';
 import {
-  byChosen,
   GroupChoice,
   GroupTable,
-  groupsShown,
+  maxGroups,
   nameOfGroup,
-  ofNumber,
+  readGroupBy,
   titleOfGroups,
+  toPeopleRequest,
 } from './group-table.tsx';
 import { StepTable } from './step-table.tsx';
-import { fewestSteps, maxSteps, Steps } from './steps.tsx';
-import { chosenNumber, NumberLink, Who } from './who.tsx';
+import { maxSteps, minSteps, Steps } from './steps.tsx';
+import { chosenNumber, NumberLink, PeopleDialog } from './who.tsx';
 
-/** The most that the API gives. */
+/** The maximum of the API. */
 const allGroups = 1_000;
 const hour = 3_600;
 const windows = { '30d': '30 days', '7d': '7 days', '1d': '1 day', '1h': '1 hour' } as const;
 const secondsOf = { '30d': 720 * hour, '7d': 168 * hour, '1d': 24 * hour, '1h': hour } as const;
 const units = { person: 'Person', session: 'Session' } as const;
 
-/** The eventIDs of the steps in the address. Without two of them: the first events of the catalogue. */
+/** The eventIDs of the steps in the URL. With fewer than two, the first two events of the catalogue. */
 const stepsIn = (): readonly string[] => {
   const steps = (query.value.get('steps') ?? '').split(',').filter((id) => /^\d{1,9}$/.test(id));
-  if (steps.length >= fewestSteps) return steps.slice(0, maxSteps);
+  if (steps.length >= minSteps) return steps.slice(0, maxSteps);
   const [first, second = first] = (account.value?.event ?? []).flatMap(({ eventID, mergedInto }) =>
     mergedInto === undefined ? String(eventID) : [],
   );
   return first === undefined || second === undefined ? [] : [first, second];
 };
 
-/** For a file, of each step: the count, its shares of the first step and of the step before, the median time, and how many left after it. */
+/** The CSV cells of each step: count, share of the first step, share of the previous step, median seconds, drop-off. */
 const stepsOf = (steps: AnswerFor<'reportFunnel'>['step']): (number | null | undefined)[][] =>
   steps.map(({ reached, seconds }, index) => {
     const shareOf = (whole: number | undefined) => (whole ? Number((reached / whole).toFixed(4)) : undefined);
@@ -57,7 +57,7 @@ const stepsOf = (steps: AnswerFor<'reportFunnel'>['step']): (number | null | und
     ];
   });
 
-const Reached = ({ steps }: { readonly steps: readonly string[] }) => {
+const FunnelCard = ({ steps }: { readonly steps: readonly string[] }) => {
   const { from, to } = range.value;
   const per = chosenIn('per', units);
   const request = {
@@ -68,20 +68,20 @@ const Reached = ({ steps }: { readonly steps: readonly string[] }) => {
     to,
     filter: filterWith(),
     timezone: timezone.value,
-    ...byChosen(),
+    ...readGroupBy(),
   };
   const names = steps.map((id) => nameOf('event', id));
   const answer = useReport({
     part: 'funnel',
     title: `Funnel: ${names.join(', ')}`,
     operation: 'reportFunnel',
-    request: { ...request, times: 'include', ...(request.by && { limit: groupsShown }) },
+    request: { ...request, times: 'include', ...(request.by && { limit: maxGroups }) },
   });
   const unit = per === 'session' ? 'Sessions' : 'People';
   const shown = answer.value;
   const fileOf = ({ step, row, others }: AnswerFor<'reportFunnel'>) => {
     const rowsOf = (steps: typeof step) => stepsOf(steps).map((cells, index) => [index + 1, names[index], ...cells]);
-    const heads = ['step', 'event', unit, 'Of the first', 'Of the step before', 'Median seconds', 'Dropped after'];
+    const heads = ['step', 'event', unit, 'Of first step', 'Of previous step', 'Median seconds', 'Dropped off'];
     if (!row) return toFile(heads, rowsOf(step));
     const groups = [
       { name: 'All', step },
@@ -105,10 +105,10 @@ const Reached = ({ steps }: { readonly steps: readonly string[] }) => {
   const name = names[Number(number) - 1] ?? '';
   return (
     <Card title="Funnel" tools={tools} class="funnel">
-      <Answered answer={answer} lines={steps.length * 2} slow={slowReports}>
+      <AnswerView answer={answer} lines={steps.length * 2} slow={slowReports}>
         {({ step, row, others }) =>
           step[0] === undefined || step[0].reached === 0 ? (
-            <Empty title="Nobody did the first step in this range" />
+            <EmptyState title="No one did the first step in this range" />
           ) : (
             <>
               <StepTable
@@ -120,7 +120,7 @@ const Reached = ({ steps }: { readonly steps: readonly string[] }) => {
               {row && (
                 <GroupTable
                   label="Funnel by group"
-                  heads={[...names, 'Of the first']}
+                  heads={[...names, 'Of first step']}
                   others={others?.groups}
                   total={per === 'session' ? undefined : step[0].reached}
                   rows={row.map(({ values, eventName, step: steps }) => ({
@@ -144,11 +144,11 @@ const Reached = ({ steps }: { readonly steps: readonly string[] }) => {
             </>
           )
         }
-      </Answered>
+      </AnswerView>
       {chosen && number !== undefined && (
-        <Who
-          title={`${per === 'session' ? 'People whose session reached' : 'People who reached'} step ${number}${name && `, ${name}`}${chosen.reached === undefined ? ', and not the next one' : ''}`}
-          request={{ ...ofNumber(request, chosen), reached: chosen.reached, dropped: chosen.dropped }}
+        <PeopleDialog
+          title={`${per === 'session' ? 'People whose session reached' : 'People who reached'} step ${number}${name && `, ${name}`}${chosen.reached === undefined ? ', but not the next one' : ''}`}
+          request={{ ...toPeopleRequest(request, chosen), reached: chosen.reached, dropped: chosen.dropped }}
         />
       )}
     </Card>
@@ -157,8 +157,7 @@ const Reached = ({ steps }: { readonly steps: readonly string[] }) => {
 
 export const Funnel = () => {
   const steps = stepsIn();
-  if (steps.length === 0)
-    return <Empty title="No event has arrived yet. Choose the steps here once events are stored." />;
+  if (steps.length === 0) return <EmptyState title="No events yet. Choose the steps once the first events arrive." />;
   return (
     <>
       <Card title="Steps" class="steps-card">
@@ -169,7 +168,7 @@ export const Funnel = () => {
           <GroupChoice />
         </div>
       </Card>
-      <Reached steps={steps} />
+      <FunnelCard steps={steps} />
     </>
   );
 };

@@ -1,4 +1,4 @@
-/** The groups of a funnel or of a retention, as a table. */
+/** The groups of a funnel or retention report, as a table. */
 import type { RequestFor } from '@firsthand/client';
 import type { ComponentChildren } from 'preact';
 import { Overlap } from '../../parts/overlap.tsx';
@@ -10,7 +10,7 @@ import { type Dimension, dimensions } from './dimensions.ts';
 import { NoValues } from './no-values.tsx';
 import type { ChosenNumber } from './who.tsx';
 
-export const groupsShown = 20;
+export const maxGroups = 20;
 const none = 'none';
 
 const chosenDimension = (): Dimension | undefined => {
@@ -18,8 +18,8 @@ const chosenDimension = (): Dimension | undefined => {
   return all[chosenIn('group', { [none]: undefined, ...all })];
 };
 
-/** The groups that the address asks for, as the field of a request. */
-export const byChosen = (): { readonly by?: RequestFor<'reportBreakdown'>['by'] } => {
+/** The grouping in the URL, as a request field. */
+export const readGroupBy = (): { readonly by?: RequestFor<'reportBreakdown'>['by'] } => {
   const dimension = chosenDimension();
   return dimension ? { by: dimension.by } : {};
 };
@@ -28,15 +28,15 @@ export const GroupChoice = () => {
   const titles = Object.entries(dimensions()).map(([by, { title }]) => [by, title] as const);
   return (
     <ParameterChoice
-      label="Broken down by"
+      label="Break down by"
       parameter="group"
-      options={{ [none]: 'Nothing', ...Object.fromEntries(titles) }}
+      options={{ [none]: 'None', ...Object.fromEntries(titles) }}
     />
   );
 };
 
-/** The request for the people behind a number: of one group, or of all. */
-export const ofNumber = <Request extends { readonly by?: unknown }>(
+/** The request for the people behind a number, of one group or of all. */
+export const toPeopleRequest = <Request extends { readonly by?: unknown }>(
   { by, ...request }: Request,
   { value }: ChosenNumber,
 ): Omit<Request, 'by'> & { readonly by?: Request['by']; readonly value?: (string | null)[] } =>
@@ -47,7 +47,7 @@ interface Group {
   readonly eventName?: string | undefined;
 }
 
-/** What groups are called together; '' if the address asks for none. */
+/** The title of the grouping; '' if there is none. */
 export const titleOfGroups = (): string => chosenDimension()?.title ?? '';
 
 export const nameOfGroup = ({ values: [value = null], eventName }: Group): string => {
@@ -59,15 +59,15 @@ interface GroupTableProps {
   readonly label: string;
   readonly heads: readonly string[];
   readonly rows: readonly (Group & { readonly people: number; readonly cells: readonly ComponentChildren[] })[];
-  /** The people of all groups, each counted once. Absent where the rows count something else. */
+  /** The people of all groups, each counted once. Absent if the rows don't count people. */
   readonly total: number | undefined;
-  /** How many groups are not in the table. */
+  /** The number of groups that are not in the table. */
   readonly others: number | undefined;
 }
 
 export const GroupTable = ({ label, heads, rows, total, others }: GroupTableProps) => (
   <div class="group-table">
-    <NoValues by={String(byChosen().by)} parameter="group" rows={rows} />
+    <NoValues by={String(readGroupBy().by)} parameter="group" rows={rows} />
     <Table
       label={label}
       heads={[titleOfGroups(), ...heads]}

@@ -1,9 +1,9 @@
-/** A hint where no event of a breakdown has a value: a purchase, for example, names no campaign itself. */
+/** A hint for a breakdown whose events have no values. For example, a purchase has no campaign; its visit does. */
 import { hrefWith } from '../../address.ts';
 import { isShared } from '../../reading/shared.ts';
 import { dimensions } from './dimensions.ts';
 
-/** The same in the visit, and then in the first event of the person. */
+/** From the event to the visit, and from the visit to the person's first event. */
 const widerOf: Readonly<Record<string, string>> = {
   referrerHost: 'entryReferrerHost',
   entryReferrerHost: 'firstReferrerHost',
@@ -33,7 +33,7 @@ export const NoValues = ({ by, parameter, rows }: NoValuesProps) => {
   const what = (all[by]?.title ?? '').replace(/ of the .*/, '').toLowerCase();
   return (
     <p class="soft">
-      These events carry no {what} of their own. Try <a href={hrefWith({ [parameter]: wider })}>{other.title}</a>.
+      These events have no {what}. Try <a href={hrefWith({ [parameter]: wider })}>{other.title}</a>.
     </p>
   );
 };

@@ -1,11 +1,11 @@
-/** The greatest groups of a breakdown over time: a line each. */
+/** The largest groups of a breakdown over time, as one line each. */
 import type { AnswerFor, RequestFor } from '@firsthand/client';
-import { Answered, Card } from '../../parts/card.tsx';
+import { AnswerView, Card } from '../../parts/card.tsx';
 import { toFile } from '../../parts/csv.ts';
 import { Plot } from '../../parts/plot/plot.tsx';
 import { isLastOpen, labelForms, tickForms } from '../../parts/plot/totals-plot.tsx';
 import { SaveFile } from '../../parts/save-csv.tsx';
-import { Empty } from '../../parts/small.tsx';
+import { EmptyState } from '../../parts/small.tsx';
 import { formatTime } from '../../reading/format.ts';
 import type { Measure } from '../../reading/measures.ts';
 import { range } from '../../reading/range.ts';
@@ -43,10 +43,10 @@ export const OverTime = ({ request, title, measure: { label, of, forms }, textOf
     );
   return (
     <Card title={heading} tools={row.length > 0 && <SaveFile title="Over time" read={read} />} class="over-time">
-      <Answered answer={answer} lines={9}>
+      <AnswerView answer={answer} lines={9}>
         {() =>
           row.length === 0 ? (
-            <Empty title="Nothing in this range" />
+            <EmptyState title="No data in this range" />
           ) : (
             <>
               <ul class="plot-legend">
@@ -68,7 +68,7 @@ export const OverTime = ({ request, title, measure: { label, of, forms }, textOf
             </>
           )
         }
-      </Answered>
+      </AnswerView>
     </Card>
   );
 };

@@ -1,27 +1,30 @@
-/** Retention: of those who did something for the first time in a period, how many came back later. */
+/** Retention: how many of the people whose first event was in a period came back later. */
 import type { AnswerFor } from '@firsthand/client';
 import { query, setQuery } from '../../address.ts';
-import { Answered, Card } from '../../parts/card.tsx';
+import { AnswerView, Card } from '../../parts/card.tsx';
 import { toFile } from '../../parts/csv.ts';
 import { SaveFile } from '../../parts/save-csv.tsx';
-import { Empty } from '../../parts/small.tsx';
+import { EmptyState } from '../../parts/small.tsx';
 import { account, timezone } from '../../reading/account.ts';
 import { filterWith } from '../../reading/filter.ts';
 import { formatShare, formatWhole } from '../../reading/format.ts';
 import { beginsInterval, dayIn, range, today } from '../../reading/range.ts';
 import { slowReports, useReport } from '../../reading/report.ts';
 import { chosenIn, EventChoice, ParameterChoice } from './choices.tsx';
-import { byChosen, GroupChoice, GroupTable, nameOfGroup, ofNumber, titleOfGroups } from './group-table.tsx';
-import { cohortName, laterHead, Triangle } from './triangle.tsx';
-import { chosenNumber, Who } from './who.tsx';
+import { GroupChoice, GroupTable, nameOfGroup, readGroupBy, titleOfGroups, toPeopleRequest } from './group-table.tsx';
+import { CohortTable, cohortName, laterHead } from './triangle.tsx';
+import { chosenNumber, PeopleDialog } from './who.tsx';
 
 const any = 'any';
 const intervals = { week: 'Week', day: 'Day', month: 'Month' } as const;
 
-/** What the script tag's `data-page-views` and most catalogues call a page view. */
+/** Matches the name of a page view in the script tag's `data-page-views` and in most catalogues. */
 const pageView = /^page ?views?(?:ed)?$/i;
 
-/** The eventID in the address; '' for any event. By default the page view: servers log events too, such as an order that was shipped. */
+/**
+ * The eventID in the URL; '' for any event. Page views are the default: counting any event would include those a server
+ * logs, such as a shipped order.
+ */
 const eventChosen = (parameter: string): string => {
   const value = query.value.get(parameter) ?? '';
   if (/^\d{1,9}$/.test(value)) return value;
@@ -38,7 +41,7 @@ const laterWords = (later: number, interval: string): string => {
 
 const sumOf = (numbers: readonly number[]): number => numbers.reduce((sum, number) => sum + number, 0);
 
-/** The share of people who came back so many periods later, of all cohorts that are old enough. */
+/** The share of people who came back 0, 1, 2 … periods later, each over the cohorts that are old enough. */
 const sharesOf = (cohorts: AnswerFor<'reportRetention'>['cohort']): string[] =>
   cohorts.map((_, later) => {
     const old = cohorts.filter(({ back }) => later < back.length);
@@ -58,7 +61,7 @@ export const Retention = () => {
     to,
     filter: filterWith(),
     timezone: timezone.value,
-    ...byChosen(),
+    ...readGroupBy(),
   };
   const answer = useReport({ part: 'retention', title: 'Retention', operation: 'reportRetention', request });
   const cohorts = answer.value?.cohort ?? [];
@@ -102,18 +105,17 @@ export const Retention = () => {
       </div>
       <Card title="Who came back" tools={tools} class="retention">
         <p class="soft">
-          Each row is the people whose first event was in that {interval}. “Same {interval}” is those who returned later
-          in that {interval}, which most people do within minutes; “{laterHead(1, interval)}” is the {interval} after
-          it.
-          {isPartial.some(Boolean) && ` Italics: the ${interval} is not finished.`}
+          Each row shows the people whose first event was in that {interval}. “Same {interval}” counts those who
+          returned later in that {interval}, often within minutes; “{laterHead(1, interval)}” is the {interval} after.
+          {isPartial.some(Boolean) && ` Italics mark a ${interval} that is not complete.`}
         </p>
-        <Answered answer={answer} lines={8} slow={slowReports}>
+        <AnswerView answer={answer} lines={8} slow={slowReports}>
           {({ cohort, row, others }) =>
             cohort.every(({ people }) => people === 0) ? (
-              <Empty title="No people in this range" />
+              <EmptyState title="No people in this range" />
             ) : (
               <>
-                <Triangle cohorts={cohort} interval={interval} isPartial={isPartial} />
+                <CohortTable cohorts={cohort} interval={interval} isPartial={isPartial} />
                 {row && (
                   <GroupTable
                     label="Retention by group"
@@ -131,11 +133,11 @@ export const Retention = () => {
               </>
             )
           }
-        </Answered>
+        </AnswerView>
         {chosen?.cohort !== undefined && (
-          <Who
+          <PeopleDialog
             title={chosen.later === undefined ? since : `${since}, back ${laterWords(chosen.later, interval)}`}
-            request={{ ...ofNumber(request, chosen), cohort: chosen.cohort, later: chosen.later }}
+            request={{ ...toPeopleRequest(request, chosen), cohort: chosen.cohort, later: chosen.later }}
           />
         )}
       </Card>

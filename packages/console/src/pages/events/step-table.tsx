@@ -1,4 +1,4 @@
-/** The steps of a funnel with a bar each, as long as its share of the first. */
+/** The steps of a funnel, each with a bar for its share of the first step. */
 import { Table } from '../../parts/table.tsx';
 import { formatLength, formatShare } from '../../reading/format.ts';
 import { NumberLink } from './who.tsx';
@@ -6,9 +6,8 @@ import { NumberLink } from './who.tsx';
 interface StepTableProps {
   readonly names: readonly string[];
   readonly reached: readonly number[];
-  /** The median seconds from the first step to each other one, if known. */
+  /** The median seconds from the first step to each step, if known. */
   readonly medians: readonly (number | null | undefined)[];
-  /** What is counted. */
   readonly unit: string;
 }
 
@@ -19,7 +18,7 @@ export const StepTable = ({ names, reached, medians, unit }: StepTableProps) => 
     <div class="step-table">
       <Table
         label="Funnel"
-        heads={['Step', unit, 'Of the first', 'Of the step before', 'Median time', 'Dropped after']}
+        heads={['Step', unit, 'Of first step', 'Of previous step', 'Median time', 'Dropped off']}
         rows={reached.map((count, index) => {
           const name = `Step ${index + 1}, ${names[index] ?? ''}`;
           const following = reached[index + 1];
@@ -50,7 +49,7 @@ export const StepTable = ({ names, reached, medians, unit }: StepTableProps) => 
                   key="dropped"
                   count={count - following}
                   chosen={{ dropped: index + 1 }}
-                  label={`${name}, dropped after it`}
+                  label={`${name}, dropped off`}
                 />
               ),
             ],

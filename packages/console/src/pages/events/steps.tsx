@@ -1,33 +1,33 @@
-/** The steps of a funnel, to choose, add, remove and move. */
+/** The editor for the steps of a funnel. */
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { nameOf } from '../../reading/account.ts';
 import { EventChoice } from './choices.tsx';
 
-export const fewestSteps = 2;
+export const minSteps = 2;
 export const maxSteps = 8;
 
 interface StepsProps {
-  /** Their eventIDs. */
+  /** eventIDs. */
   readonly steps: readonly string[];
   readonly change: (steps: readonly string[]) => void;
 }
 
 export const Steps = ({ steps, change }: StepsProps) => {
   const list = useRef<HTMLOListElement>(null);
-  /** The step whose choice gets the focus after a change, because the button that was pressed is gone or is another step's. */
+  /** The step to focus after a change, because the pressed button may be gone or belong to another step. */
   const next = useRef<number | undefined>(undefined);
   useLayoutEffect(() => {
     if (next.current === undefined) return;
     list.current?.querySelectorAll('select')[next.current]?.focus();
     next.current = undefined;
   });
-  const changeAndGo = (changed: readonly string[], step: number) => {
+  const changeAndFocus = (changed: readonly string[], step: number) => {
     next.current = step;
     change(changed);
   };
   const moveUp = (index: number) => {
     const [moved] = steps.slice(index, index + 1) as [string];
-    changeAndGo(steps.toSpliced(index, 1).toSpliced(index - 1, 0, moved), index - 1);
+    changeAndFocus(steps.toSpliced(index, 1).toSpliced(index - 1, 0, moved), index - 1);
   };
   return (
     <>
@@ -49,12 +49,12 @@ export const Steps = ({ steps, change }: StepsProps) => {
                 Up
               </button>
             )}
-            {steps.length > fewestSteps && (
+            {steps.length > minSteps && (
               <button
                 type="button"
                 class="quiet"
                 aria-label={`Remove step ${index + 1}, ${nameOf('event', id)}`}
-                onClick={() => changeAndGo(steps.toSpliced(index, 1), Math.max(0, index - 1))}
+                onClick={() => changeAndFocus(steps.toSpliced(index, 1), Math.max(0, index - 1))}
               >
                 Remove
               </button>
@@ -63,7 +63,7 @@ export const Steps = ({ steps, change }: StepsProps) => {
         ))}
       </ol>
       {steps.length < maxSteps && (
-        <button type="button" onClick={() => changeAndGo([...steps, steps.at(-1) as string], steps.length)}>
+        <button type="button" onClick={() => changeAndFocus([...steps, steps.at(-1) as string], steps.length)}>
           Add a step
         </button>
       )}

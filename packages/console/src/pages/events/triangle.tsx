@@ -1,4 +1,4 @@
-/** The triangle of a retention: a row for each cohort, a column for each period after it, shaded by share. */
+/** The cohort table of a retention report: a row for each cohort, a column for each later period, shaded by share. */
 import type { AnswerFor } from '@firsthand/client';
 import { formatShare, formatTime, formatWhole } from '../../reading/format.ts';
 import { NumberLink } from './who.tsx';
@@ -10,21 +10,21 @@ export const cohortName = (from: string, interval: 'day' | 'week' | 'month'): st
 
 const capitalized = (interval: string) => interval.replace(/^./, (letter) => letter.toUpperCase());
 
-/** The head of a column: `Same week`, `Week 1`. */
+/** The header of a column: `Same week`, `Week 1`. */
 export const laterHead = (later: number, interval: string): string =>
   later === 0 ? `Same ${interval}` : `${capitalized(interval)} ${later}`;
 
-interface TriangleProps {
+interface CohortTableProps {
   readonly cohorts: readonly Cohort[];
   readonly interval: 'day' | 'week' | 'month';
-  /** Whether the range has only a part of the interval of each cohort. */
+  /** For each cohort, whether the range covers only part of its interval. */
   readonly isPartial: readonly boolean[];
 }
 
-export const Triangle = ({ cohorts, interval, isPartial }: TriangleProps) => {
-  const most = Math.max(...cohorts.map(({ back }) => back.length));
+export const CohortTable = ({ cohorts, interval, isPartial }: CohortTableProps) => {
+  const maxPeriods = Math.max(...cohorts.map(({ back }) => back.length));
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: the arrow keys scroll what has the focus.
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable region needs focus to scroll with the keyboard.
     <section class="triangle" tabIndex={0} aria-label="Retention, scrollable">
       <table>
         <caption class="unseen">Share of each cohort that came back, by {interval}</caption>
@@ -32,7 +32,7 @@ export const Triangle = ({ cohorts, interval, isPartial }: TriangleProps) => {
           <tr>
             <th scope="col">{capitalized(interval)} from</th>
             <th scope="col">People</th>
-            {Array.from({ length: most }, (_, later) => (
+            {Array.from({ length: maxPeriods }, (_, later) => (
               <th key={later} scope="col">
                 {laterHead(later, interval)}
               </th>
@@ -46,7 +46,7 @@ export const Triangle = ({ cohorts, interval, isPartial }: TriangleProps) => {
               <tr key={from}>
                 <th scope="row">
                   {cohort}
-                  {isPartial[index] && <small> part</small>}
+                  {isPartial[index] && <small> partial</small>}
                 </th>
                 <td>
                   <NumberLink count={people} chosen={{ cohort: index + 1 }} label={`${cohort}, first event`} />

@@ -1,11 +1,11 @@
-/** The people behind a number of a report, in a dialog. The address says which number, in the parameter `who`. */
+/** A dialog with the people behind a number of a report. The URL parameter `who` names the number. */
 import type { RequestFor } from '@firsthand/client';
 import { hrefWith, query, setQuery } from '../../address.ts';
 import { api } from '../../api.ts';
-import { Answered } from '../../parts/card.tsx';
+import { AnswerView } from '../../parts/card.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { SaveCSV } from '../../parts/save-csv.tsx';
-import { Ago, Empty } from '../../parts/small.tsx';
+import { EmptyState, RelativeTime } from '../../parts/small.tsx';
 import { formatWhole } from '../../reading/format.ts';
 import { usePages } from '../../reading/pages.ts';
 import { nameOfPerson } from '../../reading/person.ts';
@@ -14,7 +14,7 @@ import { PeopleTable } from '../people/people-table.tsx';
 
 export type PeopleRequest = RequestFor<'reportPeople'>;
 
-/** The fields of reportPeople that choose a number of the report that is seen. */
+/** The fields of reportPeople that identify a number in the current report. */
 export interface ChosenNumber {
   /** The values of a row of the breakdown. */
   readonly value?: readonly (string | null)[];
@@ -26,7 +26,7 @@ export interface ChosenNumber {
   readonly later?: number;
 }
 
-/** The number whose people the address asks for. undefined: none. `{}` is the total of the report. */
+/** The number in the URL. `{}` is the total of the report. */
 export const chosenNumber = (): ChosenNumber | undefined => {
   if (isShared) return undefined;
   try {
@@ -40,9 +40,9 @@ export const chosenNumber = (): ChosenNumber | undefined => {
 interface NumberLinkProps {
   readonly count: number;
   readonly chosen: ChosenNumber;
-  /** What is counted, for a screen reader. */
+  /** What the number counts, for screen readers. */
   readonly label: string;
-  /** The text of the link; the count if absent. */
+  /** Defaults to the count. */
   readonly text?: string;
 }
 
@@ -59,37 +59,37 @@ export const NumberLink = ({ count, chosen, label, text = formatWhole(count) }: 
 
 const limit = 50;
 
-interface WhoProps {
+interface PeopleDialogProps {
   readonly title: string;
   readonly request: PeopleRequest;
 }
 
-export const Who = ({ title, request }: WhoProps) => {
+export const PeopleDialog = ({ title, request }: PeopleDialogProps) => {
   const { answer, more } = usePages(`who ${JSON.stringify(request)}`, async (cursor, signal) => {
     const { person, nextCursor } = await api.reportPeople({ ...request, limit, cursor }, { signal });
     return { entries: person, nextCursor };
   });
   return (
     <Dialog title={title} close={() => setQuery({ who: null })} class="who">
-      <Answered answer={answer}>
+      <AnswerView answer={answer}>
         {(people) =>
           people.length === 0 ? (
-            <Empty title="No people" />
+            <EmptyState title="No people" />
           ) : (
             <PeopleTable
-              heads={['Events', 'Last']}
+              heads={['Events', 'Last seen']}
               more={more}
               rows={people.map((person) => ({
                 id: person.contactUUID || person.userUUID,
                 name: nameOfPerson(person),
                 detail: person.contactEmailaddress,
                 isAnonymous: person.contactUUID === '',
-                cells: [formatWhole(person.events), <Ago key="last" time={person.lastTime} />],
+                cells: [formatWhole(person.events), <RelativeTime key="last" time={person.lastTime} />],
               }))}
             />
           )
         }
-      </Answered>
+      </AnswerView>
       <p class="dialog-actions">
         <SaveCSV title={title} operation="reportPeople" request={request} />
         <button type="button" onClick={() => setQuery({ who: null })}>

@@ -1,6 +1,6 @@
 /**
- * Events as they are stored, newest first; one opened says everything of itself. The stream can be paused; it goes on where it was, and
- * the newest hundred stay.
+ * Events as they are stored, newest first; expanding one shows its details. The stream can be paused and resumes where
+ * it stopped. Only the newest hundred events stay.
  */
 import { useEffect, useState } from 'preact/hooks';
 import { hrefOf } from '../../address.ts';
@@ -10,29 +10,29 @@ import { ContactLink } from '../../parts/contact-link.tsx';
 import { toFile } from '../../parts/csv.ts';
 import { EventLine, type LoggedEvent } from '../../parts/event-line.tsx';
 import { SaveFile } from '../../parts/save-csv.tsx';
-import { Empty, Problem, Skeleton } from '../../parts/small.tsx';
+import { EmptyState, Problem, Skeleton } from '../../parts/small.tsx';
 import { nameOfUser } from '../../reading/person.ts';
 
 const maxShown = 100;
-/** Events of so long are shown together: a busy site has hundreds a second. */
-const gatherMs = 250;
+/** Render at most once per this interval: busy sites send hundreds of events a second. */
+const batchMs = 250;
 
-/** Follows the stream while `isPaused` is false. Events of a pause come when it ends. */
+/** Follows the stream unless it is paused. Events stored during a pause arrive when it ends. */
 const useStream = (isPaused: boolean) => {
   const [events, setEvents] = useState<readonly LoggedEvent[]>([]);
   const [isRead, setRead] = useState(false);
   const [problem, setProblem] = useState('');
   const [cursor, setCursor] = useState<string | undefined>(undefined);
-  // Not when the cursor changes, which the stream itself moves.
+  // The cursor is deliberately not a dependency: the stream itself moves it.
   useEffect(() => {
     if (isPaused) return;
     setProblem('');
-    const ending = new AbortController();
-    const { signal } = ending;
+    const controller = new AbortController();
+    const { signal } = controller;
     const follow = async () => {
       let from = cursor;
       if (from === undefined) {
-        // The stream begins before the list is read, so that nothing is missed between them.
+        // Take the cursor before reading the list, so that no event between the two is missed.
         from = (await api.reportLive({ limit: 1 }, { signal })).through;
         const { event } = await api.getEvent({ limit: 30, include: 'why' }, { signal });
         setEvents(event);
@@ -40,25 +40,27 @@ const useStream = (isPaused: boolean) => {
         setCursor(from);
       }
       for await (const event of api.streamEvents({ cursor: from }, { signal })) {
-        gathered.unshift(event);
-        gathered.length = Math.min(gathered.length, maxShown);
-        timer ??= setTimeout(showGathered, gatherMs);
+        pending.unshift(event);
+        pending.length = Math.min(pending.length, maxShown);
+        timer ??= setTimeout(showPending, batchMs);
         setCursor(event.cursor);
       }
     };
-    const gathered: LoggedEvent[] = [];
+    const pending: LoggedEvent[] = [];
     let timer: ReturnType<typeof setTimeout> | undefined;
-    const showGathered = (): void => {
+    const showPending = (): void => {
       timer = undefined;
-      const fresh = gathered.splice(0);
-      const known = new Set(fresh.map(({ eventUUID }) => eventUUID));
-      setEvents((before) => [...fresh, ...before.filter(({ eventUUID }) => !known.has(eventUUID))].slice(0, maxShown));
+      const fresh = pending.splice(0);
+      const freshIDs = new Set(fresh.map(({ eventUUID }) => eventUUID));
+      setEvents((before) =>
+        [...fresh, ...before.filter(({ eventUUID }) => !freshIDs.has(eventUUID))].slice(0, maxShown),
+      );
     };
     follow().catch((error) => signal.aborted || setProblem(messageOf(error)));
     return () => {
       clearTimeout(timer);
-      showGathered();
-      ending.abort();
+      showPending();
+      controller.abort();
     };
   }, [isPaused]);
   return { events, isRead, problem };
@@ -79,8 +81,8 @@ const fileOf = (events: readonly LoggedEvent[]) =>
 export const LiveEvents = () => {
   const [isPaused, setPaused] = useState(false);
   const { events, isRead, problem } = useStream(isPaused);
-  const [wanted, setWanted] = useState('');
-  const text = wanted.trim().toLowerCase();
+  const [filterText, setFilterText] = useState('');
+  const text = filterText.trim().toLowerCase();
   const shown =
     text === ''
       ? events
@@ -94,10 +96,10 @@ export const LiveEvents = () => {
       <SaveFile title="Live events" read={() => fileOf(shown)} />
       <input
         type="search"
-        aria-label="Show events with this text"
+        aria-label="Filter events by text"
         placeholder="Filter"
-        value={wanted}
-        onInput={(event) => setWanted(event.currentTarget.value)}
+        value={filterText}
+        onInput={(event) => setFilterText(event.currentTarget.value)}
       />
       <button type="button" onClick={() => setPaused(!isPaused)} aria-pressed={isPaused}>
         {isPaused ? 'Resume' : 'Pause'}
@@ -105,24 +107,24 @@ export const LiveEvents = () => {
     </>
   );
   return (
-    <Card title="Events as they are stored" tools={tools} class="live-events">
-      {problem && <Problem text={problem} again={() => location.reload()} />}
+    <Card title="Live events" tools={tools} class="live-events">
+      {problem && <Problem text={problem} reload={() => location.reload()} />}
       {!isRead && !problem && <Skeleton lines={12} />}
       {isRead && shown.length === 0 && !problem && (
-        <Empty title={text ? 'No recent event matches' : 'Waiting for events …'}>
-          {!text && <p class="soft">They appear here the moment they are stored.</p>}
-        </Empty>
+        <EmptyState title={text ? 'No recent events match' : 'Waiting for events …'}>
+          {!text && <p class="soft">They appear here as soon as they are stored.</p>}
+        </EmptyState>
       )}
       <ul class="events">
         {shown.map((event) => (
-          <EventLine key={event.eventUUID} event={event} who={<Who event={event} />} />
+          <EventLine key={event.eventUUID} event={event} person={<PersonLink event={event} />} />
         ))}
       </ul>
     </Card>
   );
 };
 
-const Who = ({ event: { contactUUID, userUUID } }: { readonly event: LoggedEvent }) =>
+const PersonLink = ({ event: { contactUUID, userUUID } }: { readonly event: LoggedEvent }) =>
   contactUUID ? (
     <ContactLink contactUUID={contactUUID} />
   ) : (

@@ -1,8 +1,8 @@
-/** The people of the range by what they looked at, where they came from, what they use, and what they did. */
+/** The people of the range by page, source, event, tag, device and place. */
 import type { AnswerFor, RequestFor } from '@firsthand/client';
 import { type Changes, hrefOf } from '../../address.ts';
 import { Bars } from '../../parts/bars.tsx';
-import { Answered, Card } from '../../parts/card.tsx';
+import { AnswerView, Card } from '../../parts/card.tsx';
 import { Overlap } from '../../parts/overlap.tsx';
 import { SaveBreakdown } from '../../parts/save-counts.tsx';
 import { chosenTab, Tabs } from '../../parts/tabs.tsx';
@@ -24,7 +24,7 @@ import { withoutValue } from '../../reading/without-value.ts';
 
 interface Tab {
   readonly title: string;
-  /** What a row is, where the title does not say it. */
+  /** What a row is, if not the title. */
   readonly what?: string;
   /** `by` of reportBreakdown. */
   readonly by: string;
@@ -33,7 +33,7 @@ interface Tab {
   readonly label?: (value: string) => string;
   /** The condition that a click adds. */
   readonly condition?: (value: string, during: TimeSpan) => Condition;
-  /** Whether the values have a natural order. All of them are then shown in it. */
+  /** Whether the values have a natural order. If so, all of them are shown in that order. */
   readonly isOrdered?: boolean;
 }
 
@@ -46,8 +46,8 @@ const attribute = (title: string, attrID: string): Tab => ({
 });
 
 /**
- * Where the sessions of people came from, of all. Only their first event has it, so a click asks for all that these people did: else it
- * would seem that nobody who came has bought anything.
+ * The source of visits. Only the first event of a visit has it, so a click filters for everything these people did: a
+ * filter for the event alone would hide their purchases.
  */
 const origin = (title: string, what: string, attrID: string): Tab => ({
   title,
@@ -94,7 +94,7 @@ const cards: Readonly<Record<string, { readonly title: string; readonly tabs: Re
         title: 'Events',
         by: 'event',
         label: (value) => nameOf('event', value),
-        // All events of the people who did it: a purchase, for example, names no campaign.
+        // All events of the people who did it: the event itself may lack values, as a purchase lacks a campaign.
         condition: (value, during) => ({ did: { event: [Number(value)], ...during } }),
       },
     },
@@ -136,9 +136,10 @@ const cards: Readonly<Record<string, { readonly title: string; readonly tabs: Re
 const fewRows = 8;
 const hoursOfDay = 24;
 
-/** The page that has all rows of a list, in the same range and with the same filter. */
+/** Links to all rows of a list, with the same date range and filter. */
 const hrefOfRows = ({ by, only, condition }: Tab, shown: Changes): string => {
-  // Entry and exit pages describe whole visits: without their other events, more of them would seem to bounce.
+  // Not for entry and exit pages, which describe whole visits: without their other events, more visits would seem to
+  // bounce.
   const filter = only && condition && JSON.stringify([...conditions.value, only]);
   return hrefOf('events', { by, ...shown, ...(filter && { filter }) });
 };
@@ -192,7 +193,7 @@ const Group = ({
         !isShared &&
         (condition
           ? { href: hrefToAdd(condition(value, during)), hint: `Only ${text}` }
-          : // No filter says it: the row leads to its people instead.
+          : // No filter can express it: link to the people instead.
             { href: hrefOfPeople(tab, value), hint: `Show the people: ${text}` })),
     };
   };
@@ -204,7 +205,7 @@ const Group = ({
   );
   return (
     <Card title={title} tools={tools} class="group">
-      <Answered answer={answer} lines={fewRows}>
+      <AnswerView answer={answer} lines={fewRows}>
         {({ row, total, others }) => (
           <>
             <Bars
@@ -217,7 +218,7 @@ const Group = ({
             <Overlap rows={row} others={others} total={total} />
           </>
         )}
-      </Answered>
+      </AnswerView>
     </Card>
   );
 };

@@ -1,8 +1,8 @@
-/** The measures of the range, each beside that of the earlier range, and the plot of the chosen one. */
+/** The measures of the range, each compared with the earlier range, and a plot of the chosen one. */
 import type { RequestFor } from '@firsthand/client';
 import { hrefOf, query } from '../../address.ts';
 import { api } from '../../api.ts';
-import { Answered, Card } from '../../parts/card.tsx';
+import { AnswerView, Card } from '../../parts/card.tsx';
 import { MeasureTabs } from '../../parts/measure-tabs.tsx';
 import { type Totals, TotalsPlot } from '../../parts/plot/totals-plot.tsx';
 import { SaveIntervals } from '../../parts/save-counts.tsx';
@@ -10,13 +10,13 @@ import { revenueAttrID, timezone } from '../../reading/account.ts';
 import { useAnswer } from '../../reading/answer.ts';
 import { filterWith } from '../../reading/filter.ts';
 import { formatDuration, formatShare, formatWhole, plainNumbers } from '../../reading/format.ts';
-import { measureNamed } from '../../reading/measures.ts';
+import { findMeasure } from '../../reading/measures.ts';
 import { comparePeriod, range } from '../../reading/range.ts';
 import { slowReports, useReport } from '../../reading/report.ts';
 import { isShared } from '../../reading/shared.ts';
 
-/** How many events of robots are left out, where nothing else has arrived. */
-const LeftOut = ({ request }: { readonly request: RequestFor<'reportTotals'> }) => {
+/** The number of excluded robot events, if there are no others. */
+const RobotHint = ({ request }: { readonly request: RequestFor<'reportTotals'> }) => {
   const { value } = useAnswer(`robots ${JSON.stringify(request)}`, (signal) =>
     api.reportTotals({ ...request, robots: 'include' }, { signal }),
   );
@@ -25,20 +25,19 @@ const LeftOut = ({ request }: { readonly request: RequestFor<'reportTotals'> }) 
   return (
     <p class="hint">
       {count === 1
-        ? '1 event of a robot arrived and is left out. '
-        : `${formatWhole(count)} events of robots arrived and are left out. `}
-      <a href={hrefOf('live')}>Live shows robots too</a>
+        ? '1 event from a robot is not counted. '
+        : `${formatWhole(count)} events from robots are not counted. `}
+      <a href={hrefOf('live')}>See robots in Live</a>
     </p>
   );
 };
 
-/** What the visits of the range are like. */
 const VisitFacts = ({ totals: { total } }: { readonly totals: Totals }) => {
   const { bounceRate, pages, seconds } = total.visits ?? {};
   if (bounceRate == null || pages == null || seconds == null) return null;
   return (
     <dl class="visit-facts">
-      <div title="Visits with a single page view and no other event.">
+      <div title="The share of visits with a single page view and no other event.">
         <dt>Bounce rate</dt>
         <dd>{formatShare(bounceRate)}</dd>
       </div>
@@ -46,7 +45,7 @@ const VisitFacts = ({ totals: { total } }: { readonly totals: Totals }) => {
         <dt>Pages per visit</dt>
         <dd>{plainNumbers.short(Math.round(pages * 10) / 10)}</dd>
       </div>
-      <div title="From the first event of a visit to its last.">
+      <div title="The average time from the first event of a visit to the last.">
         <dt>Time per visit</dt>
         <dd>{formatDuration(seconds)}</dd>
       </div>
@@ -67,12 +66,12 @@ export const Measures = () => {
     visits: 'include' as const,
   };
   const answer = useReport({ part: 'totals', title: 'Measures', operation: 'reportTotals', request });
-  const chosen = measureNamed(query.value.get('measure'));
+  const chosen = findMeasure(query.value.get('measure'));
   return (
     <>
-      {answer.value?.total.events === 0 && !isShared && <LeftOut request={request} />}
+      {answer.value?.total.events === 0 && !isShared && <RobotHint request={request} />}
       <Card title="Measures" class="measures-card" tools={answer.value && <SaveIntervals totals={answer.value} />}>
-        <Answered answer={answer} lines={9} slow={slowReports}>
+        <AnswerView answer={answer} lines={9} slow={slowReports}>
           {(totals) => (
             <>
               <MeasureTabs chosen={chosen} totals={totals} />
@@ -80,7 +79,7 @@ export const Measures = () => {
               <TotalsPlot totals={totals} measure={chosen} interval={interval} />
             </>
           )}
-        </Answered>
+        </AnswerView>
       </Card>
     </>
   );

@@ -1,4 +1,4 @@
-/** Changes all chosen contacts: a tag given or taken away, the status. The offer to undo that stays. */
+/** Changes the tags or status of all selected contacts. The notice with “Undo” stays until it is dismissed. */
 import { useState } from 'preact/hooks';
 import { api, messageOf, problemOf } from '../../api.ts';
 import { DialogForm } from '../../parts/dialog-form.tsx';
@@ -7,21 +7,21 @@ import { act, show } from '../../parts/notices.tsx';
 import { SaveFile } from '../../parts/save-csv.tsx';
 import { account, readAccount } from '../../reading/account.ts';
 import { type ContactEdit, sendEdits, undoEdits } from '../../reading/change-contacts.ts';
-import { type ContactValues, type FoundContact, hasTag, tagKey, valuesOf } from '../../reading/contact-values.ts';
+import { type ContactResult, type ContactValues, hasTag, tagKey, valuesOf } from '../../reading/contact-values.ts';
 import { formatWhole } from '../../reading/format.ts';
 import { fileOfContacts } from './selected-csv.ts';
 
-interface BulkProps {
-  readonly chosen: readonly FoundContact[];
-  /** How many contacts the search finds, if that is known. */
+interface BulkActionsProps {
+  readonly chosen: readonly ContactResult[];
+  /** The number of contacts that match the search, if known. */
   readonly total: number | undefined;
-  /** Chooses every contact that the search finds. */
+  /** Selects all contacts that match the search. */
   readonly chooseAll: () => Promise<void>;
   readonly clear: () => void;
   readonly after: () => void;
 }
 
-/** No ID of a tag: those have no space at their ends. */
+/** Can't be the ID of a tag: IDs have no leading space. */
 const newTag = ' new';
 
 const contactsOf = (count: number): string => (count === 1 ? '1 contact' : `${formatWhole(count)} contacts`);
@@ -31,14 +31,14 @@ interface NewTagProps {
   readonly close: () => void;
 }
 
-/** Adds a tag to the catalogue, with its name as ID, and gives it. */
+/** Adds a tag to the catalogue, with its name as the ID, and to the selected contacts. */
 const NewTag = ({ give, close }: NewTagProps) => {
   const [name, setName] = useState('');
   const [problem, setProblem] = useState('');
   const submit = async () => {
     const tagID = name.trim();
-    const refused = await problemOf(api.updateAccount({ tag: [{ tagID, tagName: tagID }] }));
-    if (refused) return setProblem(refused);
+    const rejection = await problemOf(api.updateAccount({ tag: [{ tagID, tagName: tagID }] }));
+    if (rejection) return setProblem(rejection);
     close();
     readAccount();
     give(tagID, tagID);
@@ -54,10 +54,10 @@ const NewTag = ({ give, close }: NewTagProps) => {
   );
 };
 
-export const Bulk = ({ chosen, total, chooseAll, clear, after }: BulkProps) => {
+export const BulkActions = ({ chosen, total, chooseAll, clear, after }: BulkActionsProps) => {
   const [sent, setSent] = useState<number | undefined>(undefined);
   const [isAddingTag, setAddingTag] = useState(false);
-  /** `already` says of the others why they did not change. */
+  /** `already` is the reason why the other contacts did not change. */
   const apply = async (change: ContactValues, done: (count: string) => string, already: string) => {
     const edits = chosen.map((contact): ContactEdit => {
       const before = valuesOf(contact);
@@ -69,7 +69,7 @@ export const Bulk = ({ chosen, total, chooseAll, clear, after }: BulkProps) => {
       clear();
       const others = unchanged > 0 ? `; ${formatWhole(unchanged)} ${already}` : '';
       await act(async () => {}, {
-        done: `${done(contactsOf(changed.length))}${others}.${problem && ` Others were refused: ${problem}.`}`,
+        done: `${done(contactsOf(changed.length))}${others}.${problem && ` Others failed: ${problem}.`}`,
         ...(changed.length > 0 && { undo: () => undoEdits(changed), stays: true }),
         after,
       });
@@ -81,7 +81,7 @@ export const Bulk = ({ chosen, total, chooseAll, clear, after }: BulkProps) => {
   };
   const tags = (account.value?.tag ?? []).filter(({ mergedInto }) => mergedInto === undefined);
   const giveTag = (tagID: string, name: string) =>
-    apply({ [tagKey(tagID)]: hasTag }, (count) => `Tagged ${count} “${name}”`, 'had it already');
+    apply({ [tagKey(tagID)]: hasTag }, (count) => `Tagged ${count} “${name}”`, 'already had it');
   const chooseTag = (label: string, choose: (tagID: string, tagName: string) => void, hasNew = false) => (
     <select
       aria-label={label}
@@ -102,17 +102,17 @@ export const Bulk = ({ chosen, total, chooseAll, clear, after }: BulkProps) => {
     </select>
   );
   return (
-    <section class="bulk" aria-label="Change the chosen contacts">
+    <section class="bulk" aria-label="Change the selected contacts">
       <strong role="status">
         {sent === undefined
-          ? `${contactsOf(chosen.length)} chosen`
+          ? `${contactsOf(chosen.length)} selected`
           : `${formatWhole(sent)} of ${contactsOf(chosen.length)}`}
       </strong>
       {sent !== undefined && <progress max={chosen.length} value={sent} aria-label="Contacts changed" />}
       <fieldset disabled={sent !== undefined}>
         {total !== undefined && total > chosen.length && (
           <button type="button" class="quiet" onClick={chooseAll}>
-            Choose all {formatWhole(total)}
+            Select all {formatWhole(total)}
           </button>
         )}
         {chooseTag('Tag …', giveTag, true)}
@@ -121,20 +121,20 @@ export const Bulk = ({ chosen, total, chooseAll, clear, after }: BulkProps) => {
         )}
         <button
           type="button"
-          onClick={() => apply({ contactStatus: 'archived' }, (count) => `Archived ${count}`, 'already were')}
+          onClick={() => apply({ contactStatus: 'archived' }, (count) => `Archived ${count}`, 'already archived')}
         >
           Archive
         </button>
         <button
           type="button"
           class="quiet"
-          onClick={() => apply({ contactStatus: 'active' }, (count) => `Made ${count} active`, 'already were')}
+          onClick={() => apply({ contactStatus: 'active' }, (count) => `Made ${count} active`, 'already active')}
         >
           Make active
         </button>
-        <SaveFile title="Chosen contacts" read={() => fileOfContacts(chosen)} />
+        <SaveFile title="Selected contacts" read={() => fileOfContacts(chosen)} />
         <button type="button" class="quiet" onClick={clear}>
-          Choose none
+          Clear selection
         </button>
       </fieldset>
       {isAddingTag && <NewTag give={giveTag} close={() => setAddingTag(false)} />}

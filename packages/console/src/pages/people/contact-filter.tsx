@@ -1,15 +1,15 @@
-/** What a search for contacts filters by, and which columns are shown: both in the address. */
+/** The filter of the contact list and its columns, both stored in the URL. */
 import type { RequestFor } from '@firsthand/client';
 import type { ComponentChildren } from 'preact';
 import { query, setQuery } from '../../address.ts';
 import { Field } from '../../parts/field.tsx';
 import { account, nameOf } from '../../reading/account.ts';
-import type { FoundContact } from '../../reading/contact-values.ts';
+import type { ContactResult } from '../../reading/contact-values.ts';
 import { attributeName } from '../../reading/filter.ts';
 
 const statuses = ['active', 'unsubscribed', 'archived'] as const;
 
-/** The parameters of the address, besides the text, with the fields of searchContact that they are. */
+/** The URL parameters of the filter, except the text, and the fields of searchContact they set. */
 const parameters = {
   tag: 'contactTagID',
   profile: 'contactProfileID',
@@ -25,24 +25,26 @@ type Parameter = keyof typeof parameters;
 const names = Object.keys(parameters) as Parameter[];
 
 const dayMs = 86_400_000;
-/** A day of the form of `<input type=date>` as a time in UTC, as searchContact counts days of activity; the end of a range is the next day. */
+/**
+ * Converts a day from `<input type=date>` to a UTC time, because searchContact counts days in UTC. Ends are exclusive.
+ */
 const toTime = (parameter: string, day: string): string | undefined => {
   const start = Date.parse(day);
   if (Number.isNaN(start)) return undefined;
   return new Date(parameter.endsWith('To') ? start + dayMs : start).toISOString();
 };
 
-/** The search that the address names. */
+/** The search in the URL. */
 export const contactSearch = (): RequestFor<'searchContact'> => {
   const text = query.value.get('text') ?? undefined;
-  const given = names.flatMap((name) => {
+  const entries = names.flatMap((name) => {
     const value = query.value.get(name);
     if (value === null || (name === 'value' && !query.value.get('attribute'))) return [];
     if (name === 'status' && !statuses.some((each) => each === value)) return [];
-    const sent = /From$|To$/.test(name) ? toTime(name, value) : value;
-    return sent === undefined ? [] : [[parameters[name], sent] as const];
+    const fieldValue = /From$|To$/.test(name) ? toTime(name, value) : value;
+    return fieldValue === undefined ? [] : [[parameters[name], fieldValue] as const];
   });
-  return { text, ...Object.fromEntries(given) };
+  return { text, ...Object.fromEntries(entries) };
 };
 
 const Choice = ({
@@ -85,10 +87,10 @@ const DayInput = ({ parameter, label }: { readonly parameter: Parameter; readonl
   </Field>
 );
 
-const listed = <Entry extends { readonly mergedInto?: unknown }>(entries: readonly Entry[] = []): readonly Entry[] =>
+const unmerged = <Entry extends { readonly mergedInto?: unknown }>(entries: readonly Entry[] = []): readonly Entry[] =>
   entries.filter(({ mergedInto }) => mergedInto === undefined);
 
-const attributes = () => listed(account.value?.attr).map(({ attrID }) => [attrID, attributeName(attrID)] as const);
+const attributes = () => unmerged(account.value?.attr).map(({ attrID }) => [attrID, attributeName(attrID)] as const);
 
 const Menu = ({ label, children }: { readonly label: string; readonly children: ComponentChildren }) => (
   <details class="menu tool-menu">
@@ -97,7 +99,6 @@ const Menu = ({ label, children }: { readonly label: string; readonly children: 
   </details>
 );
 
-/** Every field by which contacts can be found. */
 export const ContactFilter = () => {
   const count = names.filter((name) => query.value.get(name)).length;
   return (
@@ -105,12 +106,12 @@ export const ContactFilter = () => {
       <Choice
         parameter="tag"
         label="Tag"
-        options={listed(account.value?.tag).map(({ tagID, tagName }) => [tagID, tagName])}
+        options={unmerged(account.value?.tag).map(({ tagID, tagName }) => [tagID, tagName])}
       />
       <Choice
         parameter="profile"
         label="Profile"
-        options={listed(account.value?.profile).map(({ profileID, profileName }) => [profileID, profileName])}
+        options={unmerged(account.value?.profile).map(({ profileID, profileName }) => [profileID, profileName])}
       />
       <Choice parameter="status" label="Status" options={statuses.map((each) => [each, each])} />
       <Choice parameter="attribute" label="Attribute" options={attributes()} />
@@ -131,16 +132,16 @@ export const ContactFilter = () => {
       <DayInput parameter="seenTo" label="Last seen until" />
       {count > 0 && (
         <button type="button" onClick={() => setQuery(Object.fromEntries(names.map((name) => [name, null])))}>
-          Clear the filter
+          Clear filter
         </button>
       )}
     </Menu>
   );
 };
 
-const usualColumns = ['tag', 'contactStatus', 'lastSeenTime', 'createdTime'];
+const defaultColumns = ['tag', 'contactStatus', 'lastSeenTime', 'createdTime'];
 
-/** All columns but the name, by their IDs. */
+/** The titles of all columns except the name, by ID. */
 export const columnTitles = (): ReadonlyMap<string, string> =>
   new Map([
     ['tag', 'Tags'],
@@ -148,32 +149,32 @@ export const columnTitles = (): ReadonlyMap<string, string> =>
     ['lastSeenTime', 'Last seen'],
     ['createdTime', 'Created'],
     ['contactProfileName', 'Profile'],
-    ['contactTelephone', 'Telephone'],
+    ['contactTelephone', 'Phone'],
     ['contactMobile', 'Mobile'],
-    ['contactJobRole', 'Job'],
+    ['contactJobRole', 'Job role'],
     ['contactExternalID', 'Your ID'],
     ...attributes().map(([attrID, name]) => [`attr:${attrID}`, name] as const),
   ]);
 
-/** The columns that the address names. */
+/** The columns in the URL, in display order. */
 export const chosenColumns = (): string[] => {
   const titles = columnTitles();
-  const given = query.value.get('columns')?.split(',') ?? usualColumns;
-  return [...titles.keys()].filter((column) => given.includes(column));
+  const columns = query.value.get('columns')?.split(',') ?? defaultColumns;
+  return [...titles.keys()].filter((column) => columns.includes(column));
 };
 
-/** Offers the attributes that these contacts have: the catalogue lists those of events, too. */
-export const ColumnChoice = ({ contacts }: { readonly contacts: readonly FoundContact[] }) => {
+/** Offers only attributes that these contacts have: the catalogue also lists those of events. */
+export const ColumnChoice = ({ contacts }: { readonly contacts: readonly ContactResult[] }) => {
   const chosen = chosenColumns();
   const present = new Set(contacts.flatMap(({ contactAttr }) => contactAttr.map(({ attrID }) => `attr:${attrID}`)));
-  const offered = [...columnTitles()].filter(
+  const options = [...columnTitles()].filter(
     ([column]) => !column.startsWith('attr:') || present.has(column) || chosen.includes(column),
   );
   const toggle = (column: string, isShown: boolean) =>
     setQuery({ columns: [...chosen.filter((each) => each !== column), ...(isShown ? [column] : [])].join(',') || '-' });
   return (
     <Menu label="Columns">
-      {offered.map(([column, title]) => (
+      {options.map(([column, title]) => (
         <label key={column}>
           <input
             type="checkbox"

@@ -1,27 +1,27 @@
-/** Contacts, found by any of their fields, and changed together. */
+/** The contact list, with search, filter and bulk changes. */
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { api, messageOf } from '../../api.ts';
-import { Answered, Card } from '../../parts/card.tsx';
+import { AnswerView, Card } from '../../parts/card.tsx';
 import { show } from '../../parts/notices.tsx';
 import { SaveCSV } from '../../parts/save-csv.tsx';
 import { SearchBox } from '../../parts/search-box.tsx';
-import { Ago, Badge, Empty } from '../../parts/small.tsx';
+import { Badge, EmptyState, RelativeTime } from '../../parts/small.tsx';
 import { mayChange } from '../../reading/account.ts';
-import { forgetAnswers } from '../../reading/answer.ts';
-import type { FoundContact } from '../../reading/contact-values.ts';
+import { clearAnswers } from '../../reading/answer.ts';
+import type { ContactResult } from '../../reading/contact-values.ts';
 import { formatTime, formatWhole } from '../../reading/format.ts';
 import { usePages } from '../../reading/pages.ts';
 import { nameOfPerson } from '../../reading/person.ts';
-import { Bulk } from './bulk.tsx';
+import { BulkActions } from './bulk.tsx';
 import { ColumnChoice, ContactFilter, chosenColumns, columnTitles, contactSearch } from './contact-filter.tsx';
 import { PeopleTable } from './people-table.tsx';
 
 const limit = 50;
-/** The most that are chosen together. */
+/** How many contacts can be selected at a time. */
 const maxChosen = 10_000;
 
-const cellOf = (contact: FoundContact, column: string): ComponentChildren => {
+const cellOf = (contact: ContactResult, column: string): ComponentChildren => {
   if (column === 'tag')
     return (
       <span key="tags" class="badges">
@@ -38,7 +38,7 @@ const cellOf = (contact: FoundContact, column: string): ComponentChildren => {
     );
   if (column === 'lastSeenTime')
     return contact.lastSeenTime ? formatTime(contact.lastSeenTime, 'day', 'UTC') : <span class="soft">never</span>;
-  if (column === 'createdTime') return <Ago key="created" time={contact.createdTime} />;
+  if (column === 'createdTime') return <RelativeTime key="created" time={contact.createdTime} />;
   if (column.startsWith('attr:'))
     return contact.contactAttr.find(({ attrID }) => `attr:${attrID}` === column)?.attrValue;
   return contact[column as 'contactTelephone'];
@@ -47,20 +47,20 @@ const cellOf = (contact: FoundContact, column: string): ComponentChildren => {
 export const Contacts = () => {
   const search = contactSearch();
   const request = { ...search, sort: 'seen', order: 'desc' } as const;
-  const question = `contacts ${JSON.stringify(request)}`;
-  const [total, setTotal] = useState<{ readonly question: string; readonly count: number | undefined }>();
-  const { answer, more } = usePages(question, async (cursor, signal) => {
+  const key = `contacts ${JSON.stringify(request)}`;
+  const [total, setTotal] = useState<{ readonly key: string; readonly count: number | undefined }>();
+  const { answer, more } = usePages(key, async (cursor, signal) => {
     const page = await api.searchContact(
       { ...request, limit, cursor, ...(cursor === undefined && { include: ['count'] }) },
       { signal },
     );
-    if (cursor === undefined) setTotal({ question, count: page.count });
+    if (cursor === undefined) setTotal({ key, count: page.count });
     return { entries: page.contact, nextCursor: page.nextCursor };
   });
-  const count = total?.question === question ? total.count : undefined;
-  const [chosen, setChosen] = useState<ReadonlyMap<string, FoundContact>>(new Map());
-  useEffect(() => setChosen(new Map()), [question]);
-  const choose = (contacts: readonly FoundContact[], isChosen: boolean) => {
+  const count = total?.key === key ? total.count : undefined;
+  const [chosen, setChosen] = useState<ReadonlyMap<string, ContactResult>>(new Map());
+  useEffect(() => setChosen(new Map()), [key]);
+  const choose = (contacts: readonly ContactResult[], isChosen: boolean) => {
     const next = new Map(chosen);
     for (const contact of contacts)
       if (isChosen) next.set(contact.contactUUID, contact);
@@ -68,12 +68,12 @@ export const Contacts = () => {
     setChosen(next);
   };
   const chooseAll = async () => {
-    const all = new Map<string, FoundContact>();
+    const all = new Map<string, ContactResult>();
     try {
       for await (const { contact } of api.pages('searchContact', { ...request, limit: 1_000 })) {
         for (const each of contact) all.set(each.contactUUID, each);
         if (all.size > maxChosen)
-          throw new Error(`At most ${formatWhole(maxChosen)} contacts can be changed together. Narrow the filter.`);
+          throw new Error(`You can select at most ${formatWhole(maxChosen)} contacts at a time. Narrow the filter.`);
       }
       setChosen(all);
     } catch (error) {
@@ -81,8 +81,8 @@ export const Contacts = () => {
     }
   };
   const after = () => {
-    forgetAnswers();
-    answer.again();
+    clearAnswers();
+    answer.reload();
   };
   const tools = (
     <>
@@ -98,7 +98,7 @@ export const Contacts = () => {
   return (
     <Card title={count === undefined ? 'Contacts' : `Contacts · ${formatWhole(count)}`} tools={tools} class="list">
       {chosen.size > 0 && (
-        <Bulk
+        <BulkActions
           chosen={[...chosen.values()]}
           total={count}
           chooseAll={chooseAll}
@@ -106,16 +106,16 @@ export const Contacts = () => {
           after={after}
         />
       )}
-      <Answered answer={answer} lines={12}>
+      <AnswerView answer={answer} lines={12}>
         {(contacts) =>
           contacts.length === 0 ? (
-            <Empty title={isSearch ? 'No match' : 'No contacts yet'}>
+            <EmptyState title={isSearch ? 'No match' : 'No contacts yet'}>
               <p class="soft">
                 {isSearch
-                  ? 'Try another text or filter.'
+                  ? 'Try a different search or filter.'
                   : 'Call tracker.createContact when a visitor tells you who they are. Everything they did before becomes part of their history.'}
               </p>
-            </Empty>
+            </EmptyState>
           ) : (
             <PeopleTable
               heads={columns.map((column) => titles.get(column) ?? column)}
@@ -140,7 +140,7 @@ export const Contacts = () => {
             />
           )
         }
-      </Answered>
+      </AnswerView>
     </Card>
   );
 };

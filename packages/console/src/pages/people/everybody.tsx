@@ -1,9 +1,9 @@
-/** Everybody of the range: contacts and browsers that nobody is known for, the last seen first. */
+/** All people in the range: contacts and anonymous browsers. */
 import { query, setQuery } from '../../address.ts';
 import { api } from '../../api.ts';
-import { Answered, Card } from '../../parts/card.tsx';
+import { AnswerView, Card } from '../../parts/card.tsx';
 import { SaveCSV } from '../../parts/save-csv.tsx';
-import { Ago, Empty } from '../../parts/small.tsx';
+import { EmptyState, RelativeTime } from '../../parts/small.tsx';
 import { revenueAttrID, timezone } from '../../reading/account.ts';
 import { useAnswer } from '../../reading/answer.ts';
 import { attributeName, filterWith } from '../../reading/filter.ts';
@@ -18,12 +18,12 @@ const limit = 50;
 
 type Order = 'lastTime' | 'events' | 'sum';
 
-export const Everybody = () => {
+export const AllPeople = () => {
   const { from, to } = range.value;
   const usersAtLeast = query.value.get('browsers') === 'several' ? 2 : undefined;
   const attrID = revenueAttrID.value;
   const orders: Readonly<Partial<Record<Order, string>>> = {
-    lastTime: 'Last seen first',
+    lastTime: 'Most recent first',
     events: 'Most events first',
     ...(attrID !== undefined && { sum: `Highest ${attributeName(attrID).toLowerCase()} first` }),
   };
@@ -33,10 +33,10 @@ export const Everybody = () => {
     const { person, nextCursor } = await api.reportPeople({ ...request, limit, cursor }, { signal });
     return { entries: person, nextCursor };
   });
-  /** A count of people does not include how many browsers each has. */
-  const { usersAtLeast: _, sort: __, ...counted } = request;
-  const total = useAnswer(`people count ${usersAtLeast} ${JSON.stringify(counted)}`, async (signal) =>
-    usersAtLeast === undefined ? (await api.reportTotals(counted, { signal })).total.people : undefined,
+  /** reportTotals takes neither the number of browsers nor an order. */
+  const { usersAtLeast: _, sort: __, ...countRequest } = request;
+  const total = useAnswer(`people count ${usersAtLeast} ${JSON.stringify(countRequest)}`, async (signal) =>
+    usersAtLeast === undefined ? (await api.reportTotals(countRequest, { signal })).total.people : undefined,
   );
   const count = total.isOld ? undefined : total.value;
   const numbers = ['Browsers', 'Events', ...(attrID === undefined ? [] : [attributeName(attrID)])];
@@ -59,20 +59,20 @@ export const Everybody = () => {
         onChange={(event) => setQuery({ browsers: event.currentTarget.value })}
       >
         <option value="">Any number of browsers</option>
-        <option value="several">Several browsers</option>
+        <option value="several">2 or more browsers</option>
       </select>
       <SaveCSV title="Everyone" operation="reportPeople" request={request} count={count} />
     </>
   );
   return (
     <Card title={count === undefined ? 'Everyone' : `Everyone · ${formatWhole(count)}`} tools={tools} class="list">
-      <Answered answer={answer} lines={12}>
+      <AnswerView answer={answer} lines={12}>
         {(people) =>
           people.length === 0 ? (
-            <Empty title="No people in this range" />
+            <EmptyState title="No people in this range" />
           ) : (
             <PeopleTable
-              heads={[...numbers, 'First', 'Last']}
+              heads={[...numbers, 'First seen', 'Last seen']}
               numbers={numbers}
               more={more}
               rows={people.map((person) => ({
@@ -86,14 +86,14 @@ export const Everybody = () => {
                   ...(attrID === undefined
                     ? []
                     : [person.value?.sum == null ? '–' : moneyForms.value.decimal(person.value.sum)]),
-                  <Ago key="first" time={person.firstTime} />,
-                  <Ago key="last" time={person.lastTime} />,
+                  <RelativeTime key="first" time={person.firstTime} />,
+                  <RelativeTime key="last" time={person.lastTime} />,
                 ],
               }))}
             />
           )
         }
-      </Answered>
+      </AnswerView>
     </Card>
   );
 };

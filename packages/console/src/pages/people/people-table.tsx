@@ -1,8 +1,8 @@
-/** A table of people, each a link to the person's page. */
+/** A table of people, with links to their pages. */
 import type { ComponentChildren } from 'preact';
 import { useRef } from 'preact/hooks';
 import { hrefOf } from '../../address.ts';
-import { Face } from '../../parts/small.tsx';
+import { Avatar } from '../../parts/small.tsx';
 import { Table } from '../../parts/table.tsx';
 
 interface PersonRow {
@@ -13,7 +13,7 @@ interface PersonRow {
   readonly cells: readonly ComponentChildren[];
 }
 
-/** Which people are chosen, to be changed together. */
+/** The selection of people for bulk changes. */
 interface PeopleChoice {
   readonly isChosen: (id: string) => boolean;
   readonly choose: (ids: readonly string[], isChosen: boolean) => void;
@@ -21,9 +21,8 @@ interface PeopleChoice {
 
 interface PeopleTableProps {
   readonly rows: readonly PersonRow[];
-  /** The heads of `cells`. */
   readonly heads: readonly string[];
-  /** Those of `heads` whose cells are numbers. */
+  /** The heads of numeric columns. */
   readonly numbers?: readonly string[] | undefined;
   readonly more?: (() => void) | undefined;
   readonly choice?: PeopleChoice;
@@ -31,7 +30,7 @@ interface PeopleTableProps {
 
 const PersonLink = ({ id, name, detail, isAnonymous }: Omit<PersonRow, 'cells'>) => (
   <a class="person-link" href={hrefOf('person', isAnonymous ? { user: id } : { contact: id })}>
-    <Face id={id} name={name} isAnonymous={isAnonymous} />
+    <Avatar id={id} name={name} isAnonymous={isAnonymous} />
     <span>
       {name}
       {detail && detail !== name && <small>{detail}</small>}
@@ -41,9 +40,9 @@ const PersonLink = ({ id, name, detail, isAnonymous }: Omit<PersonRow, 'cells'>)
 
 export const PeopleTable = ({ rows, heads, numbers, more, choice }: PeopleTableProps) => {
   const ids = rows.map(({ id }) => id);
-  /** The row of the last click, where a range begins. */
+  /** The row of the last click, where a Shift-click range starts. */
   const lastID = useRef('');
-  /** A click with Shift applies to all rows from that of the last click to this one. */
+  /** A click with Shift applies to all rows between the last click and this one. */
   const click = (id: string, { currentTarget, shiftKey }: { currentTarget: HTMLInputElement; shiftKey: boolean }) => {
     const ends = [ids.indexOf(shiftKey ? lastID.current : id), ids.indexOf(id)].sort((a, b) => a - b);
     lastID.current = id;
@@ -58,7 +57,7 @@ export const PeopleTable = ({ rows, heads, numbers, more, choice }: PeopleTableP
             checked={ids.every(choice.isChosen)}
             onChange={(event) => choice.choose(ids, event.currentTarget.checked)}
           />
-          Choose all shown
+          Select all shown
         </label>
       )}
       <Table
@@ -73,7 +72,7 @@ export const PeopleTable = ({ rows, heads, numbers, more, choice }: PeopleTableP
               {choice && (
                 <input
                   type="checkbox"
-                  aria-label={`Choose ${person.name}`}
+                  aria-label={`Select ${person.name}`}
                   checked={choice.isChosen(person.id)}
                   onClick={(event) => click(person.id, event)}
                 />

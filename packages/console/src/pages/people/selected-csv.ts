@@ -1,8 +1,8 @@
-/** The chosen contacts as a CSV file, with the columns of the file of all contacts. */
+/** The selected contacts as CSV, with the same columns as the API's CSV of all contacts. */
 import { toFile } from '../../parts/csv.ts';
-import { type FoundContact, textFields } from '../../reading/contact-values.ts';
+import { type ContactResult, textFields } from '../../reading/contact-values.ts';
 
-export const fileOfContacts = (contacts: readonly FoundContact[]) => {
+export const fileOfContacts = (contacts: readonly ContactResult[]) => {
   const attributes = [...new Set(contacts.flatMap(({ contactAttr }) => contactAttr.map(({ attrID }) => attrID)))];
   const names = Object.keys(textFields) as (keyof typeof textFields)[];
   return toFile(

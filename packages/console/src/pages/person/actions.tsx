@@ -1,4 +1,4 @@
-/** The actions on a contact: merge, export, erase. Each explains its effect first. */
+/** The actions on a contact: edit, merge, export, erase. */
 import type { AnswerFor } from '@firsthand/client';
 import { useState } from 'preact/hooks';
 import { go, hrefOf } from '../../address.ts';
@@ -10,7 +10,7 @@ import { isOwner, mayChange } from '../../reading/account.ts';
 import { nameOfPerson } from '../../reading/person.ts';
 
 import { EditContact } from './edit-contact.tsx';
-import { ContactChoice, type FoundContact } from './linking.tsx';
+import { ContactChoice, type ContactResult } from './linking.tsx';
 
 type Contact = AnswerFor<'getContact'>['contact'];
 
@@ -19,13 +19,13 @@ interface DialogProps {
   readonly close: () => void;
 }
 
-const Erase = ({ contact, close }: DialogProps) => {
+const EraseDialog = ({ contact, close }: DialogProps) => {
   const [typed, setTyped] = useState('');
   const name = nameOfPerson(contact);
   const erase = async (event: Event) => {
     event.preventDefault();
     const done = await act(() => api.eraseContact({ contactUUID: contact.contactUUID }), {
-      done: `${name} is erased.`,
+      done: `Erased ${name}.`,
     });
     close();
     if (done) go(hrefOf('people', { contact: null }));
@@ -33,7 +33,7 @@ const Erase = ({ contact, close }: DialogProps) => {
   return (
     <Dialog title={`Erase ${name}?`} close={close}>
       <p>
-        This person and all their events disappear immediately and are then deleted from the files.{' '}
+        This person and all their events disappear immediately and are then deleted from disk.{' '}
         <strong>This cannot be undone.</strong> Their browsers become anonymous.
       </p>
       <form class="stacked" onSubmit={erase}>
@@ -51,7 +51,7 @@ const Erase = ({ contact, close }: DialogProps) => {
             Cancel
           </button>
           <button type="submit" class="danger" disabled={typed.trim() !== name}>
-            Erase for good
+            Erase permanently
           </button>
         </p>
       </form>
@@ -59,24 +59,24 @@ const Erase = ({ contact, close }: DialogProps) => {
   );
 };
 
-/** Everything that the service holds of a contact, as one JSON file. */
+/** Downloads everything the service stores about a contact, as one JSON file. */
 const exportAll = async ({ contactUUID }: Contact): Promise<void> => {
   const pages: unknown[] = [];
   for await (const page of api.pages('exportContact', { contactUUID })) pages.push(page);
   download(`contact-${contactUUID}.json`, new Blob([JSON.stringify(pages, null, 2)], { type: 'application/json' }));
 };
 
-export const Actions = ({ contact, again }: { readonly contact: Contact; readonly again: () => void }) => {
+export const Actions = ({ contact, reload }: { readonly contact: Contact; readonly reload: () => void }) => {
   const [open, setOpen] = useState<'edit' | 'merge' | 'erase' | undefined>(undefined);
   if (!mayChange.value) return null;
   const close = () => setOpen(undefined);
   const { contactUUID } = contact;
-  const merge = (other: FoundContact) => {
+  const merge = (other: ContactResult) => {
     close();
     return act(() => api.mergeContact({ contactUUID, otherContactUUID: other.contactUUID }), {
-      done: `${nameOfPerson(other)} is part of this contact now.`,
+      done: `Merged ${nameOfPerson(other)} into this contact.`,
       undo: () => api.unmergeContact({ otherContactUUID: other.contactUUID }),
-      after: again,
+      after: reload,
     });
   };
   const save = () => exportAll(contact).catch((error: Error) => show({ text: error.message, isProblem: true }));
@@ -96,17 +96,17 @@ export const Actions = ({ contact, again }: { readonly contact: Contact; readonl
           Erase …
         </button>
       )}
-      {open === 'edit' && <EditContact contact={contact} again={again} close={close} />}
+      {open === 'edit' && <EditContact contact={contact} reload={reload} close={close} />}
       {open === 'merge' && (
         <ContactChoice
-          title="Who is the same person?"
-          explains="The contact you choose becomes part of this one. No event is rewritten, and you can undo the merge."
-          without={contactUUID}
+          title="Merge another contact into this one"
+          description="Choose the contact that is the same person. Stored events do not change, and you can undo the merge."
+          excludedUUID={contactUUID}
           choose={merge}
           close={close}
         />
       )}
-      {open === 'erase' && <Erase contact={contact} close={close} />}
+      {open === 'erase' && <EraseDialog contact={contact} close={close} />}
     </div>
   );
 };

@@ -1,39 +1,39 @@
-/** A browser by itself, most often one that nobody is known for. */
+/** The page of one browser, usually an anonymous one. */
 import { ContactLink } from '../../parts/contact-link.tsx';
-import { Copyable, Face } from '../../parts/small.tsx';
+import { Avatar, CopyableText } from '../../parts/small.tsx';
 import { nameOfUser } from '../../reading/person.ts';
 import { LinkDialogButton } from './linking.tsx';
-import { SeenLine, useSeen } from './seen.tsx';
+import { BrowserSummaryLine, useBrowserSummary } from './seen.tsx';
 import { Timeline } from './timeline.tsx';
 
-export const Anonymous = ({ userUUID }: { readonly userUUID: string }) => {
+export const BrowserPage = ({ userUUID }: { readonly userUUID: string }) => {
   const name = nameOfUser(userUUID);
-  const seen = useSeen(userUUID);
+  const summary = useBrowserSummary(userUUID);
   return (
     <>
       <header class="person-head">
-        <Face id={userUUID} name={name} isAnonymous />
+        <Avatar id={userUUID} name={name} isAnonymous />
         <div>
           <h1>{name}</h1>
           <p class="soft">
             A browser.{' '}
-            {seen?.contactUUID ? (
+            {summary?.contactUUID ? (
               <>
-                Its newest event belongs to <ContactLink contactUUID={seen.contactUUID} />.
+                Its latest event belongs to <ContactLink contactUUID={summary.contactUUID} />.
               </>
             ) : (
-              seen?.lastTime && 'Its newest event does not belong to a contact.'
+              summary?.lastTime && 'Its latest event is anonymous.'
             )}{' '}
-            ID: <Copyable text={userUUID} />
+            ID: <CopyableText text={userUUID} />
           </p>
           <p class="soft seen">
-            {seen?.name && `${seen.name} · `}
-            <SeenLine seen={seen} />
+            {summary?.name && `${summary.name} · `}
+            <BrowserSummaryLine summary={summary} />
           </p>
         </div>
         <LinkDialogButton userUUID={userUUID} />
       </header>
-      <Timeline of={{ userUUID }} turns={[]} again={() => {}} />
+      <Timeline of={{ userUUID }} marks={[]} reload={() => {}} />
     </>
   );
 };

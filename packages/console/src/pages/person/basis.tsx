@@ -1,4 +1,4 @@
-/** What a link, or a value of a contact, rests on. */
+/** Whether the site's server verified a link or a value of a contact, or a browser only claimed it. */
 import { Badge } from '../../parts/small.tsx';
 
 export const Basis = ({ verified = false }: { readonly verified?: boolean }) => (

@@ -1,12 +1,12 @@
-/** The number and the color by which a person's browsers are told apart, in the card that lists them and in the history. */
+/** The number and color that distinguish a person's browsers, in the card that lists them and in the history. */
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import { hueOf } from '../../reading/person.ts';
 
-/** The number of each browser, by its userUUID. */
+/** The numbers of the browsers, by userUUID. */
 export const BrowserNumbers = createContext<ReadonlyMap<string, number>>(new Map());
 
-/** Nothing, if the person has one browser only. */
+/** Renders nothing if the person has only one browser. */
 export const BrowserMark = ({ userUUID }: { readonly userUUID: string }) => {
   const numbers = useContext(BrowserNumbers);
   const number = numbers.get(userUUID);

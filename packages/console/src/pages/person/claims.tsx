@@ -1,9 +1,9 @@
-/** Claims: what browsers said of a person. Each can be accepted or voided. */
+/** Claims: unverified values that browsers sent about a person. Each can be accepted or voided. */
 import type { AnswerFor } from '@firsthand/client';
 import { api } from '../../api.ts';
 import { Card } from '../../parts/card.tsx';
 import { act } from '../../parts/notices.tsx';
-import { Ago, Badge } from '../../parts/small.tsx';
+import { Badge, RelativeTime } from '../../parts/small.tsx';
 import { mayChange } from '../../reading/account.ts';
 import { nameOfUser } from '../../reading/person.ts';
 import { BrowserMark } from './browser-mark.tsx';
@@ -20,31 +20,31 @@ const valuesIn = ({ contact }: Claim): string[] => {
 
 const tones = { open: 'open', accepted: 'good', voided: 'bad' } as const;
 
-export const Claims = ({ claims, again }: { readonly claims: readonly Claim[]; readonly again: () => void }) => {
+export const Claims = ({ claims, reload }: { readonly claims: readonly Claim[]; readonly reload: () => void }) => {
   if (claims.length === 0) return null;
   const accept = (claimID: string) =>
     act(() => api.acceptClaim({ claimID }), {
       done: 'Claim accepted. Its values are now the contact’s own.',
-      after: again,
+      after: reload,
     });
   const setVoid = (claimID: string, restore: boolean) =>
     act(() => api.voidClaim({ claimID, restore }), {
-      done: restore ? 'The claim counts again.' : 'The claim and its link are now ignored.',
+      done: restore ? 'Claim restored.' : 'Claim voided. Its link is ignored, too.',
       undo: () => api.voidClaim({ claimID, restore: !restore }),
-      after: again,
+      after: reload,
     });
   return (
     <Card title={`Claims from browsers · ${claims.length}`}>
-      <p class="soft">Claims fill empty fields only. Accept keeps their values; Void ignores them.</p>
+      <p class="soft">A claim fills only empty fields. Accept saves its values to the contact; Void ignores them.</p>
       <ul class="claims">
         {claims.map((claim) => {
           const { claimID, state, createdTime, userUUID } = claim;
           return (
             <li key={claimID}>
-              <p>{valuesIn(claim).join(', ') || 'nothing but that it is this person'}</p>
+              <p>{valuesIn(claim).join(', ') || 'no values, only that it is this person'}</p>
               <p class="soft">
                 <Badge tone={tones[state]}>{state}</Badge> <BrowserMark userUUID={userUUID} /> {nameOfUser(userUUID)},{' '}
-                <Ago time={createdTime} />
+                <RelativeTime time={createdTime} />
               </p>
               {mayChange.value && (
                 <p class="claim-actions">

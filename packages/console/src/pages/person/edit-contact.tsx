@@ -1,4 +1,4 @@
-/** Edits a contact: its fields, profile, status, tags and attributes. */
+/** The dialog to edit a contact's fields, profile, status, tags and attributes. */
 import type { AnswerFor } from '@firsthand/client';
 import { useEffect, useState } from 'preact/hooks';
 import { api, problemOf } from '../../api.ts';
@@ -12,50 +12,50 @@ import { nameOfPerson } from '../../reading/person.ts';
 
 interface EditContactProps {
   readonly contact: AnswerFor<'getContact'>['contact'];
-  readonly again: () => void;
+  readonly reload: () => void;
   readonly close: () => void;
 }
 
-/** Contacts whose attributes are offered. The catalogue also lists the attributes that only events have. */
+/** Sample of contacts whose attributes are offered: the catalogue also lists attributes that only events have. */
 const maxSample = 200;
 
-/** No ID of an attribute: those have no space at their ends. */
+/** Can't be the ID of an attribute: IDs have no leading space. */
 const otherAttribute = ' other';
 
 const statuses = ['active', 'unsubscribed', 'archived'] as const;
 
-export const EditContact = ({ contact, again, close }: EditContactProps) => {
+export const EditContact = ({ contact, reload, close }: EditContactProps) => {
   const before = valuesOf(contact);
   const [after, setAfter] = useState(before);
   const [problem, setProblem] = useState('');
   const set = (key: string, value: string) => setAfter({ ...after, [key]: value });
   const names = new Map((account.value?.attr ?? []).map(({ attrID, attrName }) => [attrID, attrName]));
   const has = (attrID: string) => attributeKey(attrID) in after;
-  const [ofContacts, setOfContacts] = useState<ReadonlySet<string>>(new Set());
+  const [contactAttrIDs, setContactAttrIDs] = useState<ReadonlySet<string>>(new Set());
   const [showsAll, setShowsAll] = useState(false);
   useEffect(() => {
     api.searchContact({ limit: maxSample }).then(
-      ({ contact: found }) =>
-        setOfContacts(new Set(found.flatMap(({ contactAttr }) => contactAttr.map(({ attrID }) => attrID)))),
+      ({ contact: contacts }) =>
+        setContactAttrIDs(new Set(contacts.flatMap(({ contactAttr }) => contactAttr.map(({ attrID }) => attrID)))),
       () => setShowsAll(true),
     );
   }, []);
   const others = (account.value?.attr ?? []).filter(
     ({ attrID, mergedInto }) => mergedInto === undefined && !has(attrID),
   );
-  const offered = others.filter(({ attrID }) => showsAll || ofContacts.has(attrID));
+  const options = others.filter(({ attrID }) => showsAll || contactAttrIDs.has(attrID));
   const { contactUUID } = contact;
   const save = async () => {
     const change = changeOf(before, after);
     if (change === undefined) return close();
     const attempt = api.updateContact({ contactUUID, ...change });
-    const refused = await problemOf(attempt);
-    if (refused) return setProblem(refused);
+    const rejection = await problemOf(attempt);
+    if (rejection) return setProblem(rejection);
     close();
     await act(() => attempt, {
       done: `Saved ${nameOfPerson({ ...contact, ...after })}.`,
       undo: () => undoEdits([{ contactUUID, before, after }]),
-      after: again,
+      after: reload,
     });
   };
   const text = (key: string, label: string) => (
@@ -117,12 +117,12 @@ export const EditContact = ({ contact, again, close }: EditContactProps) => {
           }
         >
           <option value="">Add an attribute …</option>
-          {offered.map(({ attrID, attrName }) => (
+          {options.map(({ attrID, attrName }) => (
             <option key={attrID} value={attrID}>
               {attrName}
             </option>
           ))}
-          {offered.length < others.length && <option value={otherAttribute}>Other attribute …</option>}
+          {options.length < others.length && <option value={otherAttribute}>Other attribute …</option>}
         </select>
       )}
       {contact.tag.length > 0 && (

@@ -1,43 +1,42 @@
-/** A person's history: events in sessions and days, with what was decided about their browsers between them. Pure functions. */
+/** A person's history: sessions, links and merges in order of time. Pure functions. */
 import type { AnswerFor } from '@firsthand/client';
 import type { LoggedEvent } from '../../parts/event-line.tsx';
 
 export type Link = NonNullable<AnswerFor<'getContact'>['link']>[number];
 type Merge = NonNullable<AnswerFor<'getContact'>['merge']>[number];
 
-/** The pause that ends a session, as reports count. */
+/** The pause that ends a session, the same as in reports. */
 const pauseMs = 30 * 60_000;
 
 export interface Session {
   readonly kind: 'session';
   readonly userUUID: string;
-  /** The newest first. */
+  /** Newest first. */
   readonly events: readonly LoggedEvent[];
   readonly fromMs: number;
   readonly toMs: number;
 }
 
-/** A link, at its time in the history. */
-export interface Turn {
-  readonly kind: 'turn';
+export interface LinkEntry {
+  readonly kind: 'link';
   readonly link: Link;
   readonly atMs: number;
-  /** Whether it was the first to make the browser the person's: the moment of recognition. */
+  /** Whether it was the first valid link of the browser: the moment of recognition. */
   readonly isRecognition: boolean;
   /** Whether the browser no longer belongs to the person. */
   readonly isFormer: boolean;
 }
 
-/** A contact that was merged into the person's, at that time in the history. */
-export interface MergeTurn {
+/** A merge of another contact into the person's. */
+export interface MergeEntry {
   readonly kind: 'merge';
   readonly merge: Merge;
   readonly atMs: number;
 }
 
-type Entry = Session | Turn | MergeTurn;
+type Entry = Session | LinkEntry | MergeEntry;
 
-/** The events, newest first, in sessions: those of a browser without a pause. */
+/** Groups events into sessions per browser. */
 export const toSessions = (events: readonly LoggedEvent[]): Session[] => {
   const sessions: { userUUID: string; events: LoggedEvent[]; fromMs: number; toMs: number }[] = [];
   const open = new Map<string, (typeof sessions)[number]>();
@@ -50,54 +49,56 @@ export const toSessions = (events: readonly LoggedEvent[]): Session[] => {
       session.fromMs = timeMs;
       continue;
     }
-    const begun = { userUUID: event.userUUID, events: [event], fromMs: timeMs, toMs: timeMs };
-    sessions.push(begun);
-    open.set(event.userUUID, begun);
+    const newSession = { userUUID: event.userUUID, events: [event], fromMs: timeMs, toMs: timeMs };
+    sessions.push(newSession);
+    open.set(event.userUUID, newSession);
   }
   return sessions.map((session) => ({ kind: 'session', ...session }));
 };
 
-/** What made browsers the person's. `links` are those to the contact and to all that are merged into it, oldest first. */
-export const toTurns = (links: readonly Link[]): Turn[] => {
+/** `links` are those to the contact and to all contacts merged into it, oldest first. */
+export const toLinkEntries = (links: readonly Link[]): LinkEntry[] => {
   const before = new Set<string>();
   const current = new Set(browsersOf(links).map(({ userUUID }) => userUUID));
   return links.map((link) => {
     const isRecognition = !link.voided && !before.has(link.userUUID);
     if (!link.voided) before.add(link.userUUID);
     const isFormer = !link.voided && !current.has(link.userUUID);
-    return { kind: 'turn', link, atMs: Date.parse(link.linkTime), isRecognition, isFormer };
+    return { kind: 'link', link, atMs: Date.parse(link.linkTime), isRecognition, isFormer };
   });
 };
 
-export const toMergeTurns = (merges: readonly Merge[]): MergeTurn[] =>
+export const toMergeEntries = (merges: readonly Merge[]): MergeEntry[] =>
   merges.map((merge) => ({ kind: 'merge', merge, atMs: Date.parse(merge.mergedTime) }));
 
-/** Where an entry stands in the history. */
+/** The time by which an entry is sorted. */
 export const timeOf = (entry: Entry): number => (entry.kind === 'session' ? entry.toMs : entry.atMs);
 
-/** All of it, newest first. Turns before the oldest event that was read come with the page that reaches them. */
+/**
+ * The history, newest first. Links and merges older than the oldest loaded event appear once older events are loaded.
+ */
 export const toHistory = (
   sessions: readonly Session[],
-  turns: readonly (Turn | MergeTurn)[],
+  marks: readonly (LinkEntry | MergeEntry)[],
   isWhole: boolean,
 ): Entry[] => {
   const oldest = Math.min(...sessions.map(({ fromMs }) => fromMs));
-  const present = turns.filter(({ atMs }) => isWhole || atMs >= oldest);
+  const present = marks.filter(({ atMs }) => isWhole || atMs >= oldest);
   return [...sessions, ...present].toSorted((a, b) => timeOf(b) - timeOf(a));
 };
 
 /** Whether a link reaches back to earlier events of its browser. True until all events are loaded. */
-export const reachesBack = ({ link }: Turn, sessions: readonly Session[], isWhole: boolean): boolean =>
+export const reachesBack = ({ link }: LinkEntry, sessions: readonly Session[], isWhole: boolean): boolean =>
   !isWhole ||
   sessions.some(
     ({ userUUID, events }) => userUUID === link.userUUID && events.some(({ why }) => why?.rule === 'reached back'),
   );
 
-/** A number for each browser that was ever linked to the person: 1 for the one that was linked first. */
+/** A number for each browser that was ever linked to the person, starting with 1 for the first one. */
 export const numbersOf = (links: readonly Link[]): ReadonlyMap<string, number> => {
   const browsers = new Set(links.map(({ userUUID }) => userUUID));
   return new Map([...browsers].map((userUUID, index) => [userUUID, index + 1]));
 };
 
-/** The browsers that are the person's now: each with the link that says so. */
+/** The current links of the person, one per browser. */
 export const browsersOf = (links: readonly Link[]): Link[] => links.filter(({ current }) => current);

@@ -1,7 +1,7 @@
-/** A contact: name, fields with those that only a claim fills, tags, browsers, what can be done, and the history. */
+/** The page of a contact: details, browsers, claims, actions and history. */
 import type { AnswerFor } from '@firsthand/client';
 import { Card } from '../../parts/card.tsx';
-import { Ago, Badge, Copyable, Face } from '../../parts/small.tsx';
+import { Avatar, Badge, CopyableText, RelativeTime } from '../../parts/small.tsx';
 import { attributeName } from '../../reading/filter.ts';
 import { nameOfPerson } from '../../reading/person.ts';
 import { Actions } from './actions.tsx';
@@ -9,21 +9,21 @@ import { Basis } from './basis.tsx';
 import { BrowserNumbers } from './browser-mark.tsx';
 import { Browsers } from './browsers.tsx';
 import { Claims } from './claims.tsx';
-import { numbersOf, toMergeTurns, toTurns } from './history.ts';
+import { numbersOf, toLinkEntries, toMergeEntries } from './history.ts';
 import { Timeline } from './timeline.tsx';
 
-type Found = AnswerFor<'getContact'>;
+type ContactAnswer = AnswerFor<'getContact'>;
 
 const fields = {
   contactTitle: 'Title',
   contactEmailaddress: 'E-mail',
-  contactTelephone: 'Telephone',
+  contactTelephone: 'Phone',
   contactMobile: 'Mobile',
-  contactJobRole: 'Job',
+  contactJobRole: 'Job role',
   contactExternalID: 'Your ID',
 } as const;
 
-const Facts = ({ contact }: Pick<Found, 'contact'>) => {
+const Facts = ({ contact }: Pick<ContactAnswer, 'contact'>) => {
   const isClaimed = (name: string) => contact.claimed.includes(name);
   const rows = [
     ...Object.entries(fields).map(
@@ -33,20 +33,20 @@ const Facts = ({ contact }: Pick<Found, 'contact'>) => {
     ...contact.contactAttr.map(({ attrID, attrValue }) => [attributeName(attrID), attrValue, false] as const),
   ].filter(([, value]) => value !== '');
   return (
-    <Card title="Who this is">
+    <Card title="Details">
       <dl class="facts">
         {rows.map(([label, value, claimed]) => (
           <div key={label}>
             <dt>{label}</dt>
             <dd>
-              <Copyable text={value} /> {claimed && <Basis />}
+              <CopyableText text={value} /> {claimed && <Basis />}
             </dd>
           </div>
         ))}
         <div>
-          <dt>Known since</dt>
+          <dt>Contact since</dt>
           <dd>
-            <Ago time={contact.createdTime} />
+            <RelativeTime time={contact.createdTime} />
           </dd>
         </div>
       </dl>
@@ -54,15 +54,15 @@ const Facts = ({ contact }: Pick<Found, 'contact'>) => {
   );
 };
 
-export const Known = ({ found, again }: { readonly found: Found; readonly again: () => void }) => {
-  const { contact, claim = [], link = [], merge = [] } = found;
+export const ContactPage = ({ answer, reload }: { readonly answer: ContactAnswer; readonly reload: () => void }) => {
+  const { contact, claim = [], link = [], merge = [] } = answer;
   const { contactUUID, contactStatus, tag, claimed } = contact;
   const name = nameOfPerson(contact);
   const isNameClaimed = claimed.includes('contactFirstname') || claimed.includes('contactLastname');
   return (
     <>
       <header class="person-head">
-        <Face id={contactUUID} name={name} />
+        <Avatar id={contactUUID} name={name} />
         <div>
           <h1>
             {name} {isNameClaimed && <Basis />}
@@ -74,23 +74,23 @@ export const Known = ({ found, again }: { readonly found: Found; readonly again:
               .map(({ tagID, tagName }) => (
                 <Badge key={tagID}>{tagName}</Badge>
               ))}
-            <span class="soft">ID:</span> <Copyable text={contactUUID} />
+            <span class="soft">ID:</span> <CopyableText text={contactUUID} />
           </p>
         </div>
-        <Actions contact={contact} again={again} />
+        <Actions contact={contact} reload={reload} />
       </header>
       <BrowserNumbers.Provider value={numbersOf(link)}>
         <div class="person">
           <Timeline
             of={{ contactUUID }}
-            turns={[...toTurns(link), ...toMergeTurns(merge)]}
-            again={again}
-            version={found}
+            marks={[...toLinkEntries(link), ...toMergeEntries(merge)]}
+            reload={reload}
+            version={answer}
           />
           <div class="person-side">
             <Facts contact={contact} />
-            <Browsers links={link} again={again} />
-            <Claims claims={claim} again={again} />
+            <Browsers links={link} reload={reload} />
+            <Claims claims={claim} reload={reload} />
           </div>
         </div>
       </BrowserNumbers.Provider>

@@ -1,51 +1,53 @@
-/** Chooses a contact for something: to link a browser to, to merge. */
+/** A dialog to choose a contact, and the button that links a browser to the chosen one. */
 import type { AnswerFor } from '@firsthand/client';
 import { useEffect, useState } from 'preact/hooks';
 import { go, hrefOf } from '../../address.ts';
 import { api, messageOf } from '../../api.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { act, show } from '../../parts/notices.tsx';
-import { Face } from '../../parts/small.tsx';
+import { Avatar } from '../../parts/small.tsx';
 import { mayChange } from '../../reading/account.ts';
 import { nameOfPerson } from '../../reading/person.ts';
 
-export type FoundContact = AnswerFor<'searchContact'>['contact'][number];
+export type ContactResult = AnswerFor<'searchContact'>['contact'][number];
 
 const typingMs = 150;
 const limit = 8;
 
 interface ContactChoiceProps {
   readonly title: string;
-  /** What choosing will do. */
-  readonly explains: string;
-  readonly choose: (contact: FoundContact) => void;
+  /** The effect of choosing a contact. */
+  readonly description: string;
+  readonly choose: (contact: ContactResult) => void;
   readonly close: () => void;
-  /** Left out of what is found. */
-  readonly without?: string;
+  /** The contactUUID of a contact that is not offered. */
+  readonly excludedUUID?: string;
 }
 
-export const ContactChoice = ({ title, explains, choose, close, without }: ContactChoiceProps) => {
+export const ContactChoice = ({ title, description, choose, close, excludedUUID }: ContactChoiceProps) => {
   const [text, setText] = useState('');
-  const [found, setFound] = useState<readonly FoundContact[]>([]);
+  const [matches, setMatches] = useState<readonly ContactResult[]>([]);
   useEffect(() => {
-    const ending = new AbortController();
+    const controller = new AbortController();
     const search = () =>
       api
         .searchContact(
           { text: text.trim() || undefined, limit: limit + 1, sort: 'seen', order: 'desc' },
-          { signal: ending.signal },
+          { signal: controller.signal },
         )
-        .then(({ contact }) => setFound(contact.filter(({ contactUUID }) => contactUUID !== without).slice(0, limit)))
+        .then(({ contact }) =>
+          setMatches(contact.filter(({ contactUUID }) => contactUUID !== excludedUUID).slice(0, limit)),
+        )
         .catch(() => {});
     const timer = setTimeout(search, typingMs);
     return () => {
       clearTimeout(timer);
-      ending.abort();
+      controller.abort();
     };
-  }, [text, without]);
+  }, [text, excludedUUID]);
   return (
     <Dialog title={title} close={close} class="choice">
-      <p>{explains}</p>
+      <p>{description}</p>
       <input
         type="search"
         aria-label="Name or e-mail address"
@@ -54,12 +56,12 @@ export const ContactChoice = ({ title, explains, choose, close, without }: Conta
         onInput={(event) => setText(event.currentTarget.value)}
       />
       <ul class="choices">
-        {found.map((contact) => {
+        {matches.map((contact) => {
           const name = nameOfPerson(contact);
           return (
             <li key={contact.contactUUID}>
               <button type="button" onClick={() => choose(contact)}>
-                <Face id={contact.contactUUID} name={name} />
+                <Avatar id={contact.contactUUID} name={name} />
                 <span>
                   {name}
                   <small>{contact.contactEmailaddress}</small>
@@ -81,13 +83,13 @@ export const ContactChoice = ({ title, explains, choose, close, without }: Conta
 export const LinkDialogButton = ({ userUUID }: { readonly userUUID: string }) => {
   const [isOpen, setOpen] = useState(false);
   if (!mayChange.value) return null;
-  const link = async (contact: FoundContact) => {
+  const link = async (contact: ContactResult) => {
     setOpen(false);
     const { contactUUID } = contact;
     try {
       const { exists, linkID } = await api.linkUser({ userUUID, contactUUID });
       const name = nameOfPerson(contact);
-      // Undoing must not take away a link that was there before.
+      // No undo for a link that already existed: it would void that link.
       if (exists) show({ text: `This browser already belongs to ${name}.` });
       else
         show({
@@ -107,7 +109,7 @@ export const LinkDialogButton = ({ userUUID }: { readonly userUUID: string }) =>
       {isOpen && (
         <ContactChoice
           title="Whose browser is this?"
-          explains="This browser, with its anonymous history, will belong to them. You can undo this."
+          description="This browser and its anonymous history will belong to the contact you choose. You can undo this."
           choose={link}
           close={() => setOpen(false)}
         />

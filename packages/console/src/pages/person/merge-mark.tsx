@@ -1,17 +1,17 @@
-/** A mark in the timeline for a contact that was merged into this one. The merge can be taken back. */
+/** The timeline entry for a contact that was merged into this one. The merge can be undone. */
 import { api } from '../../api.ts';
 import { act } from '../../parts/notices.tsx';
-import { At } from '../../parts/small.tsx';
+import { Time } from '../../parts/small.tsx';
 import { mayChange } from '../../reading/account.ts';
 import { nameOfPerson } from '../../reading/person.ts';
-import type { MergeTurn } from './history.ts';
+import type { MergeEntry } from './history.ts';
 
-export const MergeMark = ({ turn, after }: { readonly turn: MergeTurn; readonly after: () => unknown }) => {
-  const { contactUUID: otherContactUUID, intoContactUUID: contactUUID, contactEmailaddress, mergedTime } = turn.merge;
-  const name = nameOfPerson(turn.merge);
+export const MergeMark = ({ entry, after }: { readonly entry: MergeEntry; readonly after: () => unknown }) => {
+  const { contactUUID: otherContactUUID, intoContactUUID: contactUUID, contactEmailaddress, mergedTime } = entry.merge;
+  const name = nameOfPerson(entry.merge);
   const unmerge = () =>
     act(() => api.unmergeContact({ otherContactUUID }), {
-      done: `${name} is a contact again, as before the merge.`,
+      done: `${name} is a separate contact again.`,
       undo: () => api.mergeContact({ contactUUID, otherContactUUID }),
       after,
     });
@@ -19,7 +19,7 @@ export const MergeMark = ({ turn, after }: { readonly turn: MergeTurn; readonly 
     <li class="turn">
       <div>
         <p>
-          <At time={mergedTime} /> <strong>Merged: {name} became part of this contact</strong>
+          <Time time={mergedTime} /> <strong>Merged: {name} is now part of this contact</strong>
         </p>
         {contactEmailaddress !== '' && contactEmailaddress !== name && <p class="soft">{contactEmailaddress}</p>}
       </div>

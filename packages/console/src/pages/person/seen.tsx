@@ -1,11 +1,11 @@
-/** What the events of a browser say of it: which it is, and when it was first and last seen. */
+/** A summary of a browser from its events: name, country, and when it was first and last seen. */
 import { api } from '../../api.ts';
-import { Ago } from '../../parts/small.tsx';
+import { RelativeTime } from '../../parts/small.tsx';
 import { useAnswer } from '../../reading/answer.ts';
 import { browserIn, labelIn } from '../../reading/browser.ts';
 import { formatCountry, formatTime } from '../../reading/format.ts';
 
-/** The newest events of a browser may be of the site's server, which gives them no labels. */
+/** How many events to search for labels: the newest may come from the site's server, which sends none. */
 const newest = 20;
 
 const read = async (userUUID: string, signal: AbortSignal) => {
@@ -19,25 +19,25 @@ const read = async (userUUID: string, signal: AbortSignal) => {
     country: labelIn(attributes, '$country'),
     firstTime: first.event[0]?.eventTime,
     lastTime: last.event[0]?.eventTime,
-    /** Whose the newest event is: '' or undefined for nobody's. */
+    /** The contact that the newest event belongs to; '' or undefined if anonymous. */
     contactUUID: last.event[0]?.contactUUID,
   };
 };
-type Seen = Awaited<ReturnType<typeof read>>;
+type BrowserSummary = Awaited<ReturnType<typeof read>>;
 
-/** undefined while it is read, and if it can't be. */
-export const useSeen = (userUUID: string): Seen | undefined =>
+/** Returns undefined while the summary is loading or if loading fails. */
+export const useBrowserSummary = (userUUID: string): BrowserSummary | undefined =>
   useAnswer(`browser ${userUUID}`, (signal) => read(userUUID, signal)).value;
 
-/** The country, and when the browser was seen. */
-export const SeenLine = ({ seen }: { readonly seen: Seen | undefined }) => {
-  if (!seen) return <>…</>;
-  const { country, firstTime, lastTime } = seen;
-  if (firstTime === undefined || lastTime === undefined) return <>no event is stored</>;
+export const BrowserSummaryLine = ({ summary }: { readonly summary: BrowserSummary | undefined }) => {
+  if (!summary) return <>…</>;
+  const { country, firstTime, lastTime } = summary;
+  if (firstTime === undefined || lastTime === undefined) return <>no events stored</>;
   return (
     <>
       {country && `${formatCountry(country)} · `}
-      first seen <time dateTime={firstTime}>{formatTime(firstTime, 'day')}</time>, last seen <Ago time={lastTime} />
+      first seen <time dateTime={firstTime}>{formatTime(firstTime, 'day')}</time>, last seen{' '}
+      <RelativeTime time={lastTime} />
     </>
   );
 };

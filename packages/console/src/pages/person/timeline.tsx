@@ -1,28 +1,42 @@
-/** The timeline: sessions that unfold, days, pauses, and the marks of what was decided about the person's browsers. */
+/** The timeline: expandable sessions, with headings for days, long pauses, links and merges. */
 import type { RequestFor } from '@firsthand/client';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { api } from '../../api.ts';
-import { Answered, Card } from '../../parts/card.tsx';
+import { AnswerView, Card } from '../../parts/card.tsx';
 import { EventLine } from '../../parts/event-line.tsx';
 import { SaveCSV } from '../../parts/save-csv.tsx';
-import { Empty } from '../../parts/small.tsx';
+import { EmptyState } from '../../parts/small.tsx';
 import { browserIn } from '../../reading/browser.ts';
 import { formatLength, formatTime, formatWhole } from '../../reading/format.ts';
 import { usePages } from '../../reading/pages.ts';
 import { nameOfUser } from '../../reading/person.ts';
 import { BrowserMark } from './browser-mark.tsx';
-import { type MergeTurn, reachesBack, type Session, type Turn, timeOf, toHistory, toSessions } from './history.ts';
+import {
+  type LinkEntry,
+  type MergeEntry,
+  reachesBack,
+  type Session,
+  timeOf,
+  toHistory,
+  toSessions,
+} from './history.ts';
 import { MergeMark } from './merge-mark.tsx';
-import { TurnMark } from './turn-mark.tsx';
+import { LinkMark } from './turn-mark.tsx';
 
 const limit = 200;
-const openAtFirst = 2;
-/** A pause as long as this is told. */
+const initiallyOpen = 2;
+/** Longer pauses get their own line. */
 const longPauseMs = 7 * 86_400_000;
 
-const SessionPart = ({ session, isOpenAtFirst }: { readonly session: Session; readonly isOpenAtFirst: boolean }) => {
-  const [isOpen, setOpen] = useState(isOpenAtFirst);
+const SessionPart = ({
+  session,
+  isInitiallyOpen,
+}: {
+  readonly session: Session;
+  readonly isInitiallyOpen: boolean;
+}) => {
+  const [isOpen, setOpen] = useState(isInitiallyOpen);
   const { events, fromMs, toMs, userUUID } = session;
   const [from, to] = [formatTime(fromMs, 'time'), formatTime(toMs, 'time')];
   const browser = browserIn(events.flatMap(({ eventAttrArray }) => eventAttrArray));
@@ -56,23 +70,22 @@ const SessionPart = ({ session, isOpenAtFirst }: { readonly session: Session; re
 };
 
 interface TimelineProps {
-  /** Whose events. */
   readonly of: Pick<RequestFor<'getEvent'>, 'contactUUID' | 'userUUID'>;
-  readonly turns: readonly (Turn | MergeTurn)[];
-  readonly again: () => void;
-  /** Another value when something was changed: whose the events are may have changed with it. */
+  readonly marks: readonly (LinkEntry | MergeEntry)[];
+  readonly reload: () => void;
+  /** Events are reloaded when this changes: a link or merge may have changed who they belong to. */
   readonly version?: unknown;
 }
 
-export const Timeline = ({ of, turns, again, version }: TimelineProps) => {
+export const Timeline = ({ of, marks, reload, version }: TimelineProps) => {
   const { answer, more } = usePages(`events ${JSON.stringify(of)}`, async (cursor, signal) => {
     const { event, nextCursor } = await api.getEvent({ ...of, include: 'why', limit, cursor }, { signal });
     return { entries: event, nextCursor };
   });
-  const shown = useRef(version);
+  const loadedVersion = useRef(version);
   useEffect(() => {
-    if (version !== shown.current) answer.again();
-    shown.current = version;
+    if (version !== loadedVersion.current) answer.reload();
+    loadedVersion.current = version;
   }, [version]);
   return (
     <Card
@@ -80,12 +93,12 @@ export const Timeline = ({ of, turns, again, version }: TimelineProps) => {
       class="history"
       tools={<SaveCSV title="History" operation="getEvent" request={{ ...of, include: 'why' }} />}
     >
-      <Answered answer={answer} lines={10}>
+      <AnswerView answer={answer} lines={10}>
         {(events) => {
           const isWhole = more === undefined;
           const sessionList = toSessions(events);
-          const entries = toHistory(sessionList, turns, isWhole);
-          if (entries.length === 0) return <Empty title="No events yet" />;
+          const entries = toHistory(sessionList, marks, isWhole);
+          if (entries.length === 0) return <EmptyState title="No events yet" />;
           let sessions = 0;
           const parts: ComponentChildren[] = [];
           entries.forEach((entry, index) => {
@@ -97,7 +110,7 @@ export const Timeline = ({ of, turns, again, version }: TimelineProps) => {
               if (pauseMs > longPauseMs)
                 parts.push(
                   <li key={`pause ${at}`} class="pause">
-                    {formatLength(pauseMs)} without an event
+                    No events for {formatLength(pauseMs)}
                   </li>,
                 );
               parts.push(
@@ -110,24 +123,24 @@ export const Timeline = ({ of, turns, again, version }: TimelineProps) => {
                 </li>,
               );
             }
-            if (entry.kind === 'turn')
+            if (entry.kind === 'link')
               parts.push(
-                <TurnMark
+                <LinkMark
                   key={`turn ${entry.link.linkID}`}
-                  turn={entry}
+                  entry={entry}
                   hasHistory={reachesBack(entry, sessionList, isWhole)}
-                  after={again}
+                  after={reload}
                 />,
               );
             else if (entry.kind === 'merge')
-              parts.push(<MergeMark key={`merge ${entry.merge.contactUUID}`} turn={entry} after={again} />);
+              parts.push(<MergeMark key={`merge ${entry.merge.contactUUID}`} entry={entry} after={reload} />);
             else {
               sessions += 1;
               parts.push(
                 <SessionPart
                   key={entry.events[0]?.eventUUID}
                   session={entry}
-                  isOpenAtFirst={sessions <= openAtFirst}
+                  isInitiallyOpen={sessions <= initiallyOpen}
                 />,
               );
             }
@@ -143,7 +156,7 @@ export const Timeline = ({ of, turns, again, version }: TimelineProps) => {
             </>
           );
         }}
-      </Answered>
+      </AnswerView>
     </Card>
   );
 };

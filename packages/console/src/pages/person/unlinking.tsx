@@ -1,16 +1,16 @@
-/** Takes a browser from a person: from now on, or as if it had never been theirs. */
+/** The dialog that unlinks a browser from a person, from now on or retroactively. */
 import { useState } from 'preact/hooks';
 import { api } from '../../api.ts';
 import { DialogForm } from '../../parts/dialog-form.tsx';
 import { act } from '../../parts/notices.tsx';
 import type { Link } from './history.ts';
 
-/** Ignores a link, or counts it again. */
+/** Voids or restores a link. */
 export const setIgnored = ({ linkID }: Pick<Link, 'linkID'>, isIgnored: boolean, after: () => unknown) => {
   const set = (restore: boolean) => api.voidLink({ linkID, restore });
   return act(
     () => set(!isIgnored),
-    // Somebody else was quicker: to undo that is not offered here.
+    // Another user was faster: offer no undo for their change.
     ({ links }) =>
       links === 0
         ? { done: isIgnored ? 'This link was already ignored.' : 'This link already counts.', after }
@@ -37,21 +37,21 @@ const unlink = ({ userUUID }: Link, after: () => unknown) =>
           },
   );
 
-const ways = {
+const unlinkOptions = {
   later: ['From now on', 'New events will be anonymous. Earlier events stay here.'],
   never: ['It was never theirs', 'Past events go back to their previous owner.'],
 } as const;
 
-interface UnlinkingProps {
+interface UnlinkDialogProps {
   readonly link: Link;
-  /** What the browser is called. */
+  /** The name of the browser. */
   readonly name: string;
   readonly after: () => unknown;
   readonly close: () => void;
 }
 
-export const Unlinking = ({ link, name, after, close }: UnlinkingProps) => {
-  const [chosen, setChosen] = useState<keyof typeof ways>('later');
+export const UnlinkDialog = ({ link, name, after, close }: UnlinkDialogProps) => {
+  const [chosen, setChosen] = useState<keyof typeof unlinkOptions>('later');
   const submit = () => {
     close();
     return chosen === 'later' ? unlink(link, after) : setIgnored(link, true, after);
@@ -59,18 +59,18 @@ export const Unlinking = ({ link, name, after, close }: UnlinkingProps) => {
   return (
     <DialogForm title={`Unlink ${name}?`} close={close} action="Unlink" submit={submit}>
       <fieldset class="kinds">
-        <legend>Since when</legend>
-        {Object.entries(ways).map(([way, [title, explains]]) => (
+        <legend>From when</legend>
+        {Object.entries(unlinkOptions).map(([way, [title, description]]) => (
           <label key={way} class="choice-line">
             <input
               type="radio"
               name="way"
               checked={chosen === way}
-              onChange={() => setChosen(way as keyof typeof ways)}
+              onChange={() => setChosen(way as keyof typeof unlinkOptions)}
             />
             <span>
               {title}
-              <small class="soft">{explains}</small>
+              <small class="soft">{description}</small>
             </span>
           </label>
         ))}

@@ -6,33 +6,35 @@ import { Card } from '../../parts/card.tsx';
 import { act } from '../../parts/notices.tsx';
 import { account, readAccount } from '../../reading/account.ts';
 
-/** Another page may have changed the list: it is read before one origin is put in or taken out. */
-const put = async (origin: string, isIn: boolean): Promise<void> => {
+/** Adds or removes an origin. Rereads the list first, because another page may have changed it. */
+const setListed = async (origin: string, isIn: boolean): Promise<void> => {
   await readAccount();
   const others = (account.peek()?.accountOrigin ?? []).filter((each) => each !== origin);
   await api.updateAccount({ accountOrigin: isIn ? [...others, origin] : others });
 };
 const change = (origin: string, isIn: boolean, done: string) =>
-  act(() => put(origin, isIn), { done, undo: () => put(origin, !isIn), after: readAccount });
+  act(() => setListed(origin, isIn), { done, undo: () => setListed(origin, !isIn), after: readAccount });
 
-/** Lets the pages of an origin use the tag. */
 export const allowOrigin = (origin: string): Promise<boolean> =>
-  change(origin, true, `Pages of ${origin} may use the tag.`);
+  change(origin, true, `Pages on ${origin} may now use the tag.`);
 
-/** The origin that was typed, without a slash at its end. Without a scheme: with https, or http on the reader's own machine. */
-const originIn = (text: string): string => {
+/**
+ * Normalizes a typed origin: removes a trailing slash and adds a missing scheme, `http` for loopback hosts, otherwise
+ * `https`.
+ */
+const parseOrigin = (text: string): string => {
   const typed = text.trim().replace(/\/$/, '');
   if (typed === '' || typed.includes('://')) return typed;
   return `${/^(localhost|127\.0\.0\.1|\[::1\])(:|$)/.test(typed) ? 'http' : 'https'}://${typed}`;
 };
 
-const problemWith = async (origin: string): Promise<string> => {
+const addOrigin = async (origin: string): Promise<string> => {
   try {
-    await put(origin, true);
+    await setListed(origin, true);
     return '';
   } catch (error) {
     return error instanceof FirsthandError && error.field?.startsWith('accountOrigin')
-      ? `${origin} is not the address of a site. Write only the scheme and the host: https://shop.example, or https://*.shop.example for all hosts below it.`
+      ? `${origin} is not a valid site. Enter only the scheme and host: https://shop.example, or https://*.shop.example for all subdomains.`
       : messageOf(error);
   }
 };
@@ -43,15 +45,15 @@ export const Origins = () => {
   const [problem, setProblem] = useState('');
   const add = async (event: Event) => {
     event.preventDefault();
-    const origin = originIn(text);
+    const origin = parseOrigin(text);
     if (origin === '') return;
-    const refused = await problemWith(origin);
-    setProblem(refused);
-    if (refused !== '') return;
+    const rejection = await addOrigin(origin);
+    setProblem(rejection);
+    if (rejection !== '') return;
     setText('');
     await act(() => Promise.resolve(), {
-      done: `Pages of ${origin} may use the tag.`,
-      undo: () => put(origin, false),
+      done: `Pages on ${origin} may now use the tag.`,
+      undo: () => setListed(origin, false),
       after: readAccount,
     });
   };
@@ -81,7 +83,7 @@ export const Origins = () => {
           <input
             type="text"
             inputMode="url"
-            aria-label="Origin of a site"
+            aria-label="Site"
             aria-invalid={problem !== ''}
             aria-describedby={problem ? 'origin-problem' : undefined}
             placeholder="https://shop.example"

@@ -1,7 +1,7 @@
-/** Says that pages of an origin were refused, and what to do. */
+/** Warnings about pages that were refused because of their origin or a leaked token, and how to fix it. */
 import type { AnswerFor } from '@firsthand/client';
 import { hrefOf } from '../../address.ts';
-import { Ago } from '../../parts/small.tsx';
+import { RelativeTime } from '../../parts/small.tsx';
 import { account } from '../../reading/account.ts';
 import { nameOfActor } from '../settings/token-list.ts';
 import { allowOrigin } from './origins.tsx';
@@ -13,7 +13,8 @@ const RefusedOrigin = ({ origin, refusedTime }: NonNullable<Service['refusedOrig
   return (
     <div class="problem" role="status">
       <p>
-        A page of <strong>{origin}</strong> was refused <Ago time={refusedTime} />: it is not in your list of sites.
+        A page on <strong>{origin}</strong> was refused <RelativeTime time={refusedTime} />: it is not in your list of
+        sites.
       </p>
       <button type="button" onClick={() => allowOrigin(origin)}>
         Allow it
@@ -28,9 +29,9 @@ const LeakedToken = ({ origin, tokenID, refusedTime }: NonNullable<Service['leak
   return (
     <div class="problem" role="status">
       <p>
-        A page of <strong>{origin}</strong> was refused <Ago time={refusedTime} />: it sends the secret token “
-        {nameOfActor(tokenID, tokens)}”, which is public now.{' '}
-        <a href={hrefOf('settings', { tab: 'tokens' })}>Revoke it</a>, and use the tag from{' '}
+        A page on <strong>{origin}</strong> was refused <RelativeTime time={refusedTime} />: it sends the secret token “
+        {nameOfActor(tokenID, tokens)}”, which is now public.{' '}
+        <a href={hrefOf('settings', { tab: 'tokens' })}>Revoke it</a> and use the tag from{' '}
         <a href={hrefOf('set-up')}>Set up</a>.
       </p>
     </div>

@@ -13,10 +13,10 @@ it('offers no address for a wildcard', () => {
   ]);
 });
 
-it('names an address once', () => {
+it('lists each address once', () => {
   expect(scriptAddresses('https://shop.example/s', ['https://shop.example'])).toEqual(['https://shop.example/s']);
 });
 
-it('offers no path of a site where the service has none', () => {
+it('offers no path of a site if the service is not below a path', () => {
   expect(scriptAddresses('http://127.0.0.1:3000', ['https://shop.example'])).toEqual(['http://127.0.0.1:3000']);
 });

@@ -1,4 +1,4 @@
-/** The script tag of this account, in the form that a site needs. */
+/** The script tag of this account, ready to paste. */
 import { useState } from 'preact/hooks';
 import { root } from '../../address.ts';
 import { Card } from '../../parts/card.tsx';
@@ -8,10 +8,10 @@ import { account } from '../../reading/account.ts';
 import { isLive } from '../settings/token-list.ts';
 import { scriptAddresses } from './script-addresses.ts';
 
-/** The server has written the tag of its settings into the page, without the address and the token. */
+/** The server writes the tag into the page, with placeholders for the address and the token. */
 const template = (): string => document.querySelector<HTMLMetaElement>('meta[name="firsthand-tag"]')?.content ?? '';
 
-/** The name of the event that the tag logs by itself. */
+/** The name of the event that the tag logs automatically. */
 export const readPageViewName = (): string | undefined => /data-page-views="([^"]*)"/.exec(template())?.[1];
 
 const guides = [
@@ -50,12 +50,12 @@ export const ScriptTag = () => {
   return (
     <Card title="The script tag" tools={tools}>
       <p>
-        Paste it into the head of each page, before other scripts. It logs page views; <code>tracker.log</code> logs
-        what else matters to you.
+        Paste it into the head of every page, before other scripts. It logs page views. Call <code>tracker.log</code> to
+        log other events.
       </p>
       {addresses.length > 1 && (
         <>
-          <Field label="Address of the script">
+          <Field label="Script address">
             {(props) => (
               <select {...props} value={address} onChange={(event) => setChosenAddress(event.currentTarget.value)}>
                 {addresses.map((each) => (
@@ -68,8 +68,8 @@ export const ScriptTag = () => {
           </Field>
           <p class="soft">
             {address === root
-              ? 'From an address that is not the site’s own, Safari keeps a browser’s cookie for 7 days instead of 400.'
-              : 'The web server of the site passes this path on to the service.'}{' '}
+              ? 'If the script comes from another site, its cookie lasts only 7 days in Safari instead of 400.'
+              : 'Your site’s web server must forward this path to the service.'}{' '}
             <a href="../docs/own-domain">How</a>
           </p>
         </>
@@ -80,9 +80,7 @@ export const ScriptTag = () => {
         </pre>
         <CopyButton text={tag} />
       </div>
-      {!token && (
-        <p class="soft">Only a server token shows the token of your pages. Put yours in the place of browser_….</p>
-      )}
+      {!token && <p class="soft">Replace browser_… with your browser token. Owners can find it in Settings, Tokens.</p>}
       <p class="guides">
         Step by step:{' '}
         {guides.map(([guide, name]) => (

@@ -1,9 +1,9 @@
-/** The name, the time zone and the currency of the account. */
+/** The name, time zone and currency of the account. */
 import { changeAccount } from '../../parts/change-account.ts';
 import { Field } from '../../parts/field.tsx';
 import { type Account, isOwner } from '../../reading/account.ts';
-import { currenciesWith } from './currencies.ts';
-import { zonesWith } from './time-zones.ts';
+import { listCurrencies } from './currencies.ts';
+import { listTimeZones } from './time-zones.ts';
 
 interface FieldOf {
   readonly of: Account;
@@ -12,7 +12,7 @@ interface FieldOf {
 export const AccountName = ({ of: { accountName } }: FieldOf) => {
   const save = (input: HTMLInputElement) => {
     const name = input.value.trim();
-    // A name is needed: an empty field gets the old one back.
+    // The name is required: an empty field reverts to the old one.
     if (name === '' || name === accountName) input.value = accountName;
     else
       changeAccount({
@@ -23,7 +23,7 @@ export const AccountName = ({ of: { accountName } }: FieldOf) => {
       });
   };
   return (
-    <Field label="Name" hint="Shown at the top of this console. Enter saves it.">
+    <Field label="Name" hint="Shown at the top of the console. Press Enter to save.">
       {(attributes) => (
         <input
           {...attributes}
@@ -50,7 +50,7 @@ export const TimeZone = ({ of: { accountTimezone } }: FieldOf) => {
   return (
     <Field
       label="Time zone"
-      hint="Reports use it for the start of days, weeks and months. Events keep the times at which they happened."
+      hint="Reports use it for the start of days, weeks and months. Stored event times do not change."
     >
       {(attributes) => (
         <select
@@ -59,7 +59,7 @@ export const TimeZone = ({ of: { accountTimezone } }: FieldOf) => {
           disabled={!isOwner.value}
           onChange={(event) => save(event.currentTarget.value)}
         >
-          {zonesWith(accountTimezone).map((zone) => (
+          {listTimeZones(accountTimezone).map((zone) => (
             <option key={zone} value={zone}>
               {zone.replaceAll('_', ' ')}
             </option>
@@ -71,7 +71,7 @@ export const TimeZone = ({ of: { accountTimezone } }: FieldOf) => {
 };
 
 export const Currency = ({ of: { accountCurrency } }: FieldOf) => {
-  const currencies = currenciesWith(accountCurrency);
+  const currencies = listCurrencies(accountCurrency);
   const save = (code: string) =>
     changeAccount({
       change: { accountCurrency: code || null },

@@ -1,10 +1,10 @@
 /** The audit log: who did what, and when. */
 import { query, setQuery } from '../../address.ts';
 import { api } from '../../api.ts';
-import { Answered, Card } from '../../parts/card.tsx';
+import { AnswerView, Card } from '../../parts/card.tsx';
 import { ContactLink } from '../../parts/contact-link.tsx';
 import { SaveCSV } from '../../parts/save-csv.tsx';
-import { At, Empty } from '../../parts/small.tsx';
+import { EmptyState, Time } from '../../parts/small.tsx';
 import { Table } from '../../parts/table.tsx';
 import { account } from '../../reading/account.ts';
 import { nameOfMember } from '../../reading/member-names.ts';
@@ -20,7 +20,7 @@ const chosenAction = (): AuditAction | undefined => {
   return action !== null && Object.hasOwn(actionWords, action) ? (action as AuditAction) : undefined;
 };
 
-/** `copy` and `backup` concern the whole database and are in no account's log. */
+/** `copy` and `backup` apply to the whole database, so no account's log has them. */
 const actionsToChoose = Object.entries(actionWords).filter(([action]) => action !== 'copy' && action !== 'backup');
 
 const ActionChoice = () => (
@@ -29,7 +29,7 @@ const ActionChoice = () => (
     value={chosenAction() ?? ''}
     onChange={(event) => setQuery({ action: event.currentTarget.value })}
   >
-    <option value="">Any action</option>
+    <option value="">All actions</option>
     {actionsToChoose.map(([action, words]) => (
       <option key={action} value={action}>
         {[words, restoringWords[action as AuditAction]].filter(Boolean).join(' / ')}
@@ -38,11 +38,11 @@ const ActionChoice = () => (
   </select>
 );
 
-/** Who did it: a person by name, or a token. */
+/** The name of the member or token that performed the action. */
 const actorOf = ({ actor, memberID }: AuditEntry, tokens: readonly Token[]): string =>
-  memberID === undefined ? nameOfActor(actor, tokens) : (nameOfMember(memberID) ?? 'a removed person');
+  memberID === undefined ? nameOfActor(actor, tokens) : (nameOfMember(memberID) ?? 'a removed member');
 
-/** Whether the subject is a session of the console: a sign-in creates a token, too. */
+/** Whether the subject is a console session: signing in creates a token, too. */
 const isSession = ({ subject: { tokenID } }: AuditEntry, tokens: readonly Token[]): boolean =>
   tokens.some((token) => token.tokenID === tokenID && token.session);
 
@@ -78,13 +78,13 @@ const Entries = ({ tokens }: { readonly tokens: readonly Token[] }) => {
   );
   return (
     <Card title="Audit log" tools={tools} class="list">
-      <Answered answer={answer} lines={10}>
+      <AnswerView answer={answer} lines={10}>
         {(entries) =>
           entries.length === 0 ? (
-            <Empty title={action ? 'No entry for this action yet' : 'Nothing is logged yet'} />
+            <EmptyState title={action ? 'No entries for this action yet' : 'No entries yet'} />
           ) : (
             <Table
-              label="Audit log, the newest first"
+              label="Audit log, newest first"
               heads={['Action', 'Subject', 'By', 'When']}
               more={more}
               rows={entries.map((entry) => ({
@@ -95,13 +95,13 @@ const Entries = ({ tokens }: { readonly tokens: readonly Token[] }) => {
                   <span key="by" title={entry.actor}>
                     {actorOf(entry, tokens)}
                   </span>,
-                  <At key="when" time={entry.auditTime} form="long" />,
+                  <Time key="when" time={entry.auditTime} form="long" />,
                 ],
               }))}
             />
           )
         }
-      </Answered>
+      </AnswerView>
     </Card>
   );
 };

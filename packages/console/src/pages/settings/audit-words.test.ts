@@ -9,13 +9,13 @@ const entry: AuditEntry = {
   subject: {},
 };
 
-test('says whether a link was ignored or restored', () => {
+test('distinguishes ignoring a link from restoring it', () => {
   expect(wordsOf(entry)).toBe('Link ignored');
   expect(wordsOf({ ...entry, subject: { restore: false } })).toBe('Link ignored');
-  expect(wordsOf({ ...entry, subject: { restore: true } })).toBe('Link counts again');
+  expect(wordsOf({ ...entry, subject: { restore: true } })).toBe('Link restored');
 });
 
-test('names what updateAccount changed, and a sign-in', () => {
+test('describes what updateAccount changed, and recognizes a sign-in', () => {
   const changed = (field: string[]) => wordsOf({ ...entry, action: 'updateAccount', subject: { field } });
   expect([['contact'], ['tag', 'attr'], ['tag', 'accountName']].map(changed)).toEqual([
     'Contacts changed',
@@ -33,6 +33,9 @@ test.each([
   [{ linkID: '5', links: 1 }, 'link 5'],
   [{ tokenID: 'abc', links: 1 }, 'ann@shop.example abc, 1 link'],
 ] as const)('describes %j', (subject, details) => {
-  const given = { ...entry, subject: { ...subject, ...('field' in subject && { field: [...subject.field] }) } };
-  expect(detailsOf(given as AuditEntry, (tokenID) => `ann@shop.example ${tokenID}`)).toBe(details);
+  const entryWithSubject = {
+    ...entry,
+    subject: { ...subject, ...('field' in subject && { field: [...subject.field] }) },
+  };
+  expect(detailsOf(entryWithSubject as AuditEntry, (tokenID) => `ann@shop.example ${tokenID}`)).toBe(details);
 });

@@ -9,14 +9,14 @@ export const actionWords: Readonly<Record<AuditAction, string>> = {
   createAccount: 'Account created',
   updateAccount: 'Account changed',
   deleteAccount: 'Account deleted',
-  mergeEntry: 'Entries of the catalogue merged',
-  unmergeEntry: 'Entries of the catalogue separated',
+  mergeEntry: 'Catalogue entries merged',
+  unmergeEntry: 'Catalogue entries separated',
   createToken: 'Token created',
   revokeToken: 'Token revoked',
-  inviteMember: 'Person invited',
+  inviteMember: 'Member invited',
   joinMember: 'Invitation accepted',
-  updateMember: 'Role of a person changed',
-  removeMember: 'Person removed',
+  updateMember: 'Member role changed',
+  removeMember: 'Member removed',
   changePassword: 'Password changed',
   addPasskey: 'Passkey added',
   removePasskey: 'Passkey removed',
@@ -31,19 +31,19 @@ export const actionWords: Readonly<Record<AuditAction, string>> = {
   voidClaim: 'Claim voided',
   createShareLink: 'Share link created',
   revokeShareLink: 'Share link revoked',
-  replayRefused: 'Refused request sent again',
+  replayRefused: 'Refused request resent',
   discardRefused: 'Refused request discarded',
   copy: 'Database copied',
   backup: 'Database backed up',
 };
 
-/** The actions that undo another have the action of the other. */
+/** An undo is logged under the same action, with `restore`. */
 export const restoringWords: Partial<Record<AuditAction, string>> = {
-  voidLink: 'Link counts again',
+  voidLink: 'Link restored',
   voidClaim: 'Claim restored',
 };
 
-/** Tokens that are sessions of the console. */
+/** The wording if the token is a console session. */
 const sessionWords: Partial<Record<AuditAction, string>> = {
   createToken: 'Signed in',
   revokeToken: 'Session ended',
@@ -73,7 +73,9 @@ const fieldWords: Readonly<Record<string, string>> = {
   contact: 'contacts',
 };
 
-/** The subject in words, without its contacts. It may begin with a name or an e-mail address, so it is not capitalized. */
+/**
+ * The subject in words, without its contacts. Not capitalized, because it may begin with a name or an e-mail address.
+ */
 export const detailsOf = ({ subject }: AuditEntry, nameOf: (tokenID: string) => string): string => {
   const { tokenID, tokenKind, memberID, memberRole, shareID, linkID, claimID, refusedID, links, field } = subject;
   const { catalogue, entryID, otherEntryID } = subject;
@@ -81,14 +83,14 @@ export const detailsOf = ({ subject }: AuditEntry, nameOf: (tokenID: string) => 
     catalogue !== undefined && fieldWords[catalogue],
     otherEntryID !== undefined && (entryID === undefined ? otherEntryID : `${otherEntryID} into ${entryID}`),
     tokenID !== undefined && (tokenKind === undefined ? nameOf(tokenID) : `${nameOf(tokenID)} (${tokenKind})`),
-    memberID !== undefined && (nameOfMember(memberID) ?? `person ${memberID.slice(0, 6)}`),
+    memberID !== undefined && (nameOfMember(memberID) ?? `member ${memberID.slice(0, 6)}`),
     memberRole,
     field?.join() !== 'contact' && field?.map((name) => fieldWords[name] ?? name).join(', '),
     shareID !== undefined && `share link ${shareID.slice(0, 6)}`,
     linkID !== undefined && `link ${linkID}`,
     claimID !== undefined && `claim ${claimID}`,
     refusedID !== undefined && `request ${refusedID}`,
-    // Of a link that is named, there is one.
+    // Redundant if the entry names its one link.
     links !== undefined && !(links === 1 && linkID !== undefined) && `${links} ${links === 1 ? 'link' : 'links'}`,
   ];
   return details.filter(Boolean).join(', ');

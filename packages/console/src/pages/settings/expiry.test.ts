@@ -8,6 +8,6 @@ test.each([
   ['30', '', '2026-12-25T12:00:00.000Z'],
   ['365', '', '2027-11-25T12:00:00.000Z'],
   ['day', '2026-12-01', '2026-12-01T00:00:00Z'],
-] as const)('a token that expires “%s” %s', (expiry, day, time) => {
+] as const)('converts “%s” with the day “%s” to a time', (expiry, day, time) => {
   expect(expiresTimeOf(expiry, day, now)).toBe(time);
 });

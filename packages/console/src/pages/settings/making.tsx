@@ -1,4 +1,4 @@
-/** Makes a token: its kind, its name, and how long it works. */
+/** The dialog that creates a token. */
 import type { AnswerFor } from '@firsthand/client';
 import { useState } from 'preact/hooks';
 import { api, messageOf } from '../../api.ts';
@@ -8,34 +8,34 @@ import { readAccount } from '../../reading/account.ts';
 import { type Expiry, expiresTimeOf, expiries } from './expiry.ts';
 import type { Token } from './token-list.ts';
 
-export type MadeToken = AnswerFor<'createToken'> & { readonly tokenName: string };
+export type CreatedToken = AnswerFor<'createToken'> & { readonly tokenName: string };
 type Kind = Token['tokenKind'];
 
 const kinds: Readonly<Record<Kind, string>> = {
-  browser: 'For the script tag of your pages. It is public: it sends events, and reads nothing of others.',
-  viewer: 'For dashboards and reports. It is secret: it reads everything and changes nothing.',
-  editor: 'For programs that manage contacts and catalogues. It is secret: it changes these, and erases nothing.',
-  server: 'For your own servers. It is secret: it reads and changes everything, tokens included.',
+  browser: 'For the script tag on your pages. Public: it can send events but cannot read other people’s data.',
+  viewer: 'For dashboards and reports. Secret: it can read everything and change nothing.',
+  editor: 'For programs that manage contacts and the catalogue. Secret: it can edit these but cannot erase people.',
+  server: 'For your servers. Secret: it can read and change everything, including tokens.',
 };
 
-interface MakeProps {
-  readonly made: (token: MadeToken) => void;
+interface CreateTokenProps {
+  readonly onCreated: (token: CreatedToken) => void;
 }
 
-const MakeDialog = ({ made, close }: MakeProps & { readonly close: () => void }) => {
+const CreateTokenDialog = ({ onCreated, close }: CreateTokenProps & { readonly close: () => void }) => {
   const [kind, setKind] = useState<Kind>('viewer');
   const [name, setName] = useState('');
   const [expiry, setExpiry] = useState<Expiry>('never');
   const [day, setDay] = useState('');
   const [problem, setProblem] = useState('');
   const submit = async () => {
-    if (expiry === 'day' && day === '') return setProblem('Choose the day on which the token expires.');
+    if (expiry === 'day' && day === '') return setProblem('Choose the date on which the token expires.');
     const tokenName = name.trim();
     const expiresTime = expiresTimeOf(expiry, day, Date.now());
     try {
       const token = await api.createToken({ tokenKind: kind, tokenName: tokenName || undefined, expiresTime });
       close();
-      made({ ...token, tokenName });
+      onCreated({ ...token, tokenName });
       await readAccount();
     } catch (error) {
       setProblem(messageOf(error));
@@ -55,7 +55,7 @@ const MakeDialog = ({ made, close }: MakeProps & { readonly close: () => void })
           </label>
         ))}
       </fieldset>
-      <Field label="Name" hint="For people: what uses the token, and where.">
+      <Field label="Name" hint="What uses the token, and where.">
         {(attributes) => (
           <input
             {...attributes}
@@ -79,7 +79,7 @@ const MakeDialog = ({ made, close }: MakeProps & { readonly close: () => void })
         )}
       </Field>
       {expiry === 'day' && (
-        <Field label="Day" hint="The token stops working when this day begins in UTC.">
+        <Field label="Date" hint="The token stops working at the start of this day in UTC.">
           {(attributes) => (
             <input {...attributes} type="date" value={day} onInput={(event) => setDay(event.currentTarget.value)} />
           )}
@@ -89,14 +89,14 @@ const MakeDialog = ({ made, close }: MakeProps & { readonly close: () => void })
   );
 };
 
-export const MakeToken = ({ made }: MakeProps) => {
+export const CreateToken = ({ onCreated }: CreateTokenProps) => {
   const [isOpen, setOpen] = useState(false);
   return (
     <>
       <button type="button" onClick={() => setOpen(true)}>
         Create a token …
       </button>
-      {isOpen && <MakeDialog made={made} close={() => setOpen(false)} />}
+      {isOpen && <CreateTokenDialog onCreated={onCreated} close={() => setOpen(false)} />}
     </>
   );
 };

@@ -1,27 +1,29 @@
-/** The text of a token that was just made. It stays on the page, and no click beside it closes it: a secret one is shown only here. */
+/**
+ * A new token. A card rather than a dialog, so that a stray click can't close it: a secret token is shown only once.
+ */
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { Card } from '../../parts/card.tsx';
 import { CopyButton } from '../../parts/copy-button.tsx';
-import type { MadeToken } from './making.tsx';
+import type { CreatedToken } from './making.tsx';
 
-export const NewToken = ({ made, close }: { readonly made: MadeToken; readonly close: () => void }) => {
-  const { tokenUUID, tokenKind, tokenName } = made;
-  const place = useRef<HTMLDivElement>(null);
-  // At once: later it would take the focus from where the next key has moved it.
-  useLayoutEffect(() => place.current?.focus(), [tokenUUID]);
+export const NewToken = ({ token, close }: { readonly token: CreatedToken; readonly close: () => void }) => {
+  const { tokenUUID, tokenKind, tokenName } = token;
+  const container = useRef<HTMLDivElement>(null);
+  // A layout effect: a later one could steal the focus from where a key press has just moved it.
+  useLayoutEffect(() => container.current?.focus(), [tokenUUID]);
   const tools = (
     <button type="button" onClick={close}>
-      {tokenKind === 'browser' ? 'Close' : 'I have stored it'}
+      {tokenKind === 'browser' ? 'Close' : 'I’ve saved it'}
     </button>
   );
   return (
     <Card title={`New ${tokenKind} token${tokenName && ` “${tokenName}”`}`} class="new-token" tools={tools}>
-      <div ref={place} tabIndex={-1}>
+      <div ref={container} tabIndex={-1}>
         {tokenKind === 'browser' ? (
-          <p>It is public. Put it into the script tag of your pages.</p>
+          <p>This token is public. Put it in the script tag on your pages.</p>
         ) : (
           <p>
-            <strong>Copy it now: it is shown this once.</strong> Only its hash is stored, so nobody can read it again.
+            <strong>Copy it now. It won’t be shown again:</strong> only its hash is stored.
           </p>
         )}
         <div class="tag">

@@ -1,11 +1,11 @@
-/** Shown to viewers and editors in place of data that only an owner may read. */
+/** Shown to viewers and editors instead of data that only owners may read. */
 import { Card } from '../../parts/card.tsx';
-import { Empty } from '../../parts/small.tsx';
+import { EmptyState } from '../../parts/small.tsx';
 
 export const OwnersOnly = ({ title, what }: { readonly title: string; readonly what: string }) => (
   <Card title={title}>
-    <Empty title={`Only an owner can read ${what}`}>
-      <p class="soft">Ask an owner for another role, or sign in with a server token or with a one-time link.</p>
-    </Empty>
+    <EmptyState title={`Only owners can see ${what}`}>
+      <p class="soft">Ask an owner to change your role, or sign in with a server token or a one-time link.</p>
+    </EmptyState>
   </Card>
 );

@@ -1,9 +1,9 @@
-/** The account and its privacy: name, time zone, currency, and the data that is stored of visitors. Each change is saved at once. */
+/** The account's fields and privacy settings. Each change is saved immediately. */
 import { useId } from 'preact/hooks';
 import { Card } from '../../parts/card.tsx';
 import { changeAccount } from '../../parts/change-account.ts';
-import { ReadOnly } from '../../parts/read-only.tsx';
-import { Copyable } from '../../parts/small.tsx';
+import { ReadOnlyNotice } from '../../parts/read-only.tsx';
+import { CopyableText } from '../../parts/small.tsx';
 import { Switch } from '../../parts/switch.tsx';
 import { type Account, account, isOwner } from '../../reading/account.ts';
 import { formatTime } from '../../reading/format.ts';
@@ -14,8 +14,8 @@ type Name = 'enrich' | 'strict' | 'browserCatalogue';
 interface Choice {
   readonly name: Name;
   readonly label: string;
-  readonly explains: string;
-  /** What the notice says when it was switched on, and off. */
+  readonly description: string;
+  /** The notices after switching it on and off. */
   readonly done: readonly [on: string, off: string];
 }
 
@@ -23,8 +23,8 @@ const choices: readonly Choice[] = [
   {
     name: 'enrich',
     label: 'Detect browser, device and country',
-    explains:
-      'Events of browser tokens get the browser, the operating system, the kind of device and the country. The IP address and the User-Agent are not stored.',
+    description:
+      'Adds browser, operating system, device type and country to events from pages. The IP address and User-Agent are not stored.',
     done: [
       'New events include browser, device and country.',
       'New events no longer include browser, device or country. Stored events keep theirs.',
@@ -33,21 +33,20 @@ const choices: readonly Choice[] = [
   {
     name: 'browserCatalogue',
     label: 'Let pages add new names',
-    explains:
-      'Profiles, tags and attributes that browser tokens use for the first time are added to the catalogue. Otherwise they are stored with the event or the claim only.',
-    done: ['Pages can add new names.', 'Pages can no longer add new names.'],
+    description:
+      'Adds profiles, tags and attributes to the catalogue when a page first uses them. If off, they are stored only with the event or claim.',
+    done: ['Pages can now add new names.', 'Pages can no longer add new names.'],
   },
   {
     name: 'strict',
     label: 'Reject unknown names',
-    explains:
-      'An event or a contact with an ID that the catalogue does not list is refused, so that a mistyped ID is noticed.',
+    description: 'Refuses events and contacts with an ID that is not in the catalogue, so that you notice typos.',
     done: ['Unknown names are now rejected.', 'Unknown names are now accepted.'],
   },
 ];
 
 const ChoiceLine = ({ choice, of }: { readonly choice: Choice; readonly of: Account }) => {
-  const { name, label, explains, done } = choice;
+  const { name, label, description, done } = choice;
   const id = useId();
   const isOn = of[name];
   return (
@@ -55,7 +54,7 @@ const ChoiceLine = ({ choice, of }: { readonly choice: Choice; readonly of: Acco
       <span>
         <strong>{label}</strong>
         <small id={id} class="soft">
-          {explains}
+          {description}
         </small>
       </span>
       <Switch
@@ -82,7 +81,7 @@ export const Privacy = () => {
   const { accountUUID, createdTime } = shown;
   return (
     <>
-      <ReadOnly forOwners />
+      <ReadOnlyNotice forOwners />
       <div class="settings settings-columns">
         <Card title="Account">
           <div class="stacked">
@@ -94,7 +93,7 @@ export const Privacy = () => {
             <div>
               <dt>ID</dt>
               <dd>
-                <Copyable text={accountUUID} />
+                <CopyableText text={accountUUID} />
               </dd>
             </div>
             <div>

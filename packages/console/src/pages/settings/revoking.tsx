@@ -1,18 +1,18 @@
-/** Revokes a token after saying what will happen, on request with the tokens and share links that it made. */
+/** Revokes a token after a confirmation, optionally with the tokens and share links that it created. */
 import { useState } from 'preact/hooks';
 import { api } from '../../api.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { act } from '../../parts/notices.tsx';
 import { readAccount } from '../../reading/account.ts';
-import { madeInWords, namesInWords, sessionsInWords } from './revocation-words.ts';
+import { describeCreated, describeSessions, joinNames } from './revocation-words.ts';
 import { isThisSession } from './this-session.ts';
 import { liveDescendants, nameOfToken, type Token } from './token-list.ts';
 
 const consequences: Readonly<Record<Token['tokenKind'], string>> = {
-  browser: 'Pages whose script tag has this token can no longer send events. What they have sent stays.',
-  viewer: 'Programs that read with this token are refused from then on.',
-  editor: 'Programs that read or write with this token are refused from then on.',
-  server: 'Programs that read or write with this token are refused from then on.',
+  browser: 'Pages with this token in their script tag can no longer send events. Stored events stay.',
+  viewer: 'Programs that use this token lose access.',
+  editor: 'Programs that use this token lose access.',
+  server: 'Programs that use this token lose access.',
 };
 
 interface RevokeProps {
@@ -24,17 +24,17 @@ const RevokeDialog = ({ token, all, close }: RevokeProps & { readonly close: () 
   const { tokenID, tokenKind } = token;
   const name = nameOfToken(token);
   const now = Date.now();
-  const further = liveDescendants(tokenID, all, now);
-  const tokens = further.filter(({ session }) => !session);
-  // A session ends with the token that signed in, whether or not the others are revoked.
-  const sessions = further.filter(({ session, createdBy }) => session && createdBy === tokenID);
+  const descendants = liveDescendants(tokenID, all, now);
+  const tokens = descendants.filter(({ session }) => !session);
+  // A session always ends with the token that started it.
+  const sessions = descendants.filter(({ session, createdBy }) => session && createdBy === tokenID);
   const mayShare = tokenKind === 'editor' || tokenKind === 'server';
-  const [withFurther, setWithFurther] = useState(false);
+  const [includesDescendants, setIncludesDescendants] = useState(false);
   const revoke = () => {
     close();
-    return act(() => api.revokeToken({ tokenID, ...(withFurther && { descendants: true }) }), {
-      done: withFurther ? `“${name}” and what it made are revoked.` : `“${name}” is revoked.`,
-      // This session may have ended with it: then the page asks to sign in.
+    return act(() => api.revokeToken({ tokenID, ...(includesDescendants && { descendants: true }) }), {
+      done: includesDescendants ? `Revoked “${name}” and everything it created.` : `Revoked “${name}”.`,
+      // Fails if this session has ended with the token; the console then shows the sign-in form.
       after: () => readAccount().catch(() => {}),
     });
   };
@@ -43,19 +43,19 @@ const RevokeDialog = ({ token, all, close }: RevokeProps & { readonly close: () 
       <p>
         The token stops working immediately. {consequences[tokenKind]} <strong>This cannot be undone.</strong>
       </p>
-      {sessions.length > 0 && <p>{sessionsInWords(sessions.length, sessions.some(isThisSession))}</p>}
+      {sessions.length > 0 && <p>{describeSessions(sessions.length, sessions.some(isThisSession))}</p>}
       {(tokens.length > 0 || mayShare) && (
         <label class="choice-line">
           <input
             type="checkbox"
-            checked={withFurther}
-            onChange={(event) => setWithFurther(event.currentTarget.checked)}
+            checked={includesDescendants}
+            onChange={(event) => setIncludesDescendants(event.currentTarget.checked)}
           />
           <span>
-            Also revoke {madeInWords(tokens.length, mayShare)} that it made
+            Also revoke {describeCreated(tokens.length, mayShare)} that it created
             <small class="soft">
-              {namesInWords(tokens.map(nameOfToken))}
-              {further.some(isThisSession) && !sessions.some(isThisSession) && '. You will be signed out.'}
+              {joinNames(tokens.map(nameOfToken))}
+              {descendants.some(isThisSession) && !sessions.some(isThisSession) && '. You will be signed out.'}
             </small>
           </span>
         </label>
@@ -65,14 +65,14 @@ const RevokeDialog = ({ token, all, close }: RevokeProps & { readonly close: () 
           Cancel
         </button>
         <button type="button" class="danger" onClick={revoke}>
-          Revoke for good
+          Revoke token
         </button>
       </p>
     </Dialog>
   );
 };
 
-export const Revoke = ({ token, all }: RevokeProps) => {
+export const RevokeToken = ({ token, all }: RevokeProps) => {
   const [isOpen, setOpen] = useState(false);
   return (
     <>

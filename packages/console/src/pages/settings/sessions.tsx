@@ -1,8 +1,8 @@
-/** The open sessions of the console. A session is a token that a cookie holds. */
+/** The open console sessions. A session is a token stored in a cookie. */
 import { api } from '../../api.ts';
 import { Card } from '../../parts/card.tsx';
 import { act } from '../../parts/notices.tsx';
-import { Ago, Badge } from '../../parts/small.tsx';
+import { Badge, RelativeTime } from '../../parts/small.tsx';
 import { Table } from '../../parts/table.tsx';
 import { readAccount } from '../../reading/account.ts';
 import { nameOfMember } from '../../reading/member-names.ts';
@@ -18,26 +18,26 @@ interface SessionsProps {
 
 const rightsOf: Readonly<Record<Token['tokenKind'], string>> = {
   browser: '',
-  viewer: 'reads',
-  editor: 'reads and edits',
-  server: 'reads and changes everything',
+  viewer: 'read',
+  editor: 'read and edit',
+  server: 'full access',
 };
 
 const end = ({ tokenID }: Token) =>
-  act(() => api.revokeToken({ tokenID }), { done: 'The session has ended.', after: readAccount });
+  act(() => api.revokeToken({ tokenID }), { done: 'Session ended.', after: readAccount });
 
 export const Sessions = ({ sessions, all }: SessionsProps) => {
   const startedBy = ({ memberID, createdBy }: Token) =>
     memberID !== undefined
-      ? (nameOfMember(memberID) ?? 'a person')
+      ? (nameOfMember(memberID) ?? 'a member')
       : createdBy === ''
-        ? 'the link that the server printed'
+        ? 'one-time link'
         : nameOfActor(createdBy, all);
   return (
-    <Card title={`Sessions of the console · ${sessions.length}`} class="list">
+    <Card title={`Console sessions · ${sessions.length}`} class="list">
       <Table
-        label="Sessions of the console"
-        heads={['Who', 'Rights', 'Started', 'Last used', 'Ends', '']}
+        label="Console sessions"
+        heads={['Started by', 'Access', 'Started', 'Last used', 'Ends', '']}
         rows={sessions.map((token) => ({
           key: token.tokenID,
           cells: [
@@ -45,14 +45,14 @@ export const Sessions = ({ sessions, all }: SessionsProps) => {
               {startedBy(token)} {isThisSession(token) && <Badge tone="good">this session</Badge>}
             </span>,
             rightsOf[token.tokenKind],
-            <Ago key="started" time={token.createdTime} />,
+            <RelativeTime key="started" time={token.createdTime} />,
             <LastUsed key="used" of={token} isInUse={isThisSession(token)} />,
-            token.expiresTime && <Ago key="ends" time={token.expiresTime} />,
+            token.expiresTime && <RelativeTime key="ends" time={token.expiresTime} />,
             <button
               key="end"
               type="button"
               class="quiet"
-              aria-label={isThisSession(token) ? 'Sign out' : `End the session of ${startedBy(token)}`}
+              aria-label={isThisSession(token) ? 'Sign out' : `End the session: ${startedBy(token)}`}
               onClick={() => (isThisSession(token) ? act(signOut, { done: 'Signed out.' }) : end(token))}
             >
               {isThisSession(token) ? 'Sign out' : 'End'}

@@ -1,13 +1,13 @@
-/** The share links of the account: who made each, until when it works, and a way to revoke it. */
+/** The share links of the account. */
 import type { AnswerFor } from '@firsthand/client';
 import { useState } from 'preact/hooks';
 import { api } from '../../api.ts';
-import { Answered, Card } from '../../parts/card.tsx';
+import { AnswerView, Card } from '../../parts/card.tsx';
 import { toFile } from '../../parts/csv.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { act } from '../../parts/notices.tsx';
 import { SaveFile } from '../../parts/save-csv.tsx';
-import { Ago, Badge, Empty } from '../../parts/small.tsx';
+import { Badge, EmptyState, RelativeTime } from '../../parts/small.tsx';
 import { Table } from '../../parts/table.tsx';
 import { account, mayChange } from '../../reading/account.ts';
 import { useAnswer } from '../../reading/answer.ts';
@@ -19,20 +19,20 @@ type ShareLink = AnswerFor<'listShareLinks'>['shareLink'][number];
 
 const pageNames: Readonly<Record<ShareLink['viewPage'], string>> = { overview: 'Overview', events: 'Events' };
 
-const makerOf = ({ memberID, createdBy }: ShareLink): string =>
-  memberID === undefined ? nameOfActor(createdBy, account.value?.token ?? []) : (nameOfMember(memberID) ?? 'a person');
+const creatorOf = ({ memberID, createdBy }: ShareLink): string =>
+  memberID === undefined ? nameOfActor(createdBy, account.value?.token ?? []) : (nameOfMember(memberID) ?? 'a member');
 
 interface RevokeProps {
   readonly link: ShareLink;
   readonly after: () => void;
 }
 
-const Revoke = ({ link: { shareID, shareName }, after }: RevokeProps) => {
+const RevokeShareLink = ({ link: { shareID, shareName }, after }: RevokeProps) => {
   const [isOpen, setOpen] = useState(false);
   const close = () => setOpen(false);
   const revoke = () => {
     close();
-    return act(() => api.revokeShareLink({ shareID }), { done: `The link to “${shareName}” is revoked.`, after });
+    return act(() => api.revokeShareLink({ shareID }), { done: `Revoked the link to “${shareName}”.`, after });
   };
   return (
     <>
@@ -42,14 +42,14 @@ const Revoke = ({ link: { shareID, shareName }, after }: RevokeProps) => {
       {isOpen && (
         <Dialog title={`Revoke the link to “${shareName}”?`} close={close}>
           <p>
-            The link stops working. <strong>This cannot be undone.</strong>
+            The link will stop working. <strong>This cannot be undone.</strong>
           </p>
           <p class="dialog-actions">
             <button type="button" onClick={close}>
               Cancel
             </button>
             <button type="button" class="danger" onClick={revoke}>
-              Revoke for good
+              Revoke link
             </button>
           </p>
         </Dialog>
@@ -64,7 +64,7 @@ const fileOf = (links: readonly ShareLink[]) =>
     links.map((link) => [
       link.shareName,
       pageNames[link.viewPage],
-      makerOf(link),
+      creatorOf(link),
       link.createdTime,
       link.expiresTime,
       link.lastUsedTime,
@@ -79,14 +79,14 @@ const Links = () => {
     cells: [
       link.shareName,
       pageNames[link.viewPage],
-      makerOf(link),
+      creatorOf(link),
       Date.parse(link.expiresTime) > Date.now() ? (
-        <Ago key="ends" time={link.expiresTime} />
+        <RelativeTime key="ends" time={link.expiresTime} />
       ) : (
-        <Badge key="ends">ended</Badge>
+        <Badge key="ends">expired</Badge>
       ),
       <LastUsed key="used" of={link} />,
-      <Revoke key="revoke" link={link} after={answer.again} />,
+      <RevokeShareLink key="revoke" link={link} after={answer.reload} />,
     ],
   });
   return (
@@ -95,12 +95,12 @@ const Links = () => {
       tools={links && <SaveFile title="Share links" read={() => fileOf(links)} />}
       class="list"
     >
-      <Answered answer={answer} lines={4}>
+      <AnswerView answer={answer} lines={4}>
         {({ shareLink }) =>
           shareLink.length === 0 ? (
-            <Empty title="No share links">
+            <EmptyState title="No share links">
               <p class="soft">To create one, choose Views › Share this view on Overview or Events.</p>
-            </Empty>
+            </EmptyState>
           ) : (
             <Table
               label="Share links"
@@ -109,7 +109,7 @@ const Links = () => {
             />
           )
         }
-      </Answered>
+      </AnswerView>
     </Card>
   );
 };
@@ -119,6 +119,6 @@ export const ShareLinks = () =>
     <Links />
   ) : (
     <Card title="Share links">
-      <Empty title="Only an editor or an owner can read what is shared" />
+      <EmptyState title="Only editors and owners can see share links" />
     </Card>
   );

@@ -1,8 +1,8 @@
-/** What the account stores, for how long, and what the operator of the server needs to know. For owners. */
+/** Stored data, retention, and status for the server's operator. For owners. */
 import type { AnswerFor } from '@firsthand/client';
 import { api } from '../../api.ts';
-import { Answered, Card } from '../../parts/card.tsx';
-import { Ago } from '../../parts/small.tsx';
+import { AnswerView, Card } from '../../parts/card.tsx';
+import { RelativeTime } from '../../parts/small.tsx';
 import { account, isOwner } from '../../reading/account.ts';
 import { type Answer, useAnswer } from '../../reading/answer.ts';
 import { formatLength, formatWhole } from '../../reading/format.ts';
@@ -12,7 +12,7 @@ const daySeconds = 86_400;
 
 type Service = AnswerFor<'getService'>;
 
-const Stored = ({ service }: { readonly service: Service | undefined }) => {
+const StoredData = ({ service }: { readonly service: Service | undefined }) => {
   const shown = account.value;
   if (!shown) return null;
   const { contacts, users, events, storedBytes } = shown.usage;
@@ -25,7 +25,7 @@ const Stored = ({ service }: { readonly service: Service | undefined }) => {
     ['Size', typeof quota === 'number' ? `${toMB(storedBytes)} of ${toMB(quota)}` : toMB(storedBytes)],
   ] as const;
   return (
-    <Card title="What is stored">
+    <Card title="Stored data">
       <dl class="facts stored">
         {rows.map(([label, value]) => (
           <div key={label}>
@@ -41,15 +41,15 @@ const Stored = ({ service }: { readonly service: Service | undefined }) => {
         )}
       </dl>
       <p class="soft">
-        The operator sets how long events are stored: <a href="../docs/privacy">RETENTION_DAYS</a>.
+        The server’s operator sets how long events are stored: <a href="../docs/privacy">RETENTION_DAYS</a>.
       </p>
     </Card>
   );
 };
 
-const Operation = ({ answer }: { readonly answer: Answer<Service> }) => (
-  <Card title="For the operator of the server">
-    <Answered answer={answer} lines={5}>
+const OperatorInfo = ({ answer }: { readonly answer: Answer<Service> }) => (
+  <Card title="For the server’s operator">
+    <AnswerView answer={answer} lines={5}>
       {({ version, backupSeconds, backupTime, unknownProxy }) => (
         <dl class="facts">
           <div>
@@ -63,10 +63,10 @@ const Operation = ({ answer }: { readonly answer: Answer<Service> }) => (
                 <>
                   Every {backupSeconds === daySeconds ? 'day' : formatLength(backupSeconds * 1_000)}.{' '}
                   {backupTime === undefined ? (
-                    'There is none yet.'
+                    'No backup yet.'
                   ) : (
                     <>
-                      Newest: <Ago time={backupTime} />
+                      Latest: <RelativeTime time={backupTime} />
                     </>
                   )}
                 </>
@@ -77,7 +77,7 @@ const Operation = ({ answer }: { readonly answer: Answer<Service> }) => (
             <dt>Proxy</dt>
             <dd>
               {unknownProxy
-                ? 'A proxy that TRUST_PROXY does not list forwards requests: all visitors share one rate limit.'
+                ? 'Requests come through a proxy that is not listed in TRUST_PROXY, so all visitors share one rate limit.'
                 : 'No unlisted proxy detected.'}
             </dd>
           </div>
@@ -87,19 +87,18 @@ const Operation = ({ answer }: { readonly answer: Answer<Service> }) => (
           </div>
         </dl>
       )}
-    </Answered>
+    </AnswerView>
   </Card>
 );
 
-const Parts = () => {
+const Sections = () => {
   const answer = useAnswer('service', (signal) => api.getService({}, { signal }));
   return (
     <div class="settings settings-columns">
-      <Stored service={answer.value} />
-      <Operation answer={answer} />
+      <StoredData service={answer.value} />
+      <OperatorInfo answer={answer} />
     </div>
   );
 };
 
-export const Storage = () =>
-  isOwner.value ? <Parts /> : <OwnersOnly title="Storage" what="what is stored, and its backups" />;
+export const Storage = () => (isOwner.value ? <Sections /> : <OwnersOnly title="Storage" what="storage and backups" />);

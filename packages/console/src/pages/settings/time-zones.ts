@@ -1,3 +1,3 @@
-/** The time zones to choose from, sorted. Browsers leave out UTC and the older names, so UTC and the present one are added. */
-export const zonesWith = (present: string): readonly string[] =>
-  [...new Set(['UTC', present, ...Intl.supportedValuesOf('timeZone')])].toSorted();
+/** The time zones, sorted. `supportedValuesOf` omits UTC and deprecated names, so UTC and the current one are added. */
+export const listTimeZones = (current: string): readonly string[] =>
+  [...new Set(['UTC', current, ...Intl.supportedValuesOf('timeZone')])].toSorted();

@@ -17,11 +17,11 @@ test.each([
   [{ expiresTime: future }, 'live'],
   [{ expiresTime: past }, 'expired'],
   [{ expiresTime: past, revokedTime: past }, 'revoked'],
-] as const)('a token with %j is %s', (fields, state) => {
+] as const)('treats a token with %j as %s', (fields, state) => {
   expect(stateOf({ ...token, ...fields }, now)).toBe(state);
 });
 
-test('lists live tokens, ended tokens and open sessions apart, the newest first', () => {
+test('separates live tokens, ended tokens and open sessions, newest first', () => {
   const tokens: Token[] = [
     token,
     { ...token, tokenID: 'newer', createdTime: past },
@@ -34,12 +34,12 @@ test('lists live tokens, ended tokens and open sessions apart, the newest first'
   expect(ids).toEqual([['newer', 'first-token'], ['ended'], ['session']]);
 });
 
-describe('the name of a token', () => {
+describe('nameOfToken and nameOfActor', () => {
   test.each([
     [{ tokenName: 'Nightly report' }, 'Nightly report'],
     [{}, 'Server token first-'],
     [{ tokenName: 'Console', session: true as const }, 'Console session'],
-  ])('with %j', (fields, name) => {
+  ])('name a token with %j', (fields, name) => {
     expect(nameOfToken({ ...token, ...fields })).toBe(name);
   });
 
@@ -48,18 +48,18 @@ describe('the name of a token', () => {
     ['command', 'the command line'],
     ['first-token', 'Server token first-'],
     ['unknown-token', 'token unknow'],
-  ])('of actor “%s”', (actor, name) => {
+  ])('name the actor “%s”', (actor, name) => {
     expect(nameOfActor(actor, [token])).toBe(name);
   });
 
-  test('of an actor that is a session is that of what signed in', () => {
+  test('name a session after the token or link that started it', () => {
     const session = { ...token, tokenID: 'session', session: true } as const;
     const nameOf = (createdBy: string) => nameOfActor('session', [token, { ...session, createdBy }]);
-    expect([nameOf('first-token'), nameOf('')]).toEqual(['Server token first-', 'a sign-in link']);
+    expect([nameOf('first-token'), nameOf('')]).toEqual(['Server token first-', 'a one-time link']);
   });
 });
 
-test('finds the live tokens that a token made, also by one that has ended', () => {
+test('finds live tokens that a token created, including through a revoked one', () => {
   const tokens: Token[] = [
     token,
     { ...token, tokenID: 'child', createdBy: 'first-token', revokedTime: past },

@@ -1,4 +1,4 @@
-/** The tokens of the account: their state, their names, and the lists that the page shows. */
+/** The states, names and lists of tokens. */
 import type { Account } from '../../reading/account.ts';
 import { nameOfMember } from '../../reading/member-names.ts';
 
@@ -19,18 +19,18 @@ interface TokenLists {
   readonly live: readonly Token[];
   /** Revoked or expired. */
   readonly ended: readonly Token[];
-  /** Open sessions of the console. Sessions that have ended are in no list. */
+  /** Open console sessions. Ended sessions are in no list. */
   readonly sessions: readonly Token[];
 }
 
 export const toLists = (tokens: readonly Token[], now: number): TokenLists => {
   const sorted = newestFirst(tokens);
-  const made = sorted.filter(({ session }) => !session);
+  const tokensOnly = sorted.filter(({ session }) => !session);
   const ids = new Set(tokens.filter((token) => isLive(token, now)).map(({ tokenID }) => tokenID));
   return {
-    live: made.filter((token) => isLive(token, now)),
-    ended: made.filter((token) => !isLive(token, now)),
-    // A session works only while the token that signed in does. A one-time link signs in without a token.
+    live: tokensOnly.filter((token) => isLive(token, now)),
+    ended: tokensOnly.filter((token) => !isLive(token, now)),
+    // A session is valid only while the token that started it is. A one-time link starts one without a token.
     sessions: sorted.filter(
       (token) =>
         token.session &&
@@ -40,24 +40,24 @@ export const toLists = (tokens: readonly Token[], now: number): TokenLists => {
   };
 };
 
-/** The name of a token; its kind and the beginning of its ID where nobody gave it a name. */
+/** The name of a token; without one, its kind and the beginning of its ID. */
 export const nameOfToken = ({ session, memberID, tokenKind, tokenName, tokenID }: Token): string => {
   if (session) return nameOfMember(memberID) ?? 'Console session';
   const kind = tokenKind.charAt(0).toUpperCase() + tokenKind.slice(1);
   return tokenName || `${kind} token ${tokenID.slice(0, 6)}`;
 };
 
-/** The name of the token that did something, by its tokenID. '' and `command` are the command line. */
+/** The name of an actor in the audit log, by its tokenID. '' and `command` are the command line. */
 export const nameOfActor = (actor: string, tokens: readonly Token[]): string => {
   if (actor === '' || actor === 'command') return 'the command line';
   const token = tokens.find(({ tokenID }) => tokenID === actor);
-  // Without a member, a token or a one-time link signed in.
+  // A session without a member was started with a token or a one-time link.
   if (token?.session && token.memberID === undefined)
-    return token.createdBy ? nameOfActor(token.createdBy, tokens) : 'a sign-in link';
+    return token.createdBy ? nameOfActor(token.createdBy, tokens) : 'a one-time link';
   return token ? nameOfToken(token) : `token ${actor.slice(0, 6)}`;
 };
 
-/** The tokens that a token made, directly or not, and that still work. */
+/** The live tokens that a token created, directly or indirectly. */
 export const liveDescendants = (tokenID: string, tokens: readonly Token[], now: number): Token[] =>
   tokens
     .filter(({ createdBy }) => createdBy === tokenID)

@@ -1,8 +1,8 @@
-/** A table of tokens: kind, maker, last use and end of each. */
-import { Ago, Badge, Copyable } from '../../parts/small.tsx';
+/** A table of tokens. */
+import { Badge, CopyableText, RelativeTime } from '../../parts/small.tsx';
 import { Table } from '../../parts/table.tsx';
 import { LastUsed } from './last-used.tsx';
-import { Revoke } from './revoking.tsx';
+import { RevokeToken } from './revoking.tsx';
 import { nameOfActor, nameOfToken, stateOf, type Token } from './token-list.ts';
 
 const tones = { browser: 'plain', viewer: 'good', editor: 'open', server: 'open' } as const;
@@ -12,30 +12,31 @@ const State = ({ token }: { readonly token: Token }) => {
   if (revokedTime !== undefined)
     return (
       <>
-        <Badge tone="bad">revoked</Badge> <Ago time={revokedTime} />
+        <Badge tone="bad">revoked</Badge> <RelativeTime time={revokedTime} />
       </>
     );
   if (expiresTime === undefined) return <span class="soft">never</span>;
   return (
     <>
-      {stateOf(token, Date.now()) === 'expired' && <Badge tone="bad">expired</Badge>} <Ago time={expiresTime} />
+      {stateOf(token, Date.now()) === 'expired' && <Badge tone="bad">expired</Badge>}{' '}
+      <RelativeTime time={expiresTime} />
     </>
   );
 };
 
 interface TokenTableProps {
   readonly label: string;
-  /** The head of the column that says when they end. */
+  /** The header of the column with the end of each token. */
   readonly end: 'Expires' | 'Ended';
   readonly tokens: readonly Token[];
-  /** All tokens of the account: one of them made these. */
+  /** All tokens of the account, for the names of creators. */
   readonly all: readonly Token[];
 }
 
 export const TokenTable = ({ label, end, tokens, all }: TokenTableProps) => (
   <Table
     label={label}
-    heads={['Name', 'Kind', 'Made', 'Last used', end, '']}
+    heads={['Name', 'Kind', 'Created', 'Last used', end, '']}
     rows={tokens.map((token) => {
       const { tokenID, tokenKind, tokenUUID, createdTime, createdBy } = token;
       return {
@@ -43,18 +44,20 @@ export const TokenTable = ({ label, end, tokens, all }: TokenTableProps) => (
         cells: [
           <span key="name">
             {nameOfToken(token)}
-            <small>{tokenUUID === undefined ? <Copyable text={tokenID} /> : <Copyable text={tokenUUID} />}</small>
+            <small>
+              {tokenUUID === undefined ? <CopyableText text={tokenID} /> : <CopyableText text={tokenUUID} />}
+            </small>
           </span>,
           <Badge key="kind" tone={tones[tokenKind]}>
             {tokenKind}
           </Badge>,
           <span key="made">
-            <Ago time={createdTime} />
+            <RelativeTime time={createdTime} />
             <small class="soft by">by {nameOfActor(createdBy, all)}</small>
           </span>,
           <LastUsed key="used" of={token} />,
           <State key="state" token={token} />,
-          stateOf(token, Date.now()) === 'live' && <Revoke key="revoke" token={token} all={all} />,
+          stateOf(token, Date.now()) === 'live' && <RevokeToken key="revoke" token={token} all={all} />,
         ],
       };
     })}

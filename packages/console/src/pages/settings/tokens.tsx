@@ -1,19 +1,19 @@
-/** Tokens: those that work, the sessions of the console, and those that have ended. */
+/** Live tokens, ended tokens, and console sessions. */
 import { useState } from 'preact/hooks';
 import { Card } from '../../parts/card.tsx';
 import { toFile } from '../../parts/csv.ts';
 import { SaveFile } from '../../parts/save-csv.tsx';
-import { Empty } from '../../parts/small.tsx';
+import { EmptyState } from '../../parts/small.tsx';
 import { account } from '../../reading/account.ts';
 import { formatWhole } from '../../reading/format.ts';
-import { type MadeToken, MakeToken } from './making.tsx';
+import { type CreatedToken, CreateToken } from './making.tsx';
 import { NewToken } from './new-token.tsx';
 import { OwnersOnly } from './owners-only.tsx';
 import { Sessions } from './sessions.tsx';
 import { nameOfActor, nameOfToken, type Token, toLists } from './token-list.ts';
 import { TokenTable } from './token-table.tsx';
 
-/** Leaves out tokenUUID, so that the file contains no secret. */
+/** Omits tokenUUID, so that the file contains no secret. */
 const fileOf = (listed: readonly Token[], all: readonly Token[]) =>
   toFile(
     ['token ID', 'name', 'kind', 'created', 'created by', 'last used', 'expires', 'revoked'],
@@ -30,27 +30,27 @@ const fileOf = (listed: readonly Token[], all: readonly Token[]) =>
   );
 
 export const Tokens = () => {
-  const [made, setMade] = useState<MadeToken | undefined>(undefined);
+  const [createdToken, setCreatedToken] = useState<CreatedToken | undefined>(undefined);
   const tokens = account.value?.token;
-  if (!tokens) return <OwnersOnly title="Tokens" what="the list of tokens" />;
+  if (!tokens) return <OwnersOnly title="Tokens" what="tokens" />;
   const { live, ended, sessions } = toLists(tokens, Date.now());
   return (
     <div class="settings">
-      {made && <NewToken made={made} close={() => setMade(undefined)} />}
+      {createdToken && <NewToken token={createdToken} close={() => setCreatedToken(undefined)} />}
       <Card
         title={`Tokens · ${formatWhole(live.length)}`}
         tools={
           <>
             <SaveFile title="Tokens" read={() => fileOf([...live, ...ended], tokens)} />
-            <MakeToken made={setMade} />
+            <CreateToken onCreated={setCreatedToken} />
           </>
         }
         class="list"
       >
         {live.length === 0 && (
-          <Empty title="No active tokens">
+          <EmptyState title="No active tokens">
             <p class="soft">Without a browser token, pages cannot send events.</p>
-          </Empty>
+          </EmptyState>
         )}
         {live.length > 0 && <TokenTable label="Tokens" end="Expires" tokens={live} all={tokens} />}
         {ended.length > 0 && (

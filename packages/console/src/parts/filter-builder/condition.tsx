@@ -1,4 +1,4 @@
-/** One condition of the filter builder, and those within it. It edits the API's own grammar, so that every filter can be built and opened. */
+/** The editor of one condition and its nested ones. It edits the API's filter objects, so it can open every filter. */
 import type { JSX } from 'preact';
 import { account } from '../../reading/account.ts';
 import { attributeName, type Condition } from '../../reading/filter.ts';
@@ -9,20 +9,20 @@ interface EditorProps {
   readonly condition: Condition;
   readonly change: (condition: Condition) => void;
   readonly segments: readonly string[];
-  /** Within a `did`, which holds no other. */
+  /** Whether it is inside a `did`, which can't contain another one. */
   readonly isWithinDid?: boolean;
 }
 
 type Did = NonNullable<Condition['did']>;
 type ContactCondition = NonNullable<Condition['contact']>;
 
-const listed = <Entry extends { readonly mergedInto?: unknown }>(entries: readonly Entry[] = []): readonly Entry[] =>
+const unmerged = <Entry extends { readonly mergedInto?: unknown }>(entries: readonly Entry[] = []): readonly Entry[] =>
   entries.filter(({ mergedInto }) => mergedInto === undefined);
 
 const eventOptions = () =>
-  new Map(listed(account.value?.event).map(({ eventID, eventName }) => [String(eventID), eventName]));
+  new Map(unmerged(account.value?.event).map(({ eventID, eventName }) => [String(eventID), eventName]));
 
-/** An object without the members that are undefined: the API takes a member that is there for a condition. */
+/** Removes empty members, which the API would treat as conditions. */
 const compact = <Value extends object>(value: Value): Value =>
   Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined && member !== '')) as Value;
 
@@ -43,7 +43,7 @@ const EventsInput = ({ value, change }: { readonly value: unknown; readonly chan
   />
 );
 
-const knownAttributes = [
+const suggestedAttributes = [
   'path',
   'referrer',
   'utm_source',
@@ -56,7 +56,7 @@ const knownAttributes = [
 ];
 
 const AttributeInput = ({ value, change }: { readonly value: string; readonly change: (attrID: string) => void }) => {
-  const attributes = new Set([...knownAttributes, ...listed(account.value?.attr).map(({ attrID }) => attrID)]);
+  const attributes = new Set([...suggestedAttributes, ...unmerged(account.value?.attr).map(({ attrID }) => attrID)]);
   return (
     <>
       <input
@@ -196,7 +196,7 @@ const DidEditor = ({
           new Map([
             ['ever', 'at any time'],
             ['within', 'in the last … days'],
-            ['days', 'between days'],
+            ['days', 'between dates'],
           ])
         }
         change={setRange}
@@ -251,12 +251,12 @@ const ContactEditor = ({ condition, change }: EditorProps) => {
       {choice(
         'contactTagID',
         'Any tag',
-        listed(account.value?.tag).map(({ tagID, tagName }) => [tagID, tagName]),
+        unmerged(account.value?.tag).map(({ tagID, tagName }) => [tagID, tagName]),
       )}
       {choice(
         'contactProfileID',
         'Any profile',
-        listed(account.value?.profile).map(({ profileID, profileName }) => [profileID, profileName]),
+        unmerged(account.value?.profile).map(({ profileID, profileName }) => [profileID, profileName]),
       )}
       {choice('contactStatus', 'Any status', [
         ['active', 'active'],
@@ -282,11 +282,11 @@ const ContactEditor = ({ condition, change }: EditorProps) => {
         </span>
       )}
       <span class="labeled">
-        known from{' '}
-        <DayInput label="Known from" value={contact.createdFrom} change={(next) => set({ createdFrom: next })} />
+        created from{' '}
+        <DayInput label="Created from" value={contact.createdFrom} change={(next) => set({ createdFrom: next })} />
       </span>
       <span class="labeled">
-        before <DayInput label="Known before" value={contact.createdTo} change={(next) => set({ createdTo: next })} />
+        before <DayInput label="Created before" value={contact.createdTo} change={(next) => set({ createdTo: next })} />
       </span>
       <span class="labeled">
         seen from <DayInput label="Seen from" value={contact.seenFrom} change={(next) => set({ seenFrom: next })} />
@@ -374,7 +374,7 @@ export const ConditionEditor = ({
     <fieldset class="condition">
       <legend class="unseen">Condition</legend>
       <SelectInput
-        label="Kind of condition"
+        label="Type of condition"
         value={kind}
         options={new Map(kinds)}
         change={(next) => change(newCondition(next as Kind, segments))}

@@ -1,10 +1,16 @@
-/** Builds the filter of the page: its conditions, in words, and how many people of the range meet them. */
+/** The filter builder: the conditions, the filter in words, and the number of people who match. */
 import { useEffect, useState } from 'preact/hooks';
 import { go } from '../../address.ts';
 import { api, messageOf } from '../../api.ts';
 import { timezone } from '../../reading/account.ts';
 import { useAnswer } from '../../reading/answer.ts';
-import { type Condition, conditions, type EditedSegment, hrefToHave, inWords } from '../../reading/filter.ts';
+import {
+  type Condition,
+  conditions,
+  describeCondition,
+  type EditedSegment,
+  hrefWithFilter,
+} from '../../reading/filter.ts';
 import { formatWhole } from '../../reading/format.ts';
 import { range } from '../../reading/range.ts';
 import { DialogForm } from '../dialog-form.tsx';
@@ -18,31 +24,31 @@ const filterOf = (list: readonly Condition[]): Condition | undefined => (list.le
 const conditionsOf = (filter: Condition): readonly Condition[] =>
   (filter.and as readonly Condition[] | undefined) ?? [filter];
 
-/** The people whom the conditions leave, counted again a moment after each change. */
+/** The number of matching people, debounced. */
 const Count = ({ list }: { readonly list: readonly Condition[] }) => {
   const [text, setText] = useState('');
   const isWhole = list.every(isComplete);
   const { from, to } = range.value;
   const request = JSON.stringify([from, to, list]);
   useEffect(() => {
-    if (!isWhole) return setText('Fill in the empty fields to count the people.');
-    // The count of earlier conditions would be taken for that of these.
+    if (!isWhole) return setText('Fill in the empty fields to see the count.');
+    // Clear the count of the previous conditions.
     setText('');
-    const asking = new AbortController();
+    const controller = new AbortController();
     const timer = setTimeout(async () => {
       try {
         const { total } = await api.reportTotals(
           { from, to, filter: filterOf(list), timezone: timezone.value },
-          { signal: asking.signal },
+          { signal: controller.signal },
         );
         setText(`${formatWhole(total.people)} ${total.people === 1 ? 'person' : 'people'} in this range`);
       } catch (error) {
-        if (!asking.signal.aborted) setText(messageOf(error));
+        if (!controller.signal.aborted) setText(messageOf(error));
       }
     }, typingMs);
     return () => {
       clearTimeout(timer);
-      asking.abort();
+      controller.abort();
     };
   }, [request, isWhole]);
   return (
@@ -62,7 +68,7 @@ export const FilterDialog = ({ close, segment }: FilterDialogProps) => {
   const [list, setList] = useState<readonly Condition[]>(segment ? conditionsOf(segment.filter) : conditions.value);
   const [problem, setProblem] = useState('');
   const { value } = useAnswer('segments', (signal) => api.listSegments({}, { signal }));
-  // The filter of a segment names no other segment.
+  // The filter of a segment can't use another segment.
   const segments = (segment ? [] : (value?.segment ?? [])).map(({ segmentName }) => segmentName);
   const add = (title: string) => {
     const preset = presets.find((each) => each.title === title);
@@ -70,10 +76,10 @@ export const FilterDialog = ({ close, segment }: FilterDialogProps) => {
   };
   const apply = async () => {
     const filter = filterOf(list);
-    const refused = segment && filter ? await segment.save(filter) : '';
-    if (refused) return setProblem(refused);
+    const rejection = segment && filter ? await segment.save(filter) : '';
+    if (rejection) return setProblem(rejection);
     close();
-    if (!segment) go(hrefToHave(list));
+    if (!segment) go(hrefWithFilter(list));
   };
   return (
     <DialogForm
@@ -85,7 +91,7 @@ export const FilterDialog = ({ close, segment }: FilterDialogProps) => {
       problem={problem}
       isDisabled={!list.every(isComplete) || (segment !== undefined && list.length === 0)}
     >
-      {list.length === 0 && <p class="soft">No conditions: all people count.</p>}
+      {list.length === 0 && <p class="soft">No conditions: everyone is included.</p>}
       {list.map((condition, nth) => (
         <ConditionEditor
           key={nth}
@@ -103,7 +109,7 @@ export const FilterDialog = ({ close, segment }: FilterDialogProps) => {
           </option>
         ))}
       </select>
-      {list.length > 0 && <p class="soft">{list.map(inWords).join(' and ')}</p>}
+      {list.length > 0 && <p class="soft">{list.map(describeCondition).join(' and ')}</p>}
       <Count list={list} />
     </DialogForm>
   );

@@ -1,4 +1,4 @@
-/** The kinds of conditions that the filter builder offers, and what a new condition of each kind is. */
+/** The kinds of conditions in the filter builder, and a new condition of each kind. */
 import { account } from '../../reading/account.ts';
 import type { Condition } from '../../reading/filter.ts';
 
@@ -69,7 +69,7 @@ interface Preset {
 const daysAgo = (days: number): string => new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10);
 const time = (day: string): string => `${day}T00:00:00Z`;
 
-/** What people look for most, as conditions to change. */
+/** The most common conditions, as templates. */
 export const presets: readonly Preset[] = [
   { title: `${kindTitles.did} …`, condition: () => newCondition('did', []) },
   { title: `${kindTitles.didNot} …`, condition: () => newCondition('didNot', []) },
@@ -82,8 +82,8 @@ export const presets: readonly Preset[] = [
     condition: () => ({ did: { filter: { attrID: 'utm_source', is: [''] } } }),
   },
   { title: 'The person first came from a campaign', condition: () => newCondition('personFirst', []) },
-  { title: 'The person was first seen since a day', condition: () => ({ not: { did: { to: time(daysAgo(30)) } } }) },
-  { title: 'The person was last seen before a day', condition: () => ({ not: { did: { from: time(daysAgo(30)) } } }) },
+  { title: 'The person was first seen after a date', condition: () => ({ not: { did: { to: time(daysAgo(30)) } } }) },
+  { title: 'The person was last seen before a date', condition: () => ({ not: { did: { from: time(daysAgo(30)) } } }) },
   { title: `${kindTitles.contact} …`, condition: () => ({ contact: {} }) },
   { title: `${kindTitles.attribute} …`, condition: () => newCondition('attribute', []) },
   { title: `${kindTitles.event} …`, condition: () => newCondition('event', []) },
@@ -95,7 +95,7 @@ const isBlank = (values: unknown): boolean => {
   return list.length === 0 || list.some((value) => value === '');
 };
 
-/** Whether every field that a condition needs is filled in. */
+/** Whether all required fields of a condition are filled in. */
 export const isComplete = (condition: Condition): boolean => {
   const { and, or, not, did, event, segment, personFirst, attrID = personFirst, is, isNot, contains } = condition;
   const parts = and ?? or;

@@ -1,4 +1,4 @@
-/** Inputs of the filter builder: a list of which one value has to hold, a number, a day. */
+/** Inputs of the filter builder: alternative values, a number, a day, a select. */
 import type { ComponentChildren } from 'preact';
 import { shorten } from '../../reading/format.ts';
 
@@ -17,7 +17,7 @@ interface ValuesProps {
   readonly empty: string | number;
 }
 
-/** One or several values, with “or” between them. */
+/** One or more values, joined with “or”. */
 export const ValuesInput = ({ label, values, change, input, empty }: ValuesProps) => {
   const list = [values].flat() as (string | number)[];
   return (
@@ -64,7 +64,7 @@ export const NumberInput = ({ label, value, min, change }: NumberProps) => (
   />
 );
 
-/** A day, as the time at which it begins in UTC. */
+/** A day; its value is the start of the day in UTC. */
 export const DayInput = ({
   label,
   value,
@@ -94,7 +94,7 @@ export const SelectInput = ({
   readonly change: (value: string) => void;
 }) => (
   <select aria-label={label} value={value} onChange={({ currentTarget }) => change(currentTarget.value)}>
-    {/* What the account no longer lists stays a choice. */}
+    {/* Keep a value that the account no longer lists. */}
     {!options.has(value) && <option value={value}>{value}</option>}
     {[...options].map(([each, title]) => (
       <option key={each} value={each}>

@@ -4,23 +4,22 @@ import { timeStep, valueStep } from './ticks.ts';
 
 export interface Line {
   readonly label: string;
-  /** What the line is called at each interval, if that differs. */
+  /** The label at each interval, if it differs. */
   readonly labels?: readonly string[];
-  /** One of each interval; null where there is none. */
+  /** One value for each interval; null if there is none. */
   readonly values: readonly (number | null)[];
-  /** Drawn fainter: what the other line is compared with. */
+  /** Whether it is the line of the comparison, which is drawn fainter. */
   readonly isEarlier?: boolean;
-  /** The color of one of several lines: the name of a custom property. */
+  /** The CSS custom property with the color, if there are several lines. */
   readonly color?: string;
 }
 
 export interface Lines {
-  /** The beginning of each interval, in short, for the axis. */
+  /** The start of each interval, abbreviated, for the axis. */
   readonly ticks: readonly string[];
   readonly lines: readonly Line[];
-  /** The last interval is not over yet: the way to it is dashed. */
+  /** Whether the last interval is not over yet. The line to it is dashed. */
   readonly isOpen?: boolean;
-  /** How values are written. */
   readonly forms: NumberForms;
 }
 
@@ -34,20 +33,20 @@ const left = 52;
 const right = 16;
 const top = 10;
 const bottom = 24;
-/** What a label needs of its axis. */
+/** The space for one label on an axis. */
 const labelWidth = 80;
 const labelHeight = 34;
 
 const placeOf = (index: number, count: number, width: number): number =>
   left + (count < 2 ? 0.5 : index / (count - 1)) * (width - left - right);
 
-/** The interval that is nearest to a place on the canvas. */
+/** The interval closest to an x coordinate on the canvas. */
 export const intervalAt = (x: number, count: number, width: number): number => {
   const share = (x - left) / (width - left - right);
   return Math.min(Math.max(Math.round(share * (count - 1)), 0), count - 1);
 };
 
-/** The parts of a line between its gaps. */
+/** The segments of a line between gaps. */
 const runsOf = (values: Line['values'], toPoint: (value: number, index: number) => Point): Point[][] => {
   const runs: Point[][] = [[]];
   for (const [index, value] of values.entries()) {
@@ -68,7 +67,7 @@ const dot = (context: CanvasRenderingContext2D, { x, y }: Point): void => {
   context.fill();
 };
 
-/** Draws all anew. `marked` is the interval that the reader points at. */
+/** Redraws everything. `marked` is the highlighted interval. */
 export const draw = (
   canvas: HTMLCanvasElement,
   { ticks, lines, isOpen, forms }: Lines,
@@ -143,7 +142,7 @@ export const draw = (
       const isUnfinished = isOpen && !isEarlier && run === runs.at(-1) && values.at(-1) !== null;
       if (!isEarlier && !named) {
         context.globalAlpha = 0.12;
-        // What is not over yet has no area: it would look like a fall.
+        // No area for an unfinished interval: it would look like a drop.
         const whole = isUnfinished ? run.slice(0, -1) : run;
         trace(context, [{ x: first.x, y: yOf(0) }, ...whole, { x: whole.at(-1)?.x ?? first.x, y: yOf(0) }]);
         context.fill();

@@ -1,20 +1,20 @@
-/** A drawn plot, whose values are told where the reader points, or with the arrow keys. */
+/** A plot on a canvas. Hovering or the arrow keys show the values of an interval. */
 import { useEffect, useReducer, useRef, useState } from 'preact/hooks';
 import { download } from '../csv.ts';
 import { draw, intervalAt, type Line, type Lines } from './draw.ts';
 
 export interface PlotCanvasProps extends Lines {
   readonly title: string;
-  /** The beginning of each interval, in words. */
+  /** The start of each interval, in words. */
   readonly labels: readonly string[];
 }
 
 export const PlotCanvas = ({ title, labels, ...drawn }: PlotCanvasProps) => {
   const canvas = useRef<HTMLCanvasElement>(null);
-  const [pointed, setPointed] = useState<number | null>(null);
+  const [hovered, setHovered] = useState<number | null>(null);
   const [, drawAgain] = useReducer((count: number) => count + 1, 0);
-  // It may have been an interval of a longer range.
-  const marked = pointed === null ? null : Math.min(pointed, labels.length - 1);
+  // Clamped, because the range may have become shorter.
+  const marked = hovered === null ? null : Math.min(hovered, labels.length - 1);
 
   useEffect(() => {
     if (canvas.current) draw(canvas.current, drawn, marked);
@@ -31,7 +31,7 @@ export const PlotCanvas = ({ title, labels, ...drawn }: PlotCanvasProps) => {
   }, []);
 
   const point = ({ offsetX, currentTarget }: PointerEvent): void =>
-    setPointed(intervalAt(offsetX, labels.length, (currentTarget as HTMLElement).clientWidth));
+    setHovered(intervalAt(offsetX, labels.length, (currentTarget as HTMLElement).clientWidth));
   const moves: Readonly<Record<string, number>> = {
     ArrowLeft: (marked ?? labels.length) - 1,
     ArrowRight: (marked ?? -1) + 1,
@@ -42,7 +42,7 @@ export const PlotCanvas = ({ title, labels, ...drawn }: PlotCanvasProps) => {
     const to = moves[event.key];
     if (to === undefined) return;
     event.preventDefault();
-    setPointed(Math.min(Math.max(to, 0), labels.length - 1));
+    setHovered(Math.min(Math.max(to, 0), labels.length - 1));
   };
   const save = (): void => canvas.current?.toBlob((image) => image && download(`${title}.png`, image));
 
@@ -50,16 +50,16 @@ export const PlotCanvas = ({ title, labels, ...drawn }: PlotCanvasProps) => {
     const when = own?.[marked ?? 0];
     return `${label}${when === undefined ? '' : ` (${when})`} ${drawn.forms.short(all[marked ?? 0] ?? 0)}`;
   };
-  // The earlier range is drawn first, and read last.
+  // The earlier range is drawn first, but listed last.
   const values = drawn.lines
     .toSorted((a, b) => Number(a.isEarlier ?? false) - Number(b.isEarlier ?? false))
     .map(wordsFor);
-  const told = marked === null ? '' : [labels[marked], ...values].join(' · ');
+  const readout = marked === null ? '' : [labels[marked], ...values].join(' · ');
   return (
     <>
       <div class="plot-head">
-        <output class="plot-told" aria-hidden="true">
-          {told}
+        <output class="plot-readout" aria-hidden="true">
+          {readout}
         </output>
         <button type="button" class="quiet save" onClick={save}>
           PNG
@@ -73,11 +73,11 @@ export const PlotCanvas = ({ title, labels, ...drawn }: PlotCanvasProps) => {
         aria-valuemin={0}
         aria-valuemax={labels.length - 1}
         aria-valuenow={marked ?? labels.length - 1}
-        aria-valuetext={told}
+        aria-valuetext={readout}
         onPointerMove={point}
-        onPointerLeave={() => setPointed(null)}
+        onPointerLeave={() => setHovered(null)}
         onKeyDown={move}
-        onBlur={() => setPointed(null)}
+        onBlur={() => setHovered(null)}
       />
     </>
   );

@@ -1,4 +1,4 @@
-/** Lines over time, and a table that says the same to a screen reader. */
+/** A line chart with an equivalent table for screen readers. */
 import { PlotCanvas, type PlotCanvasProps } from './plot-canvas.tsx';
 
 export const Plot = (props: PlotCanvasProps) => {
@@ -7,7 +7,7 @@ export const Plot = (props: PlotCanvasProps) => {
   return (
     <figure class="plot">
       <PlotCanvas {...props} />
-      {/* A table is never lower than its rows: what hides it is around it. */}
+      {/* A table can't be clipped below the height of its rows, so the hidden element is a wrapper. */}
       <div class="unseen">
         <table>
           <caption>{title}</caption>

@@ -1,14 +1,16 @@
-/** Where the axes of a plot have their marks. */
+/** Steps between the marks on the axes of a plot. */
 
-/** The distance of the marks of values, of which there are about `most`: 1, 2 or 5 times a power of ten, and whole where all values are. */
-export const valueStep = (range: number, most: number, isWhole: boolean): number => {
-  const least = isWhole ? Math.max(range / most, 1) : range / most;
-  const power = 10 ** Math.floor(Math.log10(least));
-  return power * ([1, 2, 5].find((factor) => factor * power >= least) ?? 10);
+/**
+ * The step of a value axis with about `maxMarks` marks: 1, 2 or 5 times a power of ten, an integer if all values are.
+ */
+export const valueStep = (range: number, maxMarks: number, isWhole: boolean): number => {
+  const minStep = isWhole ? Math.max(range / maxMarks, 1) : range / maxMarks;
+  const power = 10 ** Math.floor(Math.log10(minStep));
+  return power * ([1, 2, 5].find((factor) => factor * power >= minStep) ?? 10);
 };
 
 const timeSteps = [1, 2, 3, 5, 7, 10, 14, 21, 30, 60, 90, 180, 365];
 
-/** Each how many intervals are marked, so that at most `most` are. */
-export const timeStep = (intervals: number, most: number): number =>
-  timeSteps.find((step) => intervals / step <= most) ?? Math.ceil(intervals / most);
+/** Returns n such that marking every nth interval gives at most `maxMarks` marks. */
+export const timeStep = (intervals: number, maxMarks: number): number =>
+  timeSteps.find((step) => intervals / step <= maxMarks) ?? Math.ceil(intervals / maxMarks);

@@ -1,4 +1,4 @@
-/** The plot of one measure of reportTotals by interval, with the earlier range behind it. */
+/** A plot of one measure of reportTotals by interval, with the earlier range behind it. */
 import type { AnswerFor } from '@firsthand/client';
 import { formatTime } from '../../reading/format.ts';
 import type { Measure } from '../../reading/measures.ts';

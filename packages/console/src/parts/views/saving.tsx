@@ -1,30 +1,30 @@
-/** Saves the page that is open under a name. */
+/** The dialog that saves the current page as a view. */
 import { useState } from 'preact/hooks';
 import { api, problemOf } from '../../api.ts';
-import { viewHere } from '../../reading/views.ts';
+import { readCurrentView } from '../../reading/views.ts';
 import { DialogForm } from '../dialog-form.tsx';
 import { Field } from '../field.tsx';
 import { show } from '../notices.tsx';
 
 interface SaveViewProps {
-  /** The names of the views that there are. */
-  readonly taken: readonly string[];
-  readonly saved: () => void;
+  /** The names of existing views. */
+  readonly existingNames: readonly string[];
+  readonly onSave: () => void;
   readonly close: () => void;
 }
 
-export const SaveView = ({ taken, saved, close }: SaveViewProps) => {
+export const SaveView = ({ existingNames, onSave, close }: SaveViewProps) => {
   const [viewName, setName] = useState('');
   const [problem, setProblem] = useState('');
   const [isBusy, setBusy] = useState(false);
-  const isTaken = taken.includes(viewName.trim());
+  const isTaken = existingNames.includes(viewName.trim());
   const submit = async () => {
     setBusy(true);
-    const failed = await problemOf(api.createView({ viewName, ...viewHere() }));
+    const failure = await problemOf(api.createView({ viewName, ...readCurrentView() }));
     setBusy(false);
-    if (failed) return setProblem(failed);
+    if (failure) return setProblem(failure);
     close();
-    saved();
+    onSave();
     show({ text: `Saved the view “${viewName.trim()}”.` });
   };
   return (
@@ -40,8 +40,8 @@ export const SaveView = ({ taken, saved, close }: SaveViewProps) => {
         label="Name"
         hint={
           isTaken
-            ? 'A view has this name. This page takes its place.'
-            : 'Everyone in the account can open it. A range such as “Last 7 days” moves on.'
+            ? 'A view with this name already exists and will be replaced.'
+            : 'Everyone in the account can open it. A range such as “Last 7 days” stays relative to today.'
         }
       >
         {(attributes) => (

@@ -1,37 +1,39 @@
-/** What a share link to the page that is open shows. */
+/** What a share link to the current page includes. */
 import type { RequestFor } from '@firsthand/client';
 import { type Preset, range } from '../../reading/range.ts';
-import { type ShownReport, shownReports } from '../../reading/report.ts';
-import { viewHere } from '../../reading/views.ts';
+import { listReports, type PageReport } from '../../reading/report.ts';
+import { readCurrentView } from '../../reading/views.ts';
 
-/** Ranges that begin with a month. The others move on by days, but for one that names its days. */
+/** Ranges that move with the month. Others move with the day, except a custom range, which is fixed. */
 const byMonth: readonly (Preset | 'custom')[] = ['month', 'last-month', '12m'];
 
-/** Groups that say who somebody is, which no share link shows. */
-const isOfContacts = ({ request }: ShownReport): boolean => 'by' in request && /^contact/.test(String(request.by));
+/** Whether a report is broken down by contact data, which no share link shows. */
+const isOfContacts = ({ request }: PageReport): boolean => 'by' in request && /^contact/.test(String(request.by));
 
-/** A funnel whose address names no steps has those of the catalogue, which a share link does not show. */
-const withSteps = (viewQuery: string, reports: readonly ShownReport[]): string => {
+/**
+ * Adds the steps of a funnel to the query: the default steps come from the catalogue, which a share link can't read.
+ */
+const withSteps = (viewQuery: string, reports: readonly PageReport[]): string => {
   const parameters = new URLSearchParams(viewQuery);
   const [steps] = reports.flatMap(({ request }) => ('step' in request ? [request.step] : []));
   if (Array.isArray(steps)) parameters.set('steps', steps.map(({ event }) => [event].flat()[0]).join(','));
   return parameters.toString();
 };
 
-interface ShareHere extends Pick<RequestFor<'createShareLink'>, 'viewPage' | 'viewQuery' | 'moving'> {
-  readonly shared: readonly ShownReport[];
-  readonly leftOut: readonly ShownReport[];
+interface CurrentShare extends Pick<RequestFor<'createShareLink'>, 'viewPage' | 'viewQuery' | 'moving'> {
+  readonly included: readonly PageReport[];
+  readonly excluded: readonly PageReport[];
 }
 
-export const shareHere = (): ShareHere => {
-  const reports = shownReports();
-  const { viewPage, viewQuery } = viewHere();
+export const readCurrentShare = (): CurrentShare => {
+  const reports = listReports();
+  const { viewPage, viewQuery } = readCurrentView();
   const { name } = range.peek();
   return {
     viewPage,
     viewQuery: withSteps(viewQuery, reports),
     moving: name === 'custom' ? undefined : byMonth.includes(name) ? 'month' : 'day',
-    shared: reports.filter((report) => !isOfContacts(report)),
-    leftOut: reports.filter(isOfContacts),
+    included: reports.filter((report) => !isOfContacts(report)),
+    excluded: reports.filter(isOfContacts),
   };
 };

@@ -1,45 +1,45 @@
-/** Makes a share link to the page that is open, after saying what it shows. */
+/** The dialog that creates a share link to the current page. */
 import type { AnswerFor } from '@firsthand/client';
 import { useState } from 'preact/hooks';
 import { root } from '../../address.ts';
 import { api, messageOf } from '../../api.ts';
 import { account } from '../../reading/account.ts';
-import { conditions, inWords } from '../../reading/filter.ts';
-import type { ShownReport } from '../../reading/report.ts';
+import { conditions, describeCondition } from '../../reading/filter.ts';
+import type { PageReport } from '../../reading/report.ts';
 import { CopyButton } from '../copy-button.tsx';
 import { Dialog } from '../dialog.tsx';
 import { DialogForm } from '../dialog-form.tsx';
 import { Field } from '../field.tsx';
-import { rangeInWords } from '../range-words.ts';
-import { At, OnThisMachineOnly } from '../small.tsx';
-import { shareHere } from './share-here.ts';
+import { describeRange } from '../range-words.ts';
+import { LoopbackWarning, Time } from '../small.tsx';
+import { readCurrentShare } from './share-here.ts';
 
-/** A link shows only so many rows of a breakdown. */
-const withFewRows = (request: ShownReport['request']): ShownReport['request'] => {
-  const most = account.peek()?.limits.rowsPerSharedBreakdown;
-  return 'limit' in request && most
-    ? { ...request, limit: Math.min(Number(request.limit ?? most), most) }
+/** The API limits the rows of a breakdown in a share link. */
+const limitRows = (request: PageReport['request']): PageReport['request'] => {
+  const maxRows = account.peek()?.limits.rowsPerSharedBreakdown;
+  return 'limit' in request && maxRows
+    ? { ...request, limit: Math.min(Number(request.limit ?? maxRows), maxRows) }
     : { ...request };
 };
 
 const expiries = { 7: 'In 7 days', 30: 'In 30 days', 90: 'In 90 days', 365: 'In a year' } as const;
 const dayMs = 86_400_000;
 
-type Made = AnswerFor<'createShareLink'>;
+type CreatedLink = AnswerFor<'createShareLink'>;
 
-const MadeLink = ({
-  made: { shareSecret, expiresTime },
+const NewLink = ({
+  link: { shareSecret, expiresTime },
   close,
 }: {
-  readonly made: Made;
+  readonly link: CreatedLink;
   readonly close: () => void;
 }) => {
   const url = `${root}/console/shared/${shareSecret}`;
   return (
     <>
       <p>
-        <strong>Copy it now: it is shown this once.</strong> It works until <At time={expiresTime} form="long" />, or
-        until it is revoked in Settings.
+        <strong>Copy it now. It won’t be shown again.</strong> It works until <Time time={expiresTime} form="long" />,
+        unless you revoke it in Settings.
       </p>
       <div class="tag">
         <pre>
@@ -47,7 +47,7 @@ const MadeLink = ({
         </pre>
         <CopyButton text={url} />
       </div>
-      <OnThisMachineOnly />
+      <LoopbackWarning />
       <p class="dialog-actions">
         <button type="button" onClick={close}>
           Close
@@ -57,41 +57,41 @@ const MadeLink = ({
   );
 };
 
-interface ShareProps {
-  /** The name of the saved view that is open; '': it is none. */
+interface ShareDialogProps {
+  /** The name of the current saved view; '' if the page is not a saved view. */
   readonly viewName: string;
   readonly close: () => void;
 }
 
-export const Share = ({ viewName, close }: ShareProps) => {
-  // As the page was when the dialog was opened.
-  const [{ shared, leftOut }] = useState(shareHere);
+export const ShareDialog = ({ viewName, close }: ShareDialogProps) => {
+  // The state of the page when the dialog was opened.
+  const [{ included, excluded }] = useState(readCurrentShare);
   const [shareName, setName] = useState(viewName);
   const [days, setDays] = useState('30');
-  const [made, setMade] = useState<Made | undefined>(undefined);
+  const [link, setLink] = useState<CreatedLink | undefined>(undefined);
   const [problem, setProblem] = useState('');
   const [isBusy, setBusy] = useState(false);
   const submit = async () => {
     setBusy(true);
     try {
       const expiresTime = new Date(Date.now() + Number(days) * dayMs).toISOString();
-      // A range that moves begins today, which may have begun since.
-      const { shared: present, leftOut: _, ...view } = shareHere();
-      const report = present.map(({ part, operation, request }) => ({
+      // Read again: a relative range has moved if a new day has started.
+      const { included: currentReports, excluded: _, ...view } = readCurrentShare();
+      const report = currentReports.map(({ part, operation, request }) => ({
         part,
         operation,
-        request: withFewRows(request),
+        request: limitRows(request),
       }));
-      setMade(await api.createShareLink({ shareName, expiresTime, ...view, report }));
+      setLink(await api.createShareLink({ shareName, expiresTime, ...view, report }));
     } catch (error) {
       setProblem(messageOf(error));
     }
     setBusy(false);
   };
-  if (made)
+  if (link)
     return (
-      <Dialog title={`The link to “${shareName.trim()}”`} close={close}>
-        <MadeLink made={made} close={close} />
+      <Dialog title={`Link to “${shareName.trim()}”`} close={close}>
+        <NewLink link={link} close={close} />
       </Dialog>
     );
   return (
@@ -101,9 +101,9 @@ export const Share = ({ viewName, close }: ShareProps) => {
       action="Create link"
       submit={submit}
       problem={problem}
-      isDisabled={isBusy || shared.length === 0}
+      isDisabled={isBusy || included.length === 0}
     >
-      <Field label="Name" hint="Those who open the link see it as the title.">
+      <Field label="Name" hint="Shown as the title to people who open the link.">
         {(attributes) => (
           <input
             {...attributes}
@@ -127,19 +127,19 @@ export const Share = ({ viewName, close }: ShareProps) => {
         )}
       </Field>
       <div class="shown-to-others">
-        <p>Anyone with the link sees this without signing in, for “{rangeInWords()}”:</p>
+        <p>Anyone with the link can see this without signing in, for “{describeRange()}”:</p>
         <ul>
-          {shared.map(({ part, title }) => (
+          {included.map(({ part, title }) => (
             <li key={part}>{title}</li>
           ))}
         </ul>
         <p class="soft">
           {conditions.value.length > 0 &&
-            `The numbers are only those of the filter “${conditions.value.map(inWords).join(' and ')}”. People with the link neither see nor change the filter. `}
-          It shows nothing else: no people, and no other dates. Values such as the paths of pages are shown; e-mail
+            `Only data that matches the filter “${conditions.value.map(describeCondition).join(' and ')}” is included. People with the link cannot see or change the filter. `}
+          It shows nothing else: no people, and no other dates. Values such as page paths are shown, but e-mail
           addresses in them are hidden.
-          {leftOut.length > 0 &&
-            ` Left out, because it is about contacts: ${leftOut.map(({ title }) => title).join(', ')}.`}
+          {excluded.length > 0 &&
+            ` Not included, because it is about contacts: ${excluded.map(({ title }) => title).join(', ')}.`}
         </p>
       </div>
     </DialogForm>

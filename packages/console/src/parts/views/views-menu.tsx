@@ -1,13 +1,13 @@
-/** The saved views of the account, and what can be done with the page that is open: save it, or share it. */
+/** The menu of saved views, with actions to save or share the current page. */
 import { useState } from 'preact/hooks';
 import { api } from '../../api.ts';
 import { mayChange } from '../../reading/account.ts';
 import { useAnswer } from '../../reading/answer.ts';
-import { hrefOfView, type View, viewHere } from '../../reading/views.ts';
+import { hrefOfView, readCurrentView, type View } from '../../reading/views.ts';
 import { act } from '../notices.tsx';
 import { Problem } from '../small.tsx';
 import { SaveView } from './saving.tsx';
-import { Share } from './sharing.tsx';
+import { ShareDialog } from './sharing.tsx';
 
 const closeMenu = (event: Event): void => {
   (event.currentTarget as HTMLElement).closest('details')?.removeAttribute('open');
@@ -21,12 +21,12 @@ const deleteView = ({ viewName, viewPage, viewQuery }: View, after: () => void) 
   });
 
 const nameOfOpen = (views: readonly View[]): string => {
-  const here = hrefOfView(viewHere());
+  const here = hrefOfView(readCurrentView());
   return views.find((view) => hrefOfView(view) === here)?.viewName ?? '';
 };
 
 export const ViewsMenu = () => {
-  const { value, problem, again } = useAnswer('views', (signal) => api.listViews({}, { signal }));
+  const { value, problem, reload } = useAnswer('views', (signal) => api.listViews({}, { signal }));
   const [dialog, setDialog] = useState<'save' | 'share' | undefined>(undefined);
   const close = () => setDialog(undefined);
   const opener = (name: 'save' | 'share', text: string) => (
@@ -51,7 +51,7 @@ export const ViewsMenu = () => {
         <ul>
           {problem !== undefined && (
             <li>
-              <Problem text={problem} again={again} />
+              <Problem text={problem} reload={reload} />
             </li>
           )}
           {views.map((view) => (
@@ -64,20 +64,22 @@ export const ViewsMenu = () => {
                   type="button"
                   class="quiet"
                   aria-label={`Delete the view ${view.viewName}`}
-                  onClick={() => deleteView(view, again)}
+                  onClick={() => deleteView(view, reload)}
                 >
                   ×
                 </button>
               )}
             </li>
           ))}
-          {value && views.length === 0 && <li class="soft">No view is saved yet</li>}
+          {value && views.length === 0 && <li class="soft">No saved views yet</li>}
           {mayChange.value && opener('save', 'Save this view …')}
           {mayChange.value && opener('share', 'Share this view …')}
         </ul>
       </details>
-      {dialog === 'save' && <SaveView taken={views.map(({ viewName }) => viewName)} saved={again} close={close} />}
-      {dialog === 'share' && <Share viewName={nameOfOpen(views)} close={close} />}
+      {dialog === 'save' && (
+        <SaveView existingNames={views.map(({ viewName }) => viewName)} onSave={reload} close={close} />
+      )}
+      {dialog === 'share' && <ShareDialog viewName={nameOfOpen(views)} close={close} />}
     </>
   );
 };

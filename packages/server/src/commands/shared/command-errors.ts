@@ -1,27 +1,27 @@
-/** The exit codes and messages of commands that fail. */
+/** Exit codes and messages of failed commands. */
 import { userInfo } from 'node:os';
 import { CommanderError } from 'commander';
 
 /** The flags or variables of a command are invalid. */
-export class WrongUsage extends Error {
-  override readonly name = 'WrongUsage';
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
 }
 
-/** The exit code: 0 after help was printed on request, 2 for wrong usage, 1 for other failures. */
-export const exitCodeOf = (error: unknown): number => {
+/** 0 after requested help, 2 for invalid flags or variables, 1 for other failures. */
+export const toExitCode = (error: unknown): number => {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-  return error instanceof Error && ['WrongUsage', 'BadConfiguration'].includes(error.name) ? 2 : 1;
+  return error instanceof Error && ['UsageError', 'BadConfiguration'].includes(error.name) ? 2 : 1;
 };
 
 type ErrorWithCause = Error & { readonly code?: unknown; readonly cause?: unknown };
 
-/** Whether the error, or one of its causes, is a missing file permission. */
+/** Whether the error or one of its causes is a missing file permission. */
 const isForbidden = (error: unknown): boolean =>
   error instanceof Error &&
   (['EACCES', 'EPERM'].includes(String((error as ErrorWithCause).code)) ||
     isForbidden((error as ErrorWithCause).cause));
 
-const userName = (): string => {
+const readUserName = (): string => {
   try {
     return userInfo().username;
   } catch {
@@ -30,18 +30,18 @@ const userName = (): string => {
   }
 };
 
-/** The message of an error for the user of a command; with the environment variable DEBUG, its stack. */
+/** The message to print for an error; its stack if the environment variable DEBUG is set. */
 export const explain = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error);
   if (process.env.DEBUG) return error.stack ?? error.message;
   const { message, field } = error as Error & { field?: unknown };
   const text = typeof field === 'string' && !message.includes(field) ? `${field}: ${message}` : message;
-  return isForbidden(error) ? `${text} (this command runs as user ${userName()})` : text;
+  return isForbidden(error) ? `${text} (this command runs as user ${readUserName()})` : text;
 };
 
 /**
- * The error for the user of a command that works on the database itself. A server's response has no cause, because clients read it; on
- * the command line the cause is what helps.
+ * Adds the cause to an `unavailable` refusal of the store. A server hides the cause from clients; a command's user
+ * needs it.
  */
 export const withCause = (error: unknown, databaseURL: string): unknown => {
   const { name, code, cause } = error as ErrorWithCause;
@@ -51,9 +51,9 @@ export const withCause = (error: unknown, databaseURL: string): unknown => {
   const causeCode = String((cause as ErrorWithCause | undefined)?.code ?? '');
   if (file === undefined) {
     const isDown = /^(08|57P|E[A-Z]+$)/.test(causeCode);
-    const what = isDown ? 'does not answer' : causeCode === '53100' ? 'has no room' : 'cannot do this now';
-    return new Error(`PostgreSQL ${what}${reason}`, { cause });
+    const problem = isDown ? 'does not respond' : causeCode === '53100' ? 'has no disk space' : 'cannot do this now';
+    return new Error(`PostgreSQL ${problem}${reason}`, { cause });
   }
   const isFull = /^(SQLITE_FULL|ENOSPC|EDQUOT)/.test(causeCode);
-  return new Error(isFull ? `no room on the disk of ${file}` : `${file} cannot be written to now${reason}`, { cause });
+  return new Error(isFull ? `the disk of ${file} is full` : `cannot write to ${file} now${reason}`, { cause });
 };

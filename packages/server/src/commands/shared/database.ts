@@ -1,29 +1,29 @@
-/** Opens the database for a command that works on it directly, whether or not a server is running. */
+/** Opens the database for commands that access it directly, whether or not a server is running. */
 import type { Command } from 'commander';
 import { type Caller, commandLine } from '../../http/access/caller.ts';
 import type { AccountSummary, Store } from '../../store/store.ts';
-import { WrongUsage, withCause } from './command-errors.ts';
-import { addSettings, jsonFlag, settingsOf } from './flags.ts';
+import { UsageError, withCause } from './command-errors.ts';
+import { addSettings, jsonFlag, toSettings } from './flags.ts';
 
-/** The options of every command with `addDatabase`, by the names that Commander gives them. */
+/** The options that `addDatabase` adds, under Commander's names. */
 export type DatabaseOptions = { readonly databaseUrl?: string; readonly json?: boolean };
 
 export const addDatabase = (command: Command): Command => addSettings(command, ['databaseURL']).option(...jsonFlag);
 
-/** The URL of the database. Throws WrongUsage for one in memory, which ends with its server. */
-export const databaseURLOf = (options: DatabaseOptions): string => {
-  const { databaseURL } = settingsOf(['databaseURL'], options);
+/** The URL of the database. Throws UsageError for one in memory, which only its server can use. */
+export const toDatabaseURL = (options: DatabaseOptions): string => {
+  const { databaseURL } = toSettings(['databaseURL'], options);
   if (databaseURL !== 'sqlite::memory:') return databaseURL;
-  throw new WrongUsage('DATABASE_URL names a database in memory, which only the server that made it can use');
+  throw new UsageError('DATABASE_URL names a database in memory, which only the server that created it can use');
 };
 
-/** Runs `work` on the store, beside a server that may be running. The database is created only with `create`. */
+/** Runs `work` on the store, alongside a running server if any. Creates a missing database only with `create`. */
 export const withStore = async <Result>(
   options: DatabaseOptions,
   work: (store: Store) => Promise<Result>,
   { create = false } = {},
 ): Promise<Result> => {
-  const databaseURL = databaseURLOf(options);
+  const databaseURL = toDatabaseURL(options);
   const { openStore } = await import('../../store/open.ts');
   const store = await openStore({
     databaseURL,
@@ -42,8 +42,8 @@ export const withStore = async <Result>(
   }
 };
 
-/** The number of the account that `--account` names; undefined if it names none. Throws if there is no such account. */
-export const accountOf = async (
+/** The number of the account of `--account`; undefined without the flag. Throws if the account does not exist. */
+export const findAccountNumber = async (
   store: Store,
   { account: accountUUID }: { readonly account?: string },
 ): Promise<number | undefined> => {
@@ -55,21 +55,21 @@ export const accountOf = async (
 
 export type AccountOptions = DatabaseOptions & { readonly account?: string };
 
-/** The account that `--account` names, or the only one. Throws WrongUsage if there is none or a choice. */
-export const chosenAccount = async (store: Store, options: AccountOptions): Promise<AccountSummary> => {
+/** The account of `--account`, or the only one. Throws UsageError if there is none, or several without the flag. */
+export const chooseAccount = async (store: Store, options: AccountOptions): Promise<AccountSummary> => {
   const accounts = await store.listAccounts();
-  const named = await accountOf(store, options);
-  const chosen =
-    named === undefined && accounts.length === 1 ? accounts[0] : accounts.find(({ account }) => account === named);
-  if (chosen !== undefined) return chosen;
-  throw new WrongUsage(
+  const number = await findAccountNumber(store, options);
+  const account =
+    number === undefined && accounts.length === 1 ? accounts[0] : accounts.find((each) => each.account === number);
+  if (account !== undefined) return account;
+  throw new UsageError(
     accounts.length === 0
-      ? 'there is no account yet: firsthand account create makes one'
-      : '--account is required, because there are several accounts: firsthand account list shows them',
+      ? 'there is no account yet: create one with firsthand account create'
+      : '--account is required, because there are several accounts: list them with firsthand account list',
   );
 };
 
-/** The command line as a caller. It has the rights of an operator, because its user can open the database anyway. */
+/** The command line as a caller, with operator rights: its user can open the database anyway. */
 export const asOperator = (): Caller => ({
   access: {
     token: commandLine,

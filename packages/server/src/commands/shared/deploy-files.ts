@@ -1,30 +1,29 @@
-/** The files of deploy/, adapted to one site: the systemd unit, the environment file, and the lines for the site's web server. */
+/** Adapts the files of deploy/ to a site: the systemd unit, the environment file and the web server's configuration. */
 import { readFileSync } from 'node:fs';
 import { parseOrigin } from '@firsthand/contract/origins';
 
-/** In the repository and in the npm package. */
+/** The folder is in the repository and in the npm package. */
 const readDeployFile = (name: string): string =>
   readFileSync(new URL(`../../../deploy/${name}`, import.meta.url), 'utf8');
 
-export const environmentTemplate = (): string => readDeployFile('firsthand.env');
+export const readEnvironmentTemplate = (): string => readDeployFile('firsthand.env');
 
 interface UnitOptions {
-  /** The command that serves. */
+  /** The command that starts the server. */
   readonly execStart: string;
   readonly user: string;
   readonly dataFolder: string;
 }
 
-/** Characters that systemd would read as a separator, a quote, a specifier or a variable. */
+/** Characters that systemd parses as separators, quotes, specifiers or variables. */
 const unsafe = /[\s"'\\%$;]/;
 
-/** Throws for a path that the unit can't hold. */
+/** Throws for a path with characters that are special in a unit. */
 const checkPath = (path: string): string => {
   if (!unsafe.test(path)) return path;
-  throw new Error(`${path} has a character that means something else in a systemd unit: choose another path`);
+  throw new Error(`${path} has a character with a special meaning in systemd units: choose another path`);
 };
 
-/** The text of the systemd unit. */
 export const unitText = ({ execStart, user, dataFolder }: UnitOptions): string => {
   const name = dataFolder.split('/').at(-1) as string;
   const isState = dataFolder === `/var/lib/${name}`;
@@ -43,7 +42,7 @@ export const unitText = ({ execStart, user, dataFolder }: UnitOptions): string =
   );
 };
 
-/** A command line for a unit. Throws for a word that the unit can't hold. */
+/** Joins a command line for a unit. Throws for words with special characters. */
 export const toExecStart = (words: readonly string[]): string => words.map(checkPath).join(' ');
 
 export const webServers = ['caddy', 'nginx', 'apache'] as const;
@@ -54,23 +53,23 @@ interface ProxyOptions {
   readonly site: string;
   readonly consoleOrigin: string | undefined;
   readonly port: number;
-  /** With slashes at both ends. */
+  /** With leading and trailing slashes. */
   readonly basePath: string;
 }
 
-/** Lines for the configuration of a web server, and where they belong. */
+/** Lines for a web server's configuration, and where to add them. */
 export interface Snippet {
   readonly place: string;
   readonly text: string;
 }
 
-/** The block of the example that passes the path on, its comments included. */
+/** The block of the example that forwards the path, with its comments. */
 const pathBlock = /^([ \t]*)(?:location \/s\/|handle \/s\/\*|<Location \/s\/>)[\s\S]*?^\1(?:\}|<\/Location>)$/m;
 const upstreamBlock = /^upstream [\s\S]*?^\}$/m;
 const consolePart = /^# The console[\s\S]*/m;
 
-/** The lines with which a web server passes a site's path on, and serves the console. */
-export const proxySnippets = (
+/** The configuration with which a web server forwards the site's path and serves the console. */
+export const createSnippets = (
   webServer: WebServer,
   { site, consoleOrigin, port, basePath }: ProxyOptions,
 ): readonly Snippet[] => {
@@ -89,7 +88,7 @@ export const proxySnippets = (
   const snippets = [
     { place: 'Before the server blocks', text: find(upstreamBlock) },
     { place: `In the block of ${host}`, text: find(pathBlock) },
-    { place: 'After it', text: consoleOrigin === undefined ? '' : find(consolePart) },
+    { place: 'After that block', text: consoleOrigin === undefined ? '' : find(consolePart) },
   ];
   return snippets.filter(({ text }) => text !== '').map(({ place, text }) => ({ place, text: adapt(text) }));
 };

@@ -1,18 +1,17 @@
-/** Filters of reports on the command line. */
+/** Report filters on the command line. */
 import type { Client } from '@firsthand/client';
-import { WrongUsage } from './command-errors.ts';
+import { UsageError } from './command-errors.ts';
 
 type Filter = NonNullable<Parameters<Client['reportTotals']>[0]['filter']>;
 
-/** How help describes a filter. */
-export const asFilter = 'a filter as JSON, or an event by its name or number';
+export const filterHelp = 'a filter as JSON, or an event by its name or number';
 
-/** The filter that an argument holds; `name` is that of the argument. Throws WrongUsage for broken JSON. */
-export const toFilter = (name: string, text: string): Filter => {
+/** Parses a filter; `name` is the argument's, for messages. Throws UsageError for invalid JSON. */
+export const parseFilter = (name: string, text: string): Filter => {
   if (!text.trimStart().startsWith('{')) return { event: /^\d+$/.test(text) ? Number(text) : text };
   try {
     return JSON.parse(text);
   } catch {
-    throw new WrongUsage(`${name} must be JSON, such as {"event": 7}, or an event; not ${JSON.stringify(text)}`);
+    throw new UsageError(`${name} must be JSON, such as {"event": 7}, or an event; not ${JSON.stringify(text)}`);
   }
 };

@@ -1,4 +1,4 @@
-/** Flags that several commands share, and the settings made from them. */
+/** Flags that several commands share, and the settings that they set. */
 import { type Command, Option } from 'commander';
 import {
   type Config,
@@ -9,7 +9,7 @@ import {
   settings,
 } from '../../config/config.ts';
 
-/** Gives a command the flags of these settings. */
+/** Adds the flags of these settings to a command. */
 export const addSettings = (command: Command, names: readonly SettingName[]): Command => {
   for (const name of names) {
     const { flag, means, variable, fallback }: Setting = settings[name];
@@ -18,19 +18,19 @@ export const addSettings = (command: Command, names: readonly SettingName[]): Co
   return command;
 };
 
-const attributeOf = (name: SettingName): string => new Option(settings[name].flag).attributeName();
+const toAttribute = (name: SettingName): string => new Option(settings[name].flag).attributeName();
 
-/** The values of a command's flags, by the name of the setting. */
-export const flagsOf = (names: readonly SettingName[], options: Readonly<Record<string, unknown>>): Flags =>
-  Object.fromEntries(names.map((name) => [name, options[attributeOf(name)] as string | undefined]));
+/** The values of a command's flags, by setting name. */
+export const toFlags = (names: readonly SettingName[], options: Readonly<Record<string, unknown>>): Flags =>
+  Object.fromEntries(names.map((name) => [name, options[toAttribute(name)] as string | undefined]));
 
-/** The settings from a command's flags and the environment. Throws BadConfiguration. */
-export const settingsOf = <Name extends SettingName>(
+/** Reads settings from a command's flags and the environment. Throws BadConfiguration. */
+export const toSettings = <Name extends SettingName>(
   names: readonly Name[],
   options: Readonly<Record<string, unknown>>,
-): Pick<Config, Name> => readSettings(names, process.env, flagsOf(names, options));
+): Pick<Config, Name> => readSettings(names, process.env, toFlags(names, options));
 
-export const jsonFlag = ['--json', 'print one JSON value, and nothing else on standard output'] as const;
+export const jsonFlag = ['--json', 'print only one JSON value on standard output'] as const;
 
-/** Collects the values of a flag that may be repeated. */
+/** Collects the values of a repeatable flag. */
 export const collect = (value: string, before: string[] | undefined): string[] => [...(before ?? []), value];

@@ -1,4 +1,4 @@
-/** Links with which people join an account, or sign in again. */
+/** Links for joining an account, or for signing in again. */
 import type { MemberRole } from '@firsthand/contract/account/members';
 import type { Config } from '../../config/config.ts';
 import { consoleRootURL } from '../../serving/root-url.ts';
@@ -6,7 +6,7 @@ import type { AccountSummary, Store } from '../../store/store.ts';
 import { asOperator } from './database.ts';
 import { toMinute } from './printing.ts';
 
-/** For the link, which leads to the console. */
+/** The settings that determine the link's address. */
 export const addressSettings = ['consoleOrigin', 'host', 'port', 'basePath'] as const;
 
 interface Invitation {
@@ -14,31 +14,31 @@ interface Invitation {
   readonly expiresTime: string;
 }
 
-interface Invited {
+interface Invitee {
   readonly emailaddress: string;
-  /** The role of a new member; one who joined before keeps the present role. */
+  /** The role of a new member. An existing member keeps the current role. */
   readonly role: MemberRole;
   readonly name?: string | undefined;
 }
 
-/** Invites a person to an account. A member with this e-mail address chooses a new password or passkey; the old one works until then. */
+/** Invites a person to an account. An existing member sets a new password or passkey; the old one works until then. */
 export const inviteMember = async (
   store: Store,
   { accountUUID }: Pick<AccountSummary, 'accountUUID'>,
-  { emailaddress, role, name }: Invited,
+  { emailaddress, role, name }: Invitee,
   address: Pick<Config, (typeof addressSettings)[number]>,
 ) => {
   const { createMembers } = await import('../../http/operations/accounts/members.ts');
-  const invited = { accountUUID, memberEmailaddress: emailaddress, memberRole: role, memberName: name };
-  const invitation = await createMembers(store).inviteMember(invited, asOperator());
+  const input = { accountUUID, memberEmailaddress: emailaddress, memberRole: role, memberName: name };
+  const invitation = await createMembers(store).inviteMember(input, asOperator());
   return { ...invitation, invitationURL: `${consoleRootURL(address)}/console/join#code=${invitation.invitationCode}` };
 };
 
-/** Explains the link to the person who may hand it on. */
-export const invitationLines = (emailaddress: string, { invitationURL, expiresTime }: Invitation): string[] => [
-  `With this link ${emailaddress} chooses a password or makes a passkey, once, until ${toMinute(expiresTime)}:`,
+/** The link, with instructions for the person who passes it on. */
+export const formatInvitation = (emailaddress: string, { invitationURL, expiresTime }: Invitation): string[] => [
+  `With this one-time link, ${emailaddress} chooses a password or creates a passkey, until ${toMinute(expiresTime)}:`,
   '',
   invitationURL,
   '',
-  'Whoever has the link can take it, so send it to that person only.',
+  'Anyone with the link can use it, so send it only to that person.',
 ];

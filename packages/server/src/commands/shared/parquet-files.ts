@@ -1,4 +1,4 @@
-/** Files of Parquet with events as getEvent lists them, for the customer's own tools (`firsthand export`). */
+/** Writes events as Parquet files, with the fields of getEvent, for other tools (`firsthand export`). */
 import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
@@ -14,15 +14,15 @@ import {
 } from '@duckdb/node-api';
 import type { StoredEvent } from '../../store/store.ts';
 
-/** DuckDB's vector size: a chunk holds no more rows. */
-const rowsOfChunk = 2048;
+/** DuckDB's vector size, the maximum number of rows of a chunk. */
+const rowsPerChunk = 2048;
 const memoryLimit = '512MiB';
 
 interface Column {
   readonly name: string;
   readonly type: DuckDBType;
   readonly sqlType: string;
-  /** How the file's column is made of it. */
+  /** The SQL expression of the file's column; by default, the column itself. */
   readonly sql?: string;
   of(event: StoredEvent): unknown;
 }
@@ -56,8 +56,8 @@ const columns: readonly Column[] = [
 
 const append = async (connection: DuckDBConnection, events: readonly StoredEvent[]): Promise<void> => {
   const appender = await connection.createAppender('events');
-  for (let first = 0; first < events.length; first += rowsOfChunk) {
-    const rows = events.slice(first, first + rowsOfChunk);
+  for (let first = 0; first < events.length; first += rowsPerChunk) {
+    const rows = events.slice(first, first + rowsPerChunk);
     const chunk = DuckDBDataChunk.create(
       columns.map(({ type }) => type),
       rows.length,
@@ -68,7 +68,7 @@ const append = async (connection: DuckDBConnection, events: readonly StoredEvent
   appender.closeSync();
 };
 
-const sync = async (path: string): Promise<void> => {
+const syncFile = async (path: string): Promise<void> => {
   const file = await open(path, 'r');
   try {
     await file.sync();
@@ -77,7 +77,7 @@ const sync = async (path: string): Promise<void> => {
   }
 };
 
-const quoted = (path: string): string => `'${path.replaceAll("'", "''")}'`;
+const quote = (path: string): string => `'${path.replaceAll("'", "''")}'`;
 
 interface ExportedFiles {
   readonly files: readonly string[];
@@ -85,13 +85,13 @@ interface ExportedFiles {
 }
 
 /**
- * Writes pages of events to `events-00001.parquet` and further files in a folder, which must be empty or new. A file is whole once it has its
- * name. Rejects when the folder holds something.
+ * Writes pages of events to `events-00001.parquet`, `events-00002.parquet` and so on. A file gets its name once it is
+ * complete. Rejects unless the folder is empty or new.
  */
 export const writeParquet = async (
   folder: string,
   pages: AsyncIterable<readonly StoredEvent[]>,
-  { eventsOfFile = 1_000_000 } = {},
+  { eventsPerFile = 1_000_000 } = {},
 ): Promise<ExportedFiles> => {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   if ((await readdir(folder)).length > 0) throw new Error(`${folder} is not empty: choose a new folder`);
@@ -101,32 +101,32 @@ export const writeParquet = async (
   await connection.run(
     `CREATE TABLE events (${columns.map(({ name, sqlType }) => `"${name}" ${sqlType}`).join(', ')})`,
   );
-  const selected = columns.map(({ name, sql }) => sql ?? `"${name}"`).filter(Boolean);
+  const selectList = columns.map(({ name, sql }) => sql ?? `"${name}"`).filter(Boolean);
   const files: string[] = [];
   let events = 0;
-  let waiting = 0;
+  let pendingEvents = 0;
   const write = async () => {
     const name = `events-${String(files.length + 1).padStart(5, '0')}.parquet`;
     const path = join(folder, name);
     await connection.run(
-      `COPY (SELECT ${selected.join(', ')} FROM events) TO ${quoted(`${path}.part`)} (FORMAT parquet, COMPRESSION zstd)`,
+      `COPY (SELECT ${selectList.join(', ')} FROM events) TO ${quote(`${path}.part`)} (FORMAT parquet, COMPRESSION zstd)`,
     );
-    await sync(`${path}.part`);
+    await syncFile(`${path}.part`);
     await rename(`${path}.part`, path);
     await connection.run('DELETE FROM events');
     files.push(name);
-    waiting = 0;
+    pendingEvents = 0;
   };
   try {
     for await (const page of pages) {
       await append(connection, page);
       events += page.length;
-      waiting += page.length;
-      if (waiting >= eventsOfFile) await write();
+      pendingEvents += page.length;
+      if (pendingEvents >= eventsPerFile) await write();
     }
-    // An account without events has a file without rows, which tools can read.
-    if (waiting > 0 || files.length === 0) await write();
-    await sync(folder);
+    // An account without events gets a file without rows, which tools can read.
+    if (pendingEvents > 0 || files.length === 0) await write();
+    await syncFile(folder);
     return { files, events };
   } catch (error) {
     await Promise.all((await readdir(folder)).map((name) => rm(join(folder, name), { force: true })));

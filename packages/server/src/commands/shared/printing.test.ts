@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { printComplaint, printCSV, printJSON, printLine, toTable } from './printing.ts';
+import { printCSV, printError, printJSON, printLine, toTable } from './printing.ts';
 
-/** C0, DEL, C1, bidirectional marks, embeddings, overrides and isolates, separators of lines and paragraphs. */
+/** C0, DEL, C1, bidirectional controls, line and paragraph separators. */
 const controls = [
   ...Array.from({ length: 0x20 }, (_, code) => code),
   ...Array.from({ length: 0x21 }, (_, code) => 0x7f + code),
@@ -10,7 +10,7 @@ const controls = [
   ...[0x200e, 0x200f, 0x2028, 0x2029, 0x202a, 0x202b, 0x202c, 0x202d, 0x202e, 0x2066, 0x2067, 0x2068, 0x2069, 0xfeff],
 ].map((code) => String.fromCodePoint(code));
 
-const written = () => {
+const captureOutput = () => {
   let text = '';
   const write = (part: unknown) => {
     text += part;
@@ -25,7 +25,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-const ways: readonly (readonly [string, (text: string) => void])[] = [
+const printers: readonly (readonly [string, (text: string) => void])[] = [
   ['a line', printLine],
   [
     'a cell of a table',
@@ -39,56 +39,56 @@ const ways: readonly (readonly [string, (text: string) => void])[] = [
   ],
   ['the first cell of a table', (text) => printLine(toTable([[text, 'x']]))],
   ['the last cell of a table', (text) => printLine(toTable([['x', text]]))],
-  ['a complaint', printComplaint],
+  ['an error message', printError],
   ['a value in JSON', (text) => printJSON({ a: text })],
   ['a name in JSON', (text) => printJSON({ [text]: 1 })],
 ];
 
-it.each(ways)('writes no control character in %s', (_, print) => {
-  const found = controls.filter((control) => {
-    const text = written();
+it.each(printers)('writes no control character in %s', (_, print) => {
+  const printed = controls.filter((control) => {
+    const text = captureOutput();
     print(`before${control}after`);
     vi.restoreAllMocks();
     return text().replaceAll('\n', '').includes(control);
   });
-  expect(found).toEqual([]);
+  expect(printed).toEqual([]);
 });
 
-it('writes a line for a line, whatever is in it', () => {
-  const text = written();
+it('prints one line per line, even if the text contains line breaks', () => {
+  const text = captureOutput();
   printLine(`1: a\nREFUSED nothing`);
   printLine(toTable([['A'], ['x\ny']]));
   expect(text().split('\n')).toHaveLength(4);
 });
 
-it('writes JSON that is read as the value that was given', () => {
-  const text = written();
+it('prints JSON that parses to the original value', () => {
+  const text = captureOutput();
   const value = Object.fromEntries(controls.map((control) => [control, `${control}\u{e0001}é`]));
   printJSON(value);
   expect(JSON.parse(text())).toEqual(value);
 });
 
-describe('CSV', () => {
+describe('printCSV', () => {
   const csv = (...cells: Parameters<typeof printCSV>[0][number]) => {
-    const text = written();
+    const text = captureOutput();
     printCSV([cells]);
     vi.restoreAllMocks();
     return text();
   };
 
-  it('quotes what RFC 4180 says, and ends lines as it says', () => {
+  it('quotes fields and ends lines according to RFC 4180', () => {
     expect(csv('a', 'b,c', 'd "e"', 'f\ng', '', null, 5, -0.5)).toBe('a,"b,c","d ""e""","f\ng",,,5,-0.5\r\n');
   });
 
   it.each(['=1+1', '+1', '-1', '@SUM(A1)', '\t=1', '\r=1', '\n=1', '＝1', '＋1', '－1', '＠SUM(A1)'])(
-    'makes no formula of the text %j',
+    'prefixes the text %j so that it is not a formula',
     (text) => {
       const [, field] = /^"?([\s\S]*?)"?\r\n$/.exec(csv(text)) ?? [];
       expect(field).toBe(`'${text}`);
     },
   );
 
-  it('leaves texts as they are, but on a terminal', () => {
+  it('replaces control characters only on a terminal', () => {
     const family = '👩\u200d👧';
     expect(csv(family, '\u001b[2J')).toBe(`${family},\u001b[2J\r\n`);
     const { isTTY } = process.stdout;
@@ -100,16 +100,16 @@ describe('CSV', () => {
   });
 });
 
-it('is what every command writes by', () => {
+it('is used for all output of commands', () => {
   const folder = new URL('..', import.meta.url);
   const names = readdirSync(folder, { recursive: true, encoding: 'utf8' });
-  const others = names.filter((name) => /(?<!\.test)\.ts$/.test(name) && !name.endsWith('printing.ts'));
-  const writing = others.flatMap((name) =>
+  const files = names.filter((name) => /(?<!\.test)\.ts$/.test(name) && !name.endsWith('printing.ts'));
+  const writes = files.flatMap((name) =>
     [...readFileSync(new URL(name, folder), 'utf8').matchAll(/process\.std(?:out|err)\.write\(`.*/g)].map(
       ([call]) => `${name}: ${call}`,
     ),
   );
-  expect(writing.filter((call) => !call.includes('printable('))).toEqual([
+  expect(writes.filter((call) => !call.includes('toPrintable('))).toEqual([
     expect.stringContaining('copy.ts: process.stderr.write(`\\r${events'),
     expect.stringContaining('demo-data.ts: process.stderr.write(`\\r${events'),
     expect.stringContaining('demo-data.ts: process.stderr.write(`\\r${events'),

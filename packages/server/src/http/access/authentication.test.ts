@@ -14,19 +14,21 @@ describe('the token of a request', () => {
     ['its field rather than its header', { tokenUUID: 'a' }, 'Bearer b', 'a'],
     ['its header', {}, 'Bearer b', 'b'],
     ['its header, in any case', { tokenUUID: '' }, 'bearer  b ', 'b'],
-    ['its header, where the field is null', { tokenUUID: null }, 'Bearer b', 'b'],
-  ])('is %s', (_, given, authorization, expected) => {
-    expect(proofOf(given, headers(authorization))).toEqual({ text: expected, isSession: false });
+    ['its header, if the field is null', { tokenUUID: null }, 'Bearer b', 'b'],
+  ])('is read from %s', (_, fields, authorization, expected) => {
+    expect(proofOf(fields, headers(authorization))).toEqual({ text: expected, isSession: false });
   });
 
   it.each([
-    ['nothing', {}, undefined, 'missing_token'],
-    ['another scheme', {}, 'Basic b', 'missing_token'],
-    ['no text', { tokenUUID: 5 }, 'Bearer b', 'invalid_field'],
+    ['missing', {}, undefined, 'missing_token'],
+    ['sent with another scheme', {}, 'Basic b', 'missing_token'],
+    ['not text', { tokenUUID: 5 }, 'Bearer b', 'invalid_field'],
     ['a list', { tokenUUID: ['a'] }, undefined, 'invalid_field'],
     ['a session of the console', { tokenUUID: 'session_abc' }, undefined, 'token_kind'],
-  ])('is not %s', (_, given, authorization, code) => {
-    expect(() => proofOf(given, headers(authorization))).toThrow(expect.objectContaining({ code, field: 'tokenUUID' }));
+  ])('is rejected if it is %s', (_, fields, authorization, code) => {
+    expect(() => proofOf(fields, headers(authorization))).toThrow(
+      expect.objectContaining({ code, field: 'tokenUUID' }),
+    );
   });
 });
 
@@ -40,21 +42,21 @@ const access: Access = {
   enrich: true,
 };
 
-/** Addresses are what the test says, tokens are good while they are in `good`, and lookups are counted. */
-const authentication = () => {
-  const good = new Set(['good', 'another good one']);
-  /** What the store remembers of tokens without a look; more are good. */
-  const made = new Set<string>();
-  const looked: string[] = [];
+/** Sets up authentication in which tokens in `valid` are valid, and `lookups` lists the look-ups. */
+const setUp = () => {
+  const valid = new Set(['good', 'another good one']);
+  /** The tokens that the store has issued, as far as `wasMade` knows. */
+  const issued = new Set<string>();
+  const lookups: string[] = [];
   let now = 0;
   let commit = () => {};
   const store = {
     findAccess: async (hash: string) => {
-      looked.push(hash);
+      lookups.push(hash);
       await new Promise((resolve) => setImmediate(resolve));
-      return [...good].some((token) => hashToken(token) === hash) ? access : undefined;
+      return [...valid].some((token) => hashToken(token) === hash) ? access : undefined;
     },
-    wasMade: async (hash: string) => [...made].some((token) => hashToken(token) === hash),
+    wasMade: async (hash: string) => [...issued].some((token) => hashToken(token) === hash),
     onCommit: (listener: () => void) => {
       commit = listener;
       return () => {};
@@ -71,95 +73,95 @@ const authentication = () => {
       return c.text((error as Refusal).code);
     }
   });
-  const ask = async (token: string) => (await app.request(`/?${new URLSearchParams({ token })}`)).text();
+  const send = async (token: string) => (await app.request(`/?${new URLSearchParams({ token })}`)).text();
   const guess = (from: number, to: number) =>
-    Promise.all(Array.from({ length: to - from }, (_, index) => ask(`guess ${from + index}`)));
+    Promise.all(Array.from({ length: to - from }, (_, index) => send(`guess ${from + index}`)));
   const revoke = (token: string) => {
-    good.delete(token);
+    valid.delete(token);
     commit();
   };
-  return { good, made, looked, ask, guess, revoke, pass: (seconds: number) => (now += seconds * 1_000) };
+  return { valid, issued, lookups, send, guess, revoke, pass: (seconds: number) => (now += seconds * 1_000) };
 };
 
 describe('authentication', () => {
-  it('knows good tokens from others', async () => {
-    const { ask } = authentication();
-    expect(await ask('good')).toBe('good');
-    expect(await ask('bad')).toBe('invalid_token');
+  it('accepts valid tokens and rejects others', async () => {
+    const { send } = setUp();
+    expect(await send('good')).toBe('good');
+    expect(await send('bad')).toBe('invalid_token');
   });
 
-  it('stops a token that is revoked at once', async () => {
-    const { ask, revoke } = authentication();
-    await ask('good');
+  it('rejects a revoked token immediately', async () => {
+    const { send, revoke } = setUp();
+    await send('good');
     revoke('good');
-    expect(await ask('good')).toBe('invalid_token');
+    expect(await send('good')).toBe('invalid_token');
   });
 
-  it('stops one that is revoked beside the server in the next turn, and looks it up once in each', async () => {
-    const { ask, good, looked } = authentication();
-    expect(await Promise.all([ask('good'), ask('good')])).toEqual(['good', 'good']);
-    expect(await ask('good')).toBe('good');
-    expect(looked).toHaveLength(1);
-    good.delete('good');
+  it('rejects a token revoked by another process in the next turn, with one look-up per turn', async () => {
+    const { send, valid, lookups } = setUp();
+    expect(await Promise.all([send('good'), send('good')])).toEqual(['good', 'good']);
+    expect(await send('good')).toBe('good');
+    expect(lookups).toHaveLength(1);
+    valid.delete('good');
     await new Promise((resolve) => setImmediate(resolve));
-    expect(await ask('good')).toBe('invalid_token');
+    expect(await send('good')).toBe('invalid_token');
   });
 
-  it('looks at no more than 20 of 1,000 guesses from an address in a minute, and says 429 to the rest', async () => {
-    const { guess, looked, pass } = authentication();
+  it('looks up at most 20 of 1,000 guesses from an address in a minute and refuses the rest with 429', async () => {
+    const { guess, lookups, pass } = setUp();
     const answers = await guess(0, 500);
     for (let second = 0; second < 59; second++) {
       pass(1);
       answers.push(...(await guess(500 + second * 10, 510 + second * 10)));
     }
-    expect(looked.length).toBeLessThanOrEqual(20);
-    expect(answers.filter((answer) => answer === 'invalid_token')).toHaveLength(looked.length);
+    expect(lookups.length).toBeLessThanOrEqual(20);
+    expect(answers.filter((answer) => answer === 'invalid_token')).toHaveLength(lookups.length);
     expect(new Set(answers)).toEqual(new Set(['invalid_token', 'too_many_requests']));
   });
 
-  it('lets good tokens from that address go on', async () => {
-    const { ask, guess } = authentication();
-    await ask('good');
+  it('keeps accepting valid tokens from an address that guesses', async () => {
+    const { send, guess } = setUp();
+    await send('good');
     await guess(0, 100);
-    for (let times = 0; times < 100; times++) expect(await ask('good')).toBe('good');
+    for (let times = 0; times < 100; times++) expect(await send('good')).toBe('good');
   });
 
-  it('lets one go on that was made, where this process has not seen it yet', async () => {
-    const { ask, guess, made, revoke } = authentication();
-    made.add('good');
+  it('accepts an issued token that this process has not seen yet from an address that guesses', async () => {
+    const { send, guess, issued, revoke } = setUp();
+    issued.add('good');
     await guess(0, 100);
-    expect(await ask('another good one')).toBe('too_many_requests');
-    expect(await ask('good')).toBe('good');
+    expect(await send('another good one')).toBe('too_many_requests');
+    expect(await send('good')).toBe('good');
     revoke('good');
-    for (let times = 0; times < 100; times++) expect(await ask('good')).toBe('invalid_token');
+    for (let times = 0; times < 100; times++) expect(await send('good')).toBe('invalid_token');
   });
 
-  it('counts good tokens as no guesses', async () => {
-    const { ask, good } = authentication();
+  it('does not count valid tokens as guesses', async () => {
+    const { send, valid } = setUp();
     for (let token = 0; token < 100; token++) {
-      good.add(`good ${token}`);
-      expect(await ask(`good ${token}`)).toBe('good');
+      valid.add(`good ${token}`);
+      expect(await send(`good ${token}`)).toBe('good');
     }
   });
 
-  it('takes many first requests with one token as one guess', async () => {
-    const { ask, looked } = authentication();
-    const answers = await Promise.all(Array.from({ length: 100 }, () => ask('good')));
+  it('counts concurrent first requests with one token as one guess', async () => {
+    const { send, lookups } = setUp();
+    const answers = await Promise.all(Array.from({ length: 100 }, () => send('good')));
     expect(new Set(answers)).toEqual(new Set(['good']));
-    expect(looked).toHaveLength(1);
+    expect(lookups).toHaveLength(1);
   });
 
-  it('lets go of the good tokens that it remembers longest when they are many, and finds them again', async () => {
-    const { ask, good, guess } = authentication();
-    await ask('good');
+  it('evicts the oldest of many valid tokens and looks them up again', async () => {
+    const { send, valid, guess } = setUp();
+    await send('good');
     for (let token = 0; token < 10_000; token++) {
-      good.add(`good ${token}`);
-      await ask(`good ${token}`);
-      good.delete(`good ${token}`);
+      valid.add(`good ${token}`);
+      await send(`good ${token}`);
+      valid.delete(`good ${token}`);
     }
-    expect(await ask('good')).toBe('good');
-    await ask('another good one');
+    expect(await send('good')).toBe('good');
+    await send('another good one');
     await guess(0, 100);
-    expect(await ask('another good one')).toBe('good');
+    expect(await send('another good one')).toBe('good');
   });
 });

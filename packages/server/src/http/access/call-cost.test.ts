@@ -14,7 +14,7 @@ it.each([
     empty + 3 * event + 2 * user,
   ],
   ['a contact', storedBytes('createContact', {}, undefined), empty + user + contact],
-  ['what is not ASCII, in UTF-8', storedBytes('createContact', { a: '日' }, undefined), 9 + 2 + user + contact],
-])('counts %s', (_, counted, expected) => {
+  ['non-ASCII text, in UTF-8', storedBytes('createContact', { a: '日' }, undefined), 9 + 2 + user + contact],
+])('counts the bytes of %s', (_, counted, expected) => {
   expect(counted).toBe(expected);
 });

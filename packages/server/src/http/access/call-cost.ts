@@ -2,7 +2,7 @@
 import { isRecord } from '@firsthand/contract/checking';
 import type { OperationName } from '@firsthand/contract/operations';
 import { rowBytes } from '../../store/rules/row-bytes.ts';
-import type { Given } from '../request/input.ts';
+import type { RequestFields } from '../request/input.ts';
 
 export interface CallCost {
   readonly token: number;
@@ -13,32 +13,39 @@ export interface CallCost {
   readonly createsContact: boolean;
 }
 
-/** The number of users that the events of a batch name. Each may be new. */
-const usersNamed = (events: readonly unknown[]): number => {
+/** Counts the users named in a batch. Each may be new. */
+const countUsers = (events: readonly unknown[]): number => {
   const names = new Set<unknown>();
   for (const event of events) if (isRecord(event) && event.userUUID !== undefined) names.add(event.userUUID);
   return names.size;
 };
 
-/** The bytes of the content as JSON in UTF-8, and of the rows that it may add: events, users, a contact with its claim and link. */
-export const storedBytes = (name: OperationName, given: Given, events: readonly unknown[] = [undefined]): number => {
+/**
+ * Returns the bytes of the content as UTF-8 JSON plus those of the rows it may add: events, users, a contact with its
+ * claim and link.
+ */
+export const storedBytes = (
+  name: OperationName,
+  given: RequestFields,
+  events: readonly unknown[] = [undefined],
+): number => {
   const content = Buffer.byteLength(JSON.stringify(given));
   if (name === 'createContact') return content + rowBytes.user + rowBytes.contact;
-  return content + events.length * rowBytes.event + Math.max(1, usersNamed(events)) * rowBytes.user;
+  return content + events.length * rowBytes.event + Math.max(1, countUsers(events)) * rowBytes.user;
 };
 
-/** The checked fields that count. */
+/** The validated fields that determine a call's cost. */
 export interface CountedFields {
   readonly userUUID?: string;
   readonly contactUUID?: string;
   readonly event?: readonly unknown[];
 }
 
-/** A call with invalid content, which has no checked fields, costs as much as one event. */
+/** Returns the cost of a call. Invalid content, which has no validated fields, costs as much as one event. */
 export const costOf = (
   name: OperationName,
   token: number,
-  given: Given,
+  given: RequestFields,
   { userUUID, contactUUID, event }: CountedFields = {},
 ): CallCost => ({
   token,

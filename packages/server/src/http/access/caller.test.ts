@@ -13,14 +13,14 @@ const access: Access = {
 };
 const caller: Caller = { access, tokenUUID: 'browser_of-a-test', time: 0 };
 
-test('who asks is a token of an account', () => {
+test('returns the caller’s account and token', () => {
   expect(askerOf(caller)).toEqual({ account: 3, token: 7, browser: true });
   expect(askerOf({ ...caller, access: { ...access, kind: 'server' } })).toMatchObject({ browser: false });
 });
 
-test('an operator acts for no account', () => {
+test('refuses an operator token, which has no account', () => {
   const operator: Caller = { ...caller, access: { ...access, kind: 'operator', account: null } };
-  for (const ask of [accountOf, askerOf]) {
-    expect(() => ask(operator)).toThrow(expect.objectContaining({ code: 'token_kind' }));
+  for (const read of [accountOf, askerOf]) {
+    expect(() => read(operator)).toThrow(expect.objectContaining({ code: 'token_kind' }));
   }
 });

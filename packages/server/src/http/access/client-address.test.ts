@@ -5,25 +5,25 @@ import { createAddressOf, createClientAddress } from './client-address.ts';
 describe('the client’s address', () => {
   it.each<[string, string[], string, string | null, string]>([
     ['is the connection’s', [], '192.0.2.1', null, '192.0.2.1'],
-    ['is not what anybody says', [], '192.0.2.1', '198.51.100.1', '192.0.2.1'],
-    ['is not what an unknown proxy says', ['10.0.0.1'], '192.0.2.1', '198.51.100.1', '192.0.2.1'],
-    ['is what a trusted proxy says', ['10.0.0.1'], '10.0.0.1', '198.51.100.1', '198.51.100.1'],
-    ['is the last that a trusted proxy says', ['10.0.0.1'], '10.0.0.1', '203.0.113.9, 198.51.100.1', '198.51.100.1'],
+    ['ignores X-Forwarded-For without a trusted proxy', [], '192.0.2.1', '198.51.100.1', '192.0.2.1'],
+    ['ignores X-Forwarded-For from an unknown proxy', ['10.0.0.1'], '192.0.2.1', '198.51.100.1', '192.0.2.1'],
+    ['comes from a trusted proxy’s X-Forwarded-For', ['10.0.0.1'], '10.0.0.1', '198.51.100.1', '198.51.100.1'],
+    ['is the last entry from a trusted proxy', ['10.0.0.1'], '10.0.0.1', '203.0.113.9, 198.51.100.1', '198.51.100.1'],
     [
-      'is what comes before trusted proxies',
+      'is the last entry before trusted proxies',
       ['10.0.0.0/8'],
       '10.1.2.3',
       '203.0.113.9, 198.51.100.1, 10.9.9.9',
       '198.51.100.1',
     ],
-    ['is a proxy’s own when it says nothing', ['10.0.0.1'], '10.0.0.1', null, '10.0.0.1'],
-    ['is a proxy’s own when it says nonsense', ['10.0.0.1'], '10.0.0.1', '198.51.100.1, unknown', '10.0.0.1'],
-    ['is the first proxy’s when all are trusted', ['10.0.0.0/8'], '10.0.0.1', '10.0.0.3, 10.0.0.2', '10.0.0.3'],
-    ['is IPv4 under an IPv6 name', ['10.0.0.1'], '::ffff:10.0.0.1', '::ffff:198.51.100.1', '198.51.100.1'],
+    ['is the proxy’s own without X-Forwarded-For', ['10.0.0.1'], '10.0.0.1', null, '10.0.0.1'],
+    ['is the proxy’s own if X-Forwarded-For is invalid', ['10.0.0.1'], '10.0.0.1', '198.51.100.1, unknown', '10.0.0.1'],
+    ['is the first proxy’s if all are trusted', ['10.0.0.0/8'], '10.0.0.1', '10.0.0.3, 10.0.0.2', '10.0.0.3'],
+    ['is IPv4 if it is IPv4-mapped', ['10.0.0.1'], '::ffff:10.0.0.1', '::ffff:198.51.100.1', '198.51.100.1'],
     ['is IPv6', ['2001:db8:1::/48'], '2001:db8:1::5', '2001:db8:2::1', '2001:db8:2::1'],
-    ['is without its port', ['10.0.0.1'], '10.0.0.1', '198.51.100.1:4711', '198.51.100.1'],
-    ['is without brackets and port', ['10.0.0.1'], '10.0.0.1', '[2001:db8::1]:4711', '2001:db8::1'],
-    ['is nothing, without a connection', [], '', null, ''],
+    ['has no port', ['10.0.0.1'], '10.0.0.1', '198.51.100.1:4711', '198.51.100.1'],
+    ['has no brackets or port', ['10.0.0.1'], '10.0.0.1', '[2001:db8::1]:4711', '2001:db8::1'],
+    ['is empty without a connection', [], '', null, ''],
   ])('%s', (_, trusted, connected, forwardedFor, expected) => {
     expect(createClientAddress(trusted)(connected, forwardedFor)).toBe(expected);
   });
@@ -39,7 +39,7 @@ describe('the hash of an address', () => {
     };
   };
 
-  it('is the same for one address, and tells nothing of it', async () => {
+  it('is stable for one address and differs for other addresses and keys', async () => {
     const hash = hashes();
     expect(await hash('192.0.2.1')).toBe(await hash('192.0.2.1'));
     expect(await hash('192.0.2.1')).toBe(await hash('::ffff:192.0.2.1'));
@@ -53,12 +53,12 @@ describe('the hash of an address', () => {
     ['fe80::1%eth0', 'fe80::2', true],
     ['::1', '::2', true],
     ['1:2:3:4:5:6:7:8', '1:2:3:4::', true],
-  ])('stands for an IPv6 network of 64 bits: %s and %s', async (one, other, same) => {
+  ])('depends on the /64 of an IPv6 address: %s and %s', async (one, other, same) => {
     const hash = hashes();
     expect((await hash(one)) === (await hash(other))).toBe(same);
   });
 
-  it('is another one on another day', async () => {
+  it('changes after a day', async () => {
     let now = 0;
     const hash = hashes(() => now);
     const before = await hash('192.0.2.1');

@@ -1,4 +1,4 @@
-/** The client's address, which is used only to count requests and to find the country, and is not stored. */
+/** Computes client addresses, which are used only to count requests and look up the country. They are never stored. */
 import { hash, randomBytes } from 'node:crypto';
 import { BlockList, isIP } from 'node:net';
 import type { HttpBindings } from '@hono/node-server';
@@ -6,8 +6,8 @@ import type { Context } from 'hono';
 import { dayMilliseconds } from '../../shared/time.ts';
 
 /**
- * The address without zone, brackets and port. An IPv4-mapped address, such as `::ffff:192.0.2.1` (RFC 4291 section 2.5.5.2),
- * becomes IPv4.
+ * Strips the zone, brackets and port from an address. An IPv4-mapped address, such as `::ffff:192.0.2.1` (RFC 4291
+ * section 2.5.5.2), becomes IPv4.
  */
 export const bare = (text: string): string => {
   const trimmed = text.trim();
@@ -16,7 +16,7 @@ export const bare = (text: string): string => {
   return (inBrackets ?? withPort ?? trimmed).replace(/%.*$/, '').replace(/^::ffff:(?=\d+\.)/i, '');
 };
 
-/** Returns a function that says whether an address is in one of these networks, such as `10.0.0.0/8` and `::1`. */
+/** Returns a function that checks whether an address is in one of these networks, such as `10.0.0.0/8` and `::1`. */
 export const createIsIn = (networks: readonly string[]) => {
   const list = new BlockList();
   for (const network of networks) {
@@ -25,7 +25,7 @@ export const createIsIn = (networks: readonly string[]) => {
     if (prefix === undefined) list.addAddress(address, family);
     else list.addSubnet(address, Number(prefix), family);
   }
-  // A check takes 1.3 µs, and most requests come from the same proxy.
+  // Cached because a check takes 1.3 µs, and most requests come from the same proxy.
   let latest = '';
   let isLatestIn = false;
   return (address: string) => {
@@ -38,14 +38,17 @@ export const createIsIn = (networks: readonly string[]) => {
   };
 };
 
-/** Node's request and response; none if the request came through no socket, as in tests. */
+/** Returns Node's request and response; empty if the request didn't come over a socket, as in tests. */
 export const bindingsOf = (c: Context): Partial<HttpBindings> => c.env ?? {};
 
-/** The address of the connection, which is a proxy's if there is a proxy; "" without a connection. */
+/** Returns the address of the connection, which may be a proxy's; "" without a connection. */
 const remoteAddress = (c: Context): string => bindingsOf(c).incoming?.socket?.remoteAddress ?? '';
 export const connectedAddress = (c: Context): string => bare(remoteAddress(c));
 
-/** The first 64 bits of an IPv6 address, which one household or machine has to itself (RFC 6177); an IPv4 address unchanged. */
+/**
+ * Returns the first bits of an IPv6 address (a /64 belongs to one household or machine, RFC 6177); an IPv4 address
+ * unchanged.
+ */
 export const networkOf = (address: string, bits: 48 | 64 = 64): string => {
   if (!address.includes(':')) return address;
   const [head = '', tail] = address.split('::');
@@ -60,9 +63,8 @@ export const networkOf = (address: string, bits: 48 | 64 = 64): string => {
 };
 
 /**
- * Returns a function that computes the client's address. It is the address of the connection or, if that is a trusted proxy's, the
- * last entry of X-Forwarded-For, and so on to the left while the entries are trusted proxies. Clients can forge all entries further
- * left.
+ * Returns a function that computes the client's address: the rightmost address, from the connection's back through
+ * X-Forwarded-For, that isn't a trusted proxy's. Clients can forge all entries further left.
  */
 export const createClientAddress = (trustProxy: readonly string[]) => {
   const isTrusted = createIsIn(trustProxy);
@@ -88,7 +90,7 @@ export const createRequestAddress = (trustProxy: readonly string[]): ((c: Contex
 
 export type AddressOf = (c: Context) => string;
 
-/** Returns a function that hashes a network with a key, which is in memory only and changes after a day. */
+/** Returns a function that hashes a network with a key that is kept only in memory and changes daily. */
 export const createNetworkHash = (clock = () => performance.now()): ((network: string) => string) => {
   let key = randomBytes(32).toString('base64');
   let keyedAt = clock();
@@ -103,12 +105,12 @@ export const createNetworkHash = (clock = () => performance.now()): ((network: s
 };
 
 /**
- * 24 bits of the hash: enough to distinguish the senders on a list, and too few to identify one. Each number stands for 256 IPv4
- * addresses even to somebody who has the key.
+ * Returns 24 bits of the hash: enough to distinguish the senders on a list, too few to identify one. Even with the key,
+ * a number matches 256 IPv4 addresses.
  */
 export const senderNumber = (networkHash: string): number => Buffer.from(networkHash, 'base64').readUIntBE(0, 3);
 
-/** Returns a function that returns the hash of a client's network. An IPv6 /48 is what one customer of a provider may have (RFC 6177). */
+/** Returns a function that hashes a client's network. A provider may assign an IPv6 /48 to one customer (RFC 6177). */
 export const createAddressOf = (
   trustProxy: readonly string[],
   { clock, bits }: { readonly clock?: (() => number) | undefined; readonly bits?: 48 | 64 } = {},

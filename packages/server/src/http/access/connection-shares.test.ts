@@ -5,9 +5,9 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createConnectionShares } from './connection-shares.ts';
 
-const opened: (() => void)[] = [];
+const cleanups: (() => void)[] = [];
 afterEach(() => {
-  for (const close of opened.splice(0)) close();
+  for (const cleanUp of cleanups.splice(0)) cleanUp();
 });
 
 const open = async ({
@@ -25,14 +25,14 @@ const open = async ({
   shares.guard(server);
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const { port } = server.address() as AddressInfo;
-  opened.push(() => {
+  cleanups.push(() => {
     server.close();
     server.closeAllConnections();
   });
-  /** A connection over which `text` is sent at once. */
+  /** Opens a connection and immediately sends `text`. */
   return async (text: string) => {
     const socket = connect({ port, host: '127.0.0.1' });
-    opened.push(() => socket.destroy());
+    cleanups.push(() => socket.destroy());
     const client = { isOpen: true, received: '' };
     socket.on('data', (chunk) => {
       client.received += chunk;
@@ -49,14 +49,14 @@ const open = async ({
 };
 
 const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
-const until = async (isSo: () => boolean) => {
-  for (let tries = 0; tries < 6_000 && !isSo(); tries += 1) await wait(10);
-  return isSo();
+const until = async (condition: () => boolean) => {
+  for (let tries = 0; tries < 6_000 && !condition(); tries += 1) await wait(10);
+  return condition();
 };
 const answerOK: RequestListener = (_, outgoing) => outgoing.end('x');
 
 describe('connections of one address', () => {
-  it('are closed beyond 100 that have brought no good token, the oldest first', async () => {
+  it('are closed, oldest first, beyond 100 without a valid token', async () => {
     const join = await open({ listener: answerOK });
     const good = await join(get('/good'));
     expect(await until(() => good.received !== '')).toBe(true);
@@ -66,7 +66,7 @@ describe('connections of one address', () => {
     expect([good.isOpen, second.isOpen]).toEqual([true, true]);
   });
 
-  it('are refused beyond its share of all', async () => {
+  it('are refused beyond its maximum', async () => {
     const join = await open({ maxPerAddress: 3, listener: answerOK });
     const clients: Awaited<ReturnType<typeof join>>[] = [];
     for (let nth = 0; nth < 3; nth += 1) clients.push(await join(get('/good')));
@@ -75,7 +75,7 @@ describe('connections of one address', () => {
     expect(clients.map(({ isOpen }) => isOpen)).toEqual([true, true, true]);
   });
 
-  it('are as many as a trusted proxy likes', async () => {
+  it('are unlimited for a trusted proxy', async () => {
     const join = await open({ maxPerAddress: 3, trustProxy: ['127.0.0.0/8'], listener: answerOK });
     const clients: Awaited<ReturnType<typeof join>>[] = [];
     for (let nth = 0; nth < 120; nth += 1) clients.push(await join(get('/')));
@@ -84,8 +84,8 @@ describe('connections of one address', () => {
   });
 });
 
-describe('requests that wait for the answer to another', () => {
-  it('end their connection when they are many, and none behind them is handled', async () => {
+describe('pipelined requests', () => {
+  it('close their connection if there are too many, and later ones are not handled', async () => {
     let handled = 0;
     const listener: RequestListener = () => {
       handled += 1;
@@ -96,7 +96,7 @@ describe('requests that wait for the answer to another', () => {
     expect(handled).toBe(5);
   });
 
-  it('are answered when they are few, however many come one after the other', async () => {
+  it('are answered if there are few', async () => {
     const join = await open({ listener: (_, outgoing) => void setImmediate(() => outgoing.end('x')) });
     const client = await join(get('/').repeat(4));
     expect(await until(() => client.received.split('HTTP/1.1').length === 5)).toBe(true);

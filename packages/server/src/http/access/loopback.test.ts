@@ -11,7 +11,7 @@ it.each([
   ['::ffff:127.0.0.1', { host: 'LocalHost' }],
   ['127.0.0.1', { host: 'shop.localhost' }],
   ['127.0.0.1', { 'sec-fetch-site': 'same-origin' }],
-])('somebody at this machine: %s %j', (address, headers) => {
+])('accepts a visitor on this machine: %s %j', (address, headers) => {
   expect(visitor(address, headers)).toBe(true);
 });
 
@@ -20,14 +20,14 @@ it.each([
   ['from another machine, over IPv6', '2001:db8::1', {}],
   ['through a container bridge', '172.17.0.1', {}],
   ['through a proxy on this machine', '127.0.0.1', { 'x-forwarded-for': '192.0.2.1' }],
-  ['through a proxy that speaks RFC 7239', '127.0.0.1', { forwarded: 'for=192.0.2.1' }],
-  ['a name that was pointed here (DNS rebinding)', '127.0.0.1', { host: 'evil.example:3000' }],
-  ['a name that looks like ours', '127.0.0.1', { host: 'localhost.evil.example' }],
-  ['a name that begins with our address', '127.0.0.1', { host: '127.0.0.1.evil.example' }],
-  ['no name at all', '127.0.0.1', { host: '' }],
-  ['a name that is not said', '127.0.0.1', undefined],
-  ['a page of another site', '127.0.0.1', { 'sec-fetch-site': 'cross-site' }],
-  ['a connection that is gone', undefined, {}],
-])('nobody at this machine: %s', (_, address, headers) => {
+  ['through an RFC 7239 proxy', '127.0.0.1', { forwarded: 'for=192.0.2.1' }],
+  ['using a name that resolves to this machine (DNS rebinding)', '127.0.0.1', { host: 'evil.example:3000' }],
+  ['using a name that looks like localhost', '127.0.0.1', { host: 'localhost.evil.example' }],
+  ['using a name that starts with a loopback address', '127.0.0.1', { host: '127.0.0.1.evil.example' }],
+  ['with an empty Host', '127.0.0.1', { host: '' }],
+  ['without a Host', '127.0.0.1', undefined],
+  ['on a page of another site', '127.0.0.1', { 'sec-fetch-site': 'cross-site' }],
+  ['whose connection is closed', undefined, {}],
+])('rejects a visitor %s', (_, address, headers) => {
   expect(visitor(address, headers)).toBe(false);
 });

@@ -3,7 +3,10 @@ import { createIsIn } from './client-address.ts';
 
 const isLoopbackAddress = createIsIn(['127.0.0.0/8', '::1']);
 
-/** Whether a Host header (RFC 9110 section 7.2) names this machine. `localhost` and names below it do (RFC 6761 section 6.3). */
+/**
+ * Whether a Host header (RFC 9110 section 7.2) names this machine, as `localhost` and its subdomains do (RFC 6761
+ * section 6.3).
+ */
 export const isLoopbackName = (host: string): boolean => {
   const name = host
     .toLowerCase()
@@ -13,14 +16,14 @@ export const isLoopbackName = (host: string): boolean => {
   return name === 'localhost' || name.endsWith('.localhost') || name === '::1' || /^127\.\d+\.\d+\.\d+$/.test(name);
 };
 
-/** Whether a request names this machine, and no proxy has forwarded it. */
+/** Whether the Host header names this machine and no proxy forwarded the request. */
 export const namesThisMachine = (headers: { get(name: string): string | null }): boolean =>
   isLoopbackName(headers.get('host') ?? '') &&
   ['x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'forwarded', 'via'].every((name) => !headers.get(name));
 
 /**
- * True only for a connection from this machine that no proxy forwarded, with a Host that names this machine. A site whose own name
- * resolves to this machine (DNS rebinding) sends that name as Host, and so fails the check.
+ * Whether a connection comes directly from this machine, with a Host that names it. After DNS rebinding, the browser
+ * sends the attacker's name as Host and fails this check.
  */
 export const isLocalVisitor = ({
   remoteAddress,

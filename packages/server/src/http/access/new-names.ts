@@ -1,18 +1,24 @@
-/** Bounds the event names that the pages of one network add to catalogues, so that none takes the room of all others. */
+/**
+ * Limits the event names that the pages of one network may add to catalogues, so that no network can use up an
+ * account's quota.
+ */
 import { BoundedMap } from '../../shared/bounded-map.ts';
 import { Refusal } from '../../shared/refusal.ts';
 import type { NewEvent } from '../../store/store.ts';
 import { accountOf, type Caller } from './caller.ts';
 import type { RateLimit } from './rate-limits.ts';
 
-/** Up to 5 MB of the longest names. */
+/** Takes up to 5 MB with the longest names. */
 const maxCountedNames = 10_000;
 
-/** Returns the events of a request, of which those beyond the limit may not add their names. */
+/** Returns the events of a request; those beyond the limit may not add their names. */
 export type LimitNewNames = (caller: Caller, events: readonly NewEvent[]) => readonly NewEvent[];
 
 export const createNewNames = (limit: RateLimit): LimitNewNames => {
-  /** Names by account, each counted once for the network that sent it first: they are listed by now. */
+  /**
+   * Account and name pairs. Each is counted once, against the network that sent it first: after that, the name is
+   * listed.
+   */
   const counted = new BoundedMap<string, true>(maxCountedNames);
   return (caller, events) => {
     const network = caller.access.kind === 'browser' ? caller.networkOf?.() : undefined;

@@ -1,16 +1,16 @@
-/** Warns of a proxy that TRUST_PROXY does not name, because all its visitors count as one address and share a rate limit. */
+/** Warns about a proxy that TRUST_PROXY does not list: all its visitors count as one address and share a rate limit. */
 import type { Context } from 'hono';
 import type { Logger } from 'pino';
 import type { Store } from '../../store/store.ts';
 import { connectedAddress, createIsIn } from './client-address.ts';
 
-/** Loopback, private, shared and link-local networks (RFC 6890, RFC 4193). No visitor from the internet has such an address. */
+/** Loopback, private, shared and link-local networks (RFC 6890, RFC 4193), which internet visitors can't have. */
 const isPrivate = createIsIn([
   ...['127.0.0.0/8', '10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10', '169.254.0.0/16'],
   ...['::1/128', 'fc00::/7', 'fe80::/10'],
 ]);
 
-/** Whether a proxy on a private address forwarded a request. Such a connection serves many clients. */
+/** Whether a proxy on a private address forwarded a request. Such connections serve many clients. */
 export const isForwarded = (c: Context): boolean => {
   const { headers } = c.req.raw;
   if (headers.get('x-forwarded-for') === null && headers.get('forwarded') === null) return false;
@@ -20,9 +20,9 @@ export const isForwarded = (c: Context): boolean => {
 const hourMilliseconds = 3_600_000;
 
 /**
- * Returns a function to be called with each request that counts against a rate limit. At the first request from such a proxy it
- * logs a warning, and at most once an hour it stores a note for `firsthand doctor`. With TRUST_PROXY the note is deleted.
- * `now` is the time of day, in milliseconds since 1970.
+ * Returns a function to call with each rate-limited request. On the first one from such a proxy it logs a warning, and
+ * at most hourly it stores a note for `firsthand doctor`. Setting TRUST_PROXY clears the note. `now` is in milliseconds
+ * since 1970.
  */
 export const createProxyNotice = (
   trustProxy: readonly string[],
@@ -30,7 +30,7 @@ export const createProxyNotice = (
   store: Pick<Store, 'noteUnknownProxy'>,
   now: () => number,
 ): ((c: Context) => void) => {
-  // If a note can't be stored, the next one is tried an hour later.
+  // A note that can't be stored is retried an hour later.
   const note = (seenTime: number | null) => void store.noteUnknownProxy({ seenTime }).catch(() => {});
   if (trustProxy.length > 0) {
     note(null);

@@ -5,7 +5,9 @@ import { startQuota } from './quota.ts';
 
 const hour = 3_600_000;
 
-/** A quota of 1,000 bytes over accounts whose sizes the test sets; `measured` resolves after one more measure. */
+/**
+ * Starts a quota of 1,000 bytes for accounts whose sizes the test sets; `measured` resolves after another measurement.
+ */
 const open = () => {
   const lines: { level: number; msg: string; accountUUID?: string }[] = [];
   const log = pino({ level: 'info' }, { write: (line) => lines.push(JSON.parse(line)) });
@@ -29,7 +31,7 @@ const open = () => {
   return { state, lines, quota, measured };
 };
 
-it('an account is over its quota from the measure on that finds it there, until one finds it below', async () => {
+it('reports an account as over its quota until a measurement finds it below', async () => {
   const { state, quota, measured } = open();
   state.sizes = [999, 1_000];
   await measured();
@@ -39,27 +41,27 @@ it('an account is over its quota from the measure on that finds it there, until 
   expect([1, 2, 3].map(quota.isOver)).toEqual([true, false, false]);
 });
 
-it('one line an hour is logged for each account that is near its quota, and one for each that is over it', async () => {
+it('warns hourly about each account that is near or over its quota', async () => {
   const { state, lines, measured } = open();
   state.sizes = [799, 800, 1_000];
   await measured();
   await measured();
-  const told = () => lines.splice(0).map(({ accountUUID, msg }) => `${accountUUID}: ${msg}`);
+  const takeWarnings = () => lines.splice(0).map(({ accountUUID, msg }) => `${accountUUID}: ${msg}`);
   const both = [
     'account-2: the account is near ACCOUNT_BYTES',
-    'account-3: the account is over ACCOUNT_BYTES: its new data is refused',
+    'account-3: the account is over ACCOUNT_BYTES: new data is refused',
   ];
-  expect(told()).toEqual(both);
+  expect(takeWarnings()).toEqual(both);
   state.sizes = [0, 1_000, 900];
   await measured();
-  expect(told()).toEqual([both[1]?.replace('3', '2'), both[0]?.replace('2', '3')]);
+  expect(takeWarnings()).toEqual([both[1]?.replace('3', '2'), both[0]?.replace('2', '3')]);
   state.now = hour;
   await measured();
   await measured();
-  expect(told()).toHaveLength(2);
+  expect(takeWarnings()).toHaveLength(2);
 });
 
-it('the last measure holds while the store cannot be read, and the log says so once', async () => {
+it('keeps the last measurement while the store cannot be read, and logs the error once', async () => {
   const { state, lines, quota, measured } = open();
   state.sizes = [1_000];
   await measured();
@@ -68,7 +70,9 @@ it('the last measure holds while the store cannot be read, and the log says so o
   await measured();
   await measured();
   expect(quota.isOver(1)).toBe(true);
-  expect(lines.map(({ msg }) => msg)).toEqual(['the accounts could not be measured; the last measure holds']);
+  expect(lines.map(({ msg }) => msg)).toEqual([
+    'the accounts could not be measured; the last measurement still applies',
+  ]);
   state.broken = false;
   state.sizes = [0];
   await measured();

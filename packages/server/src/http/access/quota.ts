@@ -1,16 +1,16 @@
-/** Measures every few seconds which accounts store `ACCOUNT_BYTES` or more. */
+/** Checks every few seconds which accounts store `ACCOUNT_BYTES` or more. */
 import type { Logger } from 'pino';
 import { repeat } from '../../shared/repeat.ts';
 import { nearQuota } from '../../store/doctor-findings.ts';
 import type { AccountSize, Store } from '../../store/store.ts';
 
 const hourMilliseconds = 3_600_000;
-/** The pause is at least this many times as long as the measuring, which is slow with millions of contacts. */
-const pausePerMeasuring = 20;
+/** The pause is at least this many times the duration of a measurement, which is slow with millions of contacts. */
+const pauseFactor = 20;
 
 export interface Quota {
   readonly accountBytes: number;
-  /** Whether the account had reached its quota at the last measuring. */
+  /** Whether the account had reached its quota at the last measurement. */
   isOver(account: number): boolean;
 }
 
@@ -22,7 +22,7 @@ interface QuotaOptions {
   readonly clock?: () => number;
 }
 
-/** Warns once an hour for each account that is near its quota, and once an hour for each that is over it. */
+/** Warns at most once an hour about each account that is near its quota, and about each that is over it. */
 const createWarnings = ({ accountBytes, log, clock }: Required<Omit<QuotaOptions, 'everyMilliseconds'>>) => {
   const warnedAt = new Map<string, number>();
   const warn = (level: string, { accountUUID, storedBytes }: AccountSize, message: string) => {
@@ -33,13 +33,15 @@ const createWarnings = ({ accountBytes, log, clock }: Required<Omit<QuotaOptions
     log.warn({ accountUUID, storedBytes, accountBytes }, message);
   };
   return (size: AccountSize) => {
-    if (size.storedBytes >= accountBytes)
-      warn('over', size, 'the account is over ACCOUNT_BYTES: its new data is refused');
+    if (size.storedBytes >= accountBytes) warn('over', size, 'the account is over ACCOUNT_BYTES: new data is refused');
     else if (size.storedBytes >= accountBytes * nearQuota) warn('near', size, 'the account is near ACCOUNT_BYTES');
   };
 };
 
-/** Measures all accounts now and then every five seconds, or less often if measuring is slow. `stop` waits for a running one. */
+/**
+ * Measures all accounts immediately, then every five seconds, or less often if that is slow. `stop` waits for a running
+ * measurement.
+ */
 export const startQuota = (
   store: Pick<Store, 'measureAccounts'>,
   { accountBytes, log, everyMilliseconds = 5_000, clock = () => performance.now() }: QuotaOptions,
@@ -58,10 +60,10 @@ export const startQuota = (
   const stop = repeat(async () => {
     const started = performance.now();
     await measure().catch((err) => {
-      if (!failing) log.error({ err }, 'the accounts could not be measured; the last measure holds');
+      if (!failing) log.error({ err }, 'the accounts could not be measured; the last measurement still applies');
       failing = true;
     });
-    return Math.max(everyMilliseconds, pausePerMeasuring * (performance.now() - started));
+    return Math.max(everyMilliseconds, pauseFactor * (performance.now() - started));
   });
   return { accountBytes, isOver: (account) => over.has(account), stop };
 };

@@ -4,8 +4,8 @@ import type { Refusal } from '../../shared/refusal.ts';
 import type { CallCost } from './call-cost.ts';
 import { createBrowserLimits, createRateLimit, defaultRateLimits, type Rate } from './rate-limits.ts';
 
-/** A limit, and how it answers at a time: true, or the seconds to wait. */
-const limited = (rate: Rate) => {
+/** Creates a limit. `take` returns true or the seconds to wait. */
+const setUp = (rate: Rate) => {
   let now = 1_000_000;
   const limit = createRateLimit(rate, () => now);
   const take = (key = 'a', cost = 1) => {
@@ -22,8 +22,8 @@ const limited = (rate: Rate) => {
 };
 
 describe('a rate limit', () => {
-  it('lets a burst through, and then as many as time allows', () => {
-    const { count, pass } = limited({ perSecond: 10, burst: 20 });
+  it('allows a burst, then requests at its rate', () => {
+    const { count, pass } = setUp({ perSecond: 10, burst: 20 });
     expect(count(30)).toBe(20);
     pass(0.5);
     expect(count(30)).toBe(5);
@@ -31,8 +31,8 @@ describe('a rate limit', () => {
     expect(count(30)).toBe(20);
   });
 
-  it('says when to try again, and what is tried then passes', () => {
-    const { count, take, pass } = limited({ perSecond: 0.5, burst: 3 });
+  it('reports when to retry, and allows the retry', () => {
+    const { count, take, pass } = setUp({ perSecond: 0.5, burst: 3 });
     expect(count(3)).toBe(3);
     const seconds = take() as number;
     expect(seconds).toBeCloseTo(2);
@@ -42,8 +42,8 @@ describe('a rate limit', () => {
     expect(take()).toBe(true);
   });
 
-  it('counts a batch by its events, and takes one that is larger than the burst after a rest', () => {
-    const { take, pass } = limited({ perSecond: 10, burst: 100 });
+  it('counts a batch by its events, and allows one larger than the burst after a pause', () => {
+    const { take, pass } = setUp({ perSecond: 10, burst: 100 });
     expect(take('a', 60)).toBe(true);
     expect(take('a', 60)).toBeCloseTo(2);
     expect(take('a', 40)).toBe(true);
@@ -52,13 +52,13 @@ describe('a rate limit', () => {
     expect(take('a', 1)).not.toBe(true);
   });
 
-  it('counts each key apart', () => {
-    const { count } = limited({ perSecond: 1, burst: 5 });
+  it('counts each key separately', () => {
+    const { count } = setUp({ perSecond: 1, burst: 5 });
     expect([count(9, 'a'), count(9, 'b')]).toEqual([5, 5]);
   });
 
-  it('forgets what was given back', () => {
-    const { limit, count } = limited({ perSecond: 1, burst: 5 });
+  it('does not count refunded costs', () => {
+    const { limit, count } = setUp({ perSecond: 1, burst: 5 });
     for (let tries = 0; tries < 100; tries++) {
       limit.take('a');
       limit.giveBack('a');
@@ -67,8 +67,8 @@ describe('a rate limit', () => {
     limit.giveBack('never seen');
   });
 
-  it('holds so many keys and no more, letting go first of those that owe nothing', () => {
-    const { count, take, pass } = limited({ perSecond: 1, burst: 5 });
+  it('drops the paid-off keys first when it is full', () => {
+    const { count, take, pass } = setUp({ perSecond: 1, burst: 5 });
     for (let key = 0; key < 100_000; key++) take(`rested ${key}`);
     pass(60);
     expect(count(9, 'busy')).toBe(5);
@@ -76,23 +76,23 @@ describe('a rate limit', () => {
     expect(take('busy')).not.toBe(true);
   });
 
-  it('forgives nobody who has used up a burst for many keys that are used once', () => {
-    const { count, take } = limited({ perSecond: 0.001, burst: 5 });
+  it('does not drop an exhausted key when flooded with keys that are used once', () => {
+    const { count, take } = setUp({ perSecond: 0.001, burst: 5 });
     expect(count(9, 'hostile')).toBe(5);
     for (let key = 0; key < 300_000; key++) take(`key ${key}`);
     expect(take('hostile')).not.toBe(true);
   });
 
-  it('lets go of the oldest when all of so many owe something', () => {
-    const { take } = limited({ perSecond: 0.001, burst: 1 });
+  it('drops the oldest key when all keys owe something', () => {
+    const { take } = setUp({ perSecond: 0.001, burst: 1 });
     for (let key = 0; key < 100_000; key++) take(`key ${key}`);
     expect(take('key 0')).not.toBe(true);
     take('one more');
     expect([take('key 0'), take('key 99999')]).toEqual([true, expect.any(Number)]);
   });
 
-  it('evaluates at most 20 unknown tokens in any minute', () => {
-    const { count, pass } = limited(defaultRateLimits.unknownToken);
+  it('allows at most 20 unknown tokens in any minute', () => {
+    const { count, pass } = setUp(defaultRateLimits.unknownToken);
     const minutes = Array.from({ length: 600 }, () => {
       pass(1);
       return count(50);
@@ -103,7 +103,7 @@ describe('a rate limit', () => {
   });
 });
 
-describe("a browser's call", () => {
+describe('a browser call', () => {
   const wide: Rate = { perSecond: 1, burst: 100 };
   const narrow: Rate = { perSecond: 1, burst: 2 };
   const none = {
@@ -124,7 +124,7 @@ describe("a browser's call", () => {
     ['its user, for bytes', { userBytes: narrow }, { bytes: 1 }],
     ['its address, for contacts', { createContactAddress: narrow }, { createsContact: true }],
     ['its user, for contacts', { createContactUser: narrow }, { createsContact: true }],
-  ])('that %s may not make costs the token nothing', (_, rates, call) => {
+  ])('beyond the limit of %s does not count against the token', (_, rates, call) => {
     const take = createBrowserLimits(
       { ...defaultRateLimits, ...none, ...rates },
       (c) => c as unknown as string,
@@ -132,7 +132,7 @@ describe("a browser's call", () => {
     );
     const count = (tries: number, name: string, more: Partial<CallCost> = {}) => {
       let passed = 0;
-      for (let tried = 0; tried < tries; tried++) {
+      for (let attempt = 0; attempt < tries; attempt++) {
         try {
           take(name as unknown as Context, {
             token: 1,

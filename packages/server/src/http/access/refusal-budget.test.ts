@@ -5,7 +5,7 @@ import { createAccount, serveHere } from '../../../test/fixtures/serving.ts';
 const userUUID = 'user_aaaaaaaaaaaaaaaa';
 const refused = { RATE_LIMIT: 'unprovenRequests=0.001/3' };
 
-describe('an address with many refused requests and no good token among them', () => {
+describe('an address with many refused requests and no valid token', () => {
   let scene: Scene;
   beforeAll(async () => {
     scene = await openScene({ rateLimits: { ...noRateLimits, unprovenRequests: { perSecond: 0.001, burst: 3 } } });
@@ -19,16 +19,16 @@ describe('an address with many refused requests and no good token among them', (
 
   it.each([
     ['an unknown path', () => send('/nowhere')],
-    ['another method', () => send('/event/getEvent', { method: 'PUT' })],
-    ['a bad token in the URL', () => send('/event/getEvent?tokenUUID=server_of_nobody')],
+    ['a wrong method', () => send('/event/getEvent', { method: 'PUT' })],
+    ['an invalid token in the URL', () => send('/event/getEvent?tokenUUID=server_of_nobody')],
     [
-      'a bad token in the header',
+      'an invalid token in the header',
       () => send('/event/getEvent', { headers: { Authorization: 'Bearer server_of_nobody' } }),
     ],
-    ['a bad token in the body', () => post(JSON.stringify({ tokenUUID: 'browser_of_nobody', eventID: 1 }))],
-    ['a body that is no JSON', () => post('{"eventID":')],
-    ['a body of another type', () => post('a', { 'Content-Type': 'image/png' })],
-  ])('gets 429 and when to try again: %s', async (_, request) => {
+    ['an invalid token in the body', () => post(JSON.stringify({ tokenUUID: 'browser_of_nobody', eventID: 1 }))],
+    ['a body that is not JSON', () => post('{"eventID":')],
+    ['a body of an unsupported type', () => post('a', { 'Content-Type': 'image/png' })],
+  ])('gets 429 with Retry-After for %s', async (_, request) => {
     const { status, headers, body } = await request();
     expect([status, body.error.code, Number(headers.get('retry-after')) > 100]).toEqual([
       429,
@@ -37,7 +37,7 @@ describe('an address with many refused requests and no good token among them', (
     ]);
   });
 
-  it('goes on with a good token, whatever else is wrong', async () => {
+  it('gets ordinary responses with a valid token, even to invalid requests', async () => {
     const { browser, server } = scene.tokens;
     const bearer = { Authorization: `Bearer ${browser}` };
     const answers = [
@@ -54,52 +54,52 @@ describe('an address with many refused requests and no good token among them', (
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 400, 400, 415, 403, 404, 405]);
   });
 
-  it('is served what needs no token', async () => {
+  it('is served routes that need no token', async () => {
     for (const path of ['/healthz', '/readyz', '/openapi.json']) expect((await send(path)).status).toBe(200);
     expect((await send('/event/logEvent', { method: 'OPTIONS' })).status).toBe(204);
   });
 });
 
-const timed = async (url: string, headers = {}) => {
-  const began = performance.now();
+const sendTimed = async (url: string, headers = {}) => {
+  const startTime = performance.now();
   const { status } = await fetch(`${url}/nowhere`, { headers });
-  return { status, isHeld: performance.now() - began > 900 };
+  return { status, isDelayed: performance.now() - startTime > 900 };
 };
 
-// A busy machine may take a second by itself: another try meets less of it.
-it('holds each 429 of another limit for a second, unless a proxy on a private address forwards it', {
+// Retried because a busy machine may take a second without any delay.
+it('delays each 429 of another limit by a second, unless a proxy on a private address forwards it', {
   retry: 4,
 }, async () => {
   const { url } = await serveHere({ RATE_LIMIT: 'user=0.001/1' });
   const { browserTokenUUID } = await createAccount(url);
   const log = async (headers = {}) => {
-    const began = performance.now();
+    const startTime = performance.now();
     const body = JSON.stringify({ tokenUUID: browserTokenUUID, userUUID, eventID: 1 });
     const { status } = await fetch(`${url}/event/logEvent`, { method: 'POST', body, headers });
-    return { status, isHeld: performance.now() - began > 900 };
+    return { status, isDelayed: performance.now() - startTime > 900 };
   };
   expect((await log()).status).toBe(200);
-  expect(await log()).toEqual({ status: 429, isHeld: true });
-  expect(await log({ 'X-Forwarded-For': '192.0.2.1' })).toEqual({ status: 429, isHeld: false });
+  expect(await log()).toEqual({ status: 429, isDelayed: true });
+  expect(await log({ 'X-Forwarded-For': '192.0.2.1' })).toEqual({ status: 429, isDelayed: false });
 });
 
-it('holds each 429 for a second, on connections of the address alone', { retry: 4 }, async () => {
+it('delays each 429 by a second without delaying other requests', { retry: 4 }, async () => {
   const { url } = await serveHere(refused);
   const { browserTokenUUID } = await createAccount(url);
-  for (let sent = 0; sent < 3; sent += 1) expect(await timed(url)).toEqual({ status: 404, isHeld: false });
-  const held = timed(url);
+  for (let sent = 0; sent < 3; sent += 1) expect(await sendTimed(url)).toEqual({ status: 404, isDelayed: false });
+  const delayed = sendTimed(url);
   const good = await fetch(`${url}/event/logEvent`, {
     method: 'POST',
     body: JSON.stringify({ tokenUUID: browserTokenUUID, userUUID, eventID: 1 }),
   });
-  expect([good.status, await Promise.race([held, 'not yet'])]).toEqual([200, 'not yet']);
-  expect(await held).toEqual({ status: 429, isHeld: true });
+  expect([good.status, await Promise.race([delayed, 'not yet'])]).toEqual([200, 'not yet']);
+  expect(await delayed).toEqual({ status: 429, isDelayed: true });
 });
 
-it('holds nothing of a trusted proxy, and counts its clients apart', { retry: 4 }, async () => {
+it('does not delay responses to a trusted proxy, and counts its clients separately', { retry: 4 }, async () => {
   const { url } = await serveHere({ ...refused, TRUST_PROXY: '127.0.0.1' });
-  const from = (address: string) => timed(url, { 'X-Forwarded-For': address });
+  const from = (address: string) => sendTimed(url, { 'X-Forwarded-For': address });
   for (let sent = 0; sent < 3; sent += 1) await from('192.0.2.1');
-  expect(await from('192.0.2.1')).toEqual({ status: 429, isHeld: false });
-  expect(await from('192.0.2.2')).toEqual({ status: 404, isHeld: false });
+  expect(await from('192.0.2.1')).toEqual({ status: 429, isDelayed: false });
+  expect(await from('192.0.2.2')).toEqual({ status: 404, isDelayed: false });
 });

@@ -1,7 +1,7 @@
 /**
- * Limits the refused requests of an address without a good token. Beyond the limit they get 429. Every 429, from whichever limit, is
- * delayed by a second, so that a connection sends about one request a second. An immediate 429 would save little, because refusing
- * a small request costs as much as serving it.
+ * Limits refused requests without a valid token, per address: beyond the limit, they get 429. Every 429, from any
+ * limit, is delayed by a second, which slows a connection to about one request a second: refusing a small request costs
+ * as much as serving it.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { statusOf } from '@firsthand/contract/errors';
@@ -9,30 +9,30 @@ import { limits } from '@firsthand/contract/limits';
 import type { Context } from 'hono';
 import { Refusal } from '../../shared/refusal.ts';
 import { Unparsed } from '../request/unparsed.ts';
-import { isProven } from './authentication.ts';
+import { isAuthenticated } from './authentication.ts';
 import { type AddressOf, connectedAddress, createIsIn } from './client-address.ts';
-import type { FindGood } from './good-token.ts';
+import type { FindValidToken } from './good-token.ts';
 import { isForwarded } from './proxy-notice.ts';
 import { createRateLimit, type Rate } from './rate-limits.ts';
 
-const heldMilliseconds = 1_000;
-/** Delayed responses, each of which takes memory. Beyond these, responses are sent at once. */
-const maxHeld = 1_000;
+const delayMilliseconds = 1_000;
+/** Each delayed response takes memory. Beyond this number, responses are sent immediately. */
+const maxDelayed = 1_000;
 
 interface RefusalBudgetOptions {
-  readonly findGood: FindGood;
+  readonly findValidToken: FindValidToken;
   readonly addressOf: AddressOf;
-  /** Responses to these proxies are not delayed, because their connections serve many clients. */
+  /** Responses to these proxies are not delayed: their connections serve many clients. */
   readonly trustProxy: readonly string[];
   readonly rate: Rate;
   readonly isStopping: () => boolean;
 }
 
-/** Resolves with the error to respond with: `error`, or a Refusal('too_many_requests') in its place. */
+/** Resolves with the error to send: `error` itself, or a Refusal('too_many_requests'). */
 export type SpendRefusal = (c: Context, error: unknown) => Promise<unknown>;
 
 export const createRefusalBudget = ({
-  findGood,
+  findValidToken,
   addressOf,
   trustProxy,
   rate,
@@ -40,29 +40,29 @@ export const createRefusalBudget = ({
 }: RefusalBudgetOptions): SpendRefusal => {
   const unproven = createRateLimit(rate);
   const isTrusted = createIsIn(trustProxy);
-  let held = 0;
+  let delayed = 0;
 
-  /** Whether a request that was refused before its token was looked up has a good one. */
-  const provesLate = async (c: Context, error: Refusal): Promise<boolean> => {
+  /** Whether a request that was refused before its token was looked up has a valid one. */
+  const hasValidToken = async (c: Context, error: Refusal): Promise<boolean> => {
     if (error.code === 'missing_token' || error.code === 'invalid_token') return false;
     const query = c.req.url.length > limits.urlBytes ? {} : { tokenUUID: c.req.query('tokenUUID') };
     const text = error instanceof Unparsed ? error.sent : undefined;
-    return (await findGood(c, query, text).catch(() => undefined)) !== undefined;
+    return (await findValidToken(c, query, text).catch(() => undefined)) !== undefined;
   };
 
-  const hold = async (c: Context) => {
+  const delay = async (c: Context) => {
     const connected = connectedAddress(c);
-    if (connected === '' || held >= maxHeld || isStopping() || isTrusted(connected) || isForwarded(c)) return;
-    held += 1;
-    await wait(heldMilliseconds);
-    held -= 1;
+    if (connected === '' || delayed >= maxDelayed || isStopping() || isTrusted(connected) || isForwarded(c)) return;
+    delayed += 1;
+    await wait(delayMilliseconds);
+    delayed -= 1;
   };
 
   return async (c, error) => {
     if (!(error instanceof Refusal) || statusOf(error.code) >= 500) return error;
     let refusal: unknown = error;
     if (error.code !== 'too_many_requests') {
-      if (isProven(c) || (await provesLate(c, error))) return error;
+      if (isAuthenticated(c) || (await hasValidToken(c, error))) return error;
       try {
         unproven.take(addressOf(c));
         return error;
@@ -70,7 +70,7 @@ export const createRefusalBudget = ({
         refusal = tooMany;
       }
     }
-    await hold(c);
+    await delay(c);
     return refusal;
   };
 };

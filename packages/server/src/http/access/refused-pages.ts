@@ -1,6 +1,6 @@
 /**
- * The newest refused page of each account, as far as this server has seen, so that an owner learns why a tag is silent: one whose origin
- * accountOrigin does not list, and one that sent a secret token.
+ * Caches each account's latest page with an origin that accountOrigin doesn't list, and its latest page that sent a
+ * secret token. It tells owners why a script tag records nothing.
  */
 import { BoundedMap } from '../../shared/bounded-map.ts';
 
@@ -15,28 +15,28 @@ interface LeakedToken extends RefusedOrigin {
 }
 
 const maxAccounts = 1_000;
-/** A host has at most 253 characters (RFC 1035), before it come `https://`, after it a port. */
+/** `https://`, a host of at most 253 characters (RFC 1035), and a port. */
 const maxCharacters = 267;
 
-/** Whether a text is the origin of a web page, as browsers send it: others are no help to an owner. */
+/** Whether a text is a web page's origin as browsers send it. Anything else is of no use to an owner. */
 const isWebOrigin = (origin: string): boolean =>
   origin.length <= maxCharacters &&
   /^https?:/.test(origin) &&
   URL.canParse(origin) &&
   new URL(origin).origin === origin;
 
-const createNewest = <Page extends RefusedOrigin>() => {
-  const newest = new BoundedMap<number, Page>(maxAccounts);
+const createLatest = <Page extends RefusedOrigin>() => {
+  const latest = new BoundedMap<number, Page>(maxAccounts);
   return {
     note: (account: number, page: Page): void => {
-      if (isWebOrigin(page.origin)) newest.set(account, page);
+      if (isWebOrigin(page.origin)) latest.set(account, page);
     },
-    newestOf: (account: number): Page | undefined => newest.get(account),
+    latestOf: (account: number): Page | undefined => latest.get(account),
   };
 };
 
 export const createRefusedPages = () => ({
-  origins: createNewest<RefusedOrigin>(),
-  leakedTokens: createNewest<LeakedToken>(),
+  origins: createLatest<RefusedOrigin>(),
+  leakedTokens: createLatest<LeakedToken>(),
 });
 export type RefusedPages = ReturnType<typeof createRefusedPages>;

@@ -14,9 +14,9 @@ const access = (kind: TokenKind, accountOrigin: string[] = []): Access => ({
   enrich: true,
 });
 
-const refusal = (name: keyof typeof operations, who: Access, headers: Record<string, string>) => {
+const outcomeOf = (name: keyof typeof operations, caller: Access, headers: Record<string, string>) => {
   try {
-    checkRight(name, operations[name], who, new Headers(headers));
+    checkRight(name, operations[name], caller, new Headers(headers));
     return 'allowed';
   } catch (error) {
     return (error as { code: string }).code;
@@ -29,11 +29,11 @@ describe('a secret token', () => {
     ['from a web page', { Origin: 'https://shop.example' }, 'server_token_in_browser'],
     ['from a web page on this machine', { Origin: 'http://localhost:3000' }, 'server_token_in_browser'],
     ['from a sandboxed page', { Origin: 'null' }, 'server_token_in_browser'],
-    ['from an extension, which is a person’s tool', { Origin: 'chrome-extension://abc' }, 'allowed'],
+    ['from a browser extension', { Origin: 'chrome-extension://abc' }, 'allowed'],
     ['with a Referer only', { Referer: 'https://shop.example/' }, 'allowed'],
   ])('%s is %s', (_, headers, expected) => {
-    expect(refusal('getEvent', access('server'), headers)).toBe(expected);
-    expect(refusal('createAccount', access('operator'), headers)).toBe(expected);
+    expect(outcomeOf('getEvent', access('server'), headers)).toBe(expected);
+    expect(outcomeOf('createAccount', access('operator'), headers)).toBe(expected);
   });
 });
 
@@ -41,8 +41,8 @@ describe('a browser token', () => {
   const shop = ['https://shop.example', 'https://*.shop.example'];
 
   it.each([
-    ['from anywhere, when no origins are listed', [], { Origin: 'https://anywhere.example' }, 'allowed'],
-    ['from a sandboxed page, when none are listed', [], { Origin: 'null' }, 'allowed'],
+    ['from anywhere, if no origins are listed', [], { Origin: 'https://anywhere.example' }, 'allowed'],
+    ['from a sandboxed page, if none are listed', [], { Origin: 'null' }, 'allowed'],
     ['from a listed origin', shop, { Origin: 'https://shop.example' }, 'allowed'],
     ['from a listed domain', shop, { Origin: 'https://eu.shop.example' }, 'allowed'],
     ['from another origin', shop, { Origin: 'https://evil.example' }, 'origin_not_allowed'],
@@ -51,19 +51,19 @@ describe('a browser token', () => {
     ['from a listed page’s image', shop, { Referer: 'https://shop.example/cart?a=b' }, 'allowed'],
     ['from another page’s image', shop, { Referer: 'https://evil.example/' }, 'origin_not_allowed'],
     [
-      'with an Origin, whatever the Referer',
+      'with an unlisted Origin and a listed Referer',
       shop,
       { Origin: 'https://evil.example', Referer: shop[0] as string },
       'origin_not_allowed',
     ],
     ['with neither Origin nor Referer', shop, {}, 'allowed'],
-    ['with a Referer that is none', shop, { Referer: 'about:blank' }, 'allowed'],
+    ['with an invalid Referer', shop, { Referer: 'about:blank' }, 'allowed'],
   ])('%s is %s', (_, origins, headers, expected) => {
-    expect(refusal('logEvent', access('browser', origins), headers as Record<string, string>)).toBe(expected);
+    expect(outcomeOf('logEvent', access('browser', origins), headers as Record<string, string>)).toBe(expected);
   });
 
-  it('may not do what the table does not say', () => {
-    expect(refusal('getEvent', access('browser'), {})).toBe('token_kind');
-    expect(refusal('logEvent', access('operator'), {})).toBe('token_kind');
+  it('may not call other operations', () => {
+    expect(outcomeOf('getEvent', access('browser'), {})).toBe('token_kind');
+    expect(outcomeOf('logEvent', access('operator'), {})).toBe('token_kind');
   });
 });

@@ -1,27 +1,29 @@
-/** Checks whether a token may call an operation, and from which origin. */
+/** Checks whether a token may call an operation, and from this origin. */
 import type { Operation } from '@firsthand/contract/operations';
 import { originAllowed } from '@firsthand/contract/origins';
 import { Refusal } from '../../shared/refusal.ts';
 import type { Access } from '../../store/store.ts';
 
-/** Whether an Origin header comes from a web page; browsers send `null` for an opaque origin (RFC 6454 section 7.3). */
+/** Whether an Origin header is from a web page. Browsers send `null` for an opaque origin (RFC 6454 section 7.3). */
 const isPage = (origin: string | null) => origin !== null && /^(?:https?:\/\/|null$)/i.test(origin);
 
 const refererOrigin = (referer: string | null): string | undefined =>
   referer !== null && /^https?:/i.test(referer) && URL.canParse(referer) ? new URL(referer).origin : undefined;
 
-/** The origin of the page that sends a request: the Origin or, for images, which send none, that of the Referer. */
+/**
+ * Returns the origin of the page that sent a request: Origin or, for images, which send none, the origin of Referer.
+ */
 export const pageOriginOf = (headers: Headers): string | undefined =>
   headers.get('origin') ?? refererOrigin(headers.get('referer'));
 
-/** A request without an origin passes. */
+/** Throws a Refusal for an origin that the account doesn't allow. A request without an origin passes. */
 const checkOrigin = ({ accountOrigin }: Access, headers: Headers) => {
   if (accountOrigin.length === 0) return;
   const origin = pageOriginOf(headers);
   if (origin !== undefined && !originAllowed(accountOrigin, origin)) throw new Refusal('origin_not_allowed');
 };
 
-/** Throws a Refusal if a token of this kind may not call the operation, or not from this origin. */
+/** Throws a Refusal if a token of this kind may not call the operation, or may not call it from this origin. */
 export const checkRight = (
   name: string,
   { tokens }: Operation,
@@ -29,12 +31,12 @@ export const checkRight = (
   headers: Headers,
   isSession = false,
 ): void => {
-  // A session never leaves its cookie, so that the page of the console holds no secret.
+  // Exempt because a session never leaves its HttpOnly cookie: the console page holds no secret.
   if (!isSession && access.kind !== 'browser' && isPage(headers.get('origin')))
     throw new Refusal('server_token_in_browser');
   if (!tokens.includes(access.kind)) {
-    const taken = tokens.join(' or ');
-    throw new Refusal('token_kind', { message: `${name} takes a ${taken} token; this one is a ${access.kind} token` });
+    const kinds = tokens.join(' or ');
+    throw new Refusal('token_kind', { message: `${name} takes a ${kinds} token; this one is a ${access.kind} token` });
   }
   if (access.kind === 'browser') checkOrigin(access, headers);
 };

@@ -5,13 +5,13 @@ beforeEach(() => void vi.useFakeTimers({ now: Date.UTC(2026, 0, 1, 9, 20) }));
 afterEach(() => void vi.useRealTimers());
 
 const hours = (nth: number) => Date.UTC(2026, 0, 1, nth);
-const noting = () => {
+const setUp = () => {
   const noteTokenUses = vi.fn(async (_: { uses: readonly (readonly [number, number])[] }) => {});
   return { noteTokenUses, ...createTokenUse({ noteTokenUses }, Date.now) };
 };
 
-it('writes nothing for a request, and many uses of an hour together once', async () => {
-  const { note, noteTokenUses } = noting();
+it('writes all uses of an hour once, outside requests', async () => {
+  const { note, noteTokenUses } = setUp();
   for (let times = 0; times < 1_000; times += 1) for (const token of [1, 2]) note(token);
   expect(noteTokenUses).not.toHaveBeenCalled();
   await vi.advanceTimersByTimeAsync(35 * 60_000);
@@ -25,7 +25,7 @@ it('writes nothing for a request, and many uses of an hour together once', async
 });
 
 it('writes again in the next hour', async () => {
-  const { note, noteTokenUses } = noting();
+  const { note, noteTokenUses } = setUp();
   note(1);
   await vi.advanceTimersByTimeAsync(3_600_000);
   note(1);
@@ -33,8 +33,8 @@ it('writes again in the next hour', async () => {
   expect(noteTokenUses.mock.calls.map(([{ uses }]) => uses)).toEqual([[[1, hours(9)]], [[1, hours(10)]]]);
 });
 
-it('tries again with the next use when it could not be written', async () => {
-  const { note, noteTokenUses } = noting();
+it('retries a failed write on the next use', async () => {
+  const { note, noteTokenUses } = setUp();
   noteTokenUses.mockRejectedValueOnce(new Error('not now'));
   note(1);
   await vi.advanceTimersByTimeAsync(60_000);
@@ -43,16 +43,16 @@ it('tries again with the next use when it could not be written', async () => {
   expect(noteTokenUses).toHaveBeenCalledTimes(2);
 });
 
-it('remembers no more than so many tokens', async () => {
-  const { note, noteTokenUses } = noting();
+it('caches a bounded number of tokens', async () => {
+  const { note, noteTokenUses } = setUp();
   for (let token = 0; token <= 10_000; token += 1) note(token);
   note(10_000);
   await vi.advanceTimersByTimeAsync(60_000);
   expect(noteTokenUses.mock.calls[0]?.[0].uses).toHaveLength(10_001);
 });
 
-it('writes when the server stops, and waits for that half a second at most', async () => {
-  const { note, finish, noteTokenUses } = noting();
+it('writes pending uses when the server stops, waiting at most half a second', async () => {
+  const { note, finish, noteTokenUses } = setUp();
   note(1);
   await finish();
   expect(noteTokenUses.mock.calls).toEqual([[{ uses: [[1, hours(9)]] }]]);

@@ -3,33 +3,33 @@ import { BoundedMap } from '../../shared/bounded-map.ts';
 import type { Store } from '../../store/store.ts';
 
 const hourMs = 3_600_000;
-/** Uses noted within this time are written together. */
-const gatherMs = 30_000;
+/** Uses within this time are written together. */
+const batchMs = 30_000;
 const maxCached = 10_000;
-/** A stopping server waits this long for its last write. */
+/** How long a stopping server waits for its last write. */
 const finishMs = 500;
 
 export interface TokenUse {
-  /** Notes that a token is used now. The use is written once for each hour with a use, outside of any request. */
+  /** Records that a token is in use now. Each hour of use is written once, in the background. */
   note(token: number): void;
-  /** Writes the uses that are not written yet. Resolves when they are, and after 500 ms at the latest; never rejects. */
+  /** Writes pending uses. Resolves once they are written, or after 500 ms; never rejects. */
   finish(): Promise<void>;
 }
 
 /** `now` is the time of day, in milliseconds since 1970. */
 export const createTokenUse = (store: Pick<Store, 'noteTokenUses'>, now: () => number): TokenUse => {
-  const noted = new BoundedMap<number, number>(maxCached);
-  let waiting: [token: number, hour: number][] = [];
+  const hours = new BoundedMap<number, number>(maxCached);
+  let pending: [token: number, hour: number][] = [];
 
   const write = async () => {
-    const uses = waiting;
-    waiting = [];
+    const uses = pending;
+    pending = [];
     if (uses.length === 0) return;
     try {
       await store.noteTokenUses({ uses });
     } catch {
-      // The next use of each token tries again.
-      for (const [token] of uses) noted.delete(token);
+      // Retry on each token's next use.
+      for (const [token] of uses) hours.delete(token);
     }
   };
 
@@ -37,10 +37,10 @@ export const createTokenUse = (store: Pick<Store, 'noteTokenUses'>, now: () => n
     note(token) {
       const time = now();
       const hour = time - (time % hourMs);
-      if (noted.get(token) === hour) return;
-      noted.set(token, hour);
-      if (waiting.length === 0) setTimeout(write, gatherMs).unref();
-      waiting.push([token, hour]);
+      if (hours.get(token) === hour) return;
+      hours.set(token, hour);
+      if (pending.length === 0) setTimeout(write, batchMs).unref();
+      pending.push([token, hour]);
     },
     finish: () => Promise.race([write(), new Promise<void>((resolve) => setTimeout(resolve, finishMs).unref())]),
   };

@@ -1,4 +1,4 @@
-/** Makes responses: the headers that all share, and the only place where a Refusal becomes HTTP. */
+/** Builds responses: the headers that all share, and the only place where a Refusal becomes HTTP. */
 import type { ErrorAnswer, Problem } from '@firsthand/contract/answer';
 import { statusOf } from '@firsthand/contract/errors';
 import type { Refusal } from '../../shared/refusal.ts';
@@ -13,7 +13,7 @@ export interface Exchange {
 
 export type AnswerHeaders = Record<string, string>;
 
-/** The headers of every response. Referrer-Policy is there because a query string may hold a token. */
+/** Returns the headers of every response. Referrer-Policy is set because a query string may contain a token. */
 export const headersOf = ({ requestID, openToPages }: Exchange): AnswerHeaders => {
   const headers: AnswerHeaders = {
     'Cache-Control': 'no-store',
@@ -25,7 +25,7 @@ export const headersOf = ({ requestID, openToPages }: Exchange): AnswerHeaders =
   return headers;
 };
 
-/** A JSON response. `body.status` is the HTTP status, as the published interface requires. */
+/** Builds a JSON response. `body.status` is the HTTP status, as the published interface requires. */
 export const jsonAnswer = <Body extends { status: string }>(
   exchange: Exchange,
   body: Body,
@@ -37,7 +37,6 @@ export const jsonAnswer = <Body extends { status: string }>(
   return new Response(JSON.stringify(body), { status: Number(body.status), headers });
 };
 
-/** A response without a body. */
 export const emptyAnswer = (exchange: Exchange, status: number, more?: AnswerHeaders): Response =>
   new Response(null, { status, headers: more ? Object.assign(headersOf(exchange), more) : headersOf(exchange) });
 
@@ -47,14 +46,14 @@ export const refusalBody = ({ requestID }: Exchange, { code, field, message }: R
   status: String(statusOf(code)),
 });
 
-/** The result of an entry of a list that was refused while others were not. */
+/** Returns the result of a list entry that was refused while others were not. */
 export const problemAnswer = (error: Problem) => ({ status: String(statusOf(error.code)), error });
 
 const defaultRetrySeconds = 1;
 
 export const refusalAnswer = (exchange: Exchange, refusal: Refusal, more?: AnswerHeaders) => {
   const body = refusalBody(exchange, refusal);
-  const again = body.status === '429' || body.status === '503';
+  const isRetryable = body.status === '429' || body.status === '503';
   const retrySeconds = Math.max(defaultRetrySeconds, Math.ceil(refusal.retryAfterSeconds ?? 0));
-  return jsonAnswer(exchange, body, { ...more, ...(again && { 'Retry-After': String(retrySeconds) }) });
+  return jsonAnswer(exchange, body, { ...more, ...(isRetryable && { 'Retry-After': String(retrySeconds) }) });
 };

@@ -3,24 +3,24 @@ import { answerInSteps, stepMilliseconds } from './constant-time.ts';
 
 const later = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
-/** How long an answer takes at least; a busy machine may make it longer. */
+/** Returns the minimum duration of a response; a busy machine may take longer. */
 const timeOf = async (work: Promise<unknown>) => {
   const started = performance.now();
   await answerInSteps(work).catch(() => {});
-  // Timers are told in whole milliseconds, and may ring one before.
+  // Timers have millisecond resolution and may fire up to 1 ms early.
   return performance.now() - started + 1;
 };
 
-it('comes a step later when there was nothing to do, done or refused', async () => {
+it('responds after one step if the work settles immediately, resolved or rejected', async () => {
   expect(await timeOf(Promise.resolve())).toBeGreaterThanOrEqual(stepMilliseconds);
   expect(await timeOf(Promise.reject(new Error('refused')))).toBeGreaterThanOrEqual(stepMilliseconds);
 });
 
-it('comes at the second step when the work takes longer than one', async () => {
+it('responds after two steps if the work takes longer than one', async () => {
   expect(await timeOf(later(stepMilliseconds * 1.5))).toBeGreaterThanOrEqual(2 * stepMilliseconds);
 });
 
-it('is what the work answers, or throws', async () => {
+it('resolves or rejects like the work', async () => {
   expect(await answerInSteps(Promise.resolve('kept'))).toBe('kept');
   await expect(answerInSteps(Promise.reject(new Error('refused')))).rejects.toThrow('refused');
 });

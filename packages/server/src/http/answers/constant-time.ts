@@ -1,12 +1,12 @@
-/** Delays responses to whole steps of time, so that their duration does not reveal what the store found. */
+/** Delays responses to fixed time steps, so that their duration does not reveal what the store found. */
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** Longer than a commit takes on most disks, and too short for a person to notice. */
+/** Longer than a commit takes on most disks, but too short for a person to notice. */
 export const stepMilliseconds = 10;
 
 /**
- * Returns the result of `work`, or throws its error, at the first step of 10 ms after it has settled. Steps count from this call.
- * Each step's timer is set independently of the work, so that a difference of microseconds in it doesn't move the response.
+ * Returns the result of `work`, or throws its error, at the first 10 ms step after it settles, counted from this call.
+ * The timers run independently of the work, so differences of microseconds don't shift the response.
  */
 export const answerInSteps = async <Value>(work: Promise<Value>): Promise<Value> => {
   let settled = false;

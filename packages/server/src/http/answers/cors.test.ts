@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { preflightHeaders } from './cors.ts';
 
 const own = 'Authorization, Content-Encoding, Content-Type';
-const allowed = (asked: string) => preflightHeaders(['POST'], asked)['Access-Control-Allow-Headers'];
+const allowed = (requested: string) => preflightHeaders(['POST'], requested)['Access-Control-Allow-Headers'];
 
 describe('the headers that a preflight allows', () => {
   it.each([
@@ -13,8 +13,8 @@ describe('the headers that a preflight allows', () => {
     ['x-a,x-a', `${own}, x-a`],
     ['x-firsthand-console', own],
     ['X-Firsthand-Console, x-a', `${own}, x-a`],
-  ])('are ours and those that are asked for: %s', (asked, expected) => {
-    expect(allowed(asked)).toBe(expected);
+  ])('are ours and the requested ones: %s', (requested, expected) => {
+    expect(allowed(requested)).toBe(expected);
   });
 
   it.each([
@@ -22,12 +22,12 @@ describe('the headers that a preflight allows', () => {
     ['a space', 'x a'],
     ['a line break', 'x-a\r\nSet-Cookie: a=b'],
     ['a colon', 'x-a: b'],
-    ['a letter that no name has', 'x-é'],
+    ['a character not allowed in names', 'x-é'],
     ['a long name', 'x'.repeat(65)],
     ['too many names', Array.from({ length: 33 }, (_, index) => `x-${index}`).join(',')],
     ['too much text', `${'x,'.repeat(5_000)}x`],
     ['too many spaces', ` ${' '.repeat(30_000)}x`],
-  ])('are only ours when what is asked for has %s', (_, asked) => {
-    expect(allowed(asked)).toBe(own);
+  ])('are only ours if the requested headers have %s', (_, requested) => {
+    expect(allowed(requested)).toBe(own);
   });
 });

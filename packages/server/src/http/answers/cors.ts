@@ -1,4 +1,4 @@
-/** CORS headers: pages of any origin may read the responses of the operations open to pages, without credentials. */
+/** CORS headers: pages of any origin may read responses of operations open to pages, without credentials. */
 import { consoleHeader } from '../console/cookie.ts';
 
 export const openHeaders = {
@@ -6,7 +6,7 @@ export const openHeaders = {
   'Access-Control-Expose-Headers': 'Retry-After, X-Request-Id',
 } as const;
 
-/** A day. Chromium caches a preflight's response for two hours at most. */
+/** A day. Chromium caches preflight responses for at most two hours. */
 const maxAgeSeconds = 86_400;
 
 /** The request headers that the service reads itself. */
@@ -14,29 +14,29 @@ const ownHeaders = ['Authorization', 'Content-Encoding', 'Content-Type'];
 
 const maxRequestedLength = 1_024;
 const maxRequested = 32;
-/** Whether a text is a header's name (RFC 9110, section 5.6.2). */
+/** Whether a text is a valid header name (RFC 9110, section 5.6.2). */
 const isHeaderName = (name: string) => /^[\w!#$%&'*+.^`|~-]{1,64}$/.test(name);
 
 /**
- * The headers that a page may send: ours, and those that the preflight names, because monitoring scripts wrap `fetch` and add
- * headers such as X-Requested-With, which are not read. Only ours are allowed if it names more than 32, or an invalid name. The header
- * of the console is never allowed: it lets a request use a session.
+ * Returns the headers that a page may send: ours, and up to 32 that the preflight requests, because monitoring scripts
+ * wrap `fetch` and add headers such as X-Requested-With. The console's header is never allowed: it lets a request use a
+ * session.
  */
-const allowedHeaders = (asked: string): string => {
-  if (asked === '' || asked.length > maxRequestedLength) return ownHeaders.join(', ');
-  const known = new Set([...ownHeaders.map((name) => name.toLowerCase()), consoleHeader]);
-  const names = asked.split(',').map((name) => name.trim());
+const allowedHeaders = (requested: string): string => {
+  if (requested === '' || requested.length > maxRequestedLength) return ownHeaders.join(', ');
+  const excluded = new Set([...ownHeaders.map((name) => name.toLowerCase()), consoleHeader]);
+  const names = requested.split(',').map((name) => name.trim());
   const isUsable = names.length <= maxRequested && names.every(isHeaderName);
-  const others = isUsable ? names.filter((name) => !known.has(name.toLowerCase())) : [];
+  const others = isUsable ? names.filter((name) => !excluded.has(name.toLowerCase())) : [];
   return [...ownHeaders, ...new Set(others)].join(', ');
 };
 
 /**
- * The headers of a preflight's response besides `openHeaders` (Fetch Standard, section "HTTP responses"). `asked` is the
- * request's Access-Control-Request-Headers.
+ * Returns the headers of a preflight response in addition to `openHeaders` (Fetch Standard, section "HTTP responses").
+ * `requested` is the request's Access-Control-Request-Headers.
  */
-export const preflightHeaders = (methods: readonly string[], asked: string) => ({
+export const preflightHeaders = (methods: readonly string[], requested: string) => ({
   'Access-Control-Allow-Methods': methods.join(', '),
-  'Access-Control-Allow-Headers': allowedHeaders(asked),
+  'Access-Control-Allow-Headers': allowedHeaders(requested),
   'Access-Control-Max-Age': String(maxAgeSeconds),
 });

@@ -4,11 +4,11 @@ import { parseCursor, parseHeldCursor, parseSearchCursor, toCursor, toHeldCursor
 const encoded = (text: string) => Buffer.from(text).toString('base64url');
 
 describe('a cursor', () => {
-  it.each([0, 1, 123, Number.MAX_SAFE_INTEGER])('says where a page ended: %i', (number) => {
+  it.each([0, 1, 123, Number.MAX_SAFE_INTEGER])('encodes where a page ended: %i', (number) => {
     expect(parseCursor('events', toCursor('events', number))).toBe(number);
   });
 
-  it('is empty when there is no next page, and absent on the first', () => {
+  it('is empty if there is no next page, and absent on the first', () => {
     expect(toCursor('events', null)).toBe('');
     expect(parseCursor('events', undefined)).toBeUndefined();
   });
@@ -17,16 +17,16 @@ describe('a cursor', () => {
     ['of another list', toCursor('audit', 5)],
     ['of a search', toSearchCursor('created', { key: 5, contact: 5 })],
     ['of a later version', encoded('e2.5')],
-    ['that is no text of ours', 'hello'],
+    ['that is not a cursor', 'hello'],
     ['with a fraction', encoded('e1.5.5')],
     ['below zero', encoded('e1.-5')],
-    ['past what is exact', encoded('e1.9007199254740993')],
+    ['with a number that is not a safe integer', encoded('e1.9007199254740993')],
     ['without a number', encoded('e1.')],
-    ['written in another way', `${toCursor('events', 5)}=`],
-    ['with a zero in front', encoded('e1.05')],
-  ])('is refused %s', (_, cursor) => {
-    const refused = { code: 'invalid_field', field: 'cursor' };
-    expect(() => parseCursor('events', cursor)).toThrow(expect.objectContaining(refused));
+    ['encoded differently', `${toCursor('events', 5)}=`],
+    ['with a leading zero', encoded('e1.05')],
+  ])('is refused: %s', (_, cursor) => {
+    const refusal = { code: 'invalid_field', field: 'cursor' };
+    expect(() => parseCursor('events', cursor)).toThrow(expect.objectContaining(refusal));
   });
 });
 
@@ -34,11 +34,11 @@ describe('a cursor of several lists', () => {
   it.each([
     { claim: 1, link: null, event: 0 },
     { claim: null, link: 2, event: null },
-  ])('says where each goes on: %o', (ends) => {
+  ])('encodes where each continues: %o', (ends) => {
     expect(parseHeldCursor(toHeldCursor(ends))).toEqual(ends);
   });
 
-  it('is empty when all are complete, and absent on the first page', () => {
+  it('is empty if all are complete, and absent on the first page', () => {
     expect(toHeldCursor({ claim: null, link: null, event: null })).toBe('');
     expect(parseHeldCursor(undefined)).toBeUndefined();
   });
@@ -46,12 +46,12 @@ describe('a cursor of several lists', () => {
   it.each([
     ['of one list', toCursor('events', 5)],
     ['that is complete', encoded('h1.-.-.-')],
-    ['with a list too few', encoded('h1.1.1')],
-    ['with a list too many', encoded('h1.1.1.1.1')],
-    ['with no number', encoded('h1.1.x.1')],
-    ['past what is exact', encoded('h1.1.1.9007199254740993')],
-    ['that is no text of ours', 'hello'],
-  ])('is refused %s', (_, cursor) => {
+    ['with too few lists', encoded('h1.1.1')],
+    ['with too many lists', encoded('h1.1.1.1.1')],
+    ['without a number', encoded('h1.1.x.1')],
+    ['with a number that is not a safe integer', encoded('h1.1.1.9007199254740993')],
+    ['that is not a cursor', 'hello'],
+  ])('is refused: %s', (_, cursor) => {
     expect(() => parseHeldCursor(cursor)).toThrow(expect.objectContaining({ code: 'invalid_field', field: 'cursor' }));
   });
 });
@@ -59,7 +59,7 @@ describe('a cursor of several lists', () => {
 describe('a cursor of a search', () => {
   const end = { key: 1_793_525_400_000, contact: 7 };
 
-  it('says where a page ended, in its order only', () => {
+  it('encodes where a page ended, for its sort order only', () => {
     expect(parseSearchCursor('created', toSearchCursor('created', end))).toEqual(end);
     expect(parseSearchCursor('seen', toSearchCursor('seen', { key: 0, contact: 7 }))).toEqual({ key: 0, contact: 7 });
     expect(toSearchCursor('created', null)).toBe('');
@@ -68,10 +68,10 @@ describe('a cursor of a search', () => {
 
   it.each([
     ['of the other order', toSearchCursor('seen', end)],
-    ['with a number too few', encoded('c2.1')],
-    ['with a place that is complete', encoded('c2.-.1')],
+    ['with too few numbers', encoded('c2.1')],
+    ['with a completed position', encoded('c2.-.1')],
     ['of an earlier version', encoded('c1.5')],
-  ])('is refused %s', (_, cursor) => {
+  ])('is refused: %s', (_, cursor) => {
     expect(() => parseSearchCursor('created', cursor)).toThrow(
       expect.objectContaining({ code: 'invalid_field', field: 'cursor' }),
     );

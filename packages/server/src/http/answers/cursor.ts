@@ -1,10 +1,10 @@
-/** Encodes and decodes the cursors of pages: opaque to clients; inside, the name of a list and positions in it. */
+/** Encodes and decodes page cursors, which are opaque to clients and contain the name of a list and positions in it. */
 
 import type { PeopleEnd } from '../../reports/questions.ts';
 import { Refusal } from '../../shared/refusal.ts';
 import type { SearchEnd } from '../../store/store.ts';
 
-/** The prefix of each list's cursors, with a version, so that a later form can be distinguished. */
+/** The prefix of each list's cursors, with a version to distinguish later formats. */
 const lists = {
   events: 'e1',
   people: 'p2',
@@ -16,10 +16,10 @@ const lists = {
 } as const;
 type ListName = keyof typeof lists;
 
-/** A position of each list; null for a list that is complete. */
+/** A position in each list; null for a completed list. */
 type Ends = readonly (number | null)[];
 
-const notOurs = (): Refusal =>
+const invalidCursor = (): Refusal =>
   new Refusal('invalid_field', { field: 'cursor', message: '`cursor` must be a nextCursor of this operation' });
 
 const encode = (list: ListName, ends: Ends): string =>
@@ -27,7 +27,10 @@ const encode = (list: ListName, ends: Ends): string =>
     ? ''
     : Buffer.from([lists[list], ...ends.map((end) => end ?? '-')].join('.')).toString('base64url');
 
-/** The positions in a cursor of `count` lists. Throws Refusal('invalid_field') for a cursor that isn't ours. */
+/**
+ * Returns the positions in a cursor of `count` lists. Throws Refusal('invalid_field') for a cursor that we didn't
+ * issue.
+ */
 const decode = (list: ListName, cursor: string, count: number): Ends => {
   const [, ...texts] = Buffer.from(cursor, 'base64url')
     .toString()
@@ -35,72 +38,79 @@ const decode = (list: ListName, cursor: string, count: number): Ends => {
   const ends = texts.map((text) => (text === '-' ? null : Number(text)));
   const isEnd = (end: number | null) => end === null || (Number.isSafeInteger(end) && end >= 0);
   if (ends.length === count && ends.every(isEnd) && encode(list, ends) === cursor) return ends;
-  throw notOurs();
+  throw invalidCursor();
 };
 
-/** The cursor of the page that begins after `next`; "" if `next` is null. */
+/** Returns the cursor of the page after `next`; "" if `next` is null. */
 export const toCursor = (list: ListName, next: number | null): string => encode(list, [next]);
 
-/** The end of the page before; undefined on the first page. Throws Refusal('invalid_field') for a cursor that isn't ours. */
+/**
+ * Returns the end of the previous page; undefined on the first page. Throws Refusal('invalid_field') for an invalid
+ * cursor.
+ */
 export const parseCursor = (list: ListName, cursor: string | undefined): number | undefined =>
   cursor === undefined ? undefined : (decode(list, cursor, 1)[0] as number);
 
 type SearchSort = 'created' | 'seen';
 const listOf = (sort: SearchSort) => (sort === 'seen' ? 'contactsBySeen' : 'contacts');
 
-/** The cursor of the page of a search after `next`; "" if `next` is null. It is of use for the same order only. */
+/** Returns the cursor of a search page after `next`; "" if `next` is null. It is valid only for the same sort order. */
 export const toSearchCursor = (sort: SearchSort, next: SearchEnd | null): string =>
   encode(listOf(sort), next === null ? [null, null] : [next.key, next.contact]);
 
-/** As parseCursor, for a cursor of toSearchCursor. */
+/** Like parseCursor, for a cursor from toSearchCursor. */
 export const parseSearchCursor = (sort: SearchSort, cursor: string | undefined): SearchEnd | undefined => {
   if (cursor === undefined) return undefined;
   const [key, contact] = decode(listOf(sort), cursor, 2);
-  if (key == null || contact == null) throw notOurs();
+  if (key == null || contact == null) throw invalidCursor();
   return { key, contact };
 };
 
-/** Where a list of people goes on, up to which sequence its events count, and when its first page was asked. */
 interface PeoplePage {
   readonly end: PeopleEnd;
+  /** The last sequence that counts. */
   readonly until: number;
-  readonly asked: number;
+  /** When the first page was requested. */
+  readonly firstPageTime: number;
 }
 
-/** No clock is beyond it: the end of the year 9999. */
-const latestTime = 253_402_300_799_999;
+/** The end of the year 9999. */
+const maxTime = 253_402_300_799_999;
 
-/** The cursor of a page of people; "" if there is none. A contact is a number above zero, a user without one below. */
+/**
+ * Returns the cursor of a page of people; "" if there is none. A contact is a positive number, a user without one
+ * negative.
+ */
 export const toPeopleCursor = (page: PeoplePage | null): string => {
   if (page === null) return encode('people', [null]);
   const { key, person } = page.end;
-  // The key may be any number; a position is a whole one that is not negative.
+  // Split because the key may be any number, while a position is a non-negative integer.
   const [low, high] = new Uint32Array(Float64Array.of(key).buffer) as unknown as [number, number];
-  return encode('people', [low, high, Math.abs(person), person > 0 ? 1 : 0, page.until, page.asked]);
+  return encode('people', [low, high, Math.abs(person), person > 0 ? 1 : 0, page.until, page.firstPageTime]);
 };
 
-/** As parseCursor, for a cursor of toPeopleCursor. */
+/** Like parseCursor, for a cursor from toPeopleCursor. */
 export const parsePeopleCursor = (cursor: string | undefined): PeoplePage | undefined => {
   if (cursor === undefined) return undefined;
-  const [low, high, number, isContact, until, asked] = decode('people', cursor, 6);
-  if (low == null || high == null || number == null || isContact == null || until == null) throw notOurs();
-  if (asked == null || asked > latestTime) throw notOurs();
+  const [low, high, number, isContact, until, firstPageTime] = decode('people', cursor, 6);
+  if (low == null || high == null || number == null || isContact == null || until == null) throw invalidCursor();
+  if (firstPageTime == null || firstPageTime > maxTime) throw invalidCursor();
   const [key = Number.NaN] = new Float64Array(Uint32Array.of(low, high).buffer);
-  if (!Number.isFinite(key)) throw notOurs();
-  return { end: { key, person: isContact > 0 ? number : -number }, until, asked };
+  if (!Number.isFinite(key)) throw invalidCursor();
+  return { end: { key, person: isContact > 0 ? number : -number }, until, firstPageTime };
 };
 
-/** The ends of the pages of a contact's claims, links and events; null for a list that is complete. */
+/** Where the pages of a contact's claims, links and events end; null for a completed list. */
 interface HeldEnds {
   readonly claim: number | null;
   readonly link: number | null;
   readonly event: number | null;
 }
 
-/** The cursor of the page after these; "" if all lists are complete. */
+/** Returns the cursor of the next page; "" if all lists are complete. */
 export const toHeldCursor = ({ claim, link, event }: HeldEnds): string => encode('held', [claim, link, event]);
 
-/** As parseCursor, for a cursor of toHeldCursor. */
+/** Like parseCursor, for a cursor from toHeldCursor. */
 export const parseHeldCursor = (cursor: string | undefined): HeldEnds | undefined => {
   if (cursor === undefined) return undefined;
   const [claim, link, event] = decode('held', cursor, 3) as [number | null, number | null, number | null];

@@ -1,26 +1,30 @@
 /**
- * The cookie of the console, and which requests may use it. A session is a token of its own, whose text is in the cookie alone: no script
- * reads it, and no page of another site has a browser send it. The cookie holds the sessions of a browser in several accounts.
+ * The console's cookie, and which requests may use it. A session is a separate token whose text is only in the cookie:
+ * scripts can't read it, and other sites can't make a browser send it. One cookie holds a browser's sessions in several
+ * accounts.
  */
 import { nanoid } from 'nanoid';
 import { isLoopbackName, namesThisMachine } from '../access/loopback.ts';
 
-/** Begins the text of a session, which is no kind of token that a request may name. */
+/** The prefix of a session's text, which a request may not send as its token. */
 export const sessionPrefix = 'session_';
 
 /** 12 hours. */
 export const sessionSeconds = 12 * 60 * 60;
 
-/** The most sessions in a cookie: accounts between which one may switch. */
+/** How many sessions a cookie may hold, one for each account that the user can switch between. */
 export const maxInCookie = 5;
 
-/** `__Host-`: only this host can have set it, over HTTPS (RFC 6265bis, 4.1.3.2). */
+/** `__Host-` guarantees that this host set it, over HTTPS (RFC 6265bis, 4.1.3.2). */
 const secureName = '__Host-firsthand';
 
-/** On this machine there is no HTTPS, and cookies do not tell ports apart: each server has a name of its own. */
+/** For localhost, without HTTPS. Cookies ignore ports, so each local server needs its own name. */
 const localName = (host: string): string => `firsthand-${/:(\d+)$/.exec(host)?.[1] ?? '80'}`;
 
-/** A cookie that a page of this origin gets: its name, and its Set-Cookie header. No script reads it, and no other site has it sent. */
+/**
+ * Returns the name and Set-Cookie header of a cookie for pages of this origin. Scripts can't read it; other sites can't
+ * send it.
+ */
 export const cookieOf = ({ protocol, host }: URL, suffix = '') => {
   const isSecure = protocol === 'https:';
   const name = `${isSecure ? secureName : localName(host)}${suffix}`;
@@ -34,20 +38,22 @@ export const cookieOf = ({ protocol, host }: URL, suffix = '') => {
   };
 };
 
-/** The text of a session names its tokenID, so that a request finds the right one in the cookie. */
+/** Creates the text of a session. It contains the tokenID, so that a request can find its session in the cookie. */
 export const newSessionText = (tokenID: string): string => `${sessionPrefix}${tokenID}.${nanoid(32)}`;
 const textForm = /^session_([\w-]{1,32})\.[\w-]{32}$/;
-const nameIn = (text: string): string | undefined => textForm.exec(text)?.[1];
+const tokenIDIn = (text: string): string | undefined => textForm.exec(text)?.[1];
 const separator = '~';
-const longestValue = maxInCookie * 128;
+const maxValueLength = maxInCookie * 128;
 
-/** Names the session that a page of the console was loaded with; `1` before it knows. */
+/** Contains the tokenID of the session that a console page was loaded with; `1` before the page knows it. */
 export const consoleHeader = 'x-firsthand-console';
 
 /**
- * Whether a page of this origin sent the request as the console does. No form can add the header. A script of another origin can, but no
- * answer allows it credentials (CORS), and browsers say in Sec-Fetch-Site (Fetch Metadata) or Origin where a request comes from. Other
- * pages of the same origin can't be told apart: that is why the console has an origin of its own (`sessionCookie`).
+ * Whether a page of this origin sent the request the way the console does. Forms can't add the header; CORS denies
+ * credentials to scripts of other origins, and Sec-Fetch-Site (Fetch Metadata) or Origin reveals them.
+ *
+ * Other pages of the same origin are indistinguishable, which is why the console needs its own origin
+ * (`sessionCookie`).
  */
 export const isFromConsole = (headers: Headers): boolean => {
   if (headers.get(consoleHeader) === null) return false;
@@ -63,33 +69,36 @@ export const cookiesIn = (headers: Headers): (readonly [name: string, value: str
     return [name.trim(), value.trim()];
   });
 
-/** Whether the page that sent a request was loaded with this session: another tab may have signed in to another account since. */
+/**
+ * Whether the requesting page was loaded with this session: another tab may since have signed in to another account.
+ */
 export const isOfPage = (headers: Headers, tokenID: string): boolean => headers.get(consoleHeader) === tokenID;
 
-/** The texts of the sessions that a request of the console may use, that of the last sign-in first. */
+/** Returns the texts of the sessions that a console request may use, latest sign-in first. */
 export const sessionsOf = (headers: Headers): readonly string[] => {
   if (!isFromConsole(headers)) return [];
   const cookies = cookiesIn(headers);
-  const find = (wanted: string): readonly string[] => {
-    const value = cookies.find(([name]) => name === wanted)?.[1] ?? '';
-    if (value.length > longestValue) return [];
-    return value.split(separator).filter((text) => nameIn(text) !== undefined);
+  const find = (cookieName: string): readonly string[] => {
+    const value = cookies.find(([name]) => name === cookieName)?.[1] ?? '';
+    if (value.length > maxValueLength) return [];
+    return value.split(separator).filter((text) => tokenIDIn(text) !== undefined);
   };
   const secure = find(secureName);
   if (secure.length > 0 || !namesThisMachine(headers)) return secure;
   return find(localName(headers.get('host') ?? ''));
 };
 
-/** The text of the session that the page of a request was loaded with; that of the last sign-in while the page knows of none. */
+/**
+ * Returns the text of the session that the page was loaded with, or of the latest sign-in if the page doesn't know one.
+ */
 export const sessionOf = (headers: Headers): string | undefined => {
   const texts = sessionsOf(headers);
-  return texts.find((text) => isOfPage(headers, nameIn(text) as string)) ?? texts[0];
+  return texts.find((text) => isOfPage(headers, tokenIDIn(text) as string)) ?? texts[0];
 };
 
 /**
- * The Set-Cookie header for these sessions; none ends the cookie. Undefined for a page of any other origin than `consoleOrigin` and those
- * of this machine: a site's other pages could do what its console may. The browser says in Origin where the page is, whatever proxies
- * there are.
+ * Returns the Set-Cookie header for these sessions; an empty list deletes the cookie. Undefined for a page whose Origin
+ * is neither `consoleOrigin` nor on this machine: other pages of the console's origin could act as the console.
  */
 export const sessionCookie = (
   headers: Headers,

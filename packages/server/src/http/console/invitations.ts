@@ -1,4 +1,4 @@
-/** Describes invitations, and lets a member join with one. */
+/** Describes invitations and accepts them. */
 import { memberNameField, roleOf } from '@firsthand/contract/account/members';
 import { check } from '@firsthand/contract/checking';
 import type { Context } from 'hono';
@@ -14,7 +14,7 @@ import type { MemberPasswords } from './member-passwords.ts';
 import type { Passkeys } from './passkeys/passkeys.ts';
 import type { Owner } from './sign-in.ts';
 
-interface Surroundings {
+interface Dependencies {
   readonly store: Pick<Store, 'findInvitation' | 'joinMember'>;
   readonly addressOf: AddressOf;
   readonly memberPasswords: MemberPasswords;
@@ -24,65 +24,66 @@ interface Surroundings {
   readonly now: () => number;
 }
 
-export const createInvitations = ({ store, addressOf, memberPasswords, passkeys, unknownCodes, now }: Surroundings) => {
-  const findInvitation = async (given: Fields, c: Context) => {
-    const invitationHash = hashToken(requiredText(given, 'code'));
-    const found = await store.findInvitation({ hash: invitationHash, time: now() });
-    if (found !== undefined) return { found, hash: invitationHash };
-    // After the look-up, so that guesses from an address do not delay a visitor with an invitation there.
+export const createInvitations = ({ store, addressOf, memberPasswords, passkeys, unknownCodes, now }: Dependencies) => {
+  const findInvitation = async (fields: Fields, c: Context) => {
+    const hash = hashToken(requiredText(fields, 'code'));
+    const invitation = await store.findInvitation({ hash, time: now() });
+    if (invitation !== undefined) return { invitation, hash };
+    // Counted after the look-up, so that guesses don't block an invited visitor at the same address.
     unknownCodes.take(addressOf(c));
     throw noInvitation();
   };
 
-  /** The purpose of the challenge for joining with a passkey. */
+  /** Returns the purpose of the challenge for joining with a passkey. */
   const purposeOf = (invitationHash: string) => `join ${invitationHash}`;
 
-  /** Returns the credential of a member who joins: the passkey, or the hash of the password. */
+  /** Returns the new member's credential: a passkey, or the hash of the password. */
   const newCredential = async (
-    given: Fields,
+    fields: Fields,
     c: Context,
-    { hash, found }: Awaited<ReturnType<typeof findInvitation>>,
+    { hash, invitation }: Awaited<ReturnType<typeof findInvitation>>,
   ) => {
-    if (given.passkey !== undefined) {
-      const { passkey } = await passkeys.read(c, purposeOf(hash), given);
+    if (fields.passkey !== undefined) {
+      const { passkey } = await passkeys.read(c, purposeOf(hash), fields);
       return { password: null, passkey };
     }
-    const password = requiredText(given, 'password');
+    const password = requiredText(fields, 'password');
     memberPasswords.countHash(addressOf(c));
-    const memberName = optionalText(given, 'memberName') ?? '';
-    return { password: await memberPasswords.hash(c, password, { ...found, memberName }) };
+    const memberName = optionalText(fields, 'memberName') ?? '';
+    return { password: await memberPasswords.hash(c, password, { ...invitation, memberName }) };
   };
 
   return {
-    /** Returns the account, address, name and role that an invitation is for. */
-    async describe(given: Fields, c: Context) {
-      const { accountName, emailaddress, memberName, kind } = (await findInvitation(given, c)).found;
+    /** Returns the account, e-mail address, name and role of an invitation. */
+    async describe(fields: Fields, c: Context) {
+      const { accountName, emailaddress, memberName, kind } = (await findInvitation(fields, c)).invitation;
       return { accountName, memberEmailaddress: emailaddress, memberName, memberRole: roleOf(kind) };
     },
 
-    /** The options of a passkey to join with, and the cookie that belongs to them. */
-    async optionsToJoin(given: Fields, c: Context) {
-      const { found, hash } = await findInvitation(given, c);
-      return passkeys.optionsToCreate(c, purposeOf(hash), found);
+    /** Returns the options for creating a passkey to join with, and their cookie. */
+    async optionsToJoin(fields: Fields, c: Context) {
+      const { invitation, hash } = await findInvitation(fields, c);
+      return passkeys.optionsToCreate(c, purposeOf(hash), invitation);
     },
 
-    /** Takes an invitation: the member gets a name and a password or a passkey, and signs in. */
-    async join(given: Fields, c: Context): Promise<Owner> {
-      const password = given.passkey === undefined ? requiredText(given, 'password') : optionalText(given, 'password');
-      if (given.passkey !== undefined && password !== undefined) {
-        const message = '`password` must be absent where there is a `passkey`: a member joins with one of them';
+    /** Accepts an invitation: stores the member's name and credential, and returns the owner of the new session. */
+    async join(fields: Fields, c: Context): Promise<Owner> {
+      const password =
+        fields.passkey === undefined ? requiredText(fields, 'password') : optionalText(fields, 'password');
+      if (fields.passkey !== undefined && password !== undefined) {
+        const message = 'send either `password` or `passkey`, not both';
         throw new Refusal('invalid_field', { field: 'password', message });
       }
-      const memberName = requiredText({ memberName: optionalText(given, 'memberName')?.trim() }, 'memberName');
+      const memberName = requiredText({ memberName: optionalText(fields, 'memberName')?.trim() }, 'memberName');
       const checked = check(memberNameField, memberName, 'memberName');
       if (!checked.ok) throw new Refusal(checked.problem.code, checked.problem);
-      const invitation = await findInvitation(given, c);
-      const { found, hash } = invitation;
-      const joining = { hash, memberName, ...(await newCredential(given, c, invitation)), time: now() };
-      // No client receives the text of this token.
-      const access = { tokenID: nanoid(), hash: hashToken(createTokenText(found.kind)) };
-      const { account, memberID, access: owner } = await store.joinMember({ ...joining, access });
-      await memberPasswords.noteNetwork(c, found.emailaddress, [memberID]);
+      const match = await findInvitation(fields, c);
+      const { invitation, hash } = match;
+      const member = { hash, memberName, ...(await newCredential(fields, c, match)), time: now() };
+      // The text of this token is discarded: no client receives it.
+      const access = { tokenID: nanoid(), hash: hashToken(createTokenText(invitation.kind)) };
+      const { account, memberID, access: owner } = await store.joinMember({ ...member, access });
+      await memberPasswords.noteNetwork(c, invitation.emailaddress, [memberID]);
       return { account, ...owner };
     },
   };

@@ -1,4 +1,4 @@
-/** Compares and hashes the passwords of members, and limits guesses and hashes by address, network and member. */
+/** Verifies and hashes members' passwords, and limits guesses and hashes by address, network and member. */
 import { createHmac } from 'node:crypto';
 import type { Context } from 'hono';
 import { hashToken } from '../../ingest/token.ts';
@@ -11,22 +11,23 @@ import { type Fields, requiredText } from './form-fields.ts';
 import { checkLength, checkPassword, type Passwords } from './passwords.ts';
 
 /**
- * The rates of sign-ins with a password, which cost a hash each, and of passwords that are chosen. They count for an address (/64) or, if a
- * member is known at it, for the address and the e-mail address: others at the address then can't use up the limit.
+ * The rates of password sign-ins, each of which costs a hash, and of password changes. The key is the address (IPv6:
+ * /64) or, for a member known at the address, the address and the e-mail address, so that others there can't use up the
+ * limit.
  */
 const rates = {
   all: { perSecond: 0.1, burst: 30 },
   failed: { perSecond: 1 / 60, burst: 10 },
-  // Only where no member is known at the address: all sign-ins of a /48, and failed ones with an e-mail address.
+  // Only if no member is known at the address: all sign-ins from a /48, and failed ones with an e-mail address.
   allOfPrefix: { perSecond: 0.5, burst: 60 },
   failedOfEmailaddress: { perSecond: 50 / 3_600, burst: 50 },
-  // Changes by a member: the audit log keeps each for good.
+  // Changes by a member: the audit log stores each permanently.
   changes: { perSecond: 20 / 86_400, burst: 20 },
 };
 
 const saltBytes = 16;
 
-interface Surroundings {
+interface Dependencies {
   readonly store: Pick<Store, 'findMembers' | 'listMembers' | 'noteKnownNetwork' | 'getChallengeKey'>;
   readonly addressOf: AddressOf;
   /** The hash of the /48 of the address. */
@@ -41,13 +42,13 @@ interface Surroundings {
 interface Attempt {
   readonly c: Context;
   readonly emailKey: string;
-  /** The members with the e-mail address who are known at the address. */
+  /** The members with the e-mail address who have signed in from this network. */
   readonly known: readonly SigningIn[];
-  /** Those with whose passwords the given one is compared. */
+  /** The members whose passwords are compared. */
   readonly compared: readonly SigningIn[];
 }
 
-export const createMemberPasswords = ({ store, addressOf, prefixOf, requestAddress, passwords, now }: Surroundings) => {
+export const createMemberPasswords = ({ store, addressOf, prefixOf, requestAddress, passwords, now }: Dependencies) => {
   const limits = {
     all: createRateLimit(rates.all),
     failed: createRateLimit(rates.failed),
@@ -62,27 +63,27 @@ export const createMemberPasswords = ({ store, addressOf, prefixOf, requestAddre
       .digest();
 
   /**
-   * The salt of all hashes of an e-mail address: so a password is derived once, whether nobody has the address or the members of several
-   * accounts do. It cannot be known without the key of the database.
+   * Returns the salt shared by all hashes of an e-mail address: verifying takes one hash, whether zero or several
+   * members have the address. It can't be computed without the database's key.
    */
   const saltOf = async (emailaddress: string): Promise<Uint8Array> =>
     (await keyedHash(`salt of passwords\n${emailaddress}`)).subarray(0, saltBytes);
 
-  /** The keyed hash of a network that the store knows members by. Those of two e-mail addresses have nothing in common. */
+  /** Returns the keyed hash under which the store recognizes a member's network. It differs for each e-mail address. */
   const hashedNetwork = async (c: Context, emailaddress: string): Promise<string> =>
     (await keyedHash(`network of a member\n${emailaddress}\n${networkOf(requestAddress(c))}`)).toString('base64url');
 
-  /** Whether many sign-ins with an e-mail address have failed lately. */
+  /** Whether too many sign-ins with an e-mail address have failed recently. */
   const isLocked = (emailKey: string): boolean => {
     try {
-      limits.failedOfEmailaddress.ask(emailKey);
+      limits.failedOfEmailaddress.check(emailKey);
       return false;
     } catch {
       return true;
     }
   };
 
-  /** The costs of a sign-in, and the additional costs if it fails. */
+  /** Returns the costs of a sign-in, and the additional costs if it fails. */
   const costsOf = ({ c, emailKey, known, compared }: Attempt): { always: Costs; onFailure: Costs } => {
     const { all, allOfPrefix, failed, failedOfEmailaddress } = limits;
     const key = known.length > 0 ? `${addressOf(c)} ${emailKey}` : addressOf(c);
@@ -97,22 +98,21 @@ export const createMemberPasswords = ({ store, addressOf, prefixOf, requestAddre
     };
   };
 
-  /** The members with an e-mail address, and whether each is known at the address of the request. */
+  /** Returns the members with an e-mail address, and whether each is known at the address of the request. */
   const findMembers = async (c: Context, emailaddress: string, accountUUID?: string): Promise<readonly SigningIn[]> => {
     const network = await hashedNetwork(c, emailaddress);
     return store.findMembers({ emailaddress, accountUUID, network, time: now() });
   };
 
-  /** Notes that members have signed in from the address of the request. */
+  /** Records that members have signed in from the address of the request. */
   const noteNetwork = async (c: Context, emailaddress: string, memberIDs: readonly string[]): Promise<void> => {
     const network = await hashedNetwork(c, emailaddress);
     await store.noteKnownNetwork({ memberIDs, network, time: now() });
   };
 
   /**
-   * Returns the members whose password this is. No match counts as a failed sign-in. While the e-mail address is
-   * locked, the password is compared only with those of members who are known at the address: an owner of another account may be known
-   * with the same e-mail address.
+   * Returns the members whose password this is; no match counts as a failed sign-in. While the e-mail address is
+   * locked, only members known at the address are compared.
    */
   const findPasswordMatches = async (
     c: Context,
@@ -129,17 +129,17 @@ export const createMemberPasswords = ({ store, addressOf, prefixOf, requestAddre
     takeAll([...costs.always, ...costs.onFailure]);
     const hashes = compared.map((member) => member.password);
     const waiter = { address: addressOf(c), prefix: prefixOf(c), account: known[0]?.account };
-    const right = await passwords.matching(password, hashes, salt, waiter).catch((error) => {
-      // Nothing was compared.
+    const matchingHashes = await passwords.matching(password, hashes, salt, waiter).catch((error) => {
+      // Refunded because nothing was compared.
       giveBackAll([...costs.always, ...costs.onFailure]);
       throw error;
     });
-    const matches = compared.filter((member) => right.has(member.password));
+    const matches = compared.filter((member) => matchingHashes.has(member.password));
     if (matches.length > 0) giveBackAll(costs.onFailure);
     return { matches, onlyKnown };
   };
 
-  /** Counts the hash of a new password against the limit of sign-ins. */
+  /** Counts the hash of a new password against the sign-in limit. */
   const countHash = (key: string): void => limits.all.take(key);
 
   /** Checks and hashes a new password. Both are expensive: call `countHash` first. */
@@ -153,22 +153,22 @@ export const createMemberPasswords = ({ store, addressOf, prefixOf, requestAddre
     return passwords.hash(password, await saltOf(emailaddress), waiter);
   };
 
-  /** The hash of a member's new password. A wrong current password, where the member has one, counts as a failed sign-in. */
+  /** Hashes a member's new password. A wrong current password, if the member has one, counts as a failed sign-in. */
   const hashNewPassword = async (
-    given: Fields,
+    fields: Fields,
     c: Context,
     { account, memberID }: { readonly account: number; readonly memberID: string },
   ): Promise<string> => {
-    const password = requiredText(given, 'password');
+    const password = requiredText(fields, 'password');
     const member = (await store.listMembers({ account })).find((each) => each.memberID === memberID);
     if (!member) throw unknownMember();
     const { emailaddress } = member;
     if (member.hasPassword) {
       const field = 'currentPassword';
-      const current = requiredText(given, field);
+      const current = requiredText(fields, field);
       checkLength(current, field);
       const members = await findMembers(c, emailaddress);
-      // The session proves who this is, so that nobody who fails to sign in with the e-mail address can prevent the change.
+      // The session proves the identity, so failed sign-ins by others with this e-mail address can't block the change.
       const own = members.flatMap((each) => (each.memberID === memberID ? { ...each, isKnown: true } : []));
       const { matches } = await findPasswordMatches(c, current, emailaddress, own);
       if (matches.length === 0) throw new Refusal('invalid_token', { field, message: 'the current password is wrong' });

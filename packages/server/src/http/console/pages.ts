@@ -1,4 +1,4 @@
-/** Serves the console that `packages/console` has built: one page under the name of each of its views, and what it loads. */
+/** Serves the console built by `packages/console`: one page under the path of each view, and its assets. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Refusal } from '../../shared/refusal.ts';
@@ -11,19 +11,19 @@ import { staticRoute } from '../static-file.ts';
 const name = 'console';
 const folder = '/console/';
 
-/** The page puts its own address and a token in the places of the tag. */
+/** Inserts the script tag, in which the page fills in its own address and a token. */
 const fill = (page: string, paths: PagePaths): string =>
   page.replace('{firsthand:script-tag}', () =>
     hasScriptTag() ? escapeHTML(scriptTag('{root}', '{token}', paths)) : '',
   );
 
 /**
- * The page for an address that is none of the console's: it says so, and leads on. Programs get the JSON of every unknown path. The page
- * loads its files from its own level, so a deeper address is led there.
+ * The console page for an unknown address, which shows an error and a link; API clients get the JSON error of any
+ * unknown path. Deeper addresses redirect to the console's level, because the page loads its files relative to it.
  */
 const unknownView = (page: Route): Route => ({
   name,
-  // It may be the address of a share link with something behind its secret.
+  // Hidden because it may be a share link's address with a suffix after its secret.
   loggedPath: `${folder}…`,
   methods: ['GET', 'POST'],
   answer: async (c, exchange) => {
@@ -38,12 +38,12 @@ const unknownView = (page: Route): Route => ({
   },
 });
 
-/** The page as it was built. */
+/** Reads the page as built. */
 export const readConsolePage = (folder: string): string => readFileSync(join(folder, 'index.html'), 'utf8');
 
-/** The routes of the console: `/console/`, `/console/<view>`, and the files that the page loads. */
+/** Returns the routes of the console: `/console/`, `/console/<view>`, and the files that the page loads. */
 export const consoleRoutes = (built: string, paths: PagePaths): { readonly path: string; readonly route: Route }[] => {
-  // Read now: a build may replace the files while the server runs.
+  // Read now because a build may replace the files while the server runs.
   const page = readConsolePage(built);
   const views: readonly string[] = JSON.parse(readFileSync(join(built, 'pages.json'), 'utf8'));
   const route = staticRoute({ name, forms: () => compressed(fill(page, paths)), headers: pageHeaders });
@@ -55,5 +55,5 @@ export const consoleRoutes = (built: string, paths: PagePaths): { readonly path:
   ];
 };
 
-/** Whether the folder holds a build. */
+/** Whether the folder contains a build. */
 export const hasConsole = (folder: string): boolean => existsSync(join(folder, 'index.html'));

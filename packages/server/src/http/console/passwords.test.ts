@@ -8,17 +8,17 @@ const cheap = { ln: 4, r: 8, p: 1 };
 const password = 'stone teapots sing at dawn';
 
 const salt = randomBytes(16);
-const isRight = async (passwords: Passwords, given: string, hashed: string) =>
-  (await passwords.matching(given, [hashed], salt, here)).has(hashed);
+const isMatch = async (passwords: Passwords, text: string, hash: string) =>
+  (await passwords.matching(text, [hash], salt, here)).has(hash);
 
-it('knows a password by its hash, at the usual cost', async () => {
+it('verifies a password by its hash, at the default cost', async () => {
   const passwords = createPasswords();
   const hash = await passwords.hash(password, salt, here);
   expect(hash).toMatch(/^\$scrypt\$ln=15,r=8,p=3\$[\w+/]{22}\$[\w+/]{43}$/);
-  expect(await isRight(passwords, password, hash)).toBe(true);
+  expect(await isMatch(passwords, password, hash)).toBe(true);
 });
 
-it('knows a password by its hash, which is another one with another salt', async () => {
+it('verifies a password by hashes with different salts', async () => {
   const passwords = createPasswords(cheap);
   const [one, other] = [
     await passwords.hash(password, salt, here),
@@ -29,38 +29,38 @@ it('knows a password by its hash, which is another one with another salt', async
   expect(await passwords.matching(`${password}!`, [one, other], salt, here)).toEqual(new Set());
 });
 
-it('takes the same letter for the same, however a keyboard writes it', async () => {
+it('treats differently composed letters as equal', async () => {
   const passwords = createPasswords(cheap);
   const hash = await passwords.hash('ein Schluck Tee für Zoë', salt, here);
-  expect(await isRight(passwords, 'ein Schluck Tee für Zoë'.normalize('NFD'), hash)).toBe(true);
+  expect(await isMatch(passwords, 'ein Schluck Tee für Zoë'.normalize('NFD'), hash)).toBe(true);
 });
 
-it('reads the cost from the hash, and takes no hash of another form', async () => {
+it('reads the cost from the hash, and rejects hashes of other formats', async () => {
   const passwords = createPasswords(cheap);
   // RFC 7914, section 12: the first 32 bytes of the vector with N = 16384, r = 8, p = 1.
   const vector = '$scrypt$ln=14,r=8,p=1$U29kaXVtQ2hsb3JpZGU$cCO9yzr9c0hGHAbNgf046/2o+7qQT44+qbVD9lRdofI';
-  expect(await isRight(passwords, 'pleaseletmein', vector)).toBe(true);
+  expect(await isMatch(passwords, 'pleaseletmein', vector)).toBe(true);
   for (const other of ['', '$scrypt$', '$scrypt$ln=99,r=8,p=1$AA$AA$', vector.replace('scrypt', 'argon2id')])
-    expect(await isRight(passwords, 'pleaseletmein', other)).toBe(false);
+    expect(await isMatch(passwords, 'pleaseletmein', other)).toBe(false);
 });
 
-it('derives once for all hashes with one salt, and once where there is none', async () => {
+it('derives one key for all hashes with the same salt, and one if there are no hashes', async () => {
   const derive: Derive = vi.fn(async () => Buffer.alloc(32, 1));
   const passwords = createPasswords(cheap, derive);
   const hash = await passwords.hash(password, salt, here);
   const wrong = hash.replace(/.{4}$/, 'AAAA');
   for (const hashes of [[], [hash], [wrong], [wrong, hash, wrong, hash, wrong]]) {
     vi.mocked(derive).mockClear();
-    const found = await passwords.matching(password, hashes, salt, here);
-    expect([...found]).toEqual(hashes.includes(hash) ? [hash] : []);
+    const matches = await passwords.matching(password, hashes, salt, here);
+    expect([...matches]).toEqual(hashes.includes(hash) ? [hash] : []);
     expect(vi.mocked(derive).mock.calls).toEqual([[password, salt, 32, { N: 16, r: 8, p: 1, maxmem: 32_768 }]]);
   }
 });
 
-describe('hashes that wait', () => {
+describe('queued hashes', () => {
   const passwords = createPasswords(cheap);
-  /** How many of the hashes find a place, when all are requested concurrently. */
-  const placesOf = async (waiters: readonly Waiter[]) => {
+  /** Requests all hashes concurrently, and counts those that get a place. */
+  const countPlaces = async (waiters: readonly Waiter[]) => {
     const hashes = waiters.map((waiter) => passwords.matching(password, [], salt, waiter));
     return (await Promise.allSettled(hashes)).filter(({ status }) => status === 'fulfilled').length;
   };
@@ -69,66 +69,70 @@ describe('hashes that wait', () => {
   const strangers = many(40, () => ({}));
 
   it.each([
-    ['three of an address', many(9, () => here), 3],
-    ['six of a /48', many(40, () => ({ prefix: '2001:db8:1' })), 6],
-    ['ten of strangers', strangers, 10],
-    ['one more of a known account', [...strangers, ...many(3, (nth) => ({ address: `known ${nth}`, account: 1 }))], 11],
+    ['three from an address', many(9, () => here), 3],
+    ['six from a /48', many(40, () => ({ prefix: '2001:db8:1' })), 6],
+    ['ten from strangers', strangers, 10],
+    [
+      'one more for a known account',
+      [...strangers, ...many(3, (nth) => ({ address: `known ${nth}`, account: 1 }))],
+      11,
+    ],
     [
       'twenty in all',
       [...strangers, ...many(40, (nth) => ({ address: `known ${nth}`, prefix: `known ${nth}`, account: nth }))],
       20,
     ],
-    ['ten of a known account, while others leave room', many(12, () => ({ account: 1 })), 11],
+    ['ten for a known account, while there is room', many(12, () => ({ account: 1 })), 11],
   ])('have places for %s', async (_, waiters, places) => {
-    expect(await placesOf(waiters)).toBe(places);
-    // Each place is free again.
-    expect(await placesOf(strangers)).toBe(10);
+    expect(await countPlaces(waiters)).toBe(places);
+    // All places are free again.
+    expect(await countPlaces(strangers)).toBe(10);
   });
 });
 
 const owner = { emailaddress: 'ben.lime@shop.example', memberName: 'Benjamin Grvance' };
 
-/** So many of these characters, in no order that repeats. */
+/** Returns `count` of these characters in a nonrepeating order. */
 const mixed = (characters: string, count: number): string =>
   Array.from({ length: count }, (_, nth) => [...characters][Math.floor(Math.abs(Math.sin(nth)) * 1_000) % 5]).join('');
 
 it.each([
   ['of fifteen characters', 'my quiet teapot', undefined],
   ['of fourteen', 'fourteen chars', 'at least 15'],
-  ['of 256 characters outside of UTF-16’s first plane', mixed('🫖🍵🍋🌿🫗', 256), undefined],
+  ['of 256 characters outside the Basic Multilingual Plane', mixed('🫖🍵🍋🌿🫗', 256), undefined],
   ['of 257', mixed('🫖🍵🍋🌿🫗', 257), 'at most 256'],
-  ['of 255 letters whose accents are characters of their own', mixed('áéíóú', 255).normalize('NFD'), undefined],
-  ['of endless length', 'abcde'.repeat(100_000), 'at most 256'],
+  ['of 255 letters with combining accents', mixed('áéíóú', 255).normalize('NFD'), undefined],
+  ['of 500,000 characters', 'abcde'.repeat(100_000), 'at most 256'],
   ['of few different characters', 'abababababababab', 'different'],
-  ['that many people have', 'WorldOfWarcraft', 'easy to guess'],
-  ['that many people have, with spaces', '1qaz 2wsx 3edc 4rfv', 'easy to guess'],
+  ['that many people use', 'WorldOfWarcraft', 'easy to guess'],
+  ['that many people use, with spaces', '1qaz 2wsx 3edc 4rfv', 'easy to guess'],
   ['that is two common words', 'fifteen letters', 'easy to guess'],
-  ['that is a common one and a row', 'password1234567', 'easy to guess'],
+  ['that is a common one and a row of digits', 'password1234567', 'easy to guess'],
   ['that is a season and a year, twice', 'Summer2024-Summer2024', 'easy to guess'],
-  ['that is a common one with other signs for letters', 'P@55w0rd.P@55w0rd', 'easy to guess'],
-  ['that is the address without its signs', 'ben lime shop example', 'easy to guess'],
+  ['that is a common one with substituted letters', 'P@55w0rd.P@55w0rd', 'easy to guess'],
+  ['that is the address without punctuation', 'ben lime shop example', 'easy to guess'],
   ['that is the owner’s name and a year', 'Grvance-Benjamin1987', 'easy to guess'],
-  ['that is dates', '24.12.1999 - 31.12.1999', 'easy to guess'],
+  ['of two dates', '24.12.1999 - 31.12.1999', 'easy to guess'],
   ['that is a word twice', 'Teapot2-teapot2-', 'easy to guess'],
   ['that is a word twice and a half', 'password1password1pass', 'easy to guess'],
   ['that is a row of keys', '1qaz2wsx3edc4rfv', 'easy to guess'],
-  ['that is two rows', 'qwertyuiop12345678', 'easy to guess'],
+  ['of two rows of keys', 'qwertyuiop12345678', 'easy to guess'],
   ['that is the alphabet', 'abcdefghijklmnop', 'easy to guess'],
-  ['of words whose letters are neighbours on a keyboard', 'we were as free as deer', undefined],
+  ['of words whose letters are adjacent on a keyboard', 'we were as free as deer', undefined],
   ['of words', 'correct horse battery staple', undefined],
   ['of random characters', 'vX9-kq_Lw2.eTz7R', undefined],
-  ['of signs that are left out in comparisons', '_. -\t.-_ \t_ ._-\v. \t-', undefined],
-  ['of such signs in an order that repeats', '. _-\t. _-\t. _-\t', 'easy to guess'],
-  ['that holds the e-mail address', 'my Ben.Lime@Shop.example!', 'e-mail address'],
-])('takes or refuses a password %s, with the reason', async (_, given, problem) => {
+  ['of separators, which comparisons ignore', '_. -\t.-_ \t_ ._-\v. \t-', undefined],
+  ['of separators in a repeating order', '. _-\t. _-\t. _-\t', 'easy to guess'],
+  ['that contains the e-mail address', 'my Ben.Lime@Shop.example!', 'e-mail address'],
+])('accepts a password %s, or rejects it with the reason', async (_, text, problem) => {
   const passwords = createPasswords(cheap);
   if (problem === undefined) {
-    await checkPassword(given, owner);
-    expect(await isRight(passwords, given, await passwords.hash(given, salt, here))).toBe(true);
-  } else await expect(checkPassword(given, owner)).rejects.toThrow(problem);
+    await checkPassword(text, owner);
+    expect(await isMatch(passwords, text, await passwords.hash(text, salt, here))).toBe(true);
+  } else await expect(checkPassword(text, owner)).rejects.toThrow(problem);
 });
 
-it('refuses passwords of more than 256 characters, before a hash', () => {
+it('rejects passwords of more than 256 characters before hashing', () => {
   expect(() => checkLength('x'.repeat(257))).toThrow('at most 256 characters');
   expect(() => checkLength('🫖'.repeat(256))).not.toThrow();
 });

@@ -1,68 +1,74 @@
-/** The passwords of members: which may be chosen, and their hashes. */
+/** Members' passwords: which are allowed, and their hashes. */
 import { type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
 import { Refusal } from '../../shared/refusal.ts';
 import { isEasyToGuess } from './guessing.ts';
 
-/** NIST SP 800-63B-4 section 3.1.1.2: at least 15 characters for a password that is the only factor. No rules of composition. */
-const leastCharacters = 15;
+/** NIST SP 800-63B-4 section 3.1.1.2: at least 15 characters for a single-factor password, and no composition rules. */
+const minCharacters = 15;
 const maxCharacters = 256;
-/** A character has at most so many UTF-16 code units in any normal form (UAX #15, table 8). */
+/** A character has at most four UTF-16 code units in any normalization form (UAX #15, table 8). */
 const maxUnits = maxCharacters * 4;
-/** Fewer different ones are a pattern rather than a password. */
-const leastDifferent = 5;
+/** With fewer distinct characters, a password is just a pattern. */
+const minDistinctCharacters = 5;
 
-/** In the form that is hashed: NFC, since keyboards write the same letter in several ways (NIST SP 800-63B-4 section 3.1.1.2). */
+/**
+ * Returns the NFC form, which is hashed: keyboards encode some letters differently (NIST SP 800-63B-4 section 3.1.1.2).
+ */
 const canonical = (password: string): string => password.normalize('NFC');
 
-/** The characters that count; undefined if there are too many. */
+/** Returns the characters of the canonical form; undefined if there are too many. */
 const charactersOf = (password: string): readonly string[] | undefined => {
   if (password.length > maxUnits) return undefined;
   const characters = [...canonical(password)];
   return characters.length > maxCharacters ? undefined : characters;
 };
 
-/** What others know of the owner of a password. */
-interface Known {
+/** Facts about a password's owner that others may know. */
+interface PersonalFacts {
   readonly emailaddress: string;
   readonly memberName: string;
 }
 
-const problemOf = async (password: string, { emailaddress, memberName }: Known): Promise<string | undefined> => {
+const findProblem = async (
+  password: string,
+  { emailaddress, memberName }: PersonalFacts,
+): Promise<string | undefined> => {
   const characters = charactersOf(password);
   if (characters === undefined) return tooLong;
-  if (characters.length < leastCharacters) return `must have at least ${leastCharacters} characters: a few words do`;
-  if (new Set(characters).size < leastDifferent) return `must have at least ${leastDifferent} different characters`;
-  if (password.toLowerCase().includes(emailaddress)) return 'must not hold the e-mail address';
+  if (characters.length < minCharacters) return `must have at least ${minCharacters} characters; try a few words`;
+  if (new Set(characters).size < minDistinctCharacters)
+    return `must have at least ${minDistinctCharacters} different characters`;
+  if (password.toLowerCase().includes(emailaddress)) return 'must not contain the e-mail address';
   return (await isEasyToGuess(canonical(password), [emailaddress, memberName]))
-    ? 'is easy to guess, with names, common words, dates, repetitions or rows of keys; choose at least four words that do not belong together'
+    ? 'is easy to guess: avoid names, common words, dates, repetitions and keyboard rows; try four or more unrelated words'
     : undefined;
 };
 
-const refused = (problem: string, field = 'password'): Refusal =>
+const toRefusal = (problem: string, field = 'password'): Refusal =>
   new Refusal('invalid_field', { field, message: `\`${field}\` ${problem}` });
 
 const tooLong = `must have at most ${maxCharacters} characters`;
 
-/** Throws a Refusal for a password that is too long to be hashed. */
+/** Throws a Refusal for a password that is too long to hash. */
 export const checkLength = (password: string, field?: string): void => {
-  if (charactersOf(password) === undefined) throw refused(tooLong, field);
+  if (charactersOf(password) === undefined) throw toRefusal(tooLong, field);
 };
 
-/** Throws a Refusal unless the text may be a password. */
-export const checkPassword = async (password: string, known: Known): Promise<void> => {
-  const problem = await problemOf(password, known);
-  if (problem !== undefined) throw refused(problem);
+/** Throws a Refusal unless the password is allowed. */
+export const checkPassword = async (password: string, facts: PersonalFacts): Promise<void> => {
+  const problem = await findProblem(password, facts);
+  if (problem !== undefined) throw toRefusal(problem);
 };
 
 /**
- * The cost of a hash: 32 MiB and about 0.2 s of one core (OWASP Password Storage Cheat Sheet: scrypt with N = 2^15, r = 8, p = 3). It is
- * stored with each hash, in the PHC string format, so that a later version may raise it.
+ * The cost of a hash: 32 MiB and about 0.2 s on one core (OWASP Password Storage Cheat Sheet: scrypt with N = 2^15, r =
+ * 8, p = 3). Stored with each hash in the PHC string format, so a later version can raise it.
  */
-const usualCost = { ln: 15, r: 8, p: 3 };
-type Cost = typeof usualCost;
+const defaultCost = { ln: 15, r: 8, p: 3 };
+type Cost = typeof defaultCost;
 const hashBytes = 32;
-/** A hash up to its last `$`: the cost and the salt. */
+/** Captures a hash up to its last `$`: the cost and the salt. */
 const headForm = /^(\$scrypt\$ln=(\d{1,2}),r=(\d{1,2}),p=(\d{1,2})\$([\w+/]{1,64})\$)[\w+/]{1,64}$/;
 
 const derive = promisify<string, Buffer, number, ScryptOptions, Buffer>(scrypt);
@@ -72,24 +78,24 @@ const toText = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base6
 const isSame = (one: string, other: string): boolean =>
   one.length === other.length && timingSafeEqual(Buffer.from(one), Buffer.from(other));
 
-/** The sender of a password that waits to be hashed. */
+/** The sender of a password that is queued for hashing. */
 export interface Waiter {
-  /** The hash of the network (/64 of IPv6), and of the /48 that it is in. */
+  /** The hash of the network (IPv6: /64), and of its /48. */
   readonly address: string;
   readonly prefix: string;
-  /** The account of a member who is known at this address, or of an invitation; absent for everyone else. */
+  /** The account of a member known at this address, or of an invitation; absent for everyone else. */
   readonly account?: number | undefined;
 }
 
 /**
- * How many hashes may wait. Each takes a fifth of a second, so the last one waits 4 s. Half of the places are open to everyone, and the
- * others reserved for those whose account is known, so that no flood of strangers fills them, and no few accounts do.
+ * How many hashes may be queued. Each takes 0.2 s, so the last one waits 4 s. Half of the places are open to everyone;
+ * the others are reserved for known accounts, one each, so neither strangers nor a few accounts can fill them.
  */
 const maxWaiting = { open: 10, reserved: 10, ofAddress: 3, ofPrefix: 6, reservedOfAccount: 1 };
 
 type Place = readonly (readonly [key: string, max: number])[];
 
-/** The places that a hash may take, the first of which has room. */
+/** Returns the places that a hash may take, in order of preference. */
 const placesFor = ({ address, prefix, account }: Waiter): readonly Place[] => {
   const sender: Place = [
     [`address ${address}`, maxWaiting.ofAddress],
@@ -100,12 +106,12 @@ const placesFor = ({ address, prefix, account }: Waiter): readonly Place[] => {
   return [open, [...sender, ['reserved', maxWaiting.reserved], [`account ${account}`, maxWaiting.reservedOfAccount]]];
 };
 
-/** A test may take a lower cost, and count what is derived. */
-export const createPasswords = (cost: Cost = usualCost, deriving: Derive = derive) => {
+/** Tests pass a lower cost and a `deriving` that counts calls. */
+export const createPasswords = (cost: Cost = defaultCost, deriving: Derive = derive) => {
   const waiting = new Map<string, number>();
   let last: Promise<unknown> = Promise.resolve();
 
-  /** One hash at a time: each takes 32 MiB, and a thread that files are read with as well. */
+  /** Runs one hash at a time: each takes 32 MiB and a libuv thread, which file reads need too. */
   const inTurn = async <Value>(waiter: Waiter, work: () => Promise<Value>): Promise<Value> => {
     const place = placesFor(waiter).find((each) => each.every(([key, max]) => (waiting.get(key) ?? 0) < max));
     if (place === undefined) throw new Refusal('too_many_requests', { retryAfterSeconds: 5 });
@@ -116,33 +122,33 @@ export const createPasswords = (cost: Cost = usualCost, deriving: Derive = deriv
       return await turn;
     } finally {
       for (const [key] of place) {
-        const left = (waiting.get(key) ?? 1) - 1;
-        if (left === 0) waiting.delete(key);
-        else waiting.set(key, left);
+        const remaining = (waiting.get(key) ?? 1) - 1;
+        if (remaining === 0) waiting.delete(key);
+        else waiting.set(key, remaining);
       }
     }
   };
 
   const headWith = (salt: Uint8Array): string => `$scrypt$ln=${cost.ln},r=${cost.r},p=${cost.p}$${toText(salt)}$`;
 
-  /** The hash of a password that begins so. */
+  /** Hashes a password with the cost and salt in `head`. */
   const hashFrom = (head: string, password: string, waiter: Waiter): Promise<string> =>
     inTurn(waiter, async () => {
       const [, , ln, r, p, salt] = headForm.exec(`${head}x`) as unknown as string[];
       const [N, blocks] = [2 ** Number(ln), Number(r)];
       const options = { N, r: blocks, p: Number(p), maxmem: 256 * N * blocks };
-      const found = await deriving(canonical(password), Buffer.from(salt as string, 'base64'), hashBytes, options);
-      return head + toText(found);
+      const key = await deriving(canonical(password), Buffer.from(salt as string, 'base64'), hashBytes, options);
+      return head + toText(key);
     });
 
   return {
-    /** Throws Refusal('too_many_requests') if there is no place to wait. */
+    /** Rejects with Refusal('too_many_requests') if the queue is full. */
     hash: (password: string, salt: Uint8Array, waiter: Waiter): Promise<string> =>
       hashFrom(headWith(salt), password, waiter),
 
     /**
-     * Which of these hashes are those of the password. Derives it once for all that have the same salt, and once where there is no hash:
-     * so the time does not say how many there are, if all of an e-mail address have the salt of it. Throws as `hash` does.
+     * Returns the hashes that match the password. Rejects like `hash`. Hashes once per salt, and once if there are no
+     * hashes: all hashes of an e-mail address share a salt, so timing doesn't reveal how many there are.
      */
     async matching(
       password: string,
@@ -150,14 +156,14 @@ export const createPasswords = (cost: Cost = usualCost, deriving: Derive = deriv
       salt: Uint8Array,
       waiter: Waiter,
     ): Promise<ReadonlySet<string>> {
-      const heads = new Set(hashes.flatMap((hashed) => headForm.exec(hashed)?.[1] ?? []));
+      const heads = new Set(hashes.flatMap((hash) => headForm.exec(hash)?.[1] ?? []));
       if (heads.size === 0) heads.add(headWith(salt));
-      const right = new Set<string>();
+      const matches = new Set<string>();
       for (const head of heads) {
-        const found = await hashFrom(head, password, waiter);
-        for (const hashed of hashes) if (isSame(hashed, found)) right.add(hashed);
+        const candidate = await hashFrom(head, password, waiter);
+        for (const hash of hashes) if (isSame(hash, candidate)) matches.add(hash);
       }
-      return right;
+      return matches;
     },
   };
 };

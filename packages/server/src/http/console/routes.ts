@@ -1,4 +1,7 @@
-/** What the console's pages send beside operations: signing in and out, joining as a member, changing a password, and the sample shop. */
+/**
+ * Routes of the console's own requests: sign-in and sign-out, invitations, password changes, passkeys and the sample
+ * shop.
+ */
 import { limits } from '@firsthand/contract/limits';
 import type { Context } from 'hono';
 import { Refusal } from '../../shared/refusal.ts';
@@ -8,7 +11,7 @@ import { isLocalVisitor } from '../access/loopback.ts';
 import type { RateLimit } from '../access/rate-limits.ts';
 import { type Exchange, jsonAnswer } from '../answers/answers.ts';
 import type { Admit } from '../request/admission.ts';
-import { type Given, readInput } from '../request/input.ts';
+import { type RequestFields, readInput } from '../request/input.ts';
 import type { BudgetOf } from '../request/parsing-budget.ts';
 import type { Route } from '../routes.ts';
 import { isFromConsole, isOfPage, maxInCookie, sessionCookie } from './cookie.ts';
@@ -19,22 +22,25 @@ import { createPasskeyAnswers } from './passkeys/routes.ts';
 import type { OpenSession, Sessions } from './sessions.ts';
 import type { Owner, SignIn } from './sign-in.ts';
 
-/** Fills and removes the sample shop of a server that somebody tries out. */
+/** Fills and removes the sample shop, for trying out a server. */
 export interface SampleShop {
-  /** Fills it unless it is there; resolves with its account. */
+  /** Creates and fills the shop unless it exists; resolves with its account. */
   fill(): Promise<number>;
-  /** How much of it is filled; undefined while nothing fills it. */
+  /** Returns how much has been filled; undefined unless it is being filled. */
   progress(): { readonly events: number; readonly of: number } | undefined;
   isShop(accountUUID: string): boolean;
-  /** Whether the database has it, filled to its end or not. */
+  /** Whether the database has the shop, even if only partly filled. */
   exists(): Promise<boolean>;
   remove(): Promise<void>;
 }
 
-/** How old a session may be that changes a password or a passkey: a computer left unattended gives a passer-by no permanent way in. */
+/**
+ * How old a session may be to change passwords or passkeys, so that an unattended computer gives nobody permanent
+ * access.
+ */
 const freshMilliseconds = 10 * 60_000;
 
-interface Surroundings {
+interface Dependencies {
   readonly store: Pick<Store, 'listPasskeys' | 'addPasskey' | 'removePasskey' | 'listMembers' | 'changePassword'>;
   readonly signIn: SignIn;
   readonly memberPasswords: Pick<MemberPasswords, 'hashNewPassword'>;
@@ -45,26 +51,26 @@ interface Surroundings {
   readonly sessions: Sessions;
   readonly admit: Admit;
   readonly budgetOf: BudgetOf;
-  /** The origin whose pages may sign in, besides those of this machine. */
+  /** The origin whose pages may sign in, in addition to those on this machine. */
   readonly consoleOrigin: string | undefined;
   readonly sampleShop: SampleShop | undefined;
   readonly now: () => number;
 }
 
-type Answer = (c: Context, exchange: Exchange, given: Given) => Promise<Response>;
+type Answer = (c: Context, exchange: Exchange, fields: RequestFields) => Promise<Response>;
 
 const checkSender = ({ headers }: Request): void => {
   if (isFromConsole(headers)) return;
-  throw new Refusal('origin_not_allowed', { message: 'only the pages of the console may send this request' });
+  throw new Refusal('origin_not_allowed', { message: 'only pages of the console may send this request' });
 };
 
 const isLocal = (c: Context): boolean =>
   isLocalVisitor({ remoteAddress: bindingsOf(c).incoming?.socket?.remoteAddress, headers: c.req.raw.headers });
 
-/** Throws a Refusal for a visitor of another machine. */
+/** Throws a Refusal for a visitor on another machine. */
 const checkLocal = (c: Context): void => {
   if (isLocal(c)) return;
-  throw new Refusal('origin_not_allowed', { message: 'only somebody at the machine of the server may do this' });
+  throw new Refusal('origin_not_allowed', { message: "this works only in a browser on the server's own machine" });
 };
 
 export const createConsoleAnswers = ({
@@ -80,15 +86,20 @@ export const createConsoleAnswers = ({
   consoleOrigin,
   sampleShop,
   now,
-}: Surroundings): readonly { readonly path: string; readonly route: Route }[] => {
-  /** Throws a Refusal when this page could not have a cookie, before anything is done for it. */
+}: Dependencies): readonly { readonly path: string; readonly route: Route }[] => {
+  /** Throws a Refusal if this page may not get a cookie, before doing any work for it. */
   const checkPage = ({ raw: { headers, url } }: Context['req']): void => {
     if (sessionCookie(headers, [], consoleOrigin) === undefined) {
-      const message = `the console of this server is at ${consoleOrigin ?? 'this machine only: CONSOLE_ORIGIN gives it an address of its own'}`;
+      const message =
+        consoleOrigin === undefined
+          ? "the console works only on the server's own machine; set CONSOLE_ORIGIN to use it from elsewhere"
+          : `the console of this server is at ${consoleOrigin}`;
       throw new Refusal('origin_not_allowed', { message });
     }
     if (new URL(url).search !== '') {
-      throw new Refusal('invalid_field', { message: 'the token belongs in the body: logs hold addresses' });
+      throw new Refusal('invalid_field', {
+        message: 'send the token in the body, not in the URL: URLs end up in logs',
+      });
     }
   };
 
@@ -98,88 +109,93 @@ export const createConsoleAnswers = ({
   };
 
   /**
-   * Begins a session of each owner, as far as each may begin one. They come before those that the browser has; a session of the same
-   * account ends, and so does one for which the cookie has no room.
+   * Starts a session for each owner that may start one, and puts them first in the cookie. An existing session ends if
+   * it is of the same account, or if the cookie has no room for it.
    */
-  const signInAs = async (c: Context, exchange: Exchange, found: readonly Owner[]): Promise<Response> => {
-    const before = await sessions.ofBrowser(c);
+  const signInAs = async (c: Context, exchange: Exchange, owners: readonly Owner[]): Promise<Response> => {
+    const previous = await sessions.ofBrowser(c);
     const attempts = await Promise.allSettled(
-      found.map(async (owner) => ({ ...owner, ...(await sessions.begin(owner)) })),
+      owners.map(async (owner) => ({ ...owner, ...(await sessions.start(owner)) })),
     );
-    const begun = attempts.flatMap((attempt) => (attempt.status === 'fulfilled' ? attempt.value : []));
-    const [refused] = attempts.flatMap((attempt) => (attempt.status === 'rejected' ? [attempt.reason] : []));
-    if (begun.length === 0) throw refused;
-    const isReplaced = ({ access }: OpenSession) => begun.some(({ account }) => account === access.account);
-    const kept = before.filter((session) => !isReplaced(session)).slice(0, Math.max(0, maxInCookie - begun.length));
-    for (const session of before) if (!kept.includes(session)) await sessions.end(session);
-    const [session] = await sessions.show(begun.slice(0, 1));
-    const texts = [...begun, ...kept].map(({ text }) => text);
+    const started = attempts.flatMap((attempt) => (attempt.status === 'fulfilled' ? attempt.value : []));
+    const [refusal] = attempts.flatMap((attempt) => (attempt.status === 'rejected' ? [attempt.reason] : []));
+    if (started.length === 0) throw refusal;
+    const isReplaced = ({ access }: OpenSession) => started.some(({ account }) => account === access.account);
+    const retained = previous
+      .filter((session) => !isReplaced(session))
+      .slice(0, Math.max(0, maxInCookie - started.length));
+    for (const session of previous) if (!retained.includes(session)) await sessions.end(session);
+    const [session] = await sessions.describe(started.slice(0, 1));
+    const texts = [...started, ...retained].map(({ text }) => text);
     return jsonAnswer(exchange, { session, status: '200' }, withCookie(c, texts));
   };
 
-  /** The session that the page of a request was loaded with. */
+  /** Returns the session that the requesting page was loaded with. */
   const sessionOfPage = async (c: Context, open: readonly OpenSession[]): Promise<OpenSession> => {
-    if (open.length === 0) throw new Refusal('missing_token', { message: 'nobody is signed in' });
+    if (open.length === 0) throw new Refusal('missing_token', { message: 'not signed in: sign in first' });
     const session = open.find(({ access }) => isOfPage(c.req.raw.headers, access.tokenID));
     if (session) return session;
-    throw new Refusal('invalid_token', { message: 'the browser has another session now' });
+    throw new Refusal('invalid_token', { message: 'this page belongs to an earlier session: reload it' });
   };
 
-  /** The session of the page and its member. Throws a Refusal where a token began the session, or it began too long ago. */
+  /**
+   * Returns the page's session and member. Throws a Refusal if a token started the session, or it started too long ago.
+   */
   const memberOfPage = async (c: Context) => {
     const session = await sessionOfPage(c, await sessions.ofBrowser(c));
     const member = await sessions.memberOf(session);
     if (member === undefined) {
-      const message = 'only a member has a password or passkeys: this session was begun with a token';
+      const message = 'only members have passwords and passkeys; this session was started with a token';
       throw new Refusal('token_kind', { message });
     }
     const { account, token: by } = session.access;
-    if (now() - member.begunTime < freshMilliseconds) return { memberID: member.memberID, account, by, session };
-    const message = 'sign out and in again first: passwords and passkeys change within ten minutes of signing in';
+    if (now() - member.startTime < freshMilliseconds) return { memberID: member.memberID, account, by, session };
+    const message =
+      'sign out and in again: passwords and passkeys can only be changed within ten minutes of signing in';
     throw new Refusal('invalid_token', { message });
   };
 
-  const changePassword: Answer = async (c, exchange, given) => {
+  const changePassword: Answer = async (c, exchange, fields) => {
     const { memberID, account, by } = await memberOfPage(c);
-    const password = await memberPasswords.hashNewPassword(given, c, { account, memberID });
+    const password = await memberPasswords.hashNewPassword(fields, c, { account, memberID });
     await store.changePassword({ account, memberID, password, by, time: now() });
     return jsonAnswer(exchange, { status: '200' });
   };
 
-  /** Ends the session of the page; with `all`, every session of the browser. */
+  /** Ends the page's session; with `all`, every session of the browser. */
   const signOut: Answer = async (c, exchange, { all }) => {
     const open = await sessions.ofBrowser(c);
     const session = await sessionOfPage(c, open);
     const ended = all === true ? open : [session];
     for (const each of ended) await sessions.end(each);
-    const left = open.filter((each) => !ended.includes(each));
+    const remaining = open.filter((each) => !ended.includes(each));
     return jsonAnswer(
       exchange,
       { status: '200' },
       withCookie(
         c,
-        left.map(({ text }) => text),
+        remaining.map(({ text }) => text),
       ),
     );
   };
 
-  /** Who is signed in. Nobody is no error: a browser would write one to its console. */
-  const whoIs = async (c: Context, exchange: Exchange): Promise<Response> => {
+  /** Returns the browser's sessions. Having none is not an error, which the browser would log to its console. */
+  const getSession = async (c: Context, exchange: Exchange): Promise<Response> => {
     const open = (await sessions.ofBrowser(c)).map(({ access }) => access);
-    const shown = await sessions.show(open);
+    const summaries = await sessions.describe(open);
     const { headers } = c.req.raw;
-    const session = shown.find(({ sessionID }) => isOfPage(headers, sessionID)) ?? shown[0] ?? null;
+    const session = summaries.find(({ sessionID }) => isOfPage(headers, sessionID)) ?? summaries[0] ?? null;
     const sample = sampleShop &&
       isLocal(c) && {
         sampleShop: {
-          accountUUID: shown.find(({ accountUUID }) => sampleShop.isShop(accountUUID))?.accountUUID ?? '',
+          accountUUID: summaries.find(({ accountUUID }) => sampleShop.isShop(accountUUID))?.accountUUID ?? '',
           exists: await sampleShop.exists(),
         },
       };
-    return jsonAnswer(exchange, { session, sessions: shown, ...sample, status: '200' });
+    return jsonAnswer(exchange, { session, sessions: summaries, ...sample, status: '200' });
   };
 
-  /** Fills the sample shop, where somebody tries the server out, and signs in to it. */
+  /** Fills the sample shop and signs in to it. */
   const openSampleShop = async (c: Context, exchange: Exchange, shop: SampleShop): Promise<Response> => {
     checkLocal(c);
     const account = await shop.fill();
@@ -189,21 +205,21 @@ export const createConsoleAnswers = ({
   const removeSampleShop = async (c: Context, exchange: Exchange, shop: SampleShop): Promise<Response> => {
     checkLocal(c);
     const session = await sessionOfPage(c, await sessions.ofBrowser(c));
-    const [shown] = await sessions.show([session.access]);
-    if (!shown || !shop.isShop(shown.accountUUID)) {
-      throw new Refusal('unknown_account', { message: 'the account of this session is not the sample shop' });
+    const [summary] = await sessions.describe([session.access]);
+    if (!summary || !shop.isShop(summary.accountUUID)) {
+      throw new Refusal('unknown_account', { message: "this session's account is not the sample shop" });
     }
     if (session.access.kind !== 'server') {
       throw new Refusal('token_kind', { message: 'only an owner of the sample shop can remove it' });
     }
-    const kept = (await sessions.ofBrowser(c)).filter(({ access }) => access.account !== session.access.account);
+    const remaining = (await sessions.ofBrowser(c)).filter(({ access }) => access.account !== session.access.account);
     await shop.remove();
     return jsonAnswer(
       exchange,
       { status: '200' },
       withCookie(
         c,
-        kept.map(({ text }) => text),
+        remaining.map(({ text }) => text),
       ),
     );
   };
@@ -222,32 +238,32 @@ export const createConsoleAnswers = ({
     } satisfies Route,
   });
 
-  /** For what only a page that may have a cookie sends. */
+  /** Like `post`, but only for pages that may have the cookie. */
   const postOfPage = (path: string, answer: Answer) =>
-    post(path, async (c, exchange, given) => {
+    post(path, async (c, exchange, fields) => {
       checkPage(c.req);
-      return answer(c, exchange, given);
+      return answer(c, exchange, fields);
     });
 
-  const ofPasskeys = createPasskeyAnswers({
+  const passkeyAnswers = createPasskeyAnswers({
     ...{ store, passkeys, additions, invitations, sessions, sessionOfPage, memberOfPage, now },
   });
 
   return [
-    postOfPage('/console/sign-in', async (c, exchange, given) => signInAs(c, exchange, await signIn.find(given, c))),
-    postOfPage('/console/invitation', async (c, exchange, given) =>
-      jsonAnswer(exchange, { invitation: await invitations.describe(given, c), status: '200' }),
+    postOfPage('/console/sign-in', async (c, exchange, fields) => signInAs(c, exchange, await signIn.find(fields, c))),
+    postOfPage('/console/invitation', async (c, exchange, fields) =>
+      jsonAnswer(exchange, { invitation: await invitations.describe(fields, c), status: '200' }),
     ),
-    postOfPage('/console/accept', async (c, exchange, given) =>
-      signInAs(c, exchange, [await invitations.join(given, c)]),
+    postOfPage('/console/accept', async (c, exchange, fields) =>
+      signInAs(c, exchange, [await invitations.join(fields, c)]),
     ),
     postOfPage('/console/password', changePassword),
-    postOfPage('/console/passkeys/to-sign-in', ofPasskeys.toSignIn),
-    postOfPage('/console/passkeys/to-join', ofPasskeys.toJoin),
-    postOfPage('/console/passkeys/to-add', ofPasskeys.toAdd),
-    postOfPage('/console/passkeys/add', ofPasskeys.add),
-    postOfPage('/console/passkeys/remove', ofPasskeys.remove),
-    { path: '/console/passkeys', route: { name, methods: ['GET'], answer: ofPasskeys.list } },
+    postOfPage('/console/passkeys/to-sign-in', passkeyAnswers.toSignIn),
+    postOfPage('/console/passkeys/to-join', passkeyAnswers.toJoin),
+    postOfPage('/console/passkeys/to-add', passkeyAnswers.toAdd),
+    postOfPage('/console/passkeys/add', passkeyAnswers.add),
+    postOfPage('/console/passkeys/remove', passkeyAnswers.remove),
+    { path: '/console/passkeys', route: { name, methods: ['GET'], answer: passkeyAnswers.list } },
     post('/console/sign-out', signOut),
     ...(sampleShop
       ? [
@@ -266,6 +282,6 @@ export const createConsoleAnswers = ({
           post('/console/sample-shop/remove', (c, exchange) => removeSampleShop(c, exchange, sampleShop)),
         ]
       : []),
-    { path: '/console/session', route: { name, methods: ['GET'], answer: whoIs } },
+    { path: '/console/session', route: { name, methods: ['GET'], answer: getSession } },
   ];
 };

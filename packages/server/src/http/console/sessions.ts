@@ -1,4 +1,4 @@
-/** The sessions of the console: begins and ends them, and says which a browser has. */
+/** Console sessions: starts and ends them, and lists those of a browser. */
 import type { TokenKind } from '@firsthand/contract/account/tokens';
 import type { Context } from 'hono';
 import { nanoid } from 'nanoid';
@@ -8,10 +8,10 @@ import type { RateLimit } from '../access/rate-limits.ts';
 import { newSessionText, sessionSeconds, sessionsOf } from './cookie.ts';
 import type { Owner } from './sign-in.ts';
 
-/** The most open sessions of a token; one more ends its oldest. */
+/** Open sessions per token; starting another ends the oldest. */
 const maxSessions = 100;
 
-/** How often each token may sign in: 200 times at once, and 200 a day. */
+/** How often each token may sign in: a burst of 200, then 200 a day. */
 export const signInRate = { perSecond: 200 / 86_400, burst: 200 };
 
 /** A session of a browser. */
@@ -22,41 +22,41 @@ export interface OpenSession {
 
 interface SessionMember {
   readonly memberID: string;
-  readonly begunTime: number;
+  readonly startTime: number;
 }
 
-/** What a page learns of a session. */
-interface ShownSession {
+/** A session as the console's pages see it. */
+interface SessionSummary {
   readonly accountUUID: string;
   readonly accountName: string;
   readonly kind: TokenKind;
   readonly sessionID: string;
 }
 
-interface Surroundings {
+interface Dependencies {
   readonly store: Pick<Store, 'createToken' | 'revokeToken' | 'findAccess' | 'listAccounts' | 'listTokens'>;
-  /** How often a token may sign in: each session is stored for good, as every token is. */
+  /** Limits sign-ins by token: each session is stored permanently, like every token. */
   readonly signIns: Pick<RateLimit, 'take'>;
   readonly now: () => number;
 }
 
-export const createSessions = ({ store, signIns, now }: Surroundings) => {
-  /** Revokes the oldest sessions of a token that has as many as it may. */
+export const createSessions = ({ store, signIns, now }: Dependencies) => {
+  /** Revokes the oldest sessions of a token that has reached its maximum. */
   const endOldest = async (tokens: readonly ListedToken[], { account, token: by, tokenID }: Owner, time: number) => {
     const open = tokens.filter((token) => token.session && token.createdBy === tokenID && isLive(token, time));
     for (const oldest of open.slice(0, Math.max(0, open.length - maxSessions + 1)))
       await store.revokeToken({ account, tokenID: oldest.tokenID, by, time });
   };
 
-  /** When a new session ends: a session does not outlive its token. */
+  /** Returns when a new session ends: it can't outlive its token. */
   const endOf = (tokens: readonly ListedToken[], owner: Owner, time: number): number => {
     const { expiresTime } = tokens.find(({ tokenID }) => tokenID === owner.tokenID) ?? {};
     return Math.min(time + sessionSeconds * 1_000, expiresTime ?? Infinity);
   };
 
   /**
-   * The session with this text; undefined: it is none, or has ended. Unlike other tokens it is looked up without being counted as a
-   * guess: a cookie goes on holding sessions that have ended, and nobody guesses one.
+   * Returns the session with this text; undefined if it has ended or never existed. A miss doesn't count as a guess, as
+   * for other tokens: cookies may contain ended sessions, and session texts can't be guessed.
    */
   const find = async (text: string): Promise<OpenSession | undefined> => {
     const access = await store.findAccess(hashToken(text), now());
@@ -64,8 +64,8 @@ export const createSessions = ({ store, signIns, now }: Surroundings) => {
   };
 
   return {
-    /** Begins a session and returns its text, which is stored nowhere, and its tokenID. */
-    async begin(owner: Owner): Promise<{ text: string; tokenID: string }> {
+    /** Starts a session. Returns its tokenID and its text, which is not stored. */
+    async start(owner: Owner): Promise<{ text: string; tokenID: string }> {
       const { account, kind, token: createdBy, password } = owner;
       signIns.take(String(createdBy ?? `account ${account}`));
       const time = now();
@@ -79,37 +79,37 @@ export const createSessions = ({ store, signIns, now }: Surroundings) => {
       return { text, tokenID };
     },
 
-    /** The open sessions in the cookie of a request, that of the last sign-in first. */
+    /** Returns the open sessions in the request's cookie, latest sign-in first. */
     async ofBrowser(c: Context): Promise<OpenSession[]> {
-      const found: OpenSession[] = [];
+      const sessions: OpenSession[] = [];
       for (const text of sessionsOf(c.req.raw.headers)) {
         const session = await find(text);
-        if (session) found.push(session);
+        if (session) sessions.push(session);
       }
-      return found;
+      return sessions;
     },
 
-    /** The member whose session it is, and when it began; undefined: a token or a one-time link began it. */
+    /** Returns a session's member and when it started; undefined if a token or a one-time link started it. */
     async memberOf({ access: { account, tokenID } }: OpenSession): Promise<SessionMember | undefined> {
       const session = (await store.listTokens({ account })).find((token) => token.tokenID === tokenID);
       if (session === undefined || session.memberID === null) return undefined;
-      return { memberID: session.memberID, begunTime: session.createdTime };
+      return { memberID: session.memberID, startTime: session.createdTime };
     },
 
     /**
-     * Ends a session in the name of the token that began it. The audit log then does not name the session itself, so that the session can be
-     * deleted later (deleteEnded).
+     * Ends a session on behalf of the token that started it. The audit log then doesn't refer to the session itself,
+     * which can be deleted later (deleteEnded).
      */
     async end({ access: { account, tokenID, token } }: OpenSession): Promise<void> {
       const tokens = await store.listTokens({ account });
       const createdBy = tokens.find((each) => each.tokenID === tokenID)?.createdBy;
-      const maker = tokens.find((each) => each.tokenID === createdBy);
-      await store.revokeToken({ account, tokenID, by: maker?.token ?? token, time: now() });
+      const creator = tokens.find((each) => each.tokenID === createdBy);
+      await store.revokeToken({ account, tokenID, by: creator?.token ?? token, time: now() });
     },
 
-    async show(
+    async describe(
       accesses: readonly Pick<OpenSession['access'], 'account' | 'kind' | 'tokenID'>[],
-    ): Promise<ShownSession[]> {
+    ): Promise<SessionSummary[]> {
       if (accesses.length === 0) return [];
       const accounts = await store.listAccounts();
       return accesses.flatMap(({ account, kind, tokenID: sessionID }) => {

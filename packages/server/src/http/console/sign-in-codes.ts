@@ -1,4 +1,4 @@
-/** Codes of one-time links, with which the operator who started the server signs in. Only their hashes are stored, in memory. */
+/** Codes of one-time sign-in links for the server's operator. Only their hashes are kept, in memory. */
 import { nanoid } from 'nanoid';
 import { hashToken } from '../../ingest/token.ts';
 
@@ -9,7 +9,7 @@ const maxCodes = 100;
 export const createSignInCodes = (clock = () => performance.now()) => {
   const codes = new Map<string, { readonly account: number; readonly until: number }>();
   return {
-    /** Returns a code that signs in to the account once, within ten minutes. */
+    /** Returns a code that signs in to the account once, for ten minutes. */
     issue(account: number): string {
       const code = nanoid(24);
       const [oldest] = codes.keys();
@@ -17,12 +17,12 @@ export const createSignInCodes = (clock = () => performance.now()) => {
       codes.set(hashToken(code), { account, until: clock() + validMilliseconds });
       return code;
     },
-    /** Returns the account of a code, which is used then; undefined: it was used, is too old, or never was one. */
+    /** Uses up a code and returns its account; undefined if it was used before, has expired or never existed. */
     take(code: string): number | undefined {
       const key = hashToken(code);
-      const found = codes.get(key);
+      const entry = codes.get(key);
       codes.delete(key);
-      return found && clock() < found.until ? found.account : undefined;
+      return entry && clock() < entry.until ? entry.account : undefined;
     },
   };
 };

@@ -1,4 +1,4 @@
-/** The columns of the CSV file of an operation: the members of its rows, in the order of their schema. */
+/** The columns of an operation's CSV file: the members of its rows, in schema order. */
 import { type OperationName, operations } from '@firsthand/contract/operations';
 import type * as z from 'zod';
 import type { Cell } from './csv-line.ts';
@@ -19,8 +19,8 @@ export interface CSVRequest {
   readonly conversion?: string | undefined;
 }
 
-/** Members that only some requests get. */
-const isLeftOut = (name: OperationName, path: string, request: CSVRequest): boolean => {
+/** Whether a member is absent from the rows of this request. */
+const isOmitted = (name: OperationName, path: string, request: CSVRequest): boolean => {
   const { include = [], by = [], attrID, visits, conversion } = request;
   const [member] = path.split('.');
   if (member === 'value') return attrID === undefined;
@@ -31,7 +31,7 @@ const isLeftOut = (name: OperationName, path: string, request: CSVRequest): bool
   return member === 'interval' || (member === 'eventName' && !by.includes('event'));
 };
 
-/** The subjects of audit entries have many members, few of which are there. */
+/** The subject of an audit entry stays one cell, because most of its many members are absent. */
 const isOneCell = (path: string): boolean => path === 'subject';
 
 const isAttributes = (value: readonly unknown[]): value is readonly { attrID: string; attrValue: string }[] =>
@@ -56,7 +56,7 @@ const columnAt = (path: readonly string[]): Column => ({
   cell: (row) => toText(valueAt(row, path)),
 });
 
-/** A column for each attribute that the account lists, and one for all others. */
+/** Returns a column for each attribute that the account lists, and one for all others. */
 const attributeColumns = (listed: readonly string[]): Column[] => {
   const attributesOf = ({ contactAttr }: Row) => contactAttr as readonly { attrID: string; attrValue: string }[];
   const names = new Set(listed);
@@ -80,8 +80,8 @@ const tagColumn: Column = {
   cell: ({ tag }) => (tag as readonly { tagName: string }[]).map(({ tagName }) => tagName).join('; '),
 };
 
-/** The columns in the place of a member, where these depend on the request or the account. */
-const columnsInstead = (path: string, { by = [] }: CSVRequest, attributes: readonly string[]): Column[] | undefined => {
+/** Returns the columns of a member whose columns depend on the request or the account; undefined for other members. */
+const specialColumns = (path: string, { by = [] }: CSVRequest, attributes: readonly string[]): Column[] | undefined => {
   if (path === 'values')
     return by.map((head, nth) => ({ head, cell: (row) => (row.values as readonly (string | null)[])[nth] }));
   if (path === 'contactAttr') return attributeColumns(attributes);
@@ -93,7 +93,7 @@ const unwrapped = (schema: z.ZodType): z.ZodType => {
   return def.type === 'optional' ? unwrapped(def.innerType) : schema;
 };
 
-/** `attributes`: the attrIDs that the account lists. */
+/** Returns the columns of the operation's rows. `attributes` are the attrIDs that the account lists. */
 export const columnsOf = (
   name: OperationName,
   list: string,
@@ -104,9 +104,9 @@ export const columnsOf = (
   const rows = shape[list] as z.ZodArray<z.ZodType>;
   const columnsAt = (schema: z.ZodType, path: readonly string[]): Column[] => {
     const text = path.join('.');
-    if (text !== '' && isLeftOut(name, text, request)) return [];
-    const instead = columnsInstead(text, request, attributes);
-    if (instead) return instead;
+    if (text !== '' && isOmitted(name, text, request)) return [];
+    const special = specialColumns(text, request, attributes);
+    if (special) return special;
     const { def, shape } = unwrapped(schema) as z.ZodObject<Readonly<Record<string, z.ZodType>>>;
     if (def.type !== 'object' || isOneCell(text)) return [columnAt(path)];
     return Object.entries(shape).flatMap(([member, inner]) => columnsAt(inner, [...path, member]));

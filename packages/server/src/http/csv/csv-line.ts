@@ -1,15 +1,17 @@
-/** Rows of CSV files (RFC 4180) that a spreadsheet opens as text: no cell is taken for a formula. */
+/** Writes CSV rows (RFC 4180) in which a spreadsheet treats no cell as a formula. */
 
 export type Cell = string | number | boolean | null | undefined;
 
 /**
- * Where a spreadsheet would find a formula: at the start of a cell, also behind a tab or a line break; and inside a text where the program
- * takes a semicolon, a tab or a line break for the end of a cell, as it does in countries that write a comma in numbers. Full-width signs
- * begin a formula in East Asian ones.
+ * Matches where a spreadsheet would start a formula: at the start of a cell or, in locales with decimal commas, after a
+ * semicolon, tab or line break inside it. East Asian versions also accept full-width signs.
  */
 const formulas = /^(?=[=+\-@\t\r\n＝＋－＠])|(?<=[;\t\r\n])(?=[=+\-@＝＋－＠])/g;
 
-/** An apostrophe makes text of a formula (OWASP, CSV Injection). Sums of decimals are rounded: they may end in 0.1999999999999. */
+/**
+ * An apostrophe turns a formula into text (OWASP, CSV Injection). Numbers are rounded, because sums may end in
+ * 0.1999999999999.
+ */
 const toCell = (value: Cell): string => {
   if (typeof value === 'number') return String(Number(value.toFixed(6)));
   if (typeof value !== 'string') return String(value ?? '');

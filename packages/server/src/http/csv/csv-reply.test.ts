@@ -56,7 +56,7 @@ const linesOf = async (path: string, fields?: Fields) => {
   return (await response.text()).split('\r\n').slice(0, -1);
 };
 
-it('sends every contact of all pages, attributes as columns', async () => {
+it('sends the contacts of all pages, with attributes as columns', async () => {
   const [head = '', ...rows] = await linesOf('/contact/searchContact');
   expect(head).toContain('contactUUID,contactExternalID,');
   expect(head).toMatch(/,tag,contactAttr\.age,contactAttr\.plan,contactAttr,.*lastSeenTime$/);
@@ -65,13 +65,13 @@ it('sends every contact of all pages, attributes as columns', async () => {
   expect(rows[1]).toMatch(/,beta; vip,9,"a ""pro"", perhaps",,/);
 });
 
-it('filters as the operation does, and lets no spreadsheet find a formula', async () => {
+it('filters like the operation, and escapes formulas', async () => {
   const [, ...rows] = await linesOf('/contact/searchContact', { contactExternalID: 'customer-0' });
   expect(rows).toHaveLength(1);
   expect(rows[0]).toContain(`,"'=HYPERLINK(""http://evil.example"")",`);
 });
 
-it('reads a page only when the client has taken the one before, and stops when it leaves', async () => {
+it('reads a page only once the client has read the previous one, and stops when it disconnects', async () => {
   searches = 0;
   const response = await request('/contact/searchContact');
   const reader = response.body?.getReader();
@@ -84,7 +84,7 @@ it('reads a page only when the client has taken the one before, and stops when i
   expect(searches).toBe(2);
 });
 
-it('ends with an error, not with a part, when a later page fails or the token is revoked', async () => {
+it('fails the response if a later page fails or the token is revoked', async () => {
   const fail = async (fails: () => Promise<void> | void, token = scene.tokens.server) => {
     searches = 0;
     beforeSearch = (nth) => (nth === 2 ? fails() : undefined);
@@ -101,7 +101,7 @@ it('ends with an error, not with a part, when a later page fails or the token is
   beforeSearch = () => {};
 });
 
-it('refuses what would make the file incomplete, and whatever the operation refuses, in JSON', async () => {
+it('refuses fields that would make the file incomplete, and invalid requests, in JSON', async () => {
   const problemOf = async (fields: Fields, init?: RequestInit) => {
     const response = await request('/contact/searchContact', fields, init);
     const { error } = (await response.json()) as { error: { code: string; field: string } };
@@ -114,7 +114,7 @@ it('refuses what would make the file incomplete, and whatever the operation refu
   expect((await request('/contact/searchContact', {}, { method: 'HEAD' })).body).toBeNull();
 });
 
-it('bounds the files that an account reads at the same time', async () => {
+it('limits the concurrent files of an account', async () => {
   const open = await Promise.all(Array.from({ length: 10 }, () => request('/contact/searchContact')));
   expect((await request('/contact/searchContact')).status).toBe(429);
   for (const { body } of open) await body?.cancel();
@@ -144,26 +144,26 @@ it('sends events, audit entries and refused requests', async () => {
   expect(problem).toContain(',invalid_field,');
 });
 
-it('sends the people of a report page by page, and waits while reports of others come first', async () => {
+it('sends the people of a report page by page, and retries while the engine is busy', async () => {
   const { body } = await scene.get('/contact/getContact', {
     tokenUUID: scene.tokens.server,
     contactExternalID: 'customer-1',
   });
   expect(body.contact.contactFirstname).toBe('Ann 1');
-  let asked = 0;
+  let runs = 0;
   answer = async (question) => {
     if (question.report !== 'people') return undefined;
-    asked += 1;
-    if (asked === 2) throw new Refusal('no_reports');
+    runs += 1;
+    if (runs === 2) throw new Refusal('no_reports');
     const person = { person: question.beyond ? 2 : 1, events: 3, users: 1, firstTime: 1, lastTime: 2 };
     return { people: [person], next: question.beyond ? null : { key: 2, person: 1 } };
   };
   const [head, ...rows] = await linesOf('/report/reportPeople', { from: '2026-11-01' });
   expect(head).toContain('contactUUID,contactExternalID,contactFirstname');
-  expect([rows.length, asked]).toEqual([2, 3]);
+  expect([rows.length, runs]).toEqual([2, 3]);
 });
 
-it('sends a breakdown with a column for each part, and refuses one that is too long', async () => {
+it('sends a breakdown with a column for each dimension, and refuses one with too many rows', async () => {
   let others: (AnswerTo<Question> & { others: unknown })['others'] = null;
   const counts = { events: 4, users: 3, people: 2, sessions: 1 };
   answer = async (question) => {

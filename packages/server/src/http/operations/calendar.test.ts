@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { countEdges, type Interval } from './calendar.ts';
 
-const edges = (from: string, to: string, interval: Interval, zone: string, most = 1_000) =>
-  countEdges(Date.parse(from), Date.parse(to), interval, zone, most)?.map((edge) =>
+const edges = (from: string, to: string, interval: Interval, zone: string, maxIntervals = 1_000) =>
+  countEdges(Date.parse(from), Date.parse(to), interval, zone, maxIntervals)?.map((edge) =>
     new Date(edge).toISOString().replace(':00.000Z', 'Z'),
   );
 
@@ -22,7 +22,7 @@ describe('the edges of countEvents', () => {
       ['2026-03-01T00:00Z', '2026-03-02T00:00Z', '2026-03-03T00:00Z'],
     ],
     [
-      'a whole day as it is',
+      'exactly one whole day',
       '2026-03-01T00:00Z',
       '2026-03-02T00:00Z',
       'day',
@@ -94,7 +94,7 @@ describe('the edges of countEvents', () => {
       ['2026-12-01T00:00Z', '2027-01-01T00:00Z', '2027-02-01T00:00Z'],
     ],
     [
-      'everything, in quarters of an hour',
+      'the total, in quarter-hours',
       '2026-03-01T05:01Z',
       '2026-03-09T05:16Z',
       'total',
@@ -118,7 +118,7 @@ describe('the edges of countEvents', () => {
       ['2026-11-01T04:00Z', '2026-11-02T05:00Z'],
     ],
     [
-      'a day that Samoa left out',
+      'a day that Samoa skipped',
       '2011-12-30T09:00Z',
       '2011-12-30T11:00Z',
       'day',
@@ -126,7 +126,7 @@ describe('the edges of countEvents', () => {
       ['2011-12-29T10:00Z', '2011-12-30T10:00Z', '2011-12-31T10:00Z'],
     ],
     [
-      'a zone off the quarters',
+      'a zone with an odd offset',
       '1971-05-05T12:00Z',
       '1971-05-05T13:00Z',
       'day',
@@ -143,14 +143,14 @@ describe('the edges of countEvents', () => {
     ['America/New_York', '2026-03-07T12:00Z', '2026-03-09T20:00Z', 71],
     ['America/New_York', '2026-10-31T12:00Z', '2026-11-02T20:00Z', 73],
     ['Asia/Kolkata', '2026-03-28T00:00Z', '2026-03-30T12:00Z', 72],
-  ])('cut the days of %s around a change of its clocks into hours of an hour', (zone, from, to, hours) => {
+  ])('split the days around a clock change in %s into full hours', (zone, from, to, hours) => {
     const days = countEdges(Date.parse(from), Date.parse(to), 'day', zone, 10) as number[];
     const inHours = countEdges(days[0] as number, days[3] as number, 'hour', zone, 1_000) as number[];
     expect(inHours).toHaveLength(hours + 1);
     expect([inHours[0], inHours.at(-1)]).toEqual([days[0], days[3]]);
   });
 
-  it('stay whole hours on the clock where clocks move by half an hour', () => {
+  it('stay on the full hour where clocks change by half an hour', () => {
     expect(lengths('2026-04-04T12:00Z', '2026-04-04T18:00Z', 'hour', 'Australia/Lord_Howe')).toContain(1.5);
     expect(edges('2026-04-04T17:45Z', '2026-04-04T18:00Z', 'hour', 'Australia/Lord_Howe')).toEqual([
       '2026-04-04T17:30Z',
@@ -158,7 +158,7 @@ describe('the edges of countEvents', () => {
     ]);
   });
 
-  it('ascend, each on a quarter of an hour, and enclose the time asked for', () => {
+  it('ascend in quarter-hours, and enclose the requested range', () => {
     for (const zone of [
       'Europe/London',
       'America/New_York',
@@ -178,7 +178,7 @@ describe('the edges of countEvents', () => {
     }
   });
 
-  it('are not given when there would be too many', () => {
+  it('are undefined if there would be too many', () => {
     expect(edges('2026-01-01T00:00Z', '2026-01-11T00:00Z', 'day', 'UTC', 10)).toHaveLength(11);
     expect(edges('2026-01-01T00:00Z', '2026-01-11T00:01Z', 'day', 'UTC', 10)).toBeUndefined();
     expect(edges('1970-01-01T00:00Z', '9999-12-31T00:00Z', 'hour', 'UTC')).toBeUndefined();

@@ -1,4 +1,4 @@
-/** Computes when hours, days, weeks and months begin in a time zone. Times are in milliseconds since 1970. */
+/** Computes when hours, days, weeks and months start in a time zone. Times are in milliseconds since 1970. */
 import { Refusal } from '../../shared/refusal.ts';
 
 export type Interval = 'hour' | 'day' | 'week' | 'month' | 'total';
@@ -9,7 +9,7 @@ export const day = 24 * hour;
 
 const offsetText = /GMT(?:([+-])(\d\d):(\d\d)(?::(\d\d))?)?$/;
 
-/** Returns a function that returns by how many milliseconds the zone's clocks are ahead of UTC at a time. */
+/** Returns a function that returns the zone's offset from UTC at a time, in milliseconds. */
 export const createOffsetAt = (timeZone: string) => {
   const format = new Intl.DateTimeFormat('en-US', { timeZone, timeZoneName: 'longOffset' });
   return (time: number): number => {
@@ -22,8 +22,8 @@ export const createOffsetAt = (timeZone: string) => {
 export type OffsetAt = ReturnType<typeof createOffsetAt>;
 
 /**
- * The first moment at which the zone's clocks show `wall` (a clock's reading, as if it were UTC) or later. If clocks are set back
- * over it, that is the first of two moments; if they are set forward over it, it is the moment of that change.
+ * Returns the first moment at which the zone's clocks show `wall` (a local time, encoded as if it were UTC) or later.
+ * That is the first of two moments if clocks go back over it, and the moment of the change if they go forward over it.
  */
 export const momentOf = (wall: number, offsetAt: OffsetAt): number => {
   const before = offsetAt(wall - day);
@@ -37,19 +37,22 @@ export const momentOf = (wall: number, offsetAt: OffsetAt): number => {
 
 const floor = (time: number, step: number) => Math.floor(time / step) * step;
 
-/** The clock's reading at the beginning of the day, week or month of `wall`, or of the one `later` days, weeks or months on. */
-const beginning = (wall: number, interval: 'day' | 'week' | 'month', later: number): number => {
+/**
+ * Returns the local start of the day, week or month that contains `wall`, or of the one `later` days, weeks or months
+ * after it.
+ */
+const startOf = (wall: number, interval: 'day' | 'week' | 'month', later: number): number => {
   if (interval === 'day') return floor(wall, day) + later * day;
-  // 1970-01-01 was a Thursday: the first Monday was 4 days later.
+  // 1970-01-01 was a Thursday, four days before the first Monday.
   if (interval === 'week') return floor(wall - 4 * day, 7 * day) + (4 + later * 7) * day;
   const date = new Date(wall);
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + later);
 };
 
-/** Yields when the interval that contains `from` begins, and then when each next one begins. */
-function* beginnings(from: number, interval: Exclude<Interval, 'total'>, offsetAt: OffsetAt): Generator<number> {
+/** Yields the start of the interval that contains `from`, then the start of each interval after it. */
+function* startsFrom(from: number, interval: Exclude<Interval, 'total'>, offsetAt: OffsetAt): Generator<number> {
   if (interval === 'hour') {
-    // All hours have the same length, except where clocks are moved by less than an hour: there one interval is longer.
+    // All hours are equally long, except where clocks change by less than an hour: there, one interval is longer.
     let offset = offsetAt(from);
     let edge = floor(from + offset, hour) - offset;
     for (;;) {
@@ -59,45 +62,53 @@ function* beginnings(from: number, interval: Exclude<Interval, 'total'>, offsetA
     }
   }
   const first = from + offsetAt(from);
-  for (let later = 0; ; later++) yield momentOf(beginning(first, interval, later), offsetAt);
+  for (let later = 0; ; later++) yield momentOf(startOf(first, interval, later), offsetAt);
 }
 
 /**
- * The edges of the intervals to count: whole intervals of the zone's calendar that cover `from` to `to`, rounded down to quarters
- * of an hour. Weeks begin on Monday. `total` is one interval, of whole quarters of an hour. Undefined if there would be more than
- * `most` intervals.
+ * Returns the edges of whole calendar intervals of the zone that cover `from` to `to`, rounded down to quarter-hours;
+ * undefined if there are more than `maxIntervals`. Weeks start on Monday. `total` is one interval of whole
+ * quarter-hours.
  */
 export const countEdges = (
   from: number,
   to: number,
   interval: Interval,
   timeZone: string,
-  most: number,
+  maxIntervals: number,
 ): number[] | undefined => {
   if (interval === 'total') return [floor(from, quarter), Math.ceil(to / quarter) * quarter];
   const edges: number[] = [];
-  for (const beginning of beginnings(from, interval, createOffsetAt(timeZone))) {
-    // Some zones were not on quarters of an hour, such as Liberia's until 1972.
-    const edge = floor(beginning, quarter);
+  for (const start of startsFrom(from, interval, createOffsetAt(timeZone))) {
+    // Some zones had offsets that are not whole quarter-hours, such as Liberia's until 1972.
+    const edge = floor(start, quarter);
     // A zone may skip a day, as Samoa did in 2011.
     if (edge !== edges.at(-1)) edges.push(edge);
     if (edge >= to) return edges;
-    if (edges.length > most) return undefined;
+    if (edges.length > maxIntervals) return undefined;
   }
   return undefined;
 };
 
-/** As countEdges. Throws Refusal('invalid_field') if there would be more than `most` intervals. */
-export const edgesOf = (from: number, to: number, interval: Interval, timeZone: string, most: number): number[] => {
-  const edges = countEdges(from, to, interval, timeZone, most);
+/** Like countEdges, but throws Refusal('invalid_field') if there are more than `maxIntervals` intervals. */
+export const edgesOf = (
+  from: number,
+  to: number,
+  interval: Interval,
+  timeZone: string,
+  maxIntervals: number,
+): number[] => {
+  const edges = countEdges(from, to, interval, timeZone, maxIntervals);
   if (edges !== undefined) return edges;
-  const message = `The range from \`from\` to \`to\` holds more than ${most.toLocaleString('en')} intervals; choose a longer interval or a shorter range.`;
+  const message = `The range from \`from\` to \`to\` has more than ${maxIntervals.toLocaleString('en')} intervals; choose a longer interval or a shorter range.`;
   throw new Refusal('invalid_field', { field: 'interval', message });
 };
 
-/** The end of the range of a read: `to`, or `now` without it. Throws Refusal('invalid_field') if that is not after `from`. */
+/**
+ * Returns the end of a read's range: `to`, by default now. Throws Refusal('invalid_field') if that is not after `from`.
+ */
 export const endOfRange = (from: number, to: number | undefined, now: number): number => {
-  // An event that was stored in this very millisecond counts.
+  // + 1 so that an event stored in this millisecond counts.
   const end = to ?? now + 1;
   if (end > from) return end;
   const message = `\`to\` must be later than \`from\`${to === undefined ? '; without it, `to` is now' : ''}`;

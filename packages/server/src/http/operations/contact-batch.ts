@@ -1,4 +1,4 @@
-/** createContacts: each contact is checked, stored and reported on its own. */
+/** createContacts: each contact is validated, stored and reported separately. */
 import type { Problem } from '@firsthand/contract/answer';
 import { check } from '@firsthand/contract/checking';
 import { batchContact } from '@firsthand/contract/contact';
@@ -18,7 +18,7 @@ interface Entry {
   readonly checked: NewContact | Problem;
 }
 
-/** The contacts that are given to the store at once, so that they share commits. */
+/** How many contacts are sent to the store concurrently, so that they share commits. */
 const maxConcurrent = 50;
 
 const checkEntry = (entry: unknown, at: string, caller: Caller): NewContact | Problem => {
@@ -43,33 +43,39 @@ const checkEntry = (entry: unknown, at: string, caller: Caller): NewContact | Pr
 
 const isContact = (checked: NewContact | Problem): checked is NewContact => 'newContactUUID' in checked;
 
-/** The names by which the contacts and users of an entry are found. */
-const namesOf = ({ externalID, address, userUUID }: NewContact): string[] => [
+/** Returns the keys that identify an entry's contact and user. */
+const keysOf = ({ externalID, address, userUUID }: NewContact): string[] => [
   ...(externalID === undefined ? [] : [`external ID ${externalID}`]),
   ...(address === undefined ? [] : [`address ${address}`]),
   ...(userUUID === null ? [] : [`user ${userUUID}`]),
 ];
 
-/** Cuts the list where an external ID, an address or a user comes again: what one of two such entries writes must be there for the other. */
+/**
+ * Splits the list before an entry that repeats an external ID, address or user: it must see what the earlier entry
+ * wrote.
+ */
 function* runsOf(entries: readonly Entry[]): Generator<Entry[]> {
   let run: Entry[] = [];
-  const named = new Set<string>();
+  const seenKeys = new Set<string>();
   for (const entry of entries) {
     const { checked } = entry;
-    const names = isContact(checked) ? namesOf(checked) : [];
-    if (run.length === maxConcurrent || names.some((name) => named.has(name))) {
+    const keys = isContact(checked) ? keysOf(checked) : [];
+    if (run.length === maxConcurrent || keys.some((key) => seenKeys.has(key))) {
       yield run;
       run = [];
-      named.clear();
+      seenKeys.clear();
     }
     run.push(entry);
-    for (const name of names) named.add(name);
+    for (const key of keys) seenKeys.add(key);
   }
   yield run;
 }
 
 export const createContactBatches = (store: Pick<Store, 'createContact'>): AnsweringAll<'createContacts'> => {
-  /** Throws what fails the whole request: the client then sends it again, and what was stored is found by its key. */
+  /**
+   * Rejects with an error that fails the whole request. The client then retries, and stored contacts are found by their
+   * keys.
+   */
   const resultOf = async ({ at, checked }: Entry): Promise<ContactResult> => {
     if (!isContact(checked)) return problemAnswer(checked);
     try {

@@ -27,7 +27,7 @@ import {
 import { answerInSteps } from '../answers/constant-time.ts';
 import { parseHeldCursor, parseSearchCursor, toHeldCursor, toSearchCursor } from '../answers/cursor.ts';
 import { isoTime } from '../answers/iso-time.ts';
-import { addressOf, named, refusePageNames } from '../request/contact-names.ts';
+import { refusePageNames, toCanonicalAddress, toNamedContact } from '../request/contact-names.ts';
 import { eventAnswer } from './events.ts';
 
 type ContactAnswer = AnswerOf<'getContact'>['contact'];
@@ -88,10 +88,12 @@ const mergeAnswer = ({ contactUUID, fields, intoContactUUID, mergedTime }: Merge
   mergedTime: isoTime(mergedTime),
 });
 
-/** How many contacts are read at a time to be counted: it takes some 20 ms, after which other reads find a thread. */
+/**
+ * How many contacts are read at a time for counting. This takes about 20 ms, after which other reads get the thread.
+ */
 const contactsPerCount = 20_000;
 
-/** How many contacts a search finds on all pages; undefined where too many contain its text. */
+/** Counts the contacts on all pages of a search; undefined if too many contain its text. */
 const countContacts = async (
   store: Pick<Store, 'feedContacts' | 'searchContact'>,
   search: ContactSearch,
@@ -129,19 +131,19 @@ export const createContacts = (
 ): AnsweringAll<
   'createContact' | 'getContact' | 'updateContact' | 'searchContact' | 'exportContact' | 'eraseContact'
 > => {
-  /** Whether the account's server vouches that the user has this key. Throws Refusal('invalid_field') for an invalid proof. */
-  const isVouchedFor = async (
+  /** Checks the proof that the user has this key. Rejects with Refusal('invalid_field') for an invalid proof. */
+  const checkProof = async (
     contactProof: string,
     key: Omit<Parameters<typeof isProof>[1], 'browserToken'>,
     caller: Caller,
   ) => {
     const keys = await store.findProofKeys({ account: accountOf(caller), time: caller.time });
-    const vouched = { browserToken: caller.tokenUUID, ...key };
-    if (isProof(contactProof, vouched, keys, receivedTimeOf(caller))) return true;
-    const proven = key.address === undefined ? 'contactExternalID' : 'address';
+    const statement = { browserToken: caller.tokenUUID, ...key };
+    if (isProof(contactProof, statement, keys, receivedTimeOf(caller))) return true;
+    const keyName = key.address === undefined ? 'contactExternalID' : 'address';
     throw new Refusal('invalid_field', {
       field: 'contactProof',
-      message: `\`contactProof\` must be made with a server token of this account, for this browser token, ${proven} and userUUID, at most ${limits.proofMinutes} minutes ago`,
+      message: `\`contactProof\` must be made with a server token of this account, for this browser token, ${keyName} and userUUID, at most ${limits.proofMinutes} minutes ago`,
     });
   };
 
@@ -152,7 +154,7 @@ export const createContacts = (
       throw new Refusal('missing_field', { field: 'userUUID', message: '`userUUID` is required with a browser token' });
     }
     const { contactEmailaddress } = input;
-    const address = contactEmailaddress === undefined ? undefined : addressOf(contactEmailaddress);
+    const address = contactEmailaddress === undefined ? undefined : toCanonicalAddress(contactEmailaddress);
     return store.createContact({
       ...asker,
       userUUID,
@@ -162,7 +164,7 @@ export const createContacts = (
       verified:
         !asker.browser ||
         (contactProof !== undefined &&
-          (await isVouchedFor(contactProof, { address, externalID, userUUID: userUUID ?? '' }, caller))),
+          (await checkProof(contactProof, { address, externalID, userUUID: userUUID ?? '' }, caller))),
       requestUUID: input.requestUUID ?? null,
       newContactUUID: nanoid(),
       newHandle: nanoid(),
@@ -171,7 +173,7 @@ export const createContacts = (
   };
 
   return {
-    // A page must not learn from the duration whether an address is known.
+    // Prevents a page from learning by timing whether an address is known.
     createContact: (input, caller) => {
       const answer = createContact(input, caller);
       return caller.access.kind === 'browser' ? answerInSteps(answer) : answer;
@@ -189,11 +191,11 @@ export const createContacts = (
       if (cursor !== undefined && include.length === 0) {
         throw new Refusal('invalid_field', {
           field: 'cursor',
-          message: '`cursor` goes with `include`: repeat that as well',
+          message: '`cursor` requires `include`: repeat it from the first request',
         });
       }
       const beyond = parseHeldCursor(cursor);
-      const contact = await store.getContact({ ...asker, ...named(asker.account, naming), include, beyond });
+      const contact = await store.getContact({ ...asker, ...toNamedContact(asker.account, naming), include, beyond });
       const { claims, claimCount, links, linkCount, merges, mergeCount, next } = contact;
       return {
         contact: contactAnswer(contact),
@@ -205,7 +207,7 @@ export const createContacts = (
     },
 
     updateContact: async (input, caller) =>
-      store.updateContact({ ...actOf(caller), ...named(accountOf(caller), input), ...contactChanges(input) }),
+      store.updateContact({ ...actOf(caller), ...toNamedContact(accountOf(caller), input), ...contactChanges(input) }),
 
     searchContact: async (
       { limit = 100, sort = 'created', order, cursor, contactExternalID, contactEmailaddress, include = [], ...filter },
@@ -213,7 +215,7 @@ export const createContacts = (
     ) => {
       const search: ContactSearch = {
         ...filter,
-        ...named(accountOf(caller), { contactEmailaddress }),
+        ...toNamedContact(accountOf(caller), { contactEmailaddress }),
         externalID: contactExternalID,
         sort,
         descending: order === 'desc',
@@ -238,7 +240,7 @@ export const createContacts = (
       const beyond = parseHeldCursor(cursor);
       const contact = await store.getContact({
         ...asker,
-        ...named(asker.account, naming),
+        ...toNamedContact(asker.account, naming),
         include: ['claim', 'link'],
         asSent: true,
         beyond,
@@ -256,7 +258,7 @@ export const createContacts = (
               beyond: after,
               limit,
             });
-      // One entry for each export, before its first page is returned.
+      // One audit entry per export, before its first page is returned.
       if (beyond === undefined) {
         await store.recordAudit({ ...actOf(caller), action: 'exportContact', subject: { contactUUID } });
       }
@@ -275,7 +277,7 @@ export const createContacts = (
     eraseContact: async (input, caller) => {
       const { erasedTime, ...receipt } = await store.eraseContact({
         ...actOf(caller),
-        ...named(accountOf(caller), input),
+        ...toNamedContact(accountOf(caller), input),
         verifiedOnly: input.verifiedOnly,
       });
       return { ...receipt, erasedTime: isoTime(erasedTime) };

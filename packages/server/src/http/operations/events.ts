@@ -30,12 +30,12 @@ export const eventAnswer = (event: StoredEvent, withWhy = false): EventAnswer =>
   ...(withWhy && { why: whyAnswer(event.why) }),
 });
 
-/** Throws a Refusal if the range holds too many events to read them one by one, as `robots=exclude` requires. */
+/** Throws a Refusal if the range has too many events to read one by one, as `robots=exclude` requires. */
 const checkFewEnough = (buckets: readonly CountBucket[]): void => {
   const count = buckets.reduce((sum, { events }) => sum + events, 0);
   if (count <= limits.eventsWithoutRobots) return;
-  const [held, most] = [count, limits.eventsWithoutRobots].map((number) => number.toLocaleString('en'));
-  const message = `The range from \`from\` to \`to\` holds ${held} events; \`robots=exclude\` takes at most ${most}. Choose a shorter range.`;
+  const [total, max] = [count, limits.eventsWithoutRobots].map((number) => number.toLocaleString('en'));
+  const message = `The range from \`from\` to \`to\` has ${total} events; \`robots=exclude\` allows at most ${max}. Choose a shorter range.`;
   throw new Refusal('invalid_field', { field: 'robots', message });
 };
 

@@ -1,4 +1,4 @@
-/** A userUUID on its way between two domains: who may open a handover, and who may not. */
+/** Passing a userUUID between two domains: who may open a handover. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newUserUUID } from '../../../test/fixtures/requests.ts';
 import { type Fields, noRateLimits, openScene, type Scene } from '../../../test/fixtures/scene.ts';
@@ -26,17 +26,17 @@ const seal = async (userUUID: string, fields: Fields = {}): Promise<string> => {
 const take = (handover: string, fields: Fields = {}, headers: Record<string, string> = arriving, at = scene) =>
   at.post('/arrive', { tokenUUID: at.tokens.browser, handover, from, to, ...fields }, headers);
 
-const refused = (field: string) => ({ status: 400, body: { error: { code: 'invalid_field', field } } });
+const refusalOf = (field: string) => ({ status: 400, body: { error: { code: 'invalid_field', field } } });
 
 describe('a handover', () => {
-  it('gives the page that it is for the userUUID', async () => {
+  it('returns the userUUID to the target page', async () => {
     const userUUID = newUserUUID();
     const answer = await take(await seal(userUUID));
     expect(answer).toMatchObject({ status: 200, body: { userUUID } });
     expect(answer.headers.get('access-control-allow-origin')).toBe('*');
   });
 
-  it('says nothing of the userUUID to whoever sees the link, and is another each time', async () => {
+  it('does not reveal the userUUID, and differs each time', async () => {
     const userUUID = newUserUUID();
     const [one, another] = [await seal(userUUID), await seal(userUUID)];
     expect(Buffer.from(one, 'base64url').includes(userUUID)).toBe(false);
@@ -45,7 +45,7 @@ describe('a handover', () => {
     expect(scene.logged()).not.toContain(one);
   });
 
-  it('is made for each host, with the longest userUUID and host too', async () => {
+  it('is created for each host, even with the longest userUUID and host', async () => {
     const userUUID = 'aB3-_x9Z'.repeat(8);
     const hosts = [to, `${'a'.repeat(248)}.test:65535`, '[::1]:8080'];
     const { body } = await scene.post(
@@ -60,12 +60,12 @@ describe('a handover', () => {
     }
   });
 
-  it('is opened for two minutes', async () => {
+  it('is valid for two minutes', async () => {
     const handover = await seal(newUserUUID());
     time += 119_000;
     expect((await take(handover)).status).toBe(200);
     time += 2_000;
-    expect(await take(handover)).toMatchObject(refused('handover'));
+    expect(await take(handover)).toMatchObject(refusalOf('handover'));
   });
 
   it.each<[what: string, fields: Fields, headers: Record<string, string>, field: string]>([
@@ -76,30 +76,30 @@ describe('a handover', () => {
     ['on another port', { to: `${to}:8443` }, { ...browser, Origin: `https://${to}:8443` }, 'handover'],
     ['coming from another host', { from: 'elsewhere.example' }, arriving, 'handover'],
     ['by another browser', {}, { ...arriving, 'User-Agent': 'Another browser/1.0' }, 'handover'],
-  ])('is not opened %s', async (_, fields, headers, field) => {
+  ])('is not accepted %s', async (_, fields, headers, field) => {
     const handover = await seal(newUserUUID());
-    expect(await take(handover, fields, headers)).toMatchObject(refused(field));
+    expect(await take(handover, fields, headers)).toMatchObject(refusalOf(field));
   });
 
-  it('is not opened with a token of another account', async () => {
-    expect(await take(await seal(newUserUUID()), {}, arriving, other)).toMatchObject(refused('handover'));
+  it('is not accepted with a token of another account', async () => {
+    expect(await take(await seal(newUserUUID()), {}, arriving, other)).toMatchObject(refusalOf('handover'));
   });
 
-  it('is not opened when any of its bits is changed, or a part is missing', async () => {
+  it('is not accepted if any bit is changed or a part is missing', async () => {
     const handover = await seal(newUserUUID());
     const bytes = Buffer.from(handover, 'base64url');
     for (let nth = 0; nth < bytes.length; nth++) {
       const tampered = Buffer.from(bytes);
       tampered.writeUInt8(tampered.readUInt8(nth) ^ (1 << (nth % 8)), nth);
-      expect(await take(tampered.toString('base64url'))).toMatchObject(refused('handover'));
+      expect(await take(tampered.toString('base64url'))).toMatchObject(refusalOf('handover'));
     }
     for (const wrong of [handover.slice(4), handover.slice(0, -4), `${handover}AAAA`, 'A'.repeat(100)]) {
-      expect(await take(wrong)).toMatchObject(refused('handover'));
+      expect(await take(wrong)).toMatchObject(refusalOf('handover'));
     }
   });
 
   it.each([undefined, '', 'x'.repeat(69), 'x'.repeat(50_000), 'ä'.repeat(80), 7, ['x'.repeat(80)]])(
-    'is not %o',
+    'cannot be %o',
     async (handover) => {
       const answer = await take(handover as string);
       expect(answer).toMatchObject({ status: 400, body: { error: { field: 'handover' } } });
@@ -118,10 +118,10 @@ describe('createHandover', () => {
     ['a placeholder', { userUUID: 'undefinedundefined' }, leaving, 'userUUID'],
   ])('refuses %s', async (_, fields, headers, field) => {
     const input = { tokenUUID: scene.tokens.browser, userUUID: newUserUUID(), from, to: [to], ...fields };
-    expect(await scene.post('/leave', input, headers)).toMatchObject(refused(field));
+    expect(await scene.post('/leave', input, headers)).toMatchObject(refusalOf(field));
   });
 
-  it('makes none for an account whose server tokens are all revoked', async () => {
+  it('returns none for an account whose server tokens are all revoked', async () => {
     const lone = await openScene({ now: () => time });
     const { tokens } = lone;
     const { body } = await lone.get('/account/getAccount', {

@@ -1,4 +1,6 @@
-/** createHandover and takeHandover: a userUUID for a link between two domains of one customer. Nothing is stored. */
+/**
+ * createHandover and takeHandover: pass a userUUID in a link between two domains of one customer. Nothing is stored.
+ */
 import { limits } from '@firsthand/contract/limits';
 import { openHandover, sealHandover } from '../../ingest/handover.ts';
 import { Refusal } from '../../shared/refusal.ts';
@@ -6,7 +8,9 @@ import type { Store } from '../../store/store.ts';
 import { accountOf, type Caller } from '../access/caller.ts';
 import { type Reply, successAnswer } from '../operation-route.ts';
 
-/** Whether a page's request comes from the host that it names. A request without an Origin comes from no page. */
+/**
+ * Whether a request comes from a page on this host. A request without an Origin passes, because it comes from no page.
+ */
 const isFrom = (host: string, headers: Headers): boolean => {
   const origin = headers.get('origin');
   return origin === null || (URL.canParse(origin) && new URL(origin).host === host);
@@ -41,7 +45,7 @@ export const createHandovers = (
       if (userUUID !== undefined) return successAnswer(exchange, { userUUID }, ignored);
       throw new Refusal('invalid_field', {
         field: 'handover',
-        message: `\`handover\` must be made for this account, these hosts and this browser at most ${limits.handoverSeconds} seconds ago`,
+        message: `\`handover\` must have been created for this account, these hosts and this browser at most ${limits.handoverSeconds} seconds ago`,
       });
     },
   };

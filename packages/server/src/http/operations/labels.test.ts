@@ -26,7 +26,7 @@ const send = (
   at = scene,
 ) => at.post(path, { tokenUUID: at.tokens[kind], ...fields }, headers);
 
-/** The attributes of a user's events, oldest first. */
+/** Returns the attributes of a user's events, oldest first. */
 const attributesOf = async (userUUID: string, at = scene): Promise<Record<string, string>[]> => {
   const { body } = await at.get('/event/getEvent', { tokenUUID: at.tokens.server, userUUID, order: 'asc' });
   return body.event.map(({ eventAttrArray }: { eventAttrArray: { attrID: string; attrValue: string }[] }) =>
@@ -35,7 +35,7 @@ const attributesOf = async (userUUID: string, at = scene): Promise<Record<string
 };
 
 describe('events of a browser token', () => {
-  it('get labels, alone, in a batch, by a beacon and by an image', async () => {
+  it('get labels when sent alone, in a batch, by a beacon or by an image', async () => {
     const userUUID = newUserUUID();
     await send('/event/logEvent', { userUUID, eventID: 1, eventAttrArray: [{ attrID: 'price', attrValue: 9 }] });
     await send('/update', { userUUID, event: [{ eventID: 1 }, { eventID: 2 }] }, phone);
@@ -47,7 +47,7 @@ describe('events of a browser token', () => {
     expect(await attributesOf(userUUID)).toEqual([{ price: '9', ...onWindows }, onPhone, onPhone, onWindows, onPhone]);
   });
 
-  it('are found by their labels, and exported with them', async () => {
+  it('are found by label, and exported with labels', async () => {
     const userUUID = newUserUUID();
     const { body } = await send(
       '/createContact',
@@ -58,13 +58,13 @@ describe('events of a browser token', () => {
     await send('/event/logEvent', { userUUID, eventID: 1 });
     await send('/event/logEvent', { userUUID, eventID: 1 }, phone);
     const { tokens } = scene;
-    const found = await scene.get('/event/getEvent', {
+    const matches = await scene.get('/event/getEvent', {
       tokenUUID: tokens.server,
       userUUID,
       attrID: '$os',
       attrValue: 'Android',
     });
-    expect(found.body.event).toHaveLength(1);
+    expect(matches.body.event).toHaveLength(1);
     const exported = await scene.post('/contact/exportContact', {
       tokenUUID: tokens.server,
       contactUUID: body.contactUUID,
@@ -72,7 +72,7 @@ describe('events of a browser token', () => {
     expect(JSON.stringify(exported.body.event)).toContain('{"attrID":"$device","attrValue":"phone"}');
   });
 
-  it('keep the labels of the first request that brought them', async () => {
+  it('keep the labels of the first request that sent them', async () => {
     const userUUID = newUserUUID();
     const event = { userUUID, eventID: 1, eventUUID: 'brought-twice' };
     await send('/event/logEvent', event);
@@ -80,7 +80,7 @@ describe('events of a browser token', () => {
     expect(await attributesOf(userUUID)).toEqual([onWindows]);
   });
 
-  it('get none from a request without a User-Agent, and a robot’s gets its kind', async () => {
+  it('get no labels without a User-Agent, and a robot’s get its kind', async () => {
     const userUUID = newUserUUID();
     await send('/event/logEvent', { userUUID, eventID: 1 }, {});
     await send(
@@ -91,13 +91,13 @@ describe('events of a browser token', () => {
     expect(await attributesOf(userUUID)).toEqual([{}, { robot: 'true', $agent: 'crawler' }]);
   });
 
-  it('get `$agent` when the tracker has marked a browser that a program drives', async () => {
+  it('get `$agent` if the tracker has detected an automated browser', async () => {
     const userUUID = newUserUUID();
     await send('/event/logEvent', { userUUID, eventID: 1, eventAttrArray: [{ attrID: 'robot', attrValue: true }] });
     expect(await attributesOf(userUUID)).toEqual([{ robot: 'true', ...onWindows, $agent: 'automated browser' }]);
   });
 
-  it('may have labels beside as many attributes as an event may have', async () => {
+  it('may have labels in addition to the maximum number of attributes', async () => {
     const userUUID = newUserUUID();
     const eventAttrArray = Array.from({ length: limits.attributesPerEvent }, (_, nth) => ({
       attrID: `a${nth}`,
@@ -110,7 +110,7 @@ describe('events of a browser token', () => {
 });
 
 describe('events of a server token', () => {
-  it('get no labels: the headers are those of the server', async () => {
+  it('get no labels, because the headers are the server’s', async () => {
     const userUUID = newUserUUID();
     await send('/event/logEvent', { userUUID, eventID: 1 }, windows, 'server');
     await send('/event/logEvents', { userUUID, event: [{ eventID: 1 }] }, phone, 'server');
@@ -126,7 +126,7 @@ describe('an attribute named like a label', () => {
   ];
 
   it.each(['browser', 'server'] as const)(
-    'is ignored and named, and the event is kept, by a %s token',
+    'is ignored and reported, and the event is stored, with a %s token',
     async (kind) => {
       const userUUID = newUserUUID();
       const labels = kind === 'browser' ? onWindows : {};
@@ -146,8 +146,8 @@ describe('an attribute named like a label', () => {
       const batch = await send('/event/logEvents', { userUUID, event }, windows, kind);
       expect(batch.body.ignored).toEqual(['event[1].eventAttrArray[0]', 'event[1].eventAttrArray[2]']);
       expect(batch.body.event.map(({ status }: { status: string }) => status)).toEqual(['200', '200', '400', '400']);
-      const kept = { $mine: 'kept', ...labels };
-      expect(await attributesOf(userUUID)).toEqual([kept, labels, kept]);
+      const expected = { $mine: 'kept', ...labels };
+      expect(await attributesOf(userUUID)).toEqual([expected, labels, expected]);
     },
   );
 
@@ -161,7 +161,7 @@ describe('an attribute named like a label', () => {
     expect(await attributesOf(userUUID)).toEqual([{ $mine: 'kept' }, { $mine: 'kept' }]);
   });
 
-  it('is ignored while the account has no labels, imports and is strict', async () => {
+  it('is ignored in a strict account without labels, even in an import', async () => {
     const strict = await openScene({ account: { enrich: false, strict: true, event: [{ eventID: 1 }] } });
     const userUUID = newUserUUID();
     const eventAttrArray = forged.filter(({ attrID }) => attrID !== '$mine');
@@ -171,14 +171,14 @@ describe('an attribute named like a label', () => {
     await strict.close();
   });
 
-  it('is named up to 20 times', async () => {
+  it('is reported up to 20 times', async () => {
     const event = Array(30).fill({ eventID: 1, eventAttrArray: forged });
     expect((await send('/event/logEvents', { userUUID: newUserUUID(), event })).body.ignored).toHaveLength(20);
   });
 });
 
 describe('an account', () => {
-  it('switches labels off and on, from the next event on, and robots stay marked', async () => {
+  it('turns labels off and on for later events, while robots stay marked', async () => {
     const userUUID = newUserUUID();
     const tokenUUID = scene.tokens.server;
     const change = (enrich: boolean) => scene.post('/account/updateAccount', { tokenUUID, enrich });
@@ -191,7 +191,7 @@ describe('an account', () => {
     expect(await attributesOf(userUUID)).toEqual([{}, { robot: 'true' }, onWindows]);
   });
 
-  it('that is strict refuses no event for its labels, and lists none', async () => {
+  it('that is strict accepts events with labels, and lists no labels', async () => {
     const strict = await openScene({ account: { strict: true, event: [{ eventID: 1 }] } });
     const userUUID = newUserUUID();
     expect((await send('/event/logEvent', { userUUID, eventID: 1 }, phone, 'browser', strict)).status).toBe(200);
@@ -199,7 +199,7 @@ describe('an account', () => {
     await strict.close();
   });
 
-  it('that lists what browsers use does not list labels', async () => {
+  it('with browserCatalogue does not list labels', async () => {
     const open = await openScene({ account: { browserCatalogue: true } });
     const fields = { userUUID: newUserUUID(), eventID: 1, eventAttrArray: [{ attrID: 'price', attrValue: 9 }] };
     await send('/event/logEvent', fields, windows, 'browser', open);
@@ -222,18 +222,18 @@ describe('the country', () => {
       from(remoteAddress),
     );
 
-  it('is a label where it is known, of the visitor behind a proxy, and the address is neither kept nor logged', async () => {
-    const asked: string[] = [];
-    const countryOf = (given: string) => {
-      asked.push(given);
-      return given === address ? 'NZ' : undefined;
+  it('is added as a label of the visitor, also behind a proxy, and the address is neither stored nor logged', async () => {
+    const lookups: string[] = [];
+    const countryOf = (clientAddress: string) => {
+      lookups.push(clientAddress);
+      return clientAddress === address ? 'NZ' : undefined;
     };
     const there = await openScene({ countryOf, trustProxy: ['10.0.0.1'] });
     const userUUID = newUserUUID();
     await log(there, userUUID, windows, address);
     await log(there, userUUID, { 'X-Forwarded-For': address }, '10.0.0.1');
     await log(there, userUUID, { 'X-Forwarded-For': address }, '198.51.100.1');
-    expect(asked).toEqual([address, address, '198.51.100.1']);
+    expect(lookups).toEqual([address, address, '198.51.100.1']);
     expect(await attributesOf(userUUID, there)).toEqual([{ ...onWindows, $country: 'NZ' }, { $country: 'NZ' }, {}]);
     expect(there.logged()).not.toContain(address);
     expect(there.logged()).not.toContain('Chrome');
@@ -248,7 +248,7 @@ describe('the country', () => {
     ['CF-IPCountry', 'T1', 'US'],
     ['CF-IPCountry', '<b>', 'US'],
     ['CF-IPCountry', '', 'US'],
-  ])('is taken from the header %s: %j of a trusted proxy, and of nobody else', async (countryHeader, sent, country) => {
+  ])('is read from the header %s: %j only from a trusted proxy', async (countryHeader, sent, country) => {
     const there = await openScene({ countryHeader, countryOf: () => 'US', trustProxy: ['10.0.0.1'] });
     const userUUID = newUserUUID();
     const headers = { [countryHeader]: sent, 'X-Forwarded-For': address };
@@ -258,7 +258,7 @@ describe('the country', () => {
     await there.close();
   });
 
-  it('is no label where the account has none, nor of a server', async () => {
+  it('is not added to an account without labels, or with a server token', async () => {
     const countryOf = () => 'NZ';
     const there = await openScene({ countryOf, account: { enrich: false } });
     const userUUID = newUserUUID();
@@ -269,8 +269,8 @@ describe('the country', () => {
   });
 });
 
-describe('a refused event that is sent again', () => {
-  it('has no labels: its request is gone', async () => {
+describe('a replayed event', () => {
+  it('has no labels, because its headers were not stored', async () => {
     const { createReplay } = await import('../refused/replay.ts');
     const userUUID = newUserUUID();
     await send('/event/logEvent', { userUUID, eventID: 'x', eventAttrArray: [{ attrID: '$os', attrValue: 'forged' }] });

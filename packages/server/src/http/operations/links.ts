@@ -1,7 +1,7 @@
 import type { Store } from '../../store/store.ts';
 import { type AnsweringAll, actOf, askerOf } from '../access/caller.ts';
 import { isoTime } from '../answers/iso-time.ts';
-import { named, namedOther } from '../request/contact-names.ts';
+import { toNamedContact, toNamedOther } from '../request/contact-names.ts';
 
 export const createLinks = (
   store: Store,
@@ -10,7 +10,7 @@ export const createLinks = (
 > => ({
   linkUser: async ({ userUUID, ...naming }, caller) => {
     const { account, token } = askerOf(caller);
-    const link = { token, userUUID, ...named(account, naming), time: caller.time };
+    const link = { token, userUUID, ...toNamedContact(account, naming), time: caller.time };
     const { exists, linkID } = await store.linkUser(link);
     return { exists, linkID };
   },
@@ -20,7 +20,7 @@ export const createLinks = (
     return store.unlinkUser({ account, token, userUUID, time: caller.time });
   },
 
-  // linkID takes precedence. Without it, tokenID, from and to select many links.
+  // linkID takes precedence. Without it, tokenID, from and to select the links.
   voidLink: async ({ linkID, tokenID = '', from, to, restore = false }, caller) => {
     const links = linkID === undefined ? { tokenID, from, to } : { linkID };
     return { links: await store.voidLinks({ ...actOf(caller), restore, links }) };
@@ -32,10 +32,10 @@ export const createLinks = (
 
   mergeContact: async (input, caller) => {
     const act = actOf(caller);
-    const merge = { ...act, ...named(act.account, input), ...namedOther(input) };
+    const merge = { ...act, ...toNamedContact(act.account, input), ...toNamedOther(input) };
     const { contactUUID, mergedTime } = await store.mergeContact(merge);
     return { contactUUID, mergedTime: isoTime(mergedTime) };
   },
 
-  unmergeContact: async (input, caller) => store.unmergeContact({ ...actOf(caller), ...namedOther(input) }),
+  unmergeContact: async (input, caller) => store.unmergeContact({ ...actOf(caller), ...toNamedOther(input) }),
 });

@@ -1,4 +1,4 @@
-/** Computes what the events of a request need of it: received time, clock error, import, robot, labels. */
+/** Computes what events need from their request: received time, clock error, import, robot, labels. */
 import type { InputOf } from '@firsthand/contract/operations';
 import { createClockErrors } from '../../ingest/clock-errors.ts';
 import type { RequestContext } from '../../ingest/event-time.ts';
@@ -8,7 +8,10 @@ import { type Caller, receivedTimeOf } from '../access/caller.ts';
 /** The fields of an event or a batch that concern its sender. */
 type Sender = Pick<InputOf<'logEvents'>, 'userUUID' | 'sentTime' | 'import'>;
 
-/** Returns a function that makes the RequestContext of a request. It throws Refusal('token_kind') for `import` from a browser token. */
+/**
+ * Returns a function that creates a request's RequestContext. It throws Refusal('token_kind') for `import` with a
+ * browser token.
+ */
 export const createRequestContexts = () => {
   const clockErrorOf = createClockErrors();
   return ({ userUUID = '', sentTime, import: imported = false }: Sender, caller: Caller): RequestContext => {
@@ -18,7 +21,7 @@ export const createRequestContexts = () => {
       throw new Refusal('token_kind', { field: 'import', message });
     }
     const receivedTime = receivedTimeOf(caller);
-    // The headers of a server say nothing about the visitor.
+    // A server's headers don't describe the visitor.
     const agent = fromBrowser ? caller.agent?.() : undefined;
     const lateMilliseconds = sentTime === undefined ? 0 : receivedTime - sentTime;
     return {

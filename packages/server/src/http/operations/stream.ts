@@ -1,6 +1,6 @@
 /**
- * streamEvents: sends events as they are stored, as server-sent events (HTML Standard, section "Server-sent events"). An error
- * after the beginning is sent as the last message, of the type `error`, whose data is the body that an error response has.
+ * streamEvents: sends events as they are stored, as server-sent events (HTML Standard, section "Server-sent events").
+ * An error after the start is sent as a last message of type `error`, whose data is the body of an error response.
  */
 import { limits } from '@firsthand/contract/limits';
 import type { Context } from 'hono';
@@ -15,25 +15,25 @@ import { parseCursor, toCursor } from '../answers/cursor.ts';
 import { createToRefusal } from '../answers/to-refusal.ts';
 import type { Reply } from '../operation-route.ts';
 import { eventAnswer } from './events.ts';
-import { createStreamPlaces, isQueued } from './stream-places.ts';
+import { createStreamSlots, isQueued } from './stream-places.ts';
 
-interface StreamSurroundings {
+interface StreamDependencies {
   readonly store: Store;
   readonly log: Logger;
   readonly isStopping: () => boolean;
-  /** The time between two comments, which keep proxies from closing a silent connection. */
+  /** The interval of comments that keep proxies from closing an idle connection. */
   readonly heartbeatMilliseconds?: number;
-  /** Counts the open streams. */
+  /** Counts open streams. */
   readonly numbers?: { streams: number };
 }
 
 const pageLimit = 100;
-/** A stream looks for new events, and whether the server is stopping, at least this often. */
-const lookMilliseconds = 1_000;
+/** How often a stream checks at least for new events and for a stopping server. */
+const pollMilliseconds = 1_000;
 
 /**
- * `wait` resolves at the first commit since its last call, or after a second. The first call resolves at once: a commit may have
- * preceded it.
+ * `wait` resolves once there has been a commit since its last call, or after a second. The first call resolves
+ * immediately, because a commit may have preceded it.
  */
 const createCommitBell = (store: Store) => {
   let rung = true;
@@ -46,7 +46,7 @@ const createCommitBell = (store: Store) => {
   const wait = async () => {
     if (!rung) {
       await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, lookMilliseconds);
+        const timer = setTimeout(resolve, pollMilliseconds);
         wake = () => {
           clearTimeout(timer);
           resolve();
@@ -58,9 +58,12 @@ const createCommitBell = (store: Store) => {
   return { wait, ring, stop };
 };
 
-type Following = EventQuery & { readonly beyond: number };
+type StreamQuery = EventQuery & { readonly beyond: number };
 
-/** The position of the `cursor` parameter or, if a reconnecting EventSource sends it, of the Last-Event-ID header. */
+/**
+ * Returns the position in the `cursor` parameter or, if a reconnecting EventSource sends it, in the Last-Event-ID
+ * header.
+ */
 const startOf = (c: Context, cursor: string | undefined) =>
   parseCursor('events', cursor) ?? parseCursor('events', c.req.raw.headers.get('last-event-id') || undefined);
 
@@ -70,17 +73,20 @@ export const createStreamReply = ({
   isStopping,
   heartbeatMilliseconds = 15_000,
   numbers = { streams: 0 },
-}: StreamSurroundings): Reply<'streamEvents'> => {
+}: StreamDependencies): Reply<'streamEvents'> => {
   const toRefusal = createToRefusal(log);
-  const enter = createStreamPlaces(limits.streamsPerAccount, numbers);
+  const takeSlot = createStreamSlots(limits.streamsPerAccount, numbers);
 
-  /** Writes the first page and then new events, until the client leaves, the server stops or the token is no longer live. */
-  const follow = async (stream: SSEStreamingApi, query: Following, first: EventPage, tokenHash: string) => {
+  /**
+   * Writes the first page and then new events, until the client disconnects, the server stops or the token is no longer
+   * valid.
+   */
+  const follow = async (stream: SSEStreamingApi, query: StreamQuery, first: EventPage, tokenHash: string) => {
     const bell = createCommitBell(store);
     stream.onAbort(bell.ring);
     let { beyond } = query;
     let page = first;
-    let heardAt = performance.now();
+    let lastHeartbeat = performance.now();
     try {
       for (;;) {
         for (const event of page.events) {
@@ -89,8 +95,8 @@ export const createStreamReply = ({
         }
         beyond = Math.max(beyond, page.through);
         if (page.next === null) await bell.wait();
-        if (performance.now() - heardAt >= heartbeatMilliseconds) {
-          heardAt = performance.now();
+        if (performance.now() - lastHeartbeat >= heartbeatMilliseconds) {
+          lastHeartbeat = performance.now();
           await stream.write(':\n\n');
         }
         if (stream.aborted || isStopping() || !(await store.findAccess(tokenHash))) return;
@@ -102,13 +108,13 @@ export const createStreamReply = ({
   };
 
   /**
-   * Reads the first page: before the stream begins, while a refusal can still be the response. Without a cursor a stream begins
-   * after the newest event.
+   * Reads the first page before the stream starts, while a refusal can still be the response. Without a cursor, a
+   * stream starts after the newest event.
    */
-  const begin = async (filter: Omit<EventQuery, 'order' | 'limit'>, start: number | undefined) => {
+  const readFirstPage = async (filter: Omit<EventQuery, 'order' | 'limit'>, start: number | undefined) => {
     const { account } = filter;
     const beyond = start ?? (await store.getEvents({ account, order: 'desc', limit: 1 })).through;
-    const query: Following = { ...filter, order: 'asc', beyond, limit: pageLimit };
+    const query: StreamQuery = { ...filter, order: 'asc', beyond, limit: pageLimit };
     return { query, first: await store.getEvents(query) };
   };
 
@@ -116,30 +122,31 @@ export const createStreamReply = ({
     const account = accountOf(caller);
     const start = startOf(c, cursor);
     if (isQueued(c)) throw new Refusal('too_many_requests', { retryAfterSeconds: 1 });
-    // Entered before the store is read, so that a stream without a place costs no read.
-    const leave = enter(account);
-    const { query, first } = await begin({ ...filter, externalID, account }, start).catch((error) => {
-      leave();
+    // Taken before the store is read, so that a stream without a slot costs no read.
+    const releaseSlot = takeSlot(account);
+    const { query, first } = await readFirstPage({ ...filter, externalID, account }, start).catch((error) => {
+      releaseSlot();
       throw error;
     });
-    // A HEAD gets no stream, because no client would read or end it.
+    // HEAD gets no stream, because no client would read or end it.
     if (c.req.method === 'HEAD') {
-      leave();
+      releaseSlot();
       return emptyAnswer(exchange, 200, { 'Content-Type': 'text/event-stream' });
     }
     const response = streamSSE(c, async (stream) => {
       try {
-        // An event without data only sets the client's position. A client that is cut before the first event resumes there.
+        // An event without data sets the client's position, so a client that disconnects before the first event resumes
+        // there.
         await stream.write(`id: ${toCursor('events', query.beyond)}\n\n`);
         await follow(stream, query, first, hashToken(caller.tokenUUID));
       } catch (error) {
         const refusal = toRefusal(exchange.requestID, error);
         await stream.writeSSE({ event: 'error', data: JSON.stringify(refusalBody(exchange, refusal)) });
       } finally {
-        leave();
+        releaseSlot();
       }
     });
-    // Without this header nginx delays events until its buffer is full.
+    // Without this header, nginx delays events until its buffer is full.
     const headers = { ...headersOf(exchange), 'X-Accel-Buffering': 'no' };
     for (const [name, value] of Object.entries(headers)) response.headers.set(name, value);
     return response;

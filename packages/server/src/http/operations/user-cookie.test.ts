@@ -10,14 +10,14 @@ const good = {
 const cookieFor = (headers: Partial<typeof good>, domain?: string) =>
   userCookie(new Headers(headers), userUUID, domain);
 
-describe('the userUUID cookie, repeated', () => {
+describe('the renewed userUUID cookie', () => {
   test('is the one that the tracker set, for 400 days', () => {
     expect(cookieFor(good, 'shop.example')).toBe(
       `userUUID=${userUUID}; Path=/; Max-Age=34560000; SameSite=Lax; Domain=shop.example; Secure`,
     );
   });
 
-  test('has no domain where the tracker could set none, and is not Secure on plain http', () => {
+  test('has no domain if the tracker could not set one, and is not Secure on plain http', () => {
     expect(cookieFor({ ...good, origin: 'http://localhost:3000' })).toBe(
       `userUUID=${userUUID}; Path=/; Max-Age=34560000; SameSite=Lax`,
     );
@@ -26,7 +26,7 @@ describe('the userUUID cookie, repeated', () => {
   test.each([
     ['from another site', { ...good, 'sec-fetch-site': 'cross-site' }, 'shop.example'],
     ['from another origin of the site', { ...good, 'sec-fetch-site': 'same-site' }, 'shop.example'],
-    ['from a client that says nothing of its site', { origin: good.origin, cookie: good.cookie }, 'shop.example'],
+    ['from a client without Sec-Fetch-Site', { origin: good.origin, cookie: good.cookie }, 'shop.example'],
     ['without an Origin', { 'sec-fetch-site': 'same-origin', cookie: good.cookie }, 'shop.example'],
     ['from an opaque origin', { ...good, origin: 'null' }, 'shop.example'],
     ['without the cookie', { ...good, cookie: 'theme=dark' }, 'shop.example'],

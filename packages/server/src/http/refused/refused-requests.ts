@@ -1,4 +1,4 @@
-/** Decides which refused writes are stored to be replayed, and in which form. */
+/** Decides which refused writes are stored for replay, and in what form. */
 import type { Problem } from '@firsthand/contract/answer';
 import { isRecord } from '@firsthand/contract/checking';
 import { type ErrorCode, statusOf } from '@firsthand/contract/errors';
@@ -16,9 +16,9 @@ import {
   type RefusedInput,
 } from '../../store/store.ts';
 import { accountOf, type Caller } from '../access/caller.ts';
-import type { Given } from '../request/input.ts';
+import type { RequestFields } from '../request/input.ts';
 
-/** The statuses of requests that may succeed after a fix. Missing rights, limits and erased contacts are not among them. */
+/** The statuses of requests that may succeed after a fix, unlike missing rights, rate limits and erased contacts. */
 const keptStatuses: readonly number[] = [400, 404, 409];
 export const isKeptCode = (code: ErrorCode): boolean => keptStatuses.includes(statusOf(code));
 
@@ -27,56 +27,60 @@ export const isKeptOperation = (name: OperationName): name is KeptOperation =>
 
 const isFilled = (value: unknown): boolean => value !== undefined && value !== null && value !== '';
 
-/** The event with an eventUUID, so that sending it again stores it once. */
-const identified = (event: Given, time: number): Given =>
+/** Adds an eventUUID if the event has none, so that replaying it stores it once. */
+const withEventUUID = (event: RequestFields, time: number): RequestFields =>
   isFilled(event.eventUUID) ? event : { ...event, eventUUID: createEventUUID(time) };
 
-const identifiedBatch = (fields: Given, time: number): Given => {
+const withEventUUIDs = (fields: RequestFields, time: number): RequestFields => {
   let { event } = fields;
-  // A form has the list as its JSON text.
+  // A form sends the list as JSON text.
   if (typeof event === 'string') {
     try {
       event = parseJSON(event);
     } catch {}
   }
   if (!Array.isArray(event)) return fields;
-  return { ...fields, event: event.map((entry) => (isRecord(entry) ? identified(entry, time) : entry)) };
+  return { ...fields, event: event.map((entry) => (isRecord(entry) ? withEventUUID(entry, time) : entry)) };
 };
 
-/** Secret tokens, of any account: a client that mixes up its fields may send one in any of them. */
+/** Matches secret tokens of any account: a client that mixes up its fields may send one in any field. */
 const secretToken = /(?:viewer|server|operator|session)_[\w-]{22,}/g;
 
-/** A JSON value without the request's own token and without secret tokens, wherever they are in it. */
-const withoutToken = <Value>(value: Value, token: string): Value =>
+/** Returns a copy of a JSON value without the request's own token or any secret token. */
+const withoutTokens = <Value>(value: Value, token: string): Value =>
   JSON.parse(
     JSON.stringify(value, (name, inner) => (name === 'tokenUUID' ? undefined : inner))
       .replaceAll(JSON.stringify(token).slice(1, -1), '')
       .replace(secretToken, ''),
   );
 
-/** The stored form of a refused request. `time` is when it was received, in milliseconds since 1970. */
+/** Returns the stored form of a refused request. `time` is when it was received, in milliseconds since 1970. */
 export const refusedRequest = (
   operation: KeptOperation,
-  given: Given,
+  sent: RequestFields,
   { code, field, message }: Pick<Problem, 'code' | 'message'> & { readonly field?: string | undefined },
   { token, time }: { token: string; time: number },
 ): NewRefusedRequest => {
-  const bare = withoutToken(given, token);
-  const { contactEmailaddress: address } = bare;
+  const fields = withoutTokens(sent, token);
+  const { contactEmailaddress: address } = fields;
   const input: RefusedInput =
-    operation === 'logEvent' ? identified(bare, time) : operation === 'logEvents' ? identifiedBatch(bare, time) : bare;
+    operation === 'logEvent'
+      ? withEventUUID(fields, time)
+      : operation === 'logEvents'
+        ? withEventUUIDs(fields, time)
+        : fields;
   return {
     operation,
     input,
     address: typeof address === 'string' ? (parseAddress(address) ?? null) : null,
     code,
     field,
-    // A message may quote an ID, and an ID may hold any text.
+    // A message may quote an ID, and an ID may contain any text.
     message: message.replaceAll(token, '').replace(secretToken, ''),
   };
 };
 
-/** The stored form of a request that could not be parsed: its text without tokens. Invalid UTF-8 becomes replacement characters. */
+/** Returns the stored form of an unparseable request: its text without tokens, with invalid UTF-8 replaced. */
 export const unparsedRequest = (
   operation: KeptOperation,
   sent: Uint8Array,
@@ -94,27 +98,27 @@ export const unparsedRequest = (
 
 type Envelope = Pick<InputOf<'logEvents'>, 'userUUID' | 'contactUUID' | 'contactExternalID' | 'sentTime' | 'import'>;
 
-/** An entry of a batch in the form of a logEvent request of its own. */
-export const entryAlone = (
+/** Returns a batch entry as a separate logEvent request. */
+export const entryAsRequest = (
   entry: unknown,
   { userUUID, contactUUID, contactExternalID, sentTime, import: imported }: Envelope,
-): Given => {
+): RequestFields => {
   const namesContact = isRecord(entry) && (isFilled(entry.contactUUID) || isFilled(entry.contactExternalID));
   const contact = namesContact ? {} : { contactUUID, contactExternalID };
   const envelope = { userUUID, ...contact, sentTime, import: imported };
   if (!isRecord(entry)) return { ...envelope, event: entry };
-  // The sentTime of the batch counts, and one of the entry is ignored.
+  // The batch's sentTime counts; an entry's is ignored.
   const own = Object.entries(entry).filter(([name, value]) => name !== 'sentTime' && isFilled(value));
   return { ...envelope, ...Object.fromEntries(own) };
 };
 
-/** Refused requests of one caller, in the form that the store takes. */
+/** Returns one caller's refused requests as the store expects them. */
 export const refusedBatch = (caller: Caller, requests: readonly NewRefusedRequest[]): RefusedBatch => ({
   account: accountOf(caller),
   token: caller.access.token,
   time: caller.time,
   sender: caller.senderOf?.() ?? 0,
-  // The headers of a server say nothing about the visitor.
+  // A server's headers don't describe the visitor.
   robot: (caller.access.kind === 'browser' && caller.agent?.().robot) ?? false,
   requests,
 });

@@ -1,4 +1,4 @@
-/** Sends a refused request again after a fix: takes the steps of its operation's route, from the content check on. */
+/** Replays a refused request after a fix: runs the steps of its operation's route, starting with validation. */
 import { check } from '@firsthand/contract/checking';
 import { type AnswerOf, type Operation, operations } from '@firsthand/contract/operations';
 import { isLive } from '../../ingest/token.ts';
@@ -11,19 +11,19 @@ import { checkEntries, createLogEvent } from '../operations/log-event.ts';
 import { createRequestContexts } from '../operations/request-context.ts';
 import { parseObject } from '../request/input.ts';
 
-/** The refusal for a request that is not on the list, or not any more. */
-export const unlisted = (): Refusal => new Refusal('unknown_refused', { field: 'refusedID' });
+/** Returns the refusal for a request that is not, or no longer, on the list. */
+export const unknownRefused = (): Refusal => new Refusal('unknown_refused', { field: 'refusedID' });
 
-/** The store, except that each write also removes the refused request from its list in the same transaction. */
-const replayingStore = (
+/** Wraps the store so that each write also removes the refused request from its list, in the same transaction. */
+const toReplayStore = (
   store: Store,
-  { by, ...replayed }: { refused: number; tokenID: string; by: number | null },
+  { by, ...target }: { refused: number; tokenID: string; by: number | null },
 ): Store => {
   const replay = async (write: ReplayedWrite) => {
-    const answer = await store.replayRefused({ ...replayed, by, ...write });
-    // Somebody else has sent it, or newer ones replaced it.
-    if (answer === undefined) throw unlisted();
-    // The result belongs to the write in `write`.
+    const answer = await store.replayRefused({ ...target, by, ...write });
+    // Another caller replayed it, or newer requests replaced it.
+    if (answer === undefined) throw unknownRefused();
+    // The cast is safe: the result has the type of the operation in `write`.
     return answer as never;
   };
   return {
@@ -34,8 +34,11 @@ const replayingStore = (
   };
 };
 
-/** The token to use: the request's own, or the one that `as` names. Throws Refusal unless it is live, of this account and kind. */
-const tokenFor = async (
+/**
+ * Returns the token to use: the request's own, or the one named by `as`. It must be live and of the same account and
+ * kind.
+ */
+const findToken = async (
   store: Pick<Store, 'listTokens'>,
   { account, tokenID, tokenKind }: RefusedRequest,
   { as = tokenID, time }: { as: string | undefined; time: number },
@@ -46,11 +49,11 @@ const tokenFor = async (
     message:
       as === tokenID
         ? `its token ${tokenID} is revoked or has expired: name a live ${tokenKind} token of the account (--as, or tokenID)`
-        : `the token must be a live ${tokenKind} token of the account, as the request came with one`,
+        : `the token must be a live ${tokenKind} token of the account, like the one that the request was sent with`,
   });
 };
 
-/** The caller that a request is sent again as. The token's text is known only for a browser token, which is public. */
+/** Returns the caller of the replayed request. The token's text is stored only for browser tokens, which are public. */
 const callerOf = (request: RefusedRequest, token: ListedToken, time: number): Caller => ({
   access: {
     token: token.token,
@@ -64,37 +67,38 @@ const callerOf = (request: RefusedRequest, token: ListedToken, time: number): Ca
   tokenUUID: token.text ?? '',
   time,
   refusedTime: request.refusedTime,
-  // Only the mark of a robot was stored: the labels went with the request.
+  // Only the robot mark was stored, not the labels.
   agent: () => ({ robot: request.robot, labels: [] }),
 });
 
 interface ReplayOptions {
-  /** Fields that replace those of the request. */
+  /** Fields that replace the request's. */
   readonly fix?: Readonly<Record<string, unknown>> | undefined;
-  /** The tokenID of the token to use in place of its own. */
+  /** The tokenID of the token to use instead of the request's own. */
   readonly as?: string | undefined;
   readonly time: number;
-  /** The number of the token that asks for it; null: the command line. */
+  /** The number of the token that requests the replay; null for the command line. */
   readonly by?: number | null;
 }
 
 /**
- * Returns a function that sends a refused request again, with the same eventUUID, the same eventTime and the same token, or with
- * the token that `as` names (required once the request's own is not live). `fix` replaces fields of the request. A request that
- * succeeds is removed from the list in the same transaction. If it or one of its events is refused again, the function throws the
- * Refusal and the request stays on the list.
+ * Returns a function that replays a refused request with its original eventUUID, eventTime and token. If that token is
+ * no longer live, `as` must name another.
+ *
+ * A request that succeeds is removed from the list in the same transaction. If it or one of its events is refused
+ * again, the function rejects with the Refusal, and the request stays on the list.
  */
 export const createReplay = (store: Store) => {
-  const answerings = (replayed: {
+  const createOperations = (target: {
     refused: number;
     tokenID: string;
     by: number | null;
   }): { readonly [Name in KeptOperation]: Answering<Name> } => {
-    const replaying = replayingStore(store, replayed);
+    const replayStore = toReplayStore(store, target);
     const contextOf = createRequestContexts();
-    const { logEvent, logEvents } = createLogEvent(replaying, { contextOf });
+    const { logEvent, logEvents } = createLogEvent(replayStore, { contextOf });
     return {
-      ...createContacts(replaying),
+      ...createContacts(replayStore),
       logEvent,
       logEvents: async (input, caller) => {
         for (const entry of checkEntries(input, contextOf(input, caller))) if ('code' in entry) throw refusalOf(entry);
@@ -112,13 +116,13 @@ export const createReplay = (store: Store) => {
     const definition: Operation = operations[operation];
     const checked = check(definition.input, { ...fields, ...fix });
     if (!checked.ok) throw refusalOf(checked.problem);
-    const token = await tokenFor(store, request, { as, time });
-    const answering = answerings({ refused, tokenID: token.tokenID, by })[operation] as Answering<KeptOperation>;
-    return answering(checked.value as never, callerOf(request, token, time));
+    const token = await findToken(store, request, { as, time });
+    const run = createOperations({ refused, tokenID: token.tokenID, by })[operation] as Answering<KeptOperation>;
+    return run(checked.value as never, callerOf(request, token, time));
   };
 };
 
-/** The fields of a request that could not be parsed: a newer version may parse it. Otherwise `fix` must hold all fields. */
+/** Parses the text of an unparseable request, in case a newer version can. Otherwise `fix` must contain all fields. */
 const fieldsOf = (text: string, fix: object): Readonly<Record<string, unknown>> => {
   try {
     return parseObject(text);

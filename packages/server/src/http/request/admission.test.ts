@@ -5,7 +5,7 @@ import { emptyAnswer } from '../answers/answers.ts';
 import { createRouteServer } from '../routes.ts';
 import { createAdmission, createArrivals } from './admission.ts';
 
-/** A server of a route that reads a body and answers when it is told to, and holds at most 10,000 bytes. */
+/** Opens a route that reads a body and responds on `answerAll`, with a limit of 10,000 bytes. */
 const open = () => {
   const waiting: (() => void)[] = [];
   let read = 0;
@@ -32,7 +32,7 @@ const open = () => {
 
 const turn = () => new Promise((resolve) => setTimeout(resolve, 5));
 
-test('what would be too much is refused unread, until what is held has been answered', async () => {
+test('refuses bodies unread while memory is full', async () => {
   const { post, answerAll, read } = open();
   const first = post(6_000);
   await turn();
@@ -48,7 +48,7 @@ test('what would be too much is refused unread, until what is held has been answ
   expect((await again).status).toBe(200);
 });
 
-test('what says nothing of its length is refused when it has been read', async () => {
+test('refuses a body without Content-Length after reading it', async () => {
   const { post, answerAll } = open();
   const first = post(6_000, {});
   await turn();
@@ -59,44 +59,44 @@ test('what says nothing of its length is refused when it has been read', async (
 
 const kibibyte = 1024;
 
-/** Bodies that come in under a bound of 100 KiB; `givenUp` are their names. */
+/** Opens arrivals with a limit of 100 KiB; `aborted` lists the names of aborted bodies. */
 const openArrivals = () => {
   const arrive = createArrivals(100 * kibibyte);
-  const givenUp: string[] = [];
-  return { givenUp, begin: (name: string) => arrive(() => givenUp.push(name)) };
+  const aborted: string[] = [];
+  return { aborted, start: (name: string) => arrive(() => aborted.push(name)) };
 };
 
-test('gives up those that have been coming in for longest, and only as many as it must', () => {
-  const { begin, givenUp } = openArrivals();
-  const bodies = ['first', 'second', 'third'].map(begin);
+test('aborts the oldest arriving bodies, and only as many as necessary', () => {
+  const { start, aborted } = openArrivals();
+  const bodies = ['first', 'second', 'third'].map(start);
   for (const body of bodies) body.add(32 * kibibyte);
-  expect(givenUp).toEqual([]);
-  begin('fourth').add(32 * kibibyte);
-  expect(givenUp).toEqual(['first']);
-  begin('large').add(60 * kibibyte);
-  expect(givenUp).toEqual(['first', 'second', 'third']);
+  expect(aborted).toEqual([]);
+  start('fourth').add(32 * kibibyte);
+  expect(aborted).toEqual(['first']);
+  start('large').add(60 * kibibyte);
+  expect(aborted).toEqual(['first', 'second', 'third']);
 });
 
-test('counts no longer what has come in whole, and what was given up', () => {
-  const { begin, givenUp } = openArrivals();
+test('stops counting complete and aborted bodies', () => {
+  const { start, aborted } = openArrivals();
   for (let nth = 0; nth < 100; nth += 1) {
-    const body = begin(`body ${nth}`);
+    const body = start(`body ${nth}`);
     body.add(90 * kibibyte);
     body.end();
   }
-  const stalled = begin('stalled');
+  const stalled = start('stalled');
   stalled.add(90 * kibibyte);
-  begin('next').add(20 * kibibyte);
-  expect(givenUp).toEqual(['stalled']);
+  start('next').add(20 * kibibyte);
+  expect(aborted).toEqual(['stalled']);
   stalled.add(90 * kibibyte);
   stalled.end();
-  begin('last').add(70 * kibibyte);
-  expect(givenUp).toEqual(['stalled']);
+  start('last').add(70 * kibibyte);
+  expect(aborted).toEqual(['stalled']);
 });
 
-test('counts what each piece takes that comes in by itself', () => {
-  const { begin, givenUp } = openArrivals();
-  const dripping = begin('dripping');
+test('counts the overhead of each chunk', () => {
+  const { start, aborted } = openArrivals();
+  const dripping = start('dripping');
   for (let nth = 0; nth < 100; nth += 1) dripping.add(1);
-  expect(givenUp).toEqual(['dripping']);
+  expect(aborted).toEqual(['dripping']);
 });

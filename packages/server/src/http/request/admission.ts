@@ -1,55 +1,57 @@
 /**
- * Bounds the request bodies in memory: those that are arriving, because a client may send part of one and then wait, and those that
- * have arrived whole. Beyond the bound a request is refused before it is parsed or even read.
+ * Limits the memory of request bodies, both those still arriving, because a client may send part of one and then wait,
+ * and complete ones. Beyond the limit, requests are refused before they are parsed or even read.
  */
 import type { Context } from 'hono';
 import { Refusal } from '../../shared/refusal.ts';
 import { bindingsOf } from '../access/client-address.ts';
 import { type Arrive, type BodySource, discardBody } from './body.ts';
 
-/** The total size of the bodies between their arrival and their response. Each takes several times its size once parsed. */
+/**
+ * The total size of bodies between their arrival and their response. Once parsed, each takes several times its size.
+ */
 const maxHeldBytes = 8 * 1024 * 1024;
 
-/** The memory that each arriving chunk takes besides its bytes. */
-const bytesPerPiece = 1_024;
+/** The memory overhead of each arriving chunk. */
+const chunkOverheadBytes = 1_024;
 
 /**
- * Bounds the memory of all arriving bodies to `most` bytes. Beyond it the bodies that began first are given up, so that slow
+ * Limits the memory of all arriving bodies to `maxBytes`. Beyond it, the oldest bodies are aborted, so that slow
  * clients make room for fast ones.
  */
-export const createArrivals = (most: number): Arrive => {
-  const underWay = new Set<{ bytes: number; readonly giveUp: () => void }>();
+export const createArrivals = (maxBytes: number): Arrive => {
+  const arriving = new Set<{ bytes: number; readonly abort: () => void }>();
   let total = 0;
-  return (giveUp) => {
-    const body = { bytes: 0, giveUp };
-    const leave = (one: typeof body) => {
-      if (underWay.delete(one)) total -= one.bytes;
+  return (abort) => {
+    const body = { bytes: 0, abort };
+    const remove = (one: typeof body) => {
+      if (arriving.delete(one)) total -= one.bytes;
     };
-    underWay.add(body);
+    arriving.add(body);
     return {
       add(bytes) {
-        if (!underWay.has(body)) return;
-        body.bytes += bytes + bytesPerPiece;
-        total += bytes + bytesPerPiece;
-        for (const oldest of underWay) {
-          if (total <= most) return;
-          leave(oldest);
-          oldest.giveUp();
+        if (!arriving.has(body)) return;
+        body.bytes += bytes + chunkOverheadBytes;
+        total += bytes + chunkOverheadBytes;
+        for (const oldest of arriving) {
+          if (total <= maxBytes) return;
+          remove(oldest);
+          oldest.abort();
         }
       },
-      end: () => leave(body),
+      end: () => remove(body),
     };
   };
 };
 
-const full = () => new Refusal('unavailable', { retryAfterSeconds: 1 });
+const outOfMemory = () => new Refusal('unavailable', { retryAfterSeconds: 1 });
 
-/** Runs `answer` with the source of a request's body, and releases the memory that it has reserved. */
+/** Runs `answer` with the source of a request's body, then releases the memory that it reserved. */
 export type Admit = (c: Context, answer: (source: BodySource) => Promise<Response>) => Promise<Response>;
 
 /**
- * A body counts once it has arrived whole, so that one that is only announced, or is sent slowly, takes no room from others.
- * Arriving bodies have their own bound.
+ * A body counts once it is complete, so that announced or slowly sent bodies don't take memory from others. Arriving
+ * bodies have a separate limit.
  */
 export const createAdmission = (maxBytes = maxHeldBytes): Admit => {
   let heldBytes = 0;
@@ -57,25 +59,25 @@ export const createAdmission = (maxBytes = maxHeldBytes): Admit => {
   return async (c, answer) => {
     const announced = Number(c.req.raw.headers.get('content-length') ?? 0);
     const { incoming } = bindingsOf(c);
-    let mine = 0;
+    let ownBytes = 0;
     const hold = (bytes: number) => {
-      if (heldBytes + bytes > maxBytes) throw full();
+      if (heldBytes + bytes > maxBytes) throw outOfMemory();
       heldBytes += bytes;
-      mine += bytes;
+      ownBytes += bytes;
     };
     const release = (bytes: number) => {
       heldBytes -= bytes;
-      mine -= bytes;
+      ownBytes -= bytes;
     };
     try {
-      // A body larger than the whole bound is refused by the route.
-      if (announced <= maxBytes && heldBytes + announced > maxBytes) throw full();
+      // The route refuses a body that is larger than the whole limit.
+      if (announced <= maxBytes && heldBytes + announced > maxBytes) throw outOfMemory();
       return await answer({ incoming, arrive, hold, release });
     } catch (error) {
       if (error instanceof Refusal && error.code === 'unavailable' && incoming) await discardBody(incoming);
       throw error;
     } finally {
-      release(mine);
+      release(ownBytes);
     }
   };
 };

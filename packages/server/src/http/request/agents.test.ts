@@ -34,13 +34,13 @@ describe('labels', () => {
       label('Samsung Internet for Android', 'Android', 'phone'),
     ],
     [chrome.replace('X11; Linux x86_64', 'X11; CrOS x86_64 14541.0.0'), label('Chrome', 'Chrome OS', 'desktop')],
-  ])('of %s', (userAgent, expected) => {
+  ])('are recognized in %s', (userAgent, expected) => {
     expect(valuesOf(userAgent)).toEqual(expected);
   });
 
   it.each([
     [
-      'a browser that has the User-Agent of another',
+      'a browser with another’s User-Agent',
       windows,
       { 'sec-ch-ua': '"Chromium";v="131", "Brave";v="131", "Not_A Brand";v="24"' },
       label('Brave', 'Windows', 'desktop'),
@@ -55,7 +55,7 @@ describe('labels', () => {
     ],
     ['a desktop', windows, { 'sec-ch-ua-mobile': '?0' }, label('Chrome', 'Windows', 'desktop')],
     [
-      'nothing, if they are nonsense',
+      'nothing, if they are invalid',
       windows,
       { 'sec-ch-ua': '"'.repeat(300), 'sec-ch-ua-mobile': '1', 'sec-ch-ua-platform': '"TempleOS"' },
       label('Chrome', 'Windows', 'desktop'),
@@ -71,12 +71,12 @@ describe('labels', () => {
     'constructor/1 x',
     `${'A'.repeat(400)}/1 x`,
     'Mozilla/5.0 (Unheard of 3.1)',
-  ])('are not made of %s, which is no browser that is known', (userAgent) => {
+  ])('are omitted for the unknown browser %s', (userAgent) => {
     const { $agent, ...browser } = valuesOf(userAgent);
     expect([browser, [undefined, 'crawler']]).toEqual([{}, expect.arrayContaining([$agent])]);
   });
 
-  it('leave out the device of a television', () => {
+  it('omit the device of a TV', () => {
     const tv =
       'Mozilla/5.0 (SMART-TV; Linux; Tizen 6.0) AppleWebKit/537.36 (KHTML, like Gecko) SamsungBrowser/4.0 Chrome/76.0 TV Safari/537.36';
     expect(valuesOf(tv)).not.toHaveProperty('$device');
@@ -92,7 +92,7 @@ describe('robots', () => {
     [iPhone, false],
     ['', false],
     [undefined, false],
-  ])('%s is a robot: %s', (userAgent, expected) => {
+  ])('are recognized: %s, %s', (userAgent, expected) => {
     expect(agentOf({ 'user-agent': userAgent }).robot).toBe(expected);
   });
 
@@ -110,35 +110,35 @@ describe('robots', () => {
     ['Mozilla/5.0 (compatible; Claude-User/1.0; +Claude-User@anthropic.com)', 'AI agent'],
     ['Mozilla/5.0 (compatible; Perplexity-User/1.0; +https://perplexity.ai/perplexity-user)', 'AI agent'],
     ['meta-externalagent/1.1 (+https://developers.facebook.com/docs/sharing/webmasters/crawler)', 'AI agent'],
-  ])('%s has the label %s, and none of the browser that it names', (userAgent, kind) => {
+  ])('get only their kind: %s, %s', (userAgent, kind) => {
     expect(agentOf({ 'user-agent': userAgent })).toEqual({ robot: true, labels: [['$agent', kind]] });
   });
 });
 
 describe('headers', () => {
-  const found = { robot: false, labels: [] };
+  const agent = { robot: false, labels: [] };
 
-  it('are examined once, and a bounded number is remembered', () => {
-    const recognize = vi.fn(() => found);
-    const recognizing = createAgents(recognize);
-    for (let times = 0; times < 3; times++) recognizing({ 'user-agent': 'x' });
+  it('are examined once, with a bounded cache', () => {
+    const recognize = vi.fn(() => agent);
+    const findAgent = createAgents(recognize);
+    for (let times = 0; times < 3; times++) findAgent({ 'user-agent': 'x' });
     expect(recognize).toHaveBeenCalledTimes(1);
-    for (let nth = 0; nth < 2_000; nth++) recognizing({ 'user-agent': `agent ${nth}` });
-    recognizing({ 'user-agent': 'x' });
+    for (let nth = 0; nth < 2_000; nth++) findAgent({ 'user-agent': `agent ${nth}` });
+    findAgent({ 'user-agent': 'x' });
     expect(recognize).toHaveBeenCalledTimes(2_002);
   });
 
-  it('that differ in a hint are others', () => {
-    const recognize = vi.fn(() => found);
-    const recognizing = createAgents(recognize);
+  it('are examined again if a hint differs', () => {
+    const recognize = vi.fn(() => agent);
+    const findAgent = createAgents(recognize);
     for (const name of ['sec-ch-ua', 'sec-ch-ua-mobile', 'sec-ch-ua-platform']) {
-      recognizing({ 'user-agent': 'x', [name]: 'y' });
+      findAgent({ 'user-agent': 'x', [name]: 'y' });
     }
     expect(recognize).toHaveBeenCalledTimes(3);
   });
 
-  it('that are long are cut off', () => {
-    const recognize = vi.fn(() => found);
+  it('are truncated', () => {
+    const recognize = vi.fn(() => agent);
     const long = 'x'.repeat(30_000);
     createAgents(recognize)({
       'user-agent': long,

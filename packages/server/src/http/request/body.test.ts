@@ -6,9 +6,9 @@ import type { Refusal } from '../../shared/refusal.ts';
 import { createArrivals } from './admission.ts';
 import { discardBody, readBody } from './body.ts';
 
-const most = 200 * 1024;
+const maxBytes = 200 * 1024;
 
-/** A server that does this with each request before it answers; sends it such ones. */
+/** Opens a server that calls `receive` with each request before it responds; returns a function that sends requests. */
 const open = async (receive: (incoming: IncomingMessage) => Promise<void>) => {
   const server = createServer(async (incoming, outgoing) => {
     await receive(incoming);
@@ -29,7 +29,7 @@ const open = async (receive: (incoming: IncomingMessage) => Promise<void>) => {
   };
 };
 
-/** One that reads their bodies, which together may hold 100 KiB; `endings` are how each ended. */
+/** Opens a server that reads bodies, of at most 100 KiB in total. `endings` has the length or the problem of each. */
 const openReader = async (before: (incoming: IncomingMessage) => Promise<unknown> = async () => {}) => {
   const arrive = createArrivals(100 * 1024);
   const endings: (string | number)[] = [];
@@ -37,7 +37,7 @@ const openReader = async (before: (incoming: IncomingMessage) => Promise<unknown
     await before(incoming);
     const request = new Request('http://x/', { method: 'POST', headers: incoming.headers as Record<string, string> });
     endings.push(
-      await readBody(request, most, { arrive, incoming, hold: () => {}, release: () => {} }).then(
+      await readBody(request, maxBytes, { arrive, incoming, hold: () => {}, release: () => {} }).then(
         ({ length }) => length,
         ({ code, message }: Refusal) => `${code}: ${message}`,
       ),
@@ -49,7 +49,7 @@ const openReader = async (before: (incoming: IncomingMessage) => Promise<unknown
 const chunked = 'Transfer-Encoding: chunked';
 const chunk = (bytes: number) => `${bytes.toString(16)}\r\n${'x'.repeat(bytes)}\r\n`;
 
-test('a large body is read whole, whether or not it says how large it is', async () => {
+test('reads a large body, with or without Content-Length', async () => {
   const { endings, send } = await openReader();
   await send('Content-Length: 60000', 'x'.repeat(60_000));
   await expect.poll(() => endings).toEqual([60_000]);
@@ -57,48 +57,48 @@ test('a large body is read whole, whether or not it says how large it is', async
   await expect.poll(() => endings).toEqual([60_000, 30_001]);
 });
 
-test('one that stalls makes room for the next, and says so', async () => {
+test('aborts a stalled body to make room for the next', async () => {
   const { endings, send } = await openReader();
   await send('Content-Length: 90000', 'x'.repeat(80_000));
   await new Promise((resolve) => setTimeout(resolve, 50));
   expect(endings).toEqual([]);
   await send('Content-Length: 60000', 'x'.repeat(60_000));
-  await expect.poll(() => endings).toEqual(['unavailable: the body came in too slowly', 60_000]);
+  await expect.poll(() => endings).toEqual(['unavailable: the body arrived too slowly', 60_000]);
 });
 
-test('one that is too large, or breaks off, ends at once', async () => {
+test('refuses a body that is too large or incomplete immediately', async () => {
   const { endings, send } = await openReader();
   await send(chunked, Array.from({ length: 20 }, () => chunk(20_000)).join(''));
   await expect.poll(() => endings).toHaveLength(1);
   (await send('Content-Length: 60000', 'x'.repeat(30_000))).destroy();
   await expect.poll(() => endings).toHaveLength(2);
-  expect(endings[1]).toMatch(/^invalid_encoding: the body broke off/);
+  expect(endings[1]).toMatch(/^invalid_encoding: the body is incomplete/);
   expect(endings[0]).toMatch(/^(body_too_large|unavailable)/);
 });
 
-test('one whose client has gone away before it is read has broken off', async () => {
+test('refuses a body whose client disconnected before it is read', async () => {
   const { endings, send } = await openReader((incoming) => once(incoming, 'close').catch(() => {}));
-  // Fewer bytes than a paused request holds: with more, Node doesn't notice.
+  // Fewer bytes than a paused request buffers: with more, Node doesn't notice the disconnect.
   (await send('Content-Length: 60000', 'x'.repeat(1000))).destroy();
-  await expect.poll(() => endings).toEqual(['invalid_encoding: the body broke off']);
+  await expect.poll(() => endings).toEqual(['invalid_encoding: the body is incomplete']);
 });
 
-test('what nobody reads goes by, until it is over or the client goes away', async () => {
+test('discards a body until it is complete or the client disconnects', async () => {
   const ended: string[] = [];
   const send = await open(async (incoming) => {
     await discardBody(incoming);
-    ended.push(incoming.complete ? 'over' : 'gone away');
+    ended.push(incoming.complete ? 'complete' : 'disconnected');
   });
   const socket = await send('Content-Length: 300000', 'x'.repeat(200_000));
   await new Promise((resolve) => setTimeout(resolve, 50));
   expect(ended).toEqual([]);
   socket.write('x'.repeat(100_000));
-  await expect.poll(() => ended).toEqual(['over']);
+  await expect.poll(() => ended).toEqual(['complete']);
   (await send('Content-Length: 300000', 'x'.repeat(200_000))).end();
-  await expect.poll(() => ended).toEqual(['over', 'gone away']);
+  await expect.poll(() => ended).toEqual(['complete', 'disconnected']);
 });
 
-test('what is longer than any body may be is not waited for', async () => {
+test('stops discarding a body beyond the maximum size', async () => {
   const ended: boolean[] = [];
   const send = await open(async (incoming) => {
     await discardBody(incoming);

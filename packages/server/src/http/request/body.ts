@@ -10,17 +10,17 @@ import { toUnparsed } from './unparsed.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** Smaller bodies are not bounded while they arrive: each connection may have one. */
+/** Smaller bodies don't count while they arrive: each connection may have one. */
 const smallBytes = 16 * 1024;
 
 const unzip = promisify(gunzip);
 
-/** Bodies that are decompressed at once: the cores of a small machine. The others wait, compressed. */
+/** How many bodies are decompressed concurrently: the cores of a small machine. The others wait, compressed. */
 const maxUnpacking = 2;
 let unpacking = 0;
 const waitingToUnpack: (() => void)[] = [];
 
-/** Runs `work` once fewer than `maxUnpacking` others run. */
+/** Runs `work` once fewer than `maxUnpacking` others are running. */
 const inTurn = async <Value>(work: () => Promise<Value>): Promise<Value> => {
   if (unpacking >= maxUnpacking) await new Promise<void>((resolve) => waitingToUnpack.push(resolve));
   else unpacking += 1;
@@ -33,16 +33,16 @@ const inTurn = async <Value>(work: () => Promise<Value>): Promise<Value> => {
   }
 };
 
-const tooLarge = (most: number) =>
-  new Refusal('body_too_large', { message: `the body, unpacked, is over ${most} bytes` });
+const tooLarge = (maxBytes: number) =>
+  new Refusal('body_too_large', { message: `the uncompressed body is larger than ${maxBytes} bytes` });
 
-/** The client disconnected while sending. Nobody reads the response, and this is no fault of the server. */
-const brokenOff = (cause: unknown) => new Refusal('invalid_encoding', { message: 'the body broke off', cause });
+/** The client disconnected while sending. It never receives the response, and this is not a server fault. */
+const incomplete = (cause: unknown) => new Refusal('invalid_encoding', { message: 'the body is incomplete', cause });
 
-/** Other bodies needed the memory, and this one began to arrive first. */
-const tooSlow = () => new Refusal('unavailable', { message: 'the body came in too slowly', retryAfterSeconds: 1 });
+/** Other bodies needed the memory, and this one was the oldest. */
+const tooSlow = () => new Refusal('unavailable', { message: 'the body arrived too slowly', retryAfterSeconds: 1 });
 
-const readStream = (body: Readable, most: number, arrive: Arrive | undefined): Promise<Bytes> =>
+const readStream = (body: Readable, maxBytes: number, arrive: Arrive | undefined): Promise<Bytes> =>
   new Promise((resolve, reject) => {
     /** The chunks so far; undefined once the body is complete or refused. */
     let chunks: Bytes[] | undefined = [];
@@ -54,15 +54,15 @@ const readStream = (body: Readable, most: number, arrive: Arrive | undefined): P
       body.pause();
       reject(refusal);
     };
-    const breakOff = (cause?: Error) => {
-      if (chunks !== undefined) refuse(brokenOff(cause));
+    const onAbort = (cause?: Error) => {
+      if (chunks !== undefined) refuse(incomplete(cause));
     };
-    // Listeners are not removed: removing one costs more than calling it.
+    // Listeners stay attached, because removing one costs more than calling it.
     body
       .on('data', (chunk: Bytes) => {
         if (chunks === undefined) return;
         length += chunk.length;
-        if (length > most) return refuse(tooLarge(most));
+        if (length > maxBytes) return refuse(tooLarge(maxBytes));
         chunks.push(chunk);
         arriving?.add(chunk.length);
       })
@@ -73,19 +73,19 @@ const readStream = (body: Readable, most: number, arrive: Arrive | undefined): P
         chunks = undefined;
         arriving?.end();
       })
-      .on('error', breakOff)
-      .on('close', breakOff);
+      .on('error', onAbort)
+      .on('close', onAbort);
     // A destroyed request emits no more events.
-    if (body.destroyed) breakOff();
+    if (body.destroyed) onAbort();
   });
 
-/** The longest pause in a body that is discarded. The time of the whole request is bounded by requestTimeout (application.ts). */
+/** The longest pause in a discarded body. requestTimeout (application.ts) limits the whole request. */
 const discardMilliseconds = 5_000;
 
 /**
- * Reads and drops the rest of a body. @hono/node-server closes the connection half a second after the response, and a client that
- * is still sending then may never see the response (RFC 9112 section 9.6). Stops after the size of the largest body allowed,
- * because a body may be endless.
+ * Reads and discards the rest of a body, up to the size of the largest allowed body. @hono/node-server closes the
+ * connection 0.5 s after the response, and a client that is still sending may then never see the response (RFC 9112
+ * section 9.6).
  */
 export const discardBody = (incoming: IncomingMessage): Promise<void> =>
   new Promise((resolve) => {
@@ -100,7 +100,7 @@ export const discardBody = (incoming: IncomingMessage): Promise<void> =>
     const count = (chunk: Buffer) => {
       length += chunk.length;
       if (length > limits.batchBodyBytes) done();
-      // Each chunk restarts the time: when many requests are refused, each client sends slowly.
+      // Each chunk restarts the timer: when many requests are refused, every client sends slowly.
       else timer.refresh();
     };
     const timer = setTimeout(done, discardMilliseconds);
@@ -111,31 +111,34 @@ export const discardBody = (incoming: IncomingMessage): Promise<void> =>
 export interface Arriving {
   /** Counts bytes that have arrived. */
   add(bytes: number): void;
-  /** Stops counting the body: it has arrived whole, or was given up. */
+  /** Stops counting the body, once it is complete or aborted. */
   end(): void;
 }
 
-/** Starts counting a body. `giveUp` is called at most once, when the bytes that have arrived must be dropped. */
-export type Arrive = (giveUp: () => void) => Arriving;
+/** Starts counting a body. `abort` is called at most once, when the received bytes must be dropped. */
+export type Arrive = (abort: () => void) => Arriving;
 
-/** The source of a body, and the bounds on its memory. */
+/** The source of a body, and the limits on its memory. */
 export interface BodySource {
   readonly arrive: Arrive;
-  /** Reserves memory for a body, or for its greatest decompressed size, before processing. Throws Refusal('unavailable') if full. */
+  /**
+   * Reserves memory for a body, or for its maximum decompressed size, before processing. Throws Refusal('unavailable')
+   * if full.
+   */
   hold(bytes: number): void;
-  /** Returns memory that was reserved and not used. */
+  /** Releases reserved memory that wasn't used. */
   release(bytes: number): void;
-  /** Node's request, when it came through a socket. */
+  /** Node's request, if it came over a socket. */
   readonly incoming?: IncomingMessage | undefined;
 }
 
 /**
- * Counts the largest result of a compressed body before it is decompressed. Resolves with a function that takes this back once it is, and
- * rejects if the body may not be decompressed.
+ * Counts the maximum size of a compressed body before it is decompressed. Resolves with a function that refunds it
+ * afterwards; rejects if the body may not be decompressed.
  */
 type MayUnpack = (packed: Uint8Array) => Promise<() => void>;
 
-/** Decompresses a body, after reserving memory for the largest result. */
+/** Decompresses a body, after reserving memory for its maximum size. */
 const unpack = async (
   packed: Bytes,
   most: number,
@@ -148,7 +151,7 @@ const unpack = async (
     hold(most - packed.length);
     const bytes = await unzip(packed, { maxOutputLength: most }).catch((cause) => {
       if (cause.code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(most);
-      const message = 'the body is not the gzip that Content-Encoding says';
+      const message = 'the body is not valid gzip, although Content-Encoding is gzip';
       throw toUnparsed(new Refusal('invalid_encoding', { message, cause }), packed);
     });
     release(most - bytes.length);
@@ -157,21 +160,21 @@ const unpack = async (
   });
 };
 
-/** The beginning of what a body decompresses to, at most 16 KiB; undefined if it is no gzip. */
-export const unpackBeginning = (packed: Uint8Array): Promise<Uint8Array | undefined> =>
+/** Decompresses the start of a body, up to 16 KiB; undefined if it is not gzip. */
+export const unpackStart = (packed: Uint8Array): Promise<Uint8Array | undefined> =>
   new Promise((resolve) => {
-    const unpacking = createGunzip({ chunkSize: smallBytes });
-    unpacking.once('data', (chunk) => {
+    const stream = createGunzip({ chunkSize: smallBytes });
+    stream.once('data', (chunk) => {
       resolve(chunk);
-      unpacking.destroy();
+      stream.destroy();
     });
-    unpacking.once('error', () => resolve(undefined)).once('end', () => resolve(undefined));
-    unpacking.end(packed);
+    stream.once('error', () => resolve(undefined)).once('end', () => resolve(undefined));
+    stream.end(packed);
   });
 
 /**
- * The body as a stream of Node's. It is Node's request itself if there is one: a web stream made from that (Readable.toWeb, Node
- * 20) buffers without a bound, because it counts chunks instead of bytes.
+ * Returns the body as a Node stream, which is Node's own request if there is one. A web stream created from it
+ * (Readable.toWeb, Node 20) buffers without limit, because it counts chunks instead of bytes.
  */
 const streamOf = (request: Request, { incoming }: BodySource): Readable => {
   if (incoming instanceof IncomingMessage) return incoming;
@@ -179,26 +182,26 @@ const streamOf = (request: Request, { incoming }: BodySource): Readable => {
 };
 
 /**
- * Reads a body of at most `most` bytes, both compressed and decompressed. A body whose Content-Length is larger is not read. The
- * memory of the result is reserved by `source.hold`.
+ * Reads a body of at most `maxBytes`, both compressed and decompressed. A body with a larger Content-Length is not
+ * read. The result's memory is reserved with `source.hold`.
  */
 export const readBody = async (
   request: Request,
-  most: number,
+  maxBytes: number,
   source: BodySource,
   mayUnpack: MayUnpack = async () => () => {},
 ): Promise<Bytes> => {
   const encoding = request.headers.get('content-encoding')?.trim().toLowerCase() || 'identity';
   if (encoding !== 'identity' && encoding !== 'gzip' && encoding !== 'x-gzip') {
-    throw new Refusal('unsupported_media_type', { message: 'Content-Encoding may be gzip, or absent' });
+    throw new Refusal('unsupported_media_type', { message: 'Content-Encoding must be gzip or absent' });
   }
   const announced = request.headers.get('content-length');
   const length = announced === null ? undefined : Number(announced);
-  if (length !== undefined && length > most) throw tooLarge(most);
+  if (length !== undefined && length > maxBytes) throw tooLarge(maxBytes);
   // The header can be trusted: Node ends a body at its Content-Length.
   const isSmall = length !== undefined && length <= smallBytes;
-  const bytes = await readStream(streamOf(request, source), most, isSmall ? undefined : source.arrive);
-  if (encoding !== 'identity' && bytes.length > 0) return unpack(bytes, most, source, mayUnpack);
+  const bytes = await readStream(streamOf(request, source), maxBytes, isSmall ? undefined : source.arrive);
+  if (encoding !== 'identity' && bytes.length > 0) return unpack(bytes, maxBytes, source, mayUnpack);
   source.hold(bytes.length);
   return bytes;
 };

@@ -17,11 +17,11 @@ const create = (fields: Fields, kind: 'browser' | 'server' = 'server') =>
 const read = async (path: string, fields: Fields) =>
   (await scene.get(path, { tokenUUID: scene.tokens.server, ...fields })).body;
 
-let made = 0;
-/** A contact that has only an external ID. */
+let customers = 0;
+/** Creates a contact that has only an external ID. */
 const newCustomer = async (fields: Fields = {}) => {
-  made += 1;
-  const contactExternalID = `customer-${made}`;
+  customers += 1;
+  const contactExternalID = `customer-${customers}`;
   const { body } = await create({ contactExternalID, ...fields });
   return { contactExternalID, contactUUID: body.contactUUID as string };
 };
@@ -42,13 +42,13 @@ describe('a contactExternalID', () => {
     ['that is too long', 'x'.repeat(256), 400],
     ['with a line break', 'customer\n7', 400],
     ['with NUL', 'customer\u00007', 400],
-    ['with half a character', 'customer-\ud800', 400],
+    ['with a lone surrogate', 'customer-\ud800', 400],
     ['undefined', 'undefined', 400],
     ['null', 'NULL', 400],
     ['of an object', '[object Object]', 400],
     ['of zeros', '000', 400],
     ['that is an object', { id: 7 }, 400],
-  ])('%s is taken or refused by name', async (_, contactExternalID, expected) => {
+  ])('%s is accepted, or refused naming the field', async (_, contactExternalID, expected) => {
     const { status, body } = await create({ contactExternalID });
     expect([status, body.error?.field]).toEqual([expected, expected === 200 ? undefined : 'contactExternalID']);
   });
@@ -57,12 +57,12 @@ describe('a contactExternalID', () => {
     ['no key', { userUUID: newUserUUID() }, 'server', 'contactEmailaddress'],
     ['an address and no user', { contactEmailaddress: newAddress() }, 'server', 'userUUID'],
     ['an ID and no user, from a page,', { contactExternalID: 'customer-of-a-page' }, 'browser', 'userUUID'],
-  ] as const)('createContact with %s is refused', async (_, fields, kind, field) => {
+  ] as const)('is missing in a createContact request with %s', async (_, fields, kind, field) => {
     const { status, body } = await create(fields, kind);
     expect([status, body.error.code, body.error.field]).toEqual([400, 'missing_field', field]);
   });
 
-  it('names the contact of every operation that names one', async () => {
+  it('identifies the contact in every operation that takes one', async () => {
     const { contactUUID, contactExternalID } = await newCustomer();
     const other = await newCustomer();
     const userUUID = newUserUUID();
@@ -81,12 +81,12 @@ describe('a contactExternalID', () => {
     const { event: logged } = await read('/event/getEvent', { contactExternalID, order: 'asc' });
     expect(logged.map(({ eventID }: Fields) => eventID)).toEqual([1, 2, 4]);
     expect((await read('/contact/searchContact', { contactExternalID })).contact).toMatchObject([{ contactUUID }]);
-    const named = { contactExternalID, otherContactExternalID: other.contactExternalID };
-    expect((await post('/contact/mergeContact', named)).body).toMatchObject({ contactUUID });
+    const names = { contactExternalID, otherContactExternalID: other.contactExternalID };
+    expect((await post('/contact/mergeContact', names)).body).toMatchObject({ contactUUID });
     const { body: exported } = await post('/contact/exportContact', { contactExternalID: other.contactExternalID });
     expect(exported.contact).toMatchObject({ contactUUID, contactExternalID });
     expect(exported.event).toHaveLength(4);
-    expect((await post('/contact/unmergeContact', named)).body).toMatchObject({ contactUUID: other.contactUUID });
+    expect((await post('/contact/unmergeContact', names)).body).toMatchObject({ contactUUID: other.contactUUID });
     const { body: account } = await post('/account/updateAccount', {
       contact: [{ contactExternalID, contactTitle: null }],
     });
@@ -104,7 +104,7 @@ describe('a contactExternalID', () => {
     expect((await post('/event/logEvent', { contactExternalID, eventID: 1 })).body.error.code).toBe('unknown_contact');
   });
 
-  it('gives way to a contactUUID, before which nothing else names a contact', async () => {
+  it('yields to a contactUUID', async () => {
     const [one, two] = [await newCustomer(), await newCustomer()];
     const changed = await post('/contact/updateContact', { ...one, contactExternalID: two.contactExternalID });
     expect(changed.body.error).toMatchObject({ code: 'external_id_taken', field: 'contactExternalID' });
@@ -115,7 +115,7 @@ describe('a contactExternalID', () => {
     expect((await create({ contactExternalID: one.contactExternalID })).body.exists).toBe(false);
   });
 
-  it('names nothing for a page, known or not, and the refusal is the same', async () => {
+  it('is refused alike for a page, whether it exists or not', async () => {
     const { contactExternalID } = await newCustomer({ contactEmailaddress: newAddress() });
     for (const [path, fields] of [
       ['/event/logEvent', { eventID: 1 }],
@@ -148,8 +148,8 @@ describe('a contactExternalID', () => {
 
 describe('a contactProof of a contactExternalID', () => {
   const seconds = () => Math.floor(Date.now() / 1_000);
-  const proofOf = (vouched: { address?: string; externalID?: string; userUUID: string }) =>
-    createProof({ browserToken: scene.tokens.browser, ...vouched }, keyOf(scene.tokens.server), seconds());
+  const proofOf = (statement: { address?: string; externalID?: string; userUUID: string }) =>
+    createProof({ browserToken: scene.tokens.browser, ...statement }, keyOf(scene.tokens.server), seconds());
 
   it('verifies the ID and the link', async () => {
     const [userUUID, contactExternalID] = [newUserUUID(), 'customer-proven'];
@@ -160,7 +160,7 @@ describe('a contactProof of a contactExternalID', () => {
     expect([contact.claimed, link.map(({ verified }: Fields) => verified)]).toEqual([['contactProfileID'], [true]]);
   });
 
-  it('is none of an address, nor the other way round, and beside an address does not show the claimed ID', async () => {
+  it('does not prove an address, or an address an ID, and next to an address does not show the claimed ID', async () => {
     const [userUUID, text] = [newUserUUID(), newAddress()];
     const ofID = proofOf({ externalID: text, userUUID });
     const ofAddress = proofOf({ address: text, userUUID });

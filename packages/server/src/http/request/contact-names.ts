@@ -1,4 +1,7 @@
-/** How requests name contacts: by contactUUID, by the customer's own ID or by e-mail address. The first that is given counts. */
+/**
+ * How requests name contacts: by contactUUID, by the customer's own ID or by e-mail address, in this order of
+ * precedence.
+ */
 import type { Problem } from '@firsthand/contract/answer';
 import type { InputOf } from '@firsthand/contract/operations';
 import { parseAddress } from '../../identity/email-address.ts';
@@ -6,8 +9,8 @@ import { Refusal } from '../../shared/refusal.ts';
 import type { NamedContact, NamedOther } from '../../store/store.ts';
 import type { Caller } from '../access/caller.ts';
 
-/** The canonical form of an e-mail address in a request. Throws Refusal('invalid_field') if it is none. */
-export const addressOf = (text: string, field = 'contactEmailaddress'): string => {
+/** Returns the canonical form of an e-mail address in a request. Throws Refusal('invalid_field') if it is not one. */
+export const toCanonicalAddress = (text: string, field = 'contactEmailaddress'): string => {
   const address = parseAddress(text);
   if (address !== undefined) return address;
   throw new Refusal('invalid_field', addressProblem(field));
@@ -19,34 +22,34 @@ export const addressProblem = (field: string): Problem => ({
   field,
 });
 
-type Naming = Pick<InputOf<'updateContact'>, 'contactUUID' | 'contactExternalID' | 'contactEmailaddress'>;
+type ContactNames = Pick<InputOf<'updateContact'>, 'contactUUID' | 'contactExternalID' | 'contactEmailaddress'>;
 
-/** The contact that a request names, in the form that the store takes. */
-export const named = (
+/** Returns the contact that a request names, as the store expects it. */
+export const toNamedContact = (
   account: number,
-  { contactUUID, contactExternalID, contactEmailaddress }: Naming,
+  { contactUUID, contactExternalID, contactEmailaddress }: ContactNames,
 ): NamedContact => ({
   account,
   contactUUID,
   externalID: contactExternalID,
-  address: contactEmailaddress === undefined ? undefined : addressOf(contactEmailaddress),
+  address: contactEmailaddress === undefined ? undefined : toCanonicalAddress(contactEmailaddress),
 });
 
-/** As `named`, for the contact that is or was merged into another one. */
-export const namedOther = (input: InputOf<'unmergeContact'>): NamedOther => ({
+/** Like `toNamedContact`, for the contact that is or was merged into another. */
+export const toNamedOther = (input: InputOf<'unmergeContact'>): NamedOther => ({
   otherContactUUID: input.otherContactUUID,
   otherExternalID: input.otherContactExternalID,
   otherAddress:
     input.otherContactEmailaddress === undefined
       ? undefined
-      : addressOf(input.otherContactEmailaddress, 'otherContactEmailaddress'),
+      : toCanonicalAddress(input.otherContactEmailaddress, 'otherContactEmailaddress'),
 });
 
 /**
- * The problem if a browser token names a contact otherwise than by its handle, whether or not there is such a contact: a page must
- * not learn that. `at` is the path of the fields.
+ * Returns a problem if a browser token names a contact other than by its handle. It doesn't depend on whether the
+ * contact exists, which a page must not learn. `at` is the path of the fields.
  */
-export const pageNameProblem = (isPage: boolean, input: Naming, at = ''): Problem | undefined => {
+export const pageNameProblem = (isPage: boolean, input: ContactNames, at = ''): Problem | undefined => {
   if (!isPage) return undefined;
   const name = (['contactExternalID', 'contactEmailaddress'] as const).find(
     (field) => typeof input[field] === 'string',
@@ -55,13 +58,13 @@ export const pageNameProblem = (isPage: boolean, input: Naming, at = ''): Proble
   const field = `${at}${name}`;
   return {
     code: 'token_kind',
-    message: `\`${field}\` names a contact with a server or viewer token; with a browser token use the handle, as \`contactUUID\``,
+    message: `\`${field}\` requires a server or viewer token; with a browser token, send the handle as \`contactUUID\``,
     field,
   };
 };
 
-/** Throws the Refusal of `pageNameProblem`. */
-export const refusePageNames = ({ access }: Pick<Caller, 'access'>, input: Naming): void => {
+/** Throws the problem of `pageNameProblem` as a Refusal. */
+export const refusePageNames = ({ access }: Pick<Caller, 'access'>, input: ContactNames): void => {
   const problem = pageNameProblem(access.kind === 'browser', input);
   if (problem) throw new Refusal(problem.code, problem);
 };

@@ -1,18 +1,18 @@
-/** The visitor's country: from the header of a CDN, or from the visitor's address. */
+/** Finds the visitor's country from a CDN's header or from the visitor's address. */
 import type { Context } from 'hono';
 import { connectedAddress, createIsIn, createRequestAddress } from '../access/client-address.ts';
 
 export interface CountrySources {
   /** Finds the country of an address. */
   readonly countryOf?: ((address: string) => string | undefined) | undefined;
-  /** The header in which a CDN sends the country. Every client can send it, so only trusted proxies are believed. */
+  /** The header in which a CDN sends the country. Any client can send it, so it is read only from trusted proxies. */
   readonly countryHeader?: string | undefined;
 }
 
-/** ISO 3166-1 alpha-2, as CDNs write it. Cloudflare sends XX for an unknown country, and T1 for Tor. */
+/** ISO 3166-1 alpha-2, as CDNs send it. Cloudflare sends XX for an unknown country and T1 for Tor. */
 const countryCode = /^(?!XX)[A-Z]{2}$/;
 
-/** Returns a function that finds the country of a request's sender; undefined if there is no source. */
+/** Returns a function that finds the country of a request's sender; undefined if no source is configured. */
 export const createCountryOf = ({
   countryOf,
   countryHeader,

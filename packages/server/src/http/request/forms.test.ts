@@ -48,13 +48,13 @@ describe('form fields', () => {
         ['constructor', '2'],
       ],
     ],
-  ])('hold %s', (_, text, expected) => {
+  ])('contain %s', (_, text, expected) => {
     const fields = parseFields(text, 'body');
     expect(Object.entries(fields)).toEqual(expected);
     expect(Object.getPrototypeOf(fields)).toBe(Object.prototype);
   });
 
-  it.each(['a=%', 'a=%zz', 'a=%FF', 'a=%C3%28', '%ED%A0%80=1'])('are refused when they are not UTF-8: %s', (text) => {
+  it.each(['a=%', 'a=%zz', 'a=%FF', 'a=%C3%28', '%ED%A0%80=1'])('are refused if they are not UTF-8: %s', (text) => {
     expect(() => parseFields(text, 'body')).toThrow(expect.objectContaining({ code: 'invalid_encoding' }));
   });
 });
@@ -65,7 +65,7 @@ const multipart = async (data: FormData) => {
 };
 
 describe('a multipart form', () => {
-  it('holds fields, the last of those given twice', async () => {
+  it('contains fields, with the last value of repeated ones', async () => {
     const data = new FormData();
     for (const [name, value] of [
       ['a', '1'],
@@ -82,11 +82,11 @@ describe('a multipart form', () => {
     ]);
   });
 
-  it('holds no files', async () => {
+  it('may not contain files', async () => {
     const data = new FormData();
     data.append('a', new Blob(['x']), 'x.txt');
-    const refused = { code: 'unsupported_media_type', field: 'a' };
-    await expect(parseMultipart(...(await multipart(data)))).rejects.toMatchObject(refused);
+    const refusal = { code: 'unsupported_media_type', field: 'a' };
+    await expect(parseMultipart(...(await multipart(data)))).rejects.toMatchObject(refusal);
   });
 
   it.each([
@@ -94,7 +94,7 @@ describe('a multipart form', () => {
     ['another boundary', 'multipart/form-data; boundary=x', '--y\r\n\r\n--y--'],
     ['nothing', 'multipart/form-data; boundary=x', ' '],
   ])('is refused with %s', async (_, type, text) => {
-    const refused = { code: 'invalid_encoding' };
-    await expect(parseMultipart(new TextEncoder().encode(text), type)).rejects.toMatchObject(refused);
+    const refusal = { code: 'invalid_encoding' };
+    await expect(parseMultipart(new TextEncoder().encode(text), type)).rejects.toMatchObject(refusal);
   });
 });

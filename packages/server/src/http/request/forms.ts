@@ -1,4 +1,4 @@
-/** Parses the fields of query strings and HTML forms. The last value of a repeated field counts. */
+/** Parses the fields of query strings and HTML forms. The last value of a repeated field wins. */
 import { limits } from '@firsthand/contract/limits';
 import { scrub } from '../../logging/scrub.ts';
 import { Refusal } from '../../shared/refusal.ts';
@@ -7,10 +7,10 @@ import { Refusal } from '../../shared/refusal.ts';
 const maxFields = 1_000;
 
 const tooMany = (where: string) =>
-  new Refusal('invalid_encoding', { message: `the ${where} holds more than ${maxFields} fields` });
+  new Refusal('invalid_encoding', { message: `the ${where} has more than ${maxFields} fields` });
 
-/** The start of each boundary between fields, so that its occurrences are an upper bound for the number of fields. */
-const lineOfDashes = '\r\n--';
+/** The start of every boundary between fields: its occurrences are an upper bound on the number of fields. */
+const boundaryStart = '\r\n--';
 
 const decode = (text: string): string => {
   const spaced = text.includes('+') ? text.replaceAll('+', ' ') : text;
@@ -18,8 +18,8 @@ const decode = (text: string): string => {
 };
 
 /**
- * The fields of `application/x-www-form-urlencoded` text (URL Standard, section 5.1). Text that isn't percent-encoded UTF-8 is
- * refused, while the standard would insert replacement characters.
+ * Parses `application/x-www-form-urlencoded` text (URL Standard, section 5.1). Refuses text that isn't percent-encoded
+ * UTF-8, where the standard would insert replacement characters.
  */
 export const parseFields = (text: string, where: string): Record<string, unknown> => {
   const fields: [string, string][] = [];
@@ -39,21 +39,21 @@ export const parseFields = (text: string, where: string): Record<string, unknown
   return Object.fromEntries(fields);
 };
 
-/** The fields of `multipart/form-data` (RFC 7578). Files are refused: no operation takes one. */
+/** Parses `multipart/form-data` (RFC 7578). Refuses files, because no operation takes one. */
 export const parseMultipart = async (
   bytes: Uint8Array<ArrayBuffer>,
   contentType: string,
 ): Promise<Record<string, unknown>> => {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
-  if (text.split(lineOfDashes, maxFields + 2).length > maxFields + 1) throw tooMany('form');
+  if (text.split(boundaryStart, maxFields + 2).length > maxFields + 1) throw tooMany('form');
   const form = await new Response(bytes, { headers: { 'Content-Type': contentType } }).formData().catch((cause) => {
-    throw new Refusal('invalid_encoding', { message: 'the body is not the form that Content-Type says', cause });
+    throw new Refusal('invalid_encoding', { message: 'the body is not a form of the type in Content-Type', cause });
   });
   for (const [name, value] of form) {
     if (typeof value !== 'string') {
       throw new Refusal('unsupported_media_type', {
         field: scrub(name.slice(0, limits.nameLength)),
-        message: 'a form may hold fields, and no files',
+        message: 'a form must not contain files',
       });
     }
   }

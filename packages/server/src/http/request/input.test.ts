@@ -1,4 +1,4 @@
-/** What a client may send, and all the things that none should: through the front door. */
+/** Valid, invalid and hostile requests, sent to the whole application. */
 import { randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { isRead, type Operation, type OperationName, operationNames, operations } from '@firsthand/contract/operations';
@@ -34,7 +34,7 @@ describe('a body', () => {
     ['text/plain;charset=UTF-8'],
     ['text/plain'],
     ['application/json; charset="utf-8"'],
-  ])('of JSON is taken as %s', async (type) => {
+  ])('of JSON is accepted as %s', async (type) => {
     expect((await sendBody(JSON.stringify(event()), { 'Content-Type': type })).status).toBe(200);
   });
 
@@ -57,26 +57,26 @@ describe('a body', () => {
     expect(answer.status).toBe(200);
   });
 
-  it('wins over the query string', async () => {
+  it('takes precedence over the query string', async () => {
     const query = new URLSearchParams({ tokenUUID: scene.tokens.browser, eventID: 'wrong', eventUUID: 'from-query' });
     const answer = await json(JSON.stringify({ userUUID, eventID: 1 }), `/logEvent?${query}`);
     expect(answer.body).toEqual({ eventUUID: 'from-query', status: '200' });
   });
 
-  it('of a GET is not looked at', async () => {
-    // A Request can't be made with one; the method's own input is the query string.
+  it('of a GET is ignored', async () => {
+    // The Request constructor doesn't allow a body here; a GET's input is its query string.
     const answer = await scene.get('/logEvent', event());
     expect(answer.status).toBe(200);
   });
 
-  it('may begin with a byte order mark', async () => {
+  it('may start with a byte order mark', async () => {
     expect((await sendBody(bytes([0xef, 0xbb, 0xbf], JSON.stringify(event())))).status).toBe(200);
   });
 
   it.each([
-    ['a byte alone', [0xff]],
+    ['a lone byte', [0xff]],
     ['an overlong form', [0xc0, 0xaf]],
-    ['half a character', [0xe2, 0x82]],
+    ['a truncated character', [0xe2, 0x82]],
     ['a surrogate', [0xed, 0xa0, 0x80]],
   ])('that is not UTF-8 is refused: %s', async (_, wrong) => {
     const [before, after] = JSON.stringify({ ...event(), x: '|' }).split('|') as [string, string];
@@ -88,7 +88,7 @@ describe('a body', () => {
     expect(outcome(await sendBody(part, multipart))).toEqual([400, 'invalid_encoding']);
   });
 
-  it('that breaks off is no fault of ours', async () => {
+  it('that is incomplete is not a server fault', async () => {
     const body = new ReadableStream({
       start: (controller) => controller.enqueue(new TextEncoder().encode('{"a":')),
       pull: (controller) => controller.error(new Error('aborted')),
@@ -97,7 +97,7 @@ describe('a body', () => {
     expect(outcome(answer)).toEqual([400, 'invalid_encoding']);
   });
 
-  it('is checked for its form before the token, and the token before the content', async () => {
+  it('is parsed before the token is checked, and the token before the content', async () => {
     expect((await json('{')).status).toBe(400);
     expect((await json('{"eventID":"wrong"}')).status).toBe(401);
     expect((await json(JSON.stringify({ tokenUUID: scene.tokens.operator, eventID: 'wrong' }))).status).toBe(403);
@@ -129,7 +129,7 @@ describe('the size of a request', () => {
     expect(pulled).toBe(0);
   });
 
-  it('is refused as soon as it is over, when nobody said how much comes', async () => {
+  it('is refused as soon as it exceeds the limit, without a Content-Length', async () => {
     let pulled = 0;
     const body = new ReadableStream({
       pull: (controller) => {
@@ -144,7 +144,7 @@ describe('the size of a request', () => {
     expect(pulled).toBeLessThan(12);
   });
 
-  it('is counted unpacked', async () => {
+  it('is counted uncompressed', async () => {
     const gzip = { 'Content-Encoding': 'gzip' };
     expect((await sendBody(gzipSync(exactly(65_536)), gzip)).status).toBe(200);
     expect(outcome(await sendBody(gzipSync(exactly(65_537)), gzip))).toEqual([413, 'body_too_large']);
@@ -157,7 +157,7 @@ describe('the size of a request', () => {
     ['gzip', randomBytes(100), 400, 'invalid_encoding'],
     ['br', '{}', 415, 'unsupported_media_type'],
     ['gzip, gzip', gzipSync(gzipSync('{}')), 415, 'unsupported_media_type'],
-  ])('packed as %s', async (encoding, body, status, code) => {
+  ])('is checked for the encoding %s', async (encoding, body, status, code) => {
     expect(outcome(await sendBody(body, { 'Content-Encoding': encoding }))).toEqual([status, code]);
   });
 
@@ -169,12 +169,12 @@ describe('the size of a request', () => {
 });
 
 describe('the query string', () => {
-  it('takes the last of a field given twice', async () => {
+  it('uses the last value of a repeated field', async () => {
     const query = new URLSearchParams([...asText(event()), ['eventUUID', 'the-first'], ['eventUUID', 'the-second']]);
     expect((await scene.send(`/logEvent?${query}`)).body.eventUUID).toBe('the-second');
   });
 
-  it.each(['%', '%FF', '%C3%28', 'a=%ED%A0%80'])('is refused when it is not UTF-8: %s', async (wrong) => {
+  it.each(['%', '%FF', '%C3%28', 'a=%ED%A0%80'])('is refused if it is not UTF-8: %s', async (wrong) => {
     expect(outcome(await scene.send(`/logEvent?${wrong}`))).toEqual([400, 'invalid_encoding']);
   });
 });
@@ -189,7 +189,7 @@ describe('attributes', () => {
     return Object.fromEntries((own ?? []).map(({ attrID, attrValue }) => [attrID, attrValue]));
   };
 
-  it('are flattened, and what does not fit is named', async () => {
+  it('are flattened, and members that do not fit are reported', async () => {
     const eventAttrArray = { product: 'Cup', tags: ['a', 'b'], size: { cm: 9, note: 'x'.repeat(3_000) } };
     const flat = { product: 'Cup', 'tags.0': 'a', 'tags.1': 'b', 'size.cm': '9' };
     const single = await scene.post('/logEvent', { ...event(), eventUUID: 'nested-single', eventAttrArray });
@@ -214,7 +214,7 @@ describe('attributes', () => {
 });
 
 describe('unknown fields', () => {
-  it('are named, so that a typo shows', async () => {
+  it('are reported, so that a typo is visible', async () => {
     const { body } = await scene.post('/logEvent', {
       ...event(),
       eventUuid: 'x',
@@ -223,7 +223,7 @@ describe('unknown fields', () => {
     expect(body.ignored).toEqual(['eventUuid (did you mean eventUUID?)', 'eventAttrArray[0].attrName']);
   });
 
-  it('are named inside of a batch', async () => {
+  it('are reported inside a batch', async () => {
     const { body } = await scene.post('/event/logEvents', {
       tokenUUID: scene.tokens.browser,
       userUUID,
@@ -232,7 +232,7 @@ describe('unknown fields', () => {
     expect(body.ignored).toEqual(['event[1].eventid']);
   });
 
-  it('are named with the field that they may misspell', async () => {
+  it('are reported with the field that they may misspell', async () => {
     const contact = { contactEmailaddress: 'ann@shop.example', contactProfileID: 'customer' };
     const { body } = await scene.post('/createContact', {
       ...{ tokenUUID: scene.tokens.browser, userUUID, ...contact, contactPhone: '1', product: 'x' },
@@ -243,7 +243,7 @@ describe('unknown fields', () => {
     expect(refused.body.error?.message).toContain('has `contactEmail`; did you mean `contactEmailaddress`?');
   });
 
-  it('may be called __proto__, and pollute nothing', async () => {
+  it('may be called __proto__ without polluting prototypes', async () => {
     const answer = await json(
       `{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}},${JSON.stringify(event()).slice(1)}`,
       '/logEvent?__proto__=x&a=b',
@@ -253,12 +253,12 @@ describe('unknown fields', () => {
     expect(({} as { polluted?: 1 }).polluted).toBeUndefined();
   });
 
-  it('give nothing to a request through __proto__', async () => {
+  it('cannot set fields through __proto__', async () => {
     const answer = await json(`{"__proto__":${JSON.stringify(event())}}`);
     expect(outcome(answer)).toEqual([401, 'missing_token']);
   });
 
-  it('may be as hostile as they like', async () => {
+  it('may contain hostile text', async () => {
     const hostile = `"\\u0000\\ud800":"\\udfff\\u0000","":1e400,"${'k'.repeat(30_000)}":9007199254740993,"n":-1e999`;
     const answer = await json(`{${hostile},${JSON.stringify(event()).slice(1)}`);
     expect(answer.status).toBe(200);
@@ -276,7 +276,7 @@ describe('an unknown parameter of a read', () => {
     return scene.get(path, { tokenUUID: scene.tokens[kind], ...(await smallestInput[name](scene, kind)), ...unknown });
   };
 
-  it('is tried on every operation that has no POST', () => {
+  it('is tested for every read operation', () => {
     expect(readPaths.map(([name]) => name)).toEqual(
       expect.arrayContaining(['getAccount', 'getContact', 'searchContact', 'getEvent', 'countEvents', 'streamEvents']),
     );
@@ -310,13 +310,13 @@ describe('an unknown parameter of a read', () => {
     ],
     ['countEvents', { contactUUID: 'x' }, 'which takes tokenUUID, eventID, eventName, from, to'],
     ['searchContact', { eventID: '3' }, 'which takes tokenUUID, text, contactExternalID, contactEmailaddress'],
-  ] as const)('%s does not answer the whole account for %j', async (name, unknown, says) => {
+  ] as const)('does not make %s return the whole account: %j', async (name, unknown, text) => {
     const { status, body } = await ask(name, operations[name].paths[0], unknown);
     expect([status, body.event, body.contact, body.count]).toEqual([400, undefined, undefined, undefined]);
-    expect(body.error.message).toContain(says);
+    expect(body.error.message).toContain(text);
   });
 
-  it('is refused for its content only after the token and the right', async () => {
+  it('is checked only after the token and its rights', async () => {
     expect(outcome(await scene.get('/event/getEvent', { eventId: '1' }))).toEqual([401, 'missing_token']);
     const browser = { tokenUUID: scene.tokens.browser, eventId: '1' };
     expect(outcome(await scene.get('/event/getEvent', browser))).toEqual([403, 'token_kind']);
@@ -343,7 +343,7 @@ describe('a missing field', () => {
       '/contact/createContact',
       { contactEmailaddress: 'a@b.example', contactProfileID: '1', contactFirstName: 'Ann' },
       'userUUID',
-      'createContact is for a visitor. Without one, send a contactExternalID or use createContacts. Another mistake: the request has `contactFirstName`; did you mean `contactFirstname`?',
+      'createContact links a visitor. Without one, send a contactExternalID or use createContacts. Another mistake: the request has `contactFirstName`; did you mean `contactFirstname`?',
     ],
     ['/logEvent', { userUUID, eventName: ' ' }, 'eventName', '`eventName` is required'],
     ['/logEvent', { eventID: 3, userUuid: userUUID }, 'userUUID', 'The request has `userUuid`; field names are case'],
@@ -360,13 +360,13 @@ describe('a missing field', () => {
       'contactEmailaddress',
       '`contactEmailAddress`;',
     ],
-  ])('of %s %j is reported with the name that was sent instead', async (path, fields, field, says) => {
+  ])('in %s %j is reported with the name that was sent instead', async (path, fields, field, text) => {
     const answer = await scene.post(path, { tokenUUID: scene.tokens.browser, ...fields });
     expect([...outcome(answer), answer.body.error.field]).toEqual([400, 'missing_field', field]);
-    expect(answer.body.error.message).toContain(says);
+    expect(answer.body.error.message).toContain(text);
   });
 
-  it('of one event of a batch is reported with the name that it has instead', async () => {
+  it('in one event of a batch is reported with the name that was sent instead', async () => {
     const { body } = await scene.post('/event/logEvents', { ...event(), event: [{ eventID: 1 }, { eventid: 2 }] });
     expect(body.event[1].error.message).toBe(
       '`event[1].eventID` is required unless `eventName` is given. The request has `eventid`; field names are case-sensitive.',
@@ -400,7 +400,7 @@ describe('a value of the wrong type', () => {
     ['/logEvent', { contactUUID: true }, '`contactUUID` must be text of at most 255 characters; the value is true'],
     ['/logEvent', { eventTime: '2026-11-01T09:30:00' }, /; the value has no offset: end it with Z for UTC$/],
     ['/createContact', { contactEmailaddress: [] }, /^`contactEmailaddress` must be text .*; the value is a list$/],
-  ])('in a request to %s is reported as such: %j', async (path, fields, message) => {
+  ])('is reported with its type: %s %j', async (path, fields, message) => {
     const { body } = await scene.post(path, {
       ...event(),
       contactProfileID: 'p',
@@ -421,20 +421,20 @@ describe('an empty filter by user or contact', () => {
     ]),
     ['/contact/searchContact', 'contactExternalID'] as const,
     ['/contact/searchContact', 'contactEmailaddress'] as const,
-  ])('of %s is refused, because without it everybody’s would be returned: %s', async (path, field) => {
+  ])('in %s is refused, because omitting it would return all data: %s', async (path, field) => {
     for (const empty of ['', ' ']) {
       const answer = await scene.get(path, { tokenUUID: scene.tokens.server, [field]: empty });
       expect([...outcome(answer), answer.body.error.message]).toEqual([
         400,
         'invalid_field',
-        `\`${field}\` must not be empty: leave it out to read without this filter`,
+        `\`${field}\` must not be empty: omit it to read without this filter`,
       ]);
     }
   });
 });
 
 describe('hostile text', () => {
-  it('is kept exactly, where it is allowed', async () => {
+  it('is stored unchanged where it is allowed', async () => {
     const attrValue = '<script>"\'\\ \u2028 é e\u0301 🍋 __proto__ %00 \t\r\n';
     const eventUUID = 'hostile-text';
     const eventAttrArray = [

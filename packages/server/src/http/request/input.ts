@@ -1,4 +1,4 @@
-/** Reads a request's fields, however they are sent, as one object. Only encoding and size are checked here. */
+/** Reads a request's fields, in any encoding, into one object. Only encoding and size are checked here. */
 import { isRecord } from '@firsthand/contract/checking';
 import { maxDepth, parseJSON, TooDeep } from '@firsthand/contract/json';
 import { limits } from '@firsthand/contract/limits';
@@ -7,11 +7,11 @@ import { type BodySource, readBody } from './body.ts';
 import { parseFields, parseMultipart } from './forms.ts';
 import { toUnparsed } from './unparsed.ts';
 
-/** Sizes in bytes up to which parsing a URL or a body, and reading a body, cost less than the rest of the request. */
+/** Up to these sizes in bytes, parsing a URL or body, or reading a body, costs less than the rest of the request. */
 const parsedFreely = 1_024;
 const readFreely = 16 * 1024;
 
-export type Given = Record<string, unknown>;
+export type RequestFields = Record<string, unknown>;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
@@ -33,41 +33,41 @@ const parse = (text: string): unknown => {
   }
 };
 
-/** The members of a JSON object. `__proto__` is a name like any other (RFC 8259 has no special names). */
-export const parseObject = (text: string): Given => {
+/** Parses a JSON object. `__proto__` is an ordinary name (RFC 8259 has no special names). */
+export const parseObject = (text: string): RequestFields => {
   const value = parse(text);
   if (!isRecord(value)) throw new Refusal('invalid_json', { message: 'the body is not a JSON object' });
   return value;
 };
 
-/** The types that mean JSON: pages may send `text/plain` without a preflight, and some clients send no type. */
+/** The types treated as JSON: pages may send `text/plain` without a preflight, and some clients send no type. */
 const jsonTypes = new Set(['', 'application/json', 'text/plain']);
 const openBrace = 0x7b;
 const charset = /;\s*charset\s*=\s*"?([^";\s]+)/i;
 const utf8Names = new Set(['utf-8', 'utf8', 'us-ascii']);
 
-const parseBody = (bytes: Uint8Array<ArrayBuffer>, contentType: string): Given | Promise<Given> => {
+const parseBody = (bytes: Uint8Array<ArrayBuffer>, contentType: string): RequestFields | Promise<RequestFields> => {
   const semicolon = contentType.indexOf(';');
   const type = semicolon < 0 ? contentType : contentType.slice(0, semicolon);
   const name = type.trim().toLowerCase();
   const [, encoding = 'utf-8'] = (semicolon < 0 ? null : charset.exec(contentType)) ?? [];
   if (!utf8Names.has(encoding.toLowerCase())) {
-    throw new Refusal('unsupported_media_type', { message: 'the charset may be utf-8 only' });
+    throw new Refusal('unsupported_media_type', { message: 'the charset must be utf-8' });
   }
   const isForm = name === 'application/x-www-form-urlencoded';
-  // `curl -d` labels all data as a form. A form would have encoded the brace (URL Standard, 5.2), so this is JSON.
+  // `curl -d` labels all data as a form. A form would encode the brace (URL Standard, 5.2), so this is JSON.
   if (jsonTypes.has(name) || (isForm && bytes[0] === openBrace)) return parseObject(decode(bytes));
   if (isForm) return parseFields(decode(bytes), 'body');
   if (name === 'multipart/form-data') {
-    // Only checks that it is UTF-8: the form's parser would insert replacement characters.
+    // Called only to check for valid UTF-8: the form parser would insert replacement characters.
     decode(bytes);
     return parseMultipart(bytes, contentType);
   }
   throw new Refusal('unsupported_media_type');
 };
 
-/** The fields in the query string of an absolute URL. */
-const parseQuery = (url: string): Given => {
+/** Parses the query string of an absolute URL. */
+const parseQuery = (url: string): RequestFields => {
   const path = url.indexOf('/', url.indexOf('//') + 2);
   if (url.length - path > limits.urlBytes) throw new Refusal('url_too_long');
   const question = url.indexOf('?', path);
@@ -80,24 +80,27 @@ const parseQuery = (url: string): Given => {
   }
 };
 
-/** Decides whether a body may be read or decompressed, and whether a body or a URL may be parsed. Each function rejects if not. */
+/**
+ * Decides whether a body may be read or decompressed, and whether a body or URL may be parsed. Each function rejects if
+ * not.
+ */
 export interface Budget {
-  mayRead(bytes: number, query: Given): Promise<void>;
-  /** As MayUnpack; `maxBytes` bounds the result. */
-  mayUnpack(packed: Uint8Array, maxBytes: number, query: Given): Promise<() => void>;
-  mayParse(text: Uint8Array, query: Given): Promise<void>;
+  mayRead(bytes: number, query: RequestFields): Promise<void>;
+  /** Like MayUnpack; `maxBytes` limits the result. */
+  mayUnpack(packed: Uint8Array, maxBytes: number, query: RequestFields): Promise<() => void>;
+  mayParse(text: Uint8Array, query: RequestFields): Promise<void>;
 }
 
 /**
- * Reads a request's fields. A GET has those of its query string; its body is ignored. A POST has those of its body as well, which
- * take precedence. Throws Unparsed if the fields can't be parsed, and what `budget` throws for a large body or URL.
+ * Reads a request's fields: those in the query string and, for a POST, those in the body, which take precedence.
+ * Rejects with Unparsed if the fields can't be parsed, and like `budget` for a large body or URL.
  */
 export const readInput = async (
   request: Request,
   maxBytes: number,
   source: BodySource,
   budget: Budget,
-): Promise<Given> => {
+): Promise<RequestFields> => {
   const { url } = request;
   if (url.length > parsedFreely) await budget.mayParse(Buffer.from(url), {});
   const query = parseQuery(url);

@@ -10,8 +10,8 @@ describe('a JSON object', () => {
     ['with brackets in its strings', `{"a":"${'['.repeat(100)}"}`, { a: '['.repeat(100) }],
     ['with quotes and backslashes in its strings', '{"a":"\\"\\\\","b":["\\\\\\""]}', { a: '"\\', b: ['\\"'] }],
     ['32 levels deep', nested(32), JSON.parse(nested(32))],
-    ['with many lists beside each other', `{"a":[${'[],'.repeat(100)}[]]}`, { a: Array(101).fill([]) }],
-  ])('is taken %s', (_, text, expected) => {
+    ['with many adjacent lists', `{"a":[${'[],'.repeat(100)}[]]}`, { a: Array(101).fill([]) }],
+  ])('is accepted %s', (_, text, expected) => {
     expect(parseObject(text)).toEqual(expected);
   });
 
@@ -31,13 +31,13 @@ describe('a JSON object', () => {
     ['an object and more', '{} {}'],
     ['single quotes', "{'a':1}"],
     ['NaN', '{"a":NaN}'],
-    ['a string without its end', '{"a":"'],
+    ['an unterminated string', '{"a":"'],
     ['a backslash at the end', '{"a":"\\'],
-    ['a level too many', nested(33)],
-    ['a level too many of objects', nested(33, ['{"b":', '}'] as never)],
+    ['one level too deep', nested(33)],
+    ['one level of objects too deep', nested(33, ['{"b":', '}'] as never)],
     ['a million levels', '['.repeat(1e6)],
     ['a million levels inside', `{"a":${'['.repeat(1e6)}${']'.repeat(1e6)}}`],
-  ])('is not %s', (_, text) => {
+  ])('is not accepted: %s', (_, text) => {
     expect(() => parseObject(text)).toThrow(expect.objectContaining({ name: 'Refusal', code: 'invalid_json' }));
   });
 });

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { noRateLimits, openScene, type Scene } from '../../../test/fixtures/scene.ts';
 import { createAccount, serveHere } from '../../../test/fixtures/serving.ts';
 import type { Access } from '../../store/store.ts';
-import { type FindGood, tokensIn } from '../access/good-token.ts';
+import { type FindValidToken, tokensIn } from '../access/good-token.ts';
 import { createParsingBudget } from './parsing-budget.ts';
 
 const userUUID = 'user_aaaaaaaaaaaaaaaa';
@@ -16,15 +16,12 @@ describe('the text of a body', () => {
     ['JSON', '{"tokenUUID":"browser_1234567890","eventID":1}'],
     ['JSON with spaces, the token last', '{ "eventID" : 1,\n "tokenUUID" : "browser_1234567890" }'],
     ['a form', 'eventID=1&tokenUUID=browser_1234567890&userUUID=x'],
-    [
-      'a form of several parts',
-      '--x\r\nContent-Disposition: form-data; name="tokenUUID"\r\n\r\nbrowser_1234567890\r\n--x--',
-    ],
-  ])('shows the token of %s', (_, text) => {
+    ['a multipart form', '--x\r\nContent-Disposition: form-data; name="tokenUUID"\r\n\r\nbrowser_1234567890\r\n--x--'],
+  ])('yields the token of %s', (_, text) => {
     expect([...tokensIn(Buffer.from(text))]).toEqual(['browser_1234567890']);
   });
 
-  it('shows two tokens at most, where the name is first and where it is last', () => {
+  it('yields at most two tokens, after the first and the last name', () => {
     const text = ['first', 'second', 'third'].map((name) => `"tokenUUID":"browser_${name}"`).join();
     expect([...tokensIn(Buffer.from(text))]).toEqual(['browser_first', 'browser_third']);
     expect([...tokensIn(Buffer.from('tokenUUID,'.repeat(1_000)))]).toEqual([]);
@@ -34,21 +31,21 @@ describe('the text of a body', () => {
 
 describe('a gzip body', () => {
   it.each([
-    ['is not unpacked to find a token that is outside of it', true, [undefined]],
-    ['is unpacked to find a token that is only in it', false, [undefined, 'text']],
-  ])('%s', async (_, isOutside, searched) => {
+    ['is not decompressed if a token is outside it', true, [undefined]],
+    ['is decompressed if a token is only inside it', false, [undefined, 'text']],
+  ])('%s', async (_, isOutside, expected) => {
     const texts: (string | undefined)[] = [];
-    const findGood: FindGood = async (_c, _query, text) => {
+    const findValidToken: FindValidToken = async (_c, _query, text) => {
       texts.push(text && Buffer.from(text).toString());
       return isOutside || text ? ({ kind: 'server' } as Access) : undefined;
     };
-    const budgetOf = createParsingBudget(findGood, () => '192.0.2.1', noRateLimits);
+    const budgetOf = createParsingBudget(findValidToken, () => '192.0.2.1', noRateLimits);
     await budgetOf({} as Context).mayUnpack(gzipSync('text'), 1_024, {});
-    expect(texts).toEqual(searched);
+    expect(texts).toEqual(expected);
   });
 });
 
-describe('an address that has had its bytes parsed', () => {
+describe('an address without parsing budget', () => {
   let scene: Scene;
   beforeAll(async () => {
     const unprovenBytes = { perSecond: 0.001, burst: 100 * 1024 };
@@ -77,13 +74,13 @@ describe('an address that has had its bytes parsed', () => {
     expect((await send(event({ tokenUUID: 'browser_of_nobody', padding: padding(2) }))).status).toBe(429);
   });
 
-  it('goes on with a good token in a body of ordinary size, which another address may share', async () => {
+  it('is served with a valid token in a body of ordinary size', async () => {
     const tokenUUID = scene.tokens.browser;
     expect((await send(event({ tokenUUID }))).status).toBe(200);
     expect((await send(event({ padding: padding(10), tokenUUID }))).status).toBe(200);
   });
 
-  it('may send a long URL only with a good token in it', async () => {
+  it('may send a long URL only with a valid token in it', async () => {
     const query = `userUUID=${userUUID}&eventID=1&padding=${padding(3)}`;
     const get = (more: string) => scene.send(`/event/logEvent?${query}${more}`, {});
     expect((await get('')).status).toBe(429);
@@ -91,7 +88,7 @@ describe('an address that has had its bytes parsed', () => {
     expect((await get(`&tokenUUID=${scene.tokens.browser}`)).status).toBe(200);
   });
 
-  it('may send a large body only with a good token before it', async () => {
+  it('may send a large body only with a valid token before it', async () => {
     const tokenUUID = scene.tokens.browser;
     const large = event({ padding: padding(30) });
     expect((await send({ ...large, tokenUUID })).status).toBe(429);
@@ -101,10 +98,10 @@ describe('an address that has had its bytes parsed', () => {
   });
 });
 
-describe('a large body from an address that has had its bytes parsed', () => {
+describe('a large body from an address without parsing budget', () => {
   it.each([
-    ['is read with a good token among its first bytes', (token: string) => ({ tokenUUID: token, padding }), 200],
-    ['is not read with a bad one', () => ({ tokenUUID: 'browser_of_nobody', padding }), 429],
+    ['is read with a valid token among its first bytes', (token: string) => ({ tokenUUID: token, padding }), 200],
+    ['is not read with an invalid token', () => ({ tokenUUID: 'browser_of_nobody', padding }), 429],
   ])('%s', async (_, fields, status) => {
     const { url } = await serveHere({ RATE_LIMIT: 'unprovenBytes=0.001/17000' });
     const { browserTokenUUID } = await createAccount(url);
@@ -117,7 +114,7 @@ describe('a large body from an address that has had its bytes parsed', () => {
   });
   const padding = 'x'.repeat(60_000);
 
-  it('is not waited for when its connection ends', async () => {
+  it('is abandoned when its connection closes', async () => {
     const { url } = await serveHere({ RATE_LIMIT: 'unprovenBytes=0.001/17000' });
     await fetch(`${url}/event/logEvent`, { method: 'POST', body: 'x'.repeat(15_000) });
     const { port } = new URL(url);
@@ -129,14 +126,14 @@ describe('a large body from an address that has had its bytes parsed', () => {
   });
 });
 
-describe('a browser token that an address has had many bytes parsed for', () => {
+describe('a browser token from an address without parsing budget', () => {
   let scene: Scene;
   beforeAll(async () => {
     scene = await openScene({ rateLimits: { ...noRateLimits, addressBytes: { perSecond: 0.001, burst: 50_000 } } });
   });
   afterAll(() => scene.close());
 
-  it('has no more parsed, not even what can’t be read; a server token has', async () => {
+  it('gets no more bodies parsed, not even invalid ones, unlike a server token', async () => {
     const send = (tokenUUID: string, kilobytes = 30) => {
       const body = `{"tokenUUID":"${tokenUUID}","padding":"${'x'.repeat(kilobytes * 1_024)}" broken`;
       return scene.send(`/event/logEvent?tokenUUID=${tokenUUID}`, { method: 'POST', body });
@@ -147,7 +144,7 @@ describe('a browser token that an address has had many bytes parsed for', () => 
   });
 });
 
-describe('a body that is larger than most operations take', () => {
+describe('a body larger than most operations accept', () => {
   let scene: Scene;
   beforeAll(async () => {
     scene = await openScene();
@@ -156,14 +153,14 @@ describe('a body that is larger than most operations take', () => {
 
   it.each([
     ['without a token', '', 'missing_token'],
-    ['with a token that nobody knows', '"tokenUUID":"browser_of_nobody",', 'invalid_token'],
+    ['with an unknown token', '"tokenUUID":"browser_of_nobody",', 'invalid_token'],
   ])('is not parsed %s', async (_, token, code) => {
     const body = `{${token}"padding":"${'x'.repeat(70_000)}" broken`;
     const answer = await scene.send('/event/logEvents', { method: 'POST', body });
     expect([answer.status, answer.body.error.code]).toEqual([401, code]);
   });
 
-  it('is parsed with a good one', async () => {
+  it('is parsed with a valid token', async () => {
     const body = JSON.stringify({ padding: 'x'.repeat(70_000), event: [{ userUUID, eventID: 1 }] });
     const sent = body.replace('{', `{"tokenUUID":"${scene.tokens.browser}",`);
     expect((await scene.send('/event/logEvents', { method: 'POST', body: sent })).status).toBe(200);

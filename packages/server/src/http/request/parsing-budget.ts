@@ -1,8 +1,13 @@
 /**
- * Limits the bytes that are parsed for an address without a good token. A body is parsed before its token is known, which takes up to
- * 8 ms for 64 KiB. A body over 1 KiB is parsed if the query string, the header or its text has a good token, or while its address has bytes
- * left. Once none are left, a body over 16 KiB is read only if the query string, the header or its first bytes have a good token. A compressed
- * body counts as the largest permitted until it is decompressed, because a body that is too large or broken never gets parsed.
+ * Limits the bytes that are parsed without a valid token, per address: a body is parsed before its token is known,
+ * which takes up to 8 ms for 64 KiB.
+ *
+ * - A body over 1 KiB is parsed if the query string, the header or its text has a valid token, or while its address has
+ *   budget left.
+ * - Without budget, a body over 16 KiB is read only if the query string, the header or its first bytes have a valid
+ *   token.
+ * - A compressed body counts as the maximum size until it is decompressed, because a body that is too large or invalid
+ *   is never parsed.
  */
 import { once } from 'node:events';
 import { IncomingMessage } from 'node:http';
@@ -10,13 +15,13 @@ import { limits } from '@firsthand/contract/limits';
 import type { Context } from 'hono';
 import { Refusal } from '../../shared/refusal.ts';
 import { type AddressOf, bindingsOf } from '../access/client-address.ts';
-import { type FindGood, tokensIn } from '../access/good-token.ts';
+import { type FindValidToken, tokensIn } from '../access/good-token.ts';
 import { createRateLimit, type RateLimits } from '../access/rate-limits.ts';
-import { unpackBeginning } from './body.ts';
+import { unpackStart } from './body.ts';
 import type { Budget } from './input.ts';
 
-/** The first bytes of a body, which stay to be read again; undefined if the connection ends before any arrive. */
-const firstBytes = async (incoming: unknown): Promise<Uint8Array | undefined> => {
+/** Returns the first bytes of a body without consuming them; undefined if the connection closes before any arrive. */
+const peek = async (incoming: unknown): Promise<Uint8Array | undefined> => {
   if (!(incoming instanceof IncomingMessage) || incoming.destroyed) return undefined;
   const read = (): Uint8Array | null => incoming.read();
   const bytes = read() ?? (await once(incoming, 'readable').then(read, () => null));
@@ -25,26 +30,26 @@ const firstBytes = async (incoming: unknown): Promise<Uint8Array | undefined> =>
 };
 
 /** Returns a function that returns the budget for a request. */
-export const createParsingBudget = (findGood: FindGood, addressOf: AddressOf, rates: RateLimits) => {
+export const createParsingBudget = (findValidToken: FindValidToken, addressOf: AddressOf, rates: RateLimits) => {
   const unproven = createRateLimit(rates.unprovenBytes);
-  // A browser token is public, so its bodies are bounded too, by the rate at which they may be stored.
+  // A browser token is public, so its bodies are limited too, by the rate at which they may be stored.
   const ofBrowsers = createRateLimit(rates.addressBytes);
 
   return (c: Context): Budget => ({
     async mayRead(bytes, query) {
       try {
-        unproven.ask(addressOf(c), bytes);
+        unproven.check(addressOf(c), bytes);
       } catch (error) {
         const { incoming, outgoing } = bindingsOf(c);
-        if (await findGood(c, query, await firstBytes(incoming))) return;
+        if (await findValidToken(c, query, await peek(incoming))) return;
         // Node would read the rest of the body if the connection stayed open.
         if (outgoing) outgoing.shouldKeepAlive = false;
         throw error;
       }
     },
     async mayUnpack(packed, maxBytes, query) {
-      // With a token outside of the body, its beginning need not be unpacked.
-      const access = (await findGood(c, query)) ?? (await findGood(c, query, await unpackBeginning(packed)));
+      // If there is a token outside the body, the body isn't decompressed.
+      const access = (await findValidToken(c, query)) ?? (await findValidToken(c, query, await unpackStart(packed)));
       if (access !== undefined && access.kind !== 'browser') return () => {};
       const limit = access === undefined ? unproven : ofBrowsers;
       const address = addressOf(c);
@@ -52,7 +57,7 @@ export const createParsingBudget = (findGood: FindGood, addressOf: AddressOf, ra
       return () => limit.giveBack(address, maxBytes);
     },
     async mayParse(text, query) {
-      const access = await findGood(c, query, text);
+      const access = await findValidToken(c, query, text);
       if (access !== undefined) {
         if (access.kind === 'browser') ofBrowsers.take(addressOf(c), text.length);
         return;

@@ -1,7 +1,7 @@
 import { statusOf } from '@firsthand/contract/errors';
 import { Refusal } from '../../shared/refusal.ts';
 
-/** The refusal of a request that could not be parsed, with its text, which is stored for the operator. */
+/** The refusal of a request that could not be parsed, with its text, which is stored for replay. */
 export class Unparsed extends Refusal {
   readonly sent: Uint8Array;
   /** The fields of the query string, if the body could not be parsed. */
@@ -14,6 +14,6 @@ export class Unparsed extends Refusal {
   }
 }
 
-/** An error thrown while parsing `sent`: as Unparsed if its status is 400, else unchanged. */
+/** Converts an error thrown while parsing `sent`: to Unparsed if its status is 400; otherwise returns it unchanged. */
 export const toUnparsed = (error: unknown, sent: Uint8Array, query?: Record<string, unknown>): unknown =>
   error instanceof Refusal && statusOf(error.code) === 400 ? new Unparsed(error, sent, query) : error;

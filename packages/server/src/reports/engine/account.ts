@@ -1,14 +1,14 @@
 /**
- * What the process holds of an account: events in files, newer ones in the table `tail_<account>_<number>`, owners, and what is erased.
- * The functions that change it must not run at the same time; questions may be asked meanwhile.
+ * The process's copy of an account: events in files, newer ones in the table `tail_<account>_<number>`, owners and
+ * erasures. Functions that change it must not run concurrently; questions may run at any time.
  */
 import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import type { FedErasure, FedEvents, FedOwners } from '../../store/report-feed.ts';
-import type { EngineSettings, Held } from '../messages.ts';
+import type { AccountState, EngineSettings } from '../messages.ts';
 import type { Condition } from '../questions.ts';
-import { connected } from './database.ts';
+import { withConnection } from './database.ts';
 import { appendEvents } from './files/appending.ts';
-import { type Columns, createColumns, definition, fixedColumns } from './files/columns.ts';
+import { type Columns, createColumns, defineColumn, fixedColumns } from './files/columns.ts';
 import { createErasures } from './files/erasures.ts';
 import { createFiles, type EventFile, type StoredFile } from './files/files.ts';
 import { createParquetFiles, nextNumber, selectRows, skipNumberOf } from './files/parquet-files.ts';
@@ -17,21 +17,26 @@ import { createOwners } from './owners.ts';
 import { integers, list, name, or, type SQL, sql } from './sql.ts';
 import { run } from './statements.ts';
 
-/** The tail is written to a file when it takes more than this part of the memory. */
+/** The tail is written to a file when it takes more than this share of the memory. */
 const maxMemoryShare = 0.25;
-/** A tail that is a smaller part of a full file is read from the store again rather than written when the process ends. */
-const worthAFile = 0.01;
+/**
+ * When the process ends, a tail below this share of a full file is not written: the next process reads it from the
+ * store.
+ */
+const minFileShare = 0.01;
 
-/** A condition that speaks of the event's person. */
-export type OfPeople = Extract<
+/** A condition on the event's person. */
+export type PersonCondition = Extract<
   Condition,
   { readonly contacts: unknown } | { readonly did: unknown } | { readonly personFirst: unknown }
 >;
 
-/** What a question reads, as it was at one time. */
+/** A snapshot of the account that a question reads. */
 export interface Source {
   readonly columns: Columns;
-  /** How to find the person of an event `e`; `owners` is the table of the users that contacts own, `user`. */
+  /**
+   * How to find the person of an event `e`. `owners` is the table of users owned by contacts, with the column `user`.
+   */
   readonly person: {
     readonly joins: SQL;
     readonly person: SQL;
@@ -39,25 +44,28 @@ export interface Source {
     readonly owners: SQL;
     readonly merged: SQL;
   };
-  /** Whether the person of an event `e` is among those of a condition (condition-people.ts). */
-  isOf(condition: OfPeople): SQL;
-  /** Rows of events with these columns. */
+  /** Whether the person of an event `e` meets a condition (condition-people.ts). */
+  isOf(condition: PersonCondition): SQL;
+  /** A query of events with these columns. */
   select(names: readonly string[]): SQL;
-  /** The same in parts, each by sequence, the first ones first. */
+  /** The same in parts, in the order of sequences. */
   parts(names: readonly string[]): SQL[];
-  /** A table of the visitors whose sessions have no numbers, and how many there are (visits.ts). */
+  /** The table of visitors whose sessions are not numbered, and their number (visits.ts). */
   readonly irregular: { readonly table: SQL; readonly visitors: number | 'all' };
-  /** The greatest numbers of users, contacts that events were logged with, and sessions. */
+  /** The greatest numbers of users, logged contacts and sessions. */
   readonly bounds: { readonly user: number; readonly contact: number; readonly session: number };
-  /** No event that is gone for its age happened after this time. */
+  /** No event deleted by retention happened after this time. */
   readonly cutUntil: number;
   readonly memoryBytes: number;
-  /** The greatest number of a contact that an event was logged with, or that owns something. */
+  /** The greatest number of a contact that was logged with an event or owns events. */
   greatestContact(connection: DuckDBConnection): Promise<number>;
   readonly through: number;
 }
 
-/** Opens the files of an account, and the tables of what is not in files yet. Damaged files are deleted: the account is empty then. */
+/**
+ * Opens an account's files and creates its tables. If files are damaged, deletes all of them; the account is then
+ * empty.
+ */
 export const openAccount = async (
   instance: DuckDBInstance,
   account: number,
@@ -65,7 +73,7 @@ export const openAccount = async (
 ) => {
   const files = createFiles(String(account));
   const owners = createOwners(account);
-  const work = <Value>(use: (connection: DuckDBConnection) => Promise<Value>) => connected(instance, use);
+  const work = <Value>(use: (connection: DuckDBConnection) => Promise<Value>) => withConnection(instance, use);
 
   const manifest = await files.open();
   const parquetFiles = createParquetFiles(files, work, memoryBytes);
@@ -73,12 +81,13 @@ export const openAccount = async (
   const visitors = createVisitors(account);
   const columns = createColumns([...(manifest?.attributes ?? [])]);
   let events: readonly EventFile[] = manifest?.events ?? [];
-  let saved: { readonly owners: StoredFile; readonly merged: StoredFile; readonly position: string } | null = manifest;
+  let writtenOwners: { readonly owners: StoredFile; readonly merged: StoredFile; readonly position: string } | null =
+    manifest;
   let through = manifest?.through ?? 0;
   let position: string | null = manifest?.position ?? null;
   for (const { name } of manifest ? [...events, manifest.owners, manifest.merged] : []) skipNumberOf(name);
-  let isFresh = true;
-  /** Questions that are being answered: what they read must not be deleted. */
+  let isFirstCall = true;
+  /** Questions in progress. The files and tables that they read must not be deleted. */
   const readers = new Set<Promise<unknown>>();
 
   interface Tail {
@@ -90,7 +99,7 @@ export const openAccount = async (
   const createTail = async (): Promise<Tail> => {
     const table = name(`tail_${account}_${nextNumber()}`);
     const columnNames = Object.keys(fixedColumns);
-    await work((connection) => run(connection, sql`CREATE TABLE ${table} (${list(columnNames.map(definition))})`));
+    await work((connection) => run(connection, sql`CREATE TABLE ${table} (${list(columnNames.map(defineColumn))})`));
     return { table, columns: columnNames, events: 0, bytes: 0 };
   };
 
@@ -102,7 +111,7 @@ export const openAccount = async (
   );
   let tail = await createTail();
 
-  /** All events that there are, those that are to be removed too. */
+  /** All events, including those to be removed. */
   const allRows = (names: readonly string[]): SQL => {
     const fromTail = selectRows(tail.table, new Set(tail.columns), names, null);
     return events.length === 0 ? fromTail : sql`${parquetFiles.select(events, names, null)} UNION ALL ${fromTail}`;
@@ -115,7 +124,7 @@ export const openAccount = async (
     ),
   );
 
-  /** A visitor of whose history a part is erased has other sessions than before. */
+  /** Marks visitors with erased events, because the erasure changes their sessions. */
   const breakVisitors = async (connection: DuckDBConnection, fresh: readonly FedErasure[]): Promise<void> => {
     const users = fresh.flatMap((erasure) => ('user' in erasure ? [erasure.user] : []));
     const contacts = fresh.flatMap((erasure) => ('contact' in erasure ? [erasure.contact] : []));
@@ -132,10 +141,10 @@ export const openAccount = async (
 
   const readersDone = () => Promise.allSettled([...readers]);
 
-  /** The generation of erasures at which a file was known to hold nothing that is erased, by its name. */
-  const examined = new Map(events.map(({ name }) => [name, erasures.generation]));
+  /** By file name, the generation of erasures at which the file contained no erased events. */
+  const cleanGenerations = new Map(events.map(({ name }) => [name, erasures.generation]));
   const isClean = ({ name, first }: EventFile): boolean =>
-    examined.get(name) === erasures.generation && first >= erasures.firstSequence;
+    cleanGenerations.get(name) === erasures.generation && first >= erasures.firstSequence;
   const isPurged = (): boolean => events.every(isClean);
   const purgeTail = (): Promise<unknown> => {
     const { table } = tail;
@@ -144,13 +153,14 @@ export const openAccount = async (
   };
 
   const writeManifest = async (): Promise<void> => {
-    if (saved === null) throw new Error('the owners were not written');
-    const { owners: ownersFile, merged, position: savedPosition } = saved;
+    if (writtenOwners === null) throw new Error('the owners were not written');
+    const { owners: ownersFile, merged, position: savedPosition } = writtenOwners;
     await files.writeManifest({
       version: 4,
       attributes: columns.attributes,
       events,
-      // Not that of other accounts' events: a restored backup may end before it, and give its sequence to an event of this account.
+      // Not `through`, which may be another account's event: after restoring a backup, this account may reuse its
+      // sequence.
       through: events.at(-1)?.last ?? 0,
       owners: ownersFile,
       merged,
@@ -161,11 +171,11 @@ export const openAccount = async (
     });
   };
 
-  /** Writes the owners as they are. Returns the names of the files that they replace. */
+  /** Writes the owners. Returns the names of the replaced files. */
   const writeOwners = async (): Promise<string[]> => {
-    if (position === null || saved?.position === position) return [];
-    const replaced = saved ? [saved.owners.name, saved.merged.name] : [];
-    saved = {
+    if (position === null || writtenOwners?.position === position) return [];
+    const replaced = writtenOwners ? [writtenOwners.owners.name, writtenOwners.merged.name] : [];
+    writtenOwners = {
       owners: await parquetFiles.write('owners', owners.rows.owners, 4),
       merged: await parquetFiles.write('merged', owners.rows.merged, 2),
       position,
@@ -175,11 +185,13 @@ export const openAccount = async (
   const writeEvents = async (query: SQL, names: readonly string[]): Promise<EventFile | null> => {
     const { generation } = erasures;
     const file = await parquetFiles.writeEvents(query, names);
-    if (file) examined.set(file.name, generation);
+    if (file) cleanGenerations.set(file.name, generation);
     return file;
   };
 
-  /** Writes the tail to a file, together with the last ones while these are small: so there are few, and each is written few times. */
+  /**
+   * Writes the tail to a file and merges the last files into it while they are small, which limits files and rewrites.
+   */
   const flush = async (): Promise<void> => {
     if (tail.events === 0 || position === null) return;
     let first = events.length;
@@ -189,30 +201,30 @@ export const openAccount = async (
       count += file.events;
       file = events[first - 1];
     }
-    const joined = events.slice(first);
-    const names = [...new Set([...joined.flatMap((file) => file.columns), ...tail.columns])];
+    const merged = events.slice(first);
+    const names = [...new Set([...merged.flatMap((file) => file.columns), ...tail.columns])];
     const hidden = erasures.condition;
     const fromTail = selectRows(tail.table, new Set(tail.columns), names, hidden);
     const query =
-      joined.length === 0 ? fromTail : sql`${parquetFiles.select(joined, names, hidden)} UNION ALL ${fromTail}`;
+      merged.length === 0 ? fromTail : sql`${parquetFiles.select(merged, names, hidden)} UNION ALL ${fromTail}`;
     const file = await writeEvents(query, names);
-    const replaced = joined.map(({ name }) => name);
-    // Files that may hold erased events keep the position from before: after a crash the feed names the erasures again.
+    const replaced = merged.map(({ name }) => name);
+    // Otherwise the position stays behind the erasures, so that after a crash the feed repeats them.
     if (isPurged()) replaced.push(...(await writeOwners()));
-    const written = tail;
+    const previousTail = tail;
     tail = await createTail();
     events = [...events.slice(0, first), ...(file ? [file] : [])];
     await writeManifest();
     await readersDone();
     await files.remove(replaced);
-    await work((connection) => run(connection, sql`DROP TABLE ${written.table}`));
+    await work((connection) => run(connection, sql`DROP TABLE ${previousTail.table}`));
   };
 
   return {
-    async held(): Promise<Held> {
+    async held(): Promise<AccountState> {
       const file = events.at(-1);
-      const last = isFresh && file ? await parquetFiles.readLast(file) : null;
-      isFresh = false;
+      const last = isFirstCall && file ? await parquetFiles.readLast(file) : null;
+      isFirstCall = false;
       return { through, position, last };
     },
     areFilesUntouched: files.areUntouched,
@@ -220,7 +232,7 @@ export const openAccount = async (
     async append(fed: FedEvents): Promise<void> {
       tail.bytes += await work(async (connection) => {
         if (fed.count === 0) return 0;
-        await visitors.learn(connection, allRows(visitorColumns));
+        await visitors.loadVisits(connection, allRows(visitorColumns));
         const sessions = await visitors.number(connection, fed, erasures.isContactErased);
         return appendEvents(connection, tail.table, tail.columns, columns, fed, sessions);
       });
@@ -241,9 +253,9 @@ export const openAccount = async (
         });
       });
     },
-    /** Whether a file may hold what is erased. */
+    /** Whether a file may contain erased events. */
     isPurgeDue: () => !isPurged(),
-    /** Removes what is erased from one file; then, when all are done, from memory. */
+    /** Removes erased events from one file or, once all files are clean, from memory. */
     async purgeStep(): Promise<'removed' | 'examined' | 'done'> {
       const hidden = erasures.condition;
       const file = events.find((each) => !isClean(each));
@@ -255,7 +267,7 @@ export const openAccount = async (
         run(connection, sql`SELECT count(*) AS erased FROM ${parquetFiles.read([file])} e WHERE ${hidden}`),
       );
       if (Number(row?.erased) === 0) {
-        examined.set(file.name, erasures.generation);
+        cleanGenerations.set(file.name, erasures.generation);
         return 'examined';
       }
       const rest = await writeEvents(parquetFiles.select([file], file.columns, hidden), file.columns);
@@ -265,31 +277,31 @@ export const openAccount = async (
       await files.remove([file.name]);
       return 'removed';
     },
-    /** What the files hold now, for a question; it must be within `reading`. */
+    /** Returns a snapshot for a question. Call it within `reading`. */
     source(): Source {
-      const those = events;
-      const { table, columns: names } = tail;
-      const tailColumns = new Set(names);
+      const files = events;
+      const { table, columns: tailNames } = tail;
+      const tailColumns = new Set(tailNames);
       const hidden = erasures.condition;
-      // What is appended after this has other bounds.
+      // Copied, because events appended later change the bounds.
       const bounds = { ...visitors.bounds };
       const isLater = sql`e.sequence > ${through}`;
-      const tailRows = (wanted: readonly string[]) =>
-        selectRows(table, tailColumns, wanted, hidden === null ? isLater : or([hidden, isLater]));
+      const tailRows = (names: readonly string[]) =>
+        selectRows(table, tailColumns, names, hidden === null ? isLater : or([hidden, isLater]));
       return {
         columns,
         person: owners.personOf(bounds.contact > 0),
         isOf() {
-          throw new Error('the people of the conditions are not prepared');
+          throw new Error('preparePeople was not called for the conditions of the question');
         },
         through,
-        select(wanted) {
-          const fromTail = tailRows(wanted);
-          return those.length === 0
+        select(names) {
+          const fromTail = tailRows(names);
+          return files.length === 0
             ? fromTail
-            : sql`${parquetFiles.select(those, wanted, hidden)} UNION ALL ${fromTail}`;
+            : sql`${parquetFiles.select(files, names, hidden)} UNION ALL ${fromTail}`;
         },
-        parts: (wanted) => [...those.map((file) => parquetFiles.select([file], wanted, hidden)), tailRows(wanted)],
+        parts: (names) => [...files.map((file) => parquetFiles.select([file], names, hidden)), tailRows(names)],
         irregular: { table: visitors.table, visitors: visitors.irregular },
         bounds,
         cutUntil: erasures.cutUntil,
@@ -297,7 +309,7 @@ export const openAccount = async (
         greatestContact: async (connection) => Math.max(bounds.contact, await owners.greatest(connection)),
       };
     },
-    /** Keeps the files and tables of `source` until `read` is done. */
+    /** Keeps the files and tables of `source` until `read` settles. */
     reading<Value>(read: () => Promise<Value>): Promise<Value> {
       const result = read();
       const done = result.finally(() => readers.delete(done));
@@ -306,11 +318,11 @@ export const openAccount = async (
       return result;
     },
     readersDone,
-    /** Writes what is worth a file. */
+    /** Writes the tail, unless it is small. */
     async save(): Promise<void> {
-      if (tail.events >= worthAFile * eventsOfFile) await flush();
+      if (tail.events >= minFileShare * eventsOfFile) await flush();
     },
-    /** Frees the memory. The files stay. */
+    /** Frees the memory and keeps the files. */
     async close(): Promise<void> {
       await readersDone();
       await work(async (connection) => {
@@ -320,7 +332,6 @@ export const openAccount = async (
         await visitors.drop(connection);
       });
     },
-    /** Deletes the files. */
     deleteFiles: files.discard,
   };
 };

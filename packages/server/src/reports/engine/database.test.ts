@@ -17,7 +17,7 @@ afterAll(() => {
   rmSync(outside, { recursive: true });
 });
 
-test('DuckDB reads and writes in its folder only, reaches no network, and can’t be set otherwise', async () => {
+test('confines DuckDB to its folder, without network access, and locks its configuration', async () => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as { port: number };
   writeFileSync(join(outside, 'private.csv'), 'a,b\n1,2\n');

@@ -1,15 +1,18 @@
-/** Whose the events of a user are: stretches of sequences, with merges followed. Kept in the tables `owners_<account>`, `merged_<account>`. */
+/**
+ * The owners of users' events: stretches of sequences, with merges applied. They are in the tables `owners_<account>`
+ * and `merged_<account>`.
+ */
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { FedOwners } from '../../store/report-feed.ts';
 import { clause, integers, list, literal, name, type SQL, sql } from './sql.ts';
 import { appendIntegers, run } from './statements.ts';
 
-/** Stands for the open end of a stretch. */
+/** The end of a stretch without an end. */
 const openEnd = 2 ** 53;
 
 const columns = clause`"user" BIGINT, after BIGINT, through BIGINT, contact BIGINT`;
 
-/** Of a user's stretches: whether all its events up to the sequence belong to one contact. */
+/** A HAVING condition on a user's stretches: whether all its events up to the sequence belong to one contact. */
 export const isWhole = (through: number): SQL => sql`count(*) = 1 AND max(after) = 0 AND min(through) >= ${through}`;
 
 export const createOwners = (account: number) => {
@@ -30,8 +33,8 @@ export const createOwners = (account: number) => {
 
   const appendStretches = async (connection: DuckDBConnection, users: FedOwners['users']): Promise<void> => {
     await run(connection, sql`CREATE OR REPLACE TEMP TABLE fresh (${columns})`);
-    const rows = users.flatMap(({ user, stretches: own }) =>
-      own.map(({ after, through, contact }) => [user, after, Math.min(through, openEnd), contact]),
+    const rows = users.flatMap(({ user, stretches: userStretches }) =>
+      userStretches.map(({ after, through, contact }) => [user, after, Math.min(through, openEnd), contact]),
     );
     appendIntegers(
       await connection.createAppender('fresh', 'main', 'temp'),
@@ -61,7 +64,7 @@ export const createOwners = (account: number) => {
   };
 
   return {
-    /** Makes the tables, from files if there are some. */
+    /** Creates the tables, from files if there are any. */
     async load(connection: DuckDBConnection, files: { readonly owners: string; readonly merged: string } | null) {
       const mergedRows = files
         ? clause`read_parquet(${literal(files.merged)})`
@@ -86,12 +89,12 @@ export const createOwners = (account: number) => {
       await connection.run('COMMIT');
       await count(connection);
     },
-    /** What `load` reads. */
+    /** Queries of the rows that `load` reads. */
     rows: {
       owners: sql`SELECT "user", after, through, contact FROM ${owners} ORDER BY ALL`,
       merged: sql`SELECT * FROM ${merged}`,
     },
-    /** The greatest number of a contact that owns something. */
+    /** The greatest number of a contact that owns events. */
     async greatest(connection: DuckDBConnection): Promise<number> {
       const [row] = await run(
         connection,
@@ -100,8 +103,8 @@ export const createOwners = (account: number) => {
       return Number(row?.contact);
     },
     /**
-     * How to find the person of an event `e`, as a number: of a contact above zero, of a user without one below. `areLogged`: whether events
-     * may be logged with contacts.
+     * How to find the person of an event `e`: a contact if positive, a user without a contact if negative. `areLogged`:
+     * whether events may be logged with contacts.
      */
     personOf(areLogged: boolean) {
       const joins: SQL[] = [];

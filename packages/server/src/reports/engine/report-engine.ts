@@ -1,4 +1,4 @@
-/** The process that runs DuckDB for reports: carries out the orders of the server (messages.ts). */
+/** The report process, which executes the server's orders in DuckDB (messages.ts). */
 import { readdirSync, rmSync } from 'node:fs';
 import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import type { FedOwners } from '../../store/report-feed.ts';
@@ -12,7 +12,7 @@ import { answerLive } from './answers/live.ts';
 import { answerPeople } from './answers/people.ts';
 import { answerRetention } from './answers/retention.ts';
 import { answerTotals } from './answers/totals.ts';
-import { connected, openDatabase, spillFolder } from './database.ts';
+import { openDatabase, spillFolder, withConnection } from './database.ts';
 
 const answer = (connection: DuckDBConnection, source: Source, question: Question): Promise<AnswerTo<Question>> => {
   switch (question.report) {
@@ -31,30 +31,35 @@ const answer = (connection: DuckDBConnection, source: Source, question: Question
   }
 };
 
-/** More accounts than these are closed, the longest unused first, once nobody has needed them for some time. */
+/**
+ * Beyond this number, the least recently used accounts are closed once they have been unused for `unusedMilliseconds`.
+ */
 const maxOpen = 4;
 const unusedMilliseconds = 30_000;
 
 /** An order was for an account that is not open. */
 class NotOpen extends Error {}
 
-/** `end` ends the process. */
+/** `end` exits the process. */
 const createEngine = (instance: DuckDBInstance, settings: EngineSettings, end: () => void) => {
   /** In the order of their last use. */
   const accounts = new Map<number, Account>();
   const lastUsed = new Map<number, number>();
   /** The last order for each account. */
   const queues = new Map<number, Promise<unknown>>();
-  /** The questions that are being answered. */
+  /** The questions in progress, by order ID. */
   const running = new Map<number, { cancel(): void }>();
 
-  const held = (account: number): Account => {
+  const getOpen = (account: number): Account => {
     const open = accounts.get(account);
     if (!open) throw new NotOpen();
     lastUsed.set(account, Date.now());
     return open;
   };
-  /** Carries out orders for an account one after the other. After a fault the account is opened again, from its files. */
+  /**
+   * Executes the orders of an account one by one. Closes the account after a fault, so that it is reopened from its
+   * files.
+   */
   const inTurn = <Value>(account: number, work: () => Promise<Value>): Promise<Value> => {
     const before = queues.get(account) ?? Promise.resolve();
     const result = before.then(work).catch(async (error) => {
@@ -89,53 +94,53 @@ const createEngine = (instance: DuckDBInstance, settings: EngineSettings, end: (
     }
   };
   const open = async (account: number) => {
-    const known = accounts.get(account);
-    if (known && !(await known.areFilesWhole())) await discard(account);
-    const opened = accounts.get(account) ?? (await openAccount(instance, account, settings));
+    const current = accounts.get(account);
+    if (current && !(await current.areFilesWhole())) await discard(account);
+    const result = accounts.get(account) ?? (await openAccount(instance, account, settings));
     accounts.delete(account);
-    accounts.set(account, opened);
+    accounts.set(account, result);
     lastUsed.set(account, Date.now());
     closeUnused();
-    return opened.held();
+    return result.held();
   };
-  /** File by file, so that other orders are carried out meanwhile. */
+  /** Purges one file at a time, so that other orders can run in between. */
   const purgeAll = async (account: number): Promise<void> => {
     let isRemoved = false;
     for (let step = ''; step !== 'done'; isRemoved ||= step === 'removed')
-      step = await inTurn(account, () => held(account).purgeStep());
+      step = await inTurn(account, () => getOpen(account).purgeStep());
     if (isRemoved) await clearSpilled();
   };
   const clearSpilled = async (): Promise<void> => {
     if (readdirSync(spillFolder).length === 0) return;
-    // What was spilled may hold what was erased. Nothing else removes it for certain.
+    // Spilled data may contain erased events, and only exiting the process is sure to remove it.
     await Promise.allSettled([...accounts.values()].map((each) => each.readersDone()));
     rmSync(spillFolder, { recursive: true, force: true });
     setImmediate(end);
   };
   const purges = new Map<number, Promise<void>>();
-  /** Resolves when no file of the account holds anything that was erased when it was called. */
+  /** Resolves when no file of the account contains events that were erased before the call. */
   const purge = (account: number): Promise<void> => {
     const purging = purges.get(account) ?? purgeAll(account).finally(() => purges.delete(account));
     purges.set(account, purging);
     return purging;
   };
   const applyOwners = async (account: number, owners: FedOwners): Promise<void> => {
-    await inTurn(account, () => held(account).applyOwners(owners));
-    if (!owners.more && held(account).isPurgeDue()) purge(account).catch(() => {});
+    await inTurn(account, () => getOpen(account).applyOwners(owners));
+    if (!owners.more && getOpen(account).isPurgeDue()) purge(account).catch(() => {});
   };
   const ask = async (id: number, question: Question): Promise<unknown> => {
-    const account = held(question.account);
-    let asking: DuckDBConnection | undefined;
+    const account = getOpen(question.account);
+    let activeConnection: DuckDBConnection | undefined;
     let timer: NodeJS.Timeout | undefined;
     running.set(id, {
       cancel() {
-        // Again and again, because an interrupt ends only the statement that runs.
-        timer ??= setInterval(() => asking?.interrupt(), 10);
+        // Repeatedly, because an interrupt ends only the current statement.
+        timer ??= setInterval(() => activeConnection?.interrupt(), 10);
       },
     });
     const answerIn = async (connection: DuckDBConnection) => {
-      asking = connection;
-      // One transaction: all statements of an answer read the same events.
+      activeConnection = connection;
+      // In one transaction, so that all statements of an answer read the same events.
       await connection.run('BEGIN');
       const source = account.source();
       const isOf = await preparePeople(connection, source, question);
@@ -143,7 +148,7 @@ const createEngine = (instance: DuckDBInstance, settings: EngineSettings, end: (
     };
     try {
       if (!(await account.areFilesUntouched())) return null;
-      return await account.reading(() => connected(instance, answerIn));
+      return await account.reading(() => withConnection(instance, answerIn));
     } finally {
       clearInterval(timer);
       running.delete(id);
@@ -152,12 +157,12 @@ const createEngine = (instance: DuckDBInstance, settings: EngineSettings, end: (
 
   return {
     cancel: (id: number): void => running.get(id)?.cancel(),
-    async carryOut(order: Exclude<Order, { do: 'cancel' }>): Promise<unknown> {
+    async execute(order: Exclude<Order, { do: 'cancel' }>): Promise<unknown> {
       switch (order.do) {
         case 'open':
           return inTurn(order.account, () => open(order.account));
         case 'append':
-          return inTurn(order.account, () => held(order.account).append(order.events));
+          return inTurn(order.account, () => getOpen(order.account).append(order.events));
         case 'owners':
           return applyOwners(order.account, order.owners);
         case 'discard':
@@ -176,35 +181,35 @@ const createEngine = (instance: DuckDBInstance, settings: EngineSettings, end: (
           return ask(order.id, order.question);
         case 'end':
           await Promise.allSettled(purges.values());
-          await Promise.all([...accounts.keys()].map((account) => inTurn(account, () => held(account).save())));
+          await Promise.all([...accounts.keys()].map((account) => inTurn(account, () => getOpen(account).save())));
           return setImmediate(end);
       }
     },
   };
 };
 
-/** Waits for the settings, then carries out orders until the server is gone. */
+/** Waits for the settings, then executes orders until the server is gone. */
 export const startEngine = ({
   send,
   on,
 }: {
-  /** `sent` is called when the server has the reply. */
+  /** `sent` is called after the server has received the reply. */
   send(reply: Reply, sent?: () => void): void;
   on(listener: (order: unknown) => void): void;
 }) => {
   let engine: Promise<ReturnType<typeof createEngine>> | undefined;
   on(async (message) => {
     if (!engine) {
-      // The current folder is that of the settings, without symbolic links: DuckDB resolves names from here.
+      // The current folder is the settings' folder with symbolic links resolved, as DuckDB resolves file names.
       const settings: EngineSettings = { ...(message as EngineSettings), folder: process.cwd() };
       const end = () => send({ ends: true }, () => process.disconnect());
       engine = openDatabase(settings).then((instance) => createEngine(instance, settings, end));
       return engine.catch((error: Error) => send({ missing: error.message }));
     }
     const order = message as Order;
-    const opened = await engine;
-    if (order.do === 'cancel') return opened.cancel(order.id);
-    return opened.carryOut(order).then(
+    const started = await engine;
+    if (order.do === 'cancel') return started.cancel(order.id);
+    return started.execute(order).then(
       (value) => send({ id: order.id, value }),
       (error: Error) =>
         send(error instanceof NotOpen ? { id: order.id, forgotten: true } : { id: order.id, error: error.message }),

@@ -5,8 +5,8 @@ import { run } from './statements.ts';
 
 const textOf = (statement: ReturnType<typeof sql>): string => compile(statement).text;
 
-describe('SQL', () => {
-  test('parenthesizes an expression wherever it is interpolated', () => {
+describe('sql', () => {
+  test('parenthesizes interpolated expressions', () => {
     const either = sql`a OR b`;
     expect(textOf(sql`${either} AND c`)).toBe('(a OR b) AND c');
     expect(textOf(and([either, sql`c`]))).toBe('(a OR b) AND (c)');
@@ -18,9 +18,9 @@ describe('SQL', () => {
     expect([textOf(and([])), textOf(or([]))]).toEqual(['true', 'false']);
   });
 
-  test('makes parameters of texts and lists, and quotes names and literals', () => {
-    const given = sql`x = ${"o'clock"}`;
-    expect(compile(sql`${given} OR ${given} OR y = ${'b'}`)).toMatchObject({
+  test('passes texts and lists as parameters, and quotes names and literals', () => {
+    const condition = sql`x = ${"o'clock"}`;
+    expect(compile(sql`${condition} OR ${condition} OR y = ${'b'}`)).toMatchObject({
       text: '(x = $1) OR (x = $1) OR y = $2',
       values: ["o'clock", 'b'],
     });
@@ -28,7 +28,7 @@ describe('SQL', () => {
     expect(textOf(sql`${name('a"b')} ${literal("it's")}`)).toBe(`"a""b" 'it''s'`);
   });
 
-  test('writes numbers so that they keep their value and bind to nothing', async () => {
+  test('writes numbers without loss of precision, and parenthesizes negative ones', async () => {
     expect(textOf(sql`1 - ${-2}`)).toBe('1 - (-2)');
     const connection = await (await DuckDBInstance.create(':memory:')).connect();
     for (const number of [0, -1, 2 ** 53 - 1, 0.1, -2.5, 1e300, 5e-324, Number.POSITIVE_INFINITY]) {

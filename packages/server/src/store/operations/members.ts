@@ -1,4 +1,4 @@
-/** Members: the people who may sign in to the console. */
+/** Operations on members, who may sign in to the console. */
 import {
   checkRoomForMember,
   knownNetworkMilliseconds,
@@ -9,7 +9,7 @@ import {
 import type { Invitation, Member, RequestOf, RevokedWithMember, SignedIn, SigningIn } from '../store.ts';
 import { all, db, first, lockAccount, type Operation, run } from './operation.ts';
 import { lockMember, replacePasskeys } from './passkeys.ts';
-import { createAccess, endOtherSessions, holdMaker, notifyAccess, revokeAccess, revokeMadeBy } from './tokens.ts';
+import { createAccess, endOtherSessions, lockCreator, notifyAccess, revokeAccess, revokeCreatedBy } from './tokens.ts';
 
 /** Finds a member and locks the row. */
 const selectMember = () =>
@@ -26,19 +26,19 @@ export function* inviteMember(
 ): Operation<{ memberID: string; kind: SigningIn['kind'] }> {
   const { account, memberID, memberName, emailaddress, kind, hash, expiresTime, time, by = null } = request;
   yield* lockAccount(account);
-  if (by !== null) yield* holdMaker(by, time);
+  if (by !== null) yield* lockCreator(by, time);
   const invitation = { invitation: hash, invitationExpiresTime: expiresTime, invitedBy: by };
-  const present = yield* first(selectMember().where('account', '=', account).where('emailaddress', '=', emailaddress));
-  if (present) {
-    const kept = { memberID: present.memberID, kind: present.joinedTime === null ? kind : present.kind };
-    const named = memberName == null ? {} : { memberName };
+  const existing = yield* first(selectMember().where('account', '=', account).where('emailaddress', '=', emailaddress));
+  if (existing) {
+    const member = { memberID: existing.memberID, kind: existing.joinedTime === null ? kind : existing.kind };
+    const name = memberName == null ? {} : { memberName };
     yield* run(
       db
         .updateTable('member')
-        .set({ ...invitation, ...named, kind: kept.kind })
-        .where('memberID', '=', kept.memberID),
+        .set({ ...invitation, ...name, kind: member.kind })
+        .where('memberID', '=', member.memberID),
     );
-    return kept;
+    return member;
   }
   const members = yield* all(db.selectFrom('member').select('memberID').where('account', '=', account));
   checkRoomForMember(members.length);
@@ -74,7 +74,7 @@ export function* changePassword({ password, ...change }: RequestOf<'changePasswo
   yield* endOtherSessions(token, by, time);
 }
 
-/** In one order, so that servers that note networks of the same members wait for each other. */
+/** Updates members in sorted order, so that concurrent servers cannot deadlock. */
 export function* noteKnownNetwork({ memberIDs, network, time }: RequestOf<'noteKnownNetwork'>): Operation<void> {
   const expiresTime = time + knownNetworkMilliseconds;
   for (const memberID of [...memberIDs].sort()) {
@@ -109,10 +109,10 @@ export function* removeMember(request: RequestOf<'removeMember'>): Operation<Rev
   const { token } = yield* findMember(account, memberID);
   yield* run(db.deleteFrom('member').where('memberID', '=', memberID));
   if (token !== null) yield* revokeAccess(token, time);
-  return descendants ? yield* revokeMadeBy(account, memberID, time) : { tokens: [], shareLinks: [] };
+  return descendants ? yield* revokeCreatedBy(account, memberID, time) : { tokens: [], shareLinks: [] };
 }
 
-/** When each member signed in last, for tables `m`: the newest session of the access. */
+/** Selects from `m` when each member last signed in: the creation time of the newest session. */
 const selectMembers = () =>
   db.selectFrom('member as m').select((eb) =>
     eb
@@ -159,14 +159,14 @@ export function* findMembers(request: RequestOf<'findMembers'>): Operation<Signi
       .where('t.revokedTime', 'is', null)
       .$narrowType<{ password: string }>(),
   );
-  // An e-mail address is a member of few accounts.
+  // Sorted here, because an e-mail address belongs to few accounts.
   const isNamed = (row: { accountUUID: string }) => Number(row.accountUUID === accountUUID);
   return rows
-    .sort(
-      (one, other) =>
-        isNamed(other) - isNamed(one) || (other.signedInTime ?? 0) - (one.signedInTime ?? 0) || one.token - other.token,
-    )
-    .map(({ accountUUID: _, signedInTime: __, network: known, ...row }) => ({ ...row, isKnown: known !== null }));
+    .sort((a, b) => isNamed(b) - isNamed(a) || (b.signedInTime ?? 0) - (a.signedInTime ?? 0) || a.token - b.token)
+    .map(({ accountUUID: _, signedInTime: __, network: knownNetwork, ...row }) => ({
+      ...row,
+      isKnown: knownNetwork !== null,
+    }));
 }
 
 export function* findInvitation({ hash, time }: RequestOf<'findInvitation'>): Operation<Invitation | undefined> {

@@ -1,7 +1,7 @@
 /**
- * Operations of the store that are written once, for both databases. An operation is a generator that yields queries and gets their results. SQLite
- * runs each query synchronously, in its group commit; PostgreSQL sends each query and awaits the result, in a transaction. Everything that an operation throws
- * rolls it back.
+ * Operations that are written once for both databases, as generators that yield queries and receive results. SQLite
+ * runs each query synchronously in its group commit; PostgreSQL awaits it in a transaction. A thrown error rolls it
+ * back.
  */
 import {
   type Compilable as CompilableQuery,
@@ -17,7 +17,7 @@ import {
 } from 'kysely';
 import type { Schema } from './schema.ts';
 
-/** Builds queries, and runs none. */
+/** Builds queries; never runs them. */
 export const db = new Kysely<Schema>({
   dialect: {
     createAdapter: () => new SqliteAdapter(),
@@ -27,7 +27,7 @@ export const db = new Kysely<Schema>({
   },
 });
 
-/** SQL of one database with its values. The other does nothing, and returns no rows. */
+/** SQL for one database. The other one skips it and returns no rows. */
 interface NativeQuery {
   readonly sqlite?: string;
   readonly postgres?: string;
@@ -40,11 +40,11 @@ type Query = Compilable<unknown> | NativeQuery;
 
 export interface Result {
   readonly rows: readonly unknown[];
-  /** How many rows were changed. */
+  /** The number of changed rows. */
   readonly changes: number;
 }
 
-/** Use `yield*` with `run`, `all`, `first` and `native`, which return typed results. */
+/** Use it through `yield*` and `run`, `all`, `first` and `native`, which return typed results. */
 export type Operation<Value> = Generator<Query, Value, Result>;
 
 /** Returns the rows of a query. */
@@ -57,22 +57,22 @@ export function* first<Row>(query: Compilable<Row>): Operation<Row | undefined> 
   return (yield* all(query))[0];
 }
 
-/** Runs a query, and returns how many rows it changed. */
+/** Runs a query and returns the number of rows that it changed. */
 export function* run(query: Compilable<unknown>): Operation<number> {
   return (yield query).changes;
 }
 
-/** Runs SQL of one database; returns its rows. */
+/** Runs SQL for one database and returns its rows. */
 export function* native<Row>(query: NativeQuery): Operation<Row[]> {
   return (yield query).rows as Row[];
 }
 
-/** Others that change the same account's views, members or the like wait until this one ends. SQLite has one writer. */
+/** Serializes changes of one account's views, members and so on. SQLite needs no lock: it has one writer. */
 export function* lockAccount(account: number): Operation<void> {
   yield { postgres: 'SELECT 1 FROM account_position WHERE account = $1 FOR NO KEY UPDATE', values: [account] };
 }
 
-/** Leaves out locks of rows: SQLite has none, and needs none with one writer. */
+/** Omits row locks, which SQLite does not have. */
 class SqliteCompiler extends SqliteQueryCompiler {
   protected override visitSelectModifier(): void {}
 }
@@ -95,6 +95,6 @@ const createCompiler = (name: 'sqlite' | 'postgres', compiler: QueryCompiler) =>
   return sql === undefined ? undefined : { sql, values };
 };
 
-/** Return the SQL of a query in a database; undefined when it has none there. */
+/** Both return undefined if the query has no SQL for that database. */
 export const toSqlite = createCompiler('sqlite', new SqliteCompiler());
 export const toPostgres = createCompiler('postgres', new PostgresQueryCompiler());

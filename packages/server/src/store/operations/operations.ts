@@ -1,4 +1,4 @@
-/** The operations of the store that are written once, for both databases. The others are in the folder of each. */
+/** The store operations that are written once for both databases. The others are in each driver's folder. */
 import type { RequestOf, Store } from '../store.ts';
 import {
   changePassword,
@@ -70,10 +70,10 @@ export const sharedReads: OperationsOf<SharedRead> = reads;
 export const namesOf = <Name extends keyof Store>(operations: OperationsOf<Name>): Name[] =>
   Object.keys(operations) as Name[];
 
-/** Returns functions with the same names, each of which `map` makes of an operation. */
+/** Maps each operation to a function with the same name. */
 export const mapOperations = <Mapped>(
   operations: Readonly<Record<string, (request: never) => Operation<unknown>>>,
   map: (operation: (request: never) => Operation<unknown>, name: string) => unknown,
 ): Mapped =>
-  // The types of an operation and of the function in the Store that has its name agree, by `OperationsOf`.
+  // Safe: `OperationsOf` ties each operation's type to the Store function with its name.
   Object.fromEntries(Object.entries(operations).map(([name, operation]) => [name, map(operation, name)])) as Mapped;

@@ -1,20 +1,20 @@
-/** Passkeys: the public keys with which members sign in. */
+/** Operations on passkeys, the public keys that members sign in with. */
 import { unknownMember } from '../rules/accounts/members.ts';
 import {
   checkRoomForPasskey,
-  knownCredential,
-  lastWay,
-  mayFollow,
+  duplicateCredential,
+  isCounterValid,
+  lastCredential,
   noChallenge,
   notSignedIn,
   toChallengeKey,
   unknownPasskey,
 } from '../rules/accounts/passkeys.ts';
-import type { Challenge, NewPasskey, Passkey, RequestOf, SigningInByPasskey } from '../store.ts';
+import type { Challenge, NewPasskey, Passkey, PasskeyCredentials, RequestOf } from '../store.ts';
 import { all, db, first, type Operation, run } from './operation.ts';
 
-/** Remembers a challenge as answered. Skips expired rows that another transaction deletes. */
-function* answer({ challenge, expiresTime }: Challenge, time: number): Operation<void> {
+/** Records a challenge as answered. Skips expired rows that another transaction is deleting. */
+function* consumeChallenge({ challenge, expiresTime }: Challenge, time: number): Operation<void> {
   yield* run(
     db
       .deleteFrom('answered_challenge')
@@ -27,18 +27,18 @@ function* answer({ challenge, expiresTime }: Challenge, time: number): Operation
           .skipLocked(),
       ),
   );
-  const noted = yield* run(
+  const inserted = yield* run(
     db
       .insertInto('answered_challenge')
       .values({ challenge, expiresTime })
       .onConflict((conflict) => conflict.column('challenge').doNothing()),
   );
-  if (noted === 0) throw noChallenge();
+  if (inserted === 0) throw noChallenge();
 }
 
 /**
- * Finds a member who may sign in, and locks the row: changes of one member's passkeys and password wait for each other. A session `by` must
- * be one of the member's present access.
+ * Finds a member who may sign in and locks the row, which serializes changes of the member's passkeys and password. The
+ * session `by`, if set, must belong to the member's current access.
  */
 export function* lockMember({
   account,
@@ -60,27 +60,28 @@ export function* lockMember({
   );
   if (!row) throw unknownMember();
   if (by === null) return row;
-  // A query of its own: it sees a change that ended this session while the one above waited for the row.
+  // A separate query, so that it sees a change that ended this session while the query above waited for the lock.
   const session = db.selectFrom('token').select('token').where('token', '=', by).where('createdBy', '=', row.token);
   if (!(yield* first(session.where('revokedTime', 'is', null)))) throw unknownMember();
   return row;
 }
 
-const ofMember = (memberID: string) => db.selectFrom('passkey').select('passkeyID').where('memberID', '=', memberID);
+const selectPasskeys = (memberID: string) =>
+  db.selectFrom('passkey').select('passkeyID').where('memberID', '=', memberID);
 
 function* add(memberID: string, passkey: NewPasskey, time: number): Operation<void> {
   const { passkeyID, passkeyName, origin, credentialID, publicKey, counter, transports } = passkey;
   const row = { passkeyID, memberID, passkeyName, origin, credentialID, publicKey, counter, createdTime: time };
-  const made = yield* run(
+  const inserted = yield* run(
     db
       .insertInto('passkey')
       .values({ ...row, transports: transports.join(' ') })
       .onConflict((conflict) => conflict.column('credentialID').doNothing()),
   );
-  if (made === 0) throw knownCredential();
+  if (inserted === 0) throw duplicateCredential();
 }
 
-/** Gives a member this passkey in place of all earlier ones, or none. */
+/** Replaces all of a member's passkeys with this one, or none. */
 export function* replacePasskeys(memberID: string, passkey: NewPasskey | undefined, time: number): Operation<void> {
   yield* run(db.deleteFrom('passkey').where('memberID', '=', memberID));
   if (passkey) yield* add(memberID, passkey, time);
@@ -89,23 +90,23 @@ export function* replacePasskeys(memberID: string, passkey: NewPasskey | undefin
 export function* addPasskey({ passkey, challenge, time, ...change }: RequestOf<'addPasskey'>): Operation<void> {
   const { memberID } = change;
   yield* lockMember(change);
-  checkRoomForPasskey((yield* all(ofMember(memberID))).length);
-  yield* answer(challenge, time);
+  checkRoomForPasskey((yield* all(selectPasskeys(memberID))).length);
+  yield* consumeChallenge(challenge, time);
   yield* add(memberID, passkey, time);
 }
 
 export function* removePasskey({ passkeyID, ...change }: RequestOf<'removePasskey'>): Operation<void> {
   const { password } = yield* lockMember(change);
-  const passkeys = yield* all(ofMember(change.memberID));
+  const passkeys = yield* all(selectPasskeys(change.memberID));
   if (!passkeys.some((each) => each.passkeyID === passkeyID)) throw unknownPasskey();
-  if (password === null && passkeys.length === 1) throw lastWay();
+  if (password === null && passkeys.length === 1) throw lastCredential();
   yield* run(db.deleteFrom('passkey').where('passkeyID', '=', passkeyID));
 }
 
 export function* usePasskey({ passkeyID, counter, challenge, time }: RequestOf<'usePasskey'>): Operation<void> {
   const row = yield* first(db.selectFrom('passkey').select('counter').where('passkeyID', '=', passkeyID).forUpdate());
-  if (!row || !mayFollow(counter, row.counter)) throw notSignedIn();
-  yield* answer(challenge, time);
+  if (!row || !isCounterValid(counter, row.counter)) throw notSignedIn();
+  yield* consumeChallenge(challenge, time);
   yield* run(db.updateTable('passkey').set({ counter, lastUsedTime: time }).where('passkeyID', '=', passkeyID));
 }
 
@@ -116,7 +117,7 @@ export function* getChallengeKey(): Operation<Uint8Array> {
 
 export function* listPasskeys({ memberID }: RequestOf<'listPasskeys'>): Operation<Passkey[]> {
   const rows = yield* all(
-    ofMember(memberID)
+    selectPasskeys(memberID)
       .select(['passkeyName', 'credentialID', 'transports', 'createdTime', 'lastUsedTime'])
       .orderBy('createdTime')
       .orderBy('passkeyID'),
@@ -124,7 +125,7 @@ export function* listPasskeys({ memberID }: RequestOf<'listPasskeys'>): Operatio
   return rows.map((row) => ({ ...row, transports: row.transports.split(' ').filter(Boolean) }));
 }
 
-export function* findPasskey({ credentialID }: RequestOf<'findPasskey'>): Operation<SigningInByPasskey | undefined> {
+export function* findPasskey({ credentialID }: RequestOf<'findPasskey'>): Operation<PasskeyCredentials | undefined> {
   return yield* first(
     db
       .selectFrom('passkey as p')

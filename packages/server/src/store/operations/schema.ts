@@ -1,4 +1,4 @@
-/** The tables that operations read and write, as both databases have them. Times are in milliseconds since 1970. */
+/** The tables that shared operations use, as both databases define them. Times are in milliseconds since 1970. */
 import type { TokenKind } from '@firsthand/contract/account/tokens';
 import type { ColumnType, Generated } from 'kysely';
 import type { SavedView, SigningIn } from '../store.ts';
@@ -11,7 +11,7 @@ export interface Schema {
     account: number;
     accountUUID: string;
     accountName: string;
-    /** JSON: a list of origins. PostgreSQL returns it parsed. */
+    /** A JSON list of origins. PostgreSQL returns it parsed. */
     accountOrigin: ColumnType<string | readonly string[], string, string>;
     accountTimezone: string;
     accountCurrency: string;
@@ -22,18 +22,17 @@ export interface Schema {
   member: {
     memberID: string;
     account: number;
-    /** What the member may do. */
     kind: SigningIn['kind'];
-    /** The access, which makes the sessions; null: nobody has joined yet. */
+    /** The member's access; null: the member has not joined yet. */
     token: number | null;
     emailaddress: string;
     memberName: string;
     password: string | null;
     joinedTime: number | null;
-    /** SHA-256 of the code of the open invitation, hex. */
+    /** The hex SHA-256 of the open invitation's code. */
     invitation: string | null;
     invitationExpiresTime: number | null;
-    /** The token that made the invitation; null: the command line. */
+    /** The token that created the invitation; null: the command line. */
     invitedBy: number | null;
     createdTime: number;
   };
@@ -75,19 +74,19 @@ export interface Schema {
   token: {
     token: Generated<number>;
     tokenID: string;
-    /** Null: an operator's. */
+    /** Null: an operator token. */
     account: number | null;
     kind: TokenKind;
     tokenName: string;
-    /** SHA-256 of the token, hex. */
+    /** The hex SHA-256 of the token. */
     hash: string;
-    /** Of a browser token, which is not secret. */
+    /** Browser tokens only: they are not secret. */
     text: string | null;
     createdTime: number;
     createdBy: number | null;
     expiresTime: number | null;
     session: Flag;
-    /** Of a member's access, and of the sessions that it made. */
+    /** Set for a member's access and its sessions. */
     memberID: string | null;
     lastUsedTime: number | null;
     revokedTime: number | null;

@@ -1,4 +1,4 @@
-/** Segments: filters of reports that an account saves under names. */
+/** Operations on segments, an account's saved report filters. */
 import { limits } from '@firsthand/contract/limits';
 import { Refusal } from '../../shared/refusal.ts';
 import type { RequestOf, SavedSegment } from '../store.ts';
@@ -10,7 +10,7 @@ export function* saveSegment(request: RequestOf<'saveSegment'>): Operation<{ rep
   const segments = yield* all(db.selectFrom('report_segment').select('segmentName').where('account', '=', account));
   const replaced = segments.some((segment) => segment.segmentName === segmentName);
   if (!replaced && segments.length >= limits.segmentsPerAccount) {
-    const message = `\`segmentName\` is new, and the account has ${limits.segmentsPerAccount} segments already: delete one with deleteSegment`;
+    const message = `\`segmentName\` is new, and the account already has ${limits.segmentsPerAccount} segments: delete one with deleteSegment`;
     throw new Refusal('invalid_field', { field: 'segmentName', message });
   }
   yield* run(
@@ -31,7 +31,7 @@ export function* deleteSegment({ account, segmentName }: RequestOf<'deleteSegmen
   if (deleted === 0) throw new Refusal('unknown_segment', { field: 'segmentName' });
 }
 
-/** An account has few: those that are wanted are chosen here. */
+/** Filters in JavaScript, because an account has few segments. */
 export function* listSegments({ account, segmentNames }: RequestOf<'listSegments'>): Operation<SavedSegment[]> {
   const segments = yield* all(
     db

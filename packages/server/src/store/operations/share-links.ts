@@ -1,18 +1,18 @@
-/** Share links: each shows one view of reports to those who have its secret. */
+/** Operations on share links. Each shows one report view to anyone who has its secret. */
 import { limits } from '@firsthand/contract/limits';
 import { Refusal } from '../../shared/refusal.ts';
 import type { ListedShareLink, OpenedShareLink, RequestOf } from '../store.ts';
 import { all, db, first, lockAccount, type Operation, run } from './operation.ts';
-import { holdMaker } from './tokens.ts';
+import { lockCreator } from './tokens.ts';
 
 export function* createShareLink(request: RequestOf<'createShareLink'>): Operation<void> {
   const { shareID, account, hash, shareName, page, view, expiresTime, by = null, time } = request;
   yield* lockAccount(account);
-  if (by !== null) yield* holdMaker(by, time);
+  if (by !== null) yield* lockCreator(by, time);
   yield* run(db.deleteFrom('share_link').where('account', '=', account).where('expiresTime', '<=', time));
   const links = yield* all(db.selectFrom('share_link').select('shareID').where('account', '=', account));
   if (links.length >= limits.shareLinksPerAccount) {
-    const message = `the account has ${limits.shareLinksPerAccount} share links already: revoke one with revokeShareLink`;
+    const message = `the account already has ${limits.shareLinksPerAccount} share links: revoke one with revokeShareLink`;
     throw new Refusal('invalid_field', { field: 'shareName', message });
   }
   const row = { shareID, account, hash, shareName, page, view, expiresTime, createdBy: by, createdTime: time };
@@ -34,7 +34,7 @@ export function* noteShareLinkUse({ shareID, time }: RequestOf<'noteShareLinkUse
   );
 }
 
-/** A link of an account that is being deleted shows nothing. */
+/** Finds no link of an account that is being deleted. */
 export function* findShareLink({ hash, time }: RequestOf<'findShareLink'>): Operation<OpenedShareLink | undefined> {
   const row = yield* first(
     db
@@ -47,7 +47,7 @@ export function* findShareLink({ hash, time }: RequestOf<'findShareLink'>): Oper
   );
   if (!row) return undefined;
   const { account, accountOrigin } = row;
-  // A statement of its own: on a cluster, this table is not where links are.
+  // Not a join: on a cluster, this table is not co-located with the links.
   if (yield* first(db.selectFrom('account_deletion').select('account').where('account', '=', account)))
     return undefined;
   return { ...row, accountOrigin: typeof accountOrigin === 'string' ? JSON.parse(accountOrigin) : accountOrigin };

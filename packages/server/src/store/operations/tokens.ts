@@ -1,22 +1,24 @@
-/** Tokens: creates, revokes and lists them. */
+/** Operations on tokens. */
 import { sql } from 'kysely';
 import { Refusal } from '../../shared/refusal.ts';
 import { listedMilliseconds } from '../rules/accounts/ended-sessions.ts';
-import { accessName, changedPassword, isMembers, type MemberAccess } from '../rules/accounts/members.ts';
+import { accessName, changedPassword, memberAccessToken, type NewMemberAccess } from '../rules/accounts/members.ts';
 import type { ListedToken, RequestOf, RevokedWithMember, TokenDetail } from '../store.ts';
 import { all, db, first, native, type Operation, run } from './operation.ts';
 
-/** Leaves out sessions that ended long ago: there may be many. A session has the kind of the token that created it. */
+/**
+ * Omits sessions that ended long ago, because there may be many. A session has the kind of the token that created it.
+ */
 const selectTokens = () =>
   db
     .selectFrom('token as t')
-    .leftJoin('token as maker', 'maker.token', 't.createdBy')
+    .leftJoin('token as creator', 'creator.token', 't.createdBy')
     .select((eb) => [
       't.tokenID',
       eb
         .case()
-        .when(eb.and([eb('t.session', '=', true), eb('maker.kind', 'is not', null)]))
-        .then(eb.ref('maker.kind'))
+        .when(eb.and([eb('t.session', '=', true), eb('creator.kind', 'is not', null)]))
+        .then(eb.ref('creator.kind'))
         .else(eb.ref('t.kind'))
         .end()
         .$notNull()
@@ -24,7 +26,7 @@ const selectTokens = () =>
       't.tokenName',
       't.text',
       't.createdTime',
-      'maker.tokenID as createdBy',
+      'creator.tokenID as createdBy',
       't.expiresTime',
       't.session',
       't.memberID',
@@ -68,9 +70,12 @@ export function* findProofKeys({ account, time }: RequestOf<'findProofKeys'>): O
   return rows.map(({ hash }) => Uint8Array.from(Buffer.from(hash, 'hex')));
 }
 
-/** Throws a Refusal unless the token that creates something is live. Locks it, so that it stays live until the transaction ends. */
-export function* holdMaker(token: number, time: number): Operation<void> {
-  const maker = yield* first(
+/**
+ * Locks the token that creates something, so that it stays live until the transaction ends. Throws a Refusal unless it
+ * is live.
+ */
+export function* lockCreator(token: number, time: number): Operation<void> {
+  const creator = yield* first(
     db
       .selectFrom('token as t')
       .select('t.token')
@@ -91,18 +96,20 @@ export function* holdMaker(token: number, time: number): Operation<void> {
       )
       .forShare(),
   );
-  if (!maker) throw new Refusal('invalid_token', { field: 'tokenUUID' });
+  if (!creator) throw new Refusal('invalid_token', { field: 'tokenUUID' });
 }
 
-/** The channel on which servers of one PostgreSQL notify each other that a token has changed. */
+/** The PostgreSQL channel on which servers notify each other that a token has changed. */
 export const accessChannel = 'firsthand_access';
 
-/** Must follow each change of what an existing token may act for: other servers have it cached. A new token is in no cache. */
+/**
+ * Call it after each change of an existing token's rights, which other servers cache. New tokens are not cached yet.
+ */
 export function* notifyAccess(): Operation<void> {
   yield { postgres: `SELECT pg_notify('${accessChannel}', '')` };
 }
 
-/** The number of the next token on SQLite, where that of a deleted token would be used again otherwise. PostgreSQL draws it from a sequence. */
+/** SQLite would reuse the row number of a deleted token. PostgreSQL uses a sequence. */
 function* nextToken(): Operation<{ readonly token?: number }> {
   const [next = {}] = yield* native<{ token: number }>({
     sqlite: 'SELECT max(coalesce(max(token), 0), (SELECT lastToken FROM position)) + 1 AS token FROM token',
@@ -110,111 +117,118 @@ function* nextToken(): Operation<{ readonly token?: number }> {
   return next;
 }
 
-/** Throws a Refusal when the password with which a member signs in was changed meanwhile. Locks the member, so that a change waits. */
-function* holdPassword(access: number, password: string): Operation<void> {
+/** Throws a Refusal if a member's password has changed since it was verified. Locks the member against changes. */
+function* checkPassword(access: number, password: string): Operation<void> {
   const member = yield* first(db.selectFrom('member').select('password').where('token', '=', access).forShare());
   if (member?.password !== password) throw changedPassword();
 }
 
-const takenToken = () => new Refusal('invalid_token', { message: 'there is or was such a token: choose another' });
+const duplicateToken = () => new Refusal('invalid_token', { message: 'this token exists or existed: choose another' });
 
 export function* createToken(request: RequestOf<'createToken'>): Operation<void> {
   const { tokenID, account, kind, tokenName, hash, text, time, createdBy = null } = request;
   const { expiresTime = null, session = false, password } = request;
-  if (createdBy !== null && password !== undefined) yield* holdPassword(createdBy, password);
-  if (createdBy !== null) yield* holdMaker(createdBy, time);
-  const maker =
+  if (createdBy !== null && password !== undefined) yield* checkPassword(createdBy, password);
+  if (createdBy !== null) yield* lockCreator(createdBy, time);
+  const creator =
     session && createdBy !== null
       ? yield* first(db.selectFrom('token').select('memberID').where('token', '=', createdBy))
       : undefined;
-  const named = { tokenID, account, kind, tokenName, hash, text };
-  const row = { ...named, createdTime: time, createdBy, expiresTime, session, memberID: maker?.memberID ?? null };
-  const made = yield* run(
+  const values = { tokenID, account, kind, tokenName, hash, text };
+  const row = { ...values, createdTime: time, createdBy, expiresTime, session, memberID: creator?.memberID ?? null };
+  const inserted = yield* run(
     db
       .insertInto('token')
       .values({ ...(yield* nextToken()), ...row })
       .onConflict((conflict) => conflict.column('hash').doNothing()),
   );
-  if (made === 0) throw takenToken();
+  if (inserted === 0) throw duplicateToken();
 }
 
-/** Creates the access of a member; who invited the member counts as its maker. Returns its number. */
-export function* createAccess(access: MemberAccess): Operation<number> {
+/** Creates a member's access. Its creator is the token that invited the member. Returns its row number. */
+export function* createAccess(access: NewMemberAccess): Operation<number> {
   const { tokenID, account, kind, hash, time, createdBy, memberID } = access;
   const row = { tokenID, account, kind, hash, createdTime: time, createdBy, memberID };
-  const made = yield* first(
+  const inserted = yield* first(
     db
       .insertInto('token')
       .values({ ...(yield* nextToken()), ...row, tokenName: accessName, session: false })
       .returning('token'),
   );
-  return (made as { token: number }).token;
+  return (inserted as { token: number }).token;
 }
 
-/** The tokens that others made, directly or not, and those that may be revoked. UNION visits no token twice. Revoked tokens are followed too. */
-const madeByToken = (token: number) =>
-  db.withRecursive('made(token)', (made) =>
-    made
+/**
+ * The token and all tokens that it created, directly or indirectly. UNION visits each once; revoked ones are followed
+ * too.
+ */
+const createdByToken = (token: number) =>
+  db.withRecursive('created(token)', (created) =>
+    created
       .selectFrom('token as t')
       .select('t.token')
       .where('t.token', '=', token)
-      .union(made.selectFrom('made').innerJoin('token as t', 't.createdBy', 'made.token').select('t.token')),
+      .union(created.selectFrom('created').innerJoin('token as t', 't.createdBy', 'created.token').select('t.token')),
   );
-/** Begins with the sessions of the member. Other members whom the member invited stay, with all that they made. */
-const madeByMember = (account: number, memberID: string) =>
-  db.withRecursive('made(token)', (made) =>
-    made
+/** The tokens that a member's sessions created. Excludes the members that it invited, and all that they created. */
+const createdByMember = (account: number, memberID: string) =>
+  db.withRecursive('created(token)', (created) =>
+    created
       .selectFrom('token as t')
       .select('t.token')
       .where('t.account', '=', account)
       .where('t.memberID', '=', memberID)
       .union(
-        made
-          .selectFrom('made')
-          .innerJoin('token as t', 't.createdBy', 'made.token')
+        created
+          .selectFrom('created')
+          .innerJoin('token as t', 't.createdBy', 'created.token')
           .select('t.token')
           .where((eb) => eb.or([eb('t.memberID', 'is', null), eb('t.memberID', '=', memberID)])),
       ),
   );
-type Made = ReturnType<typeof madeByToken>;
+type CreatedTokens = ReturnType<typeof createdByToken>;
 
-interface Revoked {
+interface RevokedToken {
   readonly tokenID: string;
   readonly memberID: string | null;
 }
 
-/** Revokes the live tokens that were made, and ends the open invitations and share links. With `exceptBrowser`, browser tokens stay: pages have them. */
-function* endMade(made: Made, time: number, { exceptBrowser }: { readonly exceptBrowser: boolean }) {
-  const revoked: Revoked[] = [];
-  // Until none is left: the statement may wait for the row of a token that is creating another, and only the next statement sees the new one.
+/**
+ * Revokes the created tokens that are live, and cancels open invitations and share links. With `exceptBrowser`, keeps
+ * browser tokens.
+ */
+function* revokeCreated(created: CreatedTokens, time: number, { exceptBrowser }: { readonly exceptBrowser: boolean }) {
+  const revoked: RevokedToken[] = [];
+  // The statement may wait for the lock of a token that is creating another one. Only the next statement sees the new
+  // token.
   for (;;) {
-    const query = made
+    const query = created
       .updateTable('token')
       .set({ revokedTime: time })
       .where('revokedTime', 'is', null)
-      .where('token', 'in', (eb) => eb.selectFrom('made').select('made.token'))
+      .where('token', 'in', (eb) => eb.selectFrom('created').select('created.token'))
       .returning(['tokenID', 'memberID']);
     const rows = yield* all(exceptBrowser ? query.where('kind', '<>', 'browser') : query);
     if (rows.length === 0) break;
     revoked.push(...rows);
   }
   yield* run(
-    made
+    created
       .updateTable('member')
       .set({ invitation: null, invitationExpiresTime: null })
       .where('invitation', 'is not', null)
-      .where('invitedBy', 'in', (eb) => eb.selectFrom('made').select('made.token')),
+      .where('invitedBy', 'in', (eb) => eb.selectFrom('created').select('created.token')),
   );
   const links = yield* all(
-    made
+    created
       .deleteFrom('share_link')
-      .where('createdBy', 'in', (eb) => eb.selectFrom('made').select('made.token'))
+      .where('createdBy', 'in', (eb) => eb.selectFrom('created').select('created.token'))
       .returning('shareID'),
   );
   return { revoked, shareLinks: links.map(({ shareID }) => shareID) };
 }
 
-/** Keeps the time of an earlier revocation. */
+/** Does not change the time of an earlier revocation. */
 const revoke = (token: number, time: number) =>
   run(db.updateTable('token').set({ revokedTime: time }).where('token', '=', token).where('revokedTime', 'is', null));
 
@@ -233,15 +247,15 @@ export function* revokeToken({
       .forUpdate(),
   );
   if (!row) throw new Refusal('unknown_token', { field: 'tokenID' });
-  if (row.memberID !== null && !row.session) throw isMembers();
+  if (row.memberID !== null && !row.session) throw memberAccessToken();
   const { token } = row;
   yield* revoke(token, time);
-  const ended = descendants ? yield* endMade(madeByToken(token), time, { exceptBrowser: false }) : undefined;
+  const result = descendants ? yield* revokeCreated(createdByToken(token), time, { exceptBrowser: false }) : undefined;
   yield* notifyAccess();
-  return { revokedTime: row.revokedTime ?? time, descendants: (ended?.revoked ?? []).map((each) => each.tokenID) };
+  return { revokedTime: row.revokedTime ?? time, descendants: (result?.revoked ?? []).map((each) => each.tokenID) };
 }
 
-/** Revokes the access of a member, which ends its sessions, those too that are being made. */
+/** Revokes a member's access, which also ends sessions that are being created. */
 export function* revokeAccess(token: number, time: number): Operation<void> {
   yield* revoke(token, time);
   yield* notifyAccess();
@@ -261,14 +275,18 @@ export function* endOtherSessions(access: number, session: number, time: number)
   yield* notifyAccess();
 }
 
-/** Revokes the secret tokens that a member made, directly or not, and ends the share links and open invitations. */
-export function* revokeMadeBy(account: number, memberID: string, time: number): Operation<RevokedWithMember> {
-  const { revoked, shareLinks } = yield* endMade(madeByMember(account, memberID), time, { exceptBrowser: true });
+/**
+ * Revokes the secret tokens that a member created, directly or indirectly, and ends share links and open invitations.
+ */
+export function* revokeCreatedBy(account: number, memberID: string, time: number): Operation<RevokedWithMember> {
+  const { revoked, shareLinks } = yield* revokeCreated(createdByMember(account, memberID), time, {
+    exceptBrowser: true,
+  });
   yield* notifyAccess();
   return { shareLinks, tokens: revoked.filter((token) => token.memberID === null).map(({ tokenID }) => tokenID) };
 }
 
-/** Updates tokens in ascending order, so that no two servers wait for each other. */
+/** Updates tokens in ascending order, so that concurrent servers cannot deadlock. */
 export function* noteTokenUses({ uses }: RequestOf<'noteTokenUses'>): Operation<void> {
   for (const [token, time] of [...uses].sort(([a], [b]) => a - b)) {
     yield* run(

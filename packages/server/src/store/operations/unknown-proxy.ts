@@ -1,4 +1,4 @@
-/** The time at which a proxy forwarded requests while TRUST_PROXY was not set. */
+/** Records when a proxy forwarded requests while TRUST_PROXY was not set. */
 import type { RequestOf } from '../store.ts';
 import { db, first, type Operation, run } from './operation.ts';
 

@@ -1,4 +1,4 @@
-/** Views: pages of reports of the console that an account saves under names. */
+/** Operations on views, an account's saved report pages. */
 import { limits } from '@firsthand/contract/limits';
 import { Refusal } from '../../shared/refusal.ts';
 import type { RequestOf, SavedView } from '../store.ts';
@@ -10,7 +10,7 @@ export function* saveView(request: RequestOf<'saveView'>): Operation<{ replaced:
   const views = yield* all(db.selectFrom('report_view').select('viewName').where('account', '=', account));
   const replaced = views.some((view) => view.viewName === viewName);
   if (!replaced && views.length >= limits.viewsPerAccount) {
-    const message = `\`viewName\` is new, and the account has ${limits.viewsPerAccount} views already: delete one with deleteView`;
+    const message = `\`viewName\` is new, and the account already has ${limits.viewsPerAccount} views: delete one with deleteView`;
     throw new Refusal('invalid_field', { field: 'viewName', message });
   }
   yield* run(

@@ -1,5 +1,5 @@
-// How PostgreSQL answers what it is asked most: by an index, and from the months that it needs. On a cluster, statements about sent rows run
-// inside a function, and their plans are not seen.
+// Plans of the most frequent queries: they use an index, and read only the months they need. On a cluster, statements
+// about row batches run inside a function, so their plans are not visible.
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { askedBy, nodesOf, type Plan, planOf, sortsIn } from '../../../test/fixtures/plans.ts';
@@ -10,7 +10,7 @@ import { openStore } from '../open.ts';
 import type { Store } from '../store.ts';
 
 const months = [Date.UTC(2027, 0, 10), Date.UTC(2027, 1, 10), Date.UTC(2027, 2, 10)] as const;
-/** Tables that have few rows, however many events there are; and what is no table. */
+/** Tables that stay small as events accumulate, and names in plans that are not tables. */
 const small =
   /^(position|kept_day|account|event_order|refused_count|erased_stretch|erased_contact|erasure|asked|span|new|stretch|part|owner_change_number)$/;
 
@@ -38,25 +38,27 @@ afterAll(async () => {
   await store.close();
 });
 
-/** Small tables are read whole, and rightly: what is asked here is whether there is an index to read them by. */
+/**
+ * PostgreSQL rightly scans small tables sequentially. Without such scans, the plan shows whether a usable index exists.
+ */
 const byIndex = 'SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off;';
 
-/** All plans by which an operation is carried out. */
+/** Returns the plans of all statements that an operation runs. */
 const plansOf = async (work: () => Promise<unknown>): Promise<Plan[]> => {
   const plans: Plan[] = [];
-  for (const { settings, ...asked } of await askedBy(work))
-    plans.push(await planOf(client, { ...asked, settings: `${byIndex} ${settings}` }));
+  for (const { settings, ...statement } of await askedBy(work))
+    plans.push(await planOf(client, { ...statement, settings: `${byIndex} ${settings}` }));
   return plans;
 };
 
-const readWhole = (nodes: readonly Plan[]): string[] =>
+const sequentialScans = (nodes: readonly Plan[]): string[] =>
   nodes.flatMap((node) => {
     const name = node['Relation Name'] ?? '';
     return node['Node Type'] === 'Seq Scan' && !small.test(name) ? [name] : [];
   });
 
-/** By which indexes which months are read; the whole month, where none is used. */
-const eventsRead = (nodes: readonly Plan[]): string[] => {
+/** Returns the indexes used on each month's events, or the month's table where no index is used. */
+const eventScans = (nodes: readonly Plan[]): string[] => {
   const names = nodes.flatMap((node) => {
     if (/^(ModifyTable|Bitmap Heap Scan)$/.test(node['Node Type'])) return [];
     return node['Index Name'] ?? node['Relation Name'] ?? [];
@@ -78,9 +80,9 @@ const log = (time: number, ...events: Parameters<typeof newEvent>) =>
 const last = months[2] + day;
 
 test.each<[string, readonly string[], () => Promise<unknown>]>([
-  ['events are kept', [], () => log(last, { userUUID: laptop })],
-  ['an event is sent again', [], () => log(last, { userUUID: 'visitor-number-7', eventUUID: 'event-sent-twice' })],
-  ['an event of a contact is kept', [], () => log(last, { userUUID: phone, contactUUID })],
+  ['storing events', [], () => log(last, { userUUID: laptop })],
+  ['storing an event again', [], () => log(last, { userUUID: 'visitor-number-7', eventUUID: 'event-sent-twice' })],
+  ['storing an event of a contact', [], () => log(last, { userUUID: phone, contactUUID })],
   ['the account’s newest events', byAccount('03'), () => newest({})],
   [
     'the account’s events after a cursor',
@@ -89,26 +91,26 @@ test.each<[string, readonly string[], () => Promise<unknown>]>([
   ],
   ['a contact’s newest events', byHolder('02', '03'), () => newest({ contactUUID })],
   ['a user’s newest events', byHolder('02', '03'), () => newest({ userUUID: laptop })],
-  ['a kind’s newest events', byAccount('01', '02', '03'), () => newest({ eventID: 99 })],
-  ['events of a time', byAccount('02'), () => newest({ from: months[1], to: months[1] + day })],
+  ['the newest events of an eventID', byAccount('01', '02', '03'), () => newest({ eventID: 99 })],
+  ['events of a time range', byAccount('02'), () => newest({ from: months[1], to: months[1] + day })],
   ['a count', [], () => store.countEvents({ account: site.account, edges: [months[0], last], users: false })],
   [
     'a count of users',
     byAccount('02'),
     () => store.countEvents({ account: site.account, edges: [months[1], months[1] + day], users: true }),
   ],
-  ['a contact', [], () => site.server.getContact(contactUUID, 'claim', 'link')],
+  ['reading a contact', [], () => site.server.getContact(contactUUID, 'claim', 'link')],
   ...(
     [
       ['contacts', {}],
       ['contacts with a tag', { contactTagID: 'vip' }],
       ['contacts with an attribute and a profile', { attrID: 'size', attrValue: 'M', contactProfileID: 'retail' }],
-      ['contacts that were created in a range', { createdFrom: months[0], createdTo: months[1] }],
-      ['contacts that were seen in a range', { seenFrom: months[0], sort: 'seen' }],
+      ['contacts created in a range', { createdFrom: months[0], createdTo: months[1] }],
+      ['contacts seen in a range', { seenFrom: months[0], sort: 'seen' }],
       ['contacts with a status, last seen first', { contactStatus: 'active', sort: 'seen', descending: true }],
     ] as const
-  ).map(([what, search]): [string, readonly string[], () => Promise<unknown>] => [
-    `a page of ${what}`,
+  ).map(([description, search]): [string, readonly string[], () => Promise<unknown>] => [
+    `a page of ${description}`,
     [],
     () => store.searchContact({ account: site.account, limit: 50, ...search }),
   ]),
@@ -124,58 +126,58 @@ test.each<[string, readonly string[], () => Promise<unknown>]>([
       }),
   ],
   ['a page of refused requests', [], () => store.listRefused({ limit: 50, beyond: 0 })],
-  ['a contact is created', [], () => site.server.createContact({ userUUID: phone, requestUUID: 'request-one' })],
-  ['a browser’s contact is created', [], () => site.browser.createContact({ userUUID: phone })],
-  ['a user is linked', [], () => site.link(phone, contactUUID)],
-  ['a user is unlinked', [], () => site.unlink(phone)],
-  ['a token', [], () => store.findAccess(hashOf('no such token'))],
-])('%s: by an index, from %j', async (_, expected, work) => {
+  ['creating a contact', [], () => site.server.createContact({ userUUID: phone, requestUUID: 'request-one' })],
+  ['creating a contact with a browser token', [], () => site.browser.createContact({ userUUID: phone })],
+  ['linking a user', [], () => site.link(phone, contactUUID)],
+  ['unlinking a user', [], () => site.unlink(phone)],
+  ['a token lookup', [], () => store.findAccess(hashOf('no such token'))],
+])('uses an index for %s, and scans %j', async (_, expected, work) => {
   const nodes = (await plansOf(work)).flatMap(nodesOf);
-  expect(readWhole(nodes)).toEqual([]);
-  expect(eventsRead(nodes)).toEqual(expected);
+  expect(sequentialScans(nodes)).toEqual([]);
+  expect(eventScans(nodes)).toEqual(expected);
 });
 
 const kind = { eventID: 99, attrID: 'page' };
 test.each<[string, readonly string[], () => Promise<unknown>]>([
   ['the account’s newest events', byAccount('03'), () => newest({})],
   ['the account’s first events', byAccount('01'), () => newest({ order: 'asc' })],
-  ['the account’s newest events of a kind', byAccount('01', '02', '03'), () => newest(kind)],
+  ['the account’s newest events of an eventID', byAccount('01', '02', '03'), () => newest(kind)],
   ['a contact’s newest events', byHolder('02', '03'), () => newest({ contactUUID })],
   ['a contact’s first events', byHolder('02', '03'), () => newest({ contactUUID, order: 'asc' })],
-  ['a contact’s newest events of a kind', byHolder('02', '03'), () => newest({ contactUUID, ...kind })],
+  ['a contact’s newest events of an eventID', byHolder('02', '03'), () => newest({ contactUUID, ...kind })],
   ['a user’s newest events', byHolder('02', '03'), () => newest({ userUUID: laptop })],
-  ['the oldest of all', byAccount('01'), () => store.deleteEventsBefore({ time: months[0] - day, most: 10 })],
-])('%s: a group of the order at a time', async (_, expected, work) => {
+  ['the oldest events of all', byAccount('01'), () => store.deleteEventsBefore({ time: months[0] - day, most: 10 })],
+])('sorts %s one group of sequences at a time', async (_, expected, work) => {
   const sorts = (await plansOf(work)).flatMap(sortsIn).filter((sort) => / event_\d{4}_/.test(sort));
   expect([...new Set(sorts)].sort()).toEqual(expected.map((index) => `Incremental Sort over ${index}`));
 });
 
-test('no query for a page of events has PostgreSQL sort rows of other tables that it finds by several keys', async () => {
-  const asked = await askedBy(async () => {
+test('does not sort rows of other tables found by several keys while it reads a page of events', async () => {
+  const statements = await askedBy(async () => {
     await newest({ contactUUID, ...kind });
     await newest({ userUUID: laptop, order: 'asc' });
   });
   const isOrdered = ({ text }: { text: string }) => /= ANY .*ORDER BY/s.test(text) && !/ FROM event\b/.test(text);
-  expect(asked.filter(({ settings }) => /enable_sort = off/.test(settings)).length).toBeGreaterThan(10);
-  expect(asked.filter(isOrdered)).toEqual([]);
+  expect(statements.filter(({ settings }) => /enable_sort = off/.test(settings)).length).toBeGreaterThan(10);
+  expect(statements.filter(isOrdered)).toEqual([]);
 });
 
 test.each<[string, object]>([
   ['newest events', {}],
-  ['newest events of a kind', kind],
-])('the account’s %s: without processes that are begun for it', async (_, query) => {
-  const asked = (await askedBy(() => newest(query))).filter(({ text }) => /\bFROM event\b/.test(text));
+  ['newest events of an eventID', kind],
+])('reads the account’s %s without starting parallel workers', async (_, query) => {
+  const statements = (await askedBy(() => newest(query))).filter(({ text }) => /\bFROM event\b/.test(text));
   const costs = ['setup_cost', 'tuple_cost'].map((name) => `parallel_${name}`);
   const sizes = ['table', 'index'].map((name) => `min_parallel_${name}_scan_size`);
-  const asIfFree = [...costs, ...sizes].map((name) => `SET LOCAL ${name} = 0;`).join(' ');
-  const gathering = async (settingsOf: (set: string) => string) => {
+  const costless = [...costs, ...sizes].map((name) => `SET LOCAL ${name} = 0;`).join(' ');
+  const usesWorkers = async (settingsOf: (set: string) => string) => {
     const nodes: Plan[] = [];
-    for (const each of asked) {
-      const settings = `${byIndex} ${settingsOf(each.settings)} ${asIfFree}`;
+    for (const each of statements) {
+      const settings = `${byIndex} ${settingsOf(each.settings)} ${costless}`;
       nodes.push(...nodesOf(await planOf(client, { ...each, settings })));
     }
     return nodes.some((node) => node['Node Type'].startsWith('Gather'));
   };
-  expect(await gathering((set) => set)).toBe(false);
-  expect(await gathering((set) => set.replace(/SET LOCAL max_parallel\w+ = 0;?/, ''))).toBe(true);
+  expect(await usesWorkers((set) => set)).toBe(false);
+  expect(await usesWorkers((set) => set.replace(/SET LOCAL max_parallel\w+ = 0;?/, ''))).toBe(true);
 });

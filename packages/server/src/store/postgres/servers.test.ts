@@ -1,4 +1,4 @@
-// Several servers over one database.
+// Several servers that share one database.
 
 import { setTimeout as wait } from 'node:timers/promises';
 import { limits } from '@firsthand/contract/limits';
@@ -22,26 +22,28 @@ import {
 import { readMigrations } from '../migrations.ts';
 import { openStore } from '../open.ts';
 import type { EventOutcome, NewEvent, Store, StoredEvent } from '../store.ts';
-import { lockKeys, toScripted } from './database/connection.ts';
+import { lockKeys, toScriptedConnection } from './database/connection.ts';
 import { toBodies } from './events/event-body.ts';
-import { type Beginning, beginWriting } from './transactions/sequencer.ts';
+import { type BeginOptions, beginWriting } from './transactions/sequencer.ts';
 
 const times = (count: number) => Array.from({ length: count }, (_, nth) => nth);
 
-const opened: Store[] = [];
+const openStores: Store[] = [];
 afterEach(async () => {
-  await Promise.all(opened.splice(0).map((store) => store.close()));
+  await Promise.all(openStores.splice(0).map((store) => store.close()));
 });
 
 const open = async (databaseURL: string): Promise<Store> => {
   const store = await openStore({ databaseURL, role: 'server', onFatal: fail });
-  opened.push(store);
+  openStores.push(store);
   return store;
 };
 
 /** Begins a transaction of an account, as a server does. */
-const begin = (client: pg.Client, mode: Beginning['mode'], account: number) =>
-  beginWriting({ ...toScripted(client), isSpread: process.env.TEST_STORE === 'citus' }, { mode }, [account]);
+const begin = (client: pg.Client, mode: BeginOptions['mode'], account: number) =>
+  beginWriting({ ...toScriptedConnection(client), isDistributed: process.env.TEST_STORE === 'citus' }, { mode }, [
+    account,
+  ]);
 
 const openServers = async (count: number): Promise<{ databaseURL: string; servers: [Store, Store, ...Store[]] }> => {
   const databaseURL = await newDatabase();
@@ -49,7 +51,7 @@ const openServers = async (count: number): Promise<{ databaseURL: string; server
   return { databaseURL, servers: servers as [Store, Store, ...Store[]] };
 };
 
-/** Asks a server for what a site's own server would be asked. */
+/** Logs events through the given server, as the site's own caller would. */
 const logAt = (store: Store, { account, server }: Site, receivedTime: number, ...events: Partial<NewEvent>[]) =>
   store.logEvents({
     account,
@@ -65,7 +67,7 @@ function fail(error: Error): never {
 
 const isKept = ({ kept }: EventOutcome) => kept;
 
-test('twenty that start at once make one schema', async () => {
+test('creates the schema once when twenty servers start concurrently', async () => {
   const { databaseURL, servers } = await openServers(20);
   const all = readMigrations(new URL('migrations/', import.meta.url)).map(({ number }) => ({ number }));
   expect(await asking(databaseURL, 'SELECT number FROM migration ORDER BY number')).toEqual(all);
@@ -73,14 +75,14 @@ test('twenty that start at once make one schema', async () => {
   for (const store of servers) expect(await store.findAccount(site.accountUUID)).toBe(site.account);
 });
 
-test('one that is older than the schema is refused', async () => {
+test('refuses a server that is older than the schema', async () => {
   const { databaseURL } = await openServers(2);
   await asking(databaseURL, 'INSERT INTO migration VALUES (99, now())');
   await expect(open(databaseURL)).rejects.toThrow(/newer Firsthand \(schema 99/);
 });
 
 describe('tokens', () => {
-  test('that one revokes stop on all', async () => {
+  test('stop working on all servers once one revokes them', async () => {
     const { servers } = await openServers(3);
     const site = await createSite(servers[0]);
     for (const _ of times(5)) {
@@ -98,7 +100,7 @@ describe('tokens', () => {
     }
   });
 
-  test('stop where nothing is heard of it any more', async () => {
+  test('stop working on a server that has lost its listening connection', async () => {
     const { databaseURL, servers } = await openServers(2);
     const site = await createSite(servers[0]);
     const token = newToken('server');
@@ -116,7 +118,7 @@ describe('tokens', () => {
     });
   });
 
-  test('stop as soon as ever where the database was away for a while', async () => {
+  test('stop working just as soon after the database was unreachable for a while', async () => {
     const { databaseURL, servers } = await openServers(1);
     const [store] = servers;
     const site = await createSite(store);
@@ -125,17 +127,17 @@ describe('tokens', () => {
     const connecting = vi.spyOn(pg.Client.prototype, 'connect');
     await asking(serverURL, `ALTER DATABASE ${name} ALLOW_CONNECTIONS false`);
     await asking(serverURL, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`);
-    const triedIn = async () => {
+    const waitForRetries = async () => {
       const before = connecting.mock.calls.length;
       await expect.poll(() => connecting.mock.calls.length).toBeGreaterThan(before + 2);
     };
-    await triedIn();
+    await waitForRetries();
     await asking(serverURL, `ALTER DATABASE ${name} ALLOW_CONNECTIONS true`);
     connecting.mockRestore();
-    const told = vi.fn();
-    const stop = store.onCommit(told);
+    const listener = vi.fn();
+    const stop = store.onCommit(listener);
     await asking(databaseURL, "SELECT nextval('event_order')");
-    await vi.waitFor(() => expect(told).toHaveBeenCalled(), soon);
+    await vi.waitFor(() => expect(listener).toHaveBeenCalled(), soon);
     stop();
     const token = newToken('server');
     await store.createToken({ ...token, account: site.account });
@@ -147,7 +149,7 @@ describe('tokens', () => {
     await vi.waitFor(async () => expect(await store.findAccess(token.hash)).toBeUndefined(), soon);
   });
 
-  test('see at once what an account lists, wherever that was changed', async () => {
+  test('follow catalogue changes immediately, whichever server makes them', async () => {
     const { servers } = await openServers(2);
     const site = await createSite(servers[0]);
     for (const store of servers) await logAt(store, site, site.time, {});
@@ -161,7 +163,7 @@ describe('tokens', () => {
 });
 
 describe('an eventUUID', () => {
-  test('that is sent to two of four at the same time is kept once', async () => {
+  test('is stored once when it is sent to two of four servers concurrently', async () => {
     const { databaseURL, servers } = await openServers(4);
     const site = await createSite(servers[0]);
     const outcomes = await Promise.all(
@@ -181,7 +183,7 @@ describe('an eventUUID', () => {
     expect((await servers[1].getAccount(site.account)).usage).toMatchObject({ users: 50, events: 1_000 });
   });
 
-  test('that is sent on both sides of midnight, or of a month’s end, is kept once', async () => {
+  test('is stored once when it is sent on both sides of midnight or of the end of a month', async () => {
     const { servers } = await openServers(2);
     const site = await createSite(servers[0]);
     let midnight = Date.UTC(2031, 0, 1);
@@ -199,12 +201,12 @@ describe('an eventUUID', () => {
   });
 });
 
-test('a write waits for its account’s lock for five seconds, on whichever machine it is', async () => {
+test('refuses a write that has waited five seconds for its account’s lock, on any machine', async () => {
   const { databaseURL, servers } = await openServers(1);
   const site = await createSite(servers[0]);
   const other = new pg.Client(databaseURL);
   await other.connect();
-  await begin(other, 'alone', site.account);
+  await begin(other, 'exclusive', site.account);
   try {
     await expect(logAt(servers[0], site, site.time, { eventUUID: 'event-late' })).rejects.toMatchObject({
       code: 'unavailable',
@@ -217,7 +219,7 @@ test('a write waits for its account’s lock for five seconds, on whichever mach
   expect(await site.events()).toHaveLength(1);
 });
 
-test('an erasure waits five seconds for the lock of a contact, on the machine that has its rows, and is then refused', async () => {
+test('refuses an erasure that has waited five seconds for a contact’s lock on the machine with its rows', async () => {
   const { databaseURL, servers } = await openServers(1);
   const site = await createSite(servers[0]);
   const { contactUUID } = await site.server.createContact({ address: 'ann@example.com', userUUID: null });
@@ -236,8 +238,8 @@ test('an erasure waits five seconds for the lock of a contact, on the machine th
   await site.erase(contactUUID);
 });
 
-describe('the order', () => {
-  test('leaves nobody behind who follows it: what is committed late comes before what is not settled yet', async () => {
+describe('a fleet of servers', () => {
+  test('returns every event to a follower, in order, even if it is committed late', async () => {
     const { servers } = await openServers(4);
     const site = await createSite(servers[0]);
     const [follower, ...writers] = servers;
@@ -274,7 +276,7 @@ describe('the order', () => {
     expect(followed).toHaveLength(1 + 3 * 60 * 3);
   });
 
-  test('waits for a transaction that has drawn and not committed', async () => {
+  test('waits for a transaction that has drawn a sequence and not committed', async () => {
     const { databaseURL, servers } = await openServers(2);
     const site = await createSite(servers[0]);
     await logAt(servers[0], site, site.time, { eventUUID: 'event-first' });
@@ -283,7 +285,7 @@ describe('the order', () => {
     const body = toBodies([
       { ...newEvent({ eventUUID: 'event-slow' }), eventTime: site.time, receivedTime: site.time },
     ]);
-    await begin(slow, 'beside others', site.account);
+    await begin(slow, 'shared', site.account);
     const drawn = (await slow.query("SELECT nextval('event_order') AS sequence")).rows[0].sequence;
     await slow.query(
       `INSERT INTO event SELECT holder, $2::bigint, "user", "eventTime", account, day, "eventID", $3::bytea FROM event WHERE account = $1`,
@@ -302,19 +304,19 @@ describe('the order', () => {
     await slow.end();
   });
 
-  test('waits for no transaction of another account, which hides nothing either', async () => {
+  test('neither waits for a transaction of another account nor hides events because of it', async () => {
     const { databaseURL, servers } = await openServers(2);
     const [slow, quick] = [await createSite(servers[0]), await createSite(servers[1])];
     const other = new pg.Client(databaseURL);
     await other.connect();
-    await begin(other, 'alone', slow.account);
+    await begin(other, 'exclusive', slow.account);
     await other.query("SELECT nextval('event_order')");
     try {
-      await logAt(servers[1], quick, quick.time, { eventUUID: 'event-beside' });
+      await logAt(servers[1], quick, quick.time, { eventUUID: 'event-of-quick' });
       const page = await servers[0].getEvents({ account: quick.account, order: 'asc', limit: 9 });
-      expect(page.events.map(({ eventUUID }) => eventUUID)).toEqual(['event-beside']);
+      expect(page.events.map(({ eventUUID }) => eventUUID)).toEqual(['event-of-quick']);
       expect(page.through).toBeGreaterThanOrEqual(page.events[0]?.sequence as number);
-      // Also a new day, and a merge, which run alone: in their account.
+      // A new day and a merge lock only their own account.
       await logAt(servers[1], quick, quick.time + day, { eventUUID: 'event-of-next-day' });
       const [{ contactUUID: ann }, { contactUUID: ben }] = await Promise.all([
         quick.server.createContact({ address: 'ann@example.com', userUUID: null }),
@@ -330,7 +332,7 @@ describe('the order', () => {
     expect(await servers[0].getEvents({ account: slow.account, order: 'asc', limit: 9 })).toMatchObject({ events: [] });
   });
 
-  test('has one eventID for a name, whichever server lists it first, also while names change', async () => {
+  test('has one eventID per name, whichever server lists it first, even while names change', async () => {
     const { servers } = await openServers(2);
     const site = await createSite(servers[0]);
     const { account, time } = site;
@@ -354,11 +356,11 @@ describe('the order', () => {
     for (const { eventID, eventName } of events) expect(eventID).toBe(names.get(eventName));
   });
 
-  test('lists no more names for browser tokens than one server would', async () => {
+  test('lists no more names for browser tokens than a single server would', async () => {
     const { servers } = await openServers(2);
     const site = await createSite(servers[0]);
     const { account, browser, time } = site;
-    const most = limits.eventNamesByBrowsers;
+    const maxNames = limits.eventNamesByBrowsers;
     await Promise.all(
       times(12).map((batch) => {
         const events = times(50).map((nth) => newEvent({ eventID: null, eventName: `name ${batch}-${nth}` }));
@@ -366,11 +368,11 @@ describe('the order', () => {
         return (servers[batch % 2] as Store).logEvents({ ...asker, receivedTime: time, events });
       }),
     );
-    expect((await servers[0].getAccount(account)).catalogues.event).toHaveLength(most);
+    expect((await servers[0].getAccount(account)).catalogues.event).toHaveLength(maxNames);
     expect(await site.events()).toHaveLength(12 * 50);
   });
 
-  test('has one first link of a user, whichever server makes it', async () => {
+  test('has one first link per user, whichever server creates it', async () => {
     const { servers } = await openServers(2);
     const site = await createSite(servers[0]);
     for (const round of times(20)) {
@@ -418,7 +420,7 @@ describe('the order', () => {
       const created = await Promise.all(times(6).map((nth) => create(nth, externalID, addresses[nth % 3])));
       expect(new Set(created.map(({ contactUUID }) => contactUUID)).size).toBe(1);
       expect(created.filter(({ exists }) => !exists)).toHaveLength(1);
-      // Each pair of an external ID and an address at once with the others: some are refused, and none fails.
+      // All pairs of an external ID and an address concurrently: some are refused, but none fails.
       const crossing = await Promise.allSettled(
         times(8).map((nth) =>
           create(nth >> 1, `crossing-${round}-${nth & 1}`, `crossing-${round}-${(nth >> 1) & 1}@example.com`),
@@ -432,7 +434,7 @@ describe('the order', () => {
   });
 });
 
-test('what is erased on one stays erased, whatever the others keep meanwhile', async () => {
+test('keeps erased data erased while other servers store events', async () => {
   const { databaseURL, servers } = await openServers(3);
   const site = await createSite(servers[0]);
   for (const round of times(5)) {
@@ -457,39 +459,39 @@ test('what is erased on one stays erased, whatever the others keep meanwhile', a
   }
 });
 
-test('who follows on one is told of what another keeps', async () => {
+test('notifies listeners on one server of events that another stores', async () => {
   const { servers } = await openServers(2);
   const site = await createSite(servers[0]);
-  const told = vi.fn();
-  const stop = servers[1].onCommit(told);
+  const listener = vi.fn();
+  const stop = servers[1].onCommit(listener);
   await logAt(servers[0], site, site.time, {});
-  await vi.waitFor(() => expect(told).toHaveBeenCalled(), soon);
+  await vi.waitFor(() => expect(listener).toHaveBeenCalled(), soon);
   stop();
 });
 
-test('who follows on one is told of an erasure on another, though it stores nothing', async () => {
+test('notifies listeners on one server of an erasure on another, which stores no event', async () => {
   const { servers } = await openServers(2);
   const site = await createSite(servers[0]);
   const { contactUUID } = await site.server.createContact({ userUUID: null });
   await site.server.log({ userUUID: null, contactUUID });
-  const told = vi.fn();
-  const stop = servers[1].onCommit(told);
-  // Until all that was stored before is known there.
-  for (let before = -1; before < told.mock.calls.length; await wait(500)) before = told.mock.calls.length;
-  told.mockClear();
+  const listener = vi.fn();
+  const stop = servers[1].onCommit(listener);
+  // Wait until that server has noticed all earlier commits.
+  for (let before = -1; before < listener.mock.calls.length; await wait(500)) before = listener.mock.calls.length;
+  listener.mockClear();
   await site.erase(contactUUID);
-  await vi.waitFor(() => expect(told).toHaveBeenCalled(), soon);
+  await vi.waitFor(() => expect(listener).toHaveBeenCalled(), soon);
   stop();
 });
 
-test('what one server has left of an erasure, another deletes', async () => {
+test('completes an erasure on one server that another left unfinished', async () => {
   const { servers } = await openServers(2);
   const site = await createSite(servers[0]);
   const { contactUUID } = await site.server.createContact();
-  for (let sent = 0; sent < 3; sent += 1) await site.server.log(...times(1_000).map(() => ({})));
+  for (let batch = 0; batch < 3; batch += 1) await site.server.log(...times(1_000).map(() => ({})));
   await site.erase(contactUUID);
   await servers[0].close();
-  opened.splice(opened.indexOf(servers[0]), 1);
+  openStores.splice(openStores.indexOf(servers[0]), 1);
   const { account, time } = site;
   const erase = () => servers[1].eraseContact({ account, contactUUID, time });
   await vi.waitFor(async () => expect((await erase()).complete).toBe(true), { ...soon, interval: 50 });
@@ -497,13 +499,13 @@ test('what one server has left of an erasure, another deletes', async () => {
   expect((await servers[1].getAccount(account)).usage.events).toBe(0);
 });
 
-test('what has a fault is refused by itself, and what came with it is kept', async () => {
+test('rejects only the faulty request of a commit and stores the others', async () => {
   const { servers } = await openServers(1);
   const [store] = servers;
   const site = await createSite(store);
   const logged = await Promise.allSettled([
     logAt(store, site, site.time, { eventUUID: 'event-before' }),
-    // No caller may send this: a mistake of ours.
+    // Only a bug of our own could send this.
     logAt(store, site, site.time, { eventUUID: 'event-faulty', attributes: undefined as never }),
     logAt(store, site, site.time, { eventUUID: 'event-after' }),
   ]);
@@ -518,7 +520,7 @@ test('what has a fault is refused by itself, and what came with it is kept', asy
 const fullDisk = `CREATE FUNCTION fill() RETURNS trigger LANGUAGE plpgsql
   AS $$ BEGIN RAISE EXCEPTION USING ERRCODE = '53100'; END $$`;
 
-test('a change of an account that a full disk stops is undone as a whole, and may be tried later', async () => {
+test('rolls back an account change that meets a full disk, so that it can be retried', async () => {
   const { databaseURL, servers } = await openServers(1);
   const site = await createSite(servers[0]);
   await altering(
@@ -538,7 +540,7 @@ test('a change of an account that a full disk stops is undone as a whole, and ma
   expect(await servers[0].getAccount(site.account)).toMatchObject({ accountName: 'Another name' });
 });
 
-test('a server whose database has a full disk is not fit to serve until there is room again', async () => {
+test('fails health checks while the database’s disk is full', async () => {
   const { databaseURL, servers } = await openServers(1);
   const [store] = servers;
   const site = await createSite(store);
@@ -560,20 +562,21 @@ test('a server whose database has a full disk is not fit to serve until there is
   expect(await asking(databaseURL, "SELECT 1 FROM pg_class WHERE relname = 'room'")).toEqual([]);
 });
 
-test('more than may wait is refused, and what is not is kept', async () => {
+test('refuses writes beyond the backlog limit and stores the others', async () => {
   const { servers } = await openServers(1);
   const site = await createSite(servers[0]);
   const note = 'x'.repeat(2_000);
   const large = () => times(100).map(() => ({ attributes: [['note', note]] as const }));
   const settled = await Promise.allSettled(times(60).map(() => site.server.log(...large())));
-  const kept = settled.filter(({ status }) => status === 'fulfilled').length;
-  expect(kept).toBeGreaterThan(5);
-  expect(kept).toBeLessThan(60);
-  for (const each of settled) if (each.status === 'rejected') expect(each.reason).toMatchObject({ code: 'unavailable' });
-  expect((await servers[0].getAccount(site.account)).usage.events).toBe(kept * 100);
+  const stored = settled.filter(({ status }) => status === 'fulfilled').length;
+  expect(stored).toBeGreaterThan(5);
+  expect(stored).toBeLessThan(60);
+  for (const each of settled)
+    if (each.status === 'rejected') expect(each.reason).toMatchObject({ code: 'unavailable' });
+  expect((await servers[0].getAccount(site.account)).usage.events).toBe(stored * 100);
 });
 
-test('what another server lists while this one waits to list it is listed once, and the event kept', async () => {
+test('lists an ID once, and stores the event, when another server lists it meanwhile', async () => {
   const { databaseURL, servers } = await openServers(2);
   const [one] = servers;
   const site = await createSite(one);
@@ -581,7 +584,7 @@ test('what another server lists while this one waits to list it is listed once, 
   const other = new pg.Client(databaseURL);
   await other.connect();
   try {
-    // As the other server does it, between the two questions of this one.
+    // As another server does it, between this server's two queries.
     await other.query('BEGIN');
     await other.query('UPDATE account_position SET catalogues = catalogues + 1 WHERE account = $1', [account]);
     await other.query(
@@ -599,10 +602,10 @@ test('what another server lists while this one waits to list it is listed once, 
   expect(await asking(databaseURL, listed)).toHaveLength(1);
 });
 
-test('what others sent stays on a list of refused requests that two servers fill at once, and each request is counted', async () => {
+test('keeps other senders’ refused requests, and counts each, when two servers fill the list concurrently', async () => {
   const { servers } = await openServers(2);
   const { account, browser, time } = await createSite(servers[0]);
-  const keep = (store: Store, sender: number, count: number) =>
+  const storeRefused = (store: Store, sender: number, count: number) =>
     store.keepRefused({
       account,
       token: browser.token,
@@ -616,10 +619,10 @@ test('what others sent stays on a list of refused requests that two servers fill
         message: '',
       })),
     });
-  await keep(servers[0], 0, 20);
+  await storeRefused(servers[0], 0, 20);
   // Each server has its own number for an address.
   for (const _ of times(3))
-    await Promise.all(servers.map((store, nth) => keep(store, nth + 1, limits.refusedPerToken)));
+    await Promise.all(servers.map((store, nth) => storeRefused(store, nth + 1, limits.refusedPerToken)));
   const { requests } = await servers[1].listRefused({ account, beyond: 0, limit: 20 });
   expect(requests.map(({ input }) => input)).toEqual(times(20).map((number) => ({ sender: 0, number })));
   const [count] = await servers[1].countRefused({ account });
@@ -643,7 +646,7 @@ describe('passkeys', () => {
     return passkey.passkeyID;
   };
 
-  test('answer a challenge once, on whichever server, and each server opens those of the others', async () => {
+  test('answer a challenge once across all servers, which share one challenge key', async () => {
     const { databaseURL, servers } = await openServers(3);
     const [first] = servers;
     const site = await createSite(first);
@@ -662,7 +665,7 @@ describe('passkeys', () => {
           ),
         ),
       );
-    // The second time, all of them find the same expired challenges to forget.
+    // In the second round, all servers delete the same expired challenges.
     for (const [nth, challenge] of ['one', 'two'].entries()) {
       const outcomes = await useAll(challenge, time + nth * 10);
       const refusals = outcomes.flatMap((each) => (each.status === 'rejected' ? [each.reason.code] : []));

@@ -7,12 +7,14 @@ import { openStore } from '../open.ts';
 
 const open = async () => openStore({ databaseURL: await newMigratedDatabase(), role: 'server', onFatal: fail });
 
-/** On a cluster all tests begin on one day: to make the tables of a month takes longer there than most tests. */
+/**
+ * On a cluster, all tests start on the same day, because creating a month's tables takes longer there than most tests.
+ */
 const start = nextStart();
 
 describeStore('PostgreSQL', open, process.env.TEST_STORE === 'citus' ? () => start : nextStart);
 
-test('measures the commits that store events: how many, how long, and how long COMMIT alone took', async () => {
+test('measures the commits that store events: their number, their duration and that of COMMIT', async () => {
   const store = await open();
   onTestFinished(() => store.close());
   const { server } = await createSite(store);

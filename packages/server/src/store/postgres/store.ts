@@ -20,7 +20,7 @@ import type {
   Store,
 } from '../store.ts';
 import { StoreUnusable } from '../unusable.ts';
-import { createAccess } from './accounts/access.ts';
+import { createAccessCache } from './accounts/access.ts';
 import { createAccountDeletion } from './accounts/account-deletion.ts';
 import {
   createAccountWriter,
@@ -30,7 +30,7 @@ import {
   listNumbers,
   measureAccounts,
 } from './accounts/accounts.ts';
-import { listAudit, recordAudit, recording } from './accounts/audit.ts';
+import { listAudit, recordAudit, withAuditRecords } from './accounts/audit.ts';
 import { createCatalogueWriter, listCatalogue } from './accounts/catalogues.ts';
 import { deleteEnded } from './accounts/ended-sessions.ts';
 import { countRefused, createRefusedWriter, listRefused, listRefusedBefore } from './accounts/refused-requests.ts';
@@ -45,19 +45,25 @@ import { createMergeWriter } from './contacts/merges.ts';
 import { createPutContact } from './contacts/put-contact.ts';
 import { createRequestRepeats } from './contacts/request-repeats.ts';
 import { createUsers } from './contacts/users.ts';
-import { listUnspread } from './database/citus.ts';
-import { type AccountConnection, type ConnectionPool, codeOf, hasTable, Overtaken } from './database/connection.ts';
+import { listUndistributed } from './database/citus.ts';
+import {
+  type AccountConnection,
+  ConcurrentChange,
+  type ConnectionPool,
+  codeOf,
+  hasTable,
+} from './database/connection.ts';
 import { createPostgresRoom } from './database/disk-space.ts';
 import { migrate, newestMigration, readSchema } from './database/migrate.ts';
 import { closePools, openPools } from './database/pools.ts';
 import { startWatch } from './database/watch.ts';
-import { keepTending, tendDays } from './days/partitions.ts';
+import { maintainPartitions, startPartitionJob } from './days/partitions.ts';
 import { createErasures } from './erasure/erasures.ts';
 import { findWork, startMaintenance } from './erasure/maintenance.ts';
 import { createRetention } from './erasure/retention.ts';
 import { countEvents, getEventDefinitions } from './events/counts.ts';
 import { createDedup, type StoredRepeats } from './events/dedup.ts';
-import { walkingInOrder } from './events/event-order.ts';
+import { orderedEventSettings } from './events/event-order.ts';
 import { createEventPager } from './events/event-pages.ts';
 import { createEventWriter } from './events/events.ts';
 import { feedContacts } from './feed/contact-feed.ts';
@@ -67,18 +73,18 @@ import { namePeople } from './feed/people-names.ts';
 import { runOperation } from './transactions/operations.ts';
 import {
   type Moment,
-  readOnce,
   readSnapshot,
+  readWithoutSnapshot,
   type Snapshot,
   type Transaction,
   withConnection,
   write,
 } from './transactions/transaction.ts';
-import { createTurns } from './transactions/turns.ts';
+import { createKeyedMutex } from './transactions/turns.ts';
 import { createWriteQueue } from './transactions/write-queue.ts';
 
-/** The account of what concerns the service itself, or several accounts. */
-const ofService = 0;
+/** Stands for the service itself, or for several accounts. */
+const serviceAccount = 0;
 
 interface Opening {
   readonly role: 'server' | 'beside';
@@ -88,7 +94,7 @@ interface Opening {
 
 interface Prepared extends StoredRepeats {
   /** Whether the tables are spread over a Citus cluster. */
-  readonly isSpread: boolean;
+  readonly isDistributed: boolean;
 }
 
 /** Migrates the database, and checks that it can be served. */
@@ -98,27 +104,27 @@ const prepare = async (pool: ConnectionPool, { role, create }: Opening): Promise
     const schema = await readSchema(db);
     if (schema === 0 && role === 'beside' && !create) {
       throw new StoreUnusable(
-        'there is nothing of Firsthand in this database: firsthand serve or firsthand account create makes it',
+        'this database has no Firsthand tables: run firsthand serve or firsthand account create to create them',
       );
     }
     if (schema > 0 && schema < newestMigration() && role === 'beside') {
       throw new StoreUnusable('this database has an older schema: start a server with this Firsthand first');
     }
     await migrate(db);
-    const unspread = db.isSpread ? await listUnspread(db) : [];
-    if (unspread.length > 0) {
+    const undistributed = db.isDistributed ? await listUndistributed(db) : [];
+    if (undistributed.length > 0) {
       throw new StoreUnusable(
-        `not spread over the cluster yet: ${unspread.join(', ')}; firsthand migrate --citus spreads them`,
+        `tables not distributed over the cluster: ${undistributed.join(', ')}; run firsthand migrate --citus`,
       );
     }
     if (await hasTable(db, 'copying')) {
-      throw new StoreUnusable('a copy into this database is not complete: firsthand copy goes on with it');
+      throw new StoreUnusable('a copy into this database is not complete: run firsthand copy again to resume it');
     }
     const repeats = await db.one<StoredRepeats>(
       `SELECT secret, EXISTS (SELECT FROM erased_repeat) AS "withErased",
          EXISTS (SELECT FROM kept_day WHERE "ofEither") AS "withEither" FROM position`,
     );
-    return { ...repeats, isSpread: db.isSpread };
+    return { ...repeats, isDistributed: db.isDistributed };
   } finally {
     db.release(false);
   }
@@ -134,21 +140,21 @@ const createWrites = (stored: StoredRepeats) => {
   const contacts = createContactWriter(finder, catalogues);
   const putContact = createPutContact(finder, contacts);
   const refused = createRefusedWriter(finder);
-  const keepEvents = createEventWriter({ users, catalogues, finder, dedup });
+  const storeEvents = createEventWriter({ users, catalogues, finder, dedup });
   const createContact = createContactCreator({ users, catalogues, finder, putContact, repeats });
   const { updateContact } = contacts;
   const erasures = createErasures({ finder, repeats, refused });
 
   /** Stores all of the events, or throws the first Refusal. */
   const replayEvents = async (db: Transaction, batch: EventBatch): Promise<EventOutcome[]> => {
-    const [outcomes = []] = await keepEvents(db, [batch]);
+    const [outcomes = []] = await storeEvents(db, [batch]);
     for (const outcome of outcomes) {
       if ('refused' in outcome) throw new Refusal(outcome.refused, { field: outcome.field, message: outcome.message });
     }
     return outcomes;
   };
 
-  const carryOut = (db: Transaction, replay: ReplayedWrite): Promise<ReplayedAnswer> => {
+  const runReplay = (db: Transaction, replay: ReplayedWrite): Promise<ReplayedAnswer> => {
     if (replay.write === 'createContact') return createContact(db, replay.request);
     if (replay.write === 'updateContact') return updateContact(db, replay.request);
     return replayEvents(db, replay.request);
@@ -156,7 +162,7 @@ const createWrites = (stored: StoredRepeats) => {
 
   return {
     finder,
-    keepEvents,
+    storeEvents,
     ...createAccountWriter(catalogues, createAccountContacts({ catalogues, finder, contacts, putContact })),
     mergeEntry: catalogues.mergeEntry,
     unmergeEntry: catalogues.unmergeEntry,
@@ -174,16 +180,16 @@ const createWrites = (stored: StoredRepeats) => {
     async replayRefused(db: Transaction, replay: RefusedReplay): Promise<ReplayedAnswer | undefined> {
       const listed = await refused.find(db, replay.refused);
       if (!listed) return undefined;
-      const answer = await carryOut(db, replay);
-      // Refused requests come late in the order of held-rows.ts, so that this and an erasure do not wait for each other.
-      if (!(await refused.takeReplayed(db, listed))) throw new Overtaken();
+      const answer = await runReplay(db, replay);
+      // Refused requests come late in the lock order of held-rows.ts, so that this and an erasure do not deadlock.
+      if (!(await refused.takeReplayed(db, listed))) throw new ConcurrentChange();
       return answer;
     },
   };
 };
 
-/** Writes after which this server must not use what it has cached of tokens. */
-const changeAccess: ReadonlySet<string> = new Set<SharedWrite>([
+/** Writes after which this server must drop its cached tokens. */
+const accessWrites: ReadonlySet<string> = new Set<SharedWrite>([
   'createToken',
   'revokeToken',
   'inviteMember',
@@ -193,54 +199,54 @@ const changeAccess: ReadonlySet<string> = new Set<SharedWrite>([
   'changePassword',
 ]);
 
-/** Returns the account of a request, which may be its number. */
+/** Returns the account of a request. Some requests are just the account's number. */
 const accountOf = (request: unknown): number => {
   if (typeof request === 'number') return request;
   const { account, request: replayed } = (request ?? {}) as { account?: number | null; request?: unknown };
-  return replayed === undefined ? (account ?? ofService) : accountOf(replayed);
+  return replayed === undefined ? (account ?? serviceAccount) : accountOf(replayed);
 };
 
-/** Opens a PostgreSQL database. Throws StoreUnusable when it cannot be served. */
+/** Opens a PostgreSQL database. Throws StoreUnusable when it cannot be used. */
 export const openPostgres = async (databaseURL: string, { role, create, onFault }: Opening): Promise<Store> => {
   const pools = openPools(databaseURL);
   const prepared = await prepare(pools.writes, { role, create }).catch(async (error: unknown) => {
     await closePools(pools);
     if (error instanceof StoreUnusable) throw error;
     // Without the URL, which may contain a password.
-    const what = 'the PostgreSQL database that DATABASE_URL names cannot be served';
-    throw new StoreUnusable(`${what}: ${codeOf(error)} ${(error as Error).message}`, { cause: error });
+    const problem = 'the PostgreSQL database of DATABASE_URL cannot be served';
+    throw new StoreUnusable(`${problem}: ${codeOf(error)} ${(error as Error).message}`, { cause: error });
   });
 
-  const waiting = createBackpressure();
+  const backlog = createBackpressure();
   const room = createPostgresRoom(pools.quick);
   let isClosed = false;
 
-  /** Runs work while the store is open. Throws Refusal('unavailable') when too much waits already. */
-  const admitted = async <Value>(request: unknown, work: () => Promise<Value>): Promise<Value> => {
+  /** Runs work while the store is open. Throws Refusal('unavailable') when the backlog is full. */
+  const admit = async <Value>(request: unknown, work: () => Promise<Value>): Promise<Value> => {
     if (isClosed) throw new Error('the store is closed');
-    const bytes = waiting.enter(request);
+    const bytes = backlog.enter(request);
     try {
       return await work();
     } catch (error) {
       room.noteFailure(error);
       throw error;
     } finally {
-      waiting.leave(bytes);
+      backlog.leave(bytes);
     }
   };
 
-  const access = createAccess((work) => readOnce(pools.quick, ofService, work));
+  const access = createAccessCache((work) => readWithoutSnapshot(pools.quick, serviceAccount, work));
   const listeners = new Set<() => void>();
-  const committed = () => {
+  const notifyListeners = () => {
     for (const listener of listeners) listener();
   };
-  const watch = startWatch(databaseURL, access, committed);
-  const { finder, keepEvents, continueErasures, ...writes } = createWrites(prepared);
+  const watch = startWatch(databaseURL, access, notifyListeners);
+  const { finder, storeEvents, continueErasures, ...writes } = createWrites(prepared);
 
   const commits = createCommitMeasures();
-  const keep = (batches: readonly EventBatch[]) => {
+  const storeBatches = (batches: readonly EventBatch[]) => {
     const accounts = [...new Set(batches.map(({ account }) => account))];
-    return write(pools.events, 'beside others', accounts, (db) => keepEvents(db, batches), {
+    return write(pools.events, 'shared', accounts, (db) => storeEvents(db, batches), {
       onCommit: commits.statementSeconds.add,
     });
   };
@@ -248,42 +254,42 @@ export const openPostgres = async (databaseURL: string, { role, create, onFault 
     commits.events.add(events);
     commits.seconds.add(seconds);
   };
-  const queue = createWriteQueue(keep, { measure, isSpread: prepared.isSpread });
+  const queue = createWriteQueue(storeBatches, { measure, isDistributed: prepared.isDistributed });
 
-  const inTurn = createTurns();
+  const runInOrder = createKeyedMutex();
   type Work<Request, Value> = (db: Transaction, request: Request) => Promise<Value>;
-  /** `turns` returns the keys of the queues in which the write waits for its turn (turns.ts). */
-  const writing =
-    (mode: 'beside others' | 'alone') =>
-    <Request, Value>(work: Work<Request, Value>, turns: (request: Request) => readonly string[] = () => []) =>
+  /** Writes with a common key of `keysOf` run one after the other (turns.ts). */
+  const createWrite =
+    (mode: 'shared' | 'exclusive') =>
+    <Request, Value>(work: Work<Request, Value>, keysOf: (request: Request) => readonly string[] = () => []) =>
     (request: Request): Promise<Value> =>
-      admitted(request, async () => {
-        const carryOut = () => write(pools.writes, mode, accountOf(request), (db) => work(db, request));
-        const value = await turns(request).reduceRight((next, key) => () => inTurn(key, next), carryOut)();
-        committed();
+      admit(request, async () => {
+        const run = () => write(pools.writes, mode, accountOf(request), (db) => work(db, request));
+        const value = await keysOf(request).reduceRight((next, key) => () => runInOrder(key, next), run)();
+        notifyListeners();
         return value;
       });
-  const besideOthers = writing('beside others');
-  /** For writes that change what all others depend on. */
-  const byItself = writing('alone');
+  const besideOthers = createWrite('shared');
+  /** For writes that change what every other write of the account depends on. */
+  const byItself = createWrite('exclusive');
   const audited = <Request, Value>(name: AuditedName, how: typeof besideOthers, work: Work<Request, Value>) =>
-    how(recording(name, work));
-  const reading =
+    how(withAuditRecords(name, work));
+  const createRead =
     <Request, Value>(
       work: (db: Snapshot, request: Request) => Promise<Value>,
       momentOf: (request: Request) => Moment = () => 'now',
       settings?: readonly string[],
     ) =>
     (request: Request): Promise<Value> =>
-      admitted(request, () =>
+      admit(request, () =>
         readSnapshot(pools.reads, momentOf(request), accountOf(request), (db) => work(db, request), settings),
       );
-  const readingOnce =
+  const createSimpleRead =
     <Request, Value>(work: (db: AccountConnection, request: Request) => Promise<Value>) =>
     (request: Request): Promise<Value> =>
-      admitted(request, () => readOnce(pools.quick, accountOf(request), (db) => work(db, request)));
-  /** Wraps a write that changes tokens, so that this server uses the change before the write's promise resolves. */
-  const changingAccess =
+      admit(request, () => readWithoutSnapshot(pools.quick, accountOf(request), (db) => work(db, request)));
+  /** Wraps a write that changes tokens, so that this server applies the change before the write's promise resolves. */
+  const invalidateAccessAfter =
     <Request, Value>(work: (request: Request) => Promise<Value>) =>
     async (request: Request): Promise<Value> => {
       const value = await work(request);
@@ -293,20 +299,20 @@ export const openPostgres = async (databaseURL: string, { role, create, onFault 
 
   const sharedStore = {
     ...mapOperations<Pick<Store, SharedRead>>(sharedReads, (operation) =>
-      readingOnce((db, request: never) => runOperation(db, operation(request))),
+      createSimpleRead((db, request: never) => runOperation(db, operation(request))),
     ),
     ...mapOperations<Pick<Store, SharedWrite>>(sharedWrites, (operation, name) => {
       const work = (db: Transaction, request: never) => runOperation(db, operation(request));
       const write = isAudited(name) ? audited(name, besideOthers, work as never) : besideOthers(work);
-      return changeAccess.has(name) ? changingAccess(write) : write;
+      return accessWrites.has(name) ? invalidateAccessAfter(write) : write;
     }),
   };
 
   const maintenance =
     role === 'server'
       ? startMaintenance({
-          find: () => readOnce(pools.quick, ofService, findWork),
-          inTransaction: (account, step) => write(pools.writes, 'beside others', account, step),
+          find: () => readWithoutSnapshot(pools.quick, serviceAccount, findWork),
+          inTransaction: (account, step) => write(pools.writes, 'shared', account, step),
           async step(db) {
             if ((await continueErasures(db)) || (await indexContacts(db))) return true;
             await trimOwnerChanges(db);
@@ -315,9 +321,9 @@ export const openPostgres = async (databaseURL: string, { role, create, onFault 
         })
       : undefined;
   if (maintenance) listeners.add(maintenance.noteWrite);
-  const endTending =
+  const stopPartitionJob =
     role === 'server'
-      ? keepTending(() => withConnection(pools.writes, (db) => tendDays(db, Date.now())), onFault)
+      ? startPartitionJob(() => withConnection(pools.writes, (db) => maintainPartitions(db, Date.now())), onFault)
       : undefined;
   const { getContact, searchContact } = createContactReader(finder);
   const getEvents = createEventPager(finder);
@@ -325,11 +331,11 @@ export const openPostgres = async (databaseURL: string, { role, create, onFault 
 
   return {
     ...sharedStore,
-    createAccount: changingAccess(audited('createAccount', besideOthers, writes.createAccount)),
-    updateAccount: changingAccess(audited('updateAccount', besideOthers, writes.updateAccount)),
+    createAccount: invalidateAccessAfter(audited('createAccount', besideOthers, writes.createAccount)),
+    updateAccount: invalidateAccessAfter(audited('updateAccount', besideOthers, writes.updateAccount)),
     mergeEntry: audited('mergeEntry', besideOthers, writes.mergeEntry),
     unmergeEntry: audited('unmergeEntry', besideOthers, writes.unmergeEntry),
-    deleteAccount: changingAccess(audited('deleteAccount', besideOthers, writes.deleteAccount)),
+    deleteAccount: invalidateAccessAfter(audited('deleteAccount', besideOthers, writes.deleteAccount)),
     deleteEnded: besideOthers(deleteEnded),
     recordAudit: besideOthers(recordAudit),
     createContact: besideOthers(writes.createContact, ({ account, userUUID, externalID, address }) => [
@@ -349,8 +355,8 @@ export const openPostgres = async (databaseURL: string, { role, create, onFault 
     mergeContact: audited('mergeContact', byItself, writes.mergeContact),
     unmergeContact: audited('unmergeContact', byItself, writes.unmergeContact),
     deleteEventsBefore: createRetention({
-      listAccounts: () => readingOnce(listNumbers)(undefined),
-      listRefusedBefore: (time) => readingOnce((db) => listRefusedBefore(db, time))(undefined),
+      listAccounts: () => createSimpleRead(listNumbers)(undefined),
+      listRefusedBefore: (time) => createSimpleRead((db) => listRefusedBefore(db, time))(undefined),
       deleteOf: besideOthers(writes.deleteEventsBefore),
     }),
     async eraseContact(request) {
@@ -359,52 +365,56 @@ export const openPostgres = async (databaseURL: string, { role, create, onFault 
       return receipt;
     },
     logEvents: (batch) =>
-      admitted(batch, async () => {
+      admit(batch, async () => {
         const outcomes = await queue(batch);
-        committed();
+        notifyListeners();
         return outcomes;
       }),
 
-    findAccess: (tokenHash, time = Date.now()) => admitted(tokenHash, () => access.findAccess(tokenHash, time)),
-    wasMade: (tokenHash) => admitted(tokenHash, () => access.wasMade(tokenHash)),
-    findAccount: readingOnce(findAccount),
-    listAudit: readingOnce(listAudit),
-    listAccounts: () => readingOnce(listAccounts)(undefined),
-    getAccount: reading(getAccount),
-    listCatalogue: readingOnce((db, { account, kind }) => listCatalogue(db, account, kind)),
-    measureAccounts: () => reading(measureAccounts)(undefined),
-    getContact: reading(getContact),
-    searchContact: reading(searchContact, ({ externalID, address }) =>
+    findAccess: (tokenHash, time = Date.now()) => admit(tokenHash, () => access.findAccess(tokenHash, time)),
+    wasMade: (tokenHash) => admit(tokenHash, () => access.wasMade(tokenHash)),
+    findAccount: createSimpleRead(findAccount),
+    listAudit: createSimpleRead(listAudit),
+    listAccounts: () => createSimpleRead(listAccounts)(undefined),
+    getAccount: createRead(getAccount),
+    listCatalogue: createSimpleRead((db, { account, kind }) => listCatalogue(db, account, kind)),
+    measureAccounts: () => createRead(measureAccounts)(undefined),
+    getContact: createRead(getContact),
+    searchContact: createRead(searchContact, ({ externalID, address }) =>
       externalID === undefined && address === undefined ? 'all contacts settled' : 'now',
     ),
-    getEvents: reading(getEvents, ({ order }) => (order === 'asc' ? 'all settled' : 'settled'), walkingInOrder),
-    getEventDefinitions: reading(getEventDefinitions),
-    countEvents: reading(countEvents),
-    feedEvents: reading(feedEvents, () => 'all settled', walkingInOrder),
-    feedOwners: reading(feedOwners, () => 'all owners settled'),
-    feedContacts: reading(feedContacts),
-    namePeople: reading(namePeople),
-    listRefused: reading(listRefused, () => 'all refused settled'),
-    countRefused: readingOnce(countRefused),
+    getEvents: createRead(
+      getEvents,
+      ({ order }) => (order === 'asc' ? 'all settled' : 'settled'),
+      orderedEventSettings,
+    ),
+    getEventDefinitions: createRead(getEventDefinitions),
+    countEvents: createRead(countEvents),
+    feedEvents: createRead(feedEvents, () => 'all settled', orderedEventSettings),
+    feedOwners: createRead(feedOwners, () => 'all owners settled'),
+    feedContacts: createRead(feedContacts),
+    namePeople: createRead(namePeople),
+    listRefused: createRead(listRefused, () => 'all refused settled'),
+    countRefused: createSimpleRead(countRefused),
 
     onCommit(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
     async check() {
-      await readingOnce((db) => db.run('SELECT 1'))(undefined);
+      await createSimpleRead((db) => db.run('SELECT 1'))(undefined);
       await room.check();
     },
     async measure() {
-      const { bytes } = await readingOnce((db) =>
+      const { bytes } = await createSimpleRead((db) =>
         db.one<{ bytes: string }>('SELECT pg_database_size(current_database()) AS bytes'),
       )(undefined);
-      return { ...waiting.measure(), storedBytes: Number(bytes), commits };
+      return { ...backlog.measure(), storedBytes: Number(bytes), commits };
     },
     async close() {
       isClosed = true;
-      await waiting.drain();
-      await Promise.all([maintenance?.close(), endTending?.()]);
+      await backlog.drain();
+      await Promise.all([maintenance?.close(), stopPartitionJob?.()]);
       await watch.close();
       await closePools(pools);
     },

@@ -1,4 +1,4 @@
-/** Claims as both drivers store them: the values that a browser token sent about a contact. */
+/** Claims, the values that a browser token sent about a contact, as both drivers store them. */
 import { limits } from '@firsthand/contract/limits';
 import { type Claim, type ContactField, type KeyField, mergeClaim, type Values } from '../../identity/contact-view.ts';
 import type { ContactMerges, EntryMerges } from '../../identity/merged-entries.ts';
@@ -15,7 +15,7 @@ export interface ClaimRow extends Omit<Claim, 'newestLink'> {
   readonly updatedTime: number;
 }
 
-/** The values of a claim as JSON. Attributes are a list of pairs, so that no ID acts as a property name. */
+/** A claim's values as JSON. Attributes are pairs, so that no ID becomes a property name. */
 export interface StoredValues {
   readonly fields: Partial<Record<ContactField, string>>;
   readonly tags: string[];
@@ -28,20 +28,20 @@ export const toValues = ({ fields, tags, attributes }: StoredValues): Values => 
   attributes: new Map(attributes),
 });
 
-/** The first `most` of some values. If there are more, those are left out first that a value under the kept ID hides. */
-const firstOf = <Value>(values: ReadonlyMap<string, Value>, merges: EntryMerges, most: number): [string, Value][] => {
-  const isShown = (id: string) => merges.keptOf(id) === id || !values.has(merges.keptOf(id));
-  return [...values].filter(([id]) => values.size <= most || isShown(id)).slice(0, most);
+/** Returns the first `most` values. If there are more, those hidden by a value under the kept ID are dropped first. */
+const takeFirst = <Value>(values: ReadonlyMap<string, Value>, merges: EntryMerges, most: number): [string, Value][] => {
+  const isVisible = (id: string) => merges.keptOf(id) === id || !values.has(merges.keptOf(id));
+  return [...values].filter(([id]) => values.size <= most || isVisible(id)).slice(0, most);
 };
 
 /**
- * Returns the JSON of a claim with the values of a request, added to the claim's values `before` if there are any. Of too many tags
- * and attributes the first stay, so that no page can make a claim that is slow to read. They get the IDs that stand for theirs.
+ * Returns a claim's JSON with the values of a request, merged into the claim's values `before`, if any. Merged IDs
+ * become kept IDs. Surplus tags and attributes are dropped, so that no page can create a claim that is slow to read.
  */
 export const claimedBy = (request: NewContact, merges: ContactMerges, before?: StoredValues): string => {
   const { externalID, address, tags } = request;
   const kept = changeAsKept({ ...request, addedTags: tags, removedTags: [] }, merges);
-  const given: Values = {
+  const sent: Values = {
     fields: {
       ...kept.fields,
       ...(externalID !== undefined && { contactExternalID: externalID }),
@@ -50,32 +50,32 @@ export const claimedBy = (request: NewContact, merges: ContactMerges, before?: S
     tags: new Map(kept.addedTags.map((id) => [id, true])),
     attributes: new Map(kept.attributes),
   };
-  const values = before ? mergeClaim(toValues(before), given) : given;
+  const values = before ? mergeClaim(toValues(before), sent) : sent;
   return JSON.stringify({
     fields: values.fields,
-    tags: firstOf(values.tags, merges.tag, limits.tagsPerClaim).map(([id]) => id),
-    attributes: firstOf(values.attributes, merges.attr, limits.attributesPerClaim),
+    tags: takeFirst(values.tags, merges.tag, limits.tagsPerClaim).map(([id]) => id),
+    attributes: takeFirst(values.attributes, merges.attr, limits.attributesPerClaim),
   });
 };
 
 /**
- * The field and value by which a browser token's request finds its contact: the address, or without one the external ID. A claim
- * belongs to one of them. Requests by the other have another claim, because a handle must not reveal that both find one contact.
+ * Returns the key by which a browser token's request finds its contact: the address or, if there is none, the external
+ * ID. Each key has its own claim, because a handle must not reveal that two keys find the same contact.
  */
 export const keyOfClaim = ({ externalID = '', address }: NewContact): { field: KeyField; value: string } =>
   address === undefined
     ? { field: 'contactExternalID', value: externalID }
     : { field: 'contactEmailaddress', value: address };
 
-/** The same as one text: what the drivers compute of a stored claim, and have in an index. */
+/** Returns the key as one text. The drivers index stored claims by the same text. */
 export const keyTextOf = (request: NewContact): string => {
   const { field, value } = keyOfClaim(request);
   return `${field} ${value}`;
 };
 
 /**
- * Returns the values of a claim that its handle shows: of a claim by an external ID, only that. The handle goes to everybody who
- * sends the same userUUID and key, and external IDs are often guessable numbers.
+ * Returns the claim values that a handle shows. If the claim's key is an external ID, only that: anyone who sends the
+ * same userUUID and key gets the handle, and external IDs are often guessable.
  */
 export const valuesOfHandle = ({ values }: Pick<ClaimRow, 'values'>): Values => {
   const { contactEmailaddress, contactExternalID } = values.fields;
@@ -84,9 +84,10 @@ export const valuesOfHandle = ({ values }: Pick<ClaimRow, 'values'>): Values => 
 };
 
 /**
- * The contact of a new claim: that of the user's earlier claims with this key, which are in order, or else the one that has the key.
- * The two differ when the first has given the key up to the other and is merged into it (rules/contact-keys.ts). The user's claims
- * and link then stay where they are, because a new handle would reveal to the page that a server knows the key.
+ * Returns the contact of a new claim: that of the user's first claim with this key, or the key's contact, `found`.
+ *
+ * They differ if the first contact yielded the key and was merged into `found` (rules/contact-keys.ts). The claim stays
+ * with the first contact then: a new handle would reveal to the page that a server knows the key.
  */
 export const claimedContact = (earlier: readonly Pick<ClaimRow, 'contact'>[], found: number): number =>
   earlier[0]?.contact ?? found;

@@ -1,26 +1,26 @@
-/** Computes what an update of a contact writes, and the names of the values that it changes. */
+/** Computes what a contact update writes, and which values it changes. */
 import { isDeepStrictEqual } from 'node:util';
 import { type ContactView, contactFields, type Values } from '../../identity/contact-view.ts';
 import type { ContactChange, NewContact } from '../store.ts';
 import type { NewKeys } from './contact-keys.ts';
 
-/** A contact that is found by its keys, or created. */
+/** A contact that is found by its keys or created. */
 export type CreatedContact = Pick<
   NewContact,
   'account' | 'externalID' | 'address' | 'newContactUUID' | 'verified' | 'time'
 >;
 
-/** As CreatedContact, by a server token; a null external ID, which takes an address, is cleared. */
+/** Like CreatedContact, from a server token. A null external ID, which requires an address, clears it. */
 export type PutContact = Omit<CreatedContact, 'verified' | 'time' | 'externalID'> & Pick<NewKeys, 'externalID'>;
 
 export interface WrittenContact
   extends Pick<ContactChange, 'fields' | 'addedTags' | 'removedTags' | 'attributes' | 'contactStatus' | 'time' | 'by'> {
   readonly keys: NewKeys;
-  /** The contact was found by one of several keys: those that its person has already are not written. */
+  /** Whether the contact was found by one of several keys. Keys that its person already has are not written. */
   readonly isFound?: boolean;
 }
 
-/** Returns the fields to write. A cleared field becomes '', unlike one that was never set, so that no claim fills it. */
+/** Returns the fields to write. A cleared field becomes '' rather than unset, so that no claim fills it. */
 export const writtenFields = (fields: ContactChange['fields']): Values['fields'] =>
   Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, value ?? '']));
 

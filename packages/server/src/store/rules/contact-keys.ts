@@ -1,21 +1,24 @@
-/** The keys of a contact, its external ID and its e-mail address: which of them a request writes, and which contact gives one up. */
+/**
+ * Rules for contact keys (external ID and e-mail address): which of them a request writes, and which contact yields
+ * one.
+ */
 import type { KeyField } from '../../identity/contact-view.ts';
 import { Refusal } from '../../shared/refusal.ts';
 import type { NamedContact } from '../store.ts';
 
-/** The keys that a contact gets. Undefined leaves one as it is; null clears the external ID. */
+/** The keys to write. Undefined: unchanged; a null external ID is cleared. */
 export interface NewKeys {
   readonly externalID?: string | null | undefined;
   readonly address?: string | undefined;
 }
 
-/** Returns the keys that a change writes: those that it gives beside the one that names its contact, and a cleared one. */
+/** Returns the keys that a change writes: all but the one that identifies the contact. */
 export const newKeysOf = ({ contactUUID, externalID, address }: Omit<NamedContact, 'account'>): NewKeys => ({
   externalID: contactUUID !== undefined || externalID === null ? externalID : undefined,
   address: contactUUID !== undefined || typeof externalID === 'string' ? address : undefined,
 });
 
-/** The parts of a contact's row that decide about its keys. */
+/** The contact columns that decide about its keys. */
 interface KeyHolder {
   readonly contactEmailaddress: string | null;
   readonly contactExternalID: string | null;
@@ -24,14 +27,16 @@ interface KeyHolder {
   readonly mergedInto: number | null;
 }
 
-/** Whether the external ID was sent with a server token or a contactProof, or is from an accepted claim. */
+/** Whether the external ID came with a server token or a contactProof, or from an accepted claim. */
 export const isExternalIDVerified = ({ externalIDClaim }: Pick<KeyHolder, 'externalIDClaim'>): boolean =>
   externalIDClaim !== 0;
 
 /**
- * Whether a contact gives up a key to the one that a server token says has it: only browser tokens have said the key, and the
- * contact has no other one. It is then merged into the contact that gets the key, as if that had been said first. It must be merged
- * with no other contact, and have no accepted claim: then the account's owner knows it as a person.
+ * Whether a contact yields a key that a server token assigns to another one. It does if only browser tokens sent the
+ * key and it is the contact's only key; the contact is then merged into the other one.
+ *
+ * The caller must check that the contact has no merges and no accepted claim, which would make it a person that the
+ * account has confirmed.
  */
 export const givesWay = (holder: KeyHolder, field: KeyField): boolean =>
   holder.mergedInto === null &&
@@ -41,12 +46,12 @@ export const givesWay = (holder: KeyHolder, field: KeyField): boolean =>
 
 const takenCodes = { contactEmailaddress: 'email_taken', contactExternalID: 'external_id_taken' } as const;
 
-/** The Refusal for a key that another contact has. */
+/** Returns the Refusal for a key that belongs to another contact. */
 export const keyTaken = (field: KeyField): Refusal => new Refusal(takenCodes[field], { field });
 
 /**
- * The Refusal for createContact when the address finds a contact that has another external ID. Undefined when it has none, or only
- * claims give it.
+ * Returns the Refusal for createContact if the address finds a contact with another external ID; undefined if the
+ * contact has none or only a claimed one.
  */
 export const otherExternalID = (
   { fields, claimed }: { readonly fields: Readonly<Record<KeyField, string>>; readonly claimed: readonly string[] },

@@ -1,22 +1,22 @@
-/** Splits a contact's claims and links, and the contacts that a search finds, into pages, by number and by size. */
+/** Paginates a contact's claims and links, and search results, by count and size. */
 import { limits } from '@firsthand/contract/limits';
 import type { ClaimDetail, ContactDetail, FoundContact, LinkDetail, MergeDetail } from '../store.ts';
 
-/** The length of the JSON of the claims or contacts on one page, in UTF-16 code units; a single one may take 200 KB or more. */
+/** The maximum JSON length of a page, in UTF-16 code units. A single entry may exceed 200 KB. */
 const maxCharacters = 1024 * 1024;
 
-/** The part of a list that a driver reads for one page: one entry more than fits, if there is one. */
+/** What a driver reads for one page of a list: up to one entry more than fits. */
 export interface Listing<Item> {
-  /** The number of entries on all pages. */
+  /** The total number of entries. */
   readonly count: number;
-  /** Each entry with the number that the list is sorted by, ascending. */
+  /** The entries with their sort keys, ascending. */
   readonly entries: readonly (readonly [number: number, item: Item])[];
 }
 
 export const claimsToRead = limits.claimsPerPage + 1;
 export const linksToRead = limits.linksPerPage + 1;
 
-const cut = <Item>(entries: Listing<Item>['entries'], most: number, maxLength: number) => {
+const paginate = <Item>(entries: Listing<Item>['entries'], most: number, maxLength: number) => {
   let characters = 0;
   const end = entries.findIndex(([, item], nth) => {
     if (maxLength < Infinity) characters += JSON.stringify(item).length;
@@ -26,15 +26,15 @@ const cut = <Item>(entries: Listing<Item>['entries'], most: number, maxLength: n
   return { items: page.map(([, item]) => item), next: end < 0 ? null : (page.at(-1)?.[0] as number) };
 };
 
-/** Returns the page of each requested list, as members of the response. */
+/** Returns the response fields for the requested lists. */
 export const tellLists = (lists: {
   readonly claims: Listing<ClaimDetail> | undefined;
   readonly links: Listing<LinkDetail> | undefined;
   /** Oldest first. */
   readonly merges: readonly MergeDetail[] | undefined;
 }): Partial<ContactDetail> => {
-  const claims = lists.claims && cut(lists.claims.entries, limits.claimsPerPage, maxCharacters);
-  const links = lists.links && cut(lists.links.entries, limits.linksPerPage, Infinity);
+  const claims = lists.claims && paginate(lists.claims.entries, limits.claimsPerPage, maxCharacters);
+  const links = lists.links && paginate(lists.links.entries, limits.linksPerPage, Infinity);
   const { merges } = lists;
   if (!claims && !links && !merges) return {};
   return {
@@ -45,8 +45,8 @@ export const tellLists = (lists: {
   };
 };
 
-/** Collects the contacts of one page of a search, at most `limit`. */
-export const createFoundPage = (limit: number) => {
+/** Collects up to `limit` contacts for a page of search results. */
+export const createPageBuilder = (limit: number) => {
   const contacts: FoundContact[] = [];
   let characters = 0;
   return {

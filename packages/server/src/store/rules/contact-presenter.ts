@@ -1,4 +1,4 @@
-/** Builds the contacts and claims of responses from the rows that a driver has read. */
+/** Builds contacts and claims for responses from database rows. */
 import { type ContactField, type ContactView, contactFields, viewClaim } from '../../identity/contact-view.ts';
 import type { ContactMerges } from '../../identity/merged-entries.ts';
 import { currentStatement, type Statement } from '../../identity/statements.ts';
@@ -17,16 +17,16 @@ import { type ClaimRow, valuesOfHandle } from './claims.ts';
 import { neverSeen } from './contact-search.ts';
 import type { StatementRow } from './links.ts';
 
-/** Returns the name of an ID: the ID itself when it is not listed, '' when it is ''. */
+/** Returns the name of an ID: the ID itself if it is unlisted, '' for ''. */
 export type NameOf = (kind: 'profile' | 'tag', id: string) => string;
 
-/** Returns a function that asks for each name once. */
+/** Memoizes `nameOf`. */
 export const cachedNames = (nameOf: NameOf): NameOf => {
   const names = new Map<string, string>();
   return (kind, id) => {
-    const known = names.get(`${kind} ${id}`) ?? nameOf(kind, id);
-    names.set(`${kind} ${id}`, known);
-    return known;
+    const name = names.get(`${kind} ${id}`) ?? nameOf(kind, id);
+    names.set(`${kind} ${id}`, name);
+    return name;
   };
 };
 
@@ -42,7 +42,9 @@ const toContactRecord = (contact: Contact, view: ContactView, nameOf: NameOf): C
   claimed: view.claimed,
 });
 
-/** `listed` is the catalogue of tags: all of them are returned, but merged ones only if the view has them; then the tags that are not listed. */
+/**
+ * Returns all tags of the catalogue `listed` (merged ones only if the view has them), then the view's unlisted tags.
+ */
 export const toContactDetail = (
   contact: Contact,
   view: ContactView,
@@ -91,7 +93,7 @@ interface MergedRow {
   readonly mergedTime: number | null;
 }
 
-/** `group` is a contact and all that are merged into it; `fieldsOf` returns the values of a contact's own record. */
+/** `group`: a contact and all contacts merged into it. `fieldsOf` returns the values of a contact's own record. */
 export const toMergeDetails = <Row extends MergedRow>(
   group: readonly Row[],
   fieldsOf: (row: Row) => Readonly<Partial<Record<ContactField, string>>>,
@@ -114,7 +116,7 @@ export const toMergeDetails = <Row extends MergedRow>(
     });
 };
 
-/** `statements` are all statements of the link's user, ascending by sequence. */
+/** `statements`: all statements of the link's user, ascending by sequence. */
 export const toLinkDetail = (
   link: StatementRow & Pick<LinkDetail, 'contactUUID' | 'userUUID'>,
   statements: readonly Statement[],
@@ -128,13 +130,13 @@ export const toLinkDetail = (
   current: currentStatement(statements)?.sequence === link.sequence,
 });
 
-/** Returns what a browser token sees of a contact by its handle: only what this browser itself sent (rules/claims.ts). */
+/** Returns the contact that a handle shows: only values that this browser sent itself (rules/claims.ts). */
 export const toHandle = (claim: ClaimRow, nameOf: NameOf, merges: ContactMerges): ContactDetail => {
   const contact = { ...claim, contactUUID: claim.claimID, contactStatus: 'active' };
   return toContactDetail(contact, viewClaim({ values: valuesOfHandle(claim) }, merges), nameOf, []);
 };
 
-/** Returns a contact as a search does: with its own tags only, because a catalogue may list a thousand. */
+/** Returns a contact for search results, with only its own tags: a catalogue may have a thousand. */
 export const toFoundContact = (
   contact: Contact,
   view: ContactView,
@@ -146,8 +148,8 @@ export const toFoundContact = (
 });
 
 /**
- * Returns a function that checks all filters of a search except the keys and the ranges of times. The views that it is given have the
- * IDs that stand for others, so `search` must have them too (searchAsKept).
+ * Returns a function that checks all filters of a search except keys and time ranges. Views have merged IDs resolved,
+ * so `search` must too (searchAsKept).
  */
 export const createContactMatcher = (search: ContactSearch) => {
   const text = search.text?.normalize('NFC').toLowerCase();

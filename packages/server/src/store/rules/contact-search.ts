@@ -1,7 +1,8 @@
 /**
- * How a search of contacts uses their index, for both drivers. The index holds the terms of each contact's view, as hashes, and is
- * sorted by a key: the time of creation, or the day on which the contact was last seen. A search reads candidates from one part of
- * the index, in the order of its pages or, where few match, all of them, and checks each against the contact's view.
+ * Contact search. The index has the hashed terms of each contact's view, sorted by creation time or by the day on which
+ * the contact was last seen. It may be stale, so each candidate is checked against the contact's view.
+ *
+ * A search reads one part of the index: in page order or, if few contacts match, all of them.
  */
 import { createHash } from 'node:crypto';
 import type { ContactView } from '../../identity/contact-view.ts';
@@ -9,26 +10,26 @@ import type { ContactMerges } from '../../identity/merged-entries.ts';
 import { dayMilliseconds } from '../../shared/time.ts';
 import type { ContactSearch, SearchEnd } from '../store.ts';
 
-/** The day of contacts that were never seen: the first of 1970. */
+/** The last-seen day of contacts that were never seen: January 1, 1970. */
 export const neverSeen = 0;
 
 /**
- * Contacts that have changed since they were indexed, of all accounts, that a search reads as they are. Of more, it reads only those of
- * its account, in the order in which they were created, until the page is full.
+ * Up to this many stale contacts, over all accounts, a search reads all of its account's. If there are more, it scans
+ * its account in creation order until the page is full.
  */
 export const maxChanged = 2_000;
-/** Contacts among which those that have changed are looked for at once. */
+/** The number of contacts per scan for stale ones. */
 export const scannedAtOnce = 5_000;
-/** Candidates that are sorted for a page; where more match a filter, the index is read in the order of the pages. */
+/** Up to this many candidates are sorted for a page. If more match, the index is read in page order. */
 export const maxCollected = 10_000;
-/** Candidates after which a page ends that holds a contact. */
+/** A nonempty page ends after this many candidates. */
 export const maxExamined = 4_000;
-/** The contacts of a step that are read as they are, and the candidates that the first step of a page asks the index about. */
+/** The number of contact views read per step, and of index entries read in a page's first step. */
 export const candidatesPerStep = 200;
-/** The most that a later step asks the index about. */
+/** The maximum number of index entries read in a later step. */
 export const maxCandidates = 1_000;
 
-/** What the index knows of a contact. */
+/** A contact in the index. */
 export interface Found {
   readonly contact: number;
   readonly createdTime: number;
@@ -36,7 +37,7 @@ export interface Found {
   readonly terms: readonly number[];
 }
 
-/** 48 bits of a hash, so that a row of the index is short whatever the value, and both databases have it as an integer. */
+/** 48 bits of a hash: index rows stay short, and both databases store it as an integer. */
 const termOf = (...parts: readonly string[]): number =>
   createHash('sha256').update(JSON.stringify(parts)).digest().readUIntBE(0, 6);
 
@@ -46,7 +47,7 @@ const tagTerm = (tagID: string) => termOf('tag', tagID);
 const attributeTerm = (attrID: string) => termOf('attr', attrID);
 const valueTerm = (attrID: string, attrValue: string) => termOf('attr', attrID, attrValue);
 
-/** Returns the terms by which a contact is found, each once. The view has the IDs that are stored, so that a merge changes no term. */
+/** Returns a contact's distinct terms. The view must have stored IDs, so that a merge of entries changes no term. */
 export const termsOfContact = (
   { contactStatus }: { readonly contactStatus: string },
   { fields, tags, attributes }: ContactView,
@@ -59,17 +60,17 @@ export const termsOfContact = (
   ]),
 ];
 
-/** Returns what remains of a range after a place that was passed. */
+/** Returns the part of a range after a position, in page order. */
 export const restOf = (range: KeyRange, place: SearchEnd, descending: boolean): KeyRange =>
   descending ? { ...range, before: place } : { ...range, after: place };
-/** Returns the part of a range before a place, in the order of the pages. */
+/** Returns the part of a range before a position, in page order. */
 export const partBefore = (range: KeyRange, place: SearchEnd, descending: boolean): KeyRange =>
   descending ? { ...range, after: place } : { ...range, before: place };
 
-/** Terms of which a contact has at least one: those of IDs that are one by merges. The index has the IDs that are stored. */
+/** Alternative terms, of IDs that are merged with each other: the index has stored IDs. */
 type AnyTerm = readonly number[];
 
-/** Returns terms for each filter of a search: all its contacts have at least one of each. */
+/** Returns the alternative terms for each filter. A matching contact has at least one of each. */
 const termsOfSearch = (search: ContactSearch, { profile, tag, attr }: ContactMerges): AnyTerm[] => {
   const { contactTagID, attrID, attrValue, contactProfileID, contactStatus } = search;
   return [
@@ -82,7 +83,7 @@ const termsOfSearch = (search: ContactSearch, { profile, tag, attr }: ContactMer
   ];
 };
 
-/** Returns a search with the IDs that stand for those that it gives. */
+/** Replaces merged IDs in a search by their kept IDs. */
 export const searchAsKept = (search: ContactSearch, { profile, tag, attr }: ContactMerges): ContactSearch => {
   const { contactTagID, attrID, contactProfileID } = search;
   return {
@@ -93,44 +94,44 @@ export const searchAsKept = (search: ContactSearch, { profile, tag, attr }: Cont
   };
 };
 
-/** The keys of a range: after < (key, contact) < before. */
+/** An open range: after < (key, contact) < before. */
 export interface KeyRange {
   readonly after: SearchEnd;
   readonly before: SearchEnd;
 }
 
-/** The first numbers of contacts are 1, so this is before any contact with the key. */
-const at = (key: number): SearchEnd => ({ key, contact: 0 });
-const first = at(Number.MIN_SAFE_INTEGER);
-const last = at(Number.MAX_SAFE_INTEGER);
+/** Contact numbers start at 1, so this sorts before every contact with the key. */
+const startOfKey = (key: number): SearchEnd => ({ key, contact: 0 });
+const first = startOfKey(Number.MIN_SAFE_INTEGER);
+const last = startOfKey(Number.MAX_SAFE_INTEGER);
 const dayFrom = (time: number) => Math.max(Math.ceil(time / dayMilliseconds), neverSeen + 1);
 
 const createdRange = ({ createdFrom, createdTo }: ContactSearch): KeyRange => ({
-  after: createdFrom === undefined ? first : at(createdFrom),
-  before: createdTo === undefined ? last : at(createdTo),
+  after: createdFrom === undefined ? first : startOfKey(createdFrom),
+  before: createdTo === undefined ? last : startOfKey(createdTo),
 });
-/** Contacts that were never seen are in no range of days. */
+/** A range of days excludes contacts that were never seen. */
 const seenRange = ({ seenFrom, seenTo }: ContactSearch): KeyRange => ({
-  after: seenFrom === undefined && seenTo === undefined ? first : at(dayFrom(seenFrom ?? 0)),
-  before: seenTo === undefined ? last : at(dayFrom(seenTo)),
+  after: seenFrom === undefined && seenTo === undefined ? first : startOfKey(dayFrom(seenFrom ?? 0)),
+  before: seenTo === undefined ? last : startOfKey(dayFrom(seenTo)),
 });
 
 export type SortKey = 'created' | 'seen';
 export const keyOf = (sort: SortKey, { createdTime, lastSeen }: Pick<Found, 'createdTime' | 'lastSeen'>): number =>
   sort === 'created' ? createdTime : lastSeen;
 
-/** Sorts ends of pages in the order in which the index has them. */
+/** Compares positions in the order of the index. */
 export const byKey = (a: SearchEnd, b: SearchEnd): number => a.key - b.key || a.contact - b.contact;
 const isWithin = ({ after, before }: KeyRange, end: SearchEnd) => byKey(after, end) < 0 && byKey(end, before) < 0;
 
-/** The parts of a search that the index can check. */
+/** The conditions of a search that the index can check. */
 export interface Asked {
   readonly sort: SortKey;
   readonly descending: boolean;
   readonly terms: readonly AnyTerm[];
   readonly created: KeyRange;
   readonly seen: KeyRange;
-  /** The part of the order that the page is in. */
+  /** The range of the page in the sort order. */
   readonly range: KeyRange;
 }
 
@@ -145,7 +146,7 @@ export const askedOf = (search: ContactSearch, merges: ContactMerges): Asked => 
   return { sort, descending, terms: termsOfSearch(search, merges), created, seen, range };
 };
 
-/** Whether a contact is in the ranges of days and times, and in the part of the order that the page is in. */
+/** Whether a contact is in the time ranges and in the page's range. */
 export const isInRange = ({ sort, created, seen, range }: Asked, found: Omit<Found, 'terms'>): boolean => {
   const { contact, createdTime, lastSeen } = found;
   return (
@@ -155,29 +156,29 @@ export const isInRange = ({ sort, created, seen, range }: Asked, found: Omit<Fou
   );
 };
 
-/** Whether the index says that a contact is one of those that a search asks for; its view may say otherwise. */
+/** Whether a contact matches according to the index. Its view decides. */
 export const isCandidate = (asked: Asked, found: Found): boolean =>
   isInRange(asked, found) && asked.terms.every((terms) => terms.some((term) => found.terms.includes(term)));
 
-/** A part of the index: the contacts with one of some terms, by time of creation, or all, by a key. */
+/** A part of the index: the contacts with any of the terms, by creation time; `terms` null: all contacts, by `key`. */
 export interface IndexPart {
   readonly terms: AnyTerm | null;
   readonly key: SortKey;
   readonly range: KeyRange;
 }
 
-/** Where candidates come from. `inOrder`: the part has the order of the pages; otherwise it is small, and sorted. */
+/** Where candidates come from. `inOrder`: in page order. Otherwise the part is small and is sorted. */
 export interface Source {
   readonly part: IndexPart;
   readonly inOrder: boolean;
 }
 
 const isWhole = ({ after, before }: KeyRange) => after === first && before === last;
-/** Whether a search has no range of times. */
+/** Whether a search has no time ranges. */
 export const isUnlimited = ({ created, seen }: Pick<Asked, 'created' | 'seen'>): boolean =>
   isWhole(created) && isWhole(seen);
 
-/** Returns the parts of the index whose sizes decide about the source, each with the contacts of one filter of the search. */
+/** Returns the index parts that may be the source, one per filter. */
 export const partsOf = (asked: Asked): IndexPart[] => {
   const { sort, terms, created, seen } = asked;
   const other = sort === 'created' ? seen : created;
@@ -187,11 +188,11 @@ export const partsOf = (asked: Asked): IndexPart[] => {
   return parts;
 };
 
-/** Whether the source depends on the sizes of the parts. */
+/** Whether the choice of the source depends on the sizes of the parts. */
 export const needsSizes = (asked: Asked, parts: readonly IndexPart[]): boolean =>
   parts.length > 1 || (parts.length === 1 && (asked.sort === 'seen' || parts[0]?.key === 'seen'));
 
-/** Chooses the source. `sizes` are those of the parts, up to `maxCollected` + 1; none when they don't matter. */
+/** Chooses the source. `sizes`: the sizes of the parts, capped at `maxCollected` + 1; empty if they don't matter. */
 export const sourceOf = (asked: Asked, parts: readonly IndexPart[], sizes: readonly number[]): Source => {
   const { sort, range } = asked;
   const smallest = Math.min(...sizes);
@@ -204,7 +205,7 @@ export const sourceOf = (asked: Asked, parts: readonly IndexPart[], sizes: reado
   return { part: { terms, key: sort, range }, inOrder: true };
 };
 
-/** Unites what was read for each term of a part: the first of all, in their order, each contact once. */
+/** Merges the sorted lists of a part's terms and returns the first entries, each contact once. */
 export const firstOf = (lists: readonly (readonly SearchEnd[])[], descending: boolean, most: number): SearchEnd[] => {
   const [list = [], ...others] = lists;
   if (others.length === 0) return [...list];

@@ -1,4 +1,4 @@
-/** The buckets of countEvents: one between each pair of neighbouring edges. */
+/** The buckets of countEvents, one between each pair of adjacent edges. */
 import type { CountBucket } from '../store.ts';
 
 export interface Bucket {
@@ -9,6 +9,6 @@ export interface Bucket {
 export const createBuckets = (edges: readonly number[]): Bucket[] =>
   edges.slice(1).map(() => ({ events: 0, visitors: new Set() }));
 
-/** Returns the counts of events, and with `users` those of distinct visitors. */
+/** Returns the event counts; with `users`, also the counts of distinct visitors. */
 export const countsOf = (buckets: readonly Bucket[], users: boolean): CountBucket[] =>
   buckets.map(({ events, visitors }) => ({ events, ...(users && { users: visitors.size }) }));

@@ -1,23 +1,23 @@
-/** Names of erased contacts, claims and requests. The store keeps only keyed hashes of them, to answer late requests. */
+/** Names of erased contacts, claims and requests. Only their keyed hashes are stored, to recognize late requests. */
 import { createHmac } from 'node:crypto';
 import { Refusal } from '../../shared/refusal.ts';
 
-/** A claim, as the token that made it names it. */
+/** A claim as its own token identifies it. */
 export const handleName = (token: number, claimID: string): string => `handle\n${token}\n${claimID}`;
-/** A claim, as the account's owner names it. */
+/** A claim as the account's other tokens identify it. */
 export const claimName = (claimID: string): string => `claim\n${claimID}`;
-/** A createContact whose contact is erased. */
+/** A createContact request whose contact was erased. */
 export const requestName = (token: number, userUUID: string, requestUUID: string): string =>
   `request\n${token}\n${userUUID}\n${requestUUID}`;
-/** As requestName, for a request of which only the key is stored: see idempotency-keys.ts. */
+/** Like requestName, for a request of which only the key is stored (idempotency-keys.ts). */
 export const requestKeyName = (user: number, key: string): string => `request\n${user}\n${key}`;
 
-/** Returns a function that returns the hash of a name. `secret` is the key of the database's hashes. */
+/** Returns a function that hashes names. `secret`: the database's HMAC key. */
 export const createNameHash = (secret: Buffer) => (account: number, name: string) =>
   createHmac('sha256', secret).update(`${account}\n${name}`).digest();
 
-/** Returns the Refusal for a name, in a field, that names no contact. */
+/** Returns the Refusal for a field that does not identify a contact. */
 export const missingContact = (field: string, isErased: boolean): Refusal =>
   isErased
     ? new Refusal('erased_contact', { field })
-    : new Refusal('unknown_contact', { field, message: `\`${field}\` names no contact of this account` });
+    : new Refusal('unknown_contact', { field, message: `\`${field}\` does not match any contact of this account` });

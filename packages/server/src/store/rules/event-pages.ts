@@ -1,15 +1,15 @@
-/** The bounds of a page of events, and of the days that it reads. */
+/** The bounds of a page of events, and of the days that it covers. */
 import type { EventQuery } from '../store.ts';
 
 export interface PageBounds {
-  /** A page ends after this many events were examined, however few of them match, so that no request takes too long. */
+  /** A page ends after this many examined events, even if few match, so that no request takes too long. */
   readonly maxExamined: number;
-  /** A page ends when its attributes reach this size, in UTF-16 code units; a single event may exceed it. */
+  /** A page ends when its attributes reach this size, in UTF-16 code units. A single event may exceed it. */
   readonly maxCharacters: number;
 }
 export const pageBounds: PageBounds = { maxExamined: 200_000, maxCharacters: 4 * 1024 * 1024 };
 
-/** Returns the sequences that a query may read, after < sequence ≤ through, when `end` is the last that can be read. */
+/** Returns the sequences that a query may read: after < sequence ≤ through. `end`: the last readable sequence. */
 export const sequencesOf = ({ order, beyond }: EventQuery, end: number): { after: number; through: number } =>
   order === 'asc'
     ? { after: beyond ?? 0, through: end }
@@ -17,7 +17,7 @@ export const sequencesOf = ({ order, beyond }: EventQuery, end: number): { after
 
 /** A day on which an account has events. */
 export interface DaySpan {
-  /** The day on which its events were received, as in received-day.ts. */
+  /** The day on which the events were received (received-day.ts). */
   readonly day: number;
   readonly firstSequence: number;
   readonly lastSequence: number;
@@ -25,7 +25,7 @@ export interface DaySpan {
 
 export interface DayRange {
   readonly account: number;
-  /** Only days that may hold events with from ≤ eventTime < to, and after < sequence ≤ through. */
+  /** Only days that may have events with from ≤ eventTime < to and after < sequence ≤ through. */
   readonly from: number;
   readonly to: number;
   readonly after: number;

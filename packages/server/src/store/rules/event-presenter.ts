@@ -1,4 +1,4 @@
-/** Builds an event of a response from a stored event, its owner and the names of its rows. */
+/** Builds an event for a response from a stored event, its owner, and the names of the rows that it references. */
 import { united } from '../../identity/merged-entries.ts';
 import type { Why } from '../../identity/ownership.ts';
 import type { Statement } from '../../identity/statements.ts';
@@ -7,20 +7,20 @@ import type { CatalogueMerges } from './accounts/entry-merges.ts';
 import { eventNameOf } from './accounts/unlisted-names.ts';
 import type { KeptEvent } from './kept-event.ts';
 
-/** The names of rows, by their numbers. */
+/** Looks up names by row number. */
 interface Names {
-  /** Undefined for one that is not listed. */
+  /** Undefined if it is unlisted. */
   eventName(eventID: number): string | undefined;
   userUUID(user: number): string;
   contactUUID(contact: number): string;
   claimID(claim: number): string | null;
 }
 
-/** The eventID that stands for this one. */
+/** Returns the kept ID of an eventID. */
 export const toKeptEventID = (eventID: number, { event }: Pick<CatalogueMerges, 'event'>): number =>
   event.groups.length === 0 ? eventID : Number(event.keptOf(String(eventID)));
 
-/** `why` says who owns the event. Its statement, if any, names the claim that made it. */
+/** `why` has the event's owner. Its statement, if any, names the claim that created it. */
 export const toStoredEvent = (
   event: KeptEvent,
   why: Why,

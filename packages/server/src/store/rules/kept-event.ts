@@ -1,21 +1,21 @@
 import type { EventValues } from '../store.ts';
 import type { SentByServer } from './idempotency-keys.ts';
 
-/** An event as SQLite stores it and the drivers copy it; account, user and contact are row numbers. */
+/** An event as SQLite stores it and as drivers copy it. `account`, `user` and `contact` are row numbers. */
 export interface KeptEvent extends Omit<EventValues, 'timeReplaced'> {
   readonly sequence: number;
   readonly day: number;
   readonly account: number;
   readonly user: number | null;
-  /** Set only when the event was logged with a contactUUID. */
+  /** Set if the event was logged with a contactUUID. */
   readonly contact: number | null;
   readonly receivedTime: number;
   readonly timeReplaced: 0 | 1;
-  /** Null when it is not known, or known only through the hash of the event's repeat. */
+  /** Null: unknown, or known only through the hash of the event's repeat. */
   readonly server: SentByServer;
 }
 
-/** Returns the length of an event's attributes in UTF-16 code units. In a large event, attributes take nearly all the space. */
+/** Returns the length of an event's attributes in UTF-16 code units: nearly all of a large event's size. */
 export const charactersOf = ({ attributes }: Pick<KeptEvent, 'attributes'>): number => {
   let characters = 0;
   for (const [attrID, value] of attributes) characters += attrID.length + value.length;

@@ -1,14 +1,14 @@
-/** Links and unlinks of a user ("statements"), as both drivers store and read them. */
+/** A user's statements (links and unlinks), as both drivers store them. */
 import { decideClaimedLink, decideLink, type KeptStatement, type Statement } from '../../identity/statements.ts';
 
-/** A link to be made from here on. */
+/** A link to create. */
 export interface NewLink {
   readonly user: number;
   readonly contact: number;
   readonly verified: boolean;
-  /** The claim that makes the link when a browser token sent it; else null. */
+  /** The claim that creates the link; null: not sent by a browser token. */
   readonly claim: number | null;
-  /** All claims of the user with the same key (rules/claims.ts), when a browser token sent the link. */
+  /** The user's claims with the same key (rules/claims.ts), if a browser token sent the link. */
   readonly claimsOfKey?: readonly number[];
   readonly token: number;
   readonly time: number;
@@ -20,13 +20,13 @@ export interface StatementRow extends KeptStatement {
   readonly time: number;
 }
 
-/** The part of a statement that decides about owners, and the claim that made it. */
+/** The part of a statement that decides about owners, with the claim that created it. */
 export type DecidingStatement = Statement & Pick<StatementRow, 'claim'>;
 
 /**
- * Returns how a link changes the user's statements, and whether it `exists`. To a browser token, a link by another key is another
- * link, even to the same contact, and only the links of its claims count: neither `exists` nor the number of these links may show
- * what a server token linked, or that two keys find one contact.
+ * Returns how a link changes the user's statements, and whether it `exists`. For a browser token, each key has its own
+ * links and only those of its claims count. It must not learn what a server token linked, or that two keys find one
+ * contact.
  */
 export const decideNewLink = (
   statements: readonly DecidingStatement[],
@@ -38,8 +38,11 @@ export const decideNewLink = (
   return { ...decision, exists: (ofClaims ?? decision).do !== 'append' };
 };
 
-/** Returns the sequence of the statement that a linkID names; -1, which none has, for other text. */
+/** Parses a linkID to a sequence. Returns -1, which no statement has, for invalid text. */
 export const sequenceOf = (linkID: string): number => (/^\d{1,15}$/.test(linkID) ? Number(linkID) : -1);
 
-/** The most claims or links that are deleted when one is added. More than one, so that a contact over its limit gets back to it. */
+/**
+ * The maximum number of claims or links to delete when one is added. More than one, so that a contact over its limit
+ * recovers.
+ */
 export const maxGivingWay = 10;

@@ -1,7 +1,8 @@
 /**
- * Chooses the oldest events that were received before `time`, from `candidates`: the first events, in order. A received time after
- * `now` comes from a clock that was ahead: such an event counts as received when the next event with a believable time was.
- * `ahead` are the candidates about which the next believable event after the last candidate decides.
+ * Chooses the events received before `time` from `candidates`, the oldest events in order. A received time after `now`
+ * comes from a clock that was ahead: the event counts as received with the next event whose time is plausible.
+ *
+ * `ahead`: the candidates that depend on the first plausible event after the last candidate.
  */
 export const chooseOld = <Event extends { readonly receivedTime: number }>(
   candidates: readonly Event[],

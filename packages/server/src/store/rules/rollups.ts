@@ -1,9 +1,9 @@
-/** Sums up events by eventID and quarter of an hour, and by day, so that a commit changes the row of each rollup once. */
+/** Aggregates events by eventID and quarter hour, and by day, so that a commit updates each rollup row once. */
 
-/** The hours and days of every time zone of today begin with a quarter of an hour. */
+/** In every current time zone, hours and days start on a quarter hour. */
 export const quarterMilliseconds = 900_000;
 
-/** The quarter of a time in milliseconds, counted from 1970. */
+/** Returns the quarter hour of a time, counted from 1970. */
 export const quarterOf = (time: number): number => Math.floor(time / quarterMilliseconds);
 
 export interface CountedEvent {
@@ -12,7 +12,7 @@ export interface CountedEvent {
   readonly sequence: number;
   readonly eventID: number;
   readonly eventTime: number;
-  /** The stored bytes of the event; absent for a deleted event. */
+  /** The event's stored bytes; absent for a deleted event. */
   readonly bytes?: number;
 }
 
@@ -36,11 +36,11 @@ const count = (sum: Sum, time: number) => {
   sum.lastTime = Math.max(sum.lastTime, time);
 };
 
-/** Returns the inner map of a key. Nested maps of numbers take a third of the time of one map whose keys are texts. */
+/** Returns the inner map of a key. Nested maps with number keys are three times as fast as one map with string keys. */
 const branch = <Value>(tree: Map<number, Map<number, Value>>, key: number): Map<number, Value> => {
-  const found = tree.get(key) ?? new Map<number, Value>();
-  tree.set(key, found);
-  return found;
+  const child = tree.get(key) ?? new Map<number, Value>();
+  tree.set(key, child);
+  return child;
 };
 
 const none = () => ({ totals: [] as TotalSum[], days: [] as DaySum[] });
@@ -50,7 +50,7 @@ export const createSums = () => {
   const days = new Map<number, Map<number, DaySum>>();
   let sums = none();
   return {
-    /** Sequences must ascend. */
+    /** Add events in sequence order. */
     add({ account, day, sequence, eventID, eventTime, bytes = 0 }: CountedEvent) {
       const quarter = quarterOf(eventTime);
       const ofQuarter = branch(branch(totals, account), quarter);
@@ -73,12 +73,12 @@ export const createSums = () => {
       sum.bytes += bytes;
       sum.lastSequence = sequence;
     },
-    /** Whether an event of an eventID was added since the last `take`. */
+    /** Whether an event with this eventID was added since the last `take`. */
     has(account: number, eventID: number): boolean {
       for (const ofQuarter of totals.get(account)?.values() ?? []) if (ofQuarter.has(eventID)) return true;
       return false;
     },
-    /** Returns the sums of the events that were added since the last call. */
+    /** Returns the sums of the events added since the last call. */
     take() {
       const taken = sums;
       sums = none();

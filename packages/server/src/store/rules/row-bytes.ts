@@ -2,8 +2,8 @@ import type { NewEvent } from '../store.ts';
 import { charactersOf } from './kept-event.ts';
 
 /**
- * Bytes that rows take on disk, with their index entries. Measured on SQLite with 20,000 rows of each, every name a random UUID
- * (event 106, user 114, contact 477 bytes), and rounded up. PostgreSQL takes up to half as much again.
+ * The size of rows on disk, including index entries. Rounded up from measurements on SQLite with 20,000 rows each and
+ * random UUIDs as names (event 106, user 114, contact 477 bytes). PostgreSQL takes up to 1.5 times as much.
  */
 export const rowBytes = {
   event: 120,
@@ -15,10 +15,10 @@ export const rowBytes = {
   claim: 300,
 } as const;
 
-/** Estimates the bytes of an event: its row, and a byte for each character of its attributes. */
+/** Estimates an event's size: its row, and one byte per character of its attributes. */
 export const eventBytes = (event: Pick<NewEvent, 'attributes'>): number => rowBytes.event + charactersOf(event);
 
-/** An account's rows of each kind, and the bytes of its events and of the values of its contacts and claims. */
+/** An account's row counts, and the bytes of its events and of its contacts' and claims' values. */
 interface StoredCounts {
   readonly users: number;
   /** Includes merged contacts. */
@@ -28,6 +28,6 @@ interface StoredCounts {
   readonly valueBytes: number;
 }
 
-/** Estimates the bytes that an account stores. Ignores compression and unused space; erased rows count until they are deleted. */
+/** Estimates an account's size. Ignores compression and unused space. Erased rows count until they are deleted. */
 export const storedBytesOf = ({ users, contacts, claims, eventBytes, valueBytes }: StoredCounts): number =>
   eventBytes + valueBytes + users * rowBytes.user + contacts * rowBytes.contact + claims * rowBytes.claim;

@@ -1,9 +1,12 @@
-/** Collects the contacts of one page of a search: those that the index returns in order, and others that belong between them. */
+/**
+ * Builds a page of search results from the index's contacts, which arrive in order, and stale ones that belong between
+ * them.
+ */
 import type { ContactSearch, FoundContact, FoundContacts, SearchEnd } from '../store.ts';
-import { createFoundPage } from './contact-lists.ts';
+import { createPageBuilder } from './contact-lists.ts';
 import { byKey } from './contact-search.ts';
 
-/** A contact that matches, and its place in the order. */
+/** A matching contact and its position in the sort order. */
 export interface Match {
   readonly end: SearchEnd;
   readonly contact: FoundContact;
@@ -11,22 +14,26 @@ export interface Match {
 
 export const createSearchPage = ({ limit, descending, beyond }: ContactSearch) => {
   const compare = (a: Match, b: Match) => (descending ? byKey(b.end, a.end) : byKey(a.end, b.end));
-  const isBefore = (end: SearchEnd, place: SearchEnd) => (descending ? byKey(place, end) : byKey(end, place)) < 0;
-  const page = createFoundPage(limit);
-  /** The contacts of the page. One may both wait and be passed: it was indexed while the page was read. */
+  const isBefore = (end: SearchEnd, position: SearchEnd) =>
+    (descending ? byKey(position, end) : byKey(end, position)) < 0;
+  const page = createPageBuilder(limit);
+  /** The contacts on the page. One may be both waiting and in the index, if it was indexed while the page was read. */
   const added = new Set<number>();
   let waiting: Match[] = [];
   let isSorted = true;
-  /** How many of those that wait are on the page. */
+  /** The number of waiting matches that have been added to the page. */
   let passed = 0;
   let end = beyond;
 
-  /** Sorts those that wait, and drops those that can't be on the page: the first after it decides only whether there are more. */
+  /**
+   * Sorts the waiting matches and drops those that can't fit. One more than `limit` is kept to tell whether more
+   * follow.
+   */
   const sort = () => {
     if (!isSorted) waiting = waiting.sort(compare).slice(0, limit + 1);
     isSorted = true;
   };
-  /** Adds a match. Returns the page when it is full already. */
+  /** Adds a match. Returns the page if it was already full. */
   const add = (match: Match): FoundContacts | undefined => {
     if (added.has(match.end.contact)) return undefined;
     if (page.isFull()) return { contacts: page.contacts, next: end as SearchEnd };
@@ -35,10 +42,10 @@ export const createSearchPage = ({ limit, descending, beyond }: ContactSearch) =
     end = match.end;
     return undefined;
   };
-  /** Adds the waiting matches before a place of the order. */
-  const addBefore = (place?: SearchEnd): FoundContacts | undefined => {
+  /** Adds the waiting matches before a position. */
+  const addBefore = (position?: SearchEnd): FoundContacts | undefined => {
     sort();
-    for (let next = waiting[passed]; next && (!place || isBefore(next.end, place)); next = waiting[passed]) {
+    for (let next = waiting[passed]; next && (!position || isBefore(next.end, position)); next = waiting[passed]) {
       const full = add(next);
       if (full) return full;
       passed += 1;
@@ -47,21 +54,21 @@ export const createSearchPage = ({ limit, descending, beyond }: ContactSearch) =
   };
 
   return {
-    /** Notes a match that the index may not know. Before the first call of `pass`. */
+    /** Adds a match that may be missing from the index. Call it before the first `pass`. */
     wait(match: Match): void {
       waiting.push(match);
       isSorted = false;
       if (waiting.length > 2 * limit + 2) sort();
     },
-    /** How many matches wait, up to one more than fit. */
+    /** The number of waiting matches, at most one more than fits. */
     waiting: (): number => Math.min(waiting.length, limit + 1),
-    /** Passes a place of the order, and adds the contact there if it matches. Returns the page when it is full. */
-    pass: (place: SearchEnd, match: Match | undefined): FoundContacts | undefined =>
-      addBefore(place) ?? (match && add(match)),
+    /** Advances to a position and adds its contact if it matches. Returns the page if it is full. */
+    pass: (position: SearchEnd, match: Match | undefined): FoundContacts | undefined =>
+      addBefore(position) ?? (match && add(match)),
     isEmpty: (): boolean => page.contacts.length === 0,
-    /** Ends the page at a place that was passed. */
+    /** Ends the page at a position that was passed. */
     endAt: (next: SearchEnd): FoundContacts => ({ contacts: page.contacts, next }),
-    /** Ends the page where no more candidates follow, or only after `next`. */
+    /** Ends the page when no candidates are left before `next` (null: at all). */
     end: (next: SearchEnd | null = null): FoundContacts => addBefore() ?? { contacts: page.contacts, next },
   };
 };

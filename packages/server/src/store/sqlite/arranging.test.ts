@@ -1,5 +1,5 @@
-// Where events are stored changes no response: in compacted blocks or not, indexed by postings or in memory. Two databases store the
-// same history; one is arranged all the time, in segments of a few events, the other hardly.
+// Compaction and indexing must not change any response. Two databases store the same history: one is compacted and
+// indexed all the time, in segments of a few events, the other hardly.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { kind } from '../../../test/fixtures/database.ts';
@@ -25,7 +25,7 @@ import { openMemory } from './database/memory.ts';
 import { createReadEngine, createWriteEngine } from './engine.ts';
 import { createEventPager } from './events/event-pages.ts';
 
-const asker = { account: 1, token: 1, browser: false };
+const caller = { account: 1, token: 1, browser: false };
 const users = [laptop, phone, tablet];
 const contacts = ['contact-of-ann', 'contact-of-ben'];
 const addresses = [ann, ben];
@@ -85,33 +85,33 @@ const openEngine = (arrangement: Arrangement) => {
   return { db, engine, read: createReadEngine(db) };
 };
 
-/** The calls of a history, so that both databases are told the same to the letter. */
+/** Returns the calls of a history, so that both databases receive identical calls. */
 const callsOf = (steps: readonly Step[]): (Call | { arrange: number } | 'read')[] => {
-  let made = 0;
+  let eventCount = 0;
   let today = 0;
   const callOf = (step: Step): Call | { arrange: number } | 'read' => {
     switch (step.do) {
       case 'log': {
         today += step.days;
         const events = step.events.map(({ user, contact, eventID, attributes }) => {
-          made += 1;
+          eventCount += 1;
           return newEvent({
-            userUUID: contact !== null && made % 2 ? null : (users[user] as string),
+            userUUID: contact !== null && eventCount % 2 ? null : (users[user] as string),
             contactUUID: contact === null ? null : (contacts[contact] as string),
             eventID,
-            eventUUID: `event-${made}`,
-            eventTime: today * day + (made % 7) * 1_000_000,
-            timeReplaced: made % 5 === 0,
+            eventUUID: `event-${eventCount}`,
+            eventTime: today * day + (eventCount % 7) * 1_000_000,
+            timeReplaced: eventCount % 5 === 0,
             attributes,
           });
         });
-        return { name: 'logEvents', request: { ...asker, receivedTime: today * day + made, events } };
+        return { name: 'logEvents', request: { ...caller, receivedTime: today * day + eventCount, events } };
       }
       case 'create':
         return {
           name: 'createContact',
           request: {
-            ...asker,
+            ...caller,
             userUUID: users[step.user],
             address: addresses[step.contact],
             fields: {},
@@ -120,7 +120,7 @@ const callsOf = (steps: readonly Step[]): (Call | { arrange: number } | 'read')[
             verified: true,
             requestUUID: null,
             newContactUUID: contacts[step.contact],
-            newHandle: `handle-${made}`,
+            newHandle: `handle-${eventCount}`,
             time: today * day,
           },
         };
@@ -153,19 +153,19 @@ const queries: Omit<EventQuery, 'order' | 'limit'>[] = [
   { account: 1, userUUID: phone, attrID: 'path', attrValue: '/a', from: 2 * day },
 ];
 
-/** Small pages, so that one begins in the middle of a block. */
+/** Small pages, so that some start in the middle of a block. */
 const createPager = (db: Connection) => createEventPager(db, { bounds: { maxExamined: 300, maxCharacters: 100 } });
 
-/** All pages, each of its own moment. */
+/** Reads all pages, each in its own transaction. */
 const pagesOf = (getEvents: ReturnType<typeof createPager>, query: Omit<EventQuery, 'limit'>) => {
-  const found: EventPage['events'][number][] = [];
+  const events: EventPage['events'][number][] = [];
   let beyond: number | undefined;
   for (;;) {
     const steps = getEvents({ ...query, limit: 37, beyond });
     let step = steps.next();
     while (!step.done) step = steps.next();
-    found.push(...step.value.events);
-    if (step.value.next === null) return found;
+    events.push(...step.value.events);
+    if (step.value.next === null) return events;
     beyond = step.value.next;
   }
 };
@@ -197,7 +197,7 @@ const answersOf = async ({ db, read }: ReturnType<typeof openEngine>) => {
   return { pages, counts, definitions: await read({ name: 'getEventDefinitions', request: 1 }) };
 };
 
-/** A history that fills segments, whatever chance makes of the others. */
+/** A history that is certain to fill segments. */
 const filling: Step[] = Array.from({ length: 12 }, (_, nth) =>
   nth % 2
     ? { do: 'arrange', steps: 60 }
@@ -208,13 +208,13 @@ const filling: Step[] = Array.from({ length: 12 }, (_, nth) =>
       },
 );
 
-test('wherever events lie, the answers are the same', async () => {
+test('returns the same results wherever events are stored', async () => {
   let segments = 0;
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 50, size: 'max' }), async (steps) => {
       const arranged = openEngine(smallSegments);
       const plain = openEngine({ eventsPerSegment: Infinity });
-      // They stay, and know by heart what was there when they were asked last.
+      // Long-lived readers, with a cached tail from their last read.
       const readers = [arranged, plain].map(({ db }) => createPager(db));
       for (const call of callsOf(steps)) {
         if (call === 'read') {
@@ -228,7 +228,7 @@ test('wherever events lie, the answers are the same', async () => {
         }
         const answers = [arranged, plain].map(({ engine }) => engine.write([call])[0]);
         expect(answers[0]).toEqual(answers[1]);
-        // Retention counts what is deleted, and is to find the same.
+        // Retention counts deleted events, so both databases must have finished the erasure.
         if (call.name === 'eraseContact') for (const { engine } of [arranged, plain]) while (engine.maintain() === 0);
       }
       while (arranged.engine.maintain() !== null);
@@ -243,16 +243,16 @@ test('wherever events lie, the answers are the same', async () => {
   expect(segments).toBeGreaterThan(0);
 });
 
-// All of them in the tier of segments.
+// All sizes run in the tier `segments` only.
 test.each(kind === undefined ? [249] : [25, 50, 249, 1_000])(
-  'events that come without a rest, %d in a commit, leave no more than some segments of them to be known by heart',
+  'bounds the unindexed events under continuous writes of %d events per commit',
   (perCommit) => {
     const eventsPerSegment = 4_096;
     const { db, engine } = openEngine({ eventsPerSegment });
     const waiting = db
       .prepare<[], number>('SELECT sum(count) FROM event_block WHERE through > (SELECT indexed FROM position)')
       .pluck();
-    let most = 0;
+    let maxWaiting = 0;
     for (let sent = 0; sent < 40_000; sent += perCommit) {
       const events = Array.from({ length: perCommit }, (_, nth) =>
         newEvent({
@@ -264,12 +264,12 @@ test.each(kind === undefined ? [249] : [25, 50, 249, 1_000])(
           ],
         }),
       );
-      engine.write([{ name: 'logEvents', request: { ...asker, receivedTime: sent, events } }]);
+      engine.write([{ name: 'logEvents', request: { ...caller, receivedTime: sent, events } }]);
       engine.catchUp();
-      most = Math.max(most, waiting.get() ?? 0);
+      maxWaiting = Math.max(maxWaiting, waiting.get() ?? 0);
     }
-    expect(most).toBeGreaterThan(3 * eventsPerSegment);
-    expect(most).toBeLessThan(6 * eventsPerSegment);
+    expect(maxWaiting).toBeGreaterThan(3 * eventsPerSegment);
+    expect(maxWaiting).toBeLessThan(6 * eventsPerSegment);
     db.close();
   },
   60_000,

@@ -8,15 +8,12 @@ beforeEach(() => {
   db = openMemory();
 });
 
-test.each(['logEvent', 'listAccounts', 'toString'])('a write that there is none of is not acknowledged: %s', (name) => {
+test.each(['logEvent', 'listAccounts', 'toString'])('rejects the unknown write %s', (name) => {
   const [outcome] = createWriteEngine(db).write([{ name, request: undefined }]);
   expect(outcome).toEqual({ error: new TypeError(`the store has no operation ${name} here`) });
 });
 
-test.each(['getAccounts', 'logEvents', 'toString'])(
-  'a read that there is none of is not answered: %s',
-  async (name) => {
-    const read = createReadEngine(db)({ name, request: undefined });
-    await expect(read).rejects.toThrow(`the store has no operation ${name} here`);
-  },
-);
+test.each(['getAccounts', 'logEvents', 'toString'])('rejects the unknown read %s', async (name) => {
+  const read = createReadEngine(db)({ name, request: undefined });
+  await expect(read).rejects.toThrow(`the store has no operation ${name} here`);
+});

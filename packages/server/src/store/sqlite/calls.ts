@@ -1,11 +1,11 @@
-/** The operations of the store that run on its threads, and which of them write. */
+/** The store operations that run on its threads, split into writes and reads. */
 import { namesOf, sharedReads, sharedWrites } from '../operations/operations.ts';
 import type { RequestOf, Store } from '../store.ts';
 import type { ChunkedRead } from './transactions/chunked-reads.ts';
 
-type OnAThread = Exclude<keyof Store, 'findAccess' | 'wasMade' | 'onCommit' | 'close'>;
+type ThreadOperation = Exclude<keyof Store, 'findAccess' | 'wasMade' | 'onCommit' | 'close'>;
 
-// The compiler requires each operation of the Store in one of the two lists, where store.ts makes a Store of them.
+// The compiler checks that each operation is in one of the two lists, because store.ts builds a Store from them.
 export const writeNames = [
   ...namesOf(sharedWrites),
   'createAccount',
@@ -30,7 +30,7 @@ export const writeNames = [
   'keepRefused',
   'replayRefused',
   'discardRefused',
-] as const satisfies readonly OnAThread[];
+] as const satisfies readonly ThreadOperation[];
 type WriteName = (typeof writeNames)[number];
 
 export const readNames = [
@@ -53,35 +53,35 @@ export const readNames = [
   'listRefused',
   'countRefused',
   'check',
-] as const satisfies readonly Exclude<OnAThread, WriteName>[];
+] as const satisfies readonly Exclude<ThreadOperation, WriteName>[];
 type ReadName = (typeof readNames)[number];
 
 type ValueOf<Name extends keyof Store> = Awaited<ReturnType<Store[Name]>>;
 
-/** The functions that carry out the writes. */
+/** The functions that execute the writes. */
 export type Writes = { readonly [Name in WriteName]: (request: RequestOf<Name>) => ValueOf<Name> };
-/** The functions that carry out the reads, at once or in steps. */
+/** The functions that execute the reads, possibly in steps. */
 export type Reads = {
   readonly [Name in ReadName]: (request: RequestOf<Name>) => ValueOf<Name> | ChunkedRead<ValueOf<Name>>;
 };
 
-/** An operation of the store and its request, as they are sent to another thread. */
+/** A store operation and its request, as sent to another thread. */
 export interface Call {
   readonly name: string;
   readonly request: unknown;
 }
 
-/** Carries out a call. Throws when the table has no operation of that name. */
-export const carryOut = (table: Writes | Reads, { name, request }: Call): unknown => {
+/** Executes a call. Throws if the table has no operation with its name. */
+export const execute = (table: Writes | Reads, { name, request }: Call): unknown => {
   if (!Object.hasOwn(table, name)) throw new TypeError(`the store has no operation ${name} here`);
-  // Safe: callers of the Store can only send requests of the type that it declares.
+  // Safe: the Store's type ensures that each request matches its operation.
   return (table as Readonly<Record<string, (request: never) => unknown>>)[name]?.(request as never);
 };
 
-/** The operations with these names; each passes its call to `ask`. */
-export const askingAll = <Name extends WriteName | ReadName>(
+/** Returns the operations with these names. Each passes its call to `send`. */
+export const createOperations = <Name extends WriteName | ReadName>(
   names: readonly Name[],
-  ask: (call: Call) => Promise<unknown>,
+  send: (call: Call) => Promise<unknown>,
 ): Pick<Store, Name> =>
-  // The only place without types: a thread's reply to an operation is what the function in its table returns.
-  Object.fromEntries(names.map((name) => [name, (request: unknown) => ask({ name, request })])) as never;
+  // Untyped: a thread's reply to a call is what the operation in its table returns.
+  Object.fromEntries(names.map((name) => [name, (request: unknown) => send({ name, request })])) as never;

@@ -17,7 +17,7 @@ const logOf = (count: number): Call => ({
   },
 });
 
-test('what another process commits while an engine is made is not written over', async () => {
+test('does not overwrite what another process commits while the engine is created', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'firsthand-'));
   const path = join(folder, 'firsthand.db');
   ensureFile(path);
@@ -25,13 +25,13 @@ test('what another process commits while an engine is made is not written over',
   const other = createWriteEngine(otherDB);
   other.write([{ name: 'createAccount', request: newAccount({ tokens: [newToken('server')] }) }]);
   const prepare = db.prepare.bind(db);
-  let meanwhile = () => {
-    meanwhile = () => {};
+  let writeMeanwhile = () => {
+    writeMeanwhile = () => {};
     other.write([logOf(2)]);
   };
   db.prepare = ((sql: string) => {
-    // By then it has read how far the other was.
-    if (sql.includes('INSERT INTO event_block')) meanwhile();
+    // By now the engine has read the position.
+    if (sql.includes('INSERT INTO event_block')) writeMeanwhile();
     return prepare(sql);
   }) as typeof db.prepare;
   const engine = createWriteEngine(db);

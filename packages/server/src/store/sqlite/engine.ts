@@ -1,4 +1,4 @@
-/** Assembles what carries out every call: the same on a thread of its own, in memory, and beside a running server. */
+/** Assembles the engines that execute every call, whether on a thread, in memory, or in a command next to a server. */
 import { Refusal } from '../../shared/refusal.ts';
 import type { Operation } from '../operations/operation.ts';
 import {
@@ -15,10 +15,10 @@ import { createAccountDeletion } from './accounts/account-deletion.ts';
 import { createAccountReader, createAccountWriter } from './accounts/accounts.ts';
 import { createAuditReader, createAuditWriter } from './accounts/audit.ts';
 import { createCatalogueWriter } from './accounts/catalogues.ts';
-import { createEndedWriter } from './accounts/ended-sessions.ts';
+import { createExpiryWriter } from './accounts/ended-sessions.ts';
 import { createRefusedReader, createRefusedWriter } from './accounts/refused-requests.ts';
 import type { Arrangement } from './arrangement.ts';
-import { type Call, carryOut, type Reads, type Writes } from './calls.ts';
+import { type Call, execute, type Reads, type Writes } from './calls.ts';
 import { createClaimWriter } from './contacts/claims.ts';
 import { createContactReader } from './contacts/contact-details.ts';
 import { createContactIndex } from './contacts/contact-index.ts';
@@ -28,9 +28,9 @@ import { createLinkWriter } from './contacts/links.ts';
 import { createMergeWriter } from './contacts/merges.ts';
 import { createSurplusClaims } from './contacts/surplus-claims.ts';
 import { createUsers } from './contacts/users.ts';
-import { type Connection, couldNow } from './database/connection.ts';
+import { type Connection, tryNow } from './database/connection.ts';
 import { createDetaching } from './erasure/detaching.ts';
-import { createErasureRecord, type Erased } from './erasure/erasure-record.ts';
+import { createErasureRecord, type ErasedIdentifier } from './erasure/erasure-record.ts';
 import { createErasures } from './erasure/erasures.ts';
 import { createEventLogReader, createEventLogWriter } from './event-log/event-log.ts';
 import { createCounter } from './events/counts.ts';
@@ -51,24 +51,24 @@ import { createOperationRunner, type OperationRunner } from './transactions/oper
 import { createSequencer } from './transactions/sequencer.ts';
 import { createTransactions, type Outcome } from './transactions/transaction.ts';
 
-/** Runs an operation that is written once for both databases. */
-const running =
+/** Turns a shared operation into a function that runs it. */
+const bindRunner =
   (runOperation: OperationRunner) => (operation: (request: never) => Operation<unknown>) => (request: never) =>
     runOperation(operation(request));
 
 export const createWriteEngine = (db: Connection, arrangement: Arrangement = {}) => {
   const { eventsPerMove, eventsPerSettling, rowsPerDetaching } = arrangement;
   const dataVersion = db.prepare<[], number>('PRAGMA data_version').pluck();
-  // Read before anything else, so that later commits of other processes are noticed.
-  let seenData = dataVersion.get();
+  // Read first, so that later commits of other processes are noticed.
+  let lastDataVersion = dataVersion.get();
   const sequencer = createSequencer(db);
   const users = createUsers(db);
   const rollups = createRollups(db, eventsPerMove);
   const catalogues = createCatalogueWriter(db, rollups);
   const contacts = createContactWriter(db);
   const claims = createClaimWriter(db);
-  const refused = createRefusedWriter(db, contacts);
-  const detaching = createDetaching(db, refused.takeErased, rowsPerDetaching);
+  const refusedRequests = createRefusedWriter(db, contacts);
+  const detaching = createDetaching(db, refusedRequests.takeErased, rowsPerDetaching);
   const surplus = createSurplusClaims(db, detaching);
   const links = createLinkWriter(db, { sequencer, users, contacts, claims, surplus, detaching });
   const log = createEventLogWriter(db, arrangement);
@@ -84,7 +84,7 @@ export const createWriteEngine = (db: Connection, arrangement: Arrangement = {})
     surplus,
     dedup,
     links,
-    refused,
+    refused: refusedRequests,
     log,
     detaching,
   };
@@ -96,15 +96,15 @@ export const createWriteEngine = (db: Connection, arrangement: Arrangement = {})
     const row = contacts.byName(change);
     const uses = usesOfContact({ ...change, tags: change.addedTags });
     catalogues.check(account, false, uses);
-    const answer = contacts.write(row, { ...change, keys: newKeysOf(change) });
+    const result = contacts.write(row, { ...change, keys: newKeysOf(change) });
     catalogues.register(account, false, uses);
-    return answer;
+    return result;
   };
 
   const { logEvents, checkEvents } = createEventWriter(db, parts);
   const createContact = createContactCreator(db, parts);
 
-  const carryOutReplayed = (replay: ReplayedWrite): ReplayedAnswer => {
+  const executeReplayed = (replay: ReplayedWrite): ReplayedAnswer => {
     if (replay.write === 'createContact') return createContact(replay.request);
     if (replay.write === 'updateContact') return updateContact(replay.request);
     checkEvents(replay.request);
@@ -112,14 +112,14 @@ export const createWriteEngine = (db: Connection, arrangement: Arrangement = {})
   };
 
   const { link: _, ...linkOperations } = links;
-  const { recordAudit, recording } = createAuditWriter(db);
-  const operations = recording({
-    ...mapOperations<Pick<Writes, SharedWrite>>(sharedWrites, running(createOperationRunner(db))),
+  const { recordAudit, withAudit } = createAuditWriter(db);
+  const operations = withAudit({
+    ...mapOperations<Pick<Writes, SharedWrite>>(sharedWrites, bindRunner(createOperationRunner(db))),
     ...createAccountWriter(db, parts),
     mergeEntry: catalogues.mergeEntry,
     unmergeEntry: catalogues.unmergeEntry,
     deleteAccount,
-    ...createEndedWriter(db),
+    ...createExpiryWriter(db),
     recordAudit,
     logEvents,
     createContact,
@@ -128,17 +128,17 @@ export const createWriteEngine = (db: Connection, arrangement: Arrangement = {})
     ...createMergeWriter(db, contacts),
     eraseContact,
     deleteEventsBefore,
-    keepRefused: refused.keepRefused,
-    discardRefused: ({ refused: number }) => refused.discard(number),
-    replayRefused: (replay) => (refused.takeReplayed(replay.refused) ? carryOutReplayed(replay) : undefined),
+    keepRefused: refusedRequests.keepRefused,
+    discardRefused: ({ refused: number }) => refusedRequests.discard(number),
+    replayRefused: (replay) => (refusedRequests.takeReplayed(replay.refused) ? executeReplayed(replay) : undefined),
   });
 
   const pending = [sequencer, users, catalogues, recentKeys, dedup, rollups, detaching, erasures, log];
   const transactions = createTransactions(db, pending, () => {
-    // Another process has committed: the state in memory may be out of date.
+    // If another process has committed, the state in memory may be stale.
     const data = dataVersion.get();
-    if (data === seenData) return;
-    seenData = data;
+    if (data === lastDataVersion) return;
+    lastDataVersion = data;
     for (const part of pending) part.forget();
   });
 
@@ -154,7 +154,7 @@ export const createWriteEngine = (db: Connection, arrangement: Arrangement = {})
       behind: log.behind,
       step() {
         if (recentKeys.isDue()) recentKeys.settle();
-        // Rollups first: there are few steps of them for many events. The log chooses its own most urgent work.
+        // Rollups first: they need few steps for many events. The log picks its own most urgent work.
         return rollups.step() || log.step();
       },
       written: log.written,
@@ -165,19 +165,19 @@ export const createWriteEngine = (db: Connection, arrangement: Arrangement = {})
   });
 
   const record = createErasureRecord(db);
-  let unrecorded: Erased[] = [];
+  let unrecorded: ErasedIdentifier[] = [];
 
   /**
-   * Starts to remove what was just erased from the files, and records its identifiers. Returns whether there was room for the
-   * record.
+   * Schedules the removal of newly erased data from the files, and records the erased identifiers. Returns false if
+   * they could not be recorded now, for example because the disk is full.
    */
   const followErasures = (): boolean => {
-    const fresh = erasures.takeFresh();
-    // Only for new erasures: a request for the progress of one would start the removal again.
-    if (fresh.length > 0) maintenance.erases();
-    unrecorded.push(...fresh);
+    const newErasures = erasures.takeUnrecorded();
+    // Only for new erasures: a progress request must not restart the removal.
+    if (newErasures.length > 0) maintenance.noteErasure();
+    unrecorded.push(...newErasures);
     if (unrecorded.length === 0) return true;
-    return couldNow(() => {
+    return tryNow(() => {
       record.append(unrecorded);
       unrecorded = [];
       return true;
@@ -185,43 +185,43 @@ export const createWriteEngine = (db: Connection, arrangement: Arrangement = {})
   };
 
   return {
-    /** Carries out all calls in one commit. */
+    /** Executes all calls in one commit. */
     write(calls: readonly Call[]): Outcome[] {
       contactIndex.noteWrite();
       const isErasure = ({ name }: Call) => name === 'eraseContact';
       const outcomes = transactions.run(
         calls.map((call) => ({
-          carryOut: () => carryOut(operations, call),
+          execute: () => execute(operations, call),
           // logEvents returns an outcome for each event instead.
           mayThrowRefusal: call.name !== 'logEvents',
         })),
       );
       if (!calls.some(isErasure) || followErasures()) return outcomes;
-      // The contact is erased, and a repeated request will record that. Until then no response may promise that a backup doesn't
-      // bring it back.
+      // The contact is erased, and a repeated request will record it. Until it is recorded, restoring a backup would
+      // bring the contact back, so the erasure must not be acknowledged.
       const later = { error: new Refusal('unavailable', { retryAfterSeconds: 5 }) };
       return calls.map((call, index) => (isErasure(call) ? later : (outcomes[index] as Outcome)));
     },
-    /** Carries out again what was erased since the backup that this database may be. Call it before anything is served. */
+    /** Repeats the recorded erasures, in case this database is a restored backup. Call it before serving. */
     eraseAgain(): void {
-      const nameOf = ({ hash }: Erased) => hash.toString('hex');
+      const nameOf = ({ hash }: ErasedIdentifier) => hash.toString('hex');
       const recorded = record.read();
-      const here = new Set(erasures.listErased().map(nameOf));
-      const missing = recorded.filter((erased) => !here.has(nameOf(erased)));
+      const appliedNames = new Set(erasures.listErased().map(nameOf));
+      const missing = recorded.filter((erased) => !appliedNames.has(nameOf(erased)));
       if (missing.length > 0) transactions.runAlone(() => erasures.eraseAgain(missing));
-      // Records erasures that a previous server could not record before it ended, or whose record is lost.
-      const known = new Set(recorded.map(nameOf));
-      if (erasures.takeFresh().length > 0) maintenance.erases();
-      unrecorded = erasures.listErased().filter((erased) => !known.has(nameOf(erased)));
+      // Records erasures that a previous server could not record, or whose record was lost.
+      const recordedNames = new Set(recorded.map(nameOf));
+      if (erasures.takeUnrecorded().length > 0) maintenance.noteErasure();
+      unrecorded = erasures.listErased().filter((erased) => !recordedNames.has(nameOf(erased)));
       followErasures();
     },
-    /** Removes all that still names erased contacts. */
+    /** Removes everything that still names erased contacts. */
     detachAll(): void {
       while (transactions.runAlone(erasures.detachSome));
     },
     committedMilliseconds: transactions.committedMilliseconds,
     catchUp: maintenance.catchUp,
-    /** Runs a step of the work that is not urgent: see maintenance.ts. */
+    /** Runs a maintenance step (maintenance.ts). */
     maintain() {
       const rest = maintenance.step();
       return followErasures() ? rest : Math.min(rest ?? pauseMilliseconds, pauseMilliseconds);
@@ -231,10 +231,10 @@ export const createWriteEngine = (db: Connection, arrangement: Arrangement = {})
 export type WriteEngine = ReturnType<typeof createWriteEngine>;
 
 export const createReadEngine = (db: Connection, { eventsPerSegment }: Arrangement = {}) => {
-  // One for both, since it holds the newest events in memory.
+  // Shared, because it caches the newest events in memory.
   const log = createEventLogReader(db);
   const operations = {
-    ...mapOperations<Pick<Reads, SharedRead>>(sharedReads, running(createOperationRunner(db))),
+    ...mapOperations<Pick<Reads, SharedRead>>(sharedReads, bindRunner(createOperationRunner(db))),
     ...createAccountReader(db),
     ...createAuditReader(db),
     ...createContactReader(db),
@@ -250,6 +250,6 @@ export const createReadEngine = (db: Connection, { eventsPerSegment }: Arrangeme
     },
   } satisfies Reads;
   const read = createReads(db);
-  return (call: Call): Promise<unknown> => read(() => carryOut(operations, call));
+  return (call: Call): Promise<unknown> => read(() => execute(operations, call));
 };
 export type ReadEngine = ReturnType<typeof createReadEngine>;

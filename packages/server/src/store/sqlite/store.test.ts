@@ -13,7 +13,7 @@ import { askedOf } from '../rules/contact-search.ts';
 import type { Arrangement } from './arrangement.ts';
 import { openConnection } from './database/connection.ts';
 
-describe('in a folder of its own', () => {
+describe('a SQLite file store', () => {
   let folder: string;
   let files = 0;
   beforeAll(() => {
@@ -26,10 +26,10 @@ describe('in a folder of its own', () => {
     const databaseURL = `sqlite:${join(folder, `${files}.db`)}`;
     return openStore({ databaseURL, role: 'server', onFatal: fail, arrangement });
   };
-  // `npm test` runs the suite in memory: to start the threads of a file for each of its tests takes most of the time.
+  // `npm test` runs the suite in memory: starting threads for each test would dominate its time.
   if (kind === 'segments') describeStore('SQLite in a file, with its threads', () => open(smallSegments));
 
-  test('the sizes of blocks and segments reach the thread that writes', async () => {
+  test('passes the sizes of blocks and segments to the writer thread', async () => {
     const store = await open(smallSegments);
     const { server } = await createSite(store);
     const { eventsPerSegment = 0, eventsPerBlock = 0 } = smallSegments;
@@ -42,7 +42,7 @@ describe('in a folder of its own', () => {
     expect(await store.close()).toBeUndefined();
   });
 
-  test('an erased contact leaves no term of the index in the files', async () => {
+  test('leaves no index term of an erased contact in the files', async () => {
     const store = await open();
     const { server, account, erase } = await createSite(store);
     const attributes = [['phone', '+49 555 0123456']] as const;
@@ -52,16 +52,16 @@ describe('in a folder of its own', () => {
     const [[term] = []] = askedOf(search, noContactMerges).terms;
     const bytes = Buffer.alloc(6);
     bytes.writeUIntBE(term as number, 0, 6);
-    const holding = () =>
+    const filesWithTerm = () =>
       readdirSync(folder).filter((name) => {
         const content = readFileSync(join(folder, name));
         return name.startsWith(`${files}.db`) && (content.includes(bytes) || content.includes(String(term)));
       });
-    await vi.waitUntil(() => holding().length > 0, soon);
+    await vi.waitUntil(() => filesWithTerm().length > 0, soon);
     await erase(contactUUID);
-    await vi.waitUntil(() => holding().length === 0, soon);
+    await vi.waitUntil(() => filesWithTerm().length === 0, soon);
     await store.close();
-    expect(holding()).toEqual([]);
+    expect(filesWithTerm()).toEqual([]);
   });
 });
 

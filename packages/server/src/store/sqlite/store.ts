@@ -1,4 +1,4 @@
-/** The store on SQLite: one thread writes, others read, and the main thread only looks up tokens. */
+/** The SQLite store: one thread writes, others read, and the main thread only looks up tokens. */
 import { existsSync, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -8,9 +8,9 @@ import type { Store } from '../store.ts';
 import { StoreUnusable } from '../unusable.ts';
 import { createAccess } from './accounts/access.ts';
 import type { Arrangement } from './arrangement.ts';
-import { askingAll, type Call, readNames, writeNames } from './calls.ts';
+import { type Call, createOperations, readNames, writeNames } from './calls.ts';
 import { type Connection, openConnection } from './database/connection.ts';
-import { createFileRoom } from './database/disk-space.ts';
+import { createFileSpaceCheck } from './database/disk-space.ts';
 import { ensureFile } from './database/file.ts';
 import { prepareLazily } from './database/lazy-statements.ts';
 import { takeLock } from './database/lock.ts';
@@ -25,10 +25,10 @@ import { readerCount, startReader, startWriter } from './threads/threads.ts';
 import { type Outcome, resultOf } from './transactions/transaction.ts';
 import { createWriteQueue } from './transactions/write-queue.ts';
 
-type Ask = (call: Call) => Promise<unknown>;
+type Send = (call: Call) => Promise<unknown>;
 
-/** The bytes of the file and its log, or of the pages in memory. Reads no rows. */
-const storedBytesOf = (db: Connection): number => {
+/** Returns the size of the file and its write-ahead log, or of the pages in memory. */
+const measureStoredBytes = (db: Connection): number => {
   if (!db.memory) {
     const sizes = ['', '-wal'].map((suffix) => statSync(db.name + suffix, { throwIfNoEntry: false })?.size ?? 0);
     return sizes.reduce((sum, size) => sum + size, 0);
@@ -37,37 +37,37 @@ const storedBytesOf = (db: Connection): number => {
   return pragma('page_count') * pragma('page_size');
 };
 
-/** The room that a process without root's rights may use on the disk of the file. */
-const freeBytesOf = (db: Connection): number | undefined => {
+/** Returns the space that an unprivileged process may use on the file's disk. */
+const measureFreeBytes = (db: Connection): number | undefined => {
   if (db.memory) return undefined;
   const { bavail, bsize } = statfsSync(dirname(db.name));
   return bavail * bsize;
 };
 
-/** Builds a Store from its write and read functions and the connection that looks up tokens. */
+/** Builds a Store from its write and read functions and the connection for token lookups. */
 const assemble = (parts: {
-  write: Ask;
-  read: Ask;
+  write: Send;
+  read: Send;
   access: Connection;
   listeners: Set<() => void>;
   measure?: () => Omit<StoreMeasures, 'storedBytes' | 'freeBytes'>;
   close: () => Promise<void>;
 }): Store => {
   const { findAccess, wasMade } = createAccess(parts.access);
-  const room = createFileRoom(parts.access.name);
-  const reads = askingAll(readNames, parts.read);
-  const write: Ask = (call) => {
+  const diskSpace = createFileSpaceCheck(parts.access.name);
+  const reads = createOperations(readNames, parts.read);
+  const write: Send = (call) => {
     const written = parts.write(call);
-    written.catch(room.noteFailure);
+    written.catch(diskSpace.noteFailure);
     return written;
   };
   return {
-    ...askingAll(writeNames, write),
+    ...createOperations(writeNames, write),
     ...reads,
     eraseContact: acknowledging(write),
     check: async () => {
       await reads.check();
-      await room.check();
+      await diskSpace.check();
     },
     findAccess: async (tokenHash, time = Date.now()) => findAccess(tokenHash, time),
     wasMade: async (tokenHash) => wasMade(tokenHash),
@@ -77,27 +77,31 @@ const assemble = (parts: {
     },
     measure: async () => ({
       ...(parts.measure?.() ?? { waitingBytes: 0, waitingCalls: 0 }),
-      storedBytes: storedBytesOf(parts.access),
-      freeBytes: freeBytesOf(parts.access),
+      storedBytes: measureStoredBytes(parts.access),
+      freeBytes: measureFreeBytes(parts.access),
     }),
     close: parts.close,
   };
 };
 
-/** In memory no thread does maintenance between writes, so each write runs at most this many steps of maintenance. */
+/** In memory there is no thread for maintenance, so each write runs up to this many maintenance steps. */
 const stepsPerWriteInMemory = 8;
 
 /**
- * A Store with one connection, on this thread: in memory, and for the `firsthand` command beside a running server. In a file, the writes
- * of one turn share a commit.
+ * Creates a Store with one connection on this thread: in memory, or for a `firsthand` command. In a file, the writes of
+ * one event-loop turn share a commit.
  */
-const onThisThread = (db: Connection, arrangement: Arrangement | undefined, stepsPerWrite: number): Store => {
+const createSingleThreadStore = (
+  db: Connection,
+  arrangement: Arrangement | undefined,
+  stepsPerWrite: number,
+): Store => {
   const listeners = new Set<() => void>();
   const engine = createWriteEngine(db, arrangement);
   const maintainAll = async () => {
     for (let rest = engine.maintain(); rest !== null; rest = engine.maintain()) await wait(rest);
   };
-  const tellAll = () => {
+  const notifyListeners = () => {
     for (const listener of listeners) listener();
   };
   const send = async (calls: readonly Call[]): Promise<Outcome[]> => {
@@ -107,15 +111,15 @@ const onThisThread = (db: Connection, arrangement: Arrangement | undefined, step
     if (calls.some(({ name }) => name === 'eraseContact')) await maintainAll();
     return outcomes;
   };
-  const writeAlone: Ask = async (call) => {
+  const writeAlone: Send = async (call) => {
     const [outcome] = await send([call]);
     const value = resultOf(outcome as Outcome);
-    tellAll();
+    notifyListeners();
     return value;
   };
-  const queue = db.memory ? undefined : createWriteQueue({ send }, tellAll);
+  const queue = db.memory ? undefined : createWriteQueue({ send }, notifyListeners);
   return assemble({
-    write: queue?.ask ?? writeAlone,
+    write: queue?.enqueue ?? writeAlone,
     read: createReadEngine(db, arrangement),
     access: db,
     listeners,
@@ -127,19 +131,24 @@ const onThisThread = (db: Connection, arrangement: Arrangement | undefined, step
 };
 
 export const openMemoryStore = (arrangement?: Arrangement): Store =>
-  onThisThread(openMemory(), arrangement, stepsPerWriteInMemory);
+  createSingleThreadStore(openMemory(), arrangement, stepsPerWriteInMemory);
 
 /**
- * Opens a database beside a server that may be running: takes no lock. For accounts, tokens, refused requests and reads. Only with
- * `create` a missing database is created: a mistyped path must not look like an empty database. An older schema stays as it is: the
- * server's log names the backup that it makes before an update, and a command's output is soon lost.
+ * Opens a database for a command, without a lock, because a server may be running. For accounts, tokens, refused
+ * requests and reads. Creates a missing database only with `create`: a mistyped path must not look like an empty
+ * database.
+ *
+ * Does not migrate an older schema: the server's log names the backup made before an update; a command's output is soon
+ * lost.
  */
-export const openBeside = (
+export const openForCommand = (
   path: string,
   { create, arrangement }: { create: boolean; arrangement?: Arrangement | undefined },
 ): Store => {
   if (!create && !existsSync(path)) {
-    throw new StoreUnusable(`there is no database at ${path}: firsthand serve or firsthand account create makes one`);
+    throw new StoreUnusable(
+      `there is no database at ${path}: create it with firsthand serve or firsthand account create`,
+    );
   }
   ensureFile(path);
   const db = openConnection(path, 'write');
@@ -147,10 +156,10 @@ export const openBeside = (
   try {
     if (db.pragma('user_version', { simple: true }) !== newestMigration()) {
       throw new StoreUnusable(
-        `${path} has an older schema: start the server with this version of Firsthand first, which makes a backup and updates it`,
+        `${path} has an older schema: start the server with this version of Firsthand first; it backs up the database and updates it`,
       );
     }
-    return onThisThread(db, arrangement, 0);
+    return createSingleThreadStore(db, arrangement, 0);
   } catch (error) {
     db.close();
     throw error;
@@ -167,8 +176,8 @@ const migrateFile = (path: string, updateBackup: UpdateBackup | undefined): void
   }
 };
 
-/** The open lock, connections and threads, in the order of opening. `closeAll` closes them in reverse. */
-const createOpened = () => {
+/** Tracks open resources and closes them in reverse order. */
+const createCloseStack = () => {
   const opened: (() => unknown)[] = [];
   return {
     push: (close: () => unknown) => opened.push(close),
@@ -178,8 +187,8 @@ const createOpened = () => {
   };
 };
 
-/** Sends reads to the threads in turn. */
-const readingOn = (readers: readonly StartedThread[]): Ask => {
+/** Distributes reads round-robin over the threads. */
+const createReadDispatcher = (readers: readonly StartedThread[]): Send => {
   let turn = 0;
   return async (call) => {
     turn = (turn + 1) % readers.length;
@@ -189,29 +198,29 @@ const readingOn = (readers: readonly StartedThread[]): Ask => {
 };
 
 /**
- * Opens a file as its only server; throws StoreUnusable when that fails. `onFatal` is called when the state on the disk can no
- * longer be known: end the process.
+ * Opens a file as its only server. Throws StoreUnusable on failure. `onFatal` is called when the state on disk is
+ * unknown: exit the process.
  */
-export const openServing = async (
+export const openForServer = async (
   opening: Opening,
   onFatal: (error: Error) => void,
   updateBackup?: UpdateBackup,
 ): Promise<Store> => {
   const { path } = opening;
   ensureFile(path);
-  const opened = createOpened();
+  const opened = createCloseStack();
   // The lock comes first, so that it is released last.
   opened.push(takeLock(path));
   try {
-    // Stays open: when the last connection closes, SQLite writes the log back, and the next one to open the file reads all of it
-    // again.
+    // Stays open: when the last connection closes, SQLite writes back the write-ahead log, and the next one would
+    // reread it all.
     const access = openConnection(path, 'read');
     opened.push(() => access.close());
     if (access.pragma('user_version', { simple: true }) !== newestMigration()) migrateFile(path, updateBackup);
     const listeners = new Set<() => void>();
     const commits = createCommitMeasures();
-    // Each at once: the next thread may fail to start.
-    const closedLater = (thread: StartedThread) => {
+    // Registered immediately, because the next thread may fail to start.
+    const closeLater = (thread: StartedThread) => {
       opened.push(() => thread.close());
       return thread;
     };
@@ -219,19 +228,26 @@ export const openServing = async (
       commits.seconds.add(seconds);
       commits.statementSeconds.add(statementSeconds);
     };
-    const writer = closedLater(startWriter(opening, onFatal, measureCommit));
-    const readers = Array.from({ length: readerCount }, () => closedLater(startReader(opening, onFatal)));
+    const writer = closeLater(startWriter(opening, onFatal, measureCommit));
+    const readers = Array.from({ length: readerCount }, () => closeLater(startReader(opening, onFatal)));
     await Promise.all([writer, ...readers].map(({ ready }) => ready));
-    // Pushed a second time, to be closed before the writer: the last connection that closes writes the log back, and this one can
-    // only read.
+    // Pushed again, to be closed before the writer: the last connection to close writes back the log, and this one is
+    // read-only.
     opened.push(() => access.close());
-    const tellAll = () => {
+    const notifyListeners = () => {
       for (const listener of listeners) listener();
     };
-    const queue = createWriteQueue(writer, tellAll, commits.events.add);
+    const queue = createWriteQueue(writer, notifyListeners, commits.events.add);
     const measure = () => ({ ...queue.measure(), commits });
     opened.push(() => queue.drain());
-    return assemble({ write: queue.ask, read: readingOn(readers), access, listeners, measure, close: opened.closeAll });
+    return assemble({
+      write: queue.enqueue,
+      read: createReadDispatcher(readers),
+      access,
+      listeners,
+      measure,
+      close: opened.closeAll,
+    });
   } catch (cause) {
     await opened.closeAll();
     throw new StoreUnusable(`${path} cannot be served: ${(cause as Error).message}`, { cause });

@@ -1,4 +1,4 @@
-/** The page of events in Chromium: each number opens as many people as it says, and the address holds what is seen. */
+/** The Events page in Chromium: each number opens that many people, and the URL holds the state. */
 import { readFileSync } from 'node:fs';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -22,7 +22,7 @@ const open = async (path: string) => {
   return { page, complaints };
 };
 const parameter = (page: Page, name: string) => new URL(page.url()).searchParams.get(name);
-/** The lines of the file behind a button, without the byte order mark. */
+/** Saves a CSV file and returns its lines, without the byte order mark. */
 const saveFile = async (page: Page, title: string): Promise<string[]> => {
   await page.getByRole('button', { name: `${title}: save as CSV` }).click();
   const [file] = await Promise.all([
@@ -35,11 +35,11 @@ const saveFile = async (page: Page, title: string): Promise<string[]> => {
     .split('\r\n');
 };
 const people = (page: Page) => page.getByRole('dialog').locator('tbody tr');
-const focused = (page: Page) => page.evaluate('document.activeElement.labels?.[0]?.textContent');
+const readFocusedLabel = (page: Page) => page.evaluate('document.activeElement.labels?.[0]?.textContent');
 
-it('breaks the events down, and opens the people of a row, also after a reload', async () => {
+it('breaks events down, and opens the people of a row, including after a reload', async () => {
   const { page, complaints } = await open('events');
-  await page.getByLabel('Broken down by').selectOption('attr:path');
+  await page.getByLabel('Break down by').selectOption('attr:path');
   const row = page.getByRole('row', { name: /^\/pricing/ });
   await row.getByRole('link', { name: /^3/ }).click();
   await expect.poll(() => people(page).count()).toBe(3);
@@ -50,7 +50,7 @@ it('breaks the events down, and opens the people of a row, also after a reload',
   expect(complaints).toEqual([]);
 });
 
-it('changes the steps of a funnel by keyboard, and opens who dropped', async () => {
+it('changes the steps of a funnel by keyboard, and opens the people who dropped off', async () => {
   const { page, complaints } = await open('events?tab=funnel&steps=1,2');
   const { step } = await shop.api.reportFunnel({
     step: [{ event: 1 }, { event: 2 }],
@@ -62,16 +62,16 @@ it('changes the steps of a funnel by keyboard, and opens who dropped', async () 
   await expect.poll(() => people(page).count()).toBe(looked - bought);
   await page.keyboard.press('Escape');
   await page.getByRole('button', { name: 'Add a step' }).press('Enter');
-  await expect.poll(() => focused(page)).toBe('Step 3');
+  await expect.poll(() => readFocusedLabel(page)).toBe('Step 3');
   await page.getByLabel('Step 3', { exact: true }).selectOption({ label: 'Page view' });
   await page.getByRole('button', { name: 'Move step 3, Page view, up' }).press('Enter');
-  await expect.poll(() => focused(page)).toBe('Step 2');
+  await expect.poll(() => readFocusedLabel(page)).toBe('Step 2');
   await page.getByRole('button', { name: /^Remove step 1/ }).press('Enter');
   await expect.poll(() => new URL(page.url()).searchParams.get('steps')).toBe('1,2');
   expect(complaints).toEqual([]);
 });
 
-it('opens the people of a cohort, and leads to the person', async () => {
+it('opens the people of a cohort, and links to a person', async () => {
   const { page, complaints } = await open('events?tab=retention&interval=month&range=12m&first=2&back=any');
   await page.getByRole('link', { name: /^1 .*first event/ }).click();
   await page
@@ -84,20 +84,20 @@ it('opens the people of a cohort, and leads to the person', async () => {
   expect(complaints).toEqual([]);
 });
 
-it('shows what the service says of a request that it refuses', async () => {
+it('shows the error of a request that the service rejects', async () => {
   const { page } = await open('events?tab=retention&interval=day&range=12m');
   await expect.poll(() => page.getByRole('alert').innerText()).toMatch(/choose a longer interval/);
   await page.goto(`${shop.url}/console/events?tab=funnel&who=${encodeURIComponent('{"reached":9}')}`);
   await expect.poll(() => page.getByRole('dialog').getByRole('alert').innerText()).toMatch(/whole number/);
 });
 
-it('shows what the earlier range had, and saves it with the range', async () => {
+it('shows the numbers of the earlier range, and includes them in the CSV file', async () => {
   const { page, complaints } = await open('events?compare=previous&range=7d');
   await page.getByText(/, compared with /).waitFor(soon);
   expect(await page.locator('.before').allInnerTexts()).toEqual([...Array(4).fill('0 before'), '£0.00 before']);
   const plot = page.getByRole('slider', { name: 'People by day' });
   await plot.press('End');
-  expect(await plot.getAttribute('aria-valuetext')).toMatch(/ · People \d+ · Period before \(.+\) 0$/);
+  expect(await plot.getAttribute('aria-valuetext')).toMatch(/ · People \d+ · Previous period \(.+\) 0$/);
   const [head, ...rows] = await saveFile(page, 'Measures');
   const heads = 'from,People,Browsers,Sessions,Events,Revenue (GBP)';
   expect(head).toBe(`${heads},${heads.replace(/(?=,|$)/g, ' (before)')}`);
@@ -105,10 +105,10 @@ it('shows what the earlier range had, and saves it with the range', async () => 
   expect(complaints).toEqual([]);
 });
 
-it('leads on from events without a campaign to that of their visit, with names that can be read', async () => {
+it('links from events without a campaign to the campaign of their visit, with readable names', async () => {
   const { page, complaints } = await open('events?event=2&by=attr:utm_campaign');
   await page.setViewportSize({ width: 1280, height: 800 });
-  await page.getByText('These events carry no campaign of their own.').waitFor(soon);
+  await page.getByText('These events have no campaign.').waitFor(soon);
   await page.getByRole('link', { name: 'Campaign of the visit' }).click();
   await expect.poll(() => parameter(page, 'by')).toBe('first:utm_campaign');
   await page.goto(`${shop.url}/console/events?by=first:utm_campaign`);
@@ -116,17 +116,17 @@ it('leads on from events without a campaign to that of their visit, with names t
   await name.waitFor(soon);
   expect(await page.getByRole('columnheader').allInnerTexts()).toContain('Bounce rate');
   expect((await name.boundingBox())?.width).toBeGreaterThan(200);
-  await page.getByLabel('Broken down by').selectOption('attr:path');
-  await page.getByText('Some people are in several rows.').waitFor(soon);
+  await page.getByLabel('Break down by').selectOption('attr:path');
+  await page.getByText('Some people are counted in several rows.').waitFor(soon);
   expect(complaints).toEqual([]);
 });
 
-it('saves all columns of a funnel by group, whose grouping ends with the tab', async () => {
+it('saves all columns of a grouped funnel, and drops the grouping when the tab changes', async () => {
   const { page, complaints } = await open('events?tab=funnel&steps=1,2&group=first:utm_campaign');
   await page.getByRole('table', { name: 'Funnel by group' }).waitFor(soon);
   const [head, ...rows] = await saveFile(page, 'Funnel');
   expect(head).toBe(
-    'Campaign of the visit,step,event,People,Of the first,Of the step before,Median seconds,Dropped after',
+    'Campaign of the visit,step,event,People,Of first step,Of previous step,Median seconds,Dropped off',
   );
   expect(rows[0]).toMatch(/^All,1,Page view,5,1,,0?,4$/);
   expect(rows[1]).toMatch(/^All,2,Purchased,1,0\.2,0\.2,\d+,$/);
@@ -140,7 +140,7 @@ it('saves all columns of a funnel by group, whose grouping ends with the tab', a
   expect(complaints).toEqual([]);
 });
 
-it('says what a filter of pages leaves out, and shows everything that its people did', async () => {
+it('explains what a filter by page excludes, and shows everything its people did', async () => {
   const { page, complaints } = await open('?places=hour');
   const hours = page.getByRole('region', { name: 'Places and times' }).getByRole('rowheader');
   await hours.first().scrollIntoViewIfNeeded();
@@ -148,7 +148,7 @@ it('says what a filter of pages leaves out, and shows everything that its people
   const listed = (await hours.allInnerTexts()).map((text) => Number.parseInt(text, 10));
   expect(listed).toEqual(listed.toSorted((a, b) => a - b));
   await page.getByRole('link', { name: '/checkout', exact: true }).click();
-  await page.getByText(/Only events on this page count/).waitFor(soon);
+  await page.getByText(/Only events on this page are counted/).waitFor(soon);
   const measures = page.getByRole('navigation', { name: 'Measure' });
   await expect.poll(() => measures.innerText()).not.toContain('Revenue');
   await page.getByRole('link', { name: 'Show everything that people who saw this page did' }).click();
@@ -160,7 +160,7 @@ it('says what a filter of pages leaves out, and shows everything that its people
   expect(complaints).toEqual([]);
 });
 
-it('says that it prepares the reports while the first one takes long', async () => {
+it('shows that it is preparing the reports while the first one is slow', async () => {
   const { page, signIn, complaints } = await openConsole(browser, shop);
   await page.clock.install();
   await page.route('**/report/reportTotals*', () => {});

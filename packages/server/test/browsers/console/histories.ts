@@ -1,4 +1,4 @@
-/** Random histories of an account, for the pages of the console: as plain data, and carried out through the API. */
+/** Random account histories for the console tests: as plain data, and replayed through the API. */
 import { createClient, FirsthandError } from '@firsthand/client';
 import fc from 'fast-check';
 import { createAccount } from '../../fixtures/serving.ts';
@@ -7,7 +7,7 @@ import { fitting, hostileTexts } from './hostile-texts.ts';
 const minuteMs = 60_000;
 
 /** Users are numbered from 0 to 4, contacts from 0 to 3, events from 1 to 4. */
-type Happening =
+type Action =
   | {
       readonly do: 'log';
       /** null: the event is a contact's, without a browser. */
@@ -17,7 +17,7 @@ type Happening =
       readonly agoMinutes: number;
       readonly attributes: readonly (readonly [attrID: string, value: string])[];
     }
-  /** A page logs an event: it gets the labels of the browser. */
+  /** A page logs an event, which gets the labels of the browser. */
   | { readonly do: 'visit'; readonly user: number; readonly agent: number; readonly path: string }
   | { readonly do: 'link' | 'claim'; readonly user: number; readonly contact: number }
   | { readonly do: 'unlink'; readonly user: number }
@@ -29,11 +29,11 @@ type Happening =
 
 export interface History {
   readonly zone: string;
-  readonly happenings: readonly Happening[];
-  /** The names of events, tags, profiles and contacts; and the attribute that only this history has. */
+  readonly actions: readonly Action[];
+  /** The names of events, tags, profiles and contacts. */
   readonly names: readonly string[];
   readonly hasRevenue: boolean;
-  /** '' for none. */
+  /** '' if none is set. */
   readonly currency: string;
   readonly segments: number;
 }
@@ -42,7 +42,7 @@ const user = fc.nat({ max: 4 });
 const contact = fc.nat({ max: 3 });
 const nth = fc.nat({ max: 3 });
 const hostile = fc.constantFrom(...hostileTexts);
-const doing = <Name extends string>(...names: readonly Name[]) => fc.constantFrom(...names);
+const anyAction = <Name extends string>(...names: readonly Name[]) => fc.constantFrom(...names);
 
 const path = fc.oneof(fc.constantFrom('/', '/pricing', '/teapots?color=red', '/a/b#c', ''), hostile);
 const attribute = fc.oneof(
@@ -58,7 +58,7 @@ const attribute = fc.oneof(
   fc.tuple(fc.constant('amount'), fc.constantFrom('48.5', '0', '-3', '1e3', '12345.678', '1,5', 'x', '999999')),
   fc.tuple(fc.constant('robot'), fc.constantFrom('true', 'false', 'false')),
 );
-/** In the last minute, within a session, hours and days ago, and before most ranges begin. */
+/** In the last minute, within a session, hours and days ago, and before most ranges start. */
 const agoMinutes = fc.oneof(
   { weight: 2, arbitrary: fc.constantFrom(0, 1) },
   { weight: 3, arbitrary: fc.integer({ min: 20, max: 200 }) },
@@ -67,38 +67,38 @@ const agoMinutes = fc.oneof(
 );
 const log = fc
   .record({
-    do: doing('log'),
+    do: anyAction('log'),
     user: fc.option(user, { freq: 8 }),
     contact: fc.option(contact, { freq: 4 }).map((one) => (one === null ? null : one)),
     event: fc.integer({ min: 1, max: 4 }),
     agoMinutes,
     attributes: fc.uniqueArray(attribute, { maxLength: 4, selector: ([attrID]) => attrID }),
   })
-  .map((made) => ({ ...made, user: made.user ?? (made.contact === null ? 0 : null) }));
+  .map((entry) => ({ ...entry, user: entry.user ?? (entry.contact === null ? 0 : null) }));
 
-const happening: fc.Arbitrary<Happening> = fc.oneof(
+const actionArbitrary: fc.Arbitrary<Action> = fc.oneof(
   { weight: 14, arbitrary: log },
-  { weight: 3, arbitrary: fc.record({ do: doing('visit'), user, agent: fc.nat({ max: 2 }), path }) },
-  { weight: 4, arbitrary: fc.record({ do: doing('link', 'link', 'claim'), user, contact }) },
-  { weight: 1, arbitrary: fc.record({ do: doing('unlink'), user }) },
-  { weight: 2, arbitrary: fc.record({ do: doing('void', 'void', 'restore'), contact, nth }) },
-  { weight: 1, arbitrary: fc.record({ do: doing('accept', 'void a claim'), contact, nth }) },
+  { weight: 3, arbitrary: fc.record({ do: anyAction('visit'), user, agent: fc.nat({ max: 2 }), path }) },
+  { weight: 4, arbitrary: fc.record({ do: anyAction('link', 'link', 'claim'), user, contact }) },
+  { weight: 1, arbitrary: fc.record({ do: anyAction('unlink'), user }) },
+  { weight: 2, arbitrary: fc.record({ do: anyAction('void', 'void', 'restore'), contact, nth }) },
+  { weight: 1, arbitrary: fc.record({ do: anyAction('accept', 'void a claim'), contact, nth }) },
   {
     weight: 2,
     arbitrary: fc.record({
-      do: doing('mark'),
+      do: anyAction('mark'),
       contact,
       tag: fc.nat({ max: 1 }),
       profile: fc.option(fc.nat({ max: 1 })),
     }),
   },
-  { weight: 2, arbitrary: fc.record({ do: doing('merge'), contact, other: contact }) },
-  { weight: 1, arbitrary: fc.record({ do: doing('unmerge', 'unmerge', 'erase'), contact }) },
+  { weight: 2, arbitrary: fc.record({ do: anyAction('merge'), contact, other: contact }) },
+  { weight: 1, arbitrary: fc.record({ do: anyAction('unmerge', 'unmerge', 'erase'), contact }) },
 );
 
 export const historyArbitrary: fc.Arbitrary<History> = fc.record({
   zone: fc.constantFrom('UTC', 'Pacific/Kiritimati', 'America/New_York', 'Asia/Kathmandu'),
-  happenings: fc.array(happening, { minLength: 10, maxLength: 60, size: 'max' }),
+  actions: fc.array(actionArbitrary, { minLength: 10, maxLength: 60, size: 'max' }),
   names: fc.uniqueArray(hostile, { minLength: 12, maxLength: 12 }),
   hasRevenue: fc.boolean(),
   currency: fc.constantFrom('', 'EUR', 'JPY', 'USD'),
@@ -113,15 +113,15 @@ const agents = [
 
 const userUUIDOf = (number: number): string => `visitor-of-the-test-${number}`;
 
-/** What the service refuses changes nothing: the history is another one then. */
-const unlessRefused = async (work: Promise<unknown>): Promise<void> => {
+/** Ignores rejected requests: they change nothing, so the history is just a different one. */
+const ignoreRejection = async (work: Promise<unknown>): Promise<void> => {
   await work.catch((error) => {
     if (!(error instanceof FirsthandError) || error.status >= 500) throw error;
   });
 };
 
-/** Makes an account with a history on the server at `url`. */
-export const carryOut = async (url: string, { zone, happenings, names, hasRevenue, currency, segments }: History) => {
+/** Creates an account with a history on the server at `url`. */
+export const replayHistory = async (url: string, { zone, actions, names, hasRevenue, currency, segments }: History) => {
   const tokens = await createAccount(url);
   const api = createClient({ url, token: tokens.serverTokenUUID });
   const pageOf = (agent: number) =>
@@ -158,7 +158,7 @@ export const carryOut = async (url: string, { zone, happenings, names, hasRevenu
   }
   const contactOf = (number: number) => contacts[number] ?? '';
   const detailOf = (number: number) => api.getContact({ contactUUID: contactOf(number), include: 'claim,link' });
-  const does = async (one: Happening): Promise<unknown> => {
+  const perform = async (one: Action): Promise<unknown> => {
     switch (one.do) {
       case 'log':
         return api.logEvent({
@@ -210,7 +210,7 @@ export const carryOut = async (url: string, { zone, happenings, names, hasRevenu
         return api.eraseContact({ contactUUID: contactOf(one.contact) });
     }
   };
-  for (const one of happenings) await unlessRefused(does(one));
+  for (const one of actions) await ignoreRejection(perform(one));
   for (let nth = 0; nth < segments; nth += 1)
     await api.createSegment({ segmentName: nameAt(nth), filter: { contact: { contactTagID: `tag-${nth % 2}` } } });
   const { tokenUUID: viewerToken } = await api.createToken({ tokenKind: 'viewer', tokenName: nameAt(4) });
@@ -223,4 +223,4 @@ export const carryOut = async (url: string, { zone, happenings, names, hasRevenu
     viewerToken,
   };
 };
-export type Site = Awaited<ReturnType<typeof carryOut>>;
+export type Site = Awaited<ReturnType<typeof replayHistory>>;

@@ -1,32 +1,35 @@
-/** An account that has each of the hostile texts in every field that shows outside text. */
+/** An account with each hostile text in every field that is shown in the console. */
 import type { RequestFor } from '@firsthand/client';
 import { createClient } from '@firsthand/client';
 import { fitting, hostileTexts } from './hostile-texts.ts';
 import type { Shop } from './shop.ts';
 
-/** Events of a day, so that a breakdown of the day lists each of its values. */
+/** How many texts each day gets, so that a breakdown of one day lists all its values. */
 export const textsOfDay = 29;
 const dayMs = 86_400_000;
-const segmentsAtOnce = 100;
-/** Between two contacts that have claims, each with as many attributes as texts. */
+const maxSegments = 100;
+/** How many texts each claim has as attributes. */
 const textsOfClaim = 50;
 
-/** The form of a text that the catalogue takes as an ID, each another one. */
+/** Converts a text to a valid and unique ID for the catalogue. */
 const toID = (text: string, nth: number): string =>
   `${fitting(text.replaceAll(',', ';').trim().replace(/^-+/, ''), 58).trimEnd()}#${nth}`;
-/** An external ID has no control characters, and no signs of a template that was not filled in. */
+/** Converts a text to a valid external ID: no control characters, and no unfilled template placeholders. */
 const toExternalID = (text: string, nth: number): string => {
   const legal = text.replaceAll(/\p{Cc}/gu, '.').replaceAll(/([{[<%#$])(?=[{[%=])/g, '$1 ');
   return `${fitting(legal, 250)}#${nth}`;
 };
-/** An e-mail address: of the text, what its local part may hold. */
+/** Converts a text to an e-mail address: drops characters that the local part can't have. */
 const toAddress = (text: string, nth: number): string => {
   const legal = text.replaceAll(/[\p{Z}\p{C}<>()[\],;:\\"@.]/gu, '');
   return `${[...legal].slice(0, 14).join('')}_${nth}@shop.example`;
 };
 
-/** Runs a work for each, some at once. */
-const forEach = async <One>(list: readonly One[], work: (one: One, nth: number) => Promise<unknown>): Promise<void> => {
+/** Runs a task for each element, eight concurrently. */
+const forEach = async <Element>(
+  list: readonly Element[],
+  work: (one: Element, nth: number) => Promise<unknown>,
+): Promise<void> => {
   const waiting = [...list.entries()];
   const workers = Array.from({ length: 8 }, async () => {
     for (let next = waiting.shift(); next; next = waiting.shift()) await work(next[1], next[0]);
@@ -89,7 +92,7 @@ export const fillWithHostileTexts = async ({ url, api, browserToken }: Shop) => 
     const { event } = await api.logEvents({
       event: some.map((one) => ({ ...eventOf(one, dayOf(one.nth) * dayMs), contactUUID: contacts[one.nth] })),
     });
-    // One contact has all of them, and browsers that nobody is known for have them, now.
+    // Also log all of them for one contact, and for anonymous browsers, now.
     const collected = await api.logEvents({
       event: some.map((one) => ({
         ...eventOf(one, 60_000),
@@ -120,31 +123,33 @@ export const fillWithHostileTexts = async ({ url, api, browserToken }: Shop) => 
   }
   await forEach(texts, ({ name }) => api.createToken({ tokenKind: 'viewer', tokenName: name }));
 
-  /** Saves the segments from `first` on, in the place of those before: an account has a hundred. Their filters hold the texts too. */
-  const saveSegments = async (first: number): Promise<void> => {
+  /**
+   * Replaces all segments by those from `first`: an account can have a hundred. Their filters contain the texts too.
+   */
+  const replaceSegments = async (first: number): Promise<void> => {
     const { segment } = await api.listSegments({});
     await forEach(segment, ({ segmentName }) => api.deleteSegment({ segmentName }));
-    await forEach(texts.slice(first, first + segmentsAtOnce), ({ name, nth, id, text }) =>
+    await forEach(texts.slice(first, first + maxSegments), ({ name, nth, id, text }) =>
       api.createSegment({ segmentName: `${fitting(name, 250)}#${nth}`, filter: { attrID: id, is: [text] } }),
     );
   };
-  /** The same of views, whose queries hold the texts too. */
-  const saveViews = async (first: number): Promise<void> => {
+  /** Replaces all views. Their queries contain the texts too. */
+  const replaceViews = async (first: number): Promise<void> => {
     const { view } = await api.listViews({});
     await forEach(view, ({ viewName }) => api.deleteView({ viewName }));
-    await forEach(texts.slice(first, first + segmentsAtOnce), ({ name, nth, text }) => {
+    await forEach(texts.slice(first, first + maxSegments), ({ name, nth, text }) => {
       const viewQuery = new URLSearchParams({ range: text.slice(0, 200).toWellFormed(), tab: 'funnel' }).toString();
       return api.createView({ viewName: `${fitting(name, 250)}#${nth}`, viewPage: 'events', viewQuery });
     });
   };
 
   const november = { from: '2026-11-01', to: '2026-12-01' };
-  /** Makes share links with names from the texts from `first` on, in the place of those before. Returns their secrets. */
-  const shareAll = async (first: number): Promise<readonly string[]> => {
+  /** Replaces all share links by those from `first`. Returns their secrets. */
+  const replaceShareLinks = async (first: number): Promise<readonly string[]> => {
     const { shareLink } = await api.listShareLinks({});
     await forEach(shareLink, ({ shareID }) => api.revokeShareLink({ shareID }));
     const secrets: string[] = [];
-    await forEach(texts.slice(first, first + segmentsAtOnce), async ({ name, nth, text }) => {
+    await forEach(texts.slice(first, first + maxSegments), async ({ name, nth, text }) => {
       const shareName = `${fitting(name, 250)}#${nth}`.replaceAll(/[\p{Cc}\p{Cf}]/gu, '');
       const viewQuery = new URLSearchParams({ by: text.slice(0, 100).toWellFormed(), measure: 'users' }).toString();
       const report = [{ part: 'totals', operation: 'reportTotals', request: november }] as const;
@@ -152,5 +157,5 @@ export const fillWithHostileTexts = async ({ url, api, browserToken }: Shop) => 
     });
     return secrets;
   };
-  return { contacts, saveSegments, segmentsAtOnce, saveViews, shareAll };
+  return { contacts, replaceSegments, maxSegments, replaceViews, replaceShareLinks };
 };

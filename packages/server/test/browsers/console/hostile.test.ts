@@ -1,4 +1,7 @@
-/** Hostile texts in every field that shows outside text, on every page: nothing runs, the policy refuses nothing, and no page is wider than its window. */
+/**
+ * Hostile texts in every field and on every page: nothing runs, nothing violates the Content Security Policy, and no
+ * page is wider than its window.
+ */
 import { readFileSync } from 'node:fs';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -29,35 +32,35 @@ const open = async () => {
   await opened.signIn(shop.serverToken, 'set-up');
   return opened;
 };
-/** What the service refuses, it refuses with a message; nothing else may be wrong. */
+/** Rejected requests are expected; everything else is a failure. */
 const isComplaint = (text: string) => !/status of 4(00|04|09|14|29)/.test(text);
-const settled = async (page: Page): Promise<void> => {
+const waitUntilLoaded = async (page: Page): Promise<void> => {
   await page.locator('.card, .empty, .problem').first().waitFor(soon);
   await expect.poll(() => page.locator('[aria-busy=true]').count()).toBe(0);
 };
 
-/** Nothing has run, the policy refused nothing, and the page and its dialog are no wider than the window. */
-const isHarmless = async (page: Page, what: string): Promise<void> => {
+/** Checks that nothing has run or violated the policy, and that the page and its dialog fit the window. */
+const expectHarmless = async (page: Page, what: string): Promise<void> => {
   expect(await page.evaluate('["harmed" in window, window.refused]'), what).toEqual([false, []]);
   expect(await page.evaluate(tooWide), what).toEqual([]);
 };
-/** The same on a phone and on a laptop. */
-const isHarmlessWide = async (page: Page, what: string): Promise<void> => {
-  await isHarmless(page, what);
+/** Checks the same on a phone and a laptop. */
+const expectHarmlessOnBoth = async (page: Page, what: string): Promise<void> => {
+  await expectHarmless(page, what);
   await page.setViewportSize(laptop);
-  await isHarmless(page, `${what}, on a laptop`);
+  await expectHarmless(page, `${what}, on a laptop`);
   await page.setViewportSize(phone);
-  await isHarmless(page, `${what}, narrow again`);
+  await expectHarmless(page, `${what}, narrow again`);
 };
 
-/** The cells of a CSV file, and those into which a program would cut it that takes a semicolon or a tab for the end of a cell. */
+/** The cells of a CSV file, also as split by programs that treat a semicolon or tab as a separator. */
 const cellsOf = (csv: string): string[] => {
   const quoted = [...csv.matchAll(/(?:^|,|\r\n)(?:"((?:[^"]|"")*)"|([^",\r\n]*))/g)];
   const cells = quoted.map(([, inQuotes, plain = '']) => inQuotes?.replaceAll('""', '"') ?? plain);
   return [...cells, ...cells.flatMap((cell) => cell.split(/[;\t\r\n]/))];
 };
 
-const savedCSV = async (page: Page, name: string | RegExp = 'CSV'): Promise<string> => {
+const saveCSV = async (page: Page, name: string | RegExp = 'CSV'): Promise<string> => {
   const button = page.getByRole('button', { name }).first();
   const downloading = page.waitForEvent('download');
   const hasDialog = (await button.getAttribute('aria-haspopup')) === 'dialog';
@@ -66,26 +69,26 @@ const savedCSV = async (page: Page, name: string | RegExp = 'CSV'): Promise<stri
   const file = await downloading;
   return readFileSync(await file.path(), 'utf8').replace(/^\ufeff/, '');
 };
-const isHarmlessCSV = (csv: string, what: string): void => {
+const expectHarmlessCSV = (csv: string, what: string): void => {
   const formulas = cellsOf(csv).filter(
     (cell) => /^[=+\-@\uFF1D\uFF0B\uFF0D\uFF20]/.test(cell) && Number.isNaN(Number(cell)),
   );
   expect([what, formulas]).toEqual([what, []]);
 };
 
-/** Presses a button that reads the next page until there is none. */
+/** Clicks a button that loads the next page until there is none. */
 const showAll = async (page: Page, name: string): Promise<void> => {
   const more = page.getByRole('button', { name });
   while ((await more.count()) > 0) {
     const answered = page.waitForResponse((response) => response.url().includes('cursor='), soon);
     await more.click();
     await answered;
-    // The page shows what was read, and a button for what follows.
+    // Let the page render the new rows and the next button.
     await page.waitForTimeout(50);
   }
 };
 
-it('the pages of events and people', async () => {
+it('renders hostile texts harmlessly on the pages of events and people', async () => {
   const { page, goto, complaints } = await open();
   const days = Math.ceil(hostileTexts.length / textsOfDay);
   const dayOf = (nth: number) => new Date(Date.now() - nth * 86_400_000).toISOString().slice(0, 10);
@@ -102,9 +105,9 @@ it('the pages of events and people', async () => {
     const range = nth === 0 ? 'range=today' : `from=${dayOf(nth)}&to=${dayOf(nth)}`;
     const by = dimensions[nth % dimensions.length] ?? '';
     await goto(`events?${range}&by=${by}`);
-    await settled(page);
-    await (nth === 0 ? isHarmlessWide : isHarmless)(page, `day ${nth} by ${by}`);
-    isHarmlessCSV(await savedCSV(page, 'Breakdown: save as CSV'), `day ${nth} by ${by}`);
+    await waitUntilLoaded(page);
+    await (nth === 0 ? expectHarmlessOnBoth : expectHarmless)(page, `day ${nth} by ${by}`);
+    expectHarmlessCSV(await saveCSV(page, 'Breakdown: save as CSV'), `day ${nth} by ${by}`);
   }
   for (const path of [
     '',
@@ -114,164 +117,164 @@ it('the pages of events and people', async () => {
     'events?tab=retention&first=10',
   ]) {
     await goto(path);
-    await settled(page);
+    await waitUntilLoaded(page);
     await page.evaluate(clickAll, '.event-name[aria-expanded=false]');
-    await isHarmlessWide(page, path);
+    await expectHarmlessOnBoth(page, path);
     for (const name of await page
       .getByRole('button', { name: /CSV/ })
       .evaluateAll((all) => all.map((one) => String(one.getAttribute('aria-label') ?? 'CSV'))))
-      isHarmlessCSV(await savedCSV(page, name), `${path} ${name}`);
+      expectHarmlessCSV(await saveCSV(page, name), `${path} ${name}`);
   }
   for (const path of ['people', 'people?list=everybody']) {
     await goto(path);
-    await settled(page);
+    await waitUntilLoaded(page);
     await showAll(page, 'Show more');
     expect(await page.locator('tbody tr').count()).toBeGreaterThanOrEqual(hostileTexts.length);
-    await isHarmlessWide(page, path);
-    const csv = await savedCSV(page);
+    await expectHarmlessOnBoth(page, path);
+    const csv = await saveCSV(page);
     expect(csv.split('@shop.example').length).toBeGreaterThan(hostileTexts.length);
-    isHarmlessCSV(csv, path);
+    expectHarmlessCSV(csv, path);
   }
   expect(complaints.filter(isComplaint)).toEqual([]);
 });
 
-it('the pages of a person, its dialogs, and what finds it', async () => {
+it('renders hostile texts harmlessly on person pages, in their dialogs, and in the palette', async () => {
   const { page, goto, complaints } = await open();
   await goto(`person?contact=${site.contacts[0]}`);
-  await settled(page);
+  await waitUntilLoaded(page);
   await showAll(page, 'Show earlier events');
   await page.evaluate(clickAll, '.session-head[aria-expanded=false]');
   await expect.poll(() => page.locator('.event-name').count()).toBeGreaterThanOrEqual(hostileTexts.length);
   await page.evaluate(clickAll, '.event-name[aria-expanded=false]');
-  await isHarmlessWide(page, 'the history of all');
+  await expectHarmlessOnBoth(page, 'the history of all');
   for (const [nth, contactUUID] of site.contacts.entries()) {
     if (nth % 50 !== 7) continue;
     await goto(`person?contact=${contactUUID}`);
-    await settled(page);
-    await isHarmless(page, `contact ${nth}`);
+    await waitUntilLoaded(page);
+    await expectHarmless(page, `contact ${nth}`);
     for (const name of ['Merge …', 'Erase …']) {
       await page.getByRole('button', { name }).click();
       await page.getByRole('dialog').waitFor(soon);
-      await isHarmless(page, `contact ${nth}, ${name}`);
+      await expectHarmless(page, `contact ${nth}, ${name}`);
       await page.keyboard.press('Escape');
     }
     await page.keyboard.press('Control+K');
     await page.keyboard.insertText((hostileTexts[nth] ?? '').replaceAll(/[\r\n]/g, '').slice(0, 60));
     await page.waitForTimeout(200);
-    await isHarmless(page, `the palette with the text ${nth}`);
+    await expectHarmless(page, `the palette with the text ${nth}`);
     await page.keyboard.press('Escape');
   }
   await goto('person?user=hostile-nobody-3');
-  await settled(page);
+  await waitUntilLoaded(page);
   await page.getByRole('button', { name: 'Link to a contact …' }).click();
   await page.getByRole('dialog').waitFor(soon);
-  await isHarmless(page, 'whose browser');
+  await expectHarmless(page, 'the link dialog');
   expect(complaints.filter(isComplaint)).toEqual([]);
 });
 
-it('the catalogue, the segments, the settings', async () => {
+it('renders hostile texts harmlessly in the catalogue, segments and settings', async () => {
   const { page, goto, complaints } = await open();
   for (const path of ['catalogue', 'catalogue?tab=attr', 'catalogue?tab=tag', 'catalogue?tab=profile']) {
     await goto(path);
-    await settled(page);
+    await waitUntilLoaded(page);
     expect(await page.locator('tbody tr').count()).toBeGreaterThanOrEqual(hostileTexts.length);
-    await isHarmlessWide(page, path);
-    isHarmlessCSV(await savedCSV(page), path);
+    await expectHarmlessOnBoth(page, path);
+    expectHarmlessCSV(await saveCSV(page), path);
     if (path.endsWith('attr')) await page.evaluate(clickAll, 'button[aria-label^="Rename "]');
-    await isHarmless(page, `${path}, renaming`);
+    await expectHarmless(page, `${path}, renaming`);
   }
   await goto('catalogue?tab=tag');
   for (const nth of [0, 19, 48, 75]) {
     await page.locator('.table-actions [aria-label^="Remove "]').nth(nth).click();
     await page.getByRole('dialog').waitFor(soon);
-    await isHarmless(page, `removing ${nth}`);
+    await expectHarmless(page, `removing ${nth}`);
     await page.getByRole('button', { name: 'Cancel' }).click();
     await page.locator('.table-actions [aria-label^="Merge "]').nth(nth).click();
     const dialog = page.getByRole('dialog');
     await dialog.waitFor(soon);
-    await isHarmless(page, `merging ${nth}`);
+    await expectHarmless(page, `merging ${nth}`);
     await dialog.getByRole('button', { name: 'Merge' }).click();
     await page.locator('.merged').first().waitFor(soon);
-    await isHarmless(page, `merged ${nth}`);
+    await expectHarmless(page, `merged ${nth}`);
     await page.locator('[aria-label^="Separate "]').first().click();
     await page.locator('.merged').waitFor({ ...soon, state: 'detached' });
   }
-  for (let first = 0; first < hostileTexts.length; first += site.segmentsAtOnce) {
-    await site.saveSegments(first);
+  for (let first = 0; first < hostileTexts.length; first += site.maxSegments) {
+    await site.replaceSegments(first);
     await goto('catalogue?tab=segment');
-    await settled(page);
-    expect(await page.locator('tbody tr').count()).toBe(site.segmentsAtOnce);
-    await (first === 0 ? isHarmlessWide : isHarmless)(page, `segments from ${first}`);
-    isHarmlessCSV(await savedCSV(page), `segments from ${first}`);
+    await waitUntilLoaded(page);
+    expect(await page.locator('tbody tr').count()).toBe(site.maxSegments);
+    await (first === 0 ? expectHarmlessOnBoth : expectHarmless)(page, `segments from ${first}`);
+    expectHarmlessCSV(await saveCSV(page), `segments from ${first}`);
   }
   await page.locator('tbody a').first().click();
   await page.getByRole('list', { name: 'Filter' }).waitFor(soon);
-  await isHarmless(page, 'people of a segment');
+  await expectHarmless(page, 'people of a segment');
   await goto('settings');
-  await settled(page);
+  await waitUntilLoaded(page);
   expect(await page.locator('tbody tr').count()).toBeGreaterThanOrEqual(hostileTexts.length);
-  await isHarmlessWide(page, 'tokens');
-  isHarmlessCSV(await savedCSV(page), 'tokens');
+  await expectHarmlessOnBoth(page, 'tokens');
+  expectHarmlessCSV(await saveCSV(page), 'tokens');
   for (const nth of [0, 19, 48, 75]) {
     await page
       .getByRole('button', { name: /^Revoke / })
       .nth(nth)
       .click();
     await page.getByRole('dialog').waitFor(soon);
-    await isHarmless(page, `revoking ${nth}`);
+    await expectHarmless(page, `revoking ${nth}`);
     await page.keyboard.press('Escape');
   }
   for (const path of ['settings?tab=account', 'settings?tab=storage', 'settings?tab=audit']) {
     await goto(path);
-    await settled(page);
-    await isHarmlessWide(page, path);
+    await waitUntilLoaded(page);
+    await expectHarmlessOnBoth(page, path);
   }
-  isHarmlessCSV(await savedCSV(page), 'audit log');
+  expectHarmlessCSV(await saveCSV(page), 'audit log');
   expect(complaints.filter(isComplaint)).toEqual([]);
 });
 
-it('saved views and share links', async () => {
+it('renders hostile texts harmlessly in saved views and share links', async () => {
   const { page, goto, complaints } = await open();
-  for (let first = 0; first < hostileTexts.length; first += site.segmentsAtOnce) {
-    await site.saveViews(first);
-    const [secret] = await site.shareAll(first);
+  for (let first = 0; first < hostileTexts.length; first += site.maxSegments) {
+    await site.replaceViews(first);
+    const [secret] = await site.replaceShareLinks(first);
     await goto('events?tab=funnel&steps=10,11');
-    await settled(page);
+    await waitUntilLoaded(page);
     await page.locator('.views-menu > summary').click();
-    await expect.poll(() => page.locator('.views-menu-view').count()).toBe(site.segmentsAtOnce);
-    await (first === 0 ? isHarmlessWide : isHarmless)(page, `views from ${first}`);
+    await expect.poll(() => page.locator('.views-menu-view').count()).toBe(site.maxSegments);
+    await (first === 0 ? expectHarmlessOnBoth : expectHarmless)(page, `views from ${first}`);
     await page
       .locator('.views-menu a')
       .nth(first % 7)
       .click();
-    await settled(page);
+    await waitUntilLoaded(page);
     expect(new URL(page.url()).pathname).toBe('/console/events');
     await goto('settings?tab=shared');
-    await settled(page);
-    expect(await page.locator('tbody tr').count()).toBe(site.segmentsAtOnce);
-    await (first === 0 ? isHarmlessWide : isHarmless)(page, `share links from ${first}`);
+    await waitUntilLoaded(page);
+    expect(await page.locator('tbody tr').count()).toBe(site.maxSegments);
+    await (first === 0 ? expectHarmlessOnBoth : expectHarmless)(page, `share links from ${first}`);
     await page
       .getByRole('button', { name: /^Revoke / })
       .first()
       .click();
     await page.getByRole('dialog').waitFor(soon);
-    await isHarmless(page, `revoking a link from ${first}`);
+    await expectHarmless(page, `revoking a link from ${first}`);
     await goto(`shared/${secret}`);
     await page.locator('.shared .answered').waitFor(soon);
-    await settled(page);
-    await (first === 0 ? isHarmlessWide : isHarmless)(page, `a shared view from ${first}`);
+    await waitUntilLoaded(page);
+    await (first === 0 ? expectHarmlessOnBoth : expectHarmless)(page, `a shared view from ${first}`);
   }
   expect(complaints.filter(isComplaint)).toEqual([]);
 });
 
-it('the address', async () => {
+it('handles hostile texts in the URL', async () => {
   const { page, goto, complaints } = await open();
   const texts = [...hostileTexts, ...unstorableTexts];
   const conditions = texts.map((text) => ({ attrID: text.slice(0, 64), is: [text] }));
   const filters = Array.from({ length: Math.ceil(texts.length / 10) }, (_, nth) =>
     JSON.stringify(conditions.slice(nth * 10, nth * 10 + 10)),
   );
-  // The pages with reports get only a tenth of the texts, of all families: each address makes the service work.
+  // Pages with reports get only a tenth of the texts, from all families, because each URL is expensive for the service.
   const isForReports = (nth: number) => nth % 10 === 3 || nth >= hostileTexts.length;
   const reports: readonly ((text: string, given: string) => string)[] = [
     (text) => `?range=${text}&measure=${text}&pages=${text}&compare=${text}&filter=${text}`,
@@ -302,14 +305,14 @@ it('the address', async () => {
     }),
   ];
   await goto('people');
-  await settled(page);
+  await waitUntilLoaded(page);
   expect(await page.evaluate(visitAll, addresses)).toBe(addresses.length);
-  await settled(page);
-  await isHarmless(page, 'in-page');
+  await waitUntilLoaded(page);
+  await expectHarmless(page, 'in-page');
   for (const path of [`?filter=${encodeURIComponent(filters[0] ?? '')}`, 'person?contact=<img>', 'person?user=<img>']) {
     await goto(path);
-    await settled(page);
-    await isHarmless(page, path);
+    await waitUntilLoaded(page);
+    await expectHarmless(page, path);
   }
   expect(complaints.filter(isComplaint)).toEqual([]);
 });

@@ -1,28 +1,28 @@
-/** What a test does in a tab of any engine: waits for texts, presses what it sees, fills fields in, and uses the keyboard. */
+/** Test actions in a tab of any engine: wait for texts, click, fill in fields, and use the keyboard. */
 import { expect, vi } from 'vitest';
 import type { Key, Tab } from '../../../../tracker/test/engines/engine.ts';
 import { fill, focusedName, hasFocusMoved, noteFocus, press, textsOf, visibleText } from '../../fixtures/in-page.js';
 
-/** No page has as many controls as that. */
+/** More than the number of controls on any page. */
 const maxStops = 200;
 
-export const sees = (tab: Tab, text: string | RegExp) => expect.poll(() => tab.run(visibleText)).toMatch(text);
-export const seesNoMore = (tab: Tab, text: string) => expect.poll(() => tab.run(visibleText)).not.toContain(text);
-/** How many elements match comes to be `count`. */
-export const has = (tab: Tab, selector: string, count: number) =>
+export const waitForText = (tab: Tab, text: string | RegExp) => expect.poll(() => tab.run(visibleText)).toMatch(text);
+export const waitForNoText = (tab: Tab, text: string) => expect.poll(() => tab.run(visibleText)).not.toContain(text);
+/** Waits until this many elements match. */
+export const waitForCount = (tab: Tab, selector: string, count: number) =>
   expect.poll(async () => (await tab.run(textsOf, selector)).length).toBe(count);
-export const presses = (tab: Tab, text: string) => expect.poll(() => tab.run(press, text)).toBe(true);
-export const fills = (tab: Tab, field: string, text: string) =>
+export const clickText = (tab: Tab, text: string) => expect.poll(() => tab.run(press, text)).toBe(true);
+export const fillField = (tab: Tab, field: string, text: string) =>
   expect.poll(() => tab.run(fill, field, text)).toBe(true);
 
 export const signIn = async (tab: Tab, token: string): Promise<void> => {
-  await presses(tab, 'Use a token instead');
-  await fills(tab, '#token', token);
-  await presses(tab, 'Sign in');
+  await clickText(tab, 'Use a token instead');
+  await fillField(tab, '#token', token);
+  await clickText(tab, 'Sign in');
 };
 
-/** Goes on with Tab to the control of this name, unless it has the focus, as often as it takes; the page may still be filling. */
-export const reach = async (tab: Tab, name: string | RegExp): Promise<void> => {
+/** Presses Tab until the control with this name has the focus. The page may still be loading. */
+export const tabTo = async (tab: Tab, name: string | RegExp): Promise<void> => {
   const stops: string[] = [];
   for (let nth = 0; nth < maxStops; nth += 1) {
     const stop = String(await tab.run(focusedName));
@@ -30,13 +30,14 @@ export const reach = async (tab: Tab, name: string | RegExp): Promise<void> => {
     stops.push(stop);
     await tab.run(noteFocus);
     await tab.key('Tab');
-    // A driver answers before a busy page has the key, and a second Tab would go too far. A page's only control keeps the focus.
+    // Drivers return before a busy page has handled the key, and a second Tab would go too far. A single control keeps
+    // the focus.
     await vi.waitUntil(() => tab.run(hasFocusMoved), { timeout: 2_000, interval: 5 }).catch(() => {});
   }
   throw new Error(`no Tab reaches ${name}: ${[...new Set(stops)].join(', ')}`);
 };
-/** Goes on to a control, and presses a key there. */
-export const keyOn = async (tab: Tab, name: string | RegExp, key: Key = 'Enter'): Promise<void> => {
-  await reach(tab, name);
+/** Focuses a control with Tab, then presses a key. */
+export const pressOn = async (tab: Tab, name: string | RegExp, key: Key = 'Enter'): Promise<void> => {
+  await tabTo(tab, name);
   await tab.key(key);
 };

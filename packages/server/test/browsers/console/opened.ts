@@ -4,16 +4,16 @@ import { onTestFinished } from 'vitest';
 import type { Shop } from './shop.ts';
 import { signInWith } from './signing-in.ts';
 
-/** A server on a busy machine refuses a report with `Retry-After`; the page asks again, so that a test sees the numbers all the same. */
+/** A server on a busy machine may reject a report with `Retry-After`. The page retries, so tests ignore it. */
 const isBusy = (message: string) => message.includes('responded with a status of 503');
 
-/** Opens a browser's console; `complaints` is what the browser finds wrong, and what the page asks of anybody else. */
+/** Opens the console in a browser. `complaints` collects errors, console messages and requests to other origins. */
 export const openConsole = async (
   browser: Browser,
   { url }: Pick<Shop, 'url'>,
   options: BrowserContextOptions = {},
 ) => {
-  // Without motion, which a browser without a graphics card draws with half a processor.
+  // Animations use half a CPU in a browser without a GPU.
   const still = { reducedMotion: 'reduce' } as const;
   const window = { viewport: { width: 1440, height: 900 }, locale: 'en-GB' };
   const context = await browser.newContext({ ...window, ...still, ...options });

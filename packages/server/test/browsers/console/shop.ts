@@ -1,4 +1,4 @@
-/** A server with a small shop in it, for the tests of the console. */
+/** A server with a small shop, for tests of the console. */
 import { createClient } from '@firsthand/client';
 import type { AtEnd } from '../../fixtures/command.ts';
 import { createAccount, serveHere } from '../../fixtures/serving.ts';
@@ -6,7 +6,7 @@ import { createAccount, serveHere } from '../../fixtures/serving.ts';
 const minute = 60_000;
 const hour = 60 * minute;
 
-/** A server, with an account that has a catalogue and the given origins. */
+/** Starts a server and creates an account with a catalogue. */
 export const openShop = async (atEnd?: AtEnd) => {
   const serving = await serveHere({}, {}, atEnd);
   const { serverTokenUUID, browserTokenUUID, accountUUID } = await createAccount(serving.url);
@@ -33,7 +33,7 @@ export const openShop = async (atEnd?: AtEnd) => {
 };
 export type Shop = Awaited<ReturnType<typeof openShop>>;
 
-/** Ann, who has a phone and a laptop and looked around anonymously before; Ben; and three visitors whom nobody knows. */
+/** Adds Ann, who has a phone and a laptop and an anonymous history; Ben; and three anonymous visitors. */
 export const fillShop = async ({ api }: Shop) => {
   const now = Date.now();
   const look = (userUUID: string, agoMs: number, path: string, more: Record<string, string> = {}) =>

@@ -1,4 +1,4 @@
-/** Signing in to the console with a token, as a person does. */
+/** Signs in to the console with a token, through its form. */
 import type { Page } from 'playwright-core';
 
 export const signInWith = async (page: Page, token: string): Promise<void> => {

@@ -9,7 +9,7 @@ import { soon } from '../../fixtures/patience.ts';
 import { openConsole } from './opened.ts';
 import { fillShop, openShop, type Shop } from './shop.ts';
 
-const ended = 'This link is no longer valid';
+const invalidLinkTitle = 'This link is no longer valid';
 
 let browser: Browser;
 let shop: Shop;
@@ -29,18 +29,19 @@ afterAll(async () => {
   await browser?.close();
 });
 
-const heading = (page: Page, name: string | RegExp) => page.getByRole('heading', { level: 1, name }).waitFor(soon);
-const shows = (page: Page, text: string | RegExp) => page.getByText(text).first().waitFor(soon);
-const settled = async (page: Page) => {
+const waitForHeading = (page: Page, name: string | RegExp) =>
+  page.getByRole('heading', { level: 1, name }).waitFor(soon);
+const waitForText = (page: Page, text: string | RegExp) => page.getByText(text).first().waitFor(soon);
+const waitUntilLoaded = async (page: Page) => {
   await page.locator('.answered').first().waitFor(soon);
   await expect.poll(() => page.locator('[aria-busy=true], .skeleton').count()).toBe(0);
 };
 const openMenu = (page: Page) => page.locator('.views-menu > summary').click();
 
-/** All numbers of the page: its measures, and the rows of its tables. */
-const numbersOf = async (page: Page): Promise<string[]> => {
-  await settled(page);
-  // Without what is for screen readers: it says where a number leads.
+/** All numbers of the page: its measures and table rows. */
+const readNumbers = async (page: Page): Promise<string[]> => {
+  await waitUntilLoaded(page);
+  // Without the texts for screen readers, which describe links.
   const texts: string[] = await page.evaluate(`
     [...document.querySelectorAll('.measures strong, main table tr')].map((element) => {
       const copy = element.cloneNode(true);
@@ -50,9 +51,9 @@ const numbersOf = async (page: Page): Promise<string[]> => {
   return texts.map((text) => text.replace(/\s+/g, ' ').trim());
 };
 
-/** Shares the page that is open; returns the link. */
+/** Shares the current page; returns the link. */
 const share = async (page: Page, name: string): Promise<string> => {
-  await settled(page);
+  await waitUntilLoaded(page);
   await openMenu(page);
   await page.getByRole('button', { name: 'Share this view …' }).click();
   const dialog = page.getByRole('dialog');
@@ -63,32 +64,32 @@ const share = async (page: Page, name: string): Promise<string> => {
   return link;
 };
 
-it('a view is saved, opened again after a reload and by ⌘K, replaced, and deleted', async () => {
+it('saves a view, opens it from the menu and by ⌘K, and deletes it with undo', async () => {
   const { page, signIn, complaints } = await openConsole(browser, shop);
   await signIn(shop.serverToken, 'events?tab=funnel&steps=1%2C2&range=7d');
-  await settled(page);
-  const numbers = await numbersOf(page);
+  await waitUntilLoaded(page);
+  const numbers = await readNumbers(page);
   await openMenu(page);
   await page.getByRole('button', { name: 'Save this view …' }).click();
   await page.getByRole('dialog').getByLabel('Name').fill('Who buys');
   await page.keyboard.press('Enter');
-  await shows(page, 'Saved the view “Who buys”.');
+  await waitForText(page, 'Saved the view “Who buys”.');
 
   await page.goto(`${shop.url}/console/`);
-  await heading(page, 'Overview');
+  await waitForHeading(page, 'Overview');
   await openMenu(page);
   await page.getByRole('link', { name: 'Who buys', exact: true }).click();
-  await heading(page, 'Events');
+  await waitForHeading(page, 'Events');
   expect(new URL(page.url()).search).toBe('?tab=funnel&steps=1%2C2&range=7d');
-  expect(await numbersOf(page)).toEqual(numbers);
+  expect(await readNumbers(page)).toEqual(numbers);
 
   await page.goto(`${shop.url}/console/people`);
-  await heading(page, 'People');
+  await waitForHeading(page, 'People');
   await page.keyboard.press('ControlOrMeta+k');
   await page.keyboard.type('who b');
   await page.getByRole('option', { name: 'Who buys' }).waitFor(soon);
   await page.keyboard.press('Enter');
-  await heading(page, 'Events');
+  await waitForHeading(page, 'Events');
 
   const viewer = await openConsole(browser, shop);
   await viewer.signIn(shop.viewerToken, 'events');
@@ -98,9 +99,9 @@ it('a view is saved, opened again after a reload and by ⌘K, replaced, and dele
 
   await openMenu(page);
   await page.getByRole('button', { name: 'Delete the view Who buys' }).click();
-  await shows(page, 'Deleted the view “Who buys”.');
+  await waitForText(page, 'Deleted the view “Who buys”.');
   await page.getByRole('button', { name: 'Undo' }).click();
-  await shows(page, 'Undone.');
+  await waitForText(page, 'Undone.');
   expect((await shop.api.listViews({})).view).toMatchObject([{ viewName: 'Who buys' }]);
   await shop.api.deleteView({ viewName: 'Who buys' });
   expect([...complaints, ...viewer.complaints]).toEqual([]);
@@ -126,12 +127,12 @@ describe('a share link', () => {
       responses.push(await response.text().catch(() => ''));
     });
     await stranger.page.goto(link);
-    await heading(stranger.page, `Shop: ${name}`);
+    await waitForHeading(stranger.page, `Shop: ${name}`);
     const isOfContacts = (text: string) => /^(Best customers|Customer|None|Tags People)/.test(text);
-    // A card that comes later asks later.
+    // Cards that are rendered later load later.
     await vi.waitFor(async () => {
-      const numbers = await numbersOf(stranger.page);
-      const expected = (await numbersOf(owner.page))
+      const numbers = await readNumbers(stranger.page);
+      const expected = (await readNumbers(owner.page))
         .filter((text) => !isOfContacts(text))
         .map((text) => text.replace('/people/ann@shop.example', '/people/(hidden 1)'));
       expect(numbers.filter((text) => !/^None/.test(text))).toEqual(expected);
@@ -139,26 +140,26 @@ describe('a share link', () => {
     expect(await stranger.page.locator('main a:not(.measures a), main select, main input, .views-menu').count()).toBe(
       0,
     );
-    // The data, and not the scripts.
+    // Only data, not scripts.
     const answers = responses.filter((text) => text.startsWith('{')).join('\n');
     expect(answers).not.toMatch(/@shop|Ann|Lemon|visitor-number|vip|browser_|contact|"(filter|condition)/);
     expect(stranger.complaints).toEqual([]);
     expect(await stranger.page.evaluate('document.cookie')).toBe('');
   });
 
-  it('saves what it shows as CSV, and reads nothing else for it', async () => {
+  it('saves what it shows as CSV without another request', async () => {
     const owner = await openConsole(browser, shop);
     await owner.signIn(shop.serverToken, 'events?by=attr%3Apath&range=7d');
     const link = await share(owner.page, 'Pages of the week');
     const { page, complaints } = await openConsole(browser, shop);
     await page.goto(link);
-    await numbersOf(page);
-    // Without the head and the row of all.
+    await readNumbers(page);
+    // Without the header and the row “All”.
     const shown = (await page.getByRole('region', { name: 'All events by page' }).getByRole('row').count()) - 2;
     const requests: string[] = [];
     page.on('request', (request) => requests.push(request.url()));
     await page.getByRole('button', { name: 'Breakdown: save as CSV' }).click();
-    await shows(page, `The file has ${shown} rows.`);
+    await waitForText(page, `The file has ${shown} rows.`);
     const [file] = await Promise.all([
       page.waitForEvent('download'),
       page.getByRole('button', { name: 'Save', exact: true }).click(),
@@ -174,7 +175,7 @@ describe('a share link', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('shows another measure in place, and is shown in dark and on a phone without overflow', async () => {
+  it('shows another measure in place, and fits the window in dark mode and on a phone', async () => {
     const owner = await openConsole(browser, shop);
     await owner.signIn(shop.serverToken);
     const link = await share(
@@ -188,7 +189,7 @@ describe('a share link', () => {
           viewport: { width, height: 900 },
         });
         await page.goto(link);
-        await numbersOf(page);
+        await readNumbers(page);
         await page.getByRole('navigation', { name: 'Measure' }).getByRole('link', { name: 'Browsers' }).click();
         await expect.poll(() => page.locator('.measures [aria-current]').innerText()).toMatch(/Browsers/);
         expect(page.url()).toBe(link);
@@ -201,64 +202,64 @@ describe('a share link', () => {
     }
   });
 
-  it('shows its numbers under the words it was made with, whatever is added to its address', async () => {
+  it('ignores parameters that are added to its URL', async () => {
     const owner = await openConsole(browser, shop);
     await owner.signIn(shop.serverToken, 'events?range=7d');
     const link = await share(owner.page, 'The week');
     const { page, complaints } = await openConsole(browser, shop);
     await page.goto(link);
-    await numbersOf(page);
+    await readNumbers(page);
     const words = () => page.locator('main').innerText();
     const honest = await words();
     await page.goto(
       `${link}?range=12m&from=2020-01-01&to=2020-12-31&compare=year&event=9&by=%24country&tab=funnel&who={}`,
     );
-    await numbersOf(page);
+    await readNumbers(page);
     expect(await words()).toBe(honest);
     expect(complaints).toEqual([]);
   });
 
-  it('is listed in the settings, and shows nothing once it is revoked, in open pages too', async () => {
+  it('is listed in the settings, and shows nothing once it is revoked, even on open pages', async () => {
     const owner = await openConsole(browser, shop);
     await owner.signIn(shop.serverToken, 'events?range=7d');
     const link = await share(owner.page, 'To be revoked');
     const stranger = await openConsole(browser, shop);
     await stranger.page.goto(link);
-    await numbersOf(stranger.page);
+    await readNumbers(stranger.page);
 
     await owner.goto('settings?tab=shared');
     const row = owner.page.getByRole('row', { name: /To be revoked/ });
     await row.waitFor(soon);
     expect(await row.innerText()).toMatch(/Events[\s\S]*(this hour|1 hour ago)/);
     await row.getByRole('button', { name: 'Revoke the link to To be revoked' }).click();
-    await owner.page.getByRole('button', { name: 'Revoke for good' }).click();
-    await shows(owner.page, 'The link to “To be revoked” is revoked.');
+    await owner.page.getByRole('button', { name: 'Revoke link' }).click();
+    await waitForText(owner.page, 'Revoked the link to “To be revoked”.');
 
     const answer = await stranger.page.reload();
     expect(answer?.status()).toBe(404);
     const text = await answer?.text();
-    await heading(stranger.page, ended);
+    await waitForHeading(stranger.page, invalidLinkTitle);
     const never = await stranger.page.goto(`${shop.url}/console/shared/share_${'x'.repeat(32)}`);
     expect(never?.status()).toBe(404);
     expect(await never?.text()).toBe(text);
   });
 
-  it('is made by nobody who only reads', async () => {
+  it('cannot be created by a viewer', async () => {
     const viewer = await openConsole(browser, shop);
     await viewer.signIn(shop.viewerToken);
     await openMenu(viewer.page);
     expect(await viewer.page.getByRole('button', { name: 'Share this view …' }).count()).toBe(0);
     await viewer.goto('settings?tab=shared');
-    await shows(viewer.page, 'Only an editor or an owner can read what is shared');
+    await waitForText(viewer.page, 'Only editors and owners can see share links');
   });
 
-  it('tells a screen reader what it shows', async () => {
+  it('is accessible to screen readers', async () => {
     const owner = await openConsole(browser, shop);
     await owner.signIn(shop.serverToken);
     const link = await share(owner.page, 'For everybody');
     const { page } = await openConsole(browser, shop, { bypassCSP: true });
     await page.goto(link);
-    await numbersOf(page);
+    await readNumbers(page);
     await page.evaluate(axe.source);
     expect(await page.evaluate(violations)).toEqual([]);
   });

@@ -1,9 +1,9 @@
-/** The console in Chromium, Firefox and WebKit: signing in, each page, undoing a wrong link, going back, signing out. */
+/** The console in Chromium, Firefox and WebKit. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Session } from '../../../../tracker/test/engines/engine.ts';
 import { describeEngines } from '../../../../tracker/test/engines/engines.ts';
 import { goBack, isDrawn, stored } from '../../fixtures/in-page.js';
-import { fills, presses, sees, signIn } from '../console/in-tab.ts';
+import { clickText, fillField, signIn, waitForText } from '../console/in-tab.ts';
 import { fillShop, openShop, type Shop } from '../console/shop.ts';
 
 let shop: Shop;
@@ -24,81 +24,81 @@ describeEngines('the console', (engine) => {
   });
   afterAll(() => session?.close());
 
-  test('signs in, shows each page, undoes a wrong link, goes back, and signs out', async () => {
+  test('signs in, shows each page, ignores a link and undoes it, goes back, and signs out', async () => {
     const tab = await session.openTab(`${shop.url}/console/`);
     await signIn(tab, shop.browserToken);
-    await sees(tab, 'this one is a browser token');
-    await fills(tab, '#token', shop.serverToken);
-    await presses(tab, 'Sign in');
-    await sees(tab, 'Overview');
+    await waitForText(tab, 'this one is a browser token');
+    await fillField(tab, '#token', shop.serverToken);
+    await clickText(tab, 'Sign in');
+    await waitForText(tab, 'Overview');
     const { people } = (
       await shop.api.reportTotals({ from: new Date(Date.now() - 29 * 86_400_000).toISOString().slice(0, 10) })
     ).total;
-    await sees(tab, `People\n${people}`);
+    await waitForText(tab, `People\n${people}`);
     await expect.poll(() => tab.run(isDrawn)).toBe(true);
     expect(await tab.run(stored)).toBe('[{},{},""]');
 
-    await presses(tab, 'Live');
-    await sees(tab, 'People in the last five minutes');
+    await clickText(tab, 'Live');
+    await waitForText(tab, 'People in the last five minutes');
     await shop.api.logEvent({ userUUID: 'visitor-number-1', eventName: `Seen in ${engine.name}` });
-    await sees(tab, `Seen in ${engine.name}`);
+    await waitForText(tab, `Seen in ${engine.name}`);
 
-    await presses(tab, 'People');
-    await presses(tab, 'Ann Lemon');
-    await sees(tab, 'Recognized: this browser’s anonymous history now belongs to this person');
+    await clickText(tab, 'People');
+    await clickText(tab, 'Ann Lemon');
+    await waitForText(tab, 'Recognized: this browser’s anonymous history now belongs to this person');
     const owner = async () => (await shop.api.getEvent({ userUUID: 'the-phone-of-ben' })).event[0]?.contactUUID;
     expect(await owner()).toBe(who.ann);
-    await presses(tab, 'Ignore this link');
-    await sees(tab, 'Link ignored.');
+    await clickText(tab, 'Ignore this link');
+    await waitForText(tab, 'Link ignored.');
     expect(await owner()).toBe('');
-    await presses(tab, 'Undo');
-    await sees(tab, 'Undone.');
+    await clickText(tab, 'Undo');
+    await waitForText(tab, 'Undone.');
     expect(await owner()).toBe(who.ann);
 
-    await presses(tab, 'Set up');
-    await sees(tab, `data-token="${shop.browserToken}"`);
-    await sees(tab, 'Events arrive');
+    await clickText(tab, 'Set up');
+    await waitForText(tab, `data-token="${shop.browserToken}"`);
+    await waitForText(tab, 'Events are arriving');
     await tab.run(goBack);
-    await sees(tab, 'Ann Lemon');
+    await waitForText(tab, 'Ann Lemon');
     await tab.goto(`${shop.url}/console/people?list=everybody`);
-    await sees(tab, 'Visitor mber-1');
-    await presses(tab, 'Sign out');
-    await sees(tab, 'Sign in to Firsthand');
+    await waitForText(tab, 'Visitor mber-1');
+    await clickText(tab, 'Sign out');
+    await waitForText(tab, 'Sign in to Firsthand');
   });
 
-  test('lets a person join, sees the first event arrive, and asks for the password when the session is revoked', async () => {
+  test('lets a member join, shows the first event, and asks for the password after the session is revoked', async () => {
     const { url, api } = await openShop();
-    const invited = { memberEmailaddress: 'ben@shop.example', memberRole: 'owner' } as const;
-    const { invitationCode } = await api.inviteMember(invited);
+    const member = { memberEmailaddress: 'ben@shop.example', memberRole: 'owner' } as const;
+    const { invitationCode } = await api.inviteMember(member);
     const tab = await session.openTab(`${url}/console/join#code=${invitationCode}`);
-    await sees(tab, 'Join Shop');
+    await waitForText(tab, 'Join Shop');
     const password = 'stone teapots sing at dawn';
-    await fills(tab, 'input[name=name]', 'Ben Lime');
-    await fills(tab, 'input[name=password]', password);
-    await presses(tab, 'Join');
-    await sees(tab, 'No event has arrived yet');
+    await fillField(tab, 'input[name=name]', 'Ben Lime');
+    await fillField(tab, 'input[name=password]', password);
+    await clickText(tab, 'Join');
+    await waitForText(tab, 'No events yet');
 
-    await presses(tab, 'Set up');
-    await sees(tab, 'Waiting for your first event');
+    await clickText(tab, 'Set up');
+    await waitForText(tab, 'Waiting for your first event');
     await api.logEvent({ userUUID: 'visitor-number-1', eventID: 2 });
-    // WebKit under test takes its pages for hidden, and a hidden page asks only when it is opened.
-    if (engine.name !== 'WebKitGTK') await sees(tab, 'Events arrive');
-    await presses(tab, 'Catalogue');
-    await sees(tab, 'Purchased');
+    // WebKit under test treats its pages as hidden, and a hidden page does not poll.
+    if (engine.name !== 'WebKitGTK') await waitForText(tab, 'Events are arriving');
+    await clickText(tab, 'Catalogue');
+    await waitForText(tab, 'Purchased');
     await tab.run(goBack);
-    await sees(tab, 'Events arrive');
-    await presses(tab, 'Settings');
-    await sees(tab, 'Ben Lime');
+    await waitForText(tab, 'Events are arriving');
+    await clickText(tab, 'Settings');
+    await waitForText(tab, 'Ben Lime');
 
     const { account } = await api.getAccount({});
     const [own] = account.token?.filter((token) => token.session) ?? [];
     await api.revokeToken({ tokenID: own?.tokenID ?? '' });
-    await presses(tab, 'Live');
-    await sees(tab, 'Your session has ended');
-    await fills(tab, '#emailaddress', invited.memberEmailaddress);
-    await fills(tab, '#password', password);
-    await presses(tab, 'Sign in');
-    await sees(tab, 'People in the last five minutes');
+    await clickText(tab, 'Live');
+    await waitForText(tab, 'Your session has ended');
+    await fillField(tab, '#emailaddress', member.memberEmailaddress);
+    await fillField(tab, '#password', password);
+    await clickText(tab, 'Sign in');
+    await waitForText(tab, 'People in the last five minutes');
     expect(await tab.run(stored)).toBe('[{},{},""]');
     await tab.close();
   });

@@ -2,13 +2,13 @@ import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { describeGuide, type GuideSite, openGuideSite } from '../../tools/guide-site.ts';
 
-/** Time enough for what must not happen. */
+/** Long enough for something that must not happen. */
 const pause = (milliseconds = 500): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
 const storedByTracker = (page: Page): Promise<string[]> =>
   page.evaluate("Object.keys(localStorage).filter((key) => key.startsWith('firsthand'))");
 
-/** No cookie, nothing stored, no request but that for the script, no event. */
+/** Expects no cookie, nothing stored, no request except for the script, and no event. */
 const expectNothing = async (site: GuideSite, page: Page) => {
   await pause();
   expect(await site.cookie()).toBeUndefined();
@@ -19,7 +19,7 @@ const expectNothing = async (site: GuideSite, page: Page) => {
 
 const eventCount = async (site: GuideSite) => (await site.api.getEvent({})).event.length;
 
-/** After a withdrawal: the cookie is gone, and what the page logs goes nowhere. */
+/** Expects the state after a withdrawal: no cookie, and the page logs nothing. */
 const expectWithdrawn = async (site: GuideSite, page: Page) => {
   await expect.poll(() => site.cookie()).toBeUndefined();
   expect(await storedByTracker(page)).toEqual([]);
@@ -29,7 +29,7 @@ const expectWithdrawn = async (site: GuideSite, page: Page) => {
   expect([site.requests.length, await eventCount(site)]).toEqual([requests, events]);
 };
 
-/** A consent tool as far as the guide uses it: `tcf.tell` calls its listeners. */
+/** The parts of a consent tool that the guide uses. `tcf.tell` calls the listeners. */
 const tool = `<script>
   self.tcf = { listeners: [], tell: (data) => tcf.listeners.forEach((listener) => listener(data, true)) };
   self.__tcfapi = (command, version, callback) => {
@@ -38,11 +38,11 @@ const tool = `<script>
     callback({ eventStatus: 'cmpuishown', gdprApplies: true, purpose: { consents: {} } }, true);
   };
 </script>`;
-const tell = (page: Page, eventStatus: string, consents: Record<number, boolean>, gdprApplies = true) =>
+const sendConsent = (page: Page, eventStatus: string, consents: Record<number, boolean>, gdprApplies = true) =>
   page.evaluate(`tcf.tell(${JSON.stringify({ eventStatus, gdprApplies, purpose: { consents } })})`);
 
 describeGuide('consent.md', () => {
-  test('has a banner: nothing before, everything after, nothing left after a withdrawal', async () => {
+  test('has a banner that starts tracking after a yes, and removes everything after a withdrawal', async () => {
     const site = await openGuideSite('consent.md');
     const [banner = ''] = site.blocks('html');
     site.publish('/', `<!doctype html><title>A shop</title>${banner}`);
@@ -66,7 +66,7 @@ describeGuide('consent.md', () => {
     await expectWithdrawn(site, later);
   });
 
-  test('has a banner that is not shown again after a no, and nothing is stored but that', async () => {
+  test('has a banner that is not shown again after a no, and stores nothing else', async () => {
     const site = await openGuideSite('consent.md');
     const [banner = ''] = site.blocks('html');
     site.publish('/', `<!doctype html><title>A shop</title>${banner}`);
@@ -84,26 +84,26 @@ describeGuide('consent.md', () => {
     site.publish('/', `<!doctype html><title>A shop</title>${tool}${tag}${listening}`);
     const refused = await site.open('/');
     await expectNothing(site, refused);
-    await tell(refused, 'useractioncomplete', { 1: false, 2: true });
+    await sendConsent(refused, 'useractioncomplete', { 1: false, 2: true });
     await expectNothing(site, refused);
     const page = await site.open('/');
-    await tell(page, 'tcloaded', { 1: false, 2: true });
+    await sendConsent(page, 'tcloaded', { 1: false, 2: true });
     await expectNothing(site, page);
-    // What waited is dropped by a refusal; what is logged later is not.
+    // A refusal drops queued events, but not later ones.
     await page.evaluate("void tracker.log('Page viewed')");
-    await tell(page, 'useractioncomplete', { 1: true });
+    await sendConsent(page, 'useractioncomplete', { 1: true });
     await site.expectPrinted();
-    await tell(page, 'useractioncomplete', { 1: false });
+    await sendConsent(page, 'useractioncomplete', { 1: false });
     await expectWithdrawn(site, page);
     const elsewhere = await site.open('/');
-    await tell(elsewhere, 'tcloaded', {}, false);
+    await sendConsent(elsewhere, 'tcloaded', {}, false);
     await expect.poll(() => eventCount(site)).toBe(2);
   });
 
   test.each([
     ['required', 'wait', 2],
     ['drop', 'are dropped', 0],
-  ])('with data-consent="%s", calls before consent %s', async (value, _, events) => {
+  ])('describes that with data-consent="%s", calls before consent %s', async (value, _, events) => {
     const site = await openGuideSite('consent.md');
     const [banner = ''] = site.blocks('html');
     const page = banner.replace('data-consent="required"', `data-consent="${value}"`);
@@ -120,7 +120,7 @@ describeGuide('consent.md', () => {
     ['data-consent="required"', 'wait for a yes on the same page', ['Bought', 'Page viewed']],
     ['', 'wait for a yes on the same page', ['Bought', 'Page viewed']],
     ['data-consent="drop"', 'are dropped', ['Page viewed']],
-  ])('with the attribute "%s", calls after a withdrawal %s', async (attribute, _, names) => {
+  ])('describes that with the attribute "%s", calls after a withdrawal %s', async (attribute, _, names) => {
     const site = await openGuideSite('consent.md');
     const [banner = ''] = site.blocks('html');
     const page = banner.replace('data-consent="required"', attribute);
@@ -137,7 +137,7 @@ describeGuide('consent.md', () => {
       .toEqual(names);
   });
 
-  test('without data-consent, Global Privacy Control is a refusal until the page says otherwise', async () => {
+  test('treats Global Privacy Control without data-consent as a refusal until the page overrides it', async () => {
     const site = await openGuideSite('consent.md');
     await site.context.addInitScript(`Object.defineProperty(navigator, 'globalPrivacyControl', { value: true })`);
     const [banner = ''] = site.blocks('html');

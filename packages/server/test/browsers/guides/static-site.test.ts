@@ -6,7 +6,7 @@ import { temporaryFolder } from '../../fixtures/command.ts';
 import { describeGuide, openGuideSite } from '../../tools/guide-site.ts';
 
 describeGuide('static-site.md', () => {
-  test('goes to three events of one visitor, and to a contact who has them', async () => {
+  test('leads to three events of one visitor, and to a contact who owns them', async () => {
     const site = await openGuideSite('static-site.md');
     const [page = '', form = ''] = site.blocks('html');
     site.publish('/', page);
@@ -17,10 +17,10 @@ describeGuide('static-site.md', () => {
     await site.expectPrinted();
 
     site.publish('/join', page.replace(' data-clicks>', ' data-clicks data-contacts>').replace('<h1>', `${form}<h1>`));
-    const joining = await site.open('/join');
-    await joining.locator('[name=contactEmailaddress]').fill('ann@shop.example');
-    await joining.locator('[name=contactFirstname]').fill('Ann');
-    await joining.getByRole('button', { name: 'Join' }).click();
+    const joinPage = await site.open('/join');
+    await joinPage.locator('[name=contactEmailaddress]').fill('ann@shop.example');
+    await joinPage.locator('[name=contactFirstname]').fill('Ann');
+    await joinPage.getByRole('button', { name: 'Join' }).click();
     await expect.poll(async () => (await site.api.searchContact({})).contact.length).toBe(1);
     const { contact } = await site.api.searchContact({ contactEmailaddress: 'ann@shop.example' });
     const { event } = await site.api.getEvent({ contactUUID: contact[0]?.contactUUID as string });
@@ -29,7 +29,7 @@ describeGuide('static-site.md', () => {
     );
   });
 
-  test('works for a page that is opened as a file', async () => {
+  test('works on a page that is opened as a file', async () => {
     const site = await openGuideSite('static-site.md');
     const file = join(temporaryFolder(), 'teapots.html');
     writeFileSync(file, site.blocks('html')[0] as string);
@@ -40,13 +40,15 @@ describeGuide('static-site.md', () => {
       .toEqual(['Bought', 'Page viewed']);
   });
 
-  test('has the console say why nothing arrives', async () => {
+  test('makes the browser’s console explain why nothing arrives', async () => {
     const site = await openGuideSite('static-site.md');
     const [page = ''] = site.blocks('html');
     site.publish('/', page.replace(/data-token="\w+/, '$&-misspelt'));
-    const said: string[] = [];
-    site.context.on('console', (message) => said.push(message.text()));
+    const consoleTexts: string[] = [];
+    site.context.on('console', (message) => consoleTexts.push(message.text()));
     await site.open('/');
-    await expect.poll(() => said.join('\n')).toMatch(/firsthand: invalid_token: .*\/docs\/errors#invalid_token/);
+    await expect
+      .poll(() => consoleTexts.join('\n'))
+      .toMatch(/firsthand: invalid_token: .*\/docs\/errors#invalid_token/);
   });
 });

@@ -2,15 +2,15 @@ import { expect, test } from 'vitest';
 import { describeGuide, type GuideSite, openGuideSite } from '../../tools/guide-site.ts';
 
 interface Tag {
-  /** The event of the dataLayer that fires it. */
+  /** The dataLayer event that fires it. */
   readonly trigger: string;
   readonly html: string;
 }
 
 /**
- * A stand-in for Tag Manager, as its container is: loaded by a script, it inserts the HTML of a tag for each event of the dataLayer that
- * fires it, also for those pushed before. Scripts are created anew, with none of their attributes but `src`, and `{{name}}` becomes
- * the value that the dataLayer has.
+ * A stand-in for a Tag Manager container. It inserts the HTML of a tag for each dataLayer event that fires it,
+ * including earlier ones. Like Tag Manager, it recreates scripts with only their `src` attribute, and replaces
+ * `{{name}}` by the value in the dataLayer.
  */
 const container = (tags: readonly Tag[]): string => `
   (function () {
@@ -58,7 +58,7 @@ const tagsOf = (site: GuideSite): Tag[] => {
 };
 
 describeGuide('tag-manager.md', () => {
-  test('logs page views, and events of the dataLayer with their values', async () => {
+  test('logs page views, and dataLayer events with their values', async () => {
     const site = await openGuideSite('tag-manager.md');
     publish(site, tagsOf(site));
     const page = await site.open('/');
@@ -67,7 +67,7 @@ describeGuide('tag-manager.md', () => {
     await site.expectPrinted();
   });
 
-  test('loses no event that is pushed before the tracker, or Tag Manager, has loaded', async () => {
+  test('loses no events pushed before the tracker or Tag Manager has loaded', async () => {
     const site = await openGuideSite('tag-manager.md');
     publish(site, tagsOf(site), site.blocks('js')[0]);
     await site.open('/');
@@ -76,7 +76,7 @@ describeGuide('tag-manager.md', () => {
       .toEqual(['Bought', 'Page viewed']);
   });
 
-  test('has the tracker wait for consent', async () => {
+  test('makes the tracker wait for consent', async () => {
     const site = await openGuideSite('tag-manager.md');
     const tags = tagsOf(site).map(({ trigger, html }) => ({
       trigger,
@@ -91,7 +91,7 @@ describeGuide('tag-manager.md', () => {
     await site.expectPrinted();
   });
 
-  test('keeps a tracker that is in the page already', async () => {
+  test('keeps a tracker that is already in the page', async () => {
     const site = await openGuideSite('tag-manager.md');
     const tags = tagsOf(site);
     publish(site, [...tags, { trigger: 'gtm.init', html: tags[0]?.html as string }]);
@@ -102,7 +102,7 @@ describeGuide('tag-manager.md', () => {
     expect(site.requests.filter((request) => request === 'GET /s/main.full.js')).toHaveLength(1);
   });
 
-  test('has tags without the JavaScript that Tag Manager refuses, which came after 2009', async () => {
+  test('uses no JavaScript newer than ES5 in its tags, which Tag Manager rejects', async () => {
     const site = await openGuideSite('tag-manager.md');
     for (const html of site.blocks('html')) expect(html).not.toMatch(/=>|`|\.\.\.|\b(?:const|let|class|async|of)\b/);
   });

@@ -1,5 +1,5 @@
-// The coordinator draws numbers that only workers commit. After a crash PostgreSQL may have lost its last draws there, and a number that is
-// drawn again would put a new event before what streams and pages have passed.
+// The coordinator draws numbers that only workers commit. After a crash it may have lost its last draws, and a number
+// drawn again would put a new event before the position of streams and pages.
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { nanoid } from 'nanoid';
@@ -23,10 +23,10 @@ const weakenedCrashes = 6;
 const patienceMilliseconds = 60_000;
 const userUUID = 'of_a_lost_coordinator';
 
-// So that what a crash can lose is lost.
+// Makes a crash lose everything that it can lose.
 const cluster = useOwnCluster({ coordinator: 'wal_writer_delay = 10s\nautovacuum = off\n' });
 
-/** How all processes of PostgreSQL end at once. */
+/** Ways to end all processes of PostgreSQL simultaneously. */
 const waysToCrash = {
   async all() {
     await cluster.stop('coordinator');
@@ -43,22 +43,22 @@ const waysToCrash = {
 };
 const ways = Object.entries(waysToCrash);
 
-/** Draws numbers as a transaction does that has not committed when PostgreSQL crashes. The next draws then need no sync. */
+/** Draws numbers without a commit, as a transaction interrupted by the crash. The next draws then need no sync. */
 const drawUnsynced = async (databaseURL: string): Promise<void> => {
   await asking(databaseURL, 'CHECKPOINT');
   await asking(databaseURL, "BEGIN; SELECT nextval('event_order'), nextval('owner_change_number'); ROLLBACK");
 };
 
-/** A server, and a person who is known to it, of whom it logs events. */
+/** Starts a server, and returns functions to log and read events of a user. */
 const startLogging = async (databaseURL: string, { token }: Account, main?: string) => {
   const env = { DATABASE_URL: databaseURL, LOG_LEVEL: 'silent', RATE_LIMIT: withoutLimits() };
   const server = await startServed('', await freePort(), { main, env });
   const headers = { Authorization: `Bearer ${token}` };
-  const ask = (path: string, body?: object) =>
+  const send = (path: string, body?: object) =>
     fetch(`${server.url}${path}`, { headers, ...(body && { method: 'POST', body: JSON.stringify(body) }) });
   const read = async (query: string) =>
-    (await (await ask(`/event/getEvent?${query}`)).json()) as { event?: { eventUUID: string }[]; nextCursor: string };
-  /** How requests ended. */
+    (await (await send(`/event/getEvent?${query}`)).json()) as { event?: { eventUUID: string }[]; nextCursor: string };
+  /** The statuses of all responses. */
   const statuses = new Set<number>();
   return {
     url: server.url,
@@ -68,13 +68,13 @@ const startLogging = async (databaseURL: string, { token }: Account, main?: stri
       server.process.kill('SIGKILL');
       await server.ended;
     },
-    /** Sends a request until it is carried out. */
+    /** Sends a request until it succeeds. */
     async insist(path: string, body: object): Promise<void> {
       const began = performance.now();
       for (let status = 0; status !== 200; ) {
-        ({ status } = await ask(path, body));
+        ({ status } = await send(path, body));
         statuses.add(status);
-        if (performance.now() - began > patienceMilliseconds) throw new Error(`${path} is not served`);
+        if (performance.now() - began > patienceMilliseconds) throw new Error(`${path} keeps failing`);
         if (status !== 200) await wait(50);
       }
     },
@@ -93,19 +93,25 @@ type Logging = Awaited<ReturnType<typeof startLogging>>;
 /** Follows an account from its first event on. */
 const followFrom = async ({ url, read }: Logging, { token }: Account) => {
   const { nextCursor } = await read('order=asc&limit=1');
-  const followed = follow(url, token, nextCursor);
-  onTestFinished(() => followed.stop());
-  return (eventUUID: string) => followed.seen.has(`${userUUID} ${eventUUID}`);
+  const follower = follow(url, token, nextCursor);
+  onTestFinished(() => follower.stop());
+  return (eventUUID: string) => follower.received.has(`${userUUID} ${eventUUID}`);
 };
 
-/** Waits until a stream has told of all of these; returns how many it has not after some seconds. */
-const untilTold = async (eventUUIDs: readonly string[], isTold: (eventUUID: string) => boolean): Promise<number> => {
-  const countUntold = () => eventUUIDs.filter((eventUUID) => !isTold(eventUUID)).length;
-  for (let waited = 0; countUntold() > 0 && waited < 5_000; waited += 100) await wait(100);
-  return countUntold();
+/** Waits some seconds until a stream has sent all of these events; returns the number of missing ones. */
+const countMissing = async (
+  eventUUIDs: readonly string[],
+  isReceived: (eventUUID: string) => boolean,
+): Promise<number> => {
+  const count = () => eventUUIDs.filter((eventUUID) => !isReceived(eventUUID)).length;
+  for (let waited = 0; count() > 0 && waited < 5_000; waited += 100) await wait(100);
+  return count();
 };
 
-/** Does it again if a day has begun meanwhile: pages go by days first, so an event of the new one is the newest, whatever its number. */
+/**
+ * Repeats the work if a day has started meanwhile, because pages order by day first: an event of the new day is the
+ * newest.
+ */
 const onOneDay = async <Value>(work: () => Promise<Value>): Promise<Value> => {
   const today = () => new Date().toISOString().slice(0, 10);
   const day = today();
@@ -113,45 +119,45 @@ const onOneDay = async <Value>(work: () => Promise<Value>): Promise<Value> => {
   return today() === day ? value : work();
 };
 
-const crashAgainAndAgain = async (count: number, main?: string) => {
+const crashRepeatedly = async (count: number, main?: string) => {
   const { databaseURL, accounts } = await cluster.newDatabase();
   const [account] = accounts as [Account];
   const server = await startLogging(databaseURL, account, main);
   await server.log();
   await server.log();
-  const isTold = await followFrom(server, account);
+  const isReceived = await followFrom(server, account);
   const expected: string[] = [];
   const outOfOrder: string[] = [];
   for (let crash = 0; crash < count; crash += 1) {
     await drawUnsynced(databaseURL);
     const earlier = await server.log();
     // The stream has passed it.
-    await expect.poll(() => isTold(earlier), { timeout: patienceMilliseconds }).toBe(true);
+    await expect.poll(() => isReceived(earlier), { timeout: patienceMilliseconds }).toBe(true);
     const [name, way] = ways[crash % ways.length] as (typeof ways)[number];
     await way(databaseURL);
     const later = await server.log();
     expected.push(later);
     if ((await server.newest()) !== later) outOfOrder.push(name);
   }
-  const untold = await untilTold(expected, isTold);
+  const missing = await countMissing(expected, isReceived);
   await server.stop();
-  return { outOfOrder, untold };
+  return { outOfOrder, missing };
 };
 
-test(`no number is drawn again after ${crashes} crashes of the coordinator`, async (context) => {
-  expect(await crashAgainAndAgain(crashes)).toEqual({ outOfOrder: [], untold: 0 });
+test(`draws no number again after ${crashes} crashes of the coordinator`, async (context) => {
+  expect(await crashRepeatedly(crashes)).toEqual({ outOfOrder: [], missing: 0 });
   const main = changeServer(cluster.folder(), 'drawing_again', drawingLostNumbersAgain);
-  const { outOfOrder, untold } = await onOneDay(() => crashAgainAndAgain(weakenedCrashes, main));
+  const { outOfOrder, missing } = await onOneDay(() => crashRepeatedly(weakenedCrashes, main));
   expect(new Set(outOfOrder)).toEqual(new Set(ways.map(([name]) => name)));
   report(context, {
     fault: 'Citus: a crash of the coordinator, which loses the numbers that it drew last',
-    count: `${crashes} crashes, of all processes at once or of one, before the draws were synced`,
-    result: 'each event comes after those of before, in pages and in the stream',
-    weakened: `skips no numbers: ${outOfOrder.length} events before earlier ones, ${untold} not told by the stream in ${weakenedCrashes} crashes`,
+    count: `${crashes} crashes, of all processes or of one, before the draws were synced`,
+    result: 'each event comes after all earlier ones, in pages and in the stream',
+    weakened: `skips no numbers: ${outOfOrder.length} events before earlier ones, ${missing} missing from the stream in ${weakenedCrashes} crashes`,
   });
 });
 
-test('a copy into a file that follows a crash of the coordinator is one that a server opens', async () => {
+test('creates a usable copy in a file after a crash of the coordinator', async () => {
   const { databaseURL, accounts } = await cluster.newDatabase();
   const [account] = accounts as [Account];
   const server = await startLogging(databaseURL, account);
@@ -168,7 +174,7 @@ test('a copy into a file that follows a crash of the coordinator is one that a s
   expect(newest).toBe(last);
 });
 
-test('a coordinator whose synchronous standby is away serves reads after a crash', async () => {
+test('serves reads after a crash even if the coordinator’s synchronous standby is unavailable', async () => {
   const { databaseURL, accounts } = await cluster.newDatabase();
   const [account] = accounts as [Account];
   const server = await startLogging(databaseURL, account);
@@ -187,7 +193,7 @@ test('a coordinator whose synchronous standby is away serves reads after a crash
   }
 });
 
-/** Has a standby that lags take the place of the coordinator. */
+/** Promotes a lagging standby of the coordinator. */
 const failOver = async (main?: string) => {
   const { databaseURL, accounts } = await cluster.newDatabase();
   const [account] = accounts as [Account];
@@ -203,13 +209,13 @@ const failOver = async (main?: string) => {
   const standby = await startStandbyOfCoordinator(cluster.cluster());
   const endStandby = () => stopPostgres(standby, 'immediate', { bin: process.env.CITUS_BIN as string });
   onTestFinished(endStandby);
-  // It gets nothing more, so it also misses the skip after the crash.
+  // It receives nothing more, so it also misses the skip after the crash.
   const standbyURL = urlOf(standby, 'postgres');
   await asking(standbyURL, "ALTER SYSTEM SET primary_conninfo = 'host=/nowhere'");
   await asking(standbyURL, 'SELECT pg_reload_conf()');
   await expect.poll(() => asking(standbyURL, 'SELECT FROM pg_stat_wal_receiver')).toEqual([]);
   await waysToCrash.all();
-  // More than a standby knows of: it assumes that 32 numbers were drawn when it learns of the first.
+  // More than a standby knows: the WAL record of a first draw covers 32 numbers.
   let earlier = '';
   for (let nth = 0; nth < 40; nth += 1) earlier = await before.log();
   await createContacts(before);
@@ -220,26 +226,26 @@ const failOver = async (main?: string) => {
   await asking(promotedURL, 'SELECT pg_promote()');
   await asking(promotedURL, `SELECT citus_update_node(nodeid, '${standby}', 5432) FROM pg_dist_node WHERE groupid = 0`);
   const after = await startLogging(promotedURL, account, main);
-  const isTold = await followFrom(after, account);
+  const isReceived = await followFrom(after, account);
   const later = await after.log();
   const isInOrder = (await after.newest()) === later;
   await createContacts(after);
-  const untold = await untilTold([earlier, later], isTold);
+  const missing = await countMissing([earlier, later], isReceived);
   await after.stop();
   await endStandby();
   await cluster.start('coordinator');
-  return { isInOrder, untold, statuses: [...after.statuses].sort() };
+  return { isInOrder, missing, statuses: [...after.statuses].sort() };
 };
 
-test('no number is drawn again by a standby that lags and takes the place of the coordinator', async (context) => {
-  expect(await failOver()).toEqual({ isInOrder: true, untold: 0, statuses: [200] });
+test('draws no number again on a lagging standby that replaces the coordinator', async (context) => {
+  expect(await failOver()).toEqual({ isInOrder: true, missing: 0, statuses: [200] });
   const main = changeServer(cluster.folder(), 'drawing_again_on_standby', drawingLostNumbersAgain);
   const weakened = await onOneDay(() => failOver(main));
   expect(weakened.isInOrder).toBe(false);
   report(context, {
     fault: 'Citus: a standby that lags takes the place of the coordinator',
     count: 'once, a crash, 40 events and 40 contacts behind',
-    result: 'each event comes after those of before, in pages and in the stream; 40 contacts more, each 200',
-    weakened: `skips no numbers: an event before earlier ones, ${weakened.untold} not told by the stream`,
+    result: 'each event comes after all earlier ones, in pages and in the stream; 40 more contacts, each 200',
+    weakened: `skips no numbers: an event before earlier ones, ${weakened.missing} missing from the stream`,
   });
 });

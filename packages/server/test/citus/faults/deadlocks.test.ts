@@ -1,5 +1,5 @@
-// Servers that change the same few users and contacts at once must never wait for each other in a circle: each statement locks rows in
-// one order, and each transaction kinds of rows in one order.
+// Servers that concurrently change the same few users and contacts must never deadlock: statements lock rows, and
+// transactions kinds of rows, in one order.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -26,7 +26,7 @@ const cluster = useOwnCluster();
 
 type Client = ReturnType<typeof createClient>;
 
-/** What the clients of an account know of it: few of everything, so that they meet. */
+/** What the clients of an account share: few of everything, so that they conflict. */
 interface Shared {
   readonly users: readonly string[];
   readonly contacts: Map<string, string>;
@@ -36,24 +36,24 @@ interface Shared {
 const fewUsers = 24;
 const fewContacts = 8;
 
-const chosen = <Entry>(entries: readonly Entry[], random: () => number): Entry =>
+const choose = <Entry>(entries: readonly Entry[], random: () => number): Entry =>
   entries[Math.floor(random() * entries.length)] as Entry;
 
-/** Does one thing to an account; answers what it was. */
+/** Runs a random operation on an account; returns its name. */
 const changeSomething = async (
   api: Client,
   { users, contacts, links }: Shared,
   random: () => number,
 ): Promise<string> => {
-  const user = chosen(users, random);
+  const user = choose(users, random);
   const [contactUUID, otherContactUUID] = [
-    chosen([...contacts.values()], random),
-    chosen([...contacts.values()], random),
+    choose([...contacts.values()], random),
+    choose([...contacts.values()], random),
   ];
   const share = random();
   if (share < 0.5 || contactUUID === undefined || otherContactUUID === undefined) {
     if (share < 0.35) {
-      const event = Array.from({ length: 10 }, () => ({ userUUID: chosen(users, random), eventID: 1 }));
+      const event = Array.from({ length: 10 }, () => ({ userUUID: choose(users, random), eventID: 1 }));
       await api.logEvents({ event });
       return 'logEvents';
     }
@@ -75,7 +75,7 @@ const changeSomething = async (
     return 'unlinkUser';
   }
   if (share < 0.78 && links.length > 0) {
-    await api.voidLink({ linkID: chosen(links.slice(-20), random) });
+    await api.voidLink({ linkID: choose(links.slice(-20), random) });
     return 'voidLink';
   }
   if (share < 0.86) {
@@ -94,12 +94,12 @@ const changeSomething = async (
   return 'getEvent';
 };
 
-interface Done {
-  /** How often each operation was answered 200. */
+interface Outcome {
+  /** The number of successful calls of each operation. */
   readonly counts: Readonly<Record<string, number>>;
-  /** The answers from 500 on, and when they came. */
+  /** The responses with statuses from 500 on, and their times. */
   readonly failures: readonly string[];
-  /** The lines of the nodes' logs that tell of one. */
+  /** Lines of the nodes' logs. */
   readonly deadlocks: readonly string[];
 }
 
@@ -130,7 +130,7 @@ const load = async (accounts: readonly Account[], urls: readonly string[], until
             counts[operation] = (counts[operation] ?? 0) + 1;
           } catch (error) {
             if (!(error instanceof FirsthandError)) throw error;
-            // What is refused is what another client has changed meanwhile.
+            // Other refusals are due to another client's changes.
             if (error.status >= 500 || error.status === 0)
               failures.push(`${new Date().toISOString()}: ${error.status} ${error.code}: ${error.message}`);
           }
@@ -143,28 +143,28 @@ const load = async (accounts: readonly Account[], urls: readonly string[], until
   return { counts, failures };
 };
 
-const changeTogether = async (milliseconds: number, main?: string): Promise<Done> => {
+const changeTogether = async (milliseconds: number, main?: string): Promise<Outcome> => {
   const { databaseURL, accounts } = await cluster.newDatabase();
   const before = deadlocksIn(cluster.cluster()).length;
   const env = { DATABASE_URL: databaseURL, LOG_LEVEL: 'silent', RATE_LIMIT: withoutLimits() };
   const served: Served[] = [];
   for (let nth = 0; nth < servers; nth += 1) served.push(await startServed('', await freePort(), { main, env }));
-  // The first event creates the tables of its day, and all other writes wait for that.
+  // The first event creates the day's tables, for which all other writes wait.
   for (const { token } of accounts)
     await createClient({ url: (served[0] as Served).url, token }).logEvent({
       userUUID: 'the-first-browser',
       eventID: 1,
     });
-  const done = await load(
+  const outcome = await load(
     accounts,
     served.map(({ url }) => url),
     Date.now() + milliseconds,
   );
   for (const server of served) expect(await stopServed(server)).toBe(0);
-  return { ...done, deadlocks: deadlocksIn(cluster.cluster()).slice(before) };
+  return { ...outcome, deadlocks: deadlocksIn(cluster.cluster()).slice(before) };
 };
 
-test(`no deadlock in ${lastsMs / minuteMs} minutes in which four servers log, link, merge and erase the same people`, {
+test(`causes no deadlocks while four servers log, link, merge and erase the same people for ${lastsMs / minuteMs} minutes`, {
   timeout: lastsMs + 60 * minuteMs,
 }, async (context) => {
   const { counts, failures, deadlocks } = await changeTogether(lastsMs);
@@ -176,13 +176,13 @@ test(`no deadlock in ${lastsMs / minuteMs} minutes in which four servers log, li
     changeServer(cluster.folder(), 'any-order', lockingInAnyOrder),
   );
   expect(weakened.deadlocks.length).toBeGreaterThan(0);
-  const told = Object.entries(counts)
+  const operations = Object.entries(counts)
     .map(([operation, count]) => `${count} ${operation}`)
     .join(', ');
   report(context, {
     fault: 'Citus: the same people changed by four servers',
-    count: `${lastsMs / minuteMs} minutes: ${told}`,
-    result: '0 deadlocks in the logs of the nodes, 0 answers from 500 on',
+    count: `${lastsMs / minuteMs} minutes: ${operations}`,
+    result: '0 deadlocks in the logs of the nodes, 0 responses from 500 on',
     weakened: `locks other users as well, in any order: ${weakened.deadlocks.length} deadlocks in ${weakenedLastsMs / minuteMs} minutes`,
   });
 });

@@ -1,8 +1,8 @@
-// Workers whose settings would let a crash undo a commit that was acknowledged.
+// Workers whose settings would let a crash undo acknowledged commits.
 import { createClient, type FirsthandError } from '@firsthand/client';
 import { expect, onTestFinished, test } from 'vitest';
 import { openStore } from '../../../src/store/open.ts';
-import { onOneConnection } from '../../../src/store/postgres/database/connection.ts';
+import { runOnConnection } from '../../../src/store/postgres/database/connection.ts';
 import { firsthand } from '../../fixtures/command.ts';
 import { asking } from '../../fixtures/postgres/asking.ts';
 import { createSite } from '../../fixtures/site.ts';
@@ -13,7 +13,7 @@ import { type Account, useOwnCluster } from '../tools/own-cluster.ts';
 
 const cluster = useOwnCluster();
 
-/** Turns a setting of a worker off, until the returned function is called or the test has ended. */
+/** Turns a setting of a worker off until the returned function is called or the test ends. */
 const turnOff = async (node: Node, setting: 'fsync' | 'synchronous_commit'): Promise<() => Promise<void>> => {
   const url = urlOfNode(cluster.cluster(), node, 'postgres');
   const alter = async (change: string) => {
@@ -32,7 +32,7 @@ const examineDurability = async (databaseURL: string) => {
   return finding.find(({ name }) => name === 'durability');
 };
 
-test('a worker with fsync off stores nothing; the other goes on', async () => {
+test('refuses writes on a worker with fsync off, and accepts them on the other', async () => {
   const { databaseURL, accounts } = await cluster.newDatabase();
   const [unsafe, safe] = accounts as [Account, Account];
   const server = await startServed('', await freePort(), { env: { DATABASE_URL: databaseURL } });
@@ -45,7 +45,7 @@ test('a worker with fsync off stores nothing; the other goes on', async () => {
       );
   for (const account of accounts) expect(await log(account)).toBe(200);
   const turnOn = await turnOff(unsafe.node, 'fsync');
-  // Each process reads its settings anew before its next command.
+  // Each process reloads its settings before its next command.
   await expect.poll(() => log(unsafe)).toBe(503);
   expect(await log(safe)).toBe(200);
   expect(await examineDurability(databaseURL)).toMatchObject({
@@ -69,15 +69,15 @@ test('a worker with fsync off stores nothing; the other goes on', async () => {
   expect(await stopServed(server)).toBe(0);
 });
 
-test('what a server writes is committed synchronously on a worker with synchronous_commit off, too, and given up after a minute of silence', async () => {
+test('commits synchronously on a worker with synchronous_commit off, and ends idle transactions after a minute', async () => {
   const { databaseURL, accounts } = await cluster.newDatabase();
   const [{ node }] = accounts as [Account];
   await turnOff(node, 'synchronous_commit');
   const numbers = await asking<{ account: number }>(databaseURL, 'SELECT account FROM account WHERE account > 0');
   const settings = new Set<string>();
-  await onOneConnection(databaseURL, async (db) => {
+  await runOnConnection(databaseURL, async (db) => {
     for (const { account } of numbers) {
-      // Citus runs it on the worker that has the account.
+      // Citus runs this on the account's worker.
       const sql = `SELECT current_setting('synchronous_commit') || ' ' || current_setting('idle_in_transaction_session_timeout') AS value FROM account_position WHERE account = ${account}`;
       const before = await db.one<{ value: string }>(sql);
       await db.script('BEGIN');

@@ -1,5 +1,5 @@
-// What servers over a cluster must survive: the loss of a server, of a worker, of the coordinator, of an answer to COMMIT, and shards
-// that are moved meanwhile. Nobody starts a server again by hand.
+// Faults that servers on a cluster must survive without manual restarts: the loss of a server, a worker, the
+// coordinator or the response to COMMIT, and moves of shards.
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, test } from 'vitest';
@@ -11,30 +11,37 @@ import { acknowledgingEarlyOnPostgres, ignoringFailedCommitsOnPostgres } from '.
 import { folderOf, type Node, nodes } from '../cluster.ts';
 import { type CuttingProxy, openCuttingProxy } from '../tools/cutting-proxy.ts';
 import { useOwnCluster } from '../tools/own-cluster.ts';
-import { type Findings, lostWith, openTrial, probe, type Trial, type TrialAccount } from '../tools/trial.ts';
+import {
+  type Findings,
+  listUnavailableAccounts,
+  openTrial,
+  probe,
+  type Trial,
+  type TrialAccount,
+} from '../tools/trial.ts';
 
 const kills = times({ quick: 4, full: 100 });
 const stops = times({ quick: 3, full: 60 });
 const cuts = times({ quick: 20, full: 300 });
 const moves = times({ quick: 2, full: 30 });
 
-/** How long the partitions of a day may take. */
-const maxTakenMilliseconds = 60_000;
+/** The maximum duration of creating a day's partitions. */
+const maxLockedMilliseconds = 60_000;
 
 const cluster = useOwnCluster();
 
-const nothing = { lost: 0, twice: 0, unseen: 0, untold: 0, toldTwice: 0, withoutRetryAfter: 0 };
-const answers = ['200', '503', 'read 200', 'read 503'];
-const expectNothing = (found: Findings) => {
-  expect(found).toMatchObject(nothing);
-  expect(found.endings.filter((ending) => !answers.includes(ending))).toEqual([]);
+const noFaults = { lost: 0, twice: 0, unseen: 0, missing: 0, repeated: 0, withoutRetryAfter: 0 };
+const expectedEndings = ['200', '503', 'read 200', 'read 503'];
+const expectNoFaults = (findings: Findings) => {
+  expect(findings).toMatchObject(noFaults);
+  expect(findings.endings.filter((ending) => !expectedEndings.includes(ending))).toEqual([]);
 };
-const faultsIn = ({ lost, unseen, untold }: Findings) => lost + unseen + untold;
+const faultsIn = ({ lost, unseen, missing }: Findings) => lost + unseen + missing;
 
 const early = () => changeServer(cluster.folder(), `early_${performance.now()}`, acknowledgingEarlyOnPostgres);
 
-/** Kills one of two servers under load again and again. */
-const killAgainAndAgain = async (count: number, main?: string) => {
+/** Repeatedly kills one of two servers under load. */
+const killRepeatedly = async (count: number, main?: string) => {
   const trial = await openTrial({ ...(await cluster.newDatabase()), main });
   for (let kill = 0; kill < count; kill += 1) {
     const stop = trial.load();
@@ -45,21 +52,21 @@ const killAgainAndAgain = async (count: number, main?: string) => {
   return trial.finish();
 };
 
-test(`no event is lost or doubled when servers are killed ${kills} times`, async (context) => {
-  const found = await killAgainAndAgain(kills);
-  expect(found).toMatchObject(nothing);
-  const weakened = await killAgainAndAgain(3, early());
+test(`neither loses nor duplicates events when servers are killed ${kills} times`, async (context) => {
+  const findings = await killRepeatedly(kills);
+  expect(findings).toMatchObject(noFaults);
+  const weakened = await killRepeatedly(3, early());
   expect(faultsIn(weakened)).toBeGreaterThan(0);
   report(context, {
     fault: 'Citus: one of two servers killed',
-    count: `${kills} × kill -9, ${found.acknowledged} events`,
+    count: `${kills} × kill -9, ${findings.acknowledged} events`,
     result: '0 lost, 0 twice, each in the next read and in every stream',
-    weakened: `answers before the commit: ${weakened.lost} lost, ${weakened.unseen} not in the next read in 3 kills`,
+    weakened: `responds before the commit: ${weakened.lost} lost, ${weakened.unseen} not in the next read in 3 kills`,
   });
 });
 
-/** How the accounts of the lost node and the others were answered while it was away. */
-interface Away {
+/** Responses to the accounts of a stopped node and to others, and how long recovery took. */
+interface Outage {
   readonly lost: Map<string, number>;
   readonly others: Map<string, number>;
   readonly recoveries: number[];
@@ -67,76 +74,76 @@ interface Away {
 
 const count = (endings: Map<string, number>, ending: string) => endings.set(ending, (endings.get(ending) ?? 0) + 1);
 
-const probeWhileAway = async ({ urls, accounts }: Trial, node: Node, { lost, others }: Away) => {
-  const gone = new Set<TrialAccount>(lostWith(node, accounts));
+const probeWhileStopped = async ({ urls, accounts }: Trial, node: Node, { lost, others }: Outage) => {
+  const unavailable = new Set<TrialAccount>(listUnavailableAccounts(node, accounts));
   for (let nth = 0; nth < 10; nth += 1) {
     for (const account of accounts) {
       for (const ending of await probe(urls[nth % 2] as string, account))
-        count(gone.has(account) ? lost : others, ending);
+        count(unavailable.has(account) ? lost : others, ending);
     }
     await wait(20);
   }
 };
 
-/** Stops each node in turn, under load, as if its machine had lost power, and starts it again. */
-const stopAgainAndAgain = async (total: number, main?: string) => {
+/** Stops each node in turn under load, as a power failure would, and restarts it. */
+const stopRepeatedly = async (total: number, main?: string) => {
   const trial = await openTrial({ ...(await cluster.newDatabase()), main });
-  const away: Away = { lost: new Map(), others: new Map(), recoveries: [] };
+  const outage: Outage = { lost: new Map(), others: new Map(), recoveries: [] };
   for (let stop = 0; stop < total; stop += 1) {
     const node = nodes[(stop + 1) % nodes.length] as Node;
     const end = trial.load();
     await wait(300 + Math.random() * 300);
     await cluster.stop(node);
-    await probeWhileAway(trial, node, away);
+    await probeWhileStopped(trial, node, outage);
     await cluster.start(node);
-    away.recoveries.push(await trial.untilServed());
+    outage.recoveries.push(await trial.untilServed());
     await end();
   }
-  return { ...(await trial.finish()), away };
+  return { ...(await trial.finish()), outage };
 };
 
-test(`no event is lost or doubled when nodes are stopped ${stops} times, and only their accounts are answered 503`, async (context) => {
-  const found = await stopAgainAndAgain(stops);
-  expectNothing(found);
-  expect([...found.away.lost.keys()].sort()).toEqual(['read 503', 'write 503']);
-  expect([...found.away.others.keys()].sort()).toEqual(['read 200', 'write 200']);
-  const weakened = await stopAgainAndAgain(3, early());
+test(`neither loses nor duplicates events when nodes stop ${stops} times, and returns 503 only for their accounts`, async (context) => {
+  const findings = await stopRepeatedly(stops);
+  expectNoFaults(findings);
+  expect([...findings.outage.lost.keys()].sort()).toEqual(['read 503', 'write 503']);
+  expect([...findings.outage.others.keys()].sort()).toEqual(['read 200', 'write 200']);
+  const weakened = await stopRepeatedly(3, early());
   expect(faultsIn(weakened)).toBeGreaterThan(0);
   report(context, {
     fault: 'Citus: nodes stopped as by a power cut',
-    count: `${stops} × immediate, workers and coordinator in turn, ${found.acknowledged} events through two servers`,
+    count: `${stops} × immediate, workers and coordinator in turn, ${findings.acknowledged} events through two servers`,
     result:
-      `0 lost, 0 twice, each in the next read and in every stream; while a worker was away its accounts were answered 503, ` +
-      `the others 200; all served ${quantile(found.away.recoveries, 0.5).toFixed(0)} ms after it was back, at most ${Math.max(...found.away.recoveries).toFixed(0)} ms`,
-    weakened: `answers before the commit: ${weakened.lost} lost, ${weakened.unseen} not in the next read in 3 stops`,
+      `0 lost, 0 twice, each in the next read and in every stream; while a worker was down its accounts got 503, ` +
+      `the others 200; all were served ${quantile(findings.outage.recoveries, 0.5).toFixed(0)} ms after it was back, at most ${Math.max(...findings.outage.recoveries).toFixed(0)} ms`,
+    weakened: `responds before the commit: ${weakened.lost} lost, ${weakened.unseen} not in the next read in 3 stops`,
   });
 });
 
-/** Cuts connections at COMMIT, between servers and coordinator and between coordinator and workers. */
-const cutAgainAndAgain = async (total: number, main?: string) => {
+/** Cuts connections at COMMIT, between servers and coordinator, and between coordinator and workers. */
+const cutRepeatedly = async (total: number, main?: string) => {
   const { databaseURL, accounts } = await cluster.newDatabase();
-  const doors = join(cluster.cluster(), `doors-${new URL(databaseURL).pathname.slice(1)}`);
+  const proxyFolder = join(cluster.cluster(), `doors-${new URL(databaseURL).pathname.slice(1)}`);
   let isCutting = false;
   const proxies: CuttingProxy[] = [];
-  const openDoor = async (node: Node) => {
-    const door = join(doors, node);
+  const openProxy = async (node: Node) => {
+    const folder = join(proxyFolder, node);
     const target = folderOf(cluster.cluster(), node);
-    proxies.push(await openCuttingProxy(door, target, { share: 0.2, isCutting: () => isCutting }));
-    return door;
+    proxies.push(await openCuttingProxy(folder, target, { share: 0.2, isCutting: () => isCutting }));
+    return folder;
   };
   for (const node of nodes.slice(1)) {
-    const door = await openDoor(node);
+    const folder = await openProxy(node);
     await asking(
       databaseURL,
-      `SELECT citus_update_node(nodeid, '${door}', 5432) FROM pg_dist_node WHERE nodename = '${folderOf(cluster.cluster(), node)}'`,
+      `SELECT citus_update_node(nodeid, '${folder}', 5432) FROM pg_dist_node WHERE nodename = '${folderOf(cluster.cluster(), node)}'`,
     );
   }
   const url = databaseURL.replace(
     encodeURIComponent(folderOf(cluster.cluster(), 'coordinator')),
-    encodeURIComponent(await openDoor('coordinator')),
+    encodeURIComponent(await openProxy('coordinator')),
   );
   const trial = await openTrial({ databaseURL: url, accounts, main });
-  const sumOf = (way: 'before' | 'after' | 'late') => proxies.reduce((all, { cuts: made }) => all + made[way], 0);
+  const sumOf = (way: 'before' | 'after' | 'late') => proxies.reduce((all, { cuts: counts }) => all + counts[way], 0);
   const sum = () => sumOf('before') + sumOf('after') + sumOf('late');
   const end = trial.load();
   isCutting = true;
@@ -144,23 +151,23 @@ const cutAgainAndAgain = async (total: number, main?: string) => {
   isCutting = false;
   await end();
   await trial.untilServed();
-  const found = await trial.finish();
+  const findings = await trial.finish();
   await Promise.all(proxies.map((proxy) => proxy.close()));
-  return { ...found, before: sumOf('before'), after: sumOf('after'), late: sumOf('late') };
+  return { ...findings, before: sumOf('before'), after: sumOf('after'), late: sumOf('late') };
 };
 
-test(`no event is lost or doubled when connections are cut at COMMIT ${cuts} times`, async (context) => {
-  const found = await cutAgainAndAgain(cuts);
-  expectNothing(found);
-  expect(Math.min(found.before, found.after, found.late)).toBeGreaterThan(0);
+test(`neither loses nor duplicates events when connections are cut at COMMIT ${cuts} times`, async (context) => {
+  const findings = await cutRepeatedly(cuts);
+  expectNoFaults(findings);
+  expect(Math.min(findings.before, findings.after, findings.late)).toBeGreaterThan(0);
   const main = changeServer(cluster.folder(), 'ignoring', ignoringFailedCommitsOnPostgres);
-  const weakened = await cutAgainAndAgain(cuts, main);
+  const weakened = await cutRepeatedly(cuts, main);
   expect(faultsIn(weakened)).toBeGreaterThan(0);
   report(context, {
     fault: 'Citus: connections cut at COMMIT',
-    count: `${found.before} before it was done, ${found.after} after, ${found.late} half a second before; between servers, coordinator and workers; ${found.acknowledged} events`,
+    count: `${findings.before} before it was executed, ${findings.after} after, ${findings.late} half a second before; between servers, coordinator and workers; ${findings.acknowledged} events`,
     result: '0 lost, 0 twice, each in the next read and in every stream',
-    weakened: `takes a failed commit for a good one: ${weakened.lost} lost, ${weakened.unseen} not in the next read`,
+    weakened: `treats a failed commit as successful: ${weakened.lost} lost, ${weakened.unseen} not in the next read`,
   });
 });
 
@@ -170,23 +177,23 @@ interface Move {
   readonly to: string;
 }
 
-const isTaken = (error: unknown): boolean => /could not acquire the lock required to move/.test(String(error));
+const isLocked = (error: unknown): boolean => /could not acquire the lock required to move/.test(String(error));
 
-/** Citus refuses to move what a server makes partitions for, and says to try again when that is finished. */
-const whenFree = async (work: () => Promise<unknown>): Promise<void> => {
+/** Retries while Citus refuses to move shards for which a server is creating partitions. */
+const retryWhileLocked = async (work: () => Promise<unknown>): Promise<void> => {
   const began = performance.now();
   for (;;) {
     try {
       await work();
       return;
     } catch (error) {
-      if (!isTaken(error) || performance.now() - began > maxTakenMilliseconds) throw error;
+      if (!isLocked(error) || performance.now() - began > maxLockedMilliseconds) throw error;
       await wait(200);
     }
   }
 };
 
-/** Moves what lies with one shard of an account to the other worker, as an operator does; returns the milliseconds. */
+/** Moves an account's shards to the other worker, as an operator would; returns the duration in milliseconds. */
 const moveShard = async (databaseURL: string, nth: number, accountNumber: number): Promise<number> => {
   const [move] = await asking<Move>(
     databaseURL,
@@ -198,13 +205,13 @@ const moveShard = async (databaseURL: string, nth: number, accountNumber: number
   const { shard, from, to } = move as Move;
   const mode = nth % 2 === 0 ? 'force_logical' : 'block_writes';
   const began = performance.now();
-  await whenFree(() =>
+  await retryWhileLocked(() =>
     asking(databaseURL, `SELECT citus_move_shard_placement(${shard}, '${from}', 5432, '${to}', 5432, '${mode}')`),
   );
   return performance.now() - began;
 };
 
-const moveAgainAndAgain = async (total: number, main?: string) => {
+const moveRepeatedly = async (total: number, main?: string) => {
   const opened = await cluster.newDatabase();
   const trial = await openTrial({ ...opened, main });
   const numbers = await asking<{ account: number }>(opened.databaseURL, 'SELECT account FROM account ORDER BY account');
@@ -214,7 +221,7 @@ const moveAgainAndAgain = async (total: number, main?: string) => {
     const { account } = numbers[nth % numbers.length] as { account: number };
     durations.push(await moveShard(opened.databaseURL, nth, account));
   }
-  await whenFree(() =>
+  await retryWhileLocked(() =>
     asking(opened.databaseURL, `SELECT rebalance_table_shards(shard_transfer_mode := 'force_logical')`),
   );
   await end();
@@ -222,17 +229,17 @@ const moveAgainAndAgain = async (total: number, main?: string) => {
   return { ...(await trial.finish()), durations };
 };
 
-test(`no event is lost or doubled while shards are moved ${moves} times`, async (context) => {
-  const found = await moveAgainAndAgain(moves);
-  expectNothing(found);
-  const weakened = await moveAgainAndAgain(2, early());
+test(`neither loses nor duplicates events while shards move ${moves} times`, async (context) => {
+  const findings = await moveRepeatedly(moves);
+  expectNoFaults(findings);
+  const weakened = await moveRepeatedly(2, early());
   expect(faultsIn(weakened)).toBeGreaterThan(0);
   report(context, {
     fault: 'Citus: shards moved under load',
-    count: `${moves} × citus_move_shard_placement, one half blocking writes, and a rebalance; ${found.acknowledged} events`,
+    count: `${moves} × citus_move_shard_placement, half of them blocking writes, and a rebalance; ${findings.acknowledged} events`,
     result:
-      `0 lost, 0 twice, each in the next read and in every stream; ${found.count('503')} answers 503 with Retry-After; ` +
-      `a move took ${quantile(found.durations, 0.5).toFixed(0)} ms`,
-    weakened: `answers before the commit: ${weakened.lost} lost, ${weakened.unseen} not in the next read`,
+      `0 lost, 0 twice, each in the next read and in every stream; ${findings.count('503')} responses 503 with Retry-After; ` +
+      `a move took ${quantile(findings.durations, 0.5).toFixed(0)} ms`,
+    weakened: `responds before the commit: ${weakened.lost} lost, ${weakened.unseen} not in the next read`,
   });
 });

@@ -1,9 +1,10 @@
-// While a worker is stopped or hangs, the accounts of the other begin the day without it. Old events wait until it is back.
+// While a worker is stopped or hangs, the other's accounts start a new day without it. Old events are deleted once it
+// is back.
 import { expect, test } from 'vitest';
 import { Refusal } from '../../../src/shared/refusal.ts';
 import { openStore } from '../../../src/store/open.ts';
-import { onOneConnection } from '../../../src/store/postgres/database/connection.ts';
-import { tendDays } from '../../../src/store/postgres/days/partitions.ts';
+import { runOnConnection } from '../../../src/store/postgres/database/connection.ts';
+import { maintainPartitions } from '../../../src/store/postgres/days/partitions.ts';
 import { nextDayFinding } from '../../../src/store/postgres/doctor/doctor.ts';
 import { daysKept } from '../../../src/store/rules/received-day.ts';
 import { asking } from '../../fixtures/postgres/asking.ts';
@@ -17,49 +18,49 @@ const time = Date.UTC(2030, 0, 31, 12);
 
 const logAt = (site: Site, at: number): Promise<string> =>
   site.server.logAt(at, { eventUUID: `event-of-${at}` }).then(
-    () => 'kept',
+    () => 'stored',
     (error) => {
       if (error instanceof Refusal && error.code === 'unavailable') return error.code;
       throw error;
     },
   );
 
-/** A store, and a site on each worker. */
+/** Opens a store, and creates a site on each worker. */
 const openSites = async () => {
   const { databaseURL } = await cluster.newDatabase();
   const store = await openStore({ databaseURL, role: 'server', onFatal: expect.unreachable as never });
-  const found = new Map<Node, Site>();
-  for (let tried = 0; found.size < 2 && tried < 64; tried += 1) {
+  const sites = new Map<Node, Site>();
+  for (let tries = 0; sites.size < 2 && tries < 64; tries += 1) {
     const site = await createSite(store, { time });
-    found.set(await workerOf(databaseURL, String(site.account)), site);
+    sites.set(await workerOf(databaseURL, String(site.account)), site);
   }
   return {
     databaseURL,
     store,
-    other: found.get('worker-1') as Site,
-    lost: found.get('worker-2') as Site,
-    tend: (at: number) => onOneConnection(databaseURL, (db) => tendDays(db, at)),
+    other: sites.get('worker-1') as Site,
+    lost: sites.get('worker-2') as Site,
+    maintain: (at: number) => runOnConnection(databaseURL, (db) => maintainPartitions(db, at)),
   };
 };
 
 test.each([
-  { prepared: true, answers: { other: 'kept', lost: 'unavailable' } },
-  { prepared: false, answers: { other: 'unavailable', lost: 'unavailable' } },
+  { prepared: true, outcomes: { other: 'stored', lost: 'unavailable' } },
+  { prepared: false, outcomes: { other: 'unavailable', lost: 'unavailable' } },
 ])(
-  'while a worker is away, a day begins for the accounts of the other when it was prepared: $prepared',
-  async ({ prepared, answers }) => {
-    const { store, other, lost, tend } = await openSites();
+  'starts a new day for one worker’s accounts while the other is down only if the day was prepared: $prepared',
+  async ({ prepared, outcomes }) => {
+    const { store, other, lost, maintain } = await openSites();
     try {
-      expect(await Promise.all([other, lost].map((site) => logAt(site, time)))).toEqual(['kept', 'kept']);
-      if (prepared) await tend(time);
+      expect(await Promise.all([other, lost].map((site) => logAt(site, time)))).toEqual(['stored', 'stored']);
+      if (prepared) await maintain(time);
       await cluster.stop('worker-2');
       try {
-        expect({ other: await logAt(other, time + day), lost: await logAt(lost, time + day) }).toEqual(answers);
+        expect({ other: await logAt(other, time + day), lost: await logAt(lost, time + day) }).toEqual(outcomes);
       } finally {
         await cluster.start('worker-2');
       }
-      await expect.poll(() => logAt(lost, time + day)).toBe('kept');
-      expect(await logAt(other, time + day)).toBe('kept');
+      await expect.poll(() => logAt(lost, time + day)).toBe('stored');
+      expect(await logAt(other, time + day)).toBe('stored');
       for (const site of [other, lost])
         expect((await site.events()).map(({ eventTime }) => eventTime)).toEqual([time, time + day]);
     } finally {
@@ -68,10 +69,10 @@ test.each([
   },
 );
 
-test('old events and refused requests are deleted once a worker is back, and doctor misses the next day meanwhile', async () => {
-  const { databaseURL, store, other, lost, tend } = await openSites();
+test('deletes old events and refused requests once a worker is back; doctor reports the missing partitions', async () => {
+  const { databaseURL, store, other, lost, maintain } = await openSites();
   const deleteOld = () => store.deleteEventsBefore({ time: time + 1, most: 3 });
-  const nextDay = () => onOneConnection(databaseURL, (db) => nextDayFinding(db, time + day, 0));
+  const nextDay = () => runOnConnection(databaseURL, (db) => nextDayFinding(db, time + day, 0));
   try {
     for (const site of [other, lost]) {
       await site.server.logAt(time, {}, {}, {}, {});
@@ -82,7 +83,7 @@ test('old events and refused requests are deleted once a worker is back, and doc
     await cluster.stop('worker-2');
     try {
       await expect(deleteOld()).rejects.toMatchObject({ code: 'unavailable' });
-      await expect(tend(time + day)).rejects.toThrow();
+      await expect(maintain(time + day)).rejects.toThrow();
       expect(await nextDay()).toMatchObject({ ok: false });
     } finally {
       await cluster.start('worker-2');
@@ -93,15 +94,15 @@ test('old events and refused requests are deleted once a worker is back, and doc
       expect(await site.events()).toEqual([]);
       expect(await store.countRefused({ account: site.account })).toMatchObject([{ listed: 0, evicted: 1 }]);
     }
-    await tend(time + day);
+    await maintain(time + day);
     expect(await nextDay()).toMatchObject({ ok: true });
   } finally {
     await store.close();
   }
 });
 
-test('while a worker hangs, the accounts of the other go on over midnight, beside a server that tends the days', async () => {
-  const { databaseURL, store, other, lost, tend } = await openSites();
+test('serves the other accounts past midnight while a worker hangs and a server maintains partitions', async () => {
+  const { databaseURL, store, other, lost, maintain } = await openSites();
   const last = time + daysKept * day;
   const countDays = async () => {
     const [row] = await asking<{ days: number }>(databaseURL, 'SELECT count(*)::integer AS days FROM kept_day');
@@ -109,34 +110,34 @@ test('while a worker hangs, the accounts of the other go on over midnight, besid
   };
   try {
     for (let at = time; at < last; at += day)
-      for (const site of [other, lost]) expect(await logAt(site, at)).toBe('kept');
-    await tend(last - day);
+      for (const site of [other, lost]) expect(await logAt(site, at)).toBe('stored');
+    await maintain(last - day);
     const thaw = freezeNode(cluster.cluster(), 'worker-2');
     try {
-      expect(await logAt(other, last)).toBe('kept');
-      // Another day to prepare, and one to forget.
-      const tending = tend(last).then(
+      expect(await logAt(other, last)).toBe('stored');
+      // There is a day to prepare, and one to drop.
+      const maintaining = maintain(last).then(
         () => 'done',
-        () => 'given up',
+        () => 'failed',
       );
-      let kept = 0;
+      let count = 0;
       let outcome: string | undefined;
-      void tending.then((each) => {
+      void maintaining.then((each) => {
         outcome = each;
       });
       while (outcome === undefined) {
-        expect(await logAt(other, last + kept)).toBe('kept');
-        kept += 1;
+        expect(await logAt(other, last + count)).toBe('stored');
+        count += 1;
       }
-      expect(outcome).toBe('given up');
-      expect(kept).toBeGreaterThan(1);
+      expect(outcome).toBe('failed');
+      expect(count).toBeGreaterThan(1);
     } finally {
       thaw();
     }
     expect(await countDays()).toBe(daysKept + 1);
-    await tend(last);
+    await maintain(last);
     expect(await countDays()).toBe(daysKept);
-    await expect.poll(() => logAt(lost, last)).toBe('kept');
+    await expect.poll(() => logAt(lost, last)).toBe('stored');
   } finally {
     await store.close();
   }

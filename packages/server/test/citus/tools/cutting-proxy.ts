@@ -1,5 +1,5 @@
-// Stands before a PostgreSQL, as a socket, and cuts connections when the COMMIT of a write passes: before PostgreSQL gets it, after it was
-// done, or half a second before it is done, as by a network that delivers late.
+// A proxy in front of a PostgreSQL socket that cuts connections at the COMMIT of a write: before PostgreSQL receives
+// it, after its execution, or half a second before it, as on a network with late delivery.
 import { chmodSync, mkdirSync, rmSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
@@ -14,12 +14,15 @@ const ways = ['before', 'after', 'late'] as const;
 type Way = (typeof ways)[number];
 
 export interface CuttingProxy {
-  /** How often a commit was cut off before it was done, after, and just before it was done nevertheless. */
+  /** The number of connections cut in each way. */
   readonly cuts: Readonly<Record<Way, number>>;
   close(): Promise<void>;
 }
 
-/** Listens in `folder` for the PostgreSQL whose socket is in `target`, and cuts a share of the commits while `isCutting` says so. */
+/**
+ * Listens in `folder` for the PostgreSQL whose socket is in `target`, and cuts a share of the commits while
+ * `isCutting()`.
+ */
 export const openCuttingProxy = async (
   folder: string,
   target: string,
@@ -56,7 +59,7 @@ export const openCuttingProxy = async (
       postgres.write(bytes);
     });
     postgres.on('data', (bytes) => {
-      // The tag of its answer is the same word.
+      // The command tag of the response is also COMMIT.
       if (way === 'after' && bytes.includes(commit)) {
         cuts.after += 1;
         end();

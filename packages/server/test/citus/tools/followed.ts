@@ -1,18 +1,18 @@
-/** Follows an account through streamEvents as a client does that begins again where it was, whenever its stream ends. */
+/** Follows an account through streamEvents, as a client that resumes whenever its stream ends. */
 
-export interface Followed {
-  /** How often each event came, by `userUUID eventUUID`. */
-  readonly seen: ReadonlyMap<string, number>;
+export interface Follower {
+  /** How often each event was received, by `userUUID eventUUID`. */
+  readonly received: ReadonlyMap<string, number>;
   stop(): Promise<void>;
 }
 
-interface Told {
+interface ReceivedEvent {
   readonly userUUID: string;
   readonly eventUUID: string;
 }
 
-/** Calls `tell` for each message of a stream: its ID and its data. Returns when the stream ends. */
-const readMessages = async (response: Response, tell: (id: string, data: string) => void): Promise<void> => {
+/** Calls `onMessage` with the ID and data of each message, until the stream ends. */
+const readMessages = async (response: Response, onMessage: (id: string, data: string) => void): Promise<void> => {
   const decoder = new TextDecoder();
   let text = '';
   for await (const bytes of response.body ?? []) {
@@ -25,14 +25,14 @@ const readMessages = async (response: Response, tell: (id: string, data: string)
           .map((line) => line.split(/: ?(.*)/) as [string, string]),
       );
       text = text.slice(end + 2);
-      if (fields.get('event') === 'event') tell(fields.get('id') as string, fields.get('data') as string);
+      if (fields.get('event') === 'event') onMessage(fields.get('id') as string, fields.get('data') as string);
     }
   }
 };
 
-/** `start` is the cursor after which it begins. */
-export const follow = (url: string, token: string, start: string): Followed => {
-  const seen = new Map<string, number>();
+/** Follows an account from the cursor `start`. */
+export const follow = (url: string, token: string, start: string): Follower => {
+  const received = new Map<string, number>();
   const aborted = new AbortController();
   const headers = { Authorization: `Bearer ${token}` };
   let cursor = start;
@@ -41,9 +41,9 @@ export const follow = (url: string, token: string, start: string): Followed => {
     const response = await fetch(`${url}/event/streamEvents?cursor=${encodeURIComponent(cursor)}`, { headers, signal });
     if (!response.ok) throw new Error(await response.text());
     await readMessages(response, (id, data) => {
-      const { userUUID, eventUUID } = JSON.parse(data) as Told;
+      const { userUUID, eventUUID } = JSON.parse(data) as ReceivedEvent;
       const key = `${userUUID} ${eventUUID}`;
-      seen.set(key, (seen.get(key) ?? 0) + 1);
+      received.set(key, (received.get(key) ?? 0) + 1);
       cursor = id;
     });
   };
@@ -54,7 +54,7 @@ export const follow = (url: string, token: string, start: string): Followed => {
     }
   })();
   return {
-    seen,
+    received,
     stop: () => {
       aborted.abort();
       return following;

@@ -6,8 +6,8 @@ interface Worker {
   readonly port: number;
 }
 
-/** The workers, that of the account first. */
-export const workersOf = (databaseURL: string, account: number) =>
+/** Returns the workers, the account's own first. */
+export const listWorkers = (databaseURL: string, account: number) =>
   asking<Worker>(
     databaseURL,
     `SELECT nodename AS name, nodeport AS port FROM pg_dist_node n
@@ -17,7 +17,7 @@ export const workersOf = (databaseURL: string, account: number) =>
   );
 
 export const moveShards = async (databaseURL: string, account: number): Promise<void> => {
-  const [from, to] = (await workersOf(databaseURL, account)) as [Worker, Worker];
+  const [from, to] = (await listWorkers(databaseURL, account)) as [Worker, Worker];
   await asking(
     databaseURL,
     `SELECT citus_move_shard_placement(get_shard_id_for_distribution_column('event', ${account}),

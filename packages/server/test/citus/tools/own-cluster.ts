@@ -1,4 +1,4 @@
-/** A cluster that a test file has to itself, accounts on each of its workers, and a folder for changed servers. */
+/** A cluster for a single test file, with accounts on each worker and a folder for modified servers. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,40 +9,40 @@ import { type Node, nodes, startCluster, startNode, stopCluster, stopNode, urlOf
 import { newClusterDatabase } from '../databases.ts';
 
 export interface Account {
-  /** Its server token. */
+  /** The account's server token. */
   readonly token: string;
-  /** The worker that has it, unless it is moved. */
+  /** The account's worker, unless it is moved. */
   readonly node: Node;
 }
 
-/** The worker that has the shards of an account. `accountSQL`: its number. */
+/** Returns the worker with an account's shards. `accountSQL` is SQL for its number. */
 export const workerOf = async (databaseURL: string, accountSQL: string): Promise<Node> => {
-  const [found] = await asking<{ name: string }>(
+  const [worker] = await asking<{ name: string }>(
     databaseURL,
     `SELECT nodename AS name FROM pg_dist_placement JOIN pg_dist_node USING (groupid)
      WHERE shardid = get_shard_id_for_distribution_column('event', ${accountSQL})`,
   );
-  const node = nodes.find((name) => found?.name.endsWith(name));
+  const node = nodes.find((name) => worker?.name.endsWith(name));
   if (!node) throw new Error(`the account ${accountSQL} is on no worker`);
   return node;
 };
 
 const maxTries = 64;
 
-/** Makes accounts until each worker has one. */
-const accountsOnEach = async (databaseURL: string): Promise<Account[]> => {
-  const found = new Map<Node, Account>();
-  for (let nth = 0; found.size < nodes.length - 1; nth += 1) {
+/** Creates accounts until each worker has one. */
+const createAccountOnEach = async (databaseURL: string): Promise<Account[]> => {
+  const accounts = new Map<Node, Account>();
+  for (let nth = 0; accounts.size < nodes.length - 1; nth += 1) {
     if (nth === maxTries) throw new Error(`${nth} accounts are on one worker`);
     const token = await makeAccountIn(databaseURL, nth);
     const accountUUID = `faults${nth > 0 ? `_${nth}` : ''}`;
     const node = await workerOf(databaseURL, `(SELECT account FROM account WHERE "accountUUID" = '${accountUUID}')`);
-    if (!found.has(node)) found.set(node, { token, node });
+    if (!accounts.has(node)) accounts.set(node, { token, node });
   }
-  return [...found.values()];
+  return [...accounts.values()];
 };
 
-/** Starts a cluster before the file's first test; stops it, and deletes both folders, after the last. */
+/** Starts a cluster before the file's first test, and stops it and deletes its folders after the last. */
 export const useOwnCluster = (settings: Partial<Record<Node, string>> = {}) => {
   let folder: string;
   let cluster: string;
@@ -57,16 +57,16 @@ export const useOwnCluster = (settings: Partial<Record<Node, string>> = {}) => {
     rmSync(folder, { recursive: true });
   });
   return {
-    /** Where changed servers are written. */
+    /** The folder for modified servers. */
     folder: () => folder,
     cluster: () => cluster,
     start: (node: Node) => startNode(cluster, node),
-    /** Stops it as if its machine had lost power. */
+    /** Stops a node as a power failure would. */
     stop: (node: Node) => stopNode(cluster, node, 'immediate'),
-    /** Makes a database with an account on each worker. */
+    /** Creates a database with an account on each worker. */
     async newDatabase(): Promise<{ databaseURL: string; accounts: Account[] }> {
       const databaseURL = await newClusterDatabase(urlOfNode(cluster, 'coordinator', 'postgres'), cluster);
-      return { databaseURL, accounts: await accountsOnEach(databaseURL) };
+      return { databaseURL, accounts: await createAccountOnEach(databaseURL) };
     },
   };
 };

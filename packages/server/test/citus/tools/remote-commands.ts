@@ -1,19 +1,19 @@
-// What the coordinator of a cluster sends to the other nodes, as Citus itself logs it: with what functions and transactions add.
+// Commands that the coordinator sends to other nodes, as logged by Citus, including those of functions and commits.
 import pg from 'pg';
 import { vi } from 'vitest';
 import { asking } from '../../fixtures/postgres/asking.ts';
 
 export interface RemoteCommand {
   readonly text: string;
-  /** The node that carries it out. */
+  /** The node that executes it. */
   readonly node: string;
-  /** The session of the coordinator that has sent it: one number for each. */
+  /** A number for the coordinator's session that sent it. */
   readonly session: number;
-  /** The number that Citus gives to that session's connection; '': it is done by the session itself. */
+  /** Citus' number of that session's connection; '' if the session executes it itself. */
   readonly connection: string;
 }
 
-/** Has all later sessions of a database log what they send; the coordinator's own part as well, if it has shards. */
+/** Makes all later sessions of a database log the commands that they send, and those on shards of the coordinator. */
 export const logRemoteCommands = async (databaseURL: string): Promise<void> => {
   const [{ name } = { name: '' }] = await asking<{ name: string }>(databaseURL, 'SELECT current_database() AS name');
   await asking(
@@ -35,26 +35,26 @@ const toCommand = (session: number, { message, detail = '' }: Notice): RemoteCom
   return [{ text, node, session, connection }];
 };
 
-/** The session of a server that listens to the others, and looks now and then. */
+/** Whether this is a server's session that watches for changes of other servers. */
 const isListening = (client: pg.Client) => client.listenerCount('notification') > 0;
 
-interface Sent {
-  /** By what was asked for. */
+interface SentCommands {
+  /** By the work. */
   readonly sent: RemoteCommand[];
-  /** By what looks for changes meanwhile. */
-  readonly beside: RemoteCommand[];
+  /** By sessions that watch for changes. */
+  readonly background: RemoteCommand[];
 }
 
-/** What is sent while work is done, by all sessions of this process. */
-export const sentWhile = async (work: () => Promise<unknown>): Promise<Sent> => {
+/** Returns the commands that all sessions of this process send during the work. */
+export const recordCommands = async (work: () => Promise<unknown>): Promise<SentCommands> => {
   const sent: RemoteCommand[] = [];
-  const beside: RemoteCommand[] = [];
+  const background: RemoteCommand[] = [];
   const sessions = new Map<unknown, number>();
   const emit = pg.Client.prototype.emit;
   const spy = vi.spyOn(pg.Client.prototype, 'emit').mockImplementation(function (this: pg.Client, event, ...rest) {
     if (event === 'notice') {
       if (!sessions.has(this)) sessions.set(this, sessions.size);
-      (isListening(this) ? beside : sent).push(...toCommand(sessions.get(this) as number, rest[0] as Notice));
+      (isListening(this) ? background : sent).push(...toCommand(sessions.get(this) as number, rest[0] as Notice));
     }
     return emit.call(this, event, ...rest);
   });
@@ -63,10 +63,10 @@ export const sentWhile = async (work: () => Promise<unknown>): Promise<Sent> => 
   } finally {
     spy.mockRestore();
   }
-  return { sent, beside };
+  return { sent, background };
 };
 
-/** By the ID of each shard, the part of the hash values that it holds: what lies together has the same. */
+/** Returns the range of hash values of each shard, by shard ID. Co-located shards have the same. */
 export const readShardParts = async (databaseURL: string): Promise<ReadonlyMap<string, string>> => {
   const rows = await asking<{ shard: string; part: string }>(
     databaseURL,
@@ -75,7 +75,7 @@ export const readShardParts = async (databaseURL: string): Promise<ReadonlyMap<s
   return new Map(rows.map(({ shard, part }) => [shard, part]));
 };
 
-/** The parts whose shards the commands name. */
+/** Returns the parts whose shards the commands name. */
 export const partsIn = (commands: readonly RemoteCommand[], parts: ReadonlyMap<string, string>): string[] => [
   ...new Set(
     commands.flatMap(({ text }) =>
@@ -84,37 +84,34 @@ export const partsIn = (commands: readonly RemoteCommand[], parts: ReadonlyMap<s
   ),
 ];
 
-/** Whether it belongs to a commit in two phases, which the coordinator has to remember between them. */
+/** Whether a command is part of a two-phase commit, whose state the coordinator must persist. */
 export const isTwoPhase = ({ text }: RemoteCommand): boolean => /^(PREPARE TRANSACTION|COMMIT PREPARED)/.test(text);
 
-/** Commands that concern several accounts: which of them have work, on which days they are, and partitions. */
-const isOfSeveral = ({ text }: RemoteCommand): boolean =>
+/** Whether a command is for several accounts: those with pending work, their days, and partitions. */
+const isForSeveralAccounts = ({ text }: RemoteCommand): boolean =>
   /^SELECT DISTINCT (account|day) FROM |^SELECT worker_|\b(CREATE|ALTER|DROP) |^DELETE FROM public\.request_repeat_\d+ .*\bday\b/.test(
     text,
   );
 
 const withoutShards = (text: string): string => text.replaceAll(/_\d{6,}\b/g, '_#');
-/** What two commands of one statement have in common: each says `SELECT NULL…` in the place of tables whose rows are elsewhere. */
-const beginningOf = ({ text }: RemoteCommand): string => withoutShards(text).slice(0, 60);
+/** The common prefix of a statement's commands, each of which has `SELECT NULL…` instead of tables on other nodes. */
+const prefixOf = ({ text }: RemoteCommand): string => withoutShards(text).slice(0, 60);
 
-/**
- * The statements that went to several parts one after the other in one session, though they are of one account, and what was committed
- * in two phases.
- */
-export const spreadStatements = (
+/** Returns statements of one account that a session sent to several parts, and those committed in two phases. */
+export const listMultiShardStatements = (
   commands: readonly RemoteCommand[],
   parts: ReadonlyMap<string, string>,
 ): readonly string[] => {
-  const sessions = new Map<number, { last?: RemoteCommand; isOfSeveral: boolean }>();
-  const found = new Set<string>();
+  const sessions = new Map<number, { last?: RemoteCommand; isForSeveral: boolean }>();
+  const statements = new Set<string>();
   for (const command of commands) {
-    const { last, isOfSeveral: before } = sessions.get(command.session) ?? { isOfSeveral: false };
+    const { last, isForSeveral: before } = sessions.get(command.session) ?? { isForSeveral: false };
     const isEnd = /^(COMMIT|ROLLBACK)/.test(command.text);
-    sessions.set(command.session, { last: command, isOfSeveral: !isEnd && (before || isOfSeveral(command)) });
-    if (!last || before || isOfSeveral(command)) continue;
-    if (isTwoPhase(command) && !isEnd) found.add(`in two phases: ${withoutShards(last.text)}`);
-    else if (beginningOf(last) === beginningOf(command) && partsIn([last, command], parts).length > 1)
-      found.add(withoutShards(command.text));
+    sessions.set(command.session, { last: command, isForSeveral: !isEnd && (before || isForSeveralAccounts(command)) });
+    if (!last || before || isForSeveralAccounts(command)) continue;
+    if (isTwoPhase(command) && !isEnd) statements.add(`in two phases: ${withoutShards(last.text)}`);
+    else if (prefixOf(last) === prefixOf(command) && partsIn([last, command], parts).length > 1)
+      statements.add(withoutShards(command.text));
   }
-  return [...found];
+  return [...statements];
 };

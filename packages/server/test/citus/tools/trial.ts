@@ -1,15 +1,17 @@
-/** Two servers over a cluster, under load for an account on each worker, followed and read back; and what came of it all. */
+/**
+ * A trial: two servers on a cluster under load, whose events for an account on each worker are followed and read back.
+ */
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { createLedger, judge, readEverything } from '../../faults/tools/ledger.ts';
 import { freePort } from '../../tools/ports.ts';
 import { type Served, startServed, stopServed } from '../../tools/served.ts';
 import type { Node } from '../cluster.ts';
-import { type Followed, follow } from './followed.ts';
+import { type Follower, follow } from './followed.ts';
 import type { Account } from './own-cluster.ts';
 
 const clients = 3;
-/** How long a stream may take to show what was acknowledged last, and a server to serve again. */
+/** The time limit for a stream to send the last acknowledged events, and for a server to recover. */
 const patienceMilliseconds = 60_000;
 
 type Ledger = ReturnType<typeof createLedger>;
@@ -17,7 +19,7 @@ type Ledger = ReturnType<typeof createLedger>;
 export interface TrialAccount extends Account {
   readonly ledger: Ledger;
   /** One on each server. */
-  readonly streams: readonly Followed[];
+  readonly streams: readonly Follower[];
 }
 
 export interface Trial {
@@ -25,11 +27,11 @@ export interface Trial {
   readonly accounts: readonly TrialAccount[];
   /** Sends events for every account to every server, until the returned function is called. */
   load(): () => Promise<void>;
-  /** Sends events until every account is served by every server; returns the milliseconds. */
+  /** Sends events until every server stores one for every account; returns the duration in milliseconds. */
   untilServed(): Promise<number>;
-  /** Ends a server as a crash does, and starts another in its place. */
+  /** Kills a server, and starts another in its place. */
   kill(nth: number): Promise<void>;
-  /** Judges all that was acknowledged, and stops the servers. */
+  /** Checks all acknowledged events, and stops the servers. */
   finish(): Promise<Findings>;
 }
 
@@ -39,28 +41,29 @@ export interface Findings {
   readonly twice: number;
   /** Acknowledged events that the next read did not show. */
   readonly unseen: number;
-  /** Acknowledged events that a stream did not tell, and those that one told twice. */
-  readonly untold: number;
-  readonly toldTwice: number;
+  /** Acknowledged events that a stream did not send. */
+  readonly missing: number;
+  /** Events that a stream sent more than once. */
+  readonly repeated: number;
   readonly withoutRetryAfter: number;
-  /** How writes and reads ended: their statuses, in order. */
+  /** The distinct results of writes and reads, sorted. */
   readonly endings: readonly string[];
   count(ending: string): number;
 }
 
-/** The cursor after the first of two events. */
+/** Returns the cursor after the account's first event. */
 const cursorOf = async (url: string, token: string): Promise<string> => {
   const headers = { Authorization: `Bearer ${token}` };
   const response = await fetch(`${url}/event/getEvent?order=asc&limit=1`, { headers });
   return ((await response.json()) as { nextCursor: string }).nextCursor;
 };
 
-/** Sends events until one is kept. */
-const untilKept = async (ledger: Ledger, url: string, token: string): Promise<void> => {
+/** Sends events until one is stored. */
+const sendUntilStored = async (ledger: Ledger, url: string, token: string): Promise<void> => {
   const began = performance.now();
   while (!(await ledger.sendOne(url, token))) {
     if (performance.now() - began > patienceMilliseconds) {
-      throw new Error(`an account is not served: ${JSON.stringify([...ledger.endings])}`);
+      throw new Error(`an account is still unavailable: ${JSON.stringify([...ledger.endings])}`);
     }
     await wait(20);
   }
@@ -79,21 +82,21 @@ export const openTrial = async ({ databaseURL, accounts, main }: TrialOptions): 
   const servers = [await start(ports[0]), await start(ports[1])];
   const urls = servers.map(({ url }) => url) as [string, string];
 
-  const tried: TrialAccount[] = [];
+  const trialAccounts: TrialAccount[] = [];
   for (const account of accounts) {
-    // A node is away for seconds: what fails meanwhile must all be sent again in the end.
+    // A node is down for seconds. The pause bounds the number of failed requests, which are all sent again at the end.
     const ledger = createLedger(clients, { readBack: urls, pauseMilliseconds: 200 });
     const { token } = account;
-    for (const url of urls) await untilKept(ledger, url, token);
+    for (const url of urls) await sendUntilStored(ledger, url, token);
     const cursor = await cursorOf(urls[0], token);
-    tried.push({ ...account, ledger, streams: urls.map((url) => follow(url, token, cursor)) });
+    trialAccounts.push({ ...account, ledger, streams: urls.map((url) => follow(url, token, cursor)) });
   }
-  /** That of the first of the two was not told any more. */
+  // The streams start after the first event.
   const missingIn = ({ ledger, streams }: TrialAccount) => {
     const [, ...later] = ledger.acknowledged;
-    return streams.flatMap(({ seen }) => later.filter((key) => !seen.has(key)));
+    return streams.flatMap(({ received }) => later.filter((key) => !received.has(key)));
   };
-  const untilAllTold = async (account: TrialAccount, patience: number) => {
+  const countMissing = async (account: TrialAccount, patience: number) => {
     for (let waited = 0; missingIn(account).length > 0 && waited < patience; waited += 200) await wait(200);
     await Promise.all(account.streams.map((stream) => stream.stop()));
     return missingIn(account).length;
@@ -101,16 +104,16 @@ export const openTrial = async ({ databaseURL, accounts, main }: TrialOptions): 
 
   return {
     urls,
-    accounts: tried,
+    accounts: trialAccounts,
     load() {
-      const loads = tried.flatMap(({ ledger, token }) => urls.map((url) => ledger.send(url, token)));
+      const loads = trialAccounts.flatMap(({ ledger, token }) => urls.map((url) => ledger.send(url, token)));
       return async () => {
         await Promise.all(loads.map((load) => load.stop()));
       };
     },
     async untilServed() {
       const began = performance.now();
-      for (const { ledger, token } of tried) for (const url of urls) await untilKept(ledger, url, token);
+      for (const { ledger, token } of trialAccounts) for (const url of urls) await sendUntilStored(ledger, url, token);
       return performance.now() - began;
     },
     async kill(nth) {
@@ -122,38 +125,39 @@ export const openTrial = async ({ databaseURL, accounts, main }: TrialOptions): 
     async finish() {
       let lost = 0;
       let twice = 0;
-      let untold = 0;
-      for (const account of tried) {
+      let missing = 0;
+      for (const account of trialAccounts) {
         const { ledger, token } = account;
         lost += judge(ledger, await readEverything(urls[0], token)).lost;
-        // A client that got no answer sends again: exactly once all the same.
+        // A client without a response sends again; the event must still be stored once.
         await ledger.settle(urls[0], token);
         twice += judge(ledger, await readEverything(urls[1], token)).twice;
-        // What is lost will not be told either.
-        untold += await untilAllTold(account, lost > 0 ? 1_000 : patienceMilliseconds);
+        // Lost events cannot arrive, so there is no point in waiting long.
+        missing += await countMissing(account, lost > 0 ? 1_000 : patienceMilliseconds);
       }
       for (const server of servers) expect(await stopServed(server)).toBe(0);
       const sum = (numberOf: (account: TrialAccount) => number) =>
-        tried.reduce((total, account) => total + numberOf(account), 0);
+        trialAccounts.reduce((total, account) => total + numberOf(account), 0);
       const count = (ending: string) => sum(({ ledger }) => ledger.endings.get(ending) ?? 0);
       return {
         acknowledged: sum(({ ledger }) => ledger.acknowledged.size),
         lost,
         twice,
-        untold,
+        missing,
         unseen: sum(({ ledger }) => ledger.unseen.length),
-        toldTwice: sum(
-          ({ streams }) => streams.flatMap(({ seen }) => [...seen.values()].filter((times) => times > 1)).length,
+        repeated: sum(
+          ({ streams }) =>
+            streams.flatMap(({ received }) => [...received.values()].filter((times) => times > 1)).length,
         ),
         withoutRetryAfter: sum(({ ledger }) => ledger.withoutRetryAfter),
-        endings: [...new Set(tried.flatMap(({ ledger }) => [...ledger.endings.keys()]))].sort(),
+        endings: [...new Set(trialAccounts.flatMap(({ ledger }) => [...ledger.endings.keys()]))].sort(),
         count,
       };
     },
   };
 };
 
-/** How an event and a page of one account end, sent to a server just now. */
+/** Logs an event and reads a page of an account; returns both results. */
 export const probe = async (url: string, { token }: Account): Promise<string[]> => {
   const headers = { Authorization: `Bearer ${token}` };
   const statusOf = async (path: string, init?: RequestInit) => {
@@ -168,6 +172,6 @@ export const probe = async (url: string, { token }: Account): Promise<string[]> 
   ];
 };
 
-/** The workers’ accounts that a lost node takes along: all, with the coordinator. */
-export const lostWith = (node: Node, accounts: readonly TrialAccount[]): readonly TrialAccount[] =>
+/** Returns the accounts that are unavailable without a node: all, without the coordinator. */
+export const listUnavailableAccounts = (node: Node, accounts: readonly TrialAccount[]): readonly TrialAccount[] =>
   node === 'coordinator' ? accounts : accounts.filter((account) => account.node === node);

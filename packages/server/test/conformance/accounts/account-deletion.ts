@@ -4,7 +4,7 @@ import type { Site } from '../../fixtures/site.ts';
 import { ann, ben, cleo, expectRefusal, laptop, newToken, phone, tablet } from '../../fixtures/store.ts';
 import type { NewSite } from '../sites.ts';
 
-/** Has rows of every kind. */
+/** Writes rows of every kind. */
 const fill = async ({ store, account, server, browser, link, unlink, merge, voidLink, time }: Site) => {
   for (const userUUID of [laptop, phone, tablet]) {
     await browser.log(...Array.from({ length: 40 }, () => ({ userUUID, eventName: 'Viewed' })));
@@ -29,7 +29,7 @@ const fill = async ({ store, account, server, browser, link, unlink, merge, void
     passkeyName: 'Phone',
     credentialID: `credential-of-${account}`,
   };
-  const joining = {
+  const registration = {
     ...{ hash: `invitation-of-${account}`, memberName: 'Ann', password: 'hashed', time },
     passkey: {
       ...passkey,
@@ -39,7 +39,7 @@ const fill = async ({ store, account, server, browser, link, unlink, merge, void
       transports: [],
     },
   };
-  const { memberID } = await store.joinMember({ ...joining, access: newToken('viewer') });
+  const { memberID } = await store.joinMember({ ...registration, access: newToken('viewer') });
   await store.noteKnownNetwork({ memberIDs: [memberID], network: 'home', time });
   await store.saveSegment({ account, segmentName: 'All', filter: '{"event":1}', time });
   await store.saveView({ account, viewName: 'All', page: 'overview', query: '', time });
@@ -61,7 +61,7 @@ const fill = async ({ store, account, server, browser, link, unlink, merge, void
   await store.keepRefused({ account, token: browser.token, time, sender: 0, requests: [request] });
 };
 
-/** Deletes an account in steps. `later` is the time that passes after each pause. */
+/** Deletes an account in steps, and advances the time by each pause. */
 const deleteAll = async ({ store, account, time }: Site, most: number): Promise<AccountDeletion[]> => {
   const steps: AccountDeletion[] = [];
   for (let now = time; ; now += steps.at(-1)?.pauseMilliseconds ?? 0) {
@@ -72,8 +72,8 @@ const deleteAll = async ({ store, account, time }: Site, most: number): Promise<
 };
 
 export const describeAccountDeletion = (newSite: NewSite): void => {
-  describe('deleting an account', () => {
-    test.each([10, 10_000])('takes all that is its own, and nothing of others, %i rows at a time', async (most) => {
+  describe('deleteAccount', () => {
+    test.each([10, 10_000])('deletes all data of the account, and none of others, %i rows at a time', async (most) => {
       const [site, others] = [await newSite(), await newSite()];
       const { store, account, accountUUID, server, browser, time } = site;
       await fill(others);
@@ -112,7 +112,7 @@ export const describeAccountDeletion = (newSite: NewSite): void => {
       expect(await again.events()).toMatchObject([{ userUUID: laptop, contactUUID: '' }]);
     });
 
-    test('revokes its tokens first, and waits until every server knows that', async () => {
+    test('revokes the tokens first, and waits until every server has noticed', async () => {
       const site = await newSite();
       const { store, account, accountUUID, time } = site;
       const waiting = { accountUUID, deletedEvents: 0, isGone: false };
@@ -123,7 +123,7 @@ export const describeAccountDeletion = (newSite: NewSite): void => {
       let step = await store.deleteAccount({ account, most: 100, time: time + 500 });
       while (step.pauseMilliseconds === 0) step = await store.deleteAccount({ account, most: 100, time: time + 500 });
       expect(step).toEqual({ ...waiting, pauseMilliseconds: 1_500 });
-      // A server that did not know it yet.
+      // A server that has not noticed the revocation.
       await site.browser.log({});
       const last = { account, most: 100, time: time + 2_000 };
       expect(await store.deleteAccount(last)).toMatchObject({ deletedEvents: 1, isGone: false });

@@ -15,7 +15,7 @@ const settings = {
 
 export const describeAccounts = (newSite: NewSite): void => {
   describe('accounts', () => {
-    test('are found by accountUUID and by nothing else', async () => {
+    test('are found only by accountUUID', async () => {
       const { store, account, accountUUID } = await newSite();
       expect(await store.findAccount(accountUUID)).toBe(account);
       for (const other of ['', accountUUID.toUpperCase(), `${accountUUID} `, '%', '__proto__']) {
@@ -23,7 +23,7 @@ export const describeAccounts = (newSite: NewSite): void => {
       }
     });
 
-    test('are listed in the order in which they were made', async () => {
+    test('are listed in order of creation', async () => {
       const first = await newSite({ accountName: 'First' });
       const second = await newSite({ accountName: 'Second' });
       const list = await first.store.listAccounts();
@@ -33,7 +33,7 @@ export const describeAccounts = (newSite: NewSite): void => {
       ]);
     });
 
-    test('keep what they were made with', async () => {
+    test('keep the fields that they are created with', async () => {
       const { store, account, accountUUID, time } = await newSite(settings);
       expect(await store.getAccount(account)).toMatchObject({ account, accountUUID, ...settings, createdTime: time });
     });
@@ -45,12 +45,12 @@ export const describeAccounts = (newSite: NewSite): void => {
       expect(usage).toEqual({ contacts: 0, users: 0, events: 0 });
     });
 
-    test('are refused when they are unknown', async () => {
+    test('are rejected if unknown', async () => {
       const { store } = await newSite();
       await expectRefusal(store.getAccount(1_000_000), 'unknown_account');
     });
 
-    test('change in what is given and in nothing else', async () => {
+    test('change only in the given fields', async () => {
       const { store, account, change } = await newSite(settings);
       const before = await store.getAccount(account);
       await change({});
@@ -77,14 +77,14 @@ export const describeAccounts = (newSite: NewSite): void => {
 
     test('return the names of the fields whose values changed', async () => {
       const { change } = await newSite(settings);
-      const given = {
+      const changes = {
         accountName: 'Another name',
         accountOrigin: settings.accountOrigin,
         strict: !settings.strict,
         catalogues: { tag: [{ id: 'vip', name: 'Important' }], event: [], attr: [{ id: 'size' }] },
       };
-      expect(await change(given)).toEqual({ updated: ['accountName', 'strict', 'tag', 'attr'], contacts: [] });
-      expect(await change(given)).toEqual({ updated: [], contacts: [] });
+      expect(await change(changes)).toEqual({ updated: ['accountName', 'strict', 'tag', 'attr'], contacts: [] });
+      expect(await change(changes)).toEqual({ updated: [], contacts: [] });
       const tag = [{ id: 'vip', name: 'Very important' }];
       const attr = [{ id: 'size', type: 'text' }];
       expect(await change({ catalogues: { tag, attr } })).toEqual({ updated: ['tag'], contacts: [] });
@@ -108,10 +108,10 @@ export const describeAccounts = (newSite: NewSite): void => {
     });
   });
 
-  describe('the bytes that an account stores', () => {
+  describe('the stored bytes of an account', () => {
     const bytesOf = async ({ store, account }: Site) => (await store.getAccount(account)).storedBytes;
 
-    test('grow with its events, its users and its contacts, by the characters of what is said', async () => {
+    test('grow with its events, users and contacts, and the length of their values', async () => {
       const site = await newSite();
       expect(await bytesOf(site)).toBe(0);
       await site.server.log({ attributes: [] });
@@ -141,12 +141,12 @@ export const describeAccounts = (newSite: NewSite): void => {
       const sizes = await sites[0].store.measureAccounts();
       for (const site of sites) {
         const { account, accountUUID } = site;
-        const size = sizes.find((found) => found.account === account);
+        const size = sizes.find((each) => each.account === account);
         expect(size).toEqual({ account, accountUUID, storedBytes: await bytesOf(site) });
       }
     });
 
-    test('go down when a contact is erased', async () => {
+    test('shrink when a contact is erased', async () => {
       const site = await newSite();
       await site.server.log({ userUUID: 'another-browser-1', attributes: [] });
       const before = await bytesOf(site);
@@ -155,13 +155,13 @@ export const describeAccounts = (newSite: NewSite): void => {
       const own = await site.store.searchContact({ account: site.account, limit: 1 });
       expect(contactUUID).not.toBe(own.contacts[0]?.contactUUID);
       await site.erase(own.contacts[0]?.contactUUID as string);
-      // The user stays; it is nobody's.
+      // The user stays, without an owner.
       await expect.poll(() => bytesOf(site)).toBe(before + rowBytes.user);
     });
   });
 
   describe('contacts in an account’s body', () => {
-    test('are made along with the account', async () => {
+    test('are created with the account', async () => {
       const { store, time } = await newSite();
       const request = newAccount({
         time,
@@ -180,18 +180,18 @@ export const describeAccounts = (newSite: NewSite): void => {
         request.contacts.map(({ newContactUUID }) => ({ exists: false, contactUUID: newContactUUID })),
       );
       const account = (await store.findAccount(request.accountUUID)) as number;
-      const asker = { account, token: 0, browser: false, include: [] };
-      expect(await store.getContact({ ...asker, address: ann })).toMatchObject({
+      const caller = { account, token: 0, browser: false, include: [] };
+      expect(await store.getContact({ ...caller, address: ann })).toMatchObject({
         contactUUID: request.contacts[0]?.newContactUUID,
         fields: { contactEmailaddress: ann, contactFirstname: 'Ann', contactLastname: '' },
         tags: [{ tagID: 'vip', tagName: 'vip', opt: true }],
         claimed: [],
         createdTime: time,
       });
-      expect(await store.getContact({ ...asker, address: ben })).toMatchObject({ attributes: [['size', 'XL']] });
+      expect(await store.getContact({ ...caller, address: ben })).toMatchObject({ attributes: [['size', 'XL']] });
     });
 
-    test('are changed when their address or contactUUID is known', async () => {
+    test('are changed if their address or contactUUID exists', async () => {
       const { server, change } = await newSite();
       const { contactUUID } = await server.createContact({
         fields: { contactFirstname: 'Ann', contactLastname: 'Lee' },
@@ -206,14 +206,14 @@ export const describeAccounts = (newSite: NewSite): void => {
       });
     });
 
-    test('stay when they are not in it', async () => {
+    test('stay unchanged if they are not in it', async () => {
       const { server, change } = await newSite();
       const { contactUUID } = await server.createContact();
       await change({ contacts: [accountContact({ address: ben })] });
       expect(await server.getContact(contactUUID)).toMatchObject({ contactStatus: 'active' });
     });
 
-    test('take nothing of a browser’s word: their address is the account’s own from here on', async () => {
+    test('replace a browser’s claim: their address becomes the account’s own', async () => {
       const { store, account, browser, change } = await newSite();
       await browser.createContact();
       const before = await store.getContact({ account, token: 0, browser: false, address: ann, include: [] });
@@ -223,7 +223,7 @@ export const describeAccounts = (newSite: NewSite): void => {
       expect(after.claimed).toEqual([]);
     });
 
-    test('are refused one by one, with no trace, and the others are kept', async () => {
+    test('are rejected one by one, without side effects, and the others are stored', async () => {
       const { store, account, server, change } = await newSite();
       const { contactUUID } = await server.createContact({ address: ann });
       await server.createContact({ address: ben });
@@ -246,7 +246,7 @@ export const describeAccounts = (newSite: NewSite): void => {
       expect(catalogues.tag.map(({ id }) => id)).toEqual(['kept']);
     });
 
-    test('that name an erased contact are refused', async () => {
+    test('are rejected if they name an erased contact', async () => {
       const { server, erase, change } = await newSite();
       const { contactUUID } = await server.createContact();
       await erase(contactUUID);

@@ -4,17 +4,17 @@ import type { NewSite } from '../sites.ts';
 
 export const describeAudit = (newSite: NewSite): void => {
   describe('the audit log', () => {
-    test('has who did what to whom and when, newest first', async () => {
+    test('lists who did what to whom and when, newest first', async () => {
       const site = await newSite();
       const { store, account, accountUUID, server, browser, time } = site;
       const by = server.token;
       const { contactUUID } = await server.createContact({ address: ann });
       const { contactUUID: otherContactUUID } = await server.createContact({ address: ben, userUUID: phone });
       const claim = await browser.createContact({ address: ann });
-      const made = newToken('viewer', { createdBy: by, time });
+      const childToken = newToken('viewer', { createdBy: by, time });
       await store.updateAccount({ account, accountName: 'Another name', catalogues: {}, contacts: [], by, time });
-      await store.createToken({ ...made, account });
-      await store.revokeToken({ account, tokenID: made.tokenID, by, time });
+      await store.createToken({ ...childToken, account });
+      await store.revokeToken({ account, tokenID: childToken.tokenID, by, time });
       const { linkID } = await store.linkUser({
         account,
         token: by,
@@ -43,8 +43,8 @@ export const describeAudit = (newSite: NewSite): void => {
         ['voidLink', { linkID, links: 1, restore: false }],
         ['unlinkUser', { linkID: unlinkID }],
         ['linkUser', { contactUUID: otherContactUUID, linkID }],
-        ['revokeToken', { tokenID: made.tokenID }],
-        ['createToken', { tokenID: made.tokenID, tokenKind: 'viewer' }],
+        ['revokeToken', { tokenID: childToken.tokenID }],
+        ['createToken', { tokenID: childToken.tokenID, tokenKind: 'viewer' }],
         ['updateAccount', { field: ['accountName'] }],
         ['createToken', { tokenID: browser.tokenID, tokenKind: 'browser' }],
         ['createToken', { tokenID: server.tokenID, tokenKind: 'server' }],
@@ -57,7 +57,7 @@ export const describeAudit = (newSite: NewSite): void => {
       for (const personal of [ann, ben, laptop, phone]) expect(text).not.toContain(personal);
     });
 
-    test('has nothing of what was refused, or was done already', async () => {
+    test('omits operations that were rejected or had no effect', async () => {
       const site = await newSite();
       const { store, account, server, time } = site;
       const before = (await store.listAudit({ account, limit: 100 })).entries.length;
@@ -72,18 +72,18 @@ export const describeAudit = (newSite: NewSite): void => {
       expect(entries.map(({ action }) => action)).toEqual(['eraseContact', 'unlinkUser', 'createToken']);
     });
 
-    test('has each token that is revoked with its maker, in its own account', async () => {
+    test('lists each token revoked with its creator in its own account', async () => {
       const { store, account, time } = await newSite();
       const operator = newToken('operator');
       await store.createToken({ ...operator, account: null });
       const createdBy = (await store.findAccess(operator.hash))?.token as number;
-      const made = newToken('server', { createdBy, time });
-      await store.createToken({ ...made, account });
+      const childToken = newToken('server', { createdBy, time });
+      await store.createToken({ ...childToken, account });
       await store.revokeToken({ account: null, tokenID: operator.tokenID, descendants: true, time });
       const { entries } = await store.listAudit({ account, limit: 2 });
       expect(entries).toMatchObject([
-        { action: 'revokeToken', subject: { tokenID: made.tokenID }, actor: null },
-        { action: 'createToken', subject: { tokenID: made.tokenID }, actor: operator.tokenID },
+        { action: 'revokeToken', subject: { tokenID: childToken.tokenID }, actor: null },
+        { action: 'createToken', subject: { tokenID: childToken.tokenID }, actor: operator.tokenID },
       ]);
       const all = (await store.listAudit({ limit: 1_000 })).entries;
       expect(all).toContainEqual(
@@ -91,7 +91,7 @@ export const describeAudit = (newSite: NewSite): void => {
       );
     });
 
-    test('is read by page, time and action, and only of the account that is asked for', async () => {
+    test('returns pages of one account, filtered by time and action', async () => {
       const { store, account, time } = await newSite();
       await newSite();
       for (let nth = 1; nth <= 5; nth += 1) {
@@ -104,14 +104,14 @@ export const describeAudit = (newSite: NewSite): void => {
         );
       expect(await idsOf({ from: time + 2, to: time + 4 })).toEqual(['contact-3', 'contact-2']);
       expect(await idsOf({ action: 'createAccount' })).toEqual([undefined]);
-      const found: unknown[] = [];
+      const contactUUIDs: unknown[] = [];
       for (let beyond: number | undefined; ; ) {
         const { entries, next } = await store.listAudit({ account, action: 'exportContact', limit: 2, beyond });
-        found.push(...entries.map(({ subject }) => subject.contactUUID));
+        contactUUIDs.push(...entries.map(({ subject }) => subject.contactUUID));
         if (next === null) break;
         beyond = next;
       }
-      expect(found).toEqual([5, 4, 3, 2, 1].map((nth) => `contact-${nth}`));
+      expect(contactUUIDs).toEqual([5, 4, 3, 2, 1].map((nth) => `contact-${nth}`));
     });
   });
 };

@@ -7,14 +7,14 @@ import type { Site } from '../../fixtures/site.ts';
 import { accountContact, ann, ben, expectRefusal, newAccount, phone } from '../../fixtures/store.ts';
 import type { NewSite } from '../sites.ts';
 
-const listed = async ({ store, account }: Site, kind: CatalogueKind) =>
+const listIDs = async ({ store, account }: Site, kind: CatalogueKind) =>
   (await store.getAccount(account)).catalogues[kind].map(({ id }) => id);
 
 const full = Array.from({ length: limits.idsPerCatalogue }, (_, index) => ({ id: `id-${index}` }));
 
 export const describeCatalogues = (newSite: NewSite): void => {
   describe('catalogues', () => {
-    test('list what an account is given: tags, profiles and attributes by ID, events by number', async () => {
+    test('list the entries of an account: tags, profiles and attributes by ID, events by number', async () => {
       const { store, account, change } = await newSite({
         catalogues: {
           profile: [{ id: 'retail', name: 'Retail' }, { id: 'b2b' }],
@@ -43,7 +43,7 @@ export const describeCatalogues = (newSite: NewSite): void => {
       for (const kind of catalogueKinds) expect(await store.listCatalogue({ account, kind })).toEqual(catalogues[kind]);
     });
 
-    test('change in what an entry says and in nothing else', async () => {
+    test('change only in the given fields of an entry', async () => {
       const { store, account, change } = await newSite({
         catalogues: { attr: [{ id: 'born', name: 'Date of birth', type: 'date', browser: false }] },
       });
@@ -77,23 +77,23 @@ export const describeCatalogues = (newSite: NewSite): void => {
       });
     });
 
-    test('lose an entry that is removed, which may be listed again and makes room for others', async () => {
+    test('drop a removed entry, which makes room for others and can be added again', async () => {
       const site = await newSite({ strict: true, catalogues: { tag: full, event: [{ id: '7', name: 'Bought' }] } });
       await site.change({
         catalogues: { tag: [{ id: 'id-5', remove: true }, { id: 'new' }], event: [{ id: '7', remove: true }] },
       });
-      expect(await listed(site, 'tag')).toHaveLength(limits.idsPerCatalogue);
-      expect(await listed(site, 'tag')).not.toContain('id-5');
-      expect(await listed(site, 'event')).toEqual([]);
+      expect(await listIDs(site, 'tag')).toHaveLength(limits.idsPerCatalogue);
+      expect(await listIDs(site, 'tag')).not.toContain('id-5');
+      expect(await listIDs(site, 'event')).toEqual([]);
       expect(await site.server.log({ eventID: 7 })).toMatchObject([{ refused: 'unknown_id' }]);
-      // Whatever can be sent twice is safe to receive twice.
+      // A repeated removal has no effect.
       await site.change({ catalogues: { event: [{ id: '7', remove: true }] } });
       await site.change({ catalogues: { event: [{ id: '7' }] } });
       expect((await site.store.getAccount(site.account)).catalogues.event).toMatchObject([{ id: '7', name: '7' }]);
       expect(await site.server.log({ eventID: 7 })).toEqual([{ kept: true }]);
     });
 
-    test('register an unknown ID when it is first used, under itself as name', async () => {
+    test('add an unknown ID on its first use, with the ID as its name', async () => {
       const site = await newSite();
       await site.browser.log({ eventID: 7 });
       await site.server.log({ attributes: [['size', 'XL']], eventID: 7 });
@@ -118,51 +118,59 @@ export const describeCatalogues = (newSite: NewSite): void => {
       expect(catalogues.profile.map(({ name }) => name)).toEqual(['b2b', 'retail']);
     });
 
-    test('list nothing that only browser tokens used, but the kinds of events; claims and events keep it', async () => {
+    test('list only the event IDs of what browser tokens use; claims and events store the rest', async () => {
       const site = await newSite();
       const attributes = [['<b>made up', 'x']] as const;
       expect(await site.browser.log({ eventID: 7, attributes })).toEqual([{ kept: true }]);
-      const said = { fields: { contactProfileID: '<b>made up' }, tags: ['<b>made up'], attributes };
-      await site.browser.createContact(said);
-      await site.browser.createContact({ ...said, address: ben, verified: true });
-      for (const kind of ['profile', 'tag', 'attr'] as const) expect(await listed(site, kind)).toEqual([]);
-      expect(await listed(site, 'event')).toEqual(['7']);
+      const contactFields = { fields: { contactProfileID: '<b>made up' }, tags: ['<b>made up'], attributes };
+      await site.browser.createContact(contactFields);
+      await site.browser.createContact({ ...contactFields, address: ben, verified: true });
+      for (const kind of ['profile', 'tag', 'attr'] as const) expect(await listIDs(site, kind)).toEqual([]);
+      expect(await listIDs(site, 'event')).toEqual(['7']);
       expect(await site.events()).toMatchObject([{ eventID: 7, attributes }]);
       const { account, server } = site;
       const contact = { account, token: server.token, browser: false, address: ann, include: ['claim'] as const };
       const [claim] = (await site.store.getContact(contact)).claims ?? [];
-      expect(claim).toMatchObject({ ...said, contactProfileName: '<b>made up' });
-      // Another contact, which has none of it.
+      expect(claim).toMatchObject({ ...contactFields, contactProfileName: '<b>made up' });
+      // Another contact, without any of these.
       const { contactUUID } = await server.createContact({ address: 'cleo@example.com', userUUID: phone });
       expect((await server.getContact(contactUUID)).tags).toEqual([]);
     });
 
-    test('list what browser tokens use when the account says so, from that moment on', async () => {
+    test('list what browser tokens use once the account allows it', async () => {
       const site = await newSite();
-      const said = { fields: { contactProfileID: 'retail' }, tags: ['vip'], attributes: [['size', 'XL']] as const };
-      await site.browser.createContact(said);
+      const contactFields = {
+        fields: { contactProfileID: 'retail' },
+        tags: ['vip'],
+        attributes: [['size', 'XL']] as const,
+      };
+      await site.browser.createContact(contactFields);
       expect((await site.store.getAccount(site.account)).browserCatalogue).toBe(false);
       await site.change({ browserCatalogue: true });
       expect((await site.store.getAccount(site.account)).browserCatalogue).toBe(true);
-      await site.browser.createContact(said);
+      await site.browser.createContact(contactFields);
       await site.browser.log({ attributes: [['colour', 'red']] });
-      expect(await listed(site, 'profile')).toEqual(['retail']);
-      expect(await listed(site, 'tag')).toEqual(['vip']);
-      expect(await listed(site, 'attr')).toEqual(['colour', 'size']);
+      expect(await listIDs(site, 'profile')).toEqual(['retail']);
+      expect(await listIDs(site, 'tag')).toEqual(['vip']);
+      expect(await listIDs(site, 'attr')).toEqual(['colour', 'size']);
       await site.change({ browserCatalogue: false });
       await site.browser.createContact({ tags: ['more'] });
-      expect(await listed(site, 'tag')).toEqual(['vip']);
+      expect(await listIDs(site, 'tag')).toEqual(['vip']);
     });
 
-    test('keep from browsers what a server first says of a contact, until the account says otherwise', async () => {
+    test('withhold IDs that a server first uses for a contact from browsers until the account allows them', async () => {
       const site = await newSite();
-      const said = { fields: { contactProfileID: 'retail' }, tags: ['vip'], attributes: [['credit', '1']] as const };
-      await site.server.createContact(said);
+      const contactFields = {
+        fields: { contactProfileID: 'retail' },
+        tags: ['vip'],
+        attributes: [['credit', '1']] as const,
+      };
+      await site.server.createContact(contactFields);
       await site.update({ address: ann, addedTags: ['late'] });
       await site.change({ contacts: [accountContact({ address: ben, addedTags: ['along'] })] });
       const { catalogues } = await site.store.getAccount(site.account);
       for (const { browser } of [...catalogues.tag, ...catalogues.attr]) expect(browser).toBe(false);
-      // Every createContact needs one, and a page's replaces none.
+      // Every createContact needs a profile, and one from a page never replaces another.
       expect(catalogues.profile).toMatchObject([{ id: 'retail', browser: true }]);
       expect(catalogues.tag.map(({ id }) => id)).toEqual(['along', 'late', 'vip']);
       await expectRefusal(site.browser.createContact({ tags: ['vip'] }), 'id_not_for_browser', 'contactTagID');
@@ -170,7 +178,7 @@ export const describeCatalogues = (newSite: NewSite): void => {
       expect(await site.browser.createContact({ tags: ['vip'], userUUID: phone })).toMatchObject({ exists: false });
     });
 
-    test('leave to browsers what a server logs, and everything where browsers list what they use', async () => {
+    test('allow browsers the IDs of a server’s events, and all IDs if browsers may add to the catalogue', async () => {
       const site = await newSite();
       const event = { eventID: 7, attributes: [['price', '48']] as const };
       await site.server.log(event);
@@ -180,7 +188,7 @@ export const describeCatalogues = (newSite: NewSite): void => {
       expect(await open.browser.createContact({ tags: ['vip'], userUUID: phone })).toMatchObject({ exists: false });
     });
 
-    test('are the account’s own: what only browser tokens used makes room for what it names', async () => {
+    test('drop entries that only browser tokens used to make room for the account’s own', async () => {
       const site = await newSite({ browserCatalogue: true });
       for (let batch = 0; batch < 11; batch += 1) {
         const tags = Array.from({ length: 100 }, (_, nth) => `junk-${batch}-${nth}`);
@@ -197,9 +205,9 @@ export const describeCatalogues = (newSite: NewSite): void => {
         },
       });
       await site.server.createContact({ address: ben, userUUID: phone, tags: ['regular'] });
-      const listed = await ids();
-      expect(listed).toHaveLength(1_000);
-      expect(listed).toEqual(expect.arrayContaining(['vip', 'junk-0-0', 'regular']));
+      const tagIDs = await ids();
+      expect(tagIDs).toHaveLength(1_000);
+      expect(tagIDs).toEqual(expect.arrayContaining(['vip', 'junk-0-0', 'regular']));
     });
 
     test('keep the name of an ID that is used again', async () => {
@@ -209,7 +217,7 @@ export const describeCatalogues = (newSite: NewSite): void => {
       expect(await site.events()).toMatchObject([{ eventName: 'Bought' }]);
     });
 
-    test('name events as they are called now', async () => {
+    test('show events under their current names', async () => {
       const site = await newSite();
       await site.server.log({ eventID: 7 });
       expect(await site.events()).toMatchObject([{ eventID: 7, eventName: '7' }]);
@@ -217,7 +225,7 @@ export const describeCatalogues = (newSite: NewSite): void => {
       expect(await site.events()).toMatchObject([{ eventID: 7, eventName: 'Bought' }]);
     });
 
-    test('are not added to by taking a tag or an attribute away', async () => {
+    test('gain no entry when a tag or an attribute is removed from a contact', async () => {
       const site = await newSite();
       const { contactUUID } = await site.server.createContact();
       await site.update({
@@ -226,16 +234,16 @@ export const describeCatalogues = (newSite: NewSite): void => {
         attributes: [['gone', null]],
         fields: { contactProfileID: null },
       });
-      expect(await listed(site, 'tag')).toEqual([]);
-      expect(await listed(site, 'attr')).toEqual([]);
-      expect(await listed(site, 'profile')).toEqual([]);
+      expect(await listIDs(site, 'tag')).toEqual([]);
+      expect(await listIDs(site, 'attr')).toEqual([]);
+      expect(await listIDs(site, 'profile')).toEqual([]);
     });
 
-    test('keep IDs apart, whatever they are called', async () => {
+    test('distinguish all IDs, whatever their characters', async () => {
       const ids = ['__proto__', 'constructor', "o'neil", 'a"b', 'ünïcode ☃ 🎉', '%', 'A', 'a'];
       const site = await newSite();
       await site.server.log({ attributes: ids.map((id) => [id, id] as const) });
-      expect(new Set(await listed(site, 'attr'))).toEqual(new Set(ids));
+      expect(new Set(await listIDs(site, 'attr'))).toEqual(new Set(ids));
       await site.change({ catalogues: { tag: ids.map((id) => ({ id, name: `tag ${id}` })) } });
       const { catalogues } = await site.store.getAccount(site.account);
       expect(Object.fromEntries(catalogues.tag.map(({ id, name }) => [id, name]))).toEqual(
@@ -245,7 +253,7 @@ export const describeCatalogues = (newSite: NewSite): void => {
   });
 
   describe('a full catalogue', () => {
-    test('lists no more, and what is used beyond it is kept where it was used', async () => {
+    test('adds no more entries, but contacts and events still store unlisted IDs', async () => {
       const site = await newSite({ catalogues: { attr: full, tag: full, profile: full } });
       await site.browser.log({ attributes: [['beyond', 'yes']], eventUUID: 'beyond-the-list' });
       const { contactUUID } = await site.server.createContact({
@@ -254,8 +262,8 @@ export const describeCatalogues = (newSite: NewSite): void => {
         attributes: [['beyond', 'yes']],
       });
       for (const kind of ['attr', 'tag', 'profile'] as const) {
-        expect(await listed(site, kind)).toHaveLength(limits.idsPerCatalogue);
-        expect(await listed(site, kind)).not.toContain('beyond');
+        expect(await listIDs(site, kind)).toHaveLength(limits.idsPerCatalogue);
+        expect(await listIDs(site, kind)).not.toContain('beyond');
       }
       expect(await site.events({ attrID: 'beyond', attrValue: 'yes' })).toMatchObject([
         { eventUUID: 'beyond-the-list' },
@@ -269,20 +277,20 @@ export const describeCatalogues = (newSite: NewSite): void => {
       expect(contact.tags.filter(({ opt }) => opt)).toEqual([{ tagID: 'beyond', tagName: 'beyond', opt: true }]);
     });
 
-    test('counts up to its last place', async () => {
+    test('accepts entries up to its limit', async () => {
       const site = await newSite({
         catalogues: { event: full.slice(1).map((_, index) => ({ id: String(index + 1) })) },
       });
       await site.server.log({ eventID: 5_000 }, { eventID: 5_001 });
-      expect(await listed(site, 'event')).toHaveLength(limits.idsPerCatalogue);
-      expect((await listed(site, 'event')).at(-1)).toBe('5000');
+      expect(await listIDs(site, 'event')).toHaveLength(limits.idsPerCatalogue);
+      expect((await listIDs(site, 'event')).at(-1)).toBe('5000');
       expect(await site.events()).toMatchObject([
         { eventID: 5_000, eventName: '5000' },
         { eventID: 5_001, eventName: '5001' },
       ]);
     });
 
-    test('takes changes to what it lists, and refuses more with nothing changed', async () => {
+    test('accepts changes to its entries, and rejects new ones without any effect', async () => {
       const site = await newSite({ catalogues: { tag: full } });
       await site.change({ catalogues: { tag: [{ id: 'id-0', name: 'Renamed' }] } });
       const change = site.change({
@@ -298,7 +306,7 @@ export const describeCatalogues = (newSite: NewSite): void => {
       expect(usage.contacts).toBe(0);
     });
 
-    test('refuses a new account that lists too much, and makes none', async () => {
+    test('rejects a new account with too many entries, and creates none', async () => {
       const { store } = await newSite();
       const request = newAccount({ catalogues: { tag: [...full, { id: 'one-more' }] } });
       await expectRefusal(store.createAccount(request), 'invalid_field', 'tag');
@@ -314,7 +322,7 @@ export const describeCatalogues = (newSite: NewSite): void => {
       event: [{ id: '1' }],
     };
 
-    test('takes what it lists', async () => {
+    test('accepts listed IDs', async () => {
       const { server, browser, update } = await newSite({ strict: true, catalogues });
       expect(await browser.log({ eventID: 1, attributes: [['size', 'XL']] })).toEqual([{ kept: true }]);
       const { contactUUID } = await server.createContact({
@@ -326,7 +334,7 @@ export const describeCatalogues = (newSite: NewSite): void => {
       await update({ contactUUID, removedTags: ['vip', 'unlisted'], attributes: [['unlisted', null]] });
     });
 
-    test('takes labels and the mark of a robot, which it need not list', async () => {
+    test('accepts labels and the robot mark without listing them', async () => {
       const { browser, events } = await newSite({ strict: true, catalogues });
       const labels = [...Object.values(labelIDs), robotMark.attrID].map(
         (attrID) => [attrID, 'of the service'] as const,
@@ -335,7 +343,7 @@ export const describeCatalogues = (newSite: NewSite): void => {
       expect((await events())[0]?.attributes).toEqual(labels);
     });
 
-    test('refuses an event with any other ID, naming the field', async () => {
+    test('rejects an event with an unlisted ID, and names the field', async () => {
       const site = await newSite({ strict: true, catalogues });
       expect(
         await site.server.log(
@@ -356,7 +364,7 @@ export const describeCatalogues = (newSite: NewSite): void => {
       expect(await site.events()).toMatchObject([{ eventUUID: 'the-only-one' }]);
     });
 
-    test('refuses a contact with any other ID, naming the field, and makes none', async () => {
+    test('rejects a contact with an unlisted ID, names the field, and creates none', async () => {
       const { store, account, server, browser, change } = await newSite({ strict: true, catalogues });
       for (const caller of [server, browser]) {
         await expectRefusal(
@@ -378,7 +386,7 @@ export const describeCatalogues = (newSite: NewSite): void => {
       expect(usage).toEqual({ contacts: 0, users: 0, events: 0 });
     });
 
-    test('refuses a change with any other ID, with nothing changed', async () => {
+    test('rejects a change with an unlisted ID, and changes nothing', async () => {
       const { server, update } = await newSite({ strict: true, catalogues });
       const { contactUUID } = await server.createContact();
       const before = await server.getContact(contactUUID);
@@ -387,7 +395,7 @@ export const describeCatalogues = (newSite: NewSite): void => {
       expect(await server.getContact(contactUUID)).toEqual(before);
     });
 
-    test('is strict from the moment that it says so, and no longer when it doesn’t', async () => {
+    test('is strict only while the setting is on', async () => {
       const site = await newSite();
       await site.server.log({ eventID: 1 });
       await site.change({ strict: true });
@@ -400,16 +408,16 @@ export const describeCatalogues = (newSite: NewSite): void => {
     });
   });
 
-  describe('an ID that is kept from browsers', () => {
-    const kept = { browser: false };
+  describe('an ID that is withheld from browsers', () => {
+    const serverOnly = { browser: false };
     const catalogues = {
-      profile: [{ id: 'staff', ...kept }],
-      tag: [{ id: 'vip', ...kept }],
-      attr: [{ id: 'credit', ...kept }],
-      event: [{ id: '9', ...kept }],
+      profile: [{ id: 'staff', ...serverOnly }],
+      tag: [{ id: 'vip', ...serverOnly }],
+      attr: [{ id: 'credit', ...serverOnly }],
+      event: [{ id: '9', ...serverOnly }],
     };
 
-    test('is refused from a browser token, naming the field', async () => {
+    test('is rejected from a browser token, naming the field', async () => {
       const { store, account, browser } = await newSite({ catalogues });
       const refused = 'id_not_for_browser';
       expect(await browser.log({ eventID: 9 }, { attributes: [['credit', '1']] })).toEqual([
@@ -427,14 +435,14 @@ export const describeCatalogues = (newSite: NewSite): void => {
       expect((await store.getAccount(account)).usage).toEqual({ contacts: 0, users: 0, events: 0 });
     });
 
-    test('is taken from a server token', async () => {
+    test('is accepted from a server token', async () => {
       const { server } = await newSite({ catalogues });
       expect(await server.log({ eventID: 9, attributes: [['credit', '1']] })).toEqual([{ kept: true }]);
       const { contactUUID } = await server.createContact({ tags: ['vip'] });
       expect(await server.getContact(contactUUID)).toMatchObject({ tags: [{ tagID: 'vip', opt: true }] });
     });
 
-    test('is kept from them at once', async () => {
+    test('is rejected immediately after the change', async () => {
       const { browser, change } = await newSite();
       expect(await browser.log({ eventID: 9 })).toEqual([{ kept: true }]);
       await change({ catalogues: { event: [{ id: '9', browser: false }] } });

@@ -4,12 +4,17 @@ import type { Site } from '../../fixtures/site.ts';
 import { day, expectRefusal, hour, newToken } from '../../fixtures/store.ts';
 import type { NewSite } from '../sites.ts';
 
-/** A session that began and ended at these times. */
-const begin = async ({ store, account }: Site, createdBy: number | null, time: number, expiresTime = time + hour) => {
-  const made = newToken('editor');
-  await store.createToken({ ...made, account, session: true, createdBy, time, expiresTime });
-  const { token } = (await store.findAccess(made.hash, time)) as { token: number };
-  return { tokenID: made.tokenID, token };
+/** Creates a session that begins and ends at these times. */
+const createSession = async (
+  { store, account }: Site,
+  createdBy: number | null,
+  time: number,
+  expiresTime = time + hour,
+) => {
+  const session = newToken('editor');
+  await store.createToken({ ...session, account, session: true, createdBy, time, expiresTime });
+  const { token } = (await store.findAccess(session.hash, time)) as { token: number };
+  return { tokenID: session.tokenID, token };
 };
 
 const join = async ({ store, account, time }: Site): Promise<SignedIn> => {
@@ -20,7 +25,7 @@ const join = async ({ store, account, time }: Site): Promise<SignedIn> => {
   return (await store.joinMember(joining)).access;
 };
 
-/** Deletes what has ended before a time, `most` in each commit. */
+/** Deletes everything that ended before a time, looking at `most` rows in each commit. */
 const sweep = async ({ store }: Site, time: number, most = 1_000) => {
   let deleted = 0;
   for (let after: number | null = 0; after !== null; ) {
@@ -31,8 +36,8 @@ const sweep = async ({ store }: Site, time: number, most = 1_000) => {
   return deleted;
 };
 
-/** Whether there is a row of a session: its tokenID is taken then. */
-const isThere = async ({ store, account, time }: Site, { tokenID }: { tokenID: string }): Promise<boolean> =>
+/** Whether the row of a session exists: only then its token can be revoked. */
+const exists = async ({ store, account, time }: Site, { tokenID }: { tokenID: string }): Promise<boolean> =>
   store.revokeToken({ account, tokenID, time }).then(
     () => true,
     ({ code }) => {
@@ -43,7 +48,7 @@ const isThere = async ({ store, account, time }: Site, { tokenID }: { tokenID: s
 
 export const describeEnded = (newSite: NewSite): void => {
   describe('deleteEnded', () => {
-    test('deletes share links from their end on, and no others', async () => {
+    test('deletes share links when they expire, and no others', async () => {
       const site = await newSite();
       const { store, account, time, server } = site;
       const make = async (shareID: string, expiresTime: number) => {
@@ -60,14 +65,14 @@ export const describeEnded = (newSite: NewSite): void => {
       };
       for (let nth = 0; nth < 5; nth += 1) await make(`ends-${nth}`, time + 10 + nth);
       const open = await make('open', time + 15);
-      const listed = async () => (await store.listShareLinks({ account })).map(({ shareID }) => shareID);
+      const listShareIDs = async () => (await store.listShareLinks({ account })).map(({ shareID }) => shareID);
       await sweep(site, time + 9);
-      expect(await listed()).toHaveLength(6);
+      expect(await listShareIDs()).toHaveLength(6);
       await sweep(site, time + 14, 2);
-      expect(await listed()).toEqual([open]);
+      expect(await listShareIDs()).toEqual([open]);
     });
 
-    test('deletes known networks from their end on, and no others', async () => {
+    test('deletes known networks when they expire, and no others', async () => {
       const site = await newSite();
       const { store, account, time } = site;
       await join(site);
@@ -82,20 +87,20 @@ export const describeEnded = (newSite: NewSite): void => {
       expect([await isKnown('home 0'), await isKnown('home 3'), await isKnown('home 4')]).toEqual([false, false, true]);
     });
 
-    test('deletes sessions a day after they ended, and keeps the newest of each member, who signed in with it', async () => {
+    test('deletes sessions a day after they end, but not the newest of each member, which has the sign-in time', async () => {
       const site = await newSite();
       const { store, account, time } = site;
       const access = await join(site);
       const sessions = [];
-      for (let nth = 0; nth < 4; nth += 1) sessions.push(await begin(site, access.token, time + nth));
-      const revoked = await begin(site, access.token, time + 4, time + 30 * day);
+      for (let nth = 0; nth < 4; nth += 1) sessions.push(await createSession(site, access.token, time + nth));
+      const revoked = await createSession(site, access.token, time + 4, time + 30 * day);
       await store.revokeToken({ account, tokenID: revoked.tokenID, by: access.token, time: time + hour });
-      const newest = await begin(site, access.token, time + 5);
+      const newest = await createSession(site, access.token, time + 5);
       await sweep(site, time + hour + day - 1);
       await sweep(site, time + 10 * day, 2);
-      const kept = [];
-      for (const session of [...sessions, revoked, newest]) kept.push(await isThere(site, session));
-      expect(kept).toEqual([false, false, false, false, false, true]);
+      const remaining = [];
+      for (const session of [...sessions, revoked, newest]) remaining.push(await exists(site, session));
+      expect(remaining).toEqual([false, false, false, false, false, true]);
       expect(await store.listMembers({ account })).toMatchObject([{ signedInTime: time + 5 }]);
       expect((await store.listAudit({ account, limit: 100 })).entries).toEqual(
         expect.arrayContaining([
@@ -107,13 +112,13 @@ export const describeEnded = (newSite: NewSite): void => {
       );
     });
 
-    test('keeps open sessions, tokens, and what is needed to say who did something', async () => {
+    test('keeps open sessions, tokens, and sessions that other rows refer to', async () => {
       const site = await newSite();
       const { store, account, time, server } = site;
       const access = await join(site);
-      const by = async (): Promise<{ tokenID: string; token: number }> => begin(site, access.token, time);
+      const by = async (): Promise<{ tokenID: string; token: number }> => createSession(site, access.token, time);
       const [idle, saved, shared, invited] = [await by(), await by(), await by(), await by()];
-      const made = await by();
+      const creator = await by();
       await store.updateAccount({
         account,
         accountName: 'Renamed',
@@ -143,14 +148,14 @@ export const describeEnded = (newSite: NewSite): void => {
         by: invited.token,
         time,
       });
-      await store.createToken({ ...newToken('viewer'), account, createdBy: made.token, time });
-      const open = await begin(site, access.token, time, time + 30 * day);
+      await store.createToken({ ...newToken('viewer'), account, createdBy: creator.token, time });
+      const open = await createSession(site, access.token, time, time + 30 * day);
       const expiring = newToken('viewer');
       await store.createToken({ ...expiring, account, createdBy: server.token, time, expiresTime: time + 1 });
       await sweep(site, time + 20 * day);
-      expect(await isThere(site, idle)).toBe(false);
-      for (const session of [saved, shared, invited, made, open, expiring])
-        expect(await isThere(site, session)).toBe(true);
+      expect(await exists(site, idle)).toBe(false);
+      for (const session of [saved, shared, invited, creator, open, expiring])
+        expect(await exists(site, session)).toBe(true);
       expect(await store.listShareLinks({ account })).toMatchObject([{ createdBy: shared.tokenID }]);
       const { entries } = await store.listAudit({ account, limit: 100 });
       expect(entries.filter(({ action }) => action === 'updateAccount')).toMatchObject([{ actor: saved.tokenID }]);
@@ -160,26 +165,26 @@ export const describeEnded = (newSite: NewSite): void => {
       );
     });
 
-    test('lets no later token have the number of one that it deleted', async () => {
+    test('never gives a new token the number of a deleted one', async () => {
       const site = await newSite();
       const { time } = site;
       const access = await join(site);
-      const first = await begin(site, null, time);
-      const last = await begin(site, null, time);
+      const first = await createSession(site, null, time);
+      const last = await createSession(site, null, time);
       await sweep(site, time + 3 * day);
-      expect([await isThere(site, first), await isThere(site, last)]).toEqual([false, false]);
-      expect((await begin(site, access.token, time)).token).toBeGreaterThan(last.token);
+      expect([await exists(site, first), await exists(site, last)]).toEqual([false, false]);
+      expect((await createSession(site, access.token, time)).token).toBeGreaterThan(last.token);
     });
 
-    test('looks at so many tokens in each commit', async () => {
+    test('looks at a limited number of tokens in each commit', async () => {
       const site = await newSite();
       const access = await join(site);
       const sessions = [];
-      for (let nth = 0; nth < 10; nth += 1) sessions.push(await begin(site, access.token, site.time));
+      for (let nth = 0; nth < 10; nth += 1) sessions.push(await createSession(site, access.token, site.time));
       const [first] = sessions;
       const after = (first?.token as number) - 1;
-      const once = await site.store.deleteEnded({ time: site.time + 3 * day, after, most: 4 });
-      expect(once).toEqual({ deleted: 4, next: sessions[3]?.token });
+      const result = await site.store.deleteEnded({ time: site.time + 3 * day, after, most: 4 });
+      expect(result).toEqual({ deleted: 4, next: sessions[3]?.token });
     });
   });
 };

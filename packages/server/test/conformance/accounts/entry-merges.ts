@@ -16,15 +16,15 @@ const merger = ({ store, account, time }: Site) => ({
 
 const kindsOf = (events: readonly StoredEvent[]) => events.map(({ eventID, eventName }) => [eventID, eventName]);
 
-/** Returns the contacts that a search finds, in its order. Reports find the same ones. */
-const found = async ({ store, account }: Site, search: Partial<ContactSearch>): Promise<string[]> => {
+/** Returns the matches of a search, in its order, and checks that reports find the same contacts. */
+const findContacts = async ({ store, account }: Site, search: Partial<ContactSearch>): Promise<string[]> => {
   const { contacts } = await store.searchContact({ account, limit: 100, ...search });
   const contactUUIDs = contacts.map(({ contactUUID }) => contactUUID);
   expect(await readFedContacts({ store, account }, [search], 2)).toEqual([contactUUIDs.toSorted()]);
   return contactUUIDs;
 };
 
-/** Spellings of the attributes and IDs of the kinds that a history has. */
+/** The attribute IDs and event IDs of a random history. */
 const names = ['plan', 'Plan', 'PLAN', 'size'];
 const eventIDs = [1, 2, 3, 4];
 
@@ -51,7 +51,7 @@ const action = fc.oneof(
       other: fc.nat({ max: 3 }),
     }),
   },
-  { weight: 2, arbitrary: fc.record({ do: fc.constant('ask' as const) }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('check' as const) }) },
 );
 
 interface Logged {
@@ -61,14 +61,14 @@ interface Logged {
   readonly attributes: readonly (readonly [string, string])[];
 }
 
-/** The plainest form of the rule: what an event is read as, by the pointers from merged IDs. */
+/** A simple model of the rule: how an event reads, given the pointers from merged IDs. */
 const readAs = ({ attributes, ...event }: Logged, pointers: Record<'event' | 'attr', Map<string, string>>): Logged => {
   const read = new Map<string, string>();
   for (const [id] of attributes) {
-    const kept = pointers.attr.get(id) ?? id;
-    const others = names.filter((name) => pointers.attr.get(name) === kept).sort();
-    const counts = [kept, ...others].find((name) => attributes.some(([sent]) => sent === name));
-    read.set(kept, attributes.find(([sent]) => sent === counts)?.[1] as string);
+    const target = pointers.attr.get(id) ?? id;
+    const others = names.filter((name) => pointers.attr.get(name) === target).sort();
+    const counts = [target, ...others].find((name) => attributes.some(([sent]) => sent === name));
+    read.set(target, attributes.find(([sent]) => sent === counts)?.[1] as string);
   }
   return {
     ...event,
@@ -78,8 +78,8 @@ const readAs = ({ attributes, ...event }: Logged, pointers: Record<'event' | 'at
 };
 
 export const describeEntryMerges = (newSite: NewSite): void => {
-  describe('merged entries of catalogues', () => {
-    test('read events of both IDs as the kept one, until they are unmerged', async () => {
+  describe('merged catalogue entries', () => {
+    test('show events of both IDs under the kept one until they are unmerged', async () => {
       const site = await newSite({
         catalogues: {
           event: [
@@ -167,7 +167,7 @@ export const describeEntryMerges = (newSite: NewSite): void => {
       ]);
     });
 
-    test('make two tags, attributes and profiles of contacts one, in every read, and two again', async () => {
+    test('combine two tags, attributes or profiles of contacts in every read until they are unmerged', async () => {
       const site = await newSite();
       const { merge, unmerge } = merger(site);
       const [one, two, three] = await Promise.all([
@@ -230,20 +230,22 @@ export const describeEntryMerges = (newSite: NewSite): void => {
         for (const descending of [false, true]) {
           const order = { sort, descending };
           for (const contactTagID of ['vip', 'VIP'])
-            expect((await found(site, { contactTagID, ...order })).sort()).toEqual([a, b, c].sort());
-          expect((await found(site, { attrID: 'Plan', attrValue: 'pro', ...order })).sort()).toEqual([a, b].sort());
-          expect(await found(site, { attrID: 'plan', attrValue: 'free', ...order })).toEqual([c]);
-          expect((await found(site, { contactProfileID: 'Retail', ...order })).sort()).toEqual([a, b].sort());
+            expect((await findContacts(site, { contactTagID, ...order })).sort()).toEqual([a, b, c].sort());
+          expect((await findContacts(site, { attrID: 'Plan', attrValue: 'pro', ...order })).sort()).toEqual(
+            [a, b].sort(),
+          );
+          expect(await findContacts(site, { attrID: 'plan', attrValue: 'free', ...order })).toEqual([c]);
+          expect((await findContacts(site, { contactProfileID: 'Retail', ...order })).sort()).toEqual([a, b].sort());
         }
       }
       await unmerge('tag', 'VIP');
       await unmerge('attr', 'Plan');
       await unmerge('profile', 'Retail');
       expect(await read()).toEqual(before);
-      expect(await found(site, { contactTagID: 'VIP' })).not.toContain(a);
+      expect(await findContacts(site, { contactTagID: 'VIP' })).not.toContain(a);
     });
 
-    test('find all contacts page by page, each once', async () => {
+    test('find each contact once, page by page', async () => {
       const site = await newSite();
       const { store, account } = site;
       const all: string[] = [];
@@ -276,7 +278,7 @@ export const describeEntryMerges = (newSite: NewSite): void => {
       }
     });
 
-    test('write to the kept entry what contacts get under the other ID, and take it away under both', async () => {
+    test('store new values for the other ID under the kept one, and remove them under both', async () => {
       const site = await newSite({
         catalogues: {
           tag: [{ id: 'VIP' }],
@@ -313,7 +315,7 @@ export const describeEntryMerges = (newSite: NewSite): void => {
       expect(after.tags.map(({ opt }) => opt)).toEqual([false, false]);
     });
 
-    test('unite claims of browsers, which still replace nothing', async () => {
+    test('combine claims of browsers, which still replace nothing', async () => {
       const site = await newSite({ browserCatalogue: true });
       const { merge } = merger(site);
       const { contactUUID: handle } = await site.browser.createContact({
@@ -324,7 +326,7 @@ export const describeEntryMerges = (newSite: NewSite): void => {
       await site.change({ catalogues: { tag: [{ id: 'vip' }] } });
       await merge('tag', 'vip', 'VIP');
       await merge('attr', 'plan', 'Plan');
-      const [contactUUID] = await found(site, { contactTagID: 'vip' });
+      const [contactUUID] = await findContacts(site, { contactTagID: 'vip' });
       const contact = await site.server.getContact(contactUUID as string, 'claim');
       expect(contact).toMatchObject({ attributes: [['plan', 'own']], claimed: ['tag.vip'] });
       expect(contact.claims).toMatchObject([{ tags: ['vip'], attributes: [['plan', 'claimed']] }]);
@@ -333,7 +335,7 @@ export const describeEntryMerges = (newSite: NewSite): void => {
       expect(await site.browser.getContact(handle)).toMatchObject({ attributes: [['plan', 'again']] });
     });
 
-    test('give a claim that is full the newest value of a merged attribute', async () => {
+    test('update a merged attribute in a full claim', async () => {
       const site = await newSite({ browserCatalogue: true, catalogues: { attr: [{ id: 'plan' }] } });
       const others = Array.from({ length: limits.attributesPerClaim - 1 }, (_, nth) => [`a${nth}`, 'x'] as const);
       const { contactUUID: handle } = await site.browser.createContact({ attributes: [['Plan', 'old'], ...others] });
@@ -367,7 +369,7 @@ export const describeEntryMerges = (newSite: NewSite): void => {
       await expectRefusal(site.browser.createContact({ tags: ['VIP'] }), 'id_not_for_browser', 'contactTagID');
     });
 
-    test('refuse circles, chains, IDs that are not listed and attributes of the service', async () => {
+    test('reject cycles, chains, unlisted IDs and attributes of the service', async () => {
       const site = await newSite({
         catalogues: {
           tag: ['a', 'b', 'c', 'd'].map((id) => ({ id })),
@@ -378,7 +380,7 @@ export const describeEntryMerges = (newSite: NewSite): void => {
       const refused = (attempt: Promise<unknown>, field: string) => expectRefusal(attempt, 'merge_refused', field);
       await refused(merge('tag', 'a', 'a'), 'otherEntryID');
       await merge('tag', 'a', 'b');
-      // Whatever can be sent twice is safe to receive twice.
+      // A repeated merge has no effect.
       await merge('tag', 'a', 'b');
       await refused(merge('tag', 'b', 'a'), 'entryID');
       await refused(merge('tag', 'b', 'c'), 'entryID');
@@ -395,7 +397,7 @@ export const describeEntryMerges = (newSite: NewSite): void => {
       await refused(unmerge('tag', 'b'), 'otherEntryID');
     });
 
-    test('refuse to remove an entry that is merged, or into which others are, with force too', async () => {
+    test('cannot be removed, even with force', async () => {
       const site = await newSite({ catalogues: { tag: [{ id: 'vip' }, { id: 'VIP' }] } });
       const { merge, unmerge } = merger(site);
       await merge('tag', 'vip', 'VIP');
@@ -407,24 +409,24 @@ export const describeEntryMerges = (newSite: NewSite): void => {
       await site.change({ catalogues: { tag: [{ id: 'VIP', remove: true }] } });
     });
 
-    test('are at most so many, and stay when the catalogue is full', async () => {
+    test('are limited in number, and stay when the catalogue is full', async () => {
       const full = Array.from({ length: limits.idsPerCatalogue }, (_, nth) => nth + 1);
       const site = await newSite();
       await site.browser.log(...full.map((eventID) => ({ eventID })));
       const { merge } = merger(site);
-      const most = limits.mergesPerCatalogue;
-      for (let nth = 2; nth <= most + 1; nth += 1) await merge('event', '1000', String(nth));
+      const maxMerges = limits.mergesPerCatalogue;
+      for (let nth = 2; nth <= maxMerges + 1; nth += 1) await merge('event', '1000', String(nth));
       await expectRefusal(merge('event', '1000', '500'), 'merge_refused', 'otherEntryID');
       await expectRefusal(merge('event', '501', '500'), 'merge_refused', 'otherEntryID');
-      expect(await site.events({ eventID: 1_000 })).toHaveLength(most + 1);
-      // A server's new event takes the place of the newest that only browsers used.
+      expect(await site.events({ eventID: 1_000 })).toHaveLength(maxMerges + 1);
+      // A server's new event replaces the newest one that only browsers used.
       await site.server.log({ eventID: 2_000 });
-      const listed = (await site.store.listCatalogue({ account: site.account, kind: 'event' })).map(({ id }) => id);
-      expect(listed).toEqual(expect.arrayContaining(['2000', '1000', '2', String(most + 1)]));
-      expect(listed).not.toContain('999');
+      const ids = (await site.store.listCatalogue({ account: site.account, kind: 'event' })).map(({ id }) => id);
+      expect(ids).toEqual(expect.arrayContaining(['2000', '1000', '2', String(maxMerges + 1)]));
+      expect(ids).not.toContain('999');
     });
 
-    test('concern one account alone', async () => {
+    test('affect only their own account', async () => {
       const catalogues = { tag: [{ id: 'vip' }, { id: 'VIP' }] };
       const [site, other] = [await newSite({ catalogues }), await newSite({ catalogues })];
       await merger(site).merge('tag', 'vip', 'VIP');
@@ -435,7 +437,7 @@ export const describeEntryMerges = (newSite: NewSite): void => {
       ]);
     });
 
-    test('are read in any history as one that was sent with the kept IDs, and after the last unmerge as it was sent', async () => {
+    test('read as if the kept IDs had been sent, in any history, and as sent after the last unmerge', async () => {
       await fc.assert(
         fc.asyncProperty(fc.array(action, { minLength: 10, maxLength: 30 }), async (actions) => {
           const site = await newSite({
@@ -449,24 +451,24 @@ export const describeEntryMerges = (newSite: NewSite): void => {
           const logged: Logged[] = [];
           const pointers = { event: new Map<string, string>(), attr: new Map<string, string>() };
 
-          const ask = async () => {
+          const checkReads = async () => {
             const read = logged.map((event) => readAs(event, pointers));
-            const told = (events: readonly Logged[]) =>
+            const toStored = (events: readonly Logged[]) =>
               events.map(({ eventID, attributes }) => ({ eventID, eventName: `Event ${eventID}`, attributes }));
             const expectEvents = async (query: Partial<EventQuery>, expected: readonly Logged[]) =>
-              expect(await site.events(query)).toMatchObject(told(expected));
+              expect(await site.events(query)).toMatchObject(toStored(expected));
             await expectEvents({}, read);
             const edges = [time - 10 * quarter, time - 4 * quarter, time + quarter];
             for (const eventID of eventIDs) {
-              const kept = Number(pointers.event.get(String(eventID)) ?? eventID);
-              const those = read.filter((event) => event.eventID === kept);
-              await expectEvents({ eventID }, those);
+              const target = Number(pointers.event.get(String(eventID)) ?? eventID);
+              const matches = read.filter((event) => event.eventID === target);
+              await expectEvents({ eventID }, matches);
               await expectEvents(
                 { eventID, userUUID: phone },
-                those.filter(({ user }) => user === phone),
+                matches.filter(({ user }) => user === phone),
               );
               const counts = edges.slice(1).map((to, nth) => {
-                const within = those.filter(({ eventTime }) => eventTime >= (edges[nth] as number) && eventTime < to);
+                const within = matches.filter(({ eventTime }) => eventTime >= (edges[nth] as number) && eventTime < to);
                 return { events: within.length, users: new Set(within.map(({ user }) => user)).size };
               });
               expect(await store.countEvents({ account, eventID, edges, users: true })).toEqual(counts);
@@ -474,9 +476,9 @@ export const describeEntryMerges = (newSite: NewSite): void => {
               expect(await store.countEvents(withoutRobots)).toEqual(counts);
             }
             for (const attrID of names) {
-              const kept = pointers.attr.get(attrID) ?? attrID;
+              const target = pointers.attr.get(attrID) ?? attrID;
               const having = (value: string) =>
-                read.filter(({ attributes }) => attributes.some(([id, has]) => id === kept && has === value));
+                read.filter(({ attributes }) => attributes.some(([id, has]) => id === target && has === value));
               for (const attrValue of ['a', 'b']) await expectEvents({ attrID, attrValue }, having(attrValue));
             }
             const definitions = eventIDs.flatMap((eventID) => {
@@ -489,7 +491,7 @@ export const describeEntryMerges = (newSite: NewSite): void => {
           };
 
           for (const act of actions) {
-            if (act.do === 'ask') await ask();
+            if (act.do === 'check') await checkReads();
             else if (act.do === 'log') {
               const { eventID, user, attributes } = act;
               const eventTime = time - act.quarters * quarter;
@@ -498,8 +500,8 @@ export const describeEntryMerges = (newSite: NewSite): void => {
             } else {
               const ids = act.kind === 'event' ? eventIDs.map(String) : names;
               const [keep, other] = [ids[act.keep] as string, ids[act.other] as string];
-              const made = act.do === 'merge' ? merge(act.kind, keep, other) : unmerge(act.kind, other);
-              const isDone = await made.then(
+              const result = act.do === 'merge' ? merge(act.kind, keep, other) : unmerge(act.kind, other);
+              const isDone = await result.then(
                 () => true,
                 () => false,
               );
@@ -507,13 +509,13 @@ export const describeEntryMerges = (newSite: NewSite): void => {
               if (isDone && act.do === 'unmerge') pointers[act.kind].delete(other);
             }
           }
-          await ask();
+          await checkReads();
           for (const kind of ['event', 'attr'] as const)
             for (const other of [...pointers[kind].keys()]) {
               await unmerge(kind, other);
               pointers[kind].delete(other);
             }
-          await ask();
+          await checkReads();
         }),
         { numRuns: runs(8, 60) },
       );

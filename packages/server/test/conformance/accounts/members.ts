@@ -6,13 +6,13 @@ import { expectRefusal, newToken } from '../../fixtures/store.ts';
 import type { NewSite } from '../sites.ts';
 
 let nth = 0;
-/** A text that no other test uses: many of them share a store. */
-const fresh = (what: string) => `${what}-${++nth}`;
+/** A text that no other test uses: tests share a store. */
+const unique = (what: string) => `${what}-${++nth}`;
 
 const invite = async ({ store, account, time }: Site, changes: Partial<NewInvitation> = {}) => {
   const invitation = {
-    ...{ account, memberID: fresh('member'), emailaddress: `${fresh('ann')}@shop.example`, kind: 'viewer' as const },
-    ...{ hash: fresh('hash'), expiresTime: time + 1_000, time },
+    ...{ account, memberID: unique('member'), emailaddress: `${unique('ann')}@shop.example`, kind: 'viewer' as const },
+    ...{ hash: unique('hash'), expiresTime: time + 1_000, time },
     ...changes,
   };
   return { invitation, invited: await store.inviteMember(invitation) };
@@ -25,8 +25,8 @@ const join = (
 ) =>
   store.joinMember({ hash, memberName: 'Ann Lemon', password: 'hashed', time, access: newToken('viewer'), ...changes });
 
-/** Begins a session of a member, as signing in does. */
-const beginSession = async (
+/** Starts a session of a member, as signing in does. */
+const startSession = async (
   { store, account, time }: Site,
   { token, kind }: { token: number; kind: 'viewer' | 'editor' | 'server' },
 ) => {
@@ -35,7 +35,7 @@ const beginSession = async (
   return session;
 };
 
-const joined = async (site: Site, changes: Partial<NewInvitation> = {}) => {
+const createMember = async (site: Site, changes: Partial<NewInvitation> = {}) => {
   const { invitation } = await invite(site, changes);
   const { memberID, access } = await join(site, invitation.hash);
   const member = {
@@ -45,7 +45,7 @@ const joined = async (site: Site, changes: Partial<NewInvitation> = {}) => {
     kind: access.kind as 'viewer',
     emailaddress: invitation.emailaddress,
   };
-  return { ...member, session: await beginSession(site, member) };
+  return { ...member, session: await startSession(site, member) };
 };
 
 const network = 'hash of a network';
@@ -57,26 +57,45 @@ const findMembers = (
 
 export const describeMembers = (newSite: NewSite): void => {
   describe('members', () => {
-    test('are invited, and join once with a name and a password', async () => {
+    test('join once by invitation, with a name and a password', async () => {
       const site = await newSite();
       const { store, account, accountUUID, time } = site;
       const { invitation, invited } = await invite(site, { kind: 'editor', memberName: 'Annie' });
       const { memberID, emailaddress, hash } = invitation;
       expect(invited).toEqual({ memberID, kind: 'editor' });
-      const listed = { memberID, emailaddress, kind: 'editor', createdTime: time, signedInTime: null, passkeys: 0 };
+      const commonFields = {
+        memberID,
+        emailaddress,
+        kind: 'editor',
+        createdTime: time,
+        signedInTime: null,
+        passkeys: 0,
+      };
       expect(await store.listMembers({ account })).toEqual([
-        { ...listed, memberName: 'Annie', joinedTime: null, invitationExpiresTime: time + 1_000, hasPassword: false },
+        {
+          ...commonFields,
+          memberName: 'Annie',
+          joinedTime: null,
+          invitationExpiresTime: time + 1_000,
+          hasPassword: false,
+        },
       ]);
       expect(await findMembers(site, emailaddress)).toEqual([]);
       const { accountName } = await store.getAccount(account);
       expect(await store.findInvitation({ hash, time })).toEqual({
         ...{ memberID, emailaddress, memberName: 'Annie', kind: 'editor', account, accountUUID, accountName },
       });
-      const { account: joinedAccount, memberID: who, access } = await join(site, hash, { time: time + 5 });
-      expect([joinedAccount, who]).toEqual([account, memberID]);
+      const { account: joinedAccount, memberID: joinedID, access } = await join(site, hash, { time: time + 5 });
+      expect([joinedAccount, joinedID]).toEqual([account, memberID]);
       expect(access).toEqual({ token: expect.any(Number), tokenID: expect.any(String), kind: 'editor' });
       expect(await store.listMembers({ account })).toEqual([
-        { ...listed, memberName: 'Ann Lemon', joinedTime: time + 5, invitationExpiresTime: null, hasPassword: true },
+        {
+          ...commonFields,
+          memberName: 'Ann Lemon',
+          joinedTime: time + 5,
+          invitationExpiresTime: null,
+          hasPassword: true,
+        },
       ]);
       expect(await findMembers(site, emailaddress)).toEqual([
         { account, memberID, password: 'hashed', isKnown: false, ...access },
@@ -85,7 +104,7 @@ export const describeMembers = (newSite: NewSite): void => {
       expect(await store.findInvitation({ hash, time })).toBeUndefined();
     });
 
-    test('join until the invitation ends, and not with an earlier one', async () => {
+    test('join until the invitation expires, and not with an earlier one', async () => {
       const site = await newSite();
       const { store, time } = site;
       const { invitation } = await invite(site);
@@ -96,55 +115,55 @@ export const describeMembers = (newSite: NewSite): void => {
       expect(again.invited).toEqual({ memberID, kind: 'server' });
       await expectRefusal(join(site, invitation.hash), 'invalid_token');
       expect((await join(site, again.invitation.hash)).access.kind).toBe('server');
-      // Once they have joined, an invitation no longer changes what they may do.
+      // After they have joined, an invitation no longer changes their role.
       const third = await invite(site, { emailaddress, kind: 'viewer' });
       expect(third.invited).toEqual({ memberID, kind: 'server' });
       expect(await store.listMembers({ account: site.account })).toMatchObject([{ memberID, kind: 'server' }]);
     });
 
-    test('that a revoked token invited go with what it made, and so do its invitations', async () => {
+    test('lose access when the token that invited them is revoked with its descendants', async () => {
       const site = await newSite();
       const { store, account, server, time } = site;
       const leaked = newToken('server');
       await store.createToken({ ...leaked, account, createdBy: server.token });
       const { token: by = 0 } = (await store.findAccess(leaked.hash, time)) ?? {};
-      const intruder = await joined(site, { by, kind: 'server' });
+      const intruder = await createMember(site, { by, kind: 'server' });
       const { invitation } = await invite(site, { by });
-      const other = await joined(site, { by: server.token });
+      const other = await createMember(site, { by: server.token });
       await expectRefusal(store.revokeToken({ account, tokenID: intruder.tokenID, time }), 'invalid_field');
       const { descendants } = await store.revokeToken({ account, tokenID: leaked.tokenID, descendants: true, time });
       expect([...descendants].sort()).toEqual([intruder.tokenID, intruder.session.tokenID].sort());
       expect(await store.findAccess(intruder.session.hash, time)).toBeUndefined();
-      await expectRefusal(beginSession(site, intruder), 'invalid_token');
+      await expectRefusal(startSession(site, intruder), 'invalid_token');
       await expectRefusal(join(site, invitation.hash), 'invalid_token');
       expect(await store.findAccess(other.session.hash, time)).toBeDefined();
-      // Whom an owner still trusts is invited again.
+      // An owner can invite the same person again.
       const again = await invite(site, { emailaddress: intruder.emailaddress, by: server.token });
       const { access } = await join(site, again.invitation.hash);
       expect(
-        await store.findAccess((await beginSession(site, { ...intruder, token: access.token })).hash, time),
+        await store.findAccess((await startSession(site, { ...intruder, token: access.token })).hash, time),
       ).toBeDefined();
     });
 
-    test('have no session with an earlier role or password, however long a sign-in takes', async () => {
+    test('get no session with an earlier role or password, however long signing in takes', async () => {
       const site = await newSite();
       const { store, account, time } = site;
-      const ann = await joined(site, { kind: 'server' });
+      const ann = await createMember(site, { kind: 'server' });
       await store.updateMember({ account, memberID: ann.memberID, kind: 'viewer', time });
-      const late = await beginSession(site, { token: ann.token, kind: 'server' });
+      const late = await startSession(site, { token: ann.token, kind: 'server' });
       expect((await store.findAccess(late.hash, time))?.kind).toBe('viewer');
-      const listed = (await store.listTokens({ account })).find(({ tokenID }) => tokenID === late.tokenID);
-      expect(listed).toMatchObject({ kind: 'viewer', memberID: ann.memberID });
+      const lateToken = (await store.listTokens({ account })).find(({ tokenID }) => tokenID === late.tokenID);
+      expect(lateToken).toMatchObject({ kind: 'viewer', memberID: ann.memberID });
       const { invitation } = await invite(site, { emailaddress: ann.emailaddress });
       await join(site, invitation.hash);
-      await expectRefusal(beginSession(site, ann), 'invalid_token');
+      await expectRefusal(startSession(site, ann), 'invalid_token');
     });
 
-    test('have sessions, which a new password, a removal and nothing else end', async () => {
+    test('have sessions that end only with a new password or their removal', async () => {
       const site = await newSite();
       const { store, account, time } = site;
-      const ann = await joined(site);
-      const ben = await joined(site);
+      const ann = await createMember(site);
+      const ben = await createMember(site);
       expect(await store.findAccess(ann.session.hash, time)).toMatchObject({ kind: 'viewer', account });
       expect(await store.listMembers({ account })).toMatchObject([{ signedInTime: time }, { signedInTime: time }]);
       const tokens = await store.listTokens({ account });
@@ -160,18 +179,18 @@ export const describeMembers = (newSite: NewSite): void => {
       await store.removeMember({ account, memberID: ben.memberID, time });
       expect(await store.findAccess(ben.session.hash, time)).toBeUndefined();
       expect(await findMembers(site, ben.emailaddress)).toEqual([]);
-      await expectRefusal(beginSession(site, ben), 'invalid_token');
+      await expectRefusal(startSession(site, ben), 'invalid_token');
       await expectRefusal(store.removeMember({ account, memberID: ben.memberID, time }), 'unknown_member');
       expect(JSON.stringify([await store.listMembers({ account }), await store.listTokens({ account })])).not.toContain(
         ben.emailaddress,
       );
     });
 
-    test('change their password in a session, which continues while the other ones end', async () => {
+    test('change their password in a session, which continues while the others end', async () => {
       const site = await newSite();
       const { store, account, time } = site;
-      const [ann, ben] = [await joined(site), await joined(site)];
-      const [another, later] = [await beginSession(site, ann), await beginSession(site, ann)];
+      const [ann, ben] = [await createMember(site), await createMember(site)];
+      const [another, later] = [await startSession(site, ann), await startSession(site, ann)];
       await store.noteKnownNetwork({ memberIDs: [ann.memberID], network, time });
       const { token: by = 0 } = (await store.findAccess(another.hash, time)) ?? {};
       await store.changePassword({ account, memberID: ann.memberID, password: 'another', by, time });
@@ -179,7 +198,7 @@ export const describeMembers = (newSite: NewSite): void => {
       expect(await findMembers(site, ben.emailaddress)).toMatchObject([{ password: 'hashed' }]);
       for (const { hash } of [ann.session, later]) expect(await store.findAccess(hash, time)).toBeUndefined();
       for (const { hash } of [another, ben.session]) expect(await store.findAccess(hash, time)).toBeDefined();
-      expect(await store.findAccess((await beginSession(site, ann)).hash, time)).toBeDefined();
+      expect(await store.findAccess((await startSession(site, ann)).hash, time)).toBeDefined();
       const { entries } = await store.listAudit({ account, limit: 2 });
       const { memberID } = ann;
       expect(entries[1]).toMatchObject({
@@ -193,11 +212,11 @@ export const describeMembers = (newSite: NewSite): void => {
       const { invitation } = await invite(site);
       const { memberID, emailaddress, hash } = invitation;
       const passkey = {
-        ...{ passkeyID: fresh('passkey'), passkeyName: 'Phone', credentialID: fresh('credential'), publicKey: 'key' },
+        ...{ passkeyID: unique('passkey'), passkeyName: 'Phone', credentialID: unique('credential'), publicKey: 'key' },
         ...{ origin: 'https://firsthand.shop.example', counter: 0, transports: [] },
       };
       const { access } = await join(site, hash, { password: null, passkey });
-      const session = await beginSession(site, { token: access.token, kind: 'viewer' });
+      const session = await startSession(site, { token: access.token, kind: 'viewer' });
       const { token: by = 0 } = (await store.findAccess(session.hash, time)) ?? {};
       expect(await store.listMembers({ account })).toMatchObject([{ hasPassword: false }]);
       await store.changePassword({ account, memberID, password: 'hashed', by, time });
@@ -205,15 +224,15 @@ export const describeMembers = (newSite: NewSite): void => {
       expect(await findMembers(site, emailaddress)).toMatchObject([{ memberID, password: 'hashed' }]);
     });
 
-    test('change their password in an open session of their present access alone', async () => {
+    test('change their password only in an open session of their current access', async () => {
       const [site, others] = [await newSite(), await newSite()];
       const { store, account, server, time } = site;
-      const [ann, ben] = [await joined(site), await joined(site)];
+      const [ann, ben] = [await createMember(site), await createMember(site)];
       const tokenOf = async ({ hash }: { hash: string }) => (await store.findAccess(hash, time))?.token ?? 0;
       const { memberID, emailaddress } = ann;
       const change = (by: number, of = { store, account }) =>
         of.store.changePassword({ account: of.account, memberID, password: 'another', by, time });
-      const [before, ended] = [await tokenOf(ann.session), await beginSession(site, ann)];
+      const [before, ended] = [await tokenOf(ann.session), await startSession(site, ann)];
       const endedToken = await tokenOf(ended);
       await store.revokeToken({ account, tokenID: ended.tokenID, time });
       for (const by of [endedToken, await tokenOf(ben.session), ann.token, server.token])
@@ -224,10 +243,10 @@ export const describeMembers = (newSite: NewSite): void => {
       expect(await findMembers(site, emailaddress)).toMatchObject([{ password: 'hashed' }]);
     });
 
-    test('begin no session with an earlier password, however long a sign-in takes', async () => {
+    test('start no session with an earlier password, however long signing in takes', async () => {
       const site = await newSite();
       const { store, account, time } = site;
-      const ann = await joined(site);
+      const ann = await createMember(site);
       const { token: by = 0 } = (await store.findAccess(ann.session.hash, time)) ?? {};
       const signIn = async (password: string) => {
         const session = { ...newToken('viewer'), createdBy: ann.token, session: true, time };
@@ -245,28 +264,28 @@ export const describeMembers = (newSite: NewSite): void => {
       expect(await store.findAccess(ann.session.hash, time)).toBeDefined();
     });
 
-    test('get another role, in the sessions that they have as well', async () => {
+    test('get another role, also in their open sessions', async () => {
       const site = await newSite();
       const { store, account, time } = site;
-      const [ann, ben] = [await joined(site), await joined(site)];
+      const [ann, ben] = [await createMember(site), await createMember(site)];
       const kindOf = async (hash: string) => (await store.findAccess(hash, time))?.kind;
       expect(await kindOf(ann.session.hash)).toBe('viewer');
       await store.updateMember({ account, memberID: ann.memberID, kind: 'server', time });
       expect([await kindOf(ann.session.hash), await kindOf(ben.session.hash)]).toEqual(['server', 'viewer']);
       await store.updateMember({ account, memberID: ann.memberID, kind: 'editor', time });
       expect(await kindOf(ann.session.hash)).toBe('editor');
-      // A token that a session made is not the member's.
+      // A token that was created in a session does not belong to the member.
       const { token = 0 } = (await store.findAccess(ann.session.hash, time)) ?? {};
-      const made = newToken('server');
-      await store.createToken({ ...made, account, createdBy: token });
+      const childToken = newToken('server');
+      await store.createToken({ ...childToken, account, createdBy: token });
       await store.updateMember({ account, memberID: ann.memberID, kind: 'viewer', time });
-      expect(await kindOf(made.hash)).toBe('server');
+      expect(await kindOf(childToken.hash)).toBe('server');
     });
 
-    test('of several accounts are found by one address, the last that signed in first', async () => {
+    test('are found in several accounts by one address, the latest sign-in first', async () => {
       const [site, other] = [await newSite(), await newSite()];
-      const emailaddress = `${fresh('ann')}@shop.example`;
-      const here = await joined(site, { emailaddress });
+      const emailaddress = `${unique('ann')}@shop.example`;
+      const here = await createMember(site, { emailaddress });
       await join(other, (await invite(other, { emailaddress })).invitation.hash);
       const accounts = async (accountUUID?: string) =>
         (await findMembers(site, emailaddress, { accountUUID })).map(({ account }) => account);
@@ -279,10 +298,10 @@ export const describeMembers = (newSite: NewSite): void => {
       expect(await store.listMembers({ account: site.account })).toMatchObject([{ memberID }]);
     });
 
-    test('are known by the networks that were noted, for 30 days, until they join again', async () => {
+    test('are known on their networks for 30 days, until they join again', async () => {
       const site = await newSite();
       const { store, account, time } = site;
-      const [ann, ben] = [await joined(site), await joined(site)];
+      const [ann, ben] = [await createMember(site), await createMember(site)];
       const isKnown = async (
         { emailaddress }: { emailaddress: string },
         changes: { network?: string; time?: number } = {},
@@ -308,35 +327,35 @@ export const describeMembers = (newSite: NewSite): void => {
       expect(await isKnown(ben)).toEqual([false]);
     });
 
-    test('are known by the last 20 networks', async () => {
+    test('are known on their last 20 networks', async () => {
       const site = await newSite();
       const { store, time } = site;
-      const [ann, ben] = [await joined(site), await joined(site)];
+      const [ann, ben] = [await createMember(site), await createMember(site)];
       await store.noteKnownNetwork({ memberIDs: [ben.memberID], network: 'network 0', time });
       for (let nth = 0; nth < 22; nth += 1)
         await store.noteKnownNetwork({ memberIDs: [ann.memberID], network: `network ${nth}`, time: time + nth });
-      const known = [];
+      const knownNetworks = [];
       for (let nth = 0; nth < 22; nth += 1) {
-        const [found] = await findMembers(site, ann.emailaddress, { network: `network ${nth}` });
-        if (found?.isKnown) known.push(nth);
+        const [member] = await findMembers(site, ann.emailaddress, { network: `network ${nth}` });
+        if (member?.isKnown) knownNetworks.push(nth);
       }
-      expect(known).toEqual(Array.from({ length: 20 }, (_, nth) => nth + 2));
+      expect(knownNetworks).toEqual(Array.from({ length: 20 }, (_, nth) => nth + 2));
       expect(await findMembers(site, ben.emailaddress, { network: 'network 0' })).toMatchObject([{ isKnown: true }]);
     });
 
-    test('prove nothing of contacts', async () => {
+    test('add no keys for proofs', async () => {
       const site = await newSite();
       const { store, account, time } = site;
       const before = await store.findProofKeys({ account, time });
-      await joined(site, { kind: 'server' });
+      await createMember(site, { kind: 'server' });
       expect(await store.findProofKeys({ account, time })).toEqual(before);
     });
 
-    test('are removed on request with the secret tokens, share links and invitations that they made', async () => {
+    test('are removed with their secret tokens, share links and invitations, on request', async () => {
       const site = await newSite();
       const { store, account, server, time } = site;
       const tokenOf = async (hash: string) => (await store.findAccess(hash, time))?.token;
-      const ann = await joined(site, { kind: 'server', by: server.token });
+      const ann = await createMember(site, { kind: 'server', by: server.token });
       const by = (await tokenOf(ann.session.hash)) ?? 0;
       const create = async (kind: 'browser' | 'viewer' | 'server', createdBy: number) => {
         const token = newToken(kind);
@@ -351,7 +370,7 @@ export const describeMembers = (newSite: NewSite): void => {
         return store.createShareLink({
           ...link,
           account,
-          hash: fresh('secret'),
+          hash: unique('secret'),
           expiresTime: time + 1_000,
           by: maker,
           time,
@@ -360,8 +379,8 @@ export const describeMembers = (newSite: NewSite): void => {
       await share('hers', by);
       await share('another', server.token);
       const { invitation } = await invite(site, { by });
-      const colleague = await joined(site, { by, kind: 'server' });
-      const made = await create('viewer', (await tokenOf(colleague.session.hash)) ?? 0);
+      const colleague = await createMember(site, { by, kind: 'server' });
+      const childToken = await create('viewer', (await tokenOf(colleague.session.hash)) ?? 0);
       const again = await invite(site, { emailaddress: colleague.emailaddress, by });
 
       const removed = await store.removeMember({
@@ -376,7 +395,7 @@ export const describeMembers = (newSite: NewSite): void => {
         [`hers of ${account}`],
       ]);
       for (const { hash } of [secret, grandchild, ann.session]) expect(await tokenOf(hash)).toBeUndefined();
-      for (const { hash } of [page, other, colleague.session, made]) expect(await tokenOf(hash)).toBeDefined();
+      for (const { hash } of [page, other, colleague.session, childToken]) expect(await tokenOf(hash)).toBeDefined();
       expect((await store.listShareLinks({ account })).map(({ shareID }) => shareID)).toEqual([
         `another of ${account}`,
       ]);
@@ -392,21 +411,21 @@ export const describeMembers = (newSite: NewSite): void => {
       ]);
     });
 
-    test('are removed, and leave what they made', async () => {
+    test('leave what they created when they are removed', async () => {
       const site = await newSite();
       const { store, account, time } = site;
-      const ann = await joined(site, { kind: 'server' });
+      const ann = await createMember(site, { kind: 'server' });
       const { token: createdBy = 0 } = (await store.findAccess(ann.session.hash, time)) ?? {};
-      const made = newToken('server');
-      await store.createToken({ ...made, account, createdBy });
+      const childToken = newToken('server');
+      await store.createToken({ ...childToken, account, createdBy });
       const { invitation } = await invite(site, { by: createdBy });
       const removed = await store.removeMember({ account, memberID: ann.memberID, time });
       expect(removed).toEqual({ tokens: [], shareLinks: [] });
-      expect(await store.findAccess(made.hash, time)).toBeDefined();
+      expect(await store.findAccess(childToken.hash, time)).toBeDefined();
       expect((await join(site, invitation.hash)).memberID).toBe(invitation.memberID);
     });
 
-    test('are as many as an account may have', async () => {
+    test('are limited in number per account', async () => {
       const site = await newSite();
       const first = await invite(site);
       for (let count = 1; count < limits.membersPerAccount; count += 1) await invite(site);
@@ -417,7 +436,7 @@ export const describeMembers = (newSite: NewSite): void => {
       await invite(site);
     });
 
-    test('stand in the audit log without their names', async () => {
+    test('appear in the audit log without their names', async () => {
       const site = await newSite();
       const { store, account, server, time } = site;
       const { invitation } = await invite(site, { by: server.token });

@@ -6,35 +6,35 @@ import { expectRefusal, newToken } from '../../fixtures/store.ts';
 import type { NewSite } from '../sites.ts';
 
 let nth = 0;
-/** A text that no other test uses: many of them share a store. */
-const fresh = (what: string) => `${what}-of-passkeys-${++nth}`;
+/** A text that no other test uses: tests share a store. */
+const unique = (what: string) => `${what}-of-passkeys-${++nth}`;
 
 const newPasskey = (changes: Partial<NewPasskey> = {}): NewPasskey => ({
   ...{
-    passkeyID: fresh('passkey'),
+    passkeyID: unique('passkey'),
     passkeyName: 'Phone',
     origin: 'https://firsthand.shop.example',
-    credentialID: fresh('credential'),
+    credentialID: unique('credential'),
     publicKey: 'pQECAyYgASFY',
   },
   ...{ counter: 0, transports: ['internal', 'hybrid'] },
   ...changes,
 });
 
-const newChallenge = ({ time }: Site, expiresTime = time + 1_000) => ({ challenge: fresh('challenge'), expiresTime });
+const newChallenge = ({ time }: Site, expiresTime = time + 1_000) => ({ challenge: unique('challenge'), expiresTime });
 
-interface Joining {
+interface JoinOptions {
   readonly passkey?: NewPasskey;
   readonly password?: string | null;
   readonly emailaddress?: string;
 }
 
-/** A member who has joined, with a passkey or a password. */
-const join = async ({ store, account, time }: Site, { passkey, password = null, emailaddress }: Joining) => {
-  const hash = fresh('hash');
-  const address = emailaddress ?? `${fresh('ann')}@shop.example`;
+/** Creates a member with a passkey or a password. */
+const join = async ({ store, account, time }: Site, { passkey, password = null, emailaddress }: JoinOptions) => {
+  const hash = unique('hash');
+  const address = emailaddress ?? `${unique('ann')}@shop.example`;
   const { memberID } = await store.inviteMember({
-    ...{ account, memberID: fresh('member'), emailaddress: address, kind: 'editor' },
+    ...{ account, memberID: unique('member'), emailaddress: address, kind: 'editor' },
     ...{ hash, expiresTime: time + 1_000, time },
   });
   const joining = { hash, memberName: 'Ann', password, passkey, time, access: newToken('editor') };
@@ -42,8 +42,8 @@ const join = async ({ store, account, time }: Site, { passkey, password = null, 
   return { memberID, access, emailaddress: address };
 };
 
-/** A session of a member: the number and the tokenID of its token. */
-const beginSession = async ({ store, account, time }: Site, access: SignedIn) => {
+/** Starts a session of a member; returns the number and the tokenID of its token. */
+const startSession = async ({ store, account, time }: Site, access: SignedIn) => {
   const { tokenID, ...session } = newToken(access.kind);
   await store.createToken({ ...session, tokenID, account, createdBy: access.token, session: true });
   const { token: by = 0 } = (await store.findAccess(session.hash, time)) ?? {};
@@ -55,7 +55,7 @@ const namesOf = async ({ store }: Site, memberID: string) =>
 
 export const describePasskeys = (newSite: NewSite): void => {
   describe('passkeys', () => {
-    test('are joined with in place of a password, listed, and found by their credential', async () => {
+    test('replace a password on joining, and are listed and found by their credential', async () => {
       const site = await newSite();
       const { store, account, time } = site;
       const passkey = newPasskey({ counter: 7 });
@@ -67,12 +67,12 @@ export const describePasskeys = (newSite: NewSite): void => {
         ...{ account, memberID, ...access },
         ...{ passkeyID, origin, publicKey, counter },
       });
-      expect(await store.findPasskey({ credentialID: fresh('credential') })).toBeUndefined();
-      // Nobody signs in with a password that there is not.
+      expect(await store.findPasskey({ credentialID: unique('credential') })).toBeUndefined();
+      // A member without a password can't sign in with one.
       expect(await store.findMembers({ emailaddress, network: '', time })).toEqual([]);
     });
 
-    test('are added and removed, and the last way to sign in stays', async () => {
+    test('are added and removed, except the last way to sign in', async () => {
       const site = await newSite();
       const { store, account, time } = site;
       const first = newPasskey({ passkeyName: 'First', transports: [] });
@@ -102,7 +102,7 @@ export const describePasskeys = (newSite: NewSite): void => {
       );
     });
 
-    test('belong to one member each, and nobody else removes or takes over them', async () => {
+    test('belong to one member each, and nobody else can remove or register them', async () => {
       const [site, others] = [await newSite(), await newSite()];
       const { store, account, time } = site;
       const passkey = newPasskey();
@@ -125,20 +125,20 @@ export const describePasskeys = (newSite: NewSite): void => {
       expect(await store.findPasskey({ credentialID })).toMatchObject({ memberID, passkeyID });
     });
 
-    test('are as many as a member may have, even when they are added at once', async () => {
+    test('are limited in number per member, even if added concurrently', async () => {
       const site = await newSite();
       const { store, account, time } = site;
       const { memberID } = await join(site, { password: 'hashed' });
       const add = () =>
         store.addPasskey({ account, memberID, passkey: newPasskey(), challenge: newChallenge(site), time });
-      const most = limits.passkeysPerMember;
-      const added = await Promise.allSettled(Array.from({ length: most + 3 }, add));
-      expect(added.filter(({ status }) => status === 'fulfilled')).toHaveLength(most);
-      expect(await store.listPasskeys({ memberID })).toHaveLength(most);
+      const maxPasskeys = limits.passkeysPerMember;
+      const added = await Promise.allSettled(Array.from({ length: maxPasskeys + 3 }, add));
+      expect(added.filter(({ status }) => status === 'fulfilled')).toHaveLength(maxPasskeys);
+      expect(await store.listPasskeys({ memberID })).toHaveLength(maxPasskeys);
       await expectRefusal(add(), 'invalid_field');
     });
 
-    test('answer each challenge once, whatever it was for, and remember no expired one', async () => {
+    test('accept each challenge once, whatever its purpose, and forget expired ones', async () => {
       const site = await newSite();
       const { store, account, time } = site;
       const passkey = newPasskey();
@@ -156,12 +156,12 @@ export const describePasskeys = (newSite: NewSite): void => {
       const raced = newChallenge(site);
       const outcomes = await Promise.allSettled([use(raced), use(raced), use(raced)]);
       expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected', 'rejected']);
-      // Forgotten when it has expired, which the caller checks.
+      // The store forgets a challenge when it expires; the caller checks the expiry.
       await use(newChallenge(site, time + 2_000), time + 1_000);
       await use(challenge, time + 1_000);
     });
 
-    test('sign in with a counter that grows, unless they do not count, and not when they are removed', async () => {
+    test('sign in only with a growing counter, and not after they are removed', async () => {
       const site = await newSite();
       const { store, account, time } = site;
       const passkey = newPasskey({ counter: 5 });
@@ -177,7 +177,7 @@ export const describePasskeys = (newSite: NewSite): void => {
       await expectRefusal(use(4_294_967_296), 'invalid_token');
     });
 
-    test('go with the member, and with the next invitation that is taken', async () => {
+    test('are deleted with the member, and when the member accepts another invitation', async () => {
       const site = await newSite();
       const { store, account, time } = site;
       const [passkey, second] = [newPasskey(), newPasskey()];
@@ -197,14 +197,19 @@ export const describePasskeys = (newSite: NewSite): void => {
       await expectRefusal(store.addPasskey(adding), 'unknown_member');
     });
 
-    test('do not sign in when the access of the member is revoked', async () => {
+    test('do not sign in after the member’s access is revoked', async () => {
       const site = await newSite();
       const { store, account, time } = site;
       const leaked = newToken('server');
       await store.createToken({ ...leaked, account });
       const { token: by = 0 } = (await store.findAccess(leaked.hash, time)) ?? {};
-      const hash = fresh('hash');
-      const invited = { account, memberID: fresh('member'), emailaddress: `${fresh('eve')}@shop.example`, by } as const;
+      const hash = unique('hash');
+      const invited = {
+        account,
+        memberID: unique('member'),
+        emailaddress: `${unique('eve')}@shop.example`,
+        by,
+      } as const;
       const { memberID } = await store.inviteMember({ ...invited, kind: 'server', hash, expiresTime: time + 1, time });
       const passkey = newPasskey();
       await store.joinMember({
@@ -216,7 +221,7 @@ export const describePasskeys = (newSite: NewSite): void => {
       await expectRefusal(store.addPasskey(adding), 'unknown_member');
     });
 
-    test('are changed by a session of the present access alone: a new invitation that is taken ends the others', async () => {
+    test('are changed only in a session of the current access, which another accepted invitation ends', async () => {
       const site = await newSite();
       const { store, account, server, time } = site;
       const ann = await join(site, { password: 'hashed' });
@@ -226,28 +231,28 @@ export const describePasskeys = (newSite: NewSite): void => {
         store.addPasskey({ account, memberID, passkey: added, challenge: newChallenge(site), by, time });
       const remove = (by: number, { passkeyID } = passkey) =>
         store.removePasskey({ account, memberID, passkeyID, by, time });
-      const before = await beginSession(site, ann.access);
-      const ben = await beginSession(site, (await join(site, { password: 'hashed' })).access);
+      const before = await startSession(site, ann.access);
+      const ben = await startSession(site, (await join(site, { password: 'hashed' })).access);
       await add(before.by);
       const { access } = await join(site, { passkey, password: 'hashed', emailaddress });
-      const ended = await beginSession(site, access);
+      const ended = await startSession(site, access);
       await store.revokeToken({ account, tokenID: ended.tokenID, time });
       for (const by of [before.by, ended.by, ben.by, ann.access.token, access.token, server.token]) {
         await expectRefusal(add(by), 'unknown_member');
         await expectRefusal(remove(by), 'unknown_member');
       }
       expect(await store.listPasskeys({ memberID })).toMatchObject([{ passkeyID: passkey.passkeyID }]);
-      const { by } = await beginSession(site, access);
+      const { by } = await startSession(site, access);
       await add(by, other);
       await remove(by);
       expect(await store.listPasskeys({ memberID })).toMatchObject([{ passkeyID: other.passkeyID }]);
     });
 
-    test('are not added while an invitation is taken', async () => {
+    test('are not added while an invitation is being accepted', async () => {
       const site = await newSite();
       const { store, account, time } = site;
       const { memberID, access, emailaddress } = await join(site, { password: 'hashed' });
-      const { by } = await beginSession(site, access);
+      const { by } = await startSession(site, access);
       const add = () =>
         store.addPasskey({ account, memberID, passkey: newPasskey(), challenge: newChallenge(site), by, time });
       await Promise.allSettled([add(), join(site, { password: 'another', emailaddress }), add(), add()]);
@@ -255,19 +260,19 @@ export const describePasskeys = (newSite: NewSite): void => {
       expect(await store.listPasskeys({ memberID })).toEqual([]);
     });
 
-    test('have challenges that are sealed with one key of the database', async () => {
+    test('have challenges that are sealed with the one key of the database', async () => {
       const { store } = await newSite();
       const key = await store.getChallengeKey();
       expect(key).toHaveLength(32);
       expect(await store.getChallengeKey()).toEqual(key);
     });
 
-    test('stand in the audit log when they are added and removed', async () => {
+    test('appear in the audit log when they are added and removed', async () => {
       const site = await newSite();
       const { store, account, time } = site;
       const [passkey, second] = [newPasskey(), newPasskey()];
       const { memberID, access } = await join(site, { passkey });
-      const { by, tokenID: actor } = await beginSession(site, access);
+      const { by, tokenID: actor } = await startSession(site, access);
       await store.addPasskey({ account, memberID, passkey: second, challenge: newChallenge(site), by, time });
       await store.removePasskey({ account, memberID, passkeyID: passkey.passkeyID, by, time });
       const { entries } = await store.listAudit({ account, limit: 5 });

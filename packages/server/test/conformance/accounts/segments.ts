@@ -13,7 +13,7 @@ const namesOf = async ({ store, account }: Site, segmentNames?: readonly string[
 
 export const describeSegments = (newSite: NewSite): void => {
   describe('segments', () => {
-    test('are listed by name as they were saved, all or those that are named', async () => {
+    test('are listed by name exactly as saved, all or the requested ones', async () => {
       const site = await newSite();
       const names = ['b', 'a', '__proto__', 'constructor', 'é', 'B', '🍋', '', "'); DROP TABLE account; --"];
       for (const name of names) expect(await save(site, name)).toEqual({ replaced: false });
@@ -27,7 +27,7 @@ export const describeSegments = (newSite: NewSite): void => {
       ]);
     });
 
-    test('are replaced by another filter under their name, and a repeat changes nothing', async () => {
+    test('get another filter when saved under the same name, and a repeat changes nothing', async () => {
       const site = await newSite();
       const { store, account, time } = site;
       await save(site, 'Buyers');
@@ -39,7 +39,7 @@ export const describeSegments = (newSite: NewSite): void => {
       }
     });
 
-    test('have filters of 16 KiB, of any characters', async () => {
+    test('have filters of up to 16 KiB, with any characters', async () => {
       const site = await newSite();
       const long = JSON.stringify({ attrID: 'a', is: `"\\\n${'🍋'.repeat(4_000)}` });
       await save(site, 'Buyers', { filter: long });
@@ -58,22 +58,22 @@ export const describeSegments = (newSite: NewSite): void => {
       expect(await save(site, 'a')).toEqual({ replaced: false });
     });
 
-    test('are at most 100 of an account, however many are saved at once', async () => {
+    test('are limited to 100 per account, even if saved concurrently', async () => {
       const site = await newSite();
-      const most = limits.segmentsPerAccount;
-      for (let nth = 3; nth < most; nth += 1) await save(site, `segment ${nth}`);
+      const maxSegments = limits.segmentsPerAccount;
+      for (let nth = 3; nth < maxSegments; nth += 1) await save(site, `segment ${nth}`);
       const outcomes = await Promise.allSettled(Array.from({ length: 12 }, (_, nth) => save(site, `at once ${nth}`)));
       const refused = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []));
       expect(refused).toHaveLength(9);
       expect(refused[0]).toMatchObject({ code: 'invalid_field', field: 'segmentName' });
-      expect(await namesOf(site)).toHaveLength(most);
+      expect(await namesOf(site)).toHaveLength(maxSegments);
       expect(await save(site, 'segment 50')).toEqual({ replaced: true });
       await expectRefusal(save(site, 'one more'), 'invalid_field');
       await site.store.deleteSegment({ account: site.account, segmentName: 'segment 50' });
       expect(await save(site, 'one more')).toEqual({ replaced: false });
     });
 
-    test('of two accounts may have the same names, and know nothing of each other', async () => {
+    test('are separate in each account, even with the same names', async () => {
       const one = await newSite();
       const other = await newSite({ time: one.time });
       await save(one, 'Buyers');

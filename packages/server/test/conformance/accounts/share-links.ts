@@ -8,8 +8,8 @@ import type { NewSite } from '../sites.ts';
 let count = 0;
 const view = '{"query":"","report":[]}';
 
-/** Makes a link that ends in an hour. */
-const make = async ({ store, account, time, server }: Site, changes: Partial<NewShareLink> = {}) => {
+/** Creates a link that expires in an hour. */
+const createLink = async ({ store, account, time, server }: Site, changes: Partial<NewShareLink> = {}) => {
   count += 1;
   const link = {
     shareID: `share-${count}`,
@@ -18,16 +18,16 @@ const make = async ({ store, account, time, server }: Site, changes: Partial<New
     page: 'overview',
     view,
   };
-  const made = { ...link, account, expiresTime: time + hour, by: server.token, time, ...changes };
-  await store.createShareLink(made);
-  return made;
+  const shareLink = { ...link, account, expiresTime: time + hour, by: server.token, time, ...changes };
+  await store.createShareLink(shareLink);
+  return shareLink;
 };
 const idsOf = async ({ store, account }: Site) =>
   (await store.listShareLinks({ account })).map(({ shareID }) => shareID);
 
 export const describeShareLinks = (newSite: NewSite): void => {
   describe('share links', () => {
-    test('are found by the hash of their secret until they end', async () => {
+    test('are found by the hash of their secret until they expire', async () => {
       const settings = {
         accountOrigin: ['https://shop.example'],
         accountTimezone: 'Asia/Kolkata',
@@ -35,8 +35,8 @@ export const describeShareLinks = (newSite: NewSite): void => {
       };
       const site = await newSite(settings);
       const { store, account, time } = site;
-      const { shareID, hash, shareName, expiresTime } = await make(site);
-      const opened = {
+      const { shareID, hash, shareName, expiresTime } = await createLink(site);
+      const link = {
         shareID,
         account,
         shareName,
@@ -46,30 +46,30 @@ export const describeShareLinks = (newSite: NewSite): void => {
         expiresTime,
         lastUsedTime: null,
       };
-      expect(await store.findShareLink({ hash, time })).toEqual({ ...opened, ...settings });
+      expect(await store.findShareLink({ hash, time })).toEqual({ ...link, ...settings });
       expect(await store.findShareLink({ hash, time: expiresTime - 1 })).toBeDefined();
       expect(await store.findShareLink({ hash, time: expiresTime })).toBeUndefined();
       expect(await store.findShareLink({ hash: shareID, time })).toBeUndefined();
     });
 
-    test('are listed newest first, with who made them, and without their hashes', async () => {
+    test('are listed newest first, with their creator and without their hashes', async () => {
       const site = await newSite();
       const { store, account, time, server } = site;
-      const first = await make(site);
-      const second = await make(site, { time: time + 1, by: null });
-      const listed = { page: 'overview', view: null, lastUsedTime: null, memberID: null };
+      const first = await createLink(site);
+      const second = await createLink(site, { time: time + 1, by: null });
+      const commonFields = { page: 'overview', view: null, lastUsedTime: null, memberID: null };
       expect(await store.listShareLinks({ account })).toEqual(
         [
           { ...second, createdBy: null },
           { ...first, createdBy: server.tokenID },
         ].map(({ shareID, shareName, time: createdTime, expiresTime, createdBy }) => {
-          return { ...listed, shareID, shareName, createdTime, createdBy, expiresTime };
+          return { ...commonFields, shareID, shareName, createdTime, createdBy, expiresTime };
         }),
       );
       expect(await store.listShareLinks({ account, views: true })).toMatchObject([{ view }, { view }]);
     });
 
-    test('say who made them in a session of a member', async () => {
+    test('name the member in whose session they were created', async () => {
       const site = await newSite();
       const { store, account, time } = site;
       const invited = {
@@ -85,25 +85,25 @@ export const describeShareLinks = (newSite: NewSite): void => {
       const session = newToken('editor');
       await store.createToken({ ...session, account, session: true, createdBy: access.token, time });
       const { token } = (await store.findAccess(session.hash)) as { token: number };
-      await make(site, { by: token });
+      await createLink(site, { by: token });
       expect(await store.listShareLinks({ account })).toMatchObject([
         { createdBy: session.tokenID, memberID: invited.memberID },
       ]);
     });
 
-    test('record the last hour in which they were used', async () => {
+    test('record their last use', async () => {
       const site = await newSite();
       const { store, account, time } = site;
-      const { shareID } = await make(site);
+      const { shareID } = await createLink(site);
       for (const at of [time + 5, time + 4]) await store.noteShareLinkUse({ shareID, time: at });
       await store.noteShareLinkUse({ shareID: 'nobody', time });
       expect(await store.listShareLinks({ account })).toMatchObject([{ lastUsedTime: time + 5 }]);
     });
 
-    test('are gone when they are revoked, once, and only by their own account', async () => {
+    test('are revoked once, and only by their own account', async () => {
       const [site, other] = [await newSite(), await newSite()];
       const { store, account, time } = site;
-      const { shareID, hash } = await make(site);
+      const { shareID, hash } = await createLink(site);
       await expectRefusal(store.revokeShareLink({ account: other.account, shareID, time }), 'unknown_share_link');
       expect(await store.findShareLink({ hash, time })).toBeDefined();
       await store.revokeShareLink({ account, shareID, time });
@@ -112,10 +112,10 @@ export const describeShareLinks = (newSite: NewSite): void => {
       await expectRefusal(store.revokeShareLink({ account, shareID, time }), 'unknown_share_link');
     });
 
-    test('are in the audit log, by their IDs', async () => {
+    test('appear in the audit log by their IDs', async () => {
       const site = await newSite();
       const { store, account, time, server } = site;
-      const { shareID } = await make(site);
+      const { shareID } = await createLink(site);
       await store.revokeShareLink({ account, shareID, by: server.token, time });
       const { entries } = await store.listAudit({ account, limit: 2 });
       expect(entries).toMatchObject([
@@ -124,51 +124,51 @@ export const describeShareLinks = (newSite: NewSite): void => {
       ]);
     });
 
-    test('are at most 100 of an account, however many are made at once; those that have ended give way', async () => {
+    test('are limited to 100 unexpired ones per account, even if created concurrently', async () => {
       const site = await newSite();
       const { account, time, store } = site;
-      const most = limits.shareLinksPerAccount;
-      await make(site, { expiresTime: time + 1 });
-      for (let nth = 4; nth < most; nth += 1) await make(site);
-      const outcomes = await Promise.allSettled(Array.from({ length: 12 }, () => make(site)));
+      const maxLinks = limits.shareLinksPerAccount;
+      await createLink(site, { expiresTime: time + 1 });
+      for (let nth = 4; nth < maxLinks; nth += 1) await createLink(site);
+      const outcomes = await Promise.allSettled(Array.from({ length: 12 }, () => createLink(site)));
       const refused = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []));
       expect(refused).toHaveLength(9);
       expect(refused[0]).toMatchObject({ code: 'invalid_field', field: 'shareName' });
-      await make(site, { time: time + 1 });
-      expect(await idsOf(site)).toHaveLength(most);
-      await expectRefusal(make(site, { time: time + 1 }), 'invalid_field');
+      await createLink(site, { time: time + 1 });
+      expect(await idsOf(site)).toHaveLength(maxLinks);
+      await expectRefusal(createLink(site, { time: time + 1 }), 'invalid_field');
       await store.revokeShareLink({ account, shareID: (await idsOf(site))[7] as string, time });
-      await make(site);
+      await createLink(site);
     });
 
-    test('are not made by a token that was revoked meanwhile', async () => {
+    test('are not created by a revoked token', async () => {
       const site = await newSite();
       const { store, account, time, server } = site;
       await store.revokeToken({ account, tokenID: server.tokenID, time });
-      await expectRefusal(make(site), 'invalid_token');
+      await expectRefusal(createLink(site), 'invalid_token');
       expect(await idsOf(site)).toEqual([]);
     });
 
-    test('go on when their token is revoked, and end when it is revoked with all that it made', async () => {
+    test('outlive a revoked token, unless it is revoked with its descendants', async () => {
       const site = await newSite();
       const { store, account, time, server } = site;
-      const made = newToken('editor');
-      await store.createToken({ ...made, account, createdBy: server.token, time });
-      const { token } = (await store.findAccess(made.hash)) as { token: number };
+      const childToken = newToken('editor');
+      await store.createToken({ ...childToken, account, createdBy: server.token, time });
+      const { token } = (await store.findAccess(childToken.hash)) as { token: number };
       const other = await site.newCaller('server');
-      const kept = await make(site, { by: other.token });
-      await make(site);
-      await make(site, { by: token });
+      const remaining = await createLink(site, { by: other.token });
+      await createLink(site);
+      await createLink(site, { by: token });
       await store.revokeToken({ account, tokenID: server.tokenID, time });
       expect(await idsOf(site)).toHaveLength(3);
       await store.revokeToken({ account, tokenID: server.tokenID, descendants: true, time });
-      expect(await idsOf(site)).toEqual([kept.shareID]);
+      expect(await idsOf(site)).toEqual([remaining.shareID]);
     });
 
-    test('show nothing from when the deletion of their account begins', async () => {
+    test('stop working when the deletion of their account begins', async () => {
       const site = await newSite();
       const { store, account, time } = site;
-      const { hash } = await make(site);
+      const { hash } = await createLink(site);
       await store.deleteAccount({ account, most: 1, time });
       expect(await store.findShareLink({ hash, time })).toBeUndefined();
     });

@@ -6,7 +6,7 @@ import type { NewSite } from '../sites.ts';
 
 export const describeTokens = (newSite: NewSite): void => {
   describe('tokens', () => {
-    test('act for their account, as their kind', async () => {
+    test('act for their account with their kind', async () => {
       const { store, account } = await newSite({
         accountOrigin: ['https://shop.example'],
         accountTimezone: 'Asia/Tokyo',
@@ -26,7 +26,7 @@ export const describeTokens = (newSite: NewSite): void => {
       }
     });
 
-    test('are found by the hash of their text and by nothing else', async () => {
+    test('are found only by the hash of their text', async () => {
       const { store, account } = await newSite();
       const token = newToken('browser');
       await store.createToken({ ...token, account });
@@ -35,7 +35,7 @@ export const describeTokens = (newSite: NewSite): void => {
       }
     });
 
-    test('can’t be made a second time, revoked or not', async () => {
+    test('can’t be created a second time, revoked or not', async () => {
       const { store, account, time } = await newSite();
       const token = newToken('server');
       await store.createToken({ ...token, account });
@@ -43,14 +43,14 @@ export const describeTokens = (newSite: NewSite): void => {
       await expectRefusal(store.createToken({ ...token, tokenID: `${token.tokenID}-2`, account }), 'invalid_token');
     });
 
-    test('of operators act for no account', async () => {
+    test('act for no account if they are operator tokens', async () => {
       const { store } = await newSite();
       const token = newToken('operator');
       await store.createToken({ ...token, account: null });
       expect(await store.findAccess(token.hash)).toMatchObject({ kind: 'operator', account: null, accountOrigin: [] });
     });
 
-    test('stop at once when they are revoked, and others don’t', async () => {
+    test('stop working immediately when revoked, while others continue', async () => {
       const { store, account, time } = await newSite();
       const [token, other] = [newToken('server'), newToken('server')];
       await store.createToken({ ...token, account });
@@ -64,14 +64,14 @@ export const describeTokens = (newSite: NewSite): void => {
       expect(await store.findAccess(other.hash)).toBeDefined();
     });
 
-    test('are revoked once: asked again, the first time is answered', async () => {
+    test('keep the time of their first revocation', async () => {
       const { store, account, browser, time } = await newSite();
       const { tokenID } = browser;
       await store.revokeToken({ account, tokenID, time });
       expect((await store.revokeToken({ account, tokenID, time: time + 1 })).revokedTime).toBe(time);
     });
 
-    test('are revoked by their own account, or with none when they are an operator’s', async () => {
+    test('are revoked only by their own account, or without one if they are operator tokens', async () => {
       const { store, account, browser, time } = await newSite();
       const other = await newSite();
       const operator = newToken('operator');
@@ -85,7 +85,7 @@ export const describeTokens = (newSite: NewSite): void => {
       expect(await store.findAccess(operator.hash)).toBeUndefined();
     });
 
-    test('see at once what their account changes', async () => {
+    test('reflect changes to their account immediately', async () => {
       const { store, account, change } = await newSite({ accountOrigin: ['https://old.example'] });
       const token = newToken('browser');
       await store.createToken({ ...token, account });
@@ -98,7 +98,7 @@ export const describeTokens = (newSite: NewSite): void => {
       });
     });
 
-    test('are listed by their account, a text with browser tokens only', async () => {
+    test('are listed by their account, with a text only for browser tokens', async () => {
       const { store, account, server, browser, time } = await newSite();
       await store.revokeToken({ account, tokenID: server.tokenID, time });
       const { tokens } = await store.getAccount(account);
@@ -113,18 +113,18 @@ export const describeTokens = (newSite: NewSite): void => {
       ]);
     });
 
-    test('expire at their time, and not before', async () => {
+    test('expire exactly at their expiry time', async () => {
       const { store, account, time } = await newSite();
       const token = newToken('viewer', { expiresTime: time + 10 });
       await store.createToken({ ...token, account });
-      // Twice: the second is answered from memory.
-      for (const _ of ['read', 'remembered']) {
+      // The second lookup is served from the cache.
+      for (const _ of ['read', 'cached']) {
         expect(await store.findAccess(token.hash, time + 9)).toMatchObject({ tokenID: token.tokenID });
         expect(await store.findAccess(token.hash, time + 10)).toBeUndefined();
       }
     });
 
-    test('make no proofs once they have expired', async () => {
+    test('provide no proof key once they have expired', async () => {
       const { store, account, server, time } = await newSite();
       await store.revokeToken({ account, tokenID: server.tokenID, time });
       await store.createToken({ ...newToken('server', { expiresTime: time + 10 }), account });
@@ -132,7 +132,7 @@ export const describeTokens = (newSite: NewSite): void => {
       expect(await store.findProofKeys({ account, time: time + 10 })).toEqual([]);
     });
 
-    test('are listed with what made them, when they expire and the hour in which they were used', async () => {
+    test('are listed with their creator, expiry and last use', async () => {
       const { store, account, accountUUID, server, time } = await newSite();
       const token = newToken('viewer', { createdBy: server.token, expiresTime: time + 10, tokenName: 'reports' });
       await store.createToken({ ...token, account });
@@ -153,12 +153,12 @@ export const describeTokens = (newSite: NewSite): void => {
         revokedTime: null,
       };
       expect((await store.getAccount(account)).tokens).toContainEqual(expected);
-      const listed = await store.listTokens({ account });
-      expect(listed.at(-1)).toEqual({ ...expected, token: number, accountUUID, accountName: 'A shop' });
-      expect(listed[0]).toMatchObject({ createdBy: null, expiresTime: null, lastUsedTime: null });
+      const allTokens = await store.listTokens({ account });
+      expect(allTokens.at(-1)).toEqual({ ...expected, token: number, accountUUID, accountName: 'A shop' });
+      expect(allTokens[0]).toMatchObject({ createdBy: null, expiresTime: null, lastUsedTime: null });
     });
 
-    test('of operators are listed with those of all accounts, and not with those of one', async () => {
+    test('are listed for all accounts including operator tokens, which no single account lists', async () => {
       const { store, account } = await newSite();
       const operator = newToken('operator');
       await store.createToken({ ...operator, account: null });
@@ -168,33 +168,33 @@ export const describeTokens = (newSite: NewSite): void => {
       expect(await idsOf({ account })).not.toContain(operator.tokenID);
     });
 
-    test('go on as they are when their use is noted', async () => {
+    test('keep working when their use is recorded', async () => {
       const { store, server, time } = await newSite();
       await store.noteTokenUses({ uses: [[server.token, time]] });
       await store.noteTokenUses({ uses: [] });
       expect(await server.log({})).toEqual([{ kept: true }]);
     });
 
-    test('are revoked with all that they made, however far down, and nothing else', async () => {
+    test('are revoked with all their descendants, and nothing else', async () => {
       const { store, account, server, browser, time } = await newSite();
-      let maker = server.token;
-      const made: string[] = [];
+      let creator = server.token;
+      const descendantIDs: string[] = [];
       for (let depth = 0; depth < 20; depth += 1) {
-        const token = newToken('server', { createdBy: maker, time });
+        const token = newToken('server', { createdBy: creator, time });
         await store.createToken({ ...token, account });
-        made.push(token.tokenID);
-        maker = ((await store.findAccess(token.hash, time)) as Access).token;
+        descendantIDs.push(token.tokenID);
+        creator = ((await store.findAccess(token.hash, time)) as Access).token;
       }
-      // What a revoked one made goes as well.
-      await store.revokeToken({ account, tokenID: made[9] as string, time });
+      // Descendants of a token that was revoked before are revoked too.
+      await store.revokeToken({ account, tokenID: descendantIDs[9] as string, time });
       const revoked = await store.revokeToken({ account, tokenID: server.tokenID, descendants: true, time: time + 1 });
       expect(revoked.revokedTime).toBe(time + 1);
-      expect([...revoked.descendants].sort()).toEqual(made.filter((_, nth) => nth !== 9).sort());
+      expect([...revoked.descendants].sort()).toEqual(descendantIDs.filter((_, nth) => nth !== 9).sort());
       const live = (await store.listTokens({ account })).filter(({ revokedTime }) => revokedTime === null);
       expect(live.map(({ tokenID }) => tokenID)).toEqual([browser.tokenID]);
     });
 
-    test('of operators take with them what they made in any account', async () => {
+    test('are revoked in any account with the operator token that created them', async () => {
       const { store, account, time } = await newSite();
       const operator = newToken('operator');
       await store.createToken({ ...operator, account: null });
@@ -206,11 +206,11 @@ export const describeTokens = (newSite: NewSite): void => {
       expect(await store.findAccess(token.hash)).toBeUndefined();
     });
 
-    test('are not made by one that is revoked or has expired', async () => {
+    test('are not created by a revoked or expired token', async () => {
       const { store, account, server, time } = await newSite();
-      const maker = newToken('server', { expiresTime: time + 10 });
-      await store.createToken({ ...maker, account });
-      const { token: expiring } = (await store.findAccess(maker.hash, time)) as Access;
+      const creator = newToken('server', { expiresTime: time + 10 });
+      await store.createToken({ ...creator, account });
+      const { token: expiring } = (await store.findAccess(creator.hash, time)) as Access;
       await store.revokeToken({ account, tokenID: server.tokenID, time });
       const late = newToken('server', { createdBy: expiring, time: time + 10 });
       for (const token of [newToken('server', { createdBy: server.token, time }), late]) {
@@ -219,54 +219,54 @@ export const describeTokens = (newSite: NewSite): void => {
       }
     });
 
-    test('leave none behind that was being made while its maker was revoked', async () => {
+    test('leave no live descendant that was created during their revocation', async () => {
       const { store, account, server, time } = await newSite();
       const tokens = Array.from({ length: 20 }, () => newToken('server', { createdBy: server.token, time }));
-      const making = tokens.map((token) => store.createToken({ ...token, account }).catch(() => {}));
+      const creations = tokens.map((token) => store.createToken({ ...token, account }).catch(() => {}));
       await store.revokeToken({ account, tokenID: server.tokenID, descendants: true, time });
-      await Promise.all(making);
+      await Promise.all(creations);
       const live = (await store.listTokens({ account })).filter(({ revokedTime }) => revokedTime === null);
       expect(live.map(({ kind }) => kind)).toEqual(['browser']);
     });
 
-    test('of sessions end when their maker is revoked, make no proofs, and are listed as sessions', async () => {
+    test('end with their creator, provide no proof key and are listed as sessions if they are sessions', async () => {
       const { store, account, server, time } = await newSite();
-      const maker = newToken('server');
-      await store.createToken({ ...maker, account });
-      const { token: createdBy } = (await store.findAccess(maker.hash, time)) as Access;
+      const creator = newToken('server');
+      await store.createToken({ ...creator, account });
+      const { token: createdBy } = (await store.findAccess(creator.hash, time)) as Access;
       const sessionOf = async (fields: Partial<NewToken>) => {
         const token = newToken('server', { createdBy, expiresTime: time + 200, time, ...fields });
         await store.createToken({ ...token, account, session: true });
         return token;
       };
-      const lives = async ({ hash }: NewToken, at: number) => (await store.findAccess(hash, at)) !== undefined;
+      const isLive = async ({ hash }: NewToken, at: number) => (await store.findAccess(hash, at)) !== undefined;
       const [first, second] = [await sessionOf({}), await sessionOf({ expiresTime: time + 50 })];
-      const ofNobody = await sessionOf({ createdBy: null });
-      expect(await lives(first, time + 199)).toBe(true);
-      expect(await lives(first, time + 200)).toBe(false);
-      expect(await lives(second, time + 49)).toBe(true);
-      expect(await lives(second, time + 50)).toBe(false);
-      expect(await lives(ofNobody, time + 199)).toBe(true);
-      expect(await lives(ofNobody, time + 200)).toBe(false);
+      const withoutCreator = await sessionOf({ createdBy: null });
+      expect(await isLive(first, time + 199)).toBe(true);
+      expect(await isLive(first, time + 200)).toBe(false);
+      expect(await isLive(second, time + 49)).toBe(true);
+      expect(await isLive(second, time + 50)).toBe(false);
+      expect(await isLive(withoutCreator, time + 199)).toBe(true);
+      expect(await isLive(withoutCreator, time + 200)).toBe(false);
       expect(await store.findProofKeys({ account, time })).toHaveLength(2);
-      const listed = await store.listTokens({ account });
-      expect(listed.filter(({ session }) => session).map(({ tokenID }) => tokenID)).toEqual(
-        [first, second, ofNobody].map(({ tokenID }) => tokenID),
+      const allTokens = await store.listTokens({ account });
+      expect(allTokens.filter(({ session }) => session).map(({ tokenID }) => tokenID)).toEqual(
+        [first, second, withoutCreator].map(({ tokenID }) => tokenID),
       );
       await store.revokeToken({ account, tokenID: server.tokenID, time });
-      expect(await lives(first, time)).toBe(true);
+      expect(await isLive(first, time)).toBe(true);
       const { token: session } = (await store.findAccess(first.hash, time)) as Access;
-      await store.revokeToken({ account, tokenID: maker.tokenID, time });
-      expect(await Promise.all([first, second, ofNobody].map((each) => lives(each, time)))).toEqual([
+      await store.revokeToken({ account, tokenID: creator.tokenID, time });
+      expect(await Promise.all([first, second, withoutCreator].map((each) => isLive(each, time)))).toEqual([
         false,
         false,
         true,
       ]);
-      const made = newToken('server', { createdBy: session, time });
-      await expectRefusal(store.createToken({ ...made, account }), 'invalid_token', 'tokenUUID');
+      const child = newToken('server', { createdBy: session, time });
+      await expectRefusal(store.createToken({ ...child, account }), 'invalid_token', 'tokenUUID');
     });
 
-    test('make proofs while they are an account’s live server tokens', async () => {
+    test('provide proof keys while they are live server tokens', async () => {
       const { store, account, server, time } = await newSite();
       await newSite();
       const token = newToken('server');

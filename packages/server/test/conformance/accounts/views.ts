@@ -5,19 +5,19 @@ import type { Site } from '../../fixtures/site.ts';
 import { expectRefusal } from '../../fixtures/store.ts';
 import type { NewSite } from '../sites.ts';
 
-const shown = { page: 'events', query: 'tab=funnel&steps=3%2C4' } as const;
+const viewFields = { page: 'events', query: 'tab=funnel&steps=3%2C4' } as const;
 
 const save = (
   { store, account, time }: Site,
   viewName: string,
   changes: Partial<Pick<SavedView, 'page' | 'query'> & { time: number }> = {},
-) => store.saveView({ account, viewName, ...shown, time, ...changes });
+) => store.saveView({ account, viewName, ...viewFields, time, ...changes });
 const namesOf = async ({ store, account }: Site) =>
   (await store.listViews({ account })).map(({ viewName }) => viewName);
 
 export const describeViews = (newSite: NewSite): void => {
   describe('saved views', () => {
-    test('are listed by name as they were saved', async () => {
+    test('are listed by name exactly as saved', async () => {
       const site = await newSite();
       const names = ['b', 'a', '__proto__', 'constructor', 'é', 'B', '🍋', '', "'); DROP TABLE account; --"];
       for (const name of names) expect(await save(site, name)).toEqual({ replaced: false });
@@ -26,7 +26,7 @@ export const describeViews = (newSite: NewSite): void => {
       );
     });
 
-    test('are replaced by another view under their name, and a repeat changes nothing', async () => {
+    test('are replaced when saved under the same name, and a repeat changes nothing', async () => {
       const site = await newSite();
       const { store, account, time } = site;
       await save(site, 'Buyers');
@@ -50,10 +50,10 @@ export const describeViews = (newSite: NewSite): void => {
       await expectRefusal(store.deleteView({ account, viewName: 'B' }), 'unknown_view');
     });
 
-    test('are at most 100 of an account, however many are saved at once', async () => {
+    test('are limited to 100 per account, even if saved concurrently', async () => {
       const site = await newSite();
-      const most = limits.viewsPerAccount;
-      for (let nth = 3; nth < most; nth += 1) await save(site, `view ${nth}`);
+      const maxViews = limits.viewsPerAccount;
+      for (let nth = 3; nth < maxViews; nth += 1) await save(site, `view ${nth}`);
       const outcomes = await Promise.allSettled(Array.from({ length: 12 }, (_, nth) => save(site, `at once ${nth}`)));
       const refused = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []));
       expect(refused).toHaveLength(9);
@@ -61,10 +61,10 @@ export const describeViews = (newSite: NewSite): void => {
       expect(await save(site, 'view 50')).toEqual({ replaced: true });
       await site.store.deleteView({ account: site.account, viewName: 'view 50' });
       expect(await save(site, 'one more')).toEqual({ replaced: false });
-      expect(await namesOf(site)).toHaveLength(most);
+      expect(await namesOf(site)).toHaveLength(maxViews);
     });
 
-    test('of two accounts may have the same names, and know nothing of each other', async () => {
+    test('are separate in each account, even with the same names', async () => {
       const [one, other] = [await newSite(), await newSite()];
       await save(one, 'Buyers');
       expect(await namesOf(other)).toEqual([]);

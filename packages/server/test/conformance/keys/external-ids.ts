@@ -10,24 +10,24 @@ const keysOf = async (site: Site, contactUUID: string) => {
   const { fields, claimed } = await site.server.getContact(contactUUID);
   return { id: fields.contactExternalID, address: fields.contactEmailaddress, claimed };
 };
-const get = ({ store, account, server }: Site, named: { externalID?: string; address?: string }) =>
-  store.getContact({ account, token: server.token, browser: false, include: [], ...named });
+const get = ({ store, account, server }: Site, keys: { externalID?: string; address?: string }) =>
+  store.getContact({ account, token: server.token, browser: false, include: [], ...keys });
 const find = (site: Site, externalID: string) => get(site, { externalID });
-const uuidOf = async (site: Site, named: { externalID?: string; address?: string }) =>
-  (await get(site, named)).contactUUID;
-/** What a contact of the server's is created with, by an external ID only. */
+const uuidOf = async (site: Site, keys: { externalID?: string; address?: string }) =>
+  (await get(site, keys)).contactUUID;
+/** The keys of a server's contact that has only an external ID. */
 const onlyID = (externalID: string) => ({ externalID, address: undefined, userUUID: null });
 
 export const describeExternalIDs = (newSite: NewSite): void => {
-  describe('an external ID of a server', () => {
-    test('finds or creates a contact without user and address', async () => {
+  describe('an external ID from a server', () => {
+    test('finds or creates a contact without a user or an address', async () => {
       const site = await newSite();
-      const made = await site.server.createContact({ ...onlyID(mine), fields: { contactTitle: 'Dr' } });
-      expect(made.exists).toBe(false);
-      expect(await site.server.createContact(onlyID(mine))).toEqual({ exists: true, contactUUID: made.contactUUID });
+      const created = await site.server.createContact({ ...onlyID(mine), fields: { contactTitle: 'Dr' } });
+      expect(created.exists).toBe(false);
+      expect(await site.server.createContact(onlyID(mine))).toEqual({ exists: true, contactUUID: created.contactUUID });
       expect((await site.server.createContact(onlyID(other))).exists).toBe(false);
       expect(await find(site, mine)).toMatchObject({
-        contactUUID: made.contactUUID,
+        contactUUID: created.contactUUID,
         fields: { contactExternalID: mine, contactEmailaddress: '', contactTitle: 'Dr' },
         claimed: [],
       });
@@ -35,17 +35,17 @@ export const describeExternalIDs = (newSite: NewSite): void => {
       expect((await site.store.getAccount(site.account)).usage.contacts).toBe(2);
     });
 
-    test('differs by case, and is another contact’s in another account', async () => {
+    test('is case-sensitive, and belongs to a different contact in another account', async () => {
       const [one, two] = [await newSite(), await newSite()];
-      const made = [
+      const results = [
         await one.server.createContact(onlyID('Ann')),
         await one.server.createContact(onlyID('ann')),
         await two.server.createContact(onlyID('ann')),
       ];
-      expect(made.map(({ exists }) => exists)).toEqual([false, false, false]);
+      expect(results.map(({ exists }) => exists)).toEqual([false, false, false]);
     });
 
-    test('with an address nobody has: creates one contact with both', async () => {
+    test('creates one contact together with an unknown address', async () => {
       const site = await newSite();
       const { contactUUID } = await site.server.createContact({ externalID: mine, address: ann });
       expect(await keysOf(site, contactUUID)).toEqual({ id: mine, address: ann, claimed: [] });
@@ -59,7 +59,7 @@ export const describeExternalIDs = (newSite: NewSite): void => {
       ]);
     });
 
-    test('finds the contact before the address does, and the address is written to it', async () => {
+    test('takes precedence over the address, which is written to its contact', async () => {
       const site = await newSite();
       const { contactUUID } = await site.server.createContact({ externalID: mine, address: ann });
       expect((await site.server.createContact({ externalID: mine, address: ben })).contactUUID).toBe(contactUUID);
@@ -74,7 +74,7 @@ export const describeExternalIDs = (newSite: NewSite): void => {
       expect(await site.server.getContact(contactUUID)).toEqual(before);
     });
 
-    test('is given to the contact with the address, unless that has another one', async () => {
+    test('is added to the contact with the address, unless that has another one', async () => {
       const site = await newSite();
       const { contactUUID } = await site.server.createContact({ address: ann });
       expect(await site.server.createContact({ externalID: mine, address: ann })).toEqual({
@@ -91,7 +91,7 @@ export const describeExternalIDs = (newSite: NewSite): void => {
       expect((await site.server.getContact(contactUUID)).fields.contactTitle).toBe('');
     });
 
-    test('is set, changed and cleared by updateContact, the last key too', async () => {
+    test('is set, changed and cleared by updateContact, even if it is the last key', async () => {
       const site = await newSite();
       const { contactUUID } = await site.server.createContact(onlyID(mine));
       const change = (changes: object) => site.update({ contactUUID, ...changes });
@@ -106,7 +106,7 @@ export const describeExternalIDs = (newSite: NewSite): void => {
       expect((await site.store.getAccount(site.account)).usage.contacts).toBe(2);
     });
 
-    test('names the contact of an update, to which a new address is written', async () => {
+    test('identifies the contact of an update, which may write a new address', async () => {
       const site = await newSite();
       const { contactUUID } = await site.server.createContact({ externalID: mine, address: ann });
       expect(await site.update({ externalID: mine, address: ben })).toEqual({
@@ -120,7 +120,7 @@ export const describeExternalIDs = (newSite: NewSite): void => {
       await expectRefusal(site.update({ externalID: mine }), 'unknown_contact', 'contactExternalID');
     });
 
-    test('names the contact of events, links, merges, searches, exports and erasures', async () => {
+    test('identifies the contact of events, links, merges, searches, exports and erasures', async () => {
       const site = await newSite();
       const { contactUUID } = await site.server.createContact(onlyID(mine));
       const second = await site.server.createContact(onlyID(other));
@@ -135,7 +135,7 @@ export const describeExternalIDs = (newSite: NewSite): void => {
       const link = { account, token: server.token, userUUID: phone, externalID: mine, time };
       expect(await store.linkUser(link)).toMatchObject({ exists: false, contactUUID });
       const search = (keys: object) => store.searchContact({ account, limit: 10, ...keys });
-      expect((await search({ externalID: mine })).contacts.map((found) => found.contactUUID)).toEqual([contactUUID]);
+      expect((await search({ externalID: mine })).contacts.map((each) => each.contactUUID)).toEqual([contactUUID]);
       expect((await search({ externalID: mine, address: ann })).contacts).toEqual([]);
       expect(await store.mergeContact({ account, time, externalID: mine, otherExternalID: other })).toEqual({
         contactUUID,
@@ -152,7 +152,7 @@ export const describeExternalIDs = (newSite: NewSite): void => {
       expect((await site.server.createContact(onlyID(mine))).exists).toBe(false);
     });
 
-    test('leads to the record that answers for a merged contact, and both keys of one person agree', async () => {
+    test('finds the record into which its contact was merged, and agrees with the address of the same person', async () => {
       const site = await newSite();
       const a = await site.server.createContact(onlyID(mine));
       const b = await site.server.createContact({ address: ann });
@@ -166,15 +166,15 @@ export const describeExternalIDs = (newSite: NewSite): void => {
       expect(await keysOf(site, b.contactUUID)).toMatchObject({ id: '', address: ann });
     });
 
-    test('of a contact in an account’s body is found, created and changed', async () => {
+    test('finds, creates and changes a contact in an account’s body', async () => {
       const site = await newSite();
       const body = (changes: object) => {
         const contact = { ...contactChange(), newContactUUID: newID('contact'), ...changes };
         return site.change({ contacts: [contact] });
       };
-      const { contacts: made } = await body({ externalID: mine });
-      expect(made).toMatchObject([{ exists: false }]);
-      const { contactUUID } = made[0] as { contactUUID: string };
+      const { contacts: outcomes } = await body({ externalID: mine });
+      expect(outcomes).toMatchObject([{ exists: false }]);
+      const { contactUUID } = outcomes[0] as { contactUUID: string };
       expect((await body({ externalID: mine, address: ann })).contacts).toEqual([{ exists: true, contactUUID }]);
       expect((await body({ contactUUID, externalID: other })).contacts).toEqual([{ exists: true, contactUUID }]);
       await site.server.createContact(onlyID(mine));
@@ -187,30 +187,30 @@ export const describeExternalIDs = (newSite: NewSite): void => {
       expect(await keysOf(site, contactUUID)).toEqual({ id: '', address: ann, claimed: [] });
       await expectRefusal(find(site, other), 'unknown_contact');
       expect((await site.server.getContact(contactUUID)).fields.contactTitle).toBe('Dr');
-      const fresh = await body({ externalID: null, address: ben });
+      const created = await body({ externalID: null, address: ben });
       await site.browser.createContact({ userUUID: tablet, externalID: other, address: ben });
-      const { contactUUID: bens } = fresh.contacts[0] as { contactUUID: string };
+      const { contactUUID: bens } = created.contacts[0] as { contactUUID: string };
       expect(await keysOf(site, bens), 'stays cleared').toEqual({ id: '', address: ben, claimed: [] });
     });
 
-    test('is cleared by null of the contact that was kept, and those merged into it still find it', async () => {
+    test('is cleared by null on the kept contact only, and those merged into it still find it', async () => {
       const site = await newSite();
-      const kept = await site.server.createContact({ externalID: mine, address: ann });
+      const keep = await site.server.createContact({ externalID: mine, address: ann });
       const merged = await site.server.createContact(onlyID(other));
-      await site.merge(kept.contactUUID, merged.contactUUID);
+      await site.merge(keep.contactUUID, merged.contactUUID);
       await site.update({ contactUUID: merged.contactUUID, externalID: null });
       await expectRefusal(find(site, mine), 'unknown_contact');
-      expect(await uuidOf(site, { externalID: other })).toBe(kept.contactUUID);
-      expect(await keysOf(site, kept.contactUUID)).toMatchObject({ id: '' });
+      expect(await uuidOf(site, { externalID: other })).toBe(keep.contactUUID);
+      expect(await keysOf(site, keep.contactUUID)).toMatchObject({ id: '' });
       await site.unmerge(merged.contactUUID);
       expect(await keysOf(site, merged.contactUUID)).toMatchObject({ id: other });
     });
   });
 
-  describe('an external ID of a page', () => {
+  describe('an external ID from a page', () => {
     const page = { userUUID: tablet, externalID: mine };
 
-    test('beside an address is a value of the claim, and finds nobody', async () => {
+    test('is only a value of the claim if it is sent with an address, and finds nobody', async () => {
       const site = await newSite();
       await site.browser.createContact({ ...page, address: ann });
       const contactUUID = await uuidOf(site, { address: ann });
@@ -225,7 +225,7 @@ export const describeExternalIDs = (newSite: NewSite): void => {
       expect(await keysOf(site, contactUUID)).toEqual({ id: other, address: ann, claimed: [] });
     });
 
-    test('alone is the key of a claim and a claimed link, known or not', async () => {
+    test('is the key of a claim and a claimed link if it is sent alone, known or not', async () => {
       const site = await newSite();
       await site.server.log({ userUUID: tablet, eventUUID: 'event-before' });
       const unknown = await site.browser.createContact({ ...page, address: undefined, newHandle: 'handle-of-id' });
@@ -233,13 +233,13 @@ export const describeExternalIDs = (newSite: NewSite): void => {
       const { contactUUID } = await find(site, mine);
       expect(await keysOf(site, contactUUID)).toMatchObject({ id: mine, claimed: ['contactExternalID'] });
       expect(await site.owners()).toEqual({ 'event-before': contactUUID });
-      const known = { userUUID: laptop, externalID: mine, address: undefined, newHandle: 'handle-of-known' };
-      expect(await site.browser.createContact(known)).toEqual({ exists: false, contactUUID: 'handle-of-known' });
+      const existing = { userUUID: laptop, externalID: mine, address: undefined, newHandle: 'handle-of-known' };
+      expect(await site.browser.createContact(existing)).toEqual({ exists: false, contactUUID: 'handle-of-known' });
       expect((await site.server.createContact(onlyID(mine))).contactUUID).toBe(contactUUID);
       expect(await keysOf(site, contactUUID)).toMatchObject({ claimed: [] });
     });
 
-    test('has another handle than the address of the same contact, so that neither shows the other', async () => {
+    test('has a different handle from the address of the same contact, so that neither reveals the other', async () => {
       const site = await newSite();
       await site.server.createContact({ externalID: mine, address: ann });
       const byID = { userUUID: tablet, externalID: mine, address: undefined };
@@ -255,24 +255,28 @@ export const describeExternalIDs = (newSite: NewSite): void => {
         }),
         await site.browser.createContact({ ...byID, newHandle: newID('handle') }),
       ];
-      const asOfTwoContacts = [
+      const expectedAnswers = [
         { exists: false, contactUUID: first },
         { exists: false, contactUUID: second },
         { exists: true, contactUUID: second },
         { exists: false, contactUUID: first },
       ];
-      expect(answers).toEqual(asOfTwoContacts);
+      expect(answers).toEqual(expectedAnswers);
     });
 
-    test('shows by its handle nothing but itself, however often the browser is named with it', async () => {
+    test('reveals only itself by its handle, however often the browser sends it', async () => {
       const site = await newSite();
-      const said = { fields: { contactFirstname: 'Ann' }, tags: ['vip'], attributes: [['iban', 'GB00']] as const };
+      const claimFields = {
+        fields: { contactFirstname: 'Ann' },
+        tags: ['vip'],
+        attributes: [['iban', 'GB00']] as const,
+      };
       const byID = { ...page, address: undefined, newHandle: newID('handle') };
-      const { contactUUID: handle } = await site.browser.createContact({ ...byID, ...said });
+      const { contactUUID: handle } = await site.browser.createContact({ ...byID, ...claimFields });
       expect((await site.browser.createContact(byID)).contactUUID).toBe(handle);
-      const shown = await site.browser.getContact(handle);
-      expect(Object.entries(shown.fields).filter(([, value]) => value)).toEqual([['contactExternalID', mine]]);
-      expect([shown.tags, shown.attributes, shown.claimed]).toEqual([[], [], []]);
+      const contact = await site.browser.getContact(handle);
+      expect(Object.entries(contact.fields).filter(([, value]) => value)).toEqual([['contactExternalID', mine]]);
+      expect([contact.tags, contact.attributes, contact.claimed]).toEqual([[], [], []]);
       expect(await find(site, mine)).toMatchObject({
         fields: { contactFirstname: 'Ann' },
         attributes: [['iban', 'GB00']],
@@ -282,7 +286,7 @@ export const describeExternalIDs = (newSite: NewSite): void => {
     test.each([
       ['external ID first', [{ externalID: mine, address: undefined }, { address: ann }]],
       ['address first', [{ address: ann }, { externalID: mine, address: undefined }]],
-    ])('gives way with its claims to what a server says of both, %s', async (_, claims) => {
+    ])('is merged with its claims when a server sends both keys, %s', async (_, claims) => {
       const site = await newSite();
       for (const [nth, claim] of claims.entries()) {
         const userUUID = [laptop, phone][nth] as string;
@@ -301,7 +305,7 @@ export const describeExternalIDs = (newSite: NewSite): void => {
     test.each([
       ['external ID', { externalID: mine, address: undefined }, { address: ann }, { externalID: mine }],
       ['address', { address: ann }, { externalID: mine, address: undefined }, { address: ann }],
-    ])('shows a page nothing when its %s is given to somebody else', async (_, claimed, real, given) => {
+    ])('reveals nothing to a page when its %s is given to another contact', async (_, claimed, real, given) => {
       const site = await newSite();
       const repeat = () => site.browser.createContact({ userUUID: tablet, ...claimed, newHandle: newID('handle') });
       const first = await repeat();
@@ -314,7 +318,7 @@ export const describeExternalIDs = (newSite: NewSite): void => {
       expect((await site.server.getContact(contactUUID, 'claim', 'link')).claimCount).toBe(1);
     });
 
-    test('does not keep the real person from an ID or an address', async () => {
+    test('does not block an ID or an address for the real person', async () => {
       const site = await newSite();
       const real = await site.server.createContact({ address: ann });
       await site.browser.createContact({ ...page, address: undefined });
@@ -327,7 +331,7 @@ export const describeExternalIDs = (newSite: NewSite): void => {
       expect(await keysOf(site, real.contactUUID)).toEqual({ id: mine, address: cleo, claimed: [] });
     });
 
-    test('gives way to no other contact once a server has said it, or a claim was accepted', async () => {
+    test('is not merged into another contact once a server has sent it or a claim was accepted', async () => {
       const site = await newSite();
       await site.server.createContact({ address: ann });
       const handle = await site.browser.createContact({ ...page, address: undefined });
@@ -337,7 +341,7 @@ export const describeExternalIDs = (newSite: NewSite): void => {
       await expectRefusal(site.server.createContact({ externalID: other, address: ann }), 'email_taken');
     });
 
-    test('becomes the contact’s own when its claim is accepted, and is taken back when that is voided', async () => {
+    test('becomes the contact’s own when its claim is accepted, and is removed when that is voided', async () => {
       const site = await newSite();
       const claim = await site.browser.createContact({ ...page, address: ann });
       const contactUUID = await uuidOf(site, { address: ann });
@@ -355,7 +359,7 @@ export const describeExternalIDs = (newSite: NewSite): void => {
       expect(await keysOf(site, contactUUID)).toMatchObject({ id: '' });
     });
 
-    test('of another contact cannot be accepted, and nothing changes', async () => {
+    test('cannot be accepted if it belongs to another contact, and nothing changes', async () => {
       const site = await newSite();
       await site.server.createContact(onlyID(mine));
       const claim = await site.browser.createContact({ ...page, address: ann });
@@ -365,7 +369,7 @@ export const describeExternalIDs = (newSite: NewSite): void => {
       expect(await site.server.getContact(contactUUID, 'claim', 'link')).toEqual(before);
     });
 
-    test('of somebody else is no obstacle once the claim is voided and its values are written', async () => {
+    test('is no obstacle if it belongs to another contact, once the claim is voided and its values are written', async () => {
       const site = await newSite();
       await site.server.createContact(onlyID(mine));
       const claim = await site.browser.createContact({ ...page, address: ann, fields: { contactTitle: 'Dr' } });
@@ -379,16 +383,16 @@ export const describeExternalIDs = (newSite: NewSite): void => {
       });
     });
 
-    test('is not shown in the contact of another address, before or after its contact is erased', async () => {
+    test('is not shown in a contact with another address, before or after its own contact is erased', async () => {
       const site = await newSite();
       await site.server.createContact(onlyID(mine));
       await site.browser.createContact({ ...page, address: ann });
       const contactUUID = await uuidOf(site, { address: ann });
-      const shown = { id: '', address: ann, claimed: ['contactEmailaddress'] };
-      expect(await keysOf(site, contactUUID)).toEqual(shown);
+      const expected = { id: '', address: ann, claimed: ['contactEmailaddress'] };
+      expect(await keysOf(site, contactUUID)).toEqual(expected);
       await site.store.eraseContact({ account: site.account, time: site.time, externalID: mine });
       await expectRefusal(find(site, mine), 'unknown_contact');
-      expect(await keysOf(site, contactUUID)).toEqual(shown);
+      expect(await keysOf(site, contactUUID)).toEqual(expected);
     });
 
     test('fills nothing that a server cleared', async () => {
@@ -401,7 +405,7 @@ export const describeExternalIDs = (newSite: NewSite): void => {
       expect(await keysOf(site, contactUUID)).toMatchObject({ id: '' });
     });
 
-    test('with a proof is certain at once', async () => {
+    test('is verified immediately with a proof', async () => {
       const site = await newSite();
       await site.browser.createContact({ ...page, address: undefined, verified: true });
       const { contactUUID, claimed } = await find(site, mine);
@@ -410,10 +414,10 @@ export const describeExternalIDs = (newSite: NewSite): void => {
     });
   });
 
-  describe('requests at the same time', () => {
-    test('with one external ID make one contact', async () => {
+  describe('concurrent requests', () => {
+    test('create one contact for one external ID', async () => {
       const site = await newSite();
-      const made = await Promise.all(
+      const results = await Promise.all(
         [ann, ben, cleo, undefined].map((address, nth) =>
           site.server
             .createContact({ externalID: mine, address, userUUID: `visitor-of-all-${nth}` })
@@ -421,19 +425,21 @@ export const describeExternalIDs = (newSite: NewSite): void => {
         ),
       );
       const contactUUID = await uuidOf(site, { externalID: mine });
-      expect(made).toMatchObject(made.map(() => ({ contactUUID })));
+      expect(results).toMatchObject(results.map(() => ({ contactUUID })));
       expect((await site.store.getAccount(site.account)).usage.contacts).toBe(1);
     });
 
-    test('that cross an external ID and an address make two at most, and refuse the others', async () => {
+    test('create at most two contacts for crossed external IDs and addresses, and reject the rest', async () => {
       const site = await newSite();
       const pairs = [mine, other].flatMap((externalID) => [ann, ben].map((address) => ({ externalID, address })));
-      const made = await Promise.allSettled([...pairs, ...pairs].map((keys) => site.server.createContact(keys)));
-      for (const result of made) {
+      const results = await Promise.allSettled([...pairs, ...pairs].map((keys) => site.server.createContact(keys)));
+      for (const result of results) {
         if (result.status === 'rejected') expect(result.reason.code).toMatch(/^(email|external_id)_taken$/);
       }
-      const found = await Promise.all([mine, other].map((externalID) => uuidOf(site, { externalID }).catch(() => '')));
-      expect(new Set(found).size).toBe(2);
+      const contactUUIDs = await Promise.all(
+        [mine, other].map((externalID) => uuidOf(site, { externalID }).catch(() => '')),
+      );
+      expect(new Set(contactUUIDs).size).toBe(2);
     });
   });
 };

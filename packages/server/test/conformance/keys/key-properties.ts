@@ -1,4 +1,4 @@
-/** What holds of external IDs and addresses whatever is done: a plain model of the rules, and what a page is told. */
+/** Properties of external IDs and addresses: contacts follow a simple model, and pages learn nothing about keys. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Refusal } from '../../../src/shared/refusal.ts';
@@ -11,7 +11,7 @@ const addresses = ['ann@example.com', 'ben@example.com', 'cleo@example.com'];
 
 const externalID = fc.constantFrom(...externalIDs);
 const address = fc.constantFrom(...addresses);
-/** The nth of the contacts that were made, counted from the newest. */
+/** Selects the nth newest contact. */
 const nth = fc.nat({ max: 4 });
 
 const keys = fc.oneof(fc.record({ externalID }), fc.record({ address }), fc.record({ externalID, address }));
@@ -35,7 +35,7 @@ interface Keys {
   readonly address?: string | undefined;
 }
 
-/** A contact of the model. A key is null until it is given, and '' once it is cleared. */
+/** A contact of the model. A key is null until it is set, and '' once it is cleared. */
 interface Person {
   readonly contactUUID: string;
   externalID: string | null;
@@ -46,51 +46,51 @@ interface Person {
 const keyNames = ['address', 'externalID'] as const;
 const takenCodes = { externalID: 'external_id_taken', address: 'email_taken' };
 
-/** The rules for keys that server tokens send, with lists and loops only. A method returns an error code or a contactUUID. */
+/** A simple model of the rules for keys from server tokens. Its methods return an error code or a contactUUID. */
 const createModel = () => {
   let people: Person[] = [];
-  const answering = (person: Person): Person => (person.into === null ? person : answering(person.into));
+  const rootOf = (person: Person): Person => (person.into === null ? person : rootOf(person.into));
   const groupOf = (person: Person) => {
-    const kept = answering(person);
-    return [kept, ...people.filter((other) => other !== kept && answering(other) === kept)];
+    const root = rootOf(person);
+    return [root, ...people.filter((other) => other !== root && rootOf(other) === root)];
   };
-  const shown = (person: Person, name: 'externalID' | 'address') =>
+  const keyOf = (person: Person, name: 'externalID' | 'address') =>
     groupOf(person).find((one) => one[name] !== null)?.[name] ?? '';
   const holderOf = (name: 'externalID' | 'address', value: string) => people.find((one) => one[name] === value);
 
-  /** `isFound`: a key that the person has already stays where it is. */
-  const write = (person: Person, given: Keys, isFound: boolean): string => {
-    const kept = answering(person);
-    const present = shown(kept, 'externalID');
-    if (isFound && given.externalID && present && present !== given.externalID) return 'external_id_taken';
-    const values = keyNames.flatMap((name) => (given[name] ? [{ name, value: given[name] }] : []));
-    const others = values.map(({ name, value }) => ({ name, value, holder: holderOf(name, value) ?? kept }));
+  /** `isMatch`: the person was found by a key, so a key on another record of the same person stays there. */
+  const write = (person: Person, input: Keys, isMatch: boolean): string => {
+    const root = rootOf(person);
+    const present = keyOf(root, 'externalID');
+    if (isMatch && input.externalID && present && present !== input.externalID) return 'external_id_taken';
+    const values = keyNames.flatMap((name) => (input[name] ? [{ name, value: input[name] }] : []));
+    const others = values.map(({ name, value }) => ({ name, value, holder: holderOf(name, value) ?? root }));
     for (const { name, holder } of others) {
-      if (holder !== kept && !(isFound && answering(holder) === kept)) return takenCodes[name];
+      if (holder !== root && !(isMatch && rootOf(holder) === root)) return takenCodes[name];
     }
-    for (const { name, value, holder } of others) if (holder === kept) kept[name] = value;
-    if (given.externalID === null) kept.externalID = '';
-    return kept.contactUUID;
+    for (const { name, value, holder } of others) if (holder === root) root[name] = value;
+    if (input.externalID === null) root.externalID = '';
+    return root.contactUUID;
   };
 
   return {
     answerOf: (person: Person) => ({
-      contactUUID: answering(person).contactUUID,
-      externalID: shown(person, 'externalID'),
-      address: shown(person, 'address'),
+      contactUUID: rootOf(person).contactUUID,
+      externalID: keyOf(person, 'externalID'),
+      address: keyOf(person, 'address'),
     }),
     holderOf,
     newest: (nth: number): Person | undefined => people.at(-1 - nth),
     all: () => people,
-    create(given: { externalID?: string; address?: string }, newContactUUID: string): string {
-      const byID = given.externalID === undefined ? undefined : holderOf('externalID', given.externalID);
-      const found = byID ?? (given.address === undefined ? undefined : holderOf('address', given.address));
-      if (found) return write(found, byID ? { address: given.address } : { externalID: given.externalID }, true);
-      const { externalID = null, address = null } = given;
+    create(input: { externalID?: string; address?: string }, newContactUUID: string): string {
+      const byID = input.externalID === undefined ? undefined : holderOf('externalID', input.externalID);
+      const match = byID ?? (input.address === undefined ? undefined : holderOf('address', input.address));
+      if (match) return write(match, byID ? { address: input.address } : { externalID: input.externalID }, true);
+      const { externalID = null, address = null } = input;
       people.push({ contactUUID: newContactUUID, externalID, address, into: null });
       return newContactUUID;
     },
-    update: (person: Person, given: Keys) => write(person, given, false),
+    update: (person: Person, input: Keys) => write(person, input, false),
     merge(keep: Person, other: Person): void {
       other.into = keep;
     },
@@ -104,13 +104,13 @@ const createModel = () => {
   };
 };
 
-const codeOf = (error: unknown): string => {
+const codeOf = (error: withoutServer): string => {
   if (error instanceof Refusal) return error.code;
   throw error;
 };
 
-/** Does one thing to the store and to the model. */
-const doBoth = async (site: Site, model: ReturnType<typeof createModel>, one: Action): Promise<void> => {
+/** Applies an action to the store and to the model. */
+const applyAction = async (site: Site, model: ReturnType<typeof createModel>, one: Action): Promise<void> => {
   if (one.do === 'create') {
     const newContactUUID = newID('contact');
     const request = { userUUID: null, address: undefined, externalID: undefined, ...one.keys, newContactUUID };
@@ -142,41 +142,41 @@ const pageAction = fc.record({
   user: fc.constantFrom(...pageUsers),
   keys: fc.oneof(fc.record({ externalID }), fc.record({ address }), fc.record({ externalID, address })),
 });
-/** What a server says of three people, each with an address and an external ID of their own, and of whom it links to them. */
+/** A server's requests about three people, each with an address and an external ID, and the user that it links. */
 const serverAction = fc.record({
-  do: fc.constantFrom('say the ID', 'say the address', 'say both', 'add the ID', 'add the address'),
+  do: fc.constantFrom('send the ID', 'send the address', 'send both', 'add the ID', 'add the address'),
   pair,
   linked: fc.option(fc.constantFrom(...pageUsers)),
 });
-type Happening =
+type Step =
   | (typeof pageAction extends fc.Arbitrary<infer Value> ? Value : never)
   | (typeof serverAction extends fc.Arbitrary<infer Value> ? Value : never);
 
-const isClaim = (one: Happening): one is Extract<Happening, { user: string }> => 'user' in one;
+const isClaim = (one: Step): one is Extract<Step, { user: string }> => 'user' in one;
 
-const say = async (site: Site, one: Extract<Happening, { pair: number }>): Promise<void> => {
+const sendAsServer = async (site: Site, one: Extract<Step, { pair: number }>): Promise<void> => {
   const [id, mail] = [externalIDs[one.pair] as string, addresses[one.pair] as string];
-  const create = (given: { externalID?: string; address?: string }) =>
-    site.server.createContact({ userUUID: one.linked, address: undefined, ...given });
-  if (one.do === 'say the ID') await create({ externalID: id });
-  else if (one.do === 'say the address') await create({ address: mail });
-  else if (one.do === 'say both') await create({ externalID: id, address: mail }).catch(codeOf);
+  const create = (input: { externalID?: string; address?: string }) =>
+    site.server.createContact({ userUUID: one.linked, address: undefined, ...input });
+  if (one.do === 'send the ID') await create({ externalID: id });
+  else if (one.do === 'send the address') await create({ address: mail });
+  else if (one.do === 'send both') await create({ externalID: id, address: mail }).catch(codeOf);
   else if (one.do === 'add the ID') await site.update({ address: mail, externalID: id }).catch(codeOf);
   else await site.update({ externalID: id, address: mail }).catch(codeOf);
 };
 
 export const describeKeyProperties = (newSite: NewSite): void => {
-  describe('whatever is done with keys', () => {
-    test('contacts are as a plain model of the rules says', async () => {
+  describe('any history of keys', () => {
+    test('leads to the contacts of a simple model of the rules', async () => {
       await fc.assert(
         fc.asyncProperty(fc.array(action, { minLength: 4, maxLength: 14, size: 'max' }), async (actions) => {
           const site = await newSite();
           const model = createModel();
           for (const one of actions) {
-            await doBoth(site, model, one);
-            const get = (named: object) =>
+            await applyAction(site, model, one);
+            const get = (key: object) =>
               site.store
-                .getContact({ account: site.account, token: site.server.token, browser: false, include: [], ...named })
+                .getContact({ account: site.account, token: site.server.token, browser: false, include: [], ...key })
                 .then(
                   ({ contactUUID, fields }) => ({
                     contactUUID,
@@ -188,11 +188,11 @@ export const describeKeyProperties = (newSite: NewSite): void => {
             for (const person of model.all()) {
               expect(await get({ contactUUID: person.contactUUID })).toEqual(model.answerOf(person));
             }
-            const named = [
+            const allKeys = [
               ...externalIDs.map((value) => ({ name: 'externalID' as const, value })),
               ...addresses.map((value) => ({ name: 'address' as const, value })),
             ];
-            for (const { name, value } of named) {
+            for (const { name, value } of allKeys) {
               const holder = model.holderOf(name, value);
               expect(await get({ [name]: value })).toEqual(holder ? model.answerOf(holder) : 'unknown_contact');
             }
@@ -202,7 +202,7 @@ export const describeKeyProperties = (newSite: NewSite): void => {
       );
     });
 
-    test('a page is told the same whether or not a server knows the keys, and which belong together', async () => {
+    test('returns the same to a page whether or not a server knows the keys and which belong together', async () => {
       await fc.assert(
         fc.asyncProperty(
           fc.array(fc.oneof({ weight: 3, arbitrary: pageAction }, { weight: 1, arbitrary: serverAction }), {
@@ -210,20 +210,20 @@ export const describeKeyProperties = (newSite: NewSite): void => {
             maxLength: 20,
             size: 'max',
           }),
-          async (happenings) => {
-            const [known, unknown] = [await newSite(), await newSite()];
-            for (const one of happenings) {
+          async (steps) => {
+            const [withServer, withoutServer] = [await newSite(), await newSite()];
+            for (const one of steps) {
               if (!isClaim(one)) {
-                await say(known, one);
+                await sendAsServer(withServer, one);
                 continue;
               }
               const name = newID('handle');
-              const told = async (site: Site, place: string) => {
+              const claim = async (site: Site, place: string) => {
                 const request = { userUUID: one.user, address: undefined, ...one.keys, newHandle: `${name}-${place}` };
                 const { exists, contactUUID } = await site.browser.createContact(request);
                 return { exists, handle: contactUUID.replace(`-${place}`, '') };
               };
-              expect(await told(known, 'known')).toEqual(await told(unknown, 'unknown'));
+              expect(await claim(withServer, 'known')).toEqual(await claim(withoutServer, 'unknown'));
             }
           },
         ),

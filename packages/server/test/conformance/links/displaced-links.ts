@@ -1,4 +1,4 @@
-// Somebody who knows a visitor's userUUID claims an address of his own for it, and must not take over a known contact's events.
+// An attacker who knows a visitor's userUUID and claims an address for it must not take over a known contact's events.
 import { describe, expect, test } from 'vitest';
 import type { Site } from '../../fixtures/site.ts';
 import { ann, ben, expectRefusal, laptop, newID } from '../../fixtures/store.ts';
@@ -6,14 +6,14 @@ import type { NewSite } from '../sites.ts';
 
 const mallory = 'mallory@example.com';
 
-/** Ann's link is verified, and Mallory's address is claimed for the same user after it. */
+/** Verifies Ann's link, then claims Mallory's address for the same user. */
 const claimOver = async (site: Site) => {
   const { server, browser } = site;
   await server.log({ eventUUID: 'event-before' });
   const { contactUUID: annUUID } = await server.createContact({ address: ann });
   const { contactUUID: handle } = await browser.createContact({ address: mallory });
-  const found = await site.store.searchContact({ account: site.account, address: mallory, limit: 1 });
-  const malloryUUID = found.contacts[0]?.contactUUID as string;
+  const results = await site.store.searchContact({ account: site.account, address: mallory, limit: 1 });
+  const malloryUUID = results.contacts[0]?.contactUUID as string;
   await server.log({ eventUUID: 'event-of-server' });
   await browser.log({ eventUUID: 'event-of-browser' }, { eventUUID: 'event-of-handle', contactUUID: handle });
   const linkOf = async (contactUUID: string) => {
@@ -28,7 +28,7 @@ const allOf = (contactUUID: string) => Object.fromEntries(names.map((name) => [n
 
 export const describeDisplacedLinks = (newSite: NewSite): void => {
   describe('a claim after a verified link', () => {
-    test('takes no event, past or later, and is listed', async () => {
+    test('takes over no past or later event, and is listed', async () => {
       const site = await newSite();
       const { annUUID, malloryUUID, annLink, malloryLink, handle } = await claimOver(site);
       expect(await site.owners()).toEqual(allOf(annUUID));
@@ -41,14 +41,14 @@ export const describeDisplacedLinks = (newSite: NewSite): void => {
       expect(events.map(({ why }) => [why.linkID, why.verified])).toEqual(names.map(() => [annLink, true]));
     });
 
-    test('adds nothing when it is repeated', async () => {
+    test('adds nothing when repeated', async () => {
       const site = await newSite();
       const { malloryUUID } = await claimOver(site);
       for (let nth = 0; nth < 3; nth += 1) await site.browser.createContact({ address: mallory });
       expect((await site.server.getContact(malloryUUID, 'link')).links).toHaveLength(1);
     });
 
-    test('decides when the verified link is voided, and no longer when that is restored', async () => {
+    test('decides only while the verified link is voided', async () => {
       const site = await newSite();
       const { annUUID, malloryUUID, annLink } = await claimOver(site);
       await site.voidLink(annLink);
@@ -57,7 +57,7 @@ export const describeDisplacedLinks = (newSite: NewSite): void => {
       expect(await site.owners()).toEqual(allOf(annUUID));
     });
 
-    test('decides once it is accepted, for what came after it, until that is taken back', async () => {
+    test('decides for later events once it is accepted, until it is voided', async () => {
       const site = await newSite();
       const { annUUID, malloryUUID, handle } = await claimOver(site);
       await site.acceptClaim(handle);
@@ -66,7 +66,7 @@ export const describeDisplacedLinks = (newSite: NewSite): void => {
       expect(await site.owners()).toEqual(allOf(annUUID));
     });
 
-    test('does not decide after another verified link, and one after an unlink does', async () => {
+    test('does not decide after another verified link, but does after an unlink', async () => {
       const site = await newSite();
       const { malloryUUID } = await claimOver(site);
       const { contactUUID: benUUID } = await site.server.createContact({ address: ben });
@@ -83,7 +83,7 @@ export const describeDisplacedLinks = (newSite: NewSite): void => {
       expect(await log()).toBe(malloryUUID);
     });
 
-    test('takes nothing with it when its contact is erased, and leaves the user linked', async () => {
+    test('deletes no events when its contact is erased, and leaves the user linked', async () => {
       const site = await newSite();
       const { annUUID, malloryUUID } = await claimOver(site);
       await site.erase(malloryUUID);
@@ -91,7 +91,7 @@ export const describeDisplacedLinks = (newSite: NewSite): void => {
       expect(await site.owners()).toEqual({ ...allOf(annUUID), 'event-later': annUUID });
     });
 
-    test('that was accepted ends with its contact: what follows is nobody’s', async () => {
+    test('leaves later events to nobody when it was accepted and its contact is erased', async () => {
       const site = await newSite();
       const { annUUID, malloryUUID, handle } = await claimOver(site);
       await site.acceptClaim(handle);
@@ -101,8 +101,8 @@ export const describeDisplacedLinks = (newSite: NewSite): void => {
     });
   });
 
-  describe('an erasure of what is verified only', () => {
-    test('leaves what is the contact’s by claims only, and forgets the contact all the same', async () => {
+  describe('an erasure of verified events only', () => {
+    test('keeps events that belong to the contact only by claims, and still erases the contact', async () => {
       const site = await newSite();
       const { server, browser, store, account, time } = site;
       // The claim comes first, and decides until the verified link.
@@ -110,8 +110,8 @@ export const describeDisplacedLinks = (newSite: NewSite): void => {
       await server.log({ eventUUID: 'event-claimed' });
       const { contactUUID } = await server.createContact({ address: ann });
       await server.log({ eventUUID: 'event-of-ann' });
-      const found = await store.searchContact({ account, address: mallory, limit: 1 });
-      const malloryUUID = found.contacts[0]?.contactUUID as string;
+      const results = await store.searchContact({ account, address: mallory, limit: 1 });
+      const malloryUUID = results.contacts[0]?.contactUUID as string;
       await server.log({ eventUUID: 'event-direct', userUUID: null, contactUUID: malloryUUID });
       expect(await site.owners({ contactUUID: malloryUUID })).toEqual({
         'event-claimed': malloryUUID,
@@ -119,11 +119,11 @@ export const describeDisplacedLinks = (newSite: NewSite): void => {
       });
       await store.eraseContact({ account, contactUUID: malloryUUID, verifiedOnly: true, time });
       await expectRefusal(server.getContact(malloryUUID), 'erased_contact');
-      // The claimed link is an unlink now, to which Ann's reaches back.
+      // The claimed link is now an unlink, to which Ann's link reaches back.
       expect(await site.owners()).toEqual({ 'event-claimed': contactUUID, 'event-of-ann': contactUUID });
     });
 
-    test('deletes what is the contact’s by an accepted claim', async () => {
+    test('deletes events that belong to the contact by an accepted claim', async () => {
       const site = await newSite();
       const { server, browser, store, account, time } = site;
       const { contactUUID: handle } = await browser.createContact({ address: mallory });

@@ -11,8 +11,8 @@ const linksOf = async ({ server }: Site, contactUUID: string) =>
   (await server.getContact(contactUUID, 'link')).links ?? [];
 
 export const describeLinks = (newSite: NewSite): void => {
-  describe('who owns an event', () => {
-    test('nobody, until its user says who they are; then that contact, from the first event on', async () => {
+  describe('the owner of an event', () => {
+    test('is nobody until its user is identified; then that contact, from the first event on', async () => {
       const site = await newSite();
       await site.server.log({ eventUUID: 'event-1' }, { eventUUID: 'event-2' });
       expect(await site.owners()).toEqual({ 'event-1': '', 'event-2': '' });
@@ -28,14 +28,14 @@ export const describeLinks = (newSite: NewSite): void => {
       ]);
     });
 
-    test('the claimed contact, with the claim that says so', async () => {
+    test('is the claimed contact, with the claim', async () => {
       const site = await newSite();
       await site.browser.log({ eventUUID: 'event-1' });
       const { contactUUID: claimID } = await site.browser.createContact();
       expect(await site.events()).toMatchObject([{ why: { rule: 'reached back', verified: false, claimID } }]);
     });
 
-    test('whoever the user was at the time: a switch moves nothing of the past', async () => {
+    test('is the contact of its user at the time: a switch moves no past event', async () => {
       const site = await newSite();
       await site.server.log({ eventUUID: 'event-1' });
       const first = await site.server.createContact({ address: ann });
@@ -50,7 +50,7 @@ export const describeLinks = (newSite: NewSite): void => {
       expect(await linksOf(site, second.contactUUID)).toHaveLength(1);
     });
 
-    test('one contact, of two browsers that say so', async () => {
+    test('is one contact for two linked browsers', async () => {
       const site = await newSite();
       await site.server.log({ eventUUID: 'laptop-1' }, { eventUUID: 'phone--1', userUUID: phone });
       const { contactUUID } = await site.server.createContact();
@@ -64,7 +64,7 @@ export const describeLinks = (newSite: NewSite): void => {
       ]);
     });
 
-    test('nobody after an unlink, until the next link, which reaches back only to there', async () => {
+    test('is nobody after an unlink, until the next link, which reaches back only to the unlink', async () => {
       const site = await newSite();
       const first = await site.server.createContact({ address: ann });
       await site.server.log({ eventUUID: 'event-1' });
@@ -78,7 +78,7 @@ export const describeLinks = (newSite: NewSite): void => {
       expect(await site.owners()).toEqual({ 'event-1': first.contactUUID, 'event-2': second.contactUUID });
     });
 
-    test('found day by day, over long times', async () => {
+    test('is found over long periods', async () => {
       const site = await newSite();
       const { time } = site;
       const at = (hours: number, eventUUID: string, userUUID = laptop) =>
@@ -107,7 +107,7 @@ export const describeLinks = (newSite: NewSite): void => {
     const currents = async (site: Site, contactUUID: string) =>
       (await linksOf(site, contactUUID)).map(({ userUUID, current }) => [userUUID, current]);
 
-    test('is current until its user is unlinked, linked to another contact, or the link voided', async () => {
+    test('is current until its user is unlinked or linked to another contact, or the link is voided', async () => {
       const site = await newSite();
       const { contactUUID: one } = await site.server.createContact({ address: ann });
       const { contactUUID: other } = await site.server.createContact({ address: ben, userUUID: phone });
@@ -124,7 +124,7 @@ export const describeLinks = (newSite: NewSite): void => {
       expect(await currents(site, one)).toEqual([[laptop, false]]);
     });
 
-    test('is current after a claim of another contact, which decides nothing, and after a merge', async () => {
+    test('stays current after a claim of another contact, which decides nothing, and after a merge', async () => {
       const site = await newSite();
       const { contactUUID: one } = await site.server.createContact({ address: ann });
       const { contactUUID: other } = await site.server.createContact({ address: ben, userUUID: phone });
@@ -140,7 +140,7 @@ export const describeLinks = (newSite: NewSite): void => {
   });
 
   describe('linkUser', () => {
-    test('links a user, known or not, once', async () => {
+    test('links a known or unknown user once', async () => {
       const site = await newSite();
       const { contactUUID } = await site.server.createContact();
       const first = await site.link(phone, contactUUID);
@@ -163,7 +163,7 @@ export const describeLinks = (newSite: NewSite): void => {
       expect(after).toEqual({ ...before, verified: true });
     });
 
-    test('is refused for an unknown contact, and makes no user', async () => {
+    test('rejects an unknown contact, and creates no user', async () => {
       const { store, account, link } = await newSite();
       await expectRefusal(link(laptop, 'nobody'), 'unknown_contact', 'contactUUID');
       expect((await store.getAccount(account)).usage.users).toBe(0);
@@ -171,7 +171,7 @@ export const describeLinks = (newSite: NewSite): void => {
   });
 
   describe('unlinkUser', () => {
-    test('does nothing to who isn’t linked', async () => {
+    test('does nothing to a user who isn’t linked', async () => {
       const { server, unlink } = await newSite();
       await server.log({});
       expect(await unlink(laptop)).toEqual({ exists: true, linkID: '' });
@@ -180,28 +180,28 @@ export const describeLinks = (newSite: NewSite): void => {
       expect(await unlink(laptop)).toEqual({ exists: true, linkID: '' });
     });
 
-    test('is refused for an unknown user', async () => {
+    test('rejects an unknown user', async () => {
       const { unlink } = await newSite();
       await expectRefusal(unlink(laptop), 'unknown_user', 'userUUID');
     });
 
-    test('is undone exactly by voiding what it said', async () => {
+    test('is undone exactly by voiding its statement', async () => {
       const site = await newSite();
       await site.server.createContact();
       await site.server.log({ eventUUID: 'event-1' });
       const { linkID } = await site.unlink(laptop);
       await site.server.log({ eventUUID: 'event-2' });
-      const apart = await site.owners();
+      const ownersBefore = await site.owners();
       expect(await site.voidLink(linkID)).toBe(1);
       const { 'event-1': owner } = await site.owners();
       expect(await site.owners()).toEqual({ 'event-1': owner, 'event-2': owner });
       expect(await site.restoreLink(linkID)).toBe(1);
-      expect(await site.owners()).toEqual(apart);
+      expect(await site.owners()).toEqual(ownersBefore);
     });
   });
 
   describe('voidLink', () => {
-    test('returns the owner from before, and restoring returns exactly', async () => {
+    test('returns events to their previous owner, and restoring reverts this exactly', async () => {
       const site = await newSite();
       await site.server.log({ eventUUID: 'event-1' });
       const first = await site.server.createContact({ address: ann });
@@ -240,7 +240,7 @@ export const describeLinks = (newSite: NewSite): void => {
       expect(await site.voidLink(linkID)).toBe(0);
     });
 
-    test('lets the user be linked to the same contact anew', async () => {
+    test('lets the user be linked to the same contact again', async () => {
       const site = await newSite();
       const { contactUUID } = await site.server.createContact();
       const { linkID } = await site.link(laptop, contactUUID);
@@ -250,7 +250,7 @@ export const describeLinks = (newSite: NewSite): void => {
       expect(await linksOf(site, contactUUID)).toMatchObject([{ voided: true }, { voided: false }]);
     });
 
-    test('is refused for a link that is unknown or another account’s', async () => {
+    test('rejects a link that is unknown or belongs to another account', async () => {
       const { voidLink } = await newSite();
       const other = await newSite();
       const { contactUUID } = await other.server.createContact();
@@ -260,7 +260,7 @@ export const describeLinks = (newSite: NewSite): void => {
       }
     });
 
-    test('takes back all that a token claimed in a span of time, and nothing that is certain', async () => {
+    test('voids all links that a token claimed in a period, except verified ones', async () => {
       const site = await newSite();
       const { store, account, time, browser } = site;
       const other = await site.newCaller('browser');
@@ -282,7 +282,7 @@ export const describeLinks = (newSite: NewSite): void => {
         time: time + 6,
       });
 
-      const voided = async () => {
+      const listVoided = async () => {
         const { contacts } = await store.searchContact({ account, limit: 100 });
         const links = await Promise.all(contacts.map(({ contactUUID }) => linksOf(site, contactUUID)));
         return links.flat().flatMap((link) => (link.voided ? [link.userUUID.replace('visitor-number-', '')] : []));
@@ -291,19 +291,19 @@ export const describeLinks = (newSite: NewSite): void => {
       const voidLinks = (restore: boolean, links: { tokenID: string; from?: number; to?: number }) =>
         store.voidLinks({ account, restore, links, time });
       expect(await voidLinks(false, { tokenID, from: time + 2, to: time + 7 })).toBe(2);
-      expect(await voided()).toEqual(['2', '3']);
+      expect(await listVoided()).toEqual(['2', '3']);
       expect(await voidLinks(false, { tokenID })).toBe(2);
-      expect(await voided()).toEqual(['1', '2', '3', '7']);
+      expect(await listVoided()).toEqual(['1', '2', '3', '7']);
       expect(await voidLinks(false, { tokenID })).toBe(0);
       expect(await voidLinks(true, { tokenID, to: time + 2 })).toBe(1);
-      expect(await voided()).toEqual(['2', '3', '7']);
+      expect(await listVoided()).toEqual(['2', '3', '7']);
       expect(await voidLinks(true, { tokenID })).toBe(3);
-      expect(await voided()).toEqual([]);
+      expect(await listVoided()).toEqual([]);
       expect(await voidLinks(false, { tokenID: other.tokenID })).toBe(1);
-      expect(await voided()).toEqual(['6']);
+      expect(await listVoided()).toEqual(['6']);
     });
 
-    test('is refused for a token that is unknown or another account’s', async () => {
+    test('rejects a token that is unknown or belongs to another account', async () => {
       const { store, account, time } = await newSite();
       const other = await newSite();
       for (const tokenID of ['nothing', other.browser.tokenID]) {

@@ -1,5 +1,4 @@
-// Very many claimed links: of one user, for whom ever new addresses are claimed, and of one contact, which many users claim again
-// and again. Both lists stay short.
+// Limits on the claimed links of a user for whom many addresses are claimed, and of a contact that many users claim.
 import { limits } from '@firsthand/contract/limits';
 import { describe, expect, test } from 'vitest';
 import { why } from '../../../src/identity/ownership.ts';
@@ -15,7 +14,7 @@ import { ann, ben, expectRefusal, laptop, newID } from '../../fixtures/store.ts'
 import { createRandom } from '../../tools/counts.ts';
 import type { NewSite } from '../sites.ts';
 
-const most = limits.claimedLinksPerUser;
+const maxLinks = limits.claimedLinksPerUser;
 const addressOf = (nth: number) => `claimed-${nth}@example.com`;
 
 const claimEach = async (site: Site, addresses: readonly string[]) => {
@@ -24,8 +23,8 @@ const claimEach = async (site: Site, addresses: readonly string[]) => {
 const newAddresses = (count: number, from = 0) => Array.from({ length: count }, (_, nth) => addressOf(from + nth));
 
 const contactOf = async ({ store, account }: Site, address: string): Promise<string> => {
-  const found = await store.searchContact({ account, address, limit: 1 });
-  return found.contacts[0]?.contactUUID as string;
+  const results = await store.searchContact({ account, address, limit: 1 });
+  return results.contacts[0]?.contactUUID as string;
 };
 
 const linksTo = async (site: Site, address: string) => {
@@ -33,7 +32,7 @@ const linksTo = async (site: Site, address: string) => {
   return links.filter(({ userUUID }) => userUUID === laptop);
 };
 
-/** What the store is asked to do, and what identity's rules make of it, with contacts numbered by their addresses. */
+/** A model of the store that uses identity's rules. A contact is the index of its address. */
 const createModel = (addresses: readonly string[]) => {
   let sequence = 0;
   let statements: (KeptStatement & { claim: number | null; handle: string | null })[] = [];
@@ -55,8 +54,8 @@ const createModel = (addresses: readonly string[]) => {
         : decideClaimedLink(statements, (statement) => statement.contact === contact);
       if (decision.do === 'append') {
         append(contact, verified, handle);
-        const going = verified ? [] : linksGivingWay(statements, most);
-        statements = statements.filter((statement) => !going.includes(statement));
+        const dropped = verified ? [] : linksGivingWay(statements, maxLinks);
+        statements = statements.filter((statement) => !dropped.includes(statement));
       } else if (decision.do === 'verify') {
         statements = statements.map((statement) =>
           statement === decision.statement ? { ...statement, verified: true, onlyClaimed: false } : statement,
@@ -86,7 +85,7 @@ const createModel = (addresses: readonly string[]) => {
 
 export const describeManyLinks = (newSite: NewSite): void => {
   describe('a user for whom very many addresses are claimed', () => {
-    test('holds so many claimed links; the oldest give way, never one that was accepted or verified', async () => {
+    test('has a limited number of claimed links: the oldest are dropped, but none that was accepted or verified', async () => {
       const site = await newSite();
       const { server, browser } = site;
       const claim = (address: string, changes = {}) =>
@@ -99,7 +98,7 @@ export const describeManyLinks = (newSite: NewSite): void => {
       await server.log({ eventUUID: 'event-accepted-1' });
       await site.unlink(laptop);
       const second = await claim('second@example.com');
-      await claimEach(site, newAddresses(most - 2));
+      await claimEach(site, newAddresses(maxLinks - 2));
       await server.log({ eventUUID: 'event-last-1' });
       expect(await linksTo(site, 'oldest@example.com')).toHaveLength(1);
 
@@ -108,47 +107,47 @@ export const describeManyLinks = (newSite: NewSite): void => {
       await expectRefusal(browser.getContact(oldest.contactUUID), 'unknown_contact');
       for (const { contactUUID } of [accepted, second]) await browser.getContact(contactUUID);
       const acceptedUUID = await contactOf(site, 'accepted@example.com');
-      // As if the oldest claim had never been made: the accepted link reaches back.
+      // The dropped claim no longer has an effect: the accepted link reaches back.
       expect(await site.owners()).toEqual({
         'event-first-1': acceptedUUID,
         'event-oldest-1': acceptedUUID,
         'event-accepted-1': acceptedUUID,
-        'event-last-1': await contactOf(site, addressOf(most - 3)),
+        'event-last-1': await contactOf(site, addressOf(maxLinks - 3)),
       });
       expect(await site.owners({ contactUUID: await contactOf(site, 'oldest@example.com') })).toEqual({});
 
       const { contactUUID } = await server.createContact({ address: ann });
-      await claimEach(site, newAddresses(most, most));
+      await claimEach(site, newAddresses(maxLinks, maxLinks));
       expect(await linksTo(site, ann)).toHaveLength(1);
       expect(await linksTo(site, 'accepted@example.com')).toHaveLength(1);
       expect(await linksTo(site, 'second@example.com')).toEqual([]);
       await server.log({ eventUUID: 'event-of-ann-1' });
       expect((await site.owners())['event-of-ann-1']).toBe(contactUUID);
-      // Carried out anew, as its claim is gone.
+      // The repeated request runs again, because its claim is gone.
       const again = await claim('oldest@example.com', { requestUUID: 'request-of-oldest' });
       expect(again.exists).toBe(false);
       expect(again.contactUUID).not.toBe(oldest.contactUUID);
       expect(await linksTo(site, 'oldest@example.com')).toHaveLength(1);
     });
 
-    test('holds no more links when the same two addresses are claimed in turn, and both claims stay', async () => {
+    test('has no more links when the same two addresses are claimed in turn, and keeps both claims', async () => {
       const site = await newSite();
       await site.server.log({ eventUUID: 'event-before-1' });
       const handles = new Set<string>();
-      for (let nth = 0; nth < most + 11; nth += 1) {
+      for (let nth = 0; nth < maxLinks + 11; nth += 1) {
         const address = nth % 2 === 0 ? ann : ben;
         handles.add((await site.browser.createContact({ address, newHandle: newID('handle') })).contactUUID);
       }
-      expect((await linksTo(site, ann)).length + (await linksTo(site, ben)).length).toBe(most);
+      expect((await linksTo(site, ann)).length + (await linksTo(site, ben)).length).toBe(maxLinks);
       expect(handles.size).toBe(2);
       for (const handle of handles) await site.browser.getContact(handle);
-      // 111 links were made, Ann's first; Ben's is the first of those that are left.
+      // 111 links were created, Ann's first; Ben's is the first that remains.
       expect(await site.owners()).toEqual({ 'event-before-1': await contactOf(site, ben) });
     });
 
-    test('owns what identity’s rules say of the links that are left, whatever was said in between', async () => {
+    test('owns the events that identity’s rules assign by the remaining links, over any history', async () => {
       const site = await newSite();
-      const addresses = [ann, ben, ...newAddresses(most + 20)];
+      const addresses = [ann, ben, ...newAddresses(maxLinks + 20)];
       const model = createModel(addresses);
       const random = createRandom(16);
       let logged = 0;
@@ -169,13 +168,13 @@ export const describeManyLinks = (newSite: NewSite): void => {
           const address = random() < 0.5 ? ann : ben;
           await site.server.createContact({ address });
           model.link(address, true, null);
-          // What is claimed decides nothing until then.
+          // Claims decide nothing until the unlink.
           await log();
           await site.unlink(laptop);
           model.unlink();
         },
         async () => {
-          const handle = model.someHandle(Math.floor(random() * most));
+          const handle = model.someHandle(Math.floor(random() * maxLinks));
           if (handle === undefined) return;
           await site.acceptClaim(handle);
           model.accept(handle);
@@ -184,7 +183,7 @@ export const describeManyLinks = (newSite: NewSite): void => {
           model.unlink();
         },
       ];
-      for (let step = 0; step < 3 * most; step += 1) await steps[Math.floor(random() * steps.length)]?.();
+      for (let step = 0; step < 3 * maxLinks; step += 1) await steps[Math.floor(random() * steps.length)]?.();
       const names = new Map<string, string>([['', '']]);
       let links = 0;
       for (const address of addresses) {
@@ -199,13 +198,13 @@ export const describeManyLinks = (newSite: NewSite): void => {
     });
   });
 
-  describe('a contact that users claim again and again', () => {
-    test('holds so many links that only claims made; the oldest of all users give way', async () => {
+  describe('a contact that users claim repeatedly', () => {
+    test('has a limited number of links from claims only: the oldest of all users are dropped', async () => {
       const site = await newSite();
       const claim = (userUUID: string, address = ann, changes = {}) =>
         site.browser.createContact({ userUUID, address, newHandle: newID('handle'), ...changes });
-      /** Links a user to Ann so many times: in between, the user is somebody else. */
-      const goToAndFro = async (nth: number, times: number) => {
+      /** Links a user to Ann `times` times, and to another contact in between. */
+      const linkInTurn = async (nth: number, times: number) => {
         for (let time = 0; time < times; time += 1) {
           await claim(`going-to-and-fro-${nth}`);
           await claim(`going-to-and-fro-${nth}`, addressOf(nth));
@@ -230,41 +229,43 @@ export const describeManyLinks = (newSite: NewSite): void => {
       const oldest = await claim('oldest-visitor-1');
       await claim('oldest-visitor-1', ben);
       const second = await claim('second-visitor-1');
-      const perUser = most / 2;
+      const perUser = maxLinks / 2;
       const crowd = limits.claimedLinksPerContact / perUser;
-      // Few at once: each claim waits for those before it, for five seconds at most.
-      const atOnce = 3;
-      for (let first = 0; first < crowd - 1; first += atOnce)
+      // Low concurrency: each claim waits for earlier ones, for at most five seconds.
+      const concurrency = 3;
+      for (let first = 0; first < crowd - 1; first += concurrency)
         await Promise.all(
-          Array.from({ length: Math.min(atOnce, crowd - 1 - first) }, (_, nth) => goToAndFro(first + nth, perUser)),
+          Array.from({ length: Math.min(concurrency, crowd - 1 - first) }, (_, nth) =>
+            linkInTurn(first + nth, perUser),
+          ),
         );
-      await goToAndFro(crowd, perUser - 2);
-      // Three are not only claimed, and one is by the contact's other key, which is counted apart.
+      await linkInTurn(crowd, perUser - 2);
+      // Three are accepted or verified, and one is by the contact's other key, which has its own limit.
       const uncounted = 4;
       const countLinks = async () => (await site.server.getContact(contactUUID, 'link')).linkCount;
       const owned = Object.fromEntries(users.map((userUUID) => [eventOf(userUUID), contactUUID]));
       expect(await countLinks()).toBe(limits.claimedLinksPerContact + uncounted);
       expect(await site.owners()).toEqual(owned);
 
-      await goToAndFro(crowd, 1);
+      await linkInTurn(crowd, 1);
       expect(await countLinks()).toBe(limits.claimedLinksPerContact + uncounted);
       await expectRefusal(site.browser.getContact(oldest.contactUUID), 'unknown_contact');
-      // As if that link had never been made: what was said after it stands.
+      // The dropped link no longer has an effect; the user's later link does.
       const afterOldest = { ...owned, [eventOf('oldest-visitor-1')]: await contactOf(site, ben) };
       expect(await site.owners()).toEqual(afterOldest);
 
-      await goToAndFro(crowd, 1);
+      await linkInTurn(crowd, 1);
       await expectRefusal(site.browser.getContact(second.contactUUID), 'unknown_contact');
       expect(await site.owners()).toEqual({ ...afterOldest, [eventOf('second-visitor-1')]: '' });
       for (const { contactUUID: handle } of [accepted, verified, proven, byID]) await site.browser.getContact(handle);
 
-      // A claim that is accepted makes room: its links are not counted any more.
+      // An accepted claim makes room: its links no longer count.
       const first = await claim('going-to-and-fro-0');
       await site.acceptClaim(first.contactUUID);
       const acceptedLinks = (await countLinks()) as number;
-      await goToAndFro(crowd + 1, perUser);
+      await linkInTurn(crowd + 1, perUser);
       expect(await countLinks()).toBe(acceptedLinks + perUser);
-      await goToAndFro(crowd + 2, 1);
+      await linkInTurn(crowd + 2, 1);
       expect(await countLinks()).toBe(acceptedLinks + perUser);
     });
   });

@@ -1,4 +1,4 @@
-// Erasing contacts of many claims on PostgreSQL, while others write and while more is claimed for the same contacts.
+// Erases contacts with many claims on PostgreSQL while other clients write and add claims to the same contacts.
 import { setTimeout as wait } from 'node:timers/promises';
 import { limits } from '@firsthand/contract/limits';
 import { expect, test } from 'vitest';
@@ -13,7 +13,7 @@ import { useOwnPostgres } from '../tools/own-postgres.ts';
 const contacts = times({ quick: 3, full: 10 });
 const claims = times({ quick: 500, full: limits.claimsPerContact });
 const writers = 2;
-const together = 50;
+const batchSize = 50;
 
 const postgres = useOwnPostgres();
 
@@ -26,7 +26,7 @@ interface Write {
 const durationOf = ({ began, ended }: Write): number => ended - began;
 
 const eraseContacts = async (name: string, main?: string) => {
-  const { databaseURL, token: serverToken } = await postgres.newDatabase(name);
+  const { databaseURL, token: serverToken } = await postgres.createDatabase(name);
   const env = { DATABASE_URL: databaseURL, RATE_LIMIT: withoutLimits() };
   const served = await startServed('', await freePort(), { main, env });
   const post = async (at: string, fields: object) => {
@@ -41,9 +41,9 @@ const eraseContacts = async (name: string, main?: string) => {
 
   const contactUUIDs: string[] = [];
   for (let contact = 0; contact < contacts; contact += 1) {
-    for (let at = 0; at < claims; at += together) {
+    for (let at = 0; at < claims; at += batchSize) {
       await Promise.all(
-        Array.from({ length: together }, (_, nth) => claim(`visitor-of-${contact}-number-${at + nth}`, contact)),
+        Array.from({ length: batchSize }, (_, nth) => claim(`visitor-of-${contact}-number-${at + nth}`, contact)),
       );
     }
     contactUUIDs.push((await createContact(serverToken, 'another-visitor-1', addressOf(contact))).contactUUID);
@@ -51,7 +51,7 @@ const eraseContacts = async (name: string, main?: string) => {
 
   let isOver = false;
   const writes: Write[] = [];
-  /** Who has nothing to do with any of these contacts. */
+  /** Writes for users and contacts that are unrelated to the erased ones. */
   const write = async (writer: number) => {
     for (let nth = 0; !isOver; nth += 1) {
       const began = performance.now();
@@ -82,18 +82,18 @@ const eraseContacts = async (name: string, main?: string) => {
   await Promise.all(writing);
   await stopServed(served);
 
-  /** The longest write of those that were under way then. */
+  /** The duration of the longest write that overlaps this period. */
   const longestIn = (began: number, ended: number) =>
     Math.max(0, ...writes.filter((write) => write.began < ended && write.ended > began).map(durationOf));
   const isWithin = (write: Write) => erasures.some(({ began, ended }) => write.began > began && write.ended < ended);
   return {
     erasure: quantile(erasures.map(durationOf), 0.5),
-    within: writes.filter(isWithin).length / contacts,
+    writesDuring: writes.filter(isWithin).length / contacts,
     longest: quantile(
       erasures.map(({ began, ended }) => longestIn(began, ended)),
       0.5,
     ),
-    without: quantile(
+    withoutErasureMs: quantile(
       erasures.map((erasure, nth) => {
         const began = withoutErasure[nth] as number;
         return longestIn(began, began + durationOf(erasure));
@@ -103,19 +103,19 @@ const eraseContacts = async (name: string, main?: string) => {
   };
 };
 
-test('others write on while a contact with many claims is erased, and while more is claimed for it', async (context) => {
+test('lets others write while it erases a contact with many claims, and while more claims arrive for it', async (context) => {
   const ours = await eraseContacts('ours');
   const weakened = await eraseContacts('weakened', changeServer(postgres.folder(), 'alone', erasingAloneOnPostgres));
-  expect(ours.within).toBeGreaterThan(weakened.within);
-  const costOf = ({ erasure, within, longest, without }: typeof ours) =>
+  expect(ours.writesDuring).toBeGreaterThan(weakened.writesDuring);
+  const describeCost = ({ erasure, writesDuring, longest, withoutErasureMs }: typeof ours) =>
     [
-      `eraseContact ${erasure.toFixed(0)} ms, in which others write ${within.toFixed(1)} times`,
-      `their longest write ${longest.toFixed(0)} ms, without an erasure ${without.toFixed(0)} ms (medians)`,
+      `eraseContact ${erasure.toFixed(0)} ms, with ${writesDuring.toFixed(1)} other writes during it`,
+      `longest other write ${longest.toFixed(0)} ms, ${withoutErasureMs.toFixed(0)} ms without an erasure (medians)`,
     ].join('; ');
   report(context, {
-    fault: 'erasing on PostgreSQL',
-    count: `${contacts} contacts of ${claims} claims, and 8 more claims beside each erasure`,
-    result: costOf(ours),
-    weakened: `all others wait for it: ${costOf(weakened)}`,
+    fault: 'erasure on PostgreSQL',
+    count: `${contacts} contacts with ${claims} claims, and 8 more claims during each erasure`,
+    result: describeCost(ours),
+    weakened: `all other writes wait for it: ${describeCost(weakened)}`,
   });
 });

@@ -6,14 +6,14 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { times } from '../../tools/counts.ts';
 import { freePort } from '../../tools/ports.ts';
 import { report } from '../../tools/report.ts';
-import { makeAccount, residentMegabytes, startServed, stopServed, watchMost } from '../../tools/served.ts';
+import { makeAccount, readResidentMegabytes, startServed, stopServed, trackMaximum } from '../../tools/served.ts';
 import { changeServer } from '../../tools/weakened.ts';
 import { withoutBoundOnWaiting } from '../../weaknesses/http.ts';
 import { createLedger, judge, readDatabase } from '../tools/ledger.ts';
 import { attachStrace } from '../tools/tracing.ts';
 
 const seconds = times({ quick: 8, full: 60 });
-/** All that the process holds, its program included. */
+/** The whole process, including its code. */
 const maxMegabytes = times({ quick: 400, full: 256 });
 
 let folder: string;
@@ -22,23 +22,23 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** Sends far more than a disk can keep that takes a second for each sync. */
+/** Sends far more than a disk can store whose syncs take a second each. */
 const slowDown = async (name: string, main?: string) => {
   const path = join(folder, `${name}.db`);
   const token = await makeAccount(path);
   const served = await startServed(path, await freePort(), { main });
   const pid = served.process.pid as number;
-  const idle = residentMegabytes(pid);
+  const idle = readResidentMegabytes(pid);
   const delay = 'inject=fsync,fdatasync:delay_enter=1000000';
   const detach = await attachStrace(pid, '/dev/null', '-e', 'trace=fsync,fdatasync', '-e', delay);
-  const most = watchMost(() => residentMegabytes(pid));
+  const readMaximum = trackMaximum(() => readResidentMegabytes(pid));
   const ledger = createLedger(64, { batch: 500, onlyBatches: true, ballast: 1_200 });
   const load = ledger.send(served.url, token);
   await wait(seconds * 1_000);
   const stopped = load.stop();
   await detach();
   await stopped;
-  const megabytes = most();
+  const megabytes = readMaximum();
   await stopServed(served);
   const { lost } = judge(ledger, readDatabase(path));
   const { endings, withoutRetryAfter } = ledger;
@@ -49,24 +49,24 @@ const slowDown = async (name: string, main?: string) => {
     others,
     idle,
     megabytes,
-    kept: ledger.acknowledged.size,
+    stored: ledger.acknowledged.size,
     refused: endings.get('503') ?? 0,
   };
 };
 
 test('loses nothing and bounds its memory while each sync takes a second', async (context) => {
-  const found = await slowDown('ours');
-  expect(found).toMatchObject({ lost: 0, withoutRetryAfter: 0, others: [] });
-  expect(found.refused).toBeGreaterThan(0);
-  expect(found.kept).toBeGreaterThan(0);
-  expect(found.megabytes).toBeLessThan(maxMegabytes);
+  const result = await slowDown('ours');
+  expect(result).toMatchObject({ lost: 0, withoutRetryAfter: 0, others: [] });
+  expect(result.refused).toBeGreaterThan(0);
+  expect(result.stored).toBeGreaterThan(0);
+  expect(result.megabytes).toBeLessThan(maxMegabytes);
 
   const weakened = await slowDown('weakened', changeServer(folder, 'without-bound', withoutBoundOnWaiting));
   expect(weakened.refused === 0 || weakened.megabytes >= maxMegabytes).toBe(true);
   report(context, {
     fault: 'slow disk',
     count: `${seconds} s with syncs of 1 s, 64 clients with batches of 600 kB`,
-    result: `0 of ${found.kept} lost, ${found.refused} × 503 with Retry-After, ${Math.round(found.idle)} MB before, at most ${Math.round(found.megabytes)} MB`,
-    weakened: `no bound on what waits: ${weakened.refused} × 503, ${Math.round(weakened.megabytes)} MB`,
+    result: `0 of ${result.stored} lost, ${result.refused} × 503 with Retry-After, ${Math.round(result.idle)} MB before, at most ${Math.round(result.megabytes)} MB`,
+    weakened: `no limit on queued events: ${weakened.refused} × 503, ${Math.round(weakened.megabytes)} MB`,
   });
 });

@@ -6,13 +6,13 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { times } from '../../tools/counts.ts';
 import { freePort } from '../../tools/ports.ts';
 import { report } from '../../tools/report.ts';
-import { makeAccount, startServed, stopServed, watchMost } from '../../tools/served.ts';
+import { makeAccount, startServed, stopServed, trackMaximum } from '../../tools/served.ts';
 import { changeServer } from '../../tools/weakened.ts';
 import { neverCheckpointing } from '../../weaknesses/store.ts';
 import { createLedger, judge, readDatabase } from '../tools/ledger.ts';
 
-/** What is written in events; their pages and indexes are more. */
-const written = times({ quick: 100, full: 500 }) * 1024 * 1024;
+/** The total size of the events; their pages and indexes take more. */
+const totalBytes = times({ quick: 100, full: 500 }) * 1024 * 1024;
 const maxMebibytes = 64;
 const batch = 400;
 const ballast = 2_000;
@@ -23,7 +23,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** Reads one page after the other without a pause, until stopped. */
+/** Reads pages without a pause until stopped. */
 const readBackToBack = (url: string, token: string) => {
   let stopped = false;
   let pages = 0;
@@ -47,25 +47,25 @@ const writeAndRead = async (name: string, bytes: number, main?: string) => {
   const path = join(folder, `${name}.db`);
   const token = await makeAccount(path);
   const served = await startServed(path, await freePort(), { main });
-  const most = watchMost(() => statSync(`${path}-wal`).size, 5);
+  const readMaximum = trackMaximum(() => statSync(`${path}-wal`).size, 5);
   const ledger = createLedger(2, { batch, onlyBatches: true, ballast });
   const load = ledger.send(served.url, token);
   const stopReading = readBackToBack(served.url, token);
   while (ledger.acknowledged.size * ballast < bytes) await wait(20);
   const pages = await stopReading();
   await load.stop();
-  const mebibytes = most() / 1024 / 1024;
+  const mebibytes = readMaximum() / 1024 / 1024;
   await stopServed(served);
   const verdict = judge(ledger, readDatabase(path));
   rmSync(path);
   return { ...verdict, mebibytes, pages, events: ledger.acknowledged.size };
 };
 
-test(`keeps the write-ahead log below ${maxMebibytes} MiB while events are written and read without a pause`, async (context) => {
-  const found = await writeAndRead('ours', written);
-  expect(found).toMatchObject({ lost: 0, twice: 0 });
-  expect(found.mebibytes).toBeLessThanOrEqual(maxMebibytes);
-  expect(found.pages).toBeGreaterThan(0);
+test(`limits the write-ahead log to ${maxMebibytes} MiB while events are written and read without a pause`, async (context) => {
+  const result = await writeAndRead('ours', totalBytes);
+  expect(result).toMatchObject({ lost: 0, twice: 0 });
+  expect(result.mebibytes).toBeLessThanOrEqual(maxMebibytes);
+  expect(result.pages).toBeGreaterThan(0);
   const weakened = await writeAndRead(
     'weakened',
     100 * 1024 * 1024,
@@ -74,8 +74,8 @@ test(`keeps the write-ahead log below ${maxMebibytes} MiB while events are writt
   expect(weakened.mebibytes).toBeGreaterThan(maxMebibytes);
   report(context, {
     fault: 'write-ahead log',
-    count: `${found.events} events of ${ballast} bytes, ${found.pages} pages read meanwhile`,
-    result: `at most ${Math.round(found.mebibytes)} MiB; 0 lost`,
-    weakened: `never written back: ${Math.round(weakened.mebibytes)} MiB`,
+    count: `${result.events} events of ${ballast} bytes, ${result.pages} pages read in the meantime`,
+    result: `at most ${Math.round(result.mebibytes)} MiB; 0 lost`,
+    weakened: `no checkpoints: ${Math.round(weakened.mebibytes)} MiB`,
   });
 });

@@ -1,39 +1,39 @@
-/** A proxy that cuts connections after so many bytes of the request or of the response. */
+/** A proxy that cuts connections after a number of bytes of the request or of the response. */
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
 export interface Cut {
   readonly of: 'request' | 'response';
-  /** How many bytes still get through. */
+  /** The number of bytes that are forwarded before the cut. */
   readonly after: number;
 }
 
 interface CuttingProxy {
   readonly url: string;
-  /** How the connections are cut that are made from now on; null: not at all. */
+  /** How to cut connections opened from now on; null: not at all. */
   cut: Cut | null;
-  /** The most bytes that went each way on a connection. */
-  readonly seen: { request: number; response: number };
+  /** The largest number of bytes that one connection transferred in each direction. */
+  readonly largest: { request: number; response: number };
   close(): void;
 }
 
-const pass = (from: Socket, to: Socket, most: number, count: (bytes: number) => void, cut: () => void) => {
-  let passed = 0;
-  if (most === 0) cut();
+const forward = (from: Socket, to: Socket, maxBytes: number, count: (bytes: number) => void, cut: () => void) => {
+  let forwarded = 0;
+  if (maxBytes === 0) cut();
   from.on('data', (bytes) => {
-    const allowed = bytes.subarray(0, Math.max(0, most - passed));
-    passed += allowed.length;
-    count(passed);
+    const allowed = bytes.subarray(0, Math.max(0, maxBytes - forwarded));
+    forwarded += allowed.length;
+    count(forwarded);
     if (allowed.length > 0) to.write(allowed);
-    // What was let through arrives, and then nothing more: what was not yet sent by the kernel is not taken back.
-    if (passed >= most) cut();
+    // Close after flushing, so that every allowed byte arrives, including those still in the kernel’s buffer.
+    if (forwarded >= maxBytes) cut();
   });
   from.on('end', () => to.end());
   from.on('error', () => to.destroy());
 };
 
 export const openCuttingProxy = async (port: number): Promise<CuttingProxy> => {
-  const seen = { request: 0, response: 0 };
+  const largest = { request: 0, response: 0 };
   const sockets = new Set<Socket>();
   const server = createServer((client) => {
     const { cut } = proxy;
@@ -42,22 +42,22 @@ export const openCuttingProxy = async (port: number): Promise<CuttingProxy> => {
       sockets.add(socket);
       socket.once('close', () => sockets.delete(socket));
     }
-    const maxOf = (way: Cut['of']) => (cut?.of === way ? cut.after : Number.POSITIVE_INFINITY);
+    const maxBytesOf = (way: Cut['of']) => (cut?.of === way ? cut.after : Number.POSITIVE_INFINITY);
     const end = () => {
       client.destroySoon();
       upstream.destroySoon();
     };
-    const counting = (way: Cut['of']) => (bytes: number) => {
-      seen[way] = Math.max(seen[way], bytes);
+    const countBytes = (way: Cut['of']) => (bytes: number) => {
+      largest[way] = Math.max(largest[way], bytes);
     };
-    pass(client, upstream, maxOf('request'), counting('request'), end);
-    pass(upstream, client, maxOf('response'), counting('response'), end);
+    forward(client, upstream, maxBytesOf('request'), countBytes('request'), end);
+    forward(upstream, client, maxBytesOf('response'), countBytes('response'), end);
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const proxy: CuttingProxy = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     cut: null,
-    seen,
+    largest,
     close() {
       server.close();
       for (const socket of sockets) socket.destroy();

@@ -1,7 +1,9 @@
-/** What a process wrote to its files and when it synced them, to be cut off anywhere: what could be on the disk then? */
+/**
+ * Replays what a process wrote and synced up to any point, to simulate what the disk may hold after a power cut there.
+ */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { callsIn } from './tracing.ts';
+import { readCompletedCalls } from './tracing.ts';
 
 type Write = { readonly offset: number; readonly bytes: Buffer } | { readonly truncateTo: number };
 
@@ -10,23 +12,28 @@ type Step =
   | { readonly kind: 'sync'; readonly file: string }
   | { readonly kind: 'answer'; readonly eventUUIDs: readonly string[] };
 
-/** The options with which strace tells all that is needed. */
+/** The options with which strace logs everything that `readJournal` needs. */
 export const journalOptions = ['-xx', '-s', '2000000', '-e', 'trace=pwrite64,ftruncate,fsync,fdatasync,write,writev'];
 
 const unhex = (text: string): Buffer => Buffer.from(text.replaceAll('\\x', ''), 'hex');
 const nameOf = (hexed: string): string => (hexed.startsWith('\\x') ? unhex(hexed).toString() : hexed);
-const answered = Buffer.from('HTTP/1.1 200').toString('hex').replace(/../g, '\\x$&');
+const okStatusHex = Buffer.from('HTTP/1.1 200').toString('hex').replace(/../g, '\\x$&');
 
-/** The steps of a log of strace, in the order in which they ended. */
+/** Reads the steps of an strace log, in the order in which they ended. */
 export const readJournal = (log: string, path: string): Step[] => {
   const files = new Map(['', '-wal'].map((end) => [path + end, basename(path) + end]));
-  return callsIn(log).flatMap(({ text }): Step[] => {
+  return readCompletedCalls(log).flatMap(({ text }): Step[] => {
     const [, call, name = '', rest = ''] = /^(\w+)\(\d+<([^>]*)>(.*)$/.exec(text) ?? [];
     if (call === 'write' || call === 'writev') {
-      if (!text.includes(answered)) return [];
-      const said = [...text.matchAll(/"((?:\\x[\da-f]{2})+)"/g)].map((match) => unhex(match[1] as string)).join('');
+      if (!text.includes(okStatusHex)) return [];
+      const responseText = [...text.matchAll(/"((?:\\x[\da-f]{2})+)"/g)]
+        .map((match) => unhex(match[1] as string))
+        .join('');
       return [
-        { kind: 'answer', eventUUIDs: [...said.matchAll(/"eventUUID":"([^"]+)"/g)].map((match) => match[1] as string) },
+        {
+          kind: 'answer',
+          eventUUIDs: [...responseText.matchAll(/"eventUUID":"([^"]+)"/g)].map((match) => match[1] as string),
+        },
       ];
     }
     const file = files.get(nameOf(name));
@@ -36,14 +43,14 @@ export const readJournal = (log: string, path: string): Step[] => {
       return [{ kind: 'write', file, write: { truncateTo: Number(/^, (\d+)/.exec(rest)?.[1]) } }];
     const [, hex = '', bytes, offset] = /^, "((?:\\x[\da-f]{2})*)", (\d+), (\d+)\)/.exec(rest) ?? [];
     const written = unhex(hex);
-    if (written.length !== Number(bytes)) throw new Error('the log does not hold all that was written');
+    if (written.length !== Number(bytes)) throw new Error('the strace log truncates a write');
     return [{ kind: 'write', file, write: { offset: Number(offset), bytes: written } }];
   });
 };
 
 const sectorBytes = 512;
 
-/** One file, as the disk has it and as the program sees it. */
+/** The content of one file. */
 class DiskFile {
   content: Buffer;
   length: number;
@@ -71,8 +78,8 @@ class DiskFile {
   }
 }
 
-/** Some of the sectors of a write: it was under way when the power went. */
-const torn = (write: Write, random: () => number): Write[] => {
+/** Random sectors of a write, as if the power failed during it. */
+const tearWrite = (write: Write, random: () => number): Write[] => {
   if ('truncateTo' in write) return [write];
   const pieces: Write[] = [];
   for (let from = 0; from < write.bytes.length; ) {
@@ -84,14 +91,14 @@ const torn = (write: Write, random: () => number): Write[] => {
 };
 
 /**
- * Plays a journal on, cut after cut. Each cut, given in ascending order, leaves in a new folder what the disk might hold
- * then: all that was synced, and of what was written since some, whole or torn.
+ * Replays a journal up to each cut; cuts must be in ascending order. A cut leaves in a new folder what the disk might
+ * hold: everything synced, and some later writes, whole or torn.
  */
 export const createDisk = (initial: ReadonlyMap<string, Buffer>, steps: readonly Step[], random: () => number) => {
   const durable = new Map([...initial].map(([name, content]) => [name, new DiskFile(content)]));
   const pending = new Map<string, Write[]>();
   const acknowledged: string[] = [];
-  let played = 0;
+  let position = 0;
   const fileOf = (name: string): DiskFile => {
     const file = durable.get(name) ?? new DiskFile(Buffer.alloc(0));
     durable.set(name, file);
@@ -106,10 +113,10 @@ export const createDisk = (initial: ReadonlyMap<string, Buffer>, steps: readonly
     }
   };
   return {
-    /** The eventUUIDs whose acknowledgement had gone out. */
+    /** The eventUUIDs that were acknowledged before the last cut. */
     acknowledged: acknowledged as readonly string[],
     cut(at: number, folder: string): { unsynced: number } {
-      for (; played < at; played += 1) play(steps[played] as Step);
+      for (; position < at; position += 1) play(steps[position] as Step);
       mkdirSync(folder);
       let unsynced = 0;
       for (const name of new Set([...durable.keys(), ...pending.keys()])) {
@@ -117,9 +124,9 @@ export const createDisk = (initial: ReadonlyMap<string, Buffer>, steps: readonly
         const left = new DiskFile(content.subarray(0, length));
         for (const write of pending.get(name) ?? []) {
           unsynced += 1;
-          const luck = random();
-          if (luck < 0.4) left.apply(write);
-          else if (luck < 0.7) for (const piece of torn(write, random)) left.apply(piece);
+          const chance = random();
+          if (chance < 0.4) left.apply(write);
+          else if (chance < 0.7) for (const piece of tearWrite(write, random)) left.apply(piece);
         }
         writeFileSync(join(folder, name), left.content.subarray(0, left.length));
       }
@@ -128,4 +135,4 @@ export const createDisk = (initial: ReadonlyMap<string, Buffer>, steps: readonly
   };
 };
 
-export const filesOf = (path: string): Map<string, Buffer> => new Map([[basename(path), readFileSync(path)]]);
+export const readDatabaseFile = (path: string): Map<string, Buffer> => new Map([[basename(path), readFileSync(path)]]);

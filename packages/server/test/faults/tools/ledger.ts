@@ -1,24 +1,27 @@
-/** What clients sent and what they were told, kept outside the server, to be compared with what the server holds. */
+/** Records what clients sent and how the server responded, to be compared with what the server stores. */
 import { setTimeout as wait } from 'node:timers/promises';
 import Database from '../../../src/store/sqlite/database/better-sqlite3.ts';
 
-interface Sent {
+interface SentEvent {
   readonly userUUID: string;
   readonly eventUUID: string;
 }
 
-/** How a request ended: with a status, or without an answer and why. */
+/** How a request ended: with a status, or broken for a reason. */
 type Ending = { readonly status: number; readonly retryAfter: string | null } | { readonly broken: string };
 
 interface LedgerOptions {
-  /** Events in a batch of every fourth client; the others send singly. Or all, when they send `onlyBatches`. */
+  /**
+   * Events in a batch. Every fourth client sends batches and the others single events; with `onlyBatches`, all send
+   * batches.
+   */
   readonly batch?: number;
   readonly onlyBatches?: boolean;
-  /** Characters that each event of a batch carries along. */
+  /** Characters of padding in each event of a batch. */
   readonly ballast?: number;
-  /** The wait after a request that was not answered 200. */
+  /** The pause after a request without a 200. */
   readonly pauseMilliseconds?: number;
-  /** Servers, one of which is asked for an event of its own as soon as it is acknowledged. */
+  /** URLs of servers. One of them must return each event as soon as it is acknowledged. */
   readonly readBack?: readonly string[];
 }
 
@@ -29,54 +32,54 @@ export interface Load {
 interface Ledger {
   /** Sends events until stopped, singly and in batches. */
   send(url: string, token: string): Load;
-  /** Sends one event; answers whether it was acknowledged. */
+  /** Sends one event. Returns whether it was acknowledged. */
   sendOne(url: string, token: string): Promise<boolean>;
-  /** Sends again what was not acknowledged. */
+  /** Retries what was not acknowledged. */
   settle(url: string, token: string): Promise<void>;
-  /** Every event that was answered 200, as `userUUID eventUUID`. */
+  /** Every event with a 200 response, as `userUUID eventUUID`. */
   readonly acknowledged: ReadonlySet<string>;
-  /** Every event that was sent. */
-  readonly made: number;
-  /** How requests ended, and how often. */
+  /** The number of distinct events sent. */
+  readonly sentCount: number;
+  /** The number of requests by how they ended: a status, or the reason of a broken connection. */
   readonly endings: ReadonlyMap<string, number>;
-  /** Answers 503 that did not say when to come again. */
+  /** The number of 503 responses without Retry-After. */
   readonly withoutRetryAfter: number;
-  /** Acknowledged events that the next read did not show. */
+  /** Acknowledged events that were missing from the next read. */
   readonly unseen: readonly string[];
 }
 
-/** Why there was no answer. */
+/** Why there was no response. */
 const causeOf = (error: unknown): string => {
   const { code, message } = ((error as Error).cause ?? error) as Error & { code?: string };
   return code ?? message;
 };
 
-const keyOf = ({ userUUID, eventUUID }: Sent) => `${userUUID} ${eventUUID}`;
+const keyOf = ({ userUUID, eventUUID }: SentEvent) => `${userUUID} ${eventUUID}`;
 
 export const createLedger = (clients: number, options: LedgerOptions = {}): Ledger => {
   const { batch = 20, onlyBatches = false, ballast = 0, pauseMilliseconds = 5, readBack = [] } = options;
   const acknowledged = new Set<string>();
-  const unacknowledged = new Set<Sent[]>();
+  const unacknowledged = new Set<SentEvent[]>();
   const endings = new Map<string, number>();
-  /** Not twice the same: what events have in common is kept once. */
-  const ballastOf = ({ eventUUID }: Sent) =>
+  /** Different for each event, because the store deduplicates common content. */
+  const ballastOf = ({ eventUUID }: SentEvent) =>
     ballast > 0 ? { eventAttrArray: [{ attrID: 'ballast', attrValue: eventUUID.padEnd(ballast, 'x') }] } : {};
-  let made = 0;
+  let sent = 0;
   let withoutRetryAfter = 0;
   const unseen: string[] = [];
 
   const count = (name: string) => endings.set(name, (endings.get(name) ?? 0) + 1);
 
-  /** A read that is refused shows nothing, and promises nothing. An event that was sent again may be older than the newest page. */
-  const read = async (token: string, event: Sent): Promise<void> => {
-    const url = readBack[made % readBack.length];
+  /** A refused read proves nothing. A retried event may be older than the newest page, so this reads further pages. */
+  const checkReadBack = async (token: string, event: SentEvent): Promise<void> => {
+    const url = readBack[sent % readBack.length];
     const headers = { Authorization: `Bearer ${token}` };
     let cursor = '';
     try {
       do {
         const query = `userUUID=${event.userUUID}&limit=${cursor === '' ? 100 : 1_000}&cursor=${encodeURIComponent(cursor)}`;
         const response = await fetch(`${url}/event/getEvent?${query}`, { headers });
-        const page = (await response.json()) as { event: Sent[]; nextCursor: string };
+        const page = (await response.json()) as { event: SentEvent[]; nextCursor: string };
         if (cursor === '' || !response.ok) count(`read ${response.status}`);
         if (!response.ok || page.event.some(({ eventUUID }) => eventUUID === event.eventUUID)) return;
         cursor = page.nextCursor;
@@ -87,21 +90,21 @@ export const createLedger = (clients: number, options: LedgerOptions = {}): Ledg
     }
   };
 
-  const make = (): Sent => {
-    made += 1;
+  const createEvent = (): SentEvent => {
+    sent += 1;
     return {
-      userUUID: `user_${String(made % 50).padStart(16, '0')}`,
-      eventUUID: `event_${String(made).padStart(10, '0')}`,
+      userUUID: `user_${String(sent % 50).padStart(16, '0')}`,
+      eventUUID: `event_${String(sent).padStart(10, '0')}`,
     };
   };
 
-  const ask = async (url: string, body: object, single: boolean): Promise<Ending> => {
+  const request = async (url: string, body: object, single: boolean): Promise<Ending> => {
     try {
       const response = await fetch(`${url}/event/${single ? 'logEvent' : 'logEvents'}`, {
         method: 'POST',
         body: JSON.stringify(body),
       });
-      // The bytes of the answer may stop in the middle: then it was not answered.
+      // If the response is cut off in the middle, json() throws.
       const answer = (await response.json()) as { event?: { status: string }[] };
       if (answer.event?.some(({ status }) => status !== '200')) return { broken: 'an event of a batch' };
       return { status: response.status, retryAfter: response.headers.get('Retry-After') };
@@ -110,13 +113,13 @@ export const createLedger = (clients: number, options: LedgerOptions = {}): Ledg
     }
   };
 
-  const post = async (url: string, token: string, events: Sent[]): Promise<boolean> => {
+  const post = async (url: string, token: string, events: SentEvent[]): Promise<boolean> => {
     const [first] = events;
     const single = events.length === 1;
     const body = single
       ? { tokenUUID: token, eventID: 1, ...first }
       : { tokenUUID: token, event: events.map((event) => ({ eventID: 2, ...event, ...ballastOf(event) })) };
-    const ending = await ask(url, body, single);
+    const ending = await request(url, body, single);
     const name = 'status' in ending ? String(ending.status) : ending.broken;
     count(name);
     if ('status' in ending && ending.status === 503 && !(Number(ending.retryAfter) >= 1)) withoutRetryAfter += 1;
@@ -126,7 +129,7 @@ export const createLedger = (clients: number, options: LedgerOptions = {}): Ledg
     }
     for (const event of events) acknowledged.add(keyOf(event));
     unacknowledged.delete(events);
-    if (readBack.length > 0) await read(token, events.at(-1) as Sent);
+    if (readBack.length > 0) await checkReadBack(token, events.at(-1) as SentEvent);
     return true;
   };
 
@@ -134,8 +137,8 @@ export const createLedger = (clients: number, options: LedgerOptions = {}): Ledg
     acknowledged,
     endings,
     unseen,
-    get made() {
-      return made;
+    get sentCount() {
+      return sent;
     },
     get withoutRetryAfter() {
       return withoutRetryAfter;
@@ -144,8 +147,8 @@ export const createLedger = (clients: number, options: LedgerOptions = {}): Ledg
       let stopped = false;
       const client = async (number: number) => {
         while (!stopped) {
-          const events = Array.from({ length: onlyBatches || number % 4 === 0 ? batch : 1 }, make);
-          // The server is gone, or going: no need to ask it as fast as one can.
+          const events = Array.from({ length: onlyBatches || number % 4 === 0 ? batch : 1 }, createEvent);
+          // The server is down or stopping: don't retry in a tight loop.
           if (!(await post(url, token, events))) await wait(pauseMilliseconds);
         }
       };
@@ -157,27 +160,27 @@ export const createLedger = (clients: number, options: LedgerOptions = {}): Ledg
         },
       };
     },
-    sendOne: (url, token) => post(url, token, [make()]),
+    sendOne: (url, token) => post(url, token, [createEvent()]),
     async settle(url, token) {
       const left = [...unacknowledged];
       const client = async () => {
         for (let events = left.pop(); events; events = left.pop()) {
           if (await post(url, token, events)) continue;
-          throw new Error(`a settled server did not answer 200: ${JSON.stringify([...endings])}`);
+          throw new Error(`a healthy server did not respond 200: ${JSON.stringify([...endings])}`);
         }
       };
-      // All the clients at once would send more than a server holds: it may answer 503.
+      // More concurrent clients could exceed the server's limits, which responds 503.
       await Promise.all(Array.from({ length: Math.min(clients, 8) }, client));
     },
   };
 };
 
-/** What a server holds, read page by page through getEvent. */
+/** Reads what a server stores, page by page through getEvent. */
 export const createReader = (token: string) => {
   const held: string[] = [];
   let after = '';
   return {
-    /** Every event that was held so far, as `userUUID eventUUID`, in order; only what is new is asked for. */
+    /** The events read so far, as `userUUID eventUUID`, in order; `readOn` requests only newer ones. */
     held: held as readonly string[],
     async readOn(url: string): Promise<readonly string[]> {
       for (;;) {
@@ -186,8 +189,8 @@ export const createReader = (token: string) => {
           headers: { Authorization: `Bearer ${token}` },
         });
         if (!response.ok) throw new Error(`getEvent answered ${response.status}: ${await response.text()}`);
-        const { event, nextCursor } = (await response.json()) as { event: Sent[]; nextCursor: string };
-        // The last page has no cursor: it is read again when there is more.
+        const { event, nextCursor } = (await response.json()) as { event: SentEvent[]; nextCursor: string };
+        // The last page has no cursor, so the next call reads it again.
         if (nextCursor === '') {
           const page = event.map(keyOf);
           return [...held, ...page];
@@ -199,11 +202,13 @@ export const createReader = (token: string) => {
   };
 };
 
-/** Every event that the server holds, as `userUUID eventUUID`. */
+/** Every event that the server stores, as `userUUID eventUUID`. */
 export const readEverything = async (url: string, token: string): Promise<readonly string[]> =>
   createReader(token).readOn(url);
 
-/** Every event that a database file holds, in order, when nobody serves it: far faster, where there are very many. */
+/**
+ * Every event of a database file, in order, while no server uses it. Far faster than `readEverything` for many events.
+ */
 export const readDatabase = (path: string): string[] => {
   const db = new Database(path, { readonly: true });
   try {
@@ -215,16 +220,16 @@ export const readDatabase = (path: string): string[] => {
 };
 
 export interface Verdict {
-  /** Acknowledged, and not there. */
+  /** Acknowledged events that are missing. */
   readonly lost: number;
-  /** There more than once. */
+  /** Events that are stored more than once. */
   readonly twice: number;
 }
 
 export const judge = ({ acknowledged }: Pick<Ledger, 'acknowledged'>, held: readonly string[]): Verdict => {
-  const found = new Set(held);
+  const stored = new Set(held);
   return {
-    lost: [...acknowledged].filter((key) => !found.has(key)).length,
-    twice: held.length - found.size,
+    lost: [...acknowledged].filter((key) => !stored.has(key)).length,
+    twice: held.length - stored.size,
   };
 };

@@ -1,4 +1,4 @@
-/** A PostgreSQL that a test file has to itself, and a folder for changed servers. */
+/** A private PostgreSQL for a test file, and a folder for changed servers. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -22,13 +22,13 @@ export const useOwnPostgres = () => {
     rmSync(folder, { recursive: true });
   });
   return {
-    /** Where changed servers are written. */
+    /** The folder for changed servers. */
     folder: () => folder,
     start: () => startPostgres(cluster),
-    /** Stops it as if its machine had lost power. */
+    /** Stops PostgreSQL as if its machine lost power. */
     stop: () => stopPostgres(cluster, 'immediate'),
-    /** Makes a database with an account. Returns its URL and the account's server token. */
-    async newDatabase(name: string): Promise<{ databaseURL: string; token: string }> {
+    /** Creates a database with an account. Returns its URL and the account's server token. */
+    async createDatabase(name: string): Promise<{ databaseURL: string; token: string }> {
       await asking(urlOf(cluster, 'postgres'), `CREATE DATABASE ${name}`);
       const databaseURL = urlOf(cluster, name);
       return { databaseURL, token: await makeAccountIn(databaseURL) };

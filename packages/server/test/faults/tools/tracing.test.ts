@@ -11,7 +11,7 @@ const log = `7 pwrite64(19</d/a.db-wal>, "\\x00", 1, 0) = 1
 9 write(23<socket:[2]>, "\\x48" <unfinished ...>
 9 +++ killed by SIGKILL +++`;
 
-test('a call that was under way when strace let go, or when the process ended, has not ended', () => {
+test('reports a call as unfinished if strace was detached or the process ended during it', () => {
   const ended = parseCalls(log).filter((call) => call.ended !== Number.POSITIVE_INFINITY);
   expect(ended.map(({ text }) => text)).toEqual([
     'pwrite64(19</d/a.db-wal>, "\\x00", 1, 0) = 1',
@@ -21,9 +21,9 @@ test('a call that was under way when strace let go, or when the process ended, h
   ]);
 });
 
-test('but it has begun, and the kernel may have done it', () => {
-  const others = parseCalls(log).filter((call) => call.ended === Number.POSITIVE_INFINITY);
-  expect(others).toEqual([
+test('includes unfinished calls, which the kernel may have completed', () => {
+  const unfinished = parseCalls(log).filter((call) => call.ended === Number.POSITIVE_INFINITY);
+  expect(unfinished).toEqual([
     { thread: '7', text: 'pwrite64(19</d/a.db-wal>, "\\x00", 1, 1', began: 5, ended: Number.POSITIVE_INFINITY },
     { thread: '8', text: 'fsync(19</d/a.db-wal>', began: 6, ended: Number.POSITIVE_INFINITY },
     { thread: '9', text: 'write(23<socket:[2]>, "\\x48"', began: 7, ended: Number.POSITIVE_INFINITY },

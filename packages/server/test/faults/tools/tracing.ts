@@ -1,4 +1,4 @@
-/** strace: what a process does to its disk, told in order, or made to fail. */
+/** Runs strace, to log in order what a process does to its disk, or to make its calls fail. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
@@ -7,7 +7,7 @@ import { existsSync, readFileSync } from 'node:fs';
 export const strace = (log: string, ...options: readonly string[]): string[] => [
   'strace',
   '-f',
-  // Faster by far; but strace 6.1 sends no signals with it.
+  // Far faster, but strace 6.1 injects no signals with it.
   ...(options.some((option) => option.includes('signal=')) ? [] : ['--seccomp-bpf']),
   '-y',
   '-o',
@@ -16,24 +16,24 @@ export const strace = (log: string, ...options: readonly string[]): string[] => 
   '--',
 ];
 
-/** Starts strace on a running process and all its threads; answers it, or what it complained of. */
+/** Starts strace on a running process and all its threads. Returns the tracer, or its error message. */
 const tryToAttach = async (pid: number, log: string, options: readonly string[]): Promise<ChildProcess | string> => {
   const tracer = spawn('strace', ['-f', '-y', '-o', log, ...options, '-p', String(pid)], {
     stdio: ['ignore', 'ignore', 'pipe'],
   });
-  let said = '';
+  let errorText = '';
   return new Promise((resolve) => {
     tracer.stderr.setEncoding('utf8').on('data', (text: string) => {
-      said += text;
-      if (said.includes(' attached')) resolve(tracer);
+      errorText += text;
+      if (errorText.includes(' attached')) resolve(tracer);
     });
-    tracer.once('exit', () => resolve(said));
+    tracer.once('exit', () => resolve(errorText));
   });
 };
 
-/** Attaches strace to a running process and all its threads; answers how to let go of it. */
+/** Attaches strace to a running process and all its threads. Returns a function that detaches it. */
 export const attachStrace = async (pid: number, log: string, ...options: readonly string[]) => {
-  // A thread that ends just then makes it give up.
+  // strace gives up if a thread ends while it attaches.
   for (let left = 5; ; left -= 1) {
     const tracer = await tryToAttach(pid, log, options);
     if (typeof tracer !== 'string') {
@@ -49,32 +49,32 @@ export const attachStrace = async (pid: number, log: string, ...options: readonl
 
 export interface TracedCall {
   readonly thread: string;
-  /** `fsync(19</data/firsthand.db-wal>) = 0`, put together again where another thread's call came between. */
+  /** `fsync(19</data/firsthand.db-wal>) = 0`, joined if strace split it around another thread's call. */
   readonly text: string;
-  /** The lines of the log where it began and where it had ended; `Infinity` if the log has no end of it. */
+  /** The lines of the log where the call began and ended; `ended` is `Infinity` if the log has no end of it. */
   readonly began: number;
   readonly ended: number;
 }
 
-/** The calls of a log that have ended, in the order in which they ended. */
-export const callsIn = (log: string): TracedCall[] =>
-  callsBegunIn(log).filter(({ ended }) => ended !== Number.POSITIVE_INFINITY);
+/** The completed calls of a log, in the order in which they ended. */
+export const readCompletedCalls = (log: string): TracedCall[] =>
+  readCalls(log).filter(({ ended }) => ended !== Number.POSITIVE_INFINITY);
 
 /**
- * The calls of a log, also those without an end in it, which come last: the process ended during the call, or strace was detached.
- * The kernel may have completed such a call; an answer, for example, may have reached the client.
+ * All calls of a log. Unfinished ones come last: the process ended during the call, or strace was detached. The kernel
+ * may have completed such a call; for example, a response may have reached the client.
  */
-export const callsBegunIn = (log: string): TracedCall[] =>
+export const readCalls = (log: string): TracedCall[] =>
   existsSync(log) ? parseCalls(readFileSync(log, 'latin1')) : [];
 
-/** As `callsBegunIn`, of what the log holds. */
+/** Parses the text of a log; see `readCalls`. */
 export const parseCalls = (text: string): TracedCall[] => {
   const unfinished = new Map<string, { text: string; began: number }>();
   const calls: TracedCall[] = [];
   for (const [at, line] of text.split('\n').entries()) {
     const [, thread = '', rest = ''] = /^(\d+)\s+(.*)$/.exec(line) ?? [];
     const resumed = /^<\.\.\. \w+ resumed>(.*)$/.exec(rest)?.[1];
-    // Another thread's call comes between, or the process ends, or strace lets go of it, before the call has ended.
+    // The call was interrupted by another thread's call, by the end of the process, or by detaching strace.
     const [cut] = /\s*<(?:unfinished|detached) \.\.\.>$/.exec(rest) ?? [];
     if (cut !== undefined) unfinished.set(thread, { text: rest.slice(0, -cut.length), began: at });
     else if (resumed === undefined) calls.push({ thread, text: rest, began: at, ended: at });
@@ -84,8 +84,8 @@ export const parseCalls = (text: string): TracedCall[] => {
       calls.push({ thread, text: text + resumed, began, ended: at });
     }
   }
-  const neverEnded = [...unfinished].map(([thread, call]) => ({ thread, ...call, ended: Number.POSITIVE_INFINITY }));
-  return [...calls, ...neverEnded];
+  const neverFinished = [...unfinished].map(([thread, call]) => ({ thread, ...call, ended: Number.POSITIVE_INFINITY }));
+  return [...calls, ...neverFinished];
 };
 
 export const isAnswer = ({ text }: TracedCall): boolean => text.includes('"HTTP/1.1 200');

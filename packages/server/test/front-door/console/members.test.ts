@@ -1,4 +1,4 @@
-/** People with names: invited, joining, and signing in to the console with a password. */
+/** Members: invitations, joining, and signing in to the console with a password. */
 import { scryptSync } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createPasswords } from '../../../src/http/console/passwords.ts';
@@ -36,7 +36,7 @@ const join = async (fields: Fields = {}) => {
   return { cookie: cookieFrom(headers), sessionID: body.session.sessionID as string };
 };
 
-it('a person is invited, chooses a password, and signs in with it', async () => {
+it('lets an invited person choose a password and sign in with it', async () => {
   const { memberID, invitationCode, expiresTime } = await invite({ memberName: 'Ben' });
   expect(expiresTime).toBe(new Date(time + 7 * 86_400_000).toISOString());
   const { invitation } = (await send('invitation', { code: invitationCode })).body;
@@ -68,8 +68,8 @@ it('a person is invited, chooses a password, and signs in with it', async () => 
 
 it.each([
   ['a short password', { password: 'fourteen chars' }, 400, 'password'],
-  ['one of few characters', { password: 'abababababababababab' }, 400, 'password'],
-  ['an endless one', { password: 'abcde'.repeat(60) }, 400, 'password'],
+  ['a password of few different characters', { password: 'abababababababababab' }, 400, 'password'],
+  ['a very long password', { password: 'abcde'.repeat(60) }, 400, 'password'],
   ['the e-mail address', { password: emailaddress }, 400, 'password'],
   ['no password', { password: '' }, 400, 'password'],
   ['a list for a password', { password: [password] }, 400, 'password'],
@@ -77,14 +77,14 @@ it.each([
   ['a name with control characters', { memberName: 'Ben\u0007' }, 400, 'memberName'],
   ['a name that is too long', { memberName: 'B'.repeat(256) }, 400, 'memberName'],
   ['another code', { code: 'x'.repeat(24) }, 401, 'code'],
-])('an invitation is not used up by %s, which is refused', async (_, fields, status, field) => {
+])('rejects %s without using up the invitation', async (_, fields, status, field) => {
   const { invitationCode } = await invite();
   const refused = await accept(invitationCode, fields);
   expect([refused.status, refused.body.error.field, refused.headers.get('set-cookie')]).toEqual([status, field, null]);
   expect((await accept(invitationCode)).status).toBe(200);
 });
 
-it('an invitation ends after seven days, and when it was taken', async () => {
+it('ends an invitation after seven days, and when it is accepted', async () => {
   const { invitationCode } = await invite();
   time += 7 * 86_400_000;
   expect((await accept(invitationCode)).body.error.code).toBe('invalid_token');
@@ -94,7 +94,7 @@ it('an invitation ends after seven days, and when it was taken', async () => {
   expect((await send('invitation', { code: again.invitationCode })).status).toBe(401);
 });
 
-it('a forgotten password is replaced by a new invitation, which ends the sessions that there are', async () => {
+it('replaces a forgotten password with a new invitation, which ends existing sessions', async () => {
   const { cookie, sessionID } = await join();
   const read = () => scene.send('/event/getEvent', { headers: fromConsole(cookie, sessionID) });
   const { invitationCode } = await invite();
@@ -107,41 +107,41 @@ it('a forgotten password is replaced by a new invitation, which ends the session
   expect((await signInWith(scene, { emailaddress, password: other })).status).toBe(200);
 });
 
-it('says nothing of who is a member', async () => {
+it('does not reveal who is a member', async () => {
   await join();
   const answers = [
     await signInWith(scene, { emailaddress, password: 'not this one, not this' }),
     await signInWith(scene, { emailaddress: 'nobody@shop.example', password }),
     await signInWith(scene, { emailaddress: 'not an address', password }),
   ];
-  const told = answers.map(({ status, headers, body: { error } }) => [status, headers.get('set-cookie'), error]);
-  expect(told).toEqual(told.map(() => told[0]));
-  expect(told[0]).toEqual([401, null, expect.objectContaining({ code: 'invalid_token', field: 'password' })]);
+  const responses = answers.map(({ status, headers, body: { error } }) => [status, headers.get('set-cookie'), error]);
+  expect(responses).toEqual(responses.map(() => responses[0]));
+  expect(responses[0]).toEqual([401, null, expect.objectContaining({ code: 'invalid_token', field: 'password' })]);
 });
 
-it('derives one key at each sign-in, whether nobody has the address, or members of several accounts', async () => {
-  const scenes = scene;
-  let derived = 0;
-  const counting = createPasswords({ ln: 4, r: 8, p: 1 }, async (given, salt, length, options) => {
-    derived += 1;
-    return scryptSync(given, salt, length, options);
+it('derives one key per sign-in, whether the address belongs to no member or to several', async () => {
+  const outerScene = scene;
+  let keyCount = 0;
+  const counting = createPasswords({ ln: 4, r: 8, p: 1 }, async (input, salt, length, options) => {
+    keyCount += 1;
+    return scryptSync(input, salt, length, options);
   });
   scene = await openScene({ now: () => time, consoleOrigin, passwords: counting });
   try {
     const counts = async (nth: number) => {
       const from = { incoming: { socket: { remoteAddress: `192.0.2.${nth}` } } };
-      const made: number[] = [];
+      const keyCounts: number[] = [];
       for (const fields of [
         { emailaddress, password },
         { emailaddress, password: 'not this one, not this' },
         { emailaddress: 'nobody@shop.example', password },
         { emailaddress: 'not an address', password },
       ]) {
-        derived = 0;
+        keyCount = 0;
         await signInWith(scene, fields, '', consoleOrigin, from);
-        made.push(derived);
+        keyCounts.push(keyCount);
       }
-      return made;
+      return keyCounts;
     };
     for (let accounts = 0; accounts <= 4; accounts += 1) {
       expect([accounts, await counts(accounts)]).toEqual([accounts, [1, 1, 1, 1]]);
@@ -156,12 +156,12 @@ it('derives one key at each sign-in, whether nobody has the address, or members 
     }
   } finally {
     await scene.close();
-    scene = scenes;
+    scene = outerScene;
   }
 });
 
-it('somebody who guesses codes of invitations holds up nobody who has one at the same address', async () => {
-  const scenes = scene;
+it('accepts a valid invitation from an address at which others guess codes', async () => {
+  const outerScene = scene;
   scene = await openScene({
     ...{ now: () => time, consoleOrigin, passwords: createPasswords({ ln: 4, r: 8, p: 1 }) },
     rateLimits: { ...noRateLimits, unknownToken: { perSecond: 0.001, burst: 10 } },
@@ -174,11 +174,11 @@ it('somebody who guesses codes of invitations holds up nobody who has one at the
     expect((await accept(invitationCode)).status).toBe(200);
   } finally {
     await scene.close();
-    scene = scenes;
+    scene = outerScene;
   }
 });
 
-it('lets nobody guess on: ten failed sign-ins from an address, which use up nothing of a member who is known there', async () => {
+it('limits an address to ten failed sign-ins, separately from members who are known there', async () => {
   await join();
   for (let nth = 0; nth < 12; nth += 1) expect((await signInWith(scene, { emailaddress, password })).status).toBe(200);
   const stranger = (nth: number) => signInWith(scene, { emailaddress: `b${nth}@shop.example`, password });
@@ -192,32 +192,32 @@ it('lets nobody guess on: ten failed sign-ins from an address, which use up noth
   expect((await signInWith(scene, { tokenUUID: scene.tokens.viewer })).status).toBe(200);
 });
 
-it('judges thirty passwords for an invitation, and no more from the same address', async () => {
+it('checks at most thirty passwords for an invitation from one address', async () => {
   const { invitationCode } = await invite();
-  let judged = 0;
-  // On a slow machine some more: one is allowed every ten seconds.
-  for (; judged < 60; judged += 1) {
+  let checkCount = 0;
+  // A slow machine allows some more: one every ten seconds.
+  for (; checkCount < 60; checkCount += 1) {
     const { status, body } = await accept(invitationCode, { password: 'fifteen letters' });
     if (status === 429) break;
     expect(body.error.field).toBe('password');
   }
-  expect(judged).toBeGreaterThanOrEqual(30);
-  expect(judged).toBeLessThan(60);
+  expect(checkCount).toBeGreaterThanOrEqual(30);
+  expect(checkCount).toBeLessThan(60);
 });
 
-it('somebody who has signed in from an address is not locked out of it by others, who fail from many', async () => {
+it('does not lock a member out of a known address when others fail from many addresses', async () => {
   await join();
   const from = (remoteAddress: string) => ({ incoming: { socket: { remoteAddress } } });
-  const signInFrom = (address: string, given = password) =>
-    signInWith(scene, { emailaddress, password: given }, '', consoleOrigin, from(address));
+  const signInFrom = (address: string, input = password) =>
+    signInWith(scene, { emailaddress, password: input }, '', consoleOrigin, from(address));
   expect((await signInFrom('192.0.2.1')).status).toBe(200);
   for (let nth = 0; nth < 50; nth += 1)
     expect((await signInFrom(`198.51.100.${nth % 5}`, 'not this one, not this')).status).toBe(401);
-  // At once, since each is delayed by a second.
+  // Concurrently, because each response is delayed by a second.
   const refused = await Promise.all(Array.from({ length: 12 }, () => signInFrom('203.0.113.1')));
   expect(new Set(refused.map(({ status }) => status))).toEqual(new Set([429]));
   expect((await signInFrom('192.0.2.1')).status).toBe(200);
-  // What was refused for the e-mail address took nothing from the address.
+  // Rejections for the e-mail address do not count for the IP address.
   const other = { emailaddress: 'nobody@shop.example', password };
   const answer = await signInWith(scene, other, '', consoleOrigin, from('203.0.113.1'));
   expect(answer.status).toBe(401);
@@ -227,7 +227,7 @@ it('somebody who has signed in from an address is not locked out of it by others
 const signInFrom = (remoteAddress: string, fields: Fields) =>
   signInWith(scene, { emailaddress, ...fields }, '', consoleOrigin, { incoming: { socket: { remoteAddress } } });
 
-it('counts no password that is too long', async () => {
+it('does not count a password that is too long', async () => {
   await join();
   for (let nth = 0; nth < 60; nth += 1) {
     const { status, body } = await signInFrom('192.0.2.1', { password: 'x'.repeat(2_000) });
@@ -236,16 +236,16 @@ it('counts no password that is too long', async () => {
   expect((await signInFrom('192.0.2.1', { password })).status).toBe(200);
 });
 
-it('counts nothing of a sign-in for whose hash there is no place', async () => {
-  const scenes = scene;
+it('does not count a sign-in that is rejected because too many passwords are being hashed', async () => {
+  const outerScene = scene;
   let finish = () => {};
   const finished = new Promise<void>((resolve) => {
     finish = resolve;
   });
   let isHeld = false;
-  const held = createPasswords({ ln: 4, r: 8, p: 1 }, async (given, salt, length, options) => {
+  const held = createPasswords({ ln: 4, r: 8, p: 1 }, async (input, salt, length, options) => {
     if (isHeld) await finished;
-    return scryptSync(given, salt, length, options);
+    return scryptSync(input, salt, length, options);
   });
   let placesTaken = 0;
   const matching: typeof held.matching = (...sent) => {
@@ -260,7 +260,7 @@ it('counts nothing of a sign-in for whose hash there is no place', async () => {
       signInFrom(`198.51.100.${nth}`, { emailaddress: `b${nth}@shop.example`, password }),
     );
     await expect.poll(() => placesTaken).toBe(waiting.length);
-    // More than the limits allow of one address.
+    // More than the limits allow from one address.
     const refused = await Promise.all(Array.from({ length: 40 }, () => signInFrom('192.0.2.1', { password })));
     expect(new Set(refused.map(({ status }) => status))).toEqual(new Set([429]));
     finish();
@@ -269,27 +269,27 @@ it('counts nothing of a sign-in for whose hash there is no place', async () => {
   } finally {
     finish();
     await scene.close();
-    scene = scenes;
+    scene = outerScene;
   }
 });
 
-it('hashes sixty passwords that others send from a /48, besides those of members who are known there', async () => {
+it('hashes at most sixty passwords of strangers in a /48, in addition to those of members who are known there', async () => {
   await join();
   const home = '2001:db8:1::1';
   expect((await signInFrom(home, { password })).status).toBe(200);
   const guess = (nth: number) =>
     signInFrom(`2001:db8:1:${nth.toString(16)}::1`, { emailaddress: `b${nth}@shop.example`, password });
-  let hashed = 0;
-  // On a slow machine some more: one is allowed every two seconds.
-  while (hashed < 200 && (await guess(hashed + 1)).status === 401) hashed += 1;
-  expect(hashed).toBeGreaterThanOrEqual(59);
-  expect(hashed).toBeLessThan(200);
+  let hashCount = 0;
+  // A slow machine allows some more: one every two seconds.
+  while (hashCount < 200 && (await guess(hashCount + 1)).status === 401) hashCount += 1;
+  expect(hashCount).toBeGreaterThanOrEqual(59);
+  expect(hashCount).toBeLessThan(200);
   expect((await signInFrom(home, { password })).status).toBe(200);
   expect((await signInFrom('2001:db8:2::1', { password })).status).toBe(200);
 });
 
-describe('an owner of other accounts, who has joined them with a member’s e-mail address', () => {
-  const theirs = 'four words of a stranger';
+describe('an owner of other accounts who uses a member’s e-mail address', () => {
+  const strangerPassword = 'four words of a stranger';
   const home = '192.0.2.1';
   const elsewhere = '203.0.113.66';
   const joinAnother = async () => {
@@ -299,18 +299,18 @@ describe('an owner of other accounts, who has joined them with a member’s e-ma
     });
     const invited = { tokenUUID: body.serverTokenUUID, memberEmailaddress: emailaddress, memberRole: 'owner' };
     const { invitationCode } = (await scene.post('/account/inviteMember', invited)).body;
-    await accept(invitationCode, { password: theirs });
-    expect((await signInFrom(elsewhere, { password: theirs })).status).toBe(200);
+    await accept(invitationCode, { password: strangerPassword });
+    expect((await signInFrom(elsewhere, { password: strangerPassword })).status).toBe(200);
   };
 
-  it('does not keep the member from signing in, with any number of accounts', async () => {
+  it('can’t keep the member from signing in, with any number of accounts', async () => {
     await join();
     for (let nth = 0; nth < 7; nth += 1) await joinAnother();
     const { status, body } = await signInFrom(home, { password });
     expect([status, body.session.accountUUID]).toEqual([200, scene.accountUUID]);
   });
 
-  it('guesses no more than others, and still signs in', async () => {
+  it('gets no more guesses than others, and can still sign in', async () => {
     await join();
     await joinAnother();
     const wrong = 'not this one, not this';
@@ -322,19 +322,20 @@ describe('an owner of other accounts, who has joined them with a member’s e-ma
     const guess = await signInFrom(elsewhere, { password: wrong });
     expect([right.status, right.body]).toEqual([401, { ...guess.body, requestID: right.body.requestID }]);
     expect(right.body.error.message).toContain('use a passkey');
-    expect((await signInFrom(elsewhere, { password: theirs })).status).toBe(200);
+    expect((await signInFrom(elsewhere, { password: strangerPassword })).status).toBe(200);
     expect((await signInFrom(home, { password })).body.session.accountUUID).toBe(scene.accountUUID);
   });
 
-  it('has fifty guesses an hour from other addresses', async () => {
+  it('gets fifty guesses an hour from other addresses', async () => {
     await join();
     await joinAnother();
     const wrong = { password: 'not this one, not this' };
-    let evaluated = 0;
-    // On a slow machine some more: one is allowed every 72 seconds.
-    while (evaluated < 100 && (await signInFrom(`198.51.100.${evaluated % 20}`, wrong)).status === 401) evaluated += 1;
-    expect(evaluated).toBeGreaterThanOrEqual(50);
-    expect(evaluated).toBeLessThan(100);
+    let guessCount = 0;
+    // A slow machine allows some more: one every 72 seconds.
+    while (guessCount < 100 && (await signInFrom(`198.51.100.${guessCount % 20}`, wrong)).status === 401)
+      guessCount += 1;
+    expect(guessCount).toBeGreaterThanOrEqual(50);
+    expect(guessCount).toBeLessThan(100);
   });
 });
 
@@ -348,8 +349,8 @@ describe('changing the password', () => {
       headers: { ...fromConsole(cookie, sessionID), 'Content-Type': 'application/json' },
       body: JSON.stringify({ currentPassword: password, password: another, ...fields }),
     });
-  const signIn = async (given = password): Promise<Page> => {
-    const { headers, body } = await signInWith(scene, { emailaddress, password: given });
+  const signIn = async (input = password): Promise<Page> => {
+    const { headers, body } = await signInWith(scene, { emailaddress, password: input });
     return { cookie: cookieFrom(headers), sessionID: body.session?.sessionID };
   };
   const isOpen = async ({ cookie, sessionID }: Page) =>
@@ -373,12 +374,12 @@ describe('changing the password', () => {
   it.each<[string, Fields, number, string, string]>([
     ['a wrong current password', { currentPassword: wrong }, 401, 'invalid_token', 'currentPassword'],
     ['no current password', { currentPassword: '' }, 400, 'missing_field', 'currentPassword'],
-    ['an endless current password', { currentPassword: 'x'.repeat(2_000) }, 400, 'invalid_field', 'currentPassword'],
+    ['a very long current password', { currentPassword: 'x'.repeat(2_000) }, 400, 'invalid_field', 'currentPassword'],
     ['no new password', { password: '' }, 400, 'missing_field', 'password'],
     ['a short new password', { password: 'fourteen chars' }, 400, 'invalid_field', 'password'],
     ['the e-mail address', { password: emailaddress }, 400, 'invalid_field', 'password'],
     ['the name', { password: 'Ben Lime Ben Lime' }, 400, 'invalid_field', 'password'],
-  ])('is refused with %s, and nothing changes', async (_, fields, status, code, field) => {
+  ])('is rejected with %s, and changes nothing', async (_, fields, status, code, field) => {
     const [joined, here] = [await join(), await signIn()];
     const refused = await change(here, fields);
     expect([refused.status, refused.body.error]).toEqual([status, expect.objectContaining({ code, field })]);
@@ -386,11 +387,14 @@ describe('changing the password', () => {
     expect(await isOpen(await signIn())).toBe(true);
   });
 
-  it('needs a session that began less than ten minutes ago, and not with a token', async () => {
+  it('requires a session that began less than ten minutes ago, and not with a token', async () => {
     const here = await join();
     time += 10 * 60_000;
     const stale = await change(here);
-    expect([stale.status, stale.body.error.message]).toEqual([401, expect.stringContaining('in again first')]);
+    expect([stale.status, stale.body.error.message]).toEqual([
+      401,
+      expect.stringContaining('within ten minutes of signing in'),
+    ]);
     time -= 1;
     expect((await change(here)).status).toBe(200);
     const { headers, body } = await signInWith(scene, { tokenUUID: scene.tokens.server });
@@ -420,8 +424,8 @@ describe('changing the password', () => {
     expect(await isOpen(await signIn())).toBe(true);
   });
 
-  it('refuses a concurrent sign-in with the earlier password', async () => {
-    const scenes = scene;
+  it('rejects a concurrent sign-in with the earlier password', async () => {
+    const outerScene = scene;
     let beforeNoting = async (): Promise<unknown> => undefined;
     const wrap = (store: Store): Store => ({
       ...store,
@@ -440,12 +444,12 @@ describe('changing the password', () => {
       expect(await isOpen(here)).toBe(true);
     } finally {
       await scene.close();
-      scene = scenes;
+      scene = outerScene;
     }
   });
 });
 
-it('a role is changed, and a member is removed, in open sessions at once', async () => {
+it('applies role changes and removals to open sessions immediately', async () => {
   const { cookie, sessionID } = await join({ memberRole: 'viewer' });
   const [{ memberID }] = await members();
   const headers = { ...fromConsole(cookie, sessionID), 'Content-Type': 'application/json' };
@@ -474,7 +478,7 @@ describe('a person in two accounts', () => {
   const sessionsOf = async (cookie: string, sessionID = '1') =>
     (await scene.send('/console/session', { headers: fromConsole(cookie, sessionID) })).body;
 
-  it('signs in to both with one password, and a page reads the account that it was loaded with', async () => {
+  it('signs in to both with one password, and each page reads the account that it was loaded with', async () => {
     const blog = await secondAccount();
     await join();
     const fields = { tokenUUID: blog.tokenUUID, memberEmailaddress: emailaddress, memberRole: 'viewer' };
@@ -493,7 +497,7 @@ describe('a person in two accounts', () => {
     }
   });
 
-  it('with another password signs in to the one that it belongs to', async () => {
+  it('signs in only to the account whose password is given', async () => {
     const blog = await secondAccount();
     await join();
     const fields = { tokenUUID: blog.tokenUUID, memberEmailaddress: emailaddress, memberRole: 'owner' };
@@ -512,7 +516,7 @@ describe('a person in two accounts', () => {
     const { session, sessions } = await sessionsOf(cookie);
     expect(session).toEqual(second.body.session);
     expect(sessions).toEqual([second.body.session, first.body.session]);
-    // A second session of one account takes the place of the first.
+    // A second session of one account replaces the first.
     const third = await signInWith(scene, { tokenUUID: scene.tokens.server }, cookie);
     expect((await sessionsOf(cookieFrom(third.headers))).sessions).toEqual([third.body.session, second.body.session]);
     expect((await sessionsOf(cookie)).sessions).toEqual([second.body.session]);

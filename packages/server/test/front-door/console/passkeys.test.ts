@@ -1,4 +1,4 @@
-/** Passkeys of members: joining and signing in with them, adding and removing them, and what is refused. */
+/** Passkeys of members: joining and signing in with them, adding and removing them, and rejected requests. */
 import { limits } from '@firsthand/contract/limits';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -17,20 +17,20 @@ const minute = 60_000;
 
 let scene: Scene;
 let time: number;
-/** What the store was asked for requests: not the uses of tokens, which are written some time after theirs. */
-let asked: string[];
-const recording = (store: Store): Store =>
+/** The store's methods that requests called, except noteTokenUses, which the server calls later. */
+let storeCalls: string[];
+const recordCalls = (store: Store): Store =>
   new Proxy(store, {
     get: (target, name: keyof Store) => {
-      if (name !== 'noteTokenUses') asked.push(name);
+      if (name !== 'noteTokenUses') storeCalls.push(name);
       return target[name];
     },
   });
 beforeEach(async () => {
   time = Date.now();
-  asked = [];
+  storeCalls = [];
   const passwords = createPasswords({ ln: 4, r: 8, p: 1 });
-  scene = await openScene({ now: () => time, consoleOrigin, passwords, wrap: recording });
+  scene = await openScene({ now: () => time, consoleOrigin, passwords, wrap: recordCalls });
 });
 afterEach(() => scene.close());
 
@@ -49,12 +49,12 @@ const send = (path: string, fields: Fields, page: Page = {}) => {
   return ways.send(`/console/${path}`, { method: 'POST', headers, body: JSON.stringify(fields) }, env);
 };
 
-const addressed = (remoteAddress: string) => ({ incoming: { socket: { remoteAddress } } });
+const fromAddress = (remoteAddress: string) => ({ incoming: { socket: { remoteAddress } } });
 
 const cookies = (...all: string[]) => all.filter(Boolean).join('; ');
 
-/** Asks for options; the cookie of the page is then that of the challenge too. */
-const ask = async (path: string, fields: Fields = {}, page: Page = {}) => {
+/** Requests WebAuthn options. The returned page also has the cookie of the challenge. */
+const requestOptions = async (path: string, fields: Fields = {}, page: Page = {}) => {
   const { status, headers, body } = await send(`passkeys/${path}`, fields, page);
   expect([status, body]).toEqual([200, expect.anything()]);
   return { options: body.options, page: { ...page, cookie: cookies(page.cookie ?? '', cookieFrom(headers)) } };
@@ -74,7 +74,7 @@ const pageOf = ({ headers, body }: { headers: Headers; body: { session: { sessio
 /** Joins with a passkey. */
 const join = async (fields: Fields = {}, changes: Changes = {}) => {
   const code = await invite(fields);
-  const { options, page } = await ask('to-join', { code });
+  const { options, page } = await requestOptions('to-join', { code });
   const { passkey, credential } = makePasskey(options, consoleOrigin, changes);
   const joined = await send('accept', { code, memberName: 'Ben Lime', passkey }, page);
   expect([joined.status, joined.body]).toEqual([200, expect.anything()]);
@@ -85,7 +85,7 @@ const joinWithPassword = async (fields: Fields = {}) =>
   pageOf(await send('accept', { code: await invite(fields), memberName: 'Ben', password }));
 
 const signIn = async (credential: Credential, changes: Changes = {}) => {
-  const { options, page } = await ask('to-sign-in');
+  const { options, page } = await requestOptions('to-sign-in');
   return send('sign-in', { passkey: signWith(credential, options, consoleOrigin, changes) }, page);
 };
 
@@ -93,15 +93,15 @@ const list = async ({ cookie, sessionID }: { cookie: string; sessionID: string }
   (await scene.send('/console/passkeys', { headers: fromConsole(cookie, sessionID) })).body.passkeys;
 
 const add = async (page: Page, changes: Changes = {}, fields: Fields = {}) => {
-  const { options, page: asked } = await ask('to-add', {}, page);
+  const { options, page: challenge } = await requestOptions('to-add', {}, page);
   const { passkey, credential } = makePasskey(options, consoleOrigin, changes);
-  return { credential, options, ...(await send('passkeys/add', { passkey, ...fields }, asked)) };
+  return { credential, options, ...(await send('passkeys/add', { passkey, ...fields }, challenge)) };
 };
 
 const audit = async (action: string) =>
   (await scene.get('/account/listAudit', { tokenUUID: scene.tokens.server, action })).body.audit;
 
-it('a person joins with a passkey, and signs in with it from any browser, without an address', async () => {
+it('lets a person join with a passkey, and sign in with it from any browser without an address', async () => {
   const { credential, page, options } = await join();
   expect(options).toMatchObject({
     rp: { id: 'events.shop.example' },
@@ -110,12 +110,12 @@ it('a person joins with a passkey, and signs in with it from any browser, withou
     attestation: 'none',
   });
   expect((await scene.send('/event/getEvent', { headers: fromConsole(page.cookie, page.sessionID) })).status).toBe(200);
-  const asked = await ask('to-sign-in');
-  expect(asked.options).toMatchObject({ rpId: 'events.shop.example', userVerification: 'required' });
-  expect(asked.options.allowCredentials ?? []).toEqual([]);
-  expect(asked.page.cookie).toMatch(/^__Host-firsthand-passkey=[\w-]{24}$/);
-  const passkey = signWith(credential, asked.options, consoleOrigin);
-  const signedIn = await send('sign-in', { passkey }, asked.page);
+  const challenge = await requestOptions('to-sign-in');
+  expect(challenge.options).toMatchObject({ rpId: 'events.shop.example', userVerification: 'required' });
+  expect(challenge.options.allowCredentials ?? []).toEqual([]);
+  expect(challenge.page.cookie).toMatch(/^__Host-firsthand-passkey=[\w-]{24}$/);
+  const passkey = signWith(credential, challenge.options, consoleOrigin);
+  const signedIn = await send('sign-in', { passkey }, challenge.page);
   expect(signedIn.body.session).toMatchObject({ accountUUID: scene.accountUUID, kind: 'editor' });
   expect(signedIn.body.session.sessionID).not.toBe(page.sessionID);
   expect(await list(pageOf(signedIn))).toEqual([
@@ -130,7 +130,7 @@ it('a person joins with a passkey, and signs in with it from any browser, withou
   expect(scene.logged()).not.toContain(passkey.response.signature);
 });
 
-it('the audit log says who joined, added and removed which passkey, and who signed in', async () => {
+it('records who joined, who added and removed which passkey, and who signed in', async () => {
   const { page } = await join();
   const { body } = await add(page);
   expect((await send('passkeys/remove', { passkeyID: body.passkeyID }, page)).status).toBe(200);
@@ -152,18 +152,18 @@ it.each<[string, Changes]>([
   ['for a page of another origin', { origin: 'https://shop.example' }],
   ['for another relying party', { rpID: 'shop.example' }],
   ['for another challenge', { challenge: 'A'.repeat(72) }],
-  ['in a page inside of another site’s', { crossOrigin: true }],
-  ['that makes a passkey', { type: 'webauthn.create' }],
-  ['of a person who was not verified', { flags: 1 }],
-  ['of nobody', { flags: 4 }],
+  ['from a page that another site embeds', { crossOrigin: true }],
+  ['that creates a passkey', { type: 'webauthn.create' }],
+  ['without user verification', { flags: 1 }],
+  ['without user presence', { flags: 4 }],
   ['with another key', { privateKey: newPrivateKey() }],
   ['with an unknown credential', { id: 'A'.repeat(43) }],
   ['that names another member', { userHandle: Buffer.from('somebody-else').toString('base64url') }],
   ['that names nobody', { userHandle: '' }],
   ['whose counter went back', { counter: 4 }],
-  ['whose counter stands still', { counter: 5 }],
-  ['that no longer counts', { counter: 0 }],
-])('an answer %s signs nobody in', async (_, changes) => {
+  ['whose counter did not grow', { counter: 5 }],
+  ['whose counter is zero again', { counter: 0 }],
+])('rejects a sign-in response %s', async (_, changes) => {
   const { credential } = await join({}, { counter: 5 });
   const refused = await signIn(credential, changes);
   expect([refused.status, refused.body.error.code, refused.headers.get('set-cookie')]).toEqual([
@@ -172,7 +172,7 @@ it.each<[string, Changes]>([
   expect((await signIn(credential)).status).toBe(200);
 });
 
-it('says nothing of which credentials there are', async () => {
+it('does not reveal which credentials exist', async () => {
   const { credential } = await join();
   const removed = await join({ memberEmailaddress: 'cleo@shop.example' });
   const { member } = (await scene.get('/account/listMembers', { tokenUUID: scene.tokens.server })).body;
@@ -184,69 +184,70 @@ it('says nothing of which credentials there are', async () => {
     await signIn(removed.credential),
     await signIn({ ...credential, id: removed.credential.id }),
   ];
-  const told = answers.map(({ status, body: { error } }) => [status, error]);
-  expect(told).toEqual(told.map(() => told[0]));
-  const askedFor = async (changes: Changes) => {
-    asked = [];
+  const responses = answers.map(({ status, body: { error } }) => [status, error]);
+  expect(responses).toEqual(responses.map(() => responses[0]));
+  const storeCallsFor = async (changes: Changes) => {
+    storeCalls = [];
     await signIn(credential, changes);
-    return asked;
+    return storeCalls;
   };
-  const known = await askedFor({ privateKey: newPrivateKey() });
-  expect(known).toContain('findPasskey');
-  expect(await askedFor({ id: 'A'.repeat(43) })).toEqual(known);
+  const knownCalls = await storeCallsFor({ privateKey: newPrivateKey() });
+  expect(knownCalls).toContain('findPasskey');
+  expect(await storeCallsFor({ id: 'A'.repeat(43) })).toEqual(knownCalls);
 });
 
-it('no answer is taken twice, by this server or another of the same database', async () => {
+it('accepts no response twice, even on another server of the same database', async () => {
   const { credential } = await join();
   const log = pino({ level: 'silent' });
   const other = createApp({
     ...{ store: scene.store, log, basePath: '/', trustProxy: [], rateLimits: noRateLimits, files: {} },
     ...{ consoleOrigin, now: () => time },
   });
-  const { options, page } = await ask('to-sign-in');
+  const { options, page } = await requestOptions('to-sign-in');
   const passkey = signWith(credential, options, consoleOrigin);
-  // The server that did not make the challenge takes it as well.
+  // A server that did not create the challenge accepts it too.
   const answers = [
     await send('sign-in', { passkey }, { ...page, ways: waysTo(other) }),
     await send('sign-in', { passkey }, { ...page, ways: waysTo(other) }),
     await send('sign-in', { passkey }, page),
   ];
   expect(answers.map(({ status }) => status)).toEqual([200, 401, 401]);
-  const raced = await ask('to-sign-in');
+  const raced = await requestOptions('to-sign-in');
   const answer = { passkey: signWith(credential, raced.options, consoleOrigin) };
   const outcomes = await Promise.all([1, 2, 3].map(() => send('sign-in', answer, raced.page)));
   expect(outcomes.map(({ status }) => status).sort()).toEqual([200, 401, 401]);
 });
 
-it('a challenge is for five minutes, for the browser that asked, and for what it was made for', async () => {
+it('restricts a challenge to five minutes, to the browser that requested it, and to its purpose', async () => {
   const { credential, page: signedIn } = await join();
-  const asked = await ask('to-sign-in');
-  const another = await ask('to-sign-in');
-  const answer = { passkey: signWith(credential, asked.options, consoleOrigin) };
+  const challenge = await requestOptions('to-sign-in');
+  const another = await requestOptions('to-sign-in');
+  const answer = { passkey: signWith(credential, challenge.options, consoleOrigin) };
   expect((await send('sign-in', answer)).status).toBe(401);
   expect((await send('sign-in', answer, another.page)).status).toBe(401);
   expect((await send('sign-in', answer, { cookie: '__Host-firsthand-passkey=' })).status).toBe(401);
-  const toAdd = await ask('to-add', {}, signedIn);
+  const toAdd = await requestOptions('to-add', {}, signedIn);
   const forAnother = { passkey: signWith(credential, toAdd.options, consoleOrigin) };
   expect((await send('sign-in', forAnother, toAdd.page)).status).toBe(401);
   time -= 1;
-  expect((await send('sign-in', answer, asked.page)).status).toBe(401);
+  expect((await send('sign-in', answer, challenge.page)).status).toBe(401);
   time += 1 + 5 * minute;
-  expect((await send('sign-in', answer, asked.page)).status).toBe(401);
+  expect((await send('sign-in', answer, challenge.page)).status).toBe(401);
   time -= 1;
-  expect((await send('sign-in', answer, asked.page)).status).toBe(200);
+  expect((await send('sign-in', answer, challenge.page)).status).toBe(200);
 });
 
-it('two tabs of a browser ask for challenges, and both answer', async () => {
+it('accepts the responses of two tabs of a browser that each requested a challenge', async () => {
   const { credential } = await join();
-  const first = await ask('to-sign-in');
-  const { options, page } = await ask('to-sign-in', {}, first.page);
+  const first = await requestOptions('to-sign-in');
+  const { options, page } = await requestOptions('to-sign-in', {}, first.page);
   expect(page.cookie.split('; ')[1]).toBe(first.page.cookie);
   for (const each of [first.options, options]) {
     const passkey = signWith(credential, each, consoleOrigin);
     expect((await send('sign-in', { passkey }, first.page)).status).toBe(200);
   }
-  const cookieOf = async (cookie: string) => (await ask('to-sign-in', {}, { cookie })).page.cookie.split('; ').at(-1);
+  const cookieOf = async (cookie: string) =>
+    (await requestOptions('to-sign-in', {}, { cookie })).page.cookie.split('; ').at(-1);
   for (const value of ['', 'short', 'x'.repeat(25), '<'.repeat(24)]) {
     const cookie = `__Host-firsthand-passkey=${value}`;
     expect(await cookieOf(cookie)).toMatch(/^__Host-firsthand-passkey=[\w-]{24}$/);
@@ -254,7 +255,7 @@ it('two tabs of a browser ask for challenges, and both answer', async () => {
   }
 });
 
-it('a passkey that was removed signs nobody in, and the last way to sign in stays', async () => {
+it('rejects a removed passkey, and keeps the last way to sign in', async () => {
   const { credential, page } = await join();
   const [{ passkeyID }] = await list(page);
   const remove = (id: unknown) => send('passkeys/remove', { passkeyID: id }, page);
@@ -270,7 +271,7 @@ it('a passkey that was removed signs nobody in, and the last way to sign in stay
   for (const id of [passkeyID, '', 7, null, 'x'.repeat(10_000)]) expect((await remove(id)).status).toBe(400);
 });
 
-it('who has a password may remove every passkey', async () => {
+it('lets a member with a password remove every passkey', async () => {
   const page = await joinWithPassword();
   const { body, credential } = await add(page);
   expect((await signIn(credential)).status).toBe(200);
@@ -279,7 +280,7 @@ it('who has a password may remove every passkey', async () => {
   expect((await signInWith(scene, { emailaddress, password })).status).toBe(200);
 });
 
-it('a member who joined with a passkey sets a password, and may then remove the last passkey', async () => {
+it('lets a member who joined with a passkey set a password, and then remove the last passkey', async () => {
   const { credential, page } = await join();
   const own = async () =>
     (await scene.send('/console/passkeys', { headers: fromConsole(page.cookie, page.sessionID) })).body;
@@ -296,7 +297,7 @@ it('a member who joined with a passkey sets a password, and may then remove the 
   expect(body.error).toMatchObject({ code: 'missing_field', field: 'currentPassword' });
 });
 
-it('a new invitation replaces the passkeys, also by a password', async () => {
+it('replaces passkeys by a new invitation, also by a password', async () => {
   const { credential, page } = await join();
   const { credential: second } = await add(page);
   const again = await joinWithPassword();
@@ -307,30 +308,33 @@ it('a new invitation replaces the passkeys, also by a password', async () => {
   expect((await signInWith(scene, { emailaddress, password })).status).toBe(401);
 });
 
-it('a passkey that is given no name has that of the browser and the system that it was made with', async () => {
+it('names an unnamed passkey after the browser and the system that created it', async () => {
   const page = await joinWithPassword();
-  const { options, page: asked } = await ask('to-add', {}, page);
+  const { options, page: challenge } = await requestOptions('to-add', {}, page);
   const { passkey } = makePasskey(options, consoleOrigin);
   const firefox = 'Mozilla/5.0 (X11; Linux x86_64; rv:139.0) Gecko/20100101 Firefox/139.0';
-  const headers = { ...fromConsole(asked.cookie ?? '', asked.sessionID), 'User-Agent': firefox };
+  const headers = { ...fromConsole(challenge.cookie ?? '', challenge.sessionID), 'User-Agent': firefox };
   const body = JSON.stringify({ passkey, passkeyName: ' ' });
   const { body: added } = await scene.send('/console/passkeys/add', { method: 'POST', headers, body });
   expect(added).toMatchObject({ passkeyName: 'Firefox, Linux' });
 });
 
-it('a member has ten passkeys at most, and one of an authenticator', async () => {
+it('limits a member to ten passkeys, and to one per authenticator', async () => {
   const page = await joinWithPassword();
   const first = await add(page);
-  const { options } = await ask('to-add', {}, page);
+  const { options } = await requestOptions('to-add', {}, page);
   expect(options.excludeCredentials).toMatchObject([{ id: first.credential.id, transports: ['internal'] }]);
   expect((await add(page, { id: first.credential.id })).body.error.field).toBe('passkey');
   for (let nth = 1; nth < limits.passkeysPerMember; nth += 1) expect((await add(page)).status).toBe(200);
-  // Before the person makes one for nothing.
+  // Rejected before the person creates a useless passkey.
   const refused = await send('passkeys/to-add', {}, page);
-  expect([refused.status, refused.body.error.message]).toEqual([400, expect.stringContaining('10 already')]);
+  expect([refused.status, refused.body.error.message]).toEqual([
+    400,
+    expect.stringContaining('already have 10 passkeys'),
+  ]);
 });
 
-it('each member adds twenty passkeys a day at most, because the audit log keeps them all', async () => {
+it('limits each member to adding twenty passkeys a day, because the audit log keeps them all', async () => {
   const page = await joinWithPassword({ memberRole: 'viewer' });
   for (let nth = 0; nth < 20; nth += 1) {
     const { body } = await add(page);
@@ -347,15 +351,15 @@ it('each member adds twenty passkeys a day at most, because the audit log keeps 
 it.each<[string, Changes]>([
   ['for a page of another origin', { origin: 'https://shop.example' }],
   ['for another relying party', { rpID: 'shop.example' }],
-  ['in a page inside of another site’s', { crossOrigin: true }],
-  ['of a person who was not verified', { flags: 1 }],
-  ['that signs', { type: 'webauthn.get' }],
-  ['with a key that was not asked for', { algorithm: -65_535 }],
+  ['from a page that another site embeds', { crossOrigin: true }],
+  ['without user verification', { flags: 1 }],
+  ['that signs in', { type: 'webauthn.get' }],
+  ['with a key of an unrequested algorithm', { algorithm: -65_535 }],
   ['with certificates', { format: 'packed', statement: new Map([['x5c', [Buffer.from('certificate')]]]) }],
   ['with certificates of another kind', { format: 'android-key' }],
-  ['with a statement where there is none', { statement: new Map([['sig', Buffer.from('signature')]]) }],
+  ['with an unexpected statement', { statement: new Map([['sig', Buffer.from('signature')]]) }],
   ['with a credential ID that is too long', { id: 'A'.repeat(1_368) }],
-])('no passkey is added %s', async (_, changes) => {
+])('rejects a new passkey %s', async (_, changes) => {
   const page = await joinWithPassword();
   const refused = await add(page, changes);
   expect(refused.status, JSON.stringify(refused.body)).toBeGreaterThanOrEqual(400);
@@ -363,7 +367,7 @@ it.each<[string, Changes]>([
   expect(await list(page)).toEqual([]);
 });
 
-it('an authenticator may sign with the key itself that it makes', async () => {
+it('accepts self attestation', async () => {
   const page = await joinWithPassword();
   const { credential, status } = await add(page, { format: 'packed' });
   expect(status).toBe(200);
@@ -375,10 +379,10 @@ it('an authenticator may sign with the key itself that it makes', async () => {
   expect((await add(page, { format: 'packed', statement: wrong })).status).toBe(400);
 });
 
-it('bytes that are no attestation are refused soon, whatever they are', async () => {
+it('quickly rejects bytes that are not an attestation', async () => {
   const page = await joinWithPassword();
-  const { options, page: asked } = await ask('to-add', {}, page);
-  // The person was not verified, so no attestation is right, whichever byte is changed.
+  const { options, page: challenge } = await requestOptions('to-add', {}, page);
+  // Without user verification, the attestation is invalid whichever byte is changed.
   const { passkey } = makePasskey(options, consoleOrigin, { flags: 1 });
   const whole = Buffer.from(passkey.response.attestationObject, 'base64url');
   const attestations = [
@@ -386,7 +390,7 @@ it('bytes that are no attestation are refused soon, whatever they are', async ()
     ...Array.from({ length: whole.length }, (_, nth) =>
       Buffer.from(whole.map((byte, at) => (at === nth ? 0xff : byte))),
     ),
-    // Lists in lists (RFC 8949), and a map and a text that claim to be huge.
+    // Nested arrays (RFC 8949), and a map and a text with a huge declared length.
     ...['81'.repeat(12_000), `bb${'f'.repeat(16)}`, `7b001fffffffffffff${'61'.repeat(99)}`, '9f'.repeat(12_000)].map(
       (hex) => Buffer.from(hex, 'hex'),
     ),
@@ -394,17 +398,17 @@ it('bytes that are no attestation are refused soon, whatever they are', async ()
   const began = performance.now();
   for (const [nth, bytes] of attestations.entries()) {
     const response = { ...passkey.response, attestationObject: bytes.toString('base64url') };
-    const from = { ...asked, env: addressed(`192.0.2.${nth % 250}`) };
+    const from = { ...challenge, env: fromAddress(`192.0.2.${nth % 250}`) };
     const { status } = await send('passkeys/add', { passkey: { ...passkey, response } }, from);
     expect(status).toBe(400);
   }
   expect(performance.now() - began).toBeLessThan(soon.timeout);
 });
 
-it('an answer adds a passkey once, for the member who asked, soon after signing in', async () => {
+it('adds a passkey once per response, for the member who requested it, soon after signing in', async () => {
   const ben = await joinWithPassword();
   const cleo = await joinWithPassword({ memberEmailaddress: 'cleo@shop.example' });
-  const { options, page } = await ask('to-add', {}, ben);
+  const { options, page } = await requestOptions('to-add', {}, ben);
   const answer = { passkey: makePasskey(options, consoleOrigin).passkey };
   const challenge = page.cookie.split('; ')[1] as string;
   const asCleo = await send('passkeys/add', answer, { ...cleo, cookie: cookies(cleo.cookie, challenge) });
@@ -414,12 +418,15 @@ it('an answer adds a passkey once, for the member who asked, soon after signing 
   await send('passkeys/remove', { passkeyID: added.body.passkeyID }, ben);
   expect((await send('passkeys/add', answer, page)).status).toBe(401);
   expect(await list(ben)).toEqual([]);
-  const kept = await add(ben);
-  const late = await ask('to-add', {}, ben);
+  const remaining = await add(ben);
+  const late = await requestOptions('to-add', {}, ben);
   time += 10 * minute;
   for (const path of ['to-add', 'remove']) {
-    const stale = await send(`passkeys/${path}`, { passkeyID: kept.body.passkeyID }, ben);
-    expect([stale.status, stale.body.error.message]).toEqual([401, expect.stringContaining('in again first')]);
+    const stale = await send(`passkeys/${path}`, { passkeyID: remaining.body.passkeyID }, ben);
+    expect([stale.status, stale.body.error.message]).toEqual([
+      401,
+      expect.stringContaining('within ten minutes of signing in'),
+    ]);
   }
   expect(await list(ben)).toHaveLength(1);
   expect(
@@ -427,7 +434,7 @@ it('an answer adds a passkey once, for the member who asked, soon after signing 
   ).toBe(401);
 });
 
-it('only members have passkeys, and each sees and removes the own ones', async () => {
+it('lets only members have passkeys, and each see and remove only their own', async () => {
   const ben = await join();
   const cleo = await join({ memberEmailaddress: 'cleo@shop.example' });
   const [{ passkeyID }] = await list(ben.page);
@@ -441,7 +448,7 @@ it('only members have passkeys, and each sees and removes the own ones', async (
   }
 });
 
-it('a role that changes counts in the sessions of passkeys, and a removed member has none', async () => {
+it('applies role changes and removals to sessions of passkeys', async () => {
   const { credential } = await join();
   const [{ memberID }] = (await scene.get('/account/listMembers', { tokenUUID: scene.tokens.server })).body.member;
   const owner = { tokenUUID: scene.tokens.server, memberID };
@@ -454,20 +461,20 @@ it('a role that changes counts in the sessions of passkeys, and a removed member
   expect((await scene.send('/event/getEvent', { headers: fromConsole(cookie, sessionID) })).status).toBe(401);
 });
 
-it('an invitation is taken with the passkey that was made for it', async () => {
+it('accepts an invitation only with the passkey that was created for it', async () => {
   const code = await invite();
   const other = await invite({ memberEmailaddress: 'cleo@shop.example' });
-  const { options, page } = await ask('to-join', { code });
+  const { options, page } = await requestOptions('to-join', { code });
   const { passkey } = makePasskey(options, consoleOrigin);
   const accept = (fields: Fields, from: Page = page) =>
     send('accept', { code, memberName: 'Ben', passkey, ...fields }, from);
   expect((await accept({ code: other })).status).toBe(401);
   expect((await accept({}, {})).status).toBe(401);
   expect((await accept({ memberName: '' })).body.error.field).toBe('memberName');
-  for (const given of ['short', password]) {
-    const both = await accept({ password: given });
+  for (const input of ['short', password]) {
+    const both = await accept({ password: input });
     expect([both.status, both.body.error.field]).toEqual([400, 'password']);
-    expect(both.body.error.message).toMatch(/joins with one of them/);
+    expect(both.body.error.message).toMatch(/send either `password` or `passkey`/);
   }
   expect((await accept({ passkey: undefined, password: 'short' })).body.error.field).toBe('password');
   expect((await accept({ passkey: undefined })).body.error.field).toBe('password');
@@ -480,10 +487,10 @@ it('an invitation is taken with the passkey that was made for it', async () => {
 });
 
 it.each<[string, unknown, string]>([
-  ['no object', 'passkey', 'passkey'],
+  ['a text', 'passkey', 'passkey'],
   ['a list', [], 'passkey'],
   ['null', null, 'passkey'],
-  ['nothing in it', {}, 'passkey.id'],
+  ['an empty object', {}, 'passkey.id'],
   ['a long ID', { id: 'A'.repeat(1_365) }, 'passkey.id'],
   ['a long signature', { response: { signature: 'A'.repeat(2_049) } }, 'passkey.response.signature'],
   ['long client data', { response: { clientDataJSON: 'A'.repeat(4_097) } }, 'passkey.response.clientDataJSON'],
@@ -496,9 +503,9 @@ it.each<[string, unknown, string]>([
   ['no user handle', { response: { userHandle: undefined } }, 'passkey.response.userHandle'],
   ['other characters', { response: { signature: 'a+b/c=' } }, 'passkey.response.signature'],
   ['another type', { type: 'password' }, 'passkey.type'],
-])('an answer with %s is refused by the name of the field', async (_, changes, field) => {
+])('rejects a response with %s, and names the field', async (_, changes, field) => {
   const { credential } = await join();
-  const { options, page } = await ask('to-sign-in');
+  const { options, page } = await requestOptions('to-sign-in');
   const whole = signWith(credential, options, consoleOrigin);
   const isPart =
     typeof changes === 'object' && changes !== null && !Array.isArray(changes) && Object.keys(changes).length > 0;
@@ -509,9 +516,9 @@ it.each<[string, unknown, string]>([
   expect((await signIn(credential)).status).toBe(200);
 });
 
-it('client data that is no JSON, is nested or names nobody is refused', async () => {
+it('rejects client data that is not JSON, is nested or lacks fields', async () => {
   const { credential } = await join();
-  const { options, page } = await ask('to-sign-in');
+  const { options, page } = await requestOptions('to-sign-in');
   const whole = signWith(credential, options, consoleOrigin);
   for (const text of ['', 'null', '7', '{', '{}', '[]', '{"challenge":7}', '['.repeat(3_000)]) {
     const clientDataJSON = Buffer.from(text).toString('base64url');
@@ -520,7 +527,7 @@ it('client data that is no JSON, is nested or names nobody is refused', async ()
   }
 });
 
-it('failed attempts lock nobody out, of passwords neither', async () => {
+it('locks nobody out after failed attempts, not even from passwords', async () => {
   const { credential } = await join();
   await joinWithPassword({ memberEmailaddress: 'cleo@shop.example' });
   for (let nth = 0; nth < 15; nth += 1) expect((await signIn(credential, { id: 'A'.repeat(43) })).status).toBe(401);
@@ -529,25 +536,25 @@ it('failed attempts lock nobody out, of passwords neither', async () => {
 });
 
 describe('an address', () => {
-  /** Sends until the address has sent too much. One more request may pass each second. */
+  /** Sends requests until the address is limited. One more request may pass each second. */
   const spend = async (from: Page) => {
-    const most = challengeRate.burst * 3;
-    for (let nth = 0; nth < most; nth += 1) {
+    const maxRequests = challengeRate.burst * 3;
+    for (let nth = 0; nth < maxRequests; nth += 1) {
       if ((await send('passkeys/to-sign-in', {}, from)).status === 429) return;
     }
-    throw new Error(`${most} requests have passed`);
+    throw new Error(`${maxRequests} requests have passed`);
   };
-  /** The first of some requests that is refused for the rate. */
-  const limited = async (ask: () => ReturnType<typeof send>) => {
+  /** The first of up to five responses that is rate limited. */
+  const limited = async (sendRequest: () => ReturnType<typeof send>) => {
     for (let nth = 0; nth < 5; nth += 1) {
-      const answer = await ask();
+      const answer = await sendRequest();
       if (answer.status === 429) return answer;
     }
     return undefined;
   };
 
-  it('asks for challenges, signs in and adds passkeys at a limited rate', async () => {
-    const page = { ...(await joinWithPassword()), env: addressed('192.0.2.7') };
+  it('can request challenges, sign in and add passkeys at a limited rate', async () => {
+    const page = { ...(await joinWithPassword()), env: fromAddress('192.0.2.7') };
     await spend(page);
     const paths = [
       ['passkeys/to-sign-in', {}],
@@ -556,7 +563,7 @@ describe('an address', () => {
       ['sign-in', { passkey: {} }],
       ['passkeys/add', { passkey: {} }],
     ] as const;
-    // At once, since each 429 is delayed by a second.
+    // Concurrently, because each 429 is delayed by a second.
     await Promise.all(
       paths.map(async ([path, fields]) => {
         const refused = await limited(() => send(path, fields, page));
@@ -564,30 +571,30 @@ describe('an address', () => {
       }),
     );
     for (const [path, fields] of paths) {
-      expect((await send(path, fields, { ...page, env: addressed('192.0.2.8') })).status, path).not.toBe(429);
+      expect((await send(path, fields, { ...page, env: fromAddress('192.0.2.8') })).status, path).not.toBe(429);
     }
   });
 
-  it('joins with passkeys at a limited rate', async () => {
-    const page = { env: addressed('192.0.2.7') };
+  it('can join with passkeys at a limited rate', async () => {
+    const page = { env: fromAddress('192.0.2.7') };
     const code = await invite();
     const accept = (from: Page) => send('accept', { code, memberName: 'Ben', passkey: {} }, from);
     expect((await accept(page)).status).toBe(400);
     await spend(page);
     expect(await limited(() => accept(page))).toBeDefined();
-    expect((await accept({ env: addressed('192.0.2.8') })).status).toBe(400);
+    expect((await accept({ env: fromAddress('192.0.2.8') })).status).toBe(400);
   });
 
-  it('costs the store nothing when it asks too often', async () => {
-    const page = { ...(await joinWithPassword()), env: addressed('192.0.2.7') };
+  it('causes no store calls when it sends too many requests', async () => {
+    const page = { ...(await joinWithPassword()), env: fromAddress('192.0.2.7') };
     await spend(page);
     const refused = await limited(() => {
-      asked = [];
+      storeCalls = [];
       return send('passkeys/to-add', {}, page);
     });
     expect(refused).toBeDefined();
-    // The server notes the uses of tokens now and then by itself.
-    expect(asked.filter((name) => name !== 'noteTokenUses')).toEqual([]);
+    // The server records token uses in the background.
+    expect(storeCalls.filter((name) => name !== 'noteTokenUses')).toEqual([]);
   });
 });
 
@@ -596,7 +603,7 @@ describe('the relying party', () => {
     ['http://localhost:3000', 'localhost', 'firsthand-3000-passkey'],
     ['http://shop.localhost:3000', 'shop.localhost', 'firsthand-3000-passkey'],
     [consoleOrigin, 'events.shop.example', '__Host-firsthand-passkey'],
-  ])('of a page at %s is %s', async (origin, id, cookie) => {
+  ])('depends on the page: at %s it is %s', async (origin, id, cookie) => {
     const { status, body, headers } = await send('passkeys/to-sign-in', {}, { origin });
     expect([status, body.options?.rpId, cookieFrom(headers).split('=')[0]]).toEqual([200, id, cookie]);
     expect(headers.get('set-cookie')).toMatch(/; Max-Age=300; HttpOnly; SameSite=Strict/);
@@ -608,7 +615,7 @@ describe('the relying party', () => {
     'https://shop.example',
     'https://events.shop.example.evil.example',
     'null',
-  ])('is none for a page at %s', async (origin) => {
+  ])('does not exist for a page at %s', async (origin) => {
     const headers = {
       ...{ 'X-Firsthand-Console': '1', 'Sec-Fetch-Site': 'same-origin', Host: 'localhost:3000', Origin: origin },
       'Content-Type': 'application/json',
@@ -617,19 +624,19 @@ describe('the relying party', () => {
     expect([status, body.error.code]).toEqual([403, 'origin_not_allowed']);
   });
 
-  it('is not taken from the Host of a request', async () => {
+  it('is not derived from the Host header', async () => {
     const headers = { ...fromConsole(''), Host: 'evil.example', 'Content-Type': 'application/json' };
     const { body } = await scene.send('/console/passkeys/to-sign-in', { method: 'POST', headers, body: '{}' });
     expect(body.options.rpId).toBe('events.shop.example');
   });
 
-  it('is one for each origin: a passkey of this machine does not sign in elsewhere', async () => {
+  it('is separate for each origin: a passkey of this machine does not sign in elsewhere', async () => {
     const { credential } = await join();
     const origin = 'http://localhost:3000';
-    const { options, page } = await ask('to-sign-in', {}, { origin });
+    const { options, page } = await requestOptions('to-sign-in', {}, { origin });
     const local = await send('sign-in', { passkey: signWith(credential, options, consoleOrigin) }, page);
     expect(local.status).toBe(401);
-    const moved = await ask('to-sign-in', {}, { origin });
+    const moved = await requestOptions('to-sign-in', {}, { origin });
     const passkey = signWith(credential, moved.options, origin);
     expect((await send('sign-in', { passkey }, moved.page)).status).toBe(401);
   });
@@ -640,30 +647,30 @@ describe('the relying party', () => {
     ['a page without TLS', 'https://localhost:3000', 'http://localhost:3000'],
     ['the console of this server', 'http://localhost:3000', consoleOrigin],
     ['this machine', consoleOrigin, 'http://localhost:3000'],
-  ])('is not %s for a passkey that was made elsewhere, even if it has its signature', async (_, made, origin) => {
+  ])('can’t be %s for a passkey that was created elsewhere, even with its signature', async (_, ownOrigin, origin) => {
     const code = await invite();
-    const { options, page } = await ask('to-join', { code }, { origin: made });
-    const { passkey, credential } = makePasskey(options, made);
+    const { options, page } = await requestOptions('to-join', { code }, { origin: ownOrigin });
+    const { passkey, credential } = makePasskey(options, ownOrigin);
     expect((await send('accept', { code, memberName: 'Ben', passkey }, page)).status).toBe(200);
-    const asked = await ask('to-sign-in', {}, { origin });
-    for (const signedFor of [made, origin]) {
-      const { rpId: rpID } = asked.options;
-      const answer = signWith(credential, asked.options, signedFor, { rpID });
-      expect((await send('sign-in', { passkey: answer }, asked.page)).status).toBe(401);
+    const challenge = await requestOptions('to-sign-in', {}, { origin });
+    for (const signedFor of [ownOrigin, origin]) {
+      const { rpId: rpID } = challenge.options;
+      const answer = signWith(credential, challenge.options, signedFor, { rpID });
+      expect((await send('sign-in', { passkey: answer }, challenge.page)).status).toBe(401);
     }
-    const there = await ask('to-sign-in', {}, { origin: made });
-    const right = signWith(credential, there.options, made);
+    const there = await requestOptions('to-sign-in', {}, { origin: ownOrigin });
+    const right = signWith(credential, there.options, ownOrigin);
     expect((await send('sign-in', { passkey: right }, there.page)).status).toBe(200);
   });
 });
 
-it('requests that no page of the console sends get nothing', async () => {
+it('rejects requests that no page of the console sends', async () => {
   for (const path of ['to-sign-in', 'to-join', 'to-add', 'add', 'remove']) {
     const crossSite = { ...fromConsole(''), 'Sec-Fetch-Site': 'cross-site' };
-    const asked = { method: 'POST', headers: crossSite, body: '{}' };
-    expect((await scene.send(`/console/passkeys/${path}`, asked)).body.error.code).toBe('origin_not_allowed');
+    const request = { method: 'POST', headers: crossSite, body: '{}' };
+    expect((await scene.send(`/console/passkeys/${path}`, request)).body.error.code).toBe('origin_not_allowed');
     expect((await scene.send(`/console/passkeys/${path}`, { method: 'POST', body: '{}' })).status).toBe(403);
-    expect((await scene.send(`/console/passkeys/${path}?a=1`, { ...asked, headers: fromConsole('') })).status).toBe(
+    expect((await scene.send(`/console/passkeys/${path}?a=1`, { ...request, headers: fromConsole('') })).status).toBe(
       400,
     );
   }

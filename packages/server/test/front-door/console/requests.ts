@@ -3,7 +3,7 @@ import type { Answer, Fields, Scene } from '../../fixtures/scene.ts';
 
 export const consoleOrigin = 'https://events.shop.example';
 
-/** The headers of a request that a page of the console sends with a cookie; `sessionID` is that of the session it was loaded with. */
+/** The headers of a console page's request. `sessionID` is the session that the page was loaded with. */
 export const fromConsole = (cookie: string, sessionID = '1', origin = consoleOrigin): Record<string, string> => ({
   'X-Firsthand-Console': sessionID,
   'Sec-Fetch-Site': 'same-origin',

@@ -30,20 +30,21 @@ const removeAs = async (kind: 'viewer' | 'editor' | 'server') => {
   return scene.send(path, request, local);
 };
 
-it.each(['viewer', 'editor'] as const)('refuses a session of kind %s', async (kind) => {
+it.each(['viewer', 'editor'] as const)('rejects a session of kind %s', async (kind) => {
   const { status, body } = await removeAs(kind);
   expect([status, body.error.code, body.error.message]).toEqual([403, 'token_kind', expect.stringContaining('owner')]);
   expect(remove).not.toHaveBeenCalled();
 });
 
-it('removes it for an owner', async () => {
+it('removes the sample shop for an owner', async () => {
   expect((await removeAs('server')).status).toBe(200);
   expect(remove).toHaveBeenCalledOnce();
 });
 
-it('shows that it exists to visitors of this machine only', async () => {
+it('reveals the sample shop only to visitors on this machine', async () => {
   const request = { headers: { ...fromConsole(''), Host: '127.0.0.1' } };
-  const ask = async (...from: (typeof local)[]) => (await scene.send('/console/session', request, ...from)).body;
-  expect(await ask(local)).toMatchObject({ sampleShop: { accountUUID: '', exists: true } });
-  expect(await ask()).not.toHaveProperty('sampleShop');
+  const readSession = async (...from: (typeof local)[]) =>
+    (await scene.send('/console/session', request, ...from)).body;
+  expect(await readSession(local)).toMatchObject({ sampleShop: { accountUUID: '', exists: true } });
+  expect(await readSession()).not.toHaveProperty('sampleShop');
 });

@@ -16,24 +16,24 @@ beforeEach(async () => {
 });
 afterEach(() => scene.close());
 
-const pass = async (milliseconds: number) => {
+const advance = async (milliseconds: number) => {
   time += milliseconds;
   clock += milliseconds;
   await new Promise((resolve) => setImmediate(resolve));
 };
 
-const whoIs = async (cookie: string) =>
+const readSession = async (cookie: string) =>
   (await scene.send('/console/session', { headers: fromConsole(cookie) })).body.session;
 const tokensOf = async () =>
   (await scene.get('/account/getAccount', { tokenUUID: scene.tokens.server })).body.account.token;
 const account = async () => {
-  const [found] = await scene.store.listAccounts();
-  return found?.account as number;
+  const [first] = await scene.store.listAccounts();
+  return first?.account as number;
 };
 const revoke = (tokenID: string) => scene.post('/account/revokeToken', { tokenUUID: scene.tokens.server, tokenID });
 
 describe.each(['viewer', 'server'] as const)('a %s token', (kind) => {
-  it('signs in: a cookie that no script reads stands for it, for 12 hours', async () => {
+  it('signs in with a cookie that scripts can’t read, for 12 hours', async () => {
     const { status, headers, body } = await signInWith(scene, { tokenUUID: scene.tokens[kind] });
     const session = { accountUUID: scene.accountUUID, accountName: 'Shop', kind, sessionID: expect.any(String) };
     expect([status, body]).toEqual([200, { session, status: '200' }]);
@@ -42,23 +42,23 @@ describe.each(['viewer', 'server'] as const)('a %s token', (kind) => {
     );
     const cookie = cookieFrom(headers);
     const { sessionID } = body.session;
-    expect(await whoIs(cookie)).toEqual(body.session);
+    expect(await readSession(cookie)).toEqual(body.session);
     expect((await tokensOf()).find((token: { session?: true }) => token.session)).toMatchObject({
       tokenID: sessionID,
       expiresTime: new Date(time + 43_200_000).toISOString(),
     });
     const read = () => scene.send('/event/getEvent', { headers: fromConsole(cookie, sessionID) });
     expect((await read()).status).toBe(200);
-    await pass(43_199_999);
-    expect(await whoIs(cookie)).toMatchObject({ kind });
-    await pass(1);
-    expect(await whoIs(cookie)).toBeNull();
+    await advance(43_199_999);
+    expect(await readSession(cookie)).toMatchObject({ kind });
+    await advance(1);
+    expect(await readSession(cookie)).toBeNull();
     const late = await read();
     expect([late.status, late.body.error.code]).toEqual([401, 'invalid_token']);
   });
 });
 
-it.each(['browser', 'operator'] as const)('refuses a %s token, and says what it takes', async (kind) => {
+it.each(['browser', 'operator'] as const)('rejects a %s token, and names the accepted kinds', async (kind) => {
   const { status, headers, body } = await signInWith(scene, { tokenUUID: scene.tokens[kind] });
   expect([status, body.error.code, body.error.field]).toEqual([403, 'token_kind', 'tokenUUID']);
   expect(body.error.message).toMatch(`this one is a ${kind} token`);
@@ -69,83 +69,83 @@ it.each([
   ['an unknown token', { tokenUUID: 'server_nobody-has-this-one-000' }, 401, 'invalid_token'],
   ['a number', { tokenUUID: 5 }, 400, 'invalid_field'],
   ['a list for a code', { code: ['a'] }, 400, 'invalid_field'],
-  ['nothing', {}, 400, 'missing_field'],
-  ['a code that never was', { code: 'x'.repeat(24) }, 401, 'invalid_token'],
-])('refuses %s', async (_, fields, status, code) => {
+  ['an empty request', {}, 400, 'missing_field'],
+  ['an unknown code', { code: 'x'.repeat(24) }, 401, 'invalid_token'],
+])('rejects %s', async (_, fields, status, code) => {
   const answer = await signInWith(scene, fields);
   expect([answer.status, answer.body.error.code]).toEqual([status, code]);
   expect(answer.headers.get('set-cookie')).toBeNull();
 });
 
-it('ends by signing out, which clears the cookie and is in the audit log', async () => {
+it('ends a session by signing out, which clears the cookie and is in the audit log', async () => {
   const { headers, body: signedIn } = await signInWith(scene, { tokenUUID: scene.tokens.viewer });
   const cookie = cookieFrom(headers);
   const signOut = (sessionID: string) =>
     scene.send('/console/sign-out', { method: 'POST', headers: fromConsole(cookie, sessionID) });
   expect((await signOut('another-session')).status).toBe(401);
-  expect(await whoIs(cookie)).not.toBeNull();
+  expect(await readSession(cookie)).not.toBeNull();
   const out = await signOut(signedIn.session.sessionID);
   expect(out.headers.get('set-cookie')).toMatch(/^__Host-firsthand=; Path=\/; Max-Age=0; /);
-  expect(await whoIs(cookie)).toBeNull();
+  expect(await readSession(cookie)).toBeNull();
   const { body } = await scene.get('/account/listAudit', { tokenUUID: scene.tokens.server });
-  const [ended, begun] = body.audit;
-  expect([ended.action, begun.action]).toEqual(['revokeToken', 'createToken']);
-  // Whoever began it ends it: the session is named as what it was done to, so its row may be deleted later.
-  expect(ended.actor).toBe(begun.actor);
-  expect([ended.subject.tokenID, begun.subject.tokenID]).toEqual(Array(2).fill(signedIn.session.sessionID));
-  await pass(10 * 86_400_000);
+  const [ended, created] = body.audit;
+  expect([ended.action, created.action]).toEqual(['revokeToken', 'createToken']);
+  // The actor is the token that began the session, not the session itself, so its row may be deleted later.
+  expect(ended.actor).toBe(created.actor);
+  expect([ended.subject.tokenID, created.subject.tokenID]).toEqual(Array(2).fill(signedIn.session.sessionID));
+  await advance(10 * 86_400_000);
   const again = await signInWith(scene, { tokenUUID: scene.tokens.viewer });
   expect(await scene.store.deleteEnded({ time, after: 0, most: 1_000 })).toMatchObject({ deleted: 1 });
-  expect(await whoIs(cookieFrom(again.headers))).not.toBeNull();
+  expect(await readSession(cookieFrom(again.headers))).not.toBeNull();
 });
 
-it('ends with the token that signed in, at once, and is listed until then', async () => {
+it('ends a session immediately with the token that signed in, and lists it until then', async () => {
   const cookie = cookieFrom((await signInWith(scene, { tokenUUID: scene.tokens.viewer })).headers);
-  const listed = await tokensOf();
-  const session = listed.find((token: { session?: true }) => token.session);
-  const viewer = listed.find((token: { tokenID: string }) => token.tokenID === session.createdBy);
+  const tokens = await tokensOf();
+  const session = tokens.find((token: { session?: true }) => token.session);
+  const viewer = tokens.find((token: { tokenID: string }) => token.tokenID === session.createdBy);
   expect([session.tokenKind, session.tokenName, viewer.tokenKind]).toEqual(['viewer', 'Console', 'viewer']);
   await revoke(viewer.tokenID);
-  expect(await whoIs(cookie)).toBeNull();
-  await pass(43_200_000);
+  expect(await readSession(cookie)).toBeNull();
+  await advance(43_200_000);
   expect((await tokensOf()).filter((token: { session?: true }) => token.session)).toEqual([]);
 });
 
-it('ends when the token that signed in expires', async () => {
+it('ends a session when the token that signed in expires', async () => {
   const expiresTime = new Date(time + 60_000).toISOString();
   const fields = { tokenUUID: scene.tokens.server, tokenKind: 'viewer', expiresTime };
   const { tokenUUID } = (await scene.post('/account/createToken', fields)).body;
   const cookie = cookieFrom((await signInWith(scene, { tokenUUID })).headers);
   expect((await tokensOf()).find((token: { session?: true }) => token.session)).toMatchObject({ expiresTime });
-  await pass(59_999);
-  expect(await whoIs(cookie)).toMatchObject({ kind: 'viewer' });
-  await pass(1);
-  expect(await whoIs(cookie)).toBeNull();
+  await advance(59_999);
+  expect(await readSession(cookie)).toMatchObject({ kind: 'viewer' });
+  await advance(1);
+  expect(await readSession(cookie)).toBeNull();
 });
 
-it('gives each sign-in a session of its own, whatever cookie the browser sent', async () => {
+it('gives each sign-in a new session, whatever cookie the browser sent', async () => {
   const planted = `__Host-firsthand=session_${'a'.repeat(32)}`;
   const first = cookieFrom((await signInWith(scene, { tokenUUID: scene.tokens.viewer }, planted)).headers);
   const second = cookieFrom((await signInWith(scene, { tokenUUID: scene.tokens.viewer }, first)).headers);
   expect(new Set([planted, first, second]).size).toBe(3);
-  expect(await whoIs(planted)).toBeNull();
+  expect(await readSession(planted)).toBeNull();
 });
 
-it('ends the oldest session of a token when it has a hundred, no other’s, and lets it sign in 200 times at once', async () => {
+it('ends only the oldest session of a token that has a hundred, and lets it sign in 200 times in a row', async () => {
   const owner = cookieFrom((await signInWith(scene, { tokenUUID: scene.tokens.server })).headers);
   const cookies: string[] = [];
   for (let nth = 0; nth < 101; nth += 1) {
     time += 1;
     cookies.push(cookieFrom((await signInWith(scene, { tokenUUID: scene.tokens.viewer })).headers));
   }
-  expect(await whoIs(cookies[0] as string)).toBeNull();
-  expect(await whoIs(cookies[1] as string)).not.toBeNull();
+  expect(await readSession(cookies[0] as string)).toBeNull();
+  expect(await readSession(cookies[1] as string)).not.toBeNull();
   expect((await tokensOf()).filter((token: { session?: true }) => token.session)).toHaveLength(101);
   for (let nth = 101; nth < 200; nth += 1) await signInWith(scene, { tokenUUID: scene.tokens.viewer });
   const { status, headers } = await signInWith(scene, { tokenUUID: scene.tokens.viewer });
   expect([status, headers.get('set-cookie')]).toEqual([429, null]);
   expect((await signInWith(scene, { tokenUUID: scene.tokens.server })).status).toBe(200);
-  expect(await whoIs(owner)).not.toBeNull();
+  expect(await readSession(owner)).not.toBeNull();
 });
 
 describe('the code of a link', () => {
@@ -159,7 +159,7 @@ describe('the code of a link', () => {
     expect(signedIn.headers.get('set-cookie')).toMatch(
       /^firsthand-3000=session_[\w-]{21}\.[\w-]{32}; Path=\/; Max-Age=43200; HttpOnly; SameSite=Strict$/,
     );
-    expect(await whoIs(cookieFrom(signedIn.headers))).toBeNull();
+    expect(await readSession(cookieFrom(signedIn.headers))).toBeNull();
     const headers = fromConsole(cookieFrom(signedIn.headers), '1', local);
     expect((await scene.send('/console/session', { headers })).body.session).toMatchObject({ kind: 'server' });
     const forwarded = { ...headers, 'X-Forwarded-For': '192.0.2.7' };
@@ -176,16 +176,16 @@ describe('the code of a link', () => {
     expect((await signInWith(scene, { code }, '', consoleOrigin, elsewhere)).status).toBe(401);
   });
 
-  it('is of no use after ten minutes, nor from another machine', async () => {
+  it('is invalid after ten minutes, and from another machine', async () => {
     const late = codes.issue(await account());
-    await pass(600_000);
+    await advance(600_000);
     expect((await signInWith(scene, { code: late }, '', local, here)).status).toBe(401);
     const code = codes.issue(await account());
     const elsewhere = { incoming: { socket: { remoteAddress: '192.0.2.7' } } };
     const refused = await signInWith(scene, { code }, '', local, elsewhere);
     expect([refused.status, refused.body.error.field]).toEqual([401, 'code']);
     expect((await signInWith(scene, { code }, '', 'https://rebound.example', here)).status).toBe(403);
-    // Neither has used it up.
+    // Neither attempt has used up the code.
     expect((await signInWith(scene, { code }, '', local, here)).status).toBe(200);
   });
 });
@@ -195,13 +195,13 @@ it.each([
   'https://events.shop.example:8443',
   'http://events.shop.example',
   'http://192.0.2.7:3000',
-])('gives a page of %s no cookie, because it is not the origin of the console', async (origin) => {
+])('sets no cookie for a page of %s, which is not the origin of the console', async (origin) => {
   const { status, headers, body } = await signInWith(scene, { tokenUUID: scene.tokens.viewer }, '', origin);
   expect([status, headers.get('set-cookie')]).toEqual([403, null]);
   expect(body.error.message).toBe(`the console of this server is at ${consoleOrigin}`);
 });
 
-it('gives a page of another machine no cookie while CONSOLE_ORIGIN names none', async () => {
+it('sets no cookie for a page of another machine while CONSOLE_ORIGIN is not set', async () => {
   const other = await openScene();
   const { status, headers, body } = await signInWith(other, { tokenUUID: other.tokens.viewer });
   expect([status, headers.get('set-cookie')]).toEqual([403, null]);
@@ -209,14 +209,14 @@ it('gives a page of another machine no cookie while CONSOLE_ORIGIN names none', 
   await other.close();
 });
 
-it('takes the token from the body only', async () => {
+it('reads the token from the body only', async () => {
   const path = `/console/sign-in?tokenUUID=${scene.tokens.viewer}`;
   const headers = { ...fromConsole(''), 'Content-Type': 'application/json' };
   const { status, body } = await scene.send(path, { method: 'POST', headers, body: '{}' });
   expect([status, body.error.code]).toEqual([400, 'invalid_field']);
 });
 
-it('carries out nothing for a page that was loaded with another session', async () => {
+it('rejects requests of a page that was loaded with another session', async () => {
   const first = await signInWith(scene, { tokenUUID: scene.tokens.viewer });
   const second = await signInWith(scene, { tokenUUID: scene.tokens.server });
   const read = (sessionID: string) =>

@@ -17,7 +17,7 @@ const get = async (fields: Fields = {}, tokenUUID = scene.tokens.server) =>
   scene.get('/account/getAccount', { tokenUUID, ...fields });
 
 describe('createAccount', () => {
-  it('makes an account with its catalogues, tokens and contacts', async () => {
+  it('creates an account with its catalogues, tokens and contacts', async () => {
     const contactEmailaddress = newAddress();
     const { body } = await scene.post('/account/createAccount', {
       tokenUUID: scene.tokens.operator,
@@ -77,14 +77,14 @@ describe('createAccount', () => {
   it.each([
     ['an origin with a path', { accountOrigin: ['https://shop.example/cart'] }, 'accountOrigin[0]'],
     ['a whole top-level domain', { accountOrigin: ['https://*.com'] }, 'accountOrigin[0]'],
-    ['a zone that there is not', { accountTimezone: 'Mars/Olympus' }, 'accountTimezone'],
-    ['a currency that there is not', { accountCurrency: 'EUX' }, 'accountCurrency'],
+    ['an unknown time zone', { accountTimezone: 'Mars/Olympus' }, 'accountTimezone'],
+    ['an unknown currency', { accountCurrency: 'EUX' }, 'accountCurrency'],
     ['a currency by its name', { accountCurrency: 'euro' }, 'accountCurrency'],
-    ['a flag that is none', { enrich: 'yes' }, 'enrich'],
+    ['an invalid flag', { enrich: 'yes' }, 'enrich'],
     ['an entry without its ID', { tag: [{ tagName: 'x' }] }, 'tag[0].tagID'],
     ['too many contacts', { contact: Array(101).fill({}) }, 'contact'],
     ['no name', { accountName: '' }, 'accountName'],
-  ])('refuses %s', async (_, fields, field) => {
+  ])('rejects %s', async (_, fields, field) => {
     const { status, body } = await scene.post('/account/createAccount', {
       tokenUUID: scene.tokens.operator,
       accountName: 'Shop',
@@ -95,13 +95,13 @@ describe('createAccount', () => {
 });
 
 describe('updateAccount', () => {
-  it('does not count what the account holds for a caller who has named it', async () => {
-    let counted = 0;
+  it('does not count the objects of the account for a caller who names it', async () => {
+    let countCalls = 0;
     const quiet = await openScene({
       wrap: (store) => ({
         ...store,
         getAccount: (account) => {
-          counted++;
+          countCalls++;
           return store.getAccount(account);
         },
       }),
@@ -112,10 +112,10 @@ describe('updateAccount', () => {
       expect(body.accountUUID).toBe(accountUUID);
     }
     await quiet.close();
-    expect(counted).toBe(0);
+    expect(countCalls).toBe(0);
   });
 
-  it('changes what is given and nothing else', async () => {
+  it('changes only the given fields', async () => {
     const before = (await get()).body.account;
     const { body } = await update({ accountOrigin: ['https://shop.example'], tag: [{ tagID: 'new' }] });
     expect(body).toEqual({
@@ -134,15 +134,15 @@ describe('updateAccount', () => {
     expect((await get()).body.account.accountOrigin).toEqual([]);
   });
 
-  it('names the fields whose value changed', async () => {
-    const given = { accountTimezone: 'Asia/Tokyo', tag: [{ tagID: 'renamed', tagName: 'Renamed' }] };
-    expect((await update(given)).body.updated).toEqual(['accountTimezone', 'tag']);
-    expect((await update(given)).body.updated).toEqual([]);
-    const changed = { ...given, strict: false, accountTimezone: 'UTC', enrich: false };
+  it('names the fields whose values changed', async () => {
+    const changes = { accountTimezone: 'Asia/Tokyo', tag: [{ tagID: 'renamed', tagName: 'Renamed' }] };
+    expect((await update(changes)).body.updated).toEqual(['accountTimezone', 'tag']);
+    expect((await update(changes)).body.updated).toEqual([]);
+    const changed = { ...changes, strict: false, accountTimezone: 'UTC', enrich: false };
     expect((await update(changed)).body.updated).toEqual(['accountTimezone', 'enrich']);
   });
 
-  it('chooses a currency, and none again', async () => {
+  it('sets and clears the currency', async () => {
     const currency = async () => (await get()).body.account.accountCurrency;
     expect(await currency()).toBe('');
     expect((await update({ accountCurrency: 'EUR' })).body.updated).toEqual(['accountCurrency']);
@@ -152,19 +152,19 @@ describe('updateAccount', () => {
     expect(await currency()).toBe('');
   });
 
-  it('makes contacts, and changes those that there are', async () => {
+  it('creates contacts, and changes existing ones', async () => {
     const contactEmailaddress = newAddress();
-    const made = (await update({ contact: [{ contactEmailaddress, contactTitle: 'Dr' }] })).body.contact[0];
+    const created = (await update({ contact: [{ contactEmailaddress, contactTitle: 'Dr' }] })).body.contact[0];
     const { body } = await update({
       contact: [
         { contactEmailaddress, contactTitle: null },
         { contactUUID: 'nobody', contactTitle: 'Dr' },
-        { contactUUID: made.contactUUID, contactLastname: 'L' },
+        { contactUUID: created.contactUUID, contactLastname: 'L' },
         {},
       ],
     });
     expect(body.contact).toMatchObject([
-      { status: '200', exists: true, contactUUID: made.contactUUID },
+      { status: '200', exists: true, contactUUID: created.contactUUID },
       { status: '404', error: { code: 'unknown_contact', field: 'contact[1].contactUUID' } },
       { status: '200', exists: true },
       { status: '400', error: { field: 'contact[3].contactUUID' } },
@@ -174,15 +174,30 @@ describe('updateAccount', () => {
 
 describe('the account of a request', () => {
   it.each([
-    ['a server’s own', () => scene.tokens.server, {}, 200],
-    ['a server’s own, by name', () => scene.tokens.server, () => ({ accountUUID: scene.accountUUID }), 200],
-    ['another’s', () => scene.tokens.server, () => ({ accountUUID: other.accountUUID }), 404],
-    ['nobody’s', () => scene.tokens.server, { accountUUID: 'nobody' }, 404],
-    ['any, by name, for an operator', () => scene.tokens.operator, () => ({ accountUUID: other.accountUUID }), 200],
-    ['nobody’s, for an operator', () => scene.tokens.operator, { accountUUID: 'nobody' }, 404],
-    ['unnamed, for an operator', () => scene.tokens.operator, {}, 400],
-  ])('is %s', async (_, token, named, status) => {
-    const fields = typeof named === 'function' ? named() : named;
+    ['a server token', () => scene.tokens.server, {}, 200],
+    [
+      'a server token that names its own account',
+      () => scene.tokens.server,
+      () => ({ accountUUID: scene.accountUUID }),
+      200,
+    ],
+    [
+      'a server token that names another account',
+      () => scene.tokens.server,
+      () => ({ accountUUID: other.accountUUID }),
+      404,
+    ],
+    ['a server token that names an unknown account', () => scene.tokens.server, { accountUUID: 'nobody' }, 404],
+    [
+      'an operator token that names an account',
+      () => scene.tokens.operator,
+      () => ({ accountUUID: other.accountUUID }),
+      200,
+    ],
+    ['an operator token that names an unknown account', () => scene.tokens.operator, { accountUUID: 'nobody' }, 404],
+    ['an operator token that names no account', () => scene.tokens.operator, {}, 400],
+  ])('is checked for %s', async (_, token, account, status) => {
+    const fields = typeof account === 'function' ? account() : account;
     for (const answer of [await get(fields, token()), await update(fields, token())]) {
       expect(answer.status).toBe(status);
       if (status !== 200) expect(answer.body.error.field).toBe('accountUUID');
@@ -191,35 +206,39 @@ describe('the account of a request', () => {
 });
 
 describe('tokens', () => {
-  it('are made, work, and stop working when revoked', async () => {
+  it('work from their creation until they are revoked', async () => {
     const tokenUUID = scene.tokens.server;
-    const made = (await scene.post('/account/createToken', { tokenUUID, tokenKind: 'server', tokenName: 'till' })).body;
-    expect((await get({}, made.tokenUUID)).status).toBe(200);
-    const revoked = await scene.post('/account/revokeToken', { tokenUUID, tokenID: made.tokenID });
-    expect(revoked.body).toMatchObject({ tokenID: made.tokenID, revokedTime: expect.stringMatching(/Z$/) });
-    expect((await get({}, made.tokenUUID)).status).toBe(401);
-    const again = await scene.post('/account/revokeToken', { tokenUUID, tokenID: made.tokenID });
+    const created = (await scene.post('/account/createToken', { tokenUUID, tokenKind: 'server', tokenName: 'till' }))
+      .body;
+    expect((await get({}, created.tokenUUID)).status).toBe(200);
+    const revoked = await scene.post('/account/revokeToken', { tokenUUID, tokenID: created.tokenID });
+    expect(revoked.body).toMatchObject({ tokenID: created.tokenID, revokedTime: expect.stringMatching(/Z$/) });
+    expect((await get({}, created.tokenUUID)).status).toBe(401);
+    const again = await scene.post('/account/revokeToken', { tokenUUID, tokenID: created.tokenID });
     expect(again.body.revokedTime).toBe(revoked.body.revokedTime);
     const { token } = (await get()).body.account;
-    const listed = token.find(({ tokenID }: { tokenID: string }) => tokenID === made.tokenID);
-    expect(listed).toMatchObject({ tokenName: 'till', tokenKind: 'server', revokedTime: revoked.body.revokedTime });
+    const tokenEntry = token.find(({ tokenID }: { tokenID: string }) => tokenID === created.tokenID);
+    expect(tokenEntry).toMatchObject({ tokenName: 'till', tokenKind: 'server', revokedTime: revoked.body.revokedTime });
   });
 
-  it('of another account are not there', async () => {
+  it('are unknown to other accounts', async () => {
     const tokenUUID = other.serverTokenUUID;
-    const made = (await scene.post('/account/createToken', { tokenUUID, tokenKind: 'browser' })).body;
-    const answer = await scene.post('/account/revokeToken', { tokenUUID: scene.tokens.server, tokenID: made.tokenID });
+    const created = (await scene.post('/account/createToken', { tokenUUID, tokenKind: 'browser' })).body;
+    const answer = await scene.post('/account/revokeToken', {
+      tokenUUID: scene.tokens.server,
+      tokenID: created.tokenID,
+    });
     expect([answer.status, answer.body.error.code]).toEqual([404, 'unknown_token']);
   });
 
-  it('are never operators’', async () => {
+  it('are never operator tokens', async () => {
     const answer = await scene.post('/account/createToken', { tokenUUID: scene.tokens.server, tokenKind: 'operator' });
     expect([answer.status, answer.body.error.field]).toEqual([400, 'tokenKind']);
   });
 });
 
 describe('an event of a catalogue', () => {
-  it('may be listed by its name alone, but not removed', async () => {
+  it('may be listed by its name alone, but not removed by it', async () => {
     expect((await update({ event: [{ eventName: 'Signed up' }, { eventID: 70, eventName: '12' }] })).status).toBe(200);
     expect((await get()).body.account.event).toEqual(
       expect.arrayContaining([
@@ -277,7 +296,7 @@ describe('an entry of a catalogue', () => {
       { attr: [{ attrID: 'used-4' }] },
       () => log({ eventAttrArray: [{ attrID: 'used-4', attrValue: 'v' }] }),
     ],
-    ['an event ID', 'event[0].eventID', { event: [{ eventID: 72 }] }, () => log({ eventID: 72 })],
+    ['the ID of an event', 'event[0].eventID', { event: [{ eventID: 72 }] }, () => log({ eventID: 72 })],
   ])('is not removed while it is %s', async (_, field, catalogues, useIt) => {
     expect((await update(catalogues)).status).toBe(200);
     await useIt();
@@ -291,7 +310,7 @@ describe('an entry of a catalogue', () => {
     expect((await get()).body.account).toMatchObject({ accountName: before.accountName, [name]: before[name] });
   });
 
-  it('is removed when nothing uses it any more, and the audit log says which catalogue has changed', async () => {
+  it('is removed once nothing uses it, and the audit log names the changed catalogue', async () => {
     const contactUUID = await use({ contactTagID: 'once' });
     const tags = async () => (await get()).body.account.tag.map(({ tagID }: Fields) => tagID);
     expect(await tags()).toContain('once');
@@ -304,7 +323,7 @@ describe('an entry of a catalogue', () => {
   });
 
   describe('that is removed with force', () => {
-    const listed = async (kind: string) =>
+    const listIDs = async (kind: string) =>
       (await get()).body.account[kind].map((entry: Fields) => entry[`${kind}ID`] as string | number);
     const find = async (fields: Fields) =>
       (await scene.get('/contact/searchContact', { tokenUUID: scene.tokens.server, ...fields })).body.contact;
@@ -313,27 +332,30 @@ describe('an entry of a catalogue', () => {
       ['profile', { contactProfileID: 'forced' }, { contactProfileID: 'forced' }],
       ['tag', { contactTagID: 'forced' }, { contactTagID: 'forced' }],
       ['attr', { contactAttr: [{ attrID: 'forced', attrValue: 'v' }] }, { attrID: 'forced' }],
-    ])('goes from every contact that has the %s, on its own or by a claim', async (kind, fields, search) => {
-      await use(fields);
-      const claimed = {
-        tokenUUID: scene.tokens.browser,
-        userUUID: 'visitor-who-claims-ids',
-        contactProfileID: 'customer',
-        ...fields,
-      };
-      expect((await update({ [kind]: [{ [`${kind}ID`]: 'forced', browser: true }] })).status).toBe(200);
-      for (let nth = 0; nth < 3; nth += 1) {
-        await scene.post('/createContact', { ...claimed, contactEmailaddress: newAddress() });
-      }
-      expect((await find(search)).length).toBe(4);
-      const forced = { [`${kind}ID`]: 'forced', remove: true, force: true };
-      expect(await update({ [kind]: [forced] })).toMatchObject({ status: 200, body: { updated: [kind] } });
-      expect(await find(search)).toEqual([]);
-      expect(await listed(kind)).not.toContain('forced');
-      expect(await update({ [kind]: [forced] })).toMatchObject({ status: 200, body: { updated: [] } });
-    });
+    ])(
+      'disappears from every contact that has the %s, by its own value or by a claim',
+      async (kind, fields, search) => {
+        await use(fields);
+        const claimed = {
+          tokenUUID: scene.tokens.browser,
+          userUUID: 'visitor-who-claims-ids',
+          contactProfileID: 'customer',
+          ...fields,
+        };
+        expect((await update({ [kind]: [{ [`${kind}ID`]: 'forced', browser: true }] })).status).toBe(200);
+        for (let nth = 0; nth < 3; nth += 1) {
+          await scene.post('/createContact', { ...claimed, contactEmailaddress: newAddress() });
+        }
+        expect((await find(search)).length).toBe(4);
+        const forced = { [`${kind}ID`]: 'forced', remove: true, force: true };
+        expect(await update({ [kind]: [forced] })).toMatchObject({ status: 200, body: { updated: [kind] } });
+        expect(await find(search)).toEqual([]);
+        expect(await listIDs(kind)).not.toContain('forced');
+        expect(await update({ [kind]: [forced] })).toMatchObject({ status: 200, body: { updated: [] } });
+      },
+    );
 
-    it('leaves the events of a name, which show its number, and room for another name', async () => {
+    it('leaves the events of a name, which show its number, and makes room for another name', async () => {
       const junk = { tokenUUID: scene.tokens.browser, userUUID: 'visitor-who-sends-junk' };
       const event = Array.from({ length: 500 }, (_, nth) => ({ eventName: `junk ${nth}` }));
       await scene.post('/event/logEvents', { ...junk, event });
@@ -349,14 +371,14 @@ describe('an entry of a catalogue', () => {
       expect((await update({ event: forced })).status).toBe(200);
       expect(await logName('a new name')).toBe(true);
       const { eventID } = added[0];
-      const found = await scene.get('/event/getEvent', { tokenUUID: scene.tokens.server, eventID });
-      expect(found.body.event).toMatchObject([{ eventID, eventName: String(eventID) }]);
-      // The name gets another ID, so that it doesn't mean the events of before.
+      const response = await scene.get('/event/getEvent', { tokenUUID: scene.tokens.server, eventID });
+      expect(response.body.event).toMatchObject([{ eventID, eventName: String(eventID) }]);
+      // The name gets another ID, so that it doesn't match earlier events.
       expect(await logName('junk 0')).toBe(true);
-      expect(await listed('event')).not.toContain(eventID);
+      expect(await listIDs('event')).not.toContain(eventID);
     });
 
-    it('must be removed', async () => {
+    it('requires `remove`', async () => {
       const { status, body } = await update({ tag: [{ tagID: 'kept', force: true }] });
       expect([status, body.error.code, body.error.field]).toEqual([400, 'invalid_field', 'tag[0].force']);
     });

@@ -20,12 +20,12 @@ const customer = (fields: Fields = {}) => ({
 });
 
 describe('createContacts', () => {
-  it('creates and finds contacts, with a user to link or without', async () => {
-    const [known, userUUID] = [customer({ contactFirstname: 'Ann' }), newUserUUID()];
-    const { body: first } = await create([known]);
+  it('creates and finds contacts, with or without a user to link', async () => {
+    const [existing, userUUID] = [customer({ contactFirstname: 'Ann' }), newUserUUID()];
+    const { body: first } = await create([existing]);
     const { body } = await create([
       customer({ userUUID }),
-      { ...known, contactFirstname: 'Anna', contactTagID: 'vip' },
+      { ...existing, contactFirstname: 'Anna', contactTagID: 'vip' },
       customer({ contactAttr: [{ attrID: 'size', attrValue: 'XL' }] }),
     ]);
     expect(body).toEqual({
@@ -41,7 +41,7 @@ describe('createContacts', () => {
     expect(bare).toMatchObject({ contact: { contactAttr: [{ attrID: 'size', attrValue: 'XL' }] }, link: [] });
   });
 
-  it('answers for each contact, in their order, and one does not refuse the others', async () => {
+  it('returns a result for each contact in order, and rejects each one separately', async () => {
     const { body } = await create([
       customer({ contactEmailaddress: 'ada' }),
       customer(),
@@ -61,13 +61,13 @@ describe('createContacts', () => {
     );
   });
 
-  it('names the fields that it does not know', async () => {
+  it('names unknown fields', async () => {
     const { body } = await create([customer({ contactFirstName: 'Ann' })]);
     const ignored = ['contact[0].contactFirstName (did you mean contactFirstname?)'];
     expect(body).toMatchObject({ contact: [{ status: '200' }], ignored });
   });
 
-  it('takes one address as often as it comes, in the order given', async () => {
+  it('applies every entry with the same address, in the given order', async () => {
     const contactEmailaddress = newAddress();
     const userUUID = newUserUUID();
     const { body } = await create([
@@ -84,7 +84,7 @@ describe('createContacts', () => {
     expect(link).toHaveLength(2);
   });
 
-  it(`takes ${limits.contactsPerBatch} at once, and not one more`, async () => {
+  it(`accepts ${limits.contactsPerBatch} contacts, and not one more`, async () => {
     const contacts = Array.from({ length: limits.contactsPerBatch }, () => customer());
     const { body } = await create(contacts);
     expect(new Set(body.contact.map(({ contactUUID }: Fields) => contactUUID)).size).toBe(limits.contactsPerBatch);
@@ -93,14 +93,14 @@ describe('createContacts', () => {
   });
 
   it.each([
-    ['no list', undefined, 'missing_field'],
+    ['a missing list', undefined, 'missing_field'],
     ['an empty list', [], 'invalid_field'],
     ['one object', customer(), 'invalid_field'],
-  ])('with %s is 400', async (_, contact, code) => {
+  ])('rejects %s with 400', async (_, contact, code) => {
     expect((await create(contact)).body).toMatchObject({ status: '400', error: { code, field: 'contact' } });
   });
 
-  it('says which entry uses an unlisted ID of a strict account', async () => {
+  it('names the entry with an unlisted ID in a strict account', async () => {
     const strict = await openScene();
     try {
       const { tokens } = strict;
@@ -117,7 +117,7 @@ describe('createContacts', () => {
     }
   });
 
-  it('is for server tokens', async () => {
+  it('accepts only server tokens', async () => {
     for (const kind of ['browser', 'viewer'] as const) {
       const { body } = await create([customer()], { tokenUUID: scene.tokens[kind] });
       expect(body).toMatchObject({ status: '403', error: { code: 'token_kind' } });

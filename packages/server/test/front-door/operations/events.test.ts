@@ -19,7 +19,7 @@ const read = (fields: Fields) => scene.get('/event/getEvent', { tokenUUID: scene
 const count = (fields: Fields) => scene.get('/event/countEvents', { tokenUUID: scene.tokens.server, ...fields });
 
 describe('logEvent', () => {
-  it('keeps an event, and getEvent reads it back', async () => {
+  it('stores an event, and getEvent returns it', async () => {
     const userUUID = newUserUUID();
     const { body } = await log({ userUUID, eventID: 7, eventAttrArray: [{ attrID: 'price', attrValue: 9.5 }] });
     expect(body).toEqual({ eventUUID: expect.stringMatching(/^[\w-]{21}$/), status: '200' });
@@ -39,26 +39,26 @@ describe('logEvent', () => {
     ]);
   });
 
-  it('keeps an event once, and says so', async () => {
+  it('stores an event once, and reports a duplicate', async () => {
     const event = { userUUID: newUserUUID(), eventID: 1, eventUUID: 'sent-twice' };
     expect((await log(event)).body).toEqual({ eventUUID: 'sent-twice', status: '200' });
     expect((await log(event)).body).toEqual({ eventUUID: 'sent-twice', duplicate: true, status: '200' });
     expect((await read({ userUUID: event.userUUID })).body.event).toHaveLength(1);
   });
 
-  it('needs a user or a contact', async () => {
+  it('requires a user or a contact', async () => {
     const { status, body } = await log({ eventID: 1 });
     expect([status, body.error.code, body.error.field]).toEqual([400, 'missing_field', 'userUUID']);
   });
 
-  it('marks a time that no browser can mean', async () => {
+  it('replaces and marks an implausible time from a browser', async () => {
     const userUUID = newUserUUID();
     await log({ userUUID, eventID: 1, eventTime: '2020-01-01' });
     const [event] = (await read({ userUUID })).body.event;
     expect(event).toMatchObject({ eventTime: '2026-06-15T12:00:00.000Z', eventTimeReplaced: true });
   });
 
-  it('refuses a time that no server can mean, in a batch as well, unless it imports', async () => {
+  it('rejects an implausible time from a server, also in a batch, unless it imports', async () => {
     const [userUUID, other] = [newUserUUID(), newUserUUID()];
     const seconds = { userUUID, eventID: 1, eventTime: 1_763_800_000 };
     const { status, body } = await log(seconds, 'server');
@@ -77,7 +77,7 @@ describe('logEvent', () => {
     expect((await read({ userUUID: other })).body.event).toHaveLength(3);
   });
 
-  it('takes import from servers only', async () => {
+  it('accepts import from servers only', async () => {
     const refused = await log({ userUUID: newUserUUID(), eventID: 1, import: true });
     expect([refused.status, refused.body.error.code, refused.body.error.field]).toEqual([403, 'token_kind', 'import']);
   });
@@ -88,7 +88,7 @@ describe('logEvent', () => {
     expect((await read({ userUUID })).body.event[0].eventTime).toBe('2026-06-15T11:59:00.000Z');
   });
 
-  it('by a handle is its user’s, and with another user 404', async () => {
+  it('assigns an event with a handle to its user, and returns 404 with another user', async () => {
     const { userUUID, contactUUID } = await makeContact(scene, 'browser');
     expect((await log({ contactUUID, eventID: 1 })).status).toBe(200);
     expect((await log({ contactUUID, userUUID, eventID: 1 })).status).toBe(200);
@@ -97,7 +97,7 @@ describe('logEvent', () => {
     expect((await read({ userUUID })).body.event).toHaveLength(2);
   });
 
-  it('by a contactUUID is for servers', async () => {
+  it('accepts a contactUUID from servers only', async () => {
     const { contactUUID } = await makeContact(scene, 'server');
     expect((await log({ contactUUID, eventID: 1 }, 'browser')).status).toBe(404);
     expect((await log({ contactUUID, eventID: 1 }, 'server')).status).toBe(200);
@@ -105,7 +105,7 @@ describe('logEvent', () => {
   });
 });
 
-describe('an event that has a name in place of its eventID', () => {
+describe('an event that has a name instead of an eventID', () => {
   it('is logged in every way, and read, counted and defined by its name', async () => {
     const userUUID = newUserUUID();
     const eventName = 'Signed up, with é';
@@ -130,7 +130,7 @@ describe('an event that has a name in place of its eventID', () => {
     expect(eventDefinition).toContainEqual(expect.objectContaining({ eventID: 1_000_000, eventName, count: 4 }));
   });
 
-  it('is refused by itself when it has neither or both, or a number as its name', async () => {
+  it('is rejected separately if it has neither or both, or a number as its name', async () => {
     const event = [{ eventName: 'Sold' }, {}, { eventID: 1, eventName: 'Sold' }, { eventName: '12' }];
     const { body } = await logMany({ userUUID: newUserUUID(), event });
     expect(body.event[0].status).toBe('200');
@@ -141,26 +141,26 @@ describe('an event that has a name in place of its eventID', () => {
     ]);
   });
 
-  it('is not asked for together with an eventID', async () => {
-    for (const ask of [read, count]) {
-      const { status, body } = await ask({ eventID: '1', eventName: 'Sold', from: '2026-06-15' });
+  it('can’t be queried together with an eventID', async () => {
+    for (const query of [read, count]) {
+      const { status, body } = await query({ eventID: '1', eventName: 'Sold', from: '2026-06-15' });
       expect([status, body.error.code, body.error.field]).toEqual([400, 'invalid_field', 'eventName']);
     }
   });
 });
 
 describe('logEvent by GET', () => {
-  const see = async (headers: Record<string, string>, init: RequestInit = {}) => {
+  const sendByGet = async (headers: Record<string, string>, init: RequestInit = {}) => {
     const userUUID = newUserUUID();
     const query = new URLSearchParams({ tokenUUID: scene.tokens.browser, userUUID, eventID: '1' });
     const response = await scene.app.request(`/event/logEvent?${query}`, { headers, ...init });
     const bytes = Buffer.from(await response.arrayBuffer());
-    const kept = (await read({ userUUID })).body.event.length;
+    const storedCount = (await read({ userUUID })).body.event.length;
     return {
       status: response.status,
       type: response.headers.get('content-type'),
       bytes,
-      kept,
+      storedCount,
       headers: response.headers,
     };
   };
@@ -177,17 +177,17 @@ describe('logEvent by GET', () => {
     ['', 'image/gif', 'image'],
     ['*/*', 'application/json', 'empty'],
     ['application/json', 'application/json', 'image'],
-  ])('asked for %s answers %s (Sec-Fetch-Dest: %s)', async (accept, type, destination = '') => {
-    const seen = await see({ Accept: accept, ...(destination && { 'Sec-Fetch-Dest': destination }) });
-    expect([seen.status, seen.type, seen.kept]).toEqual([200, type, 1]);
+  ])('responds to Accept %s with %s (Sec-Fetch-Dest: %s)', async (accept, type, destination = '') => {
+    const result = await sendByGet({ Accept: accept, ...(destination && { 'Sec-Fetch-Dest': destination }) });
+    expect([result.status, result.type, result.storedCount]).toEqual([200, type, 1]);
     if (type !== 'image/gif') return;
-    expect(seen.bytes.subarray(0, 6).toString()).toBe('GIF89a');
-    expect([seen.bytes.readUInt16LE(6), seen.bytes.readUInt16LE(8)]).toEqual([1, 1]);
-    expect(seen.headers.get('cache-control')).toBe('no-store');
-    expect(seen.headers.get('cross-origin-resource-policy')).toBe('cross-origin');
+    expect(result.bytes.subarray(0, 6).toString()).toBe('GIF89a');
+    expect([result.bytes.readUInt16LE(6), result.bytes.readUInt16LE(8)]).toEqual([1, 1]);
+    expect(result.headers.get('cache-control')).toBe('no-store');
+    expect(result.headers.get('cross-origin-resource-policy')).toBe('cross-origin');
   });
 
-  it('answers errors in JSON, whoever asks', async () => {
+  it('returns errors as JSON, whatever the client accepts', async () => {
     const { status, headers } = await scene.send('/logEvent?eventID=1', { headers: { Accept: 'image/*' } });
     expect([status, headers.get('content-type')]).toEqual([401, 'application/json']);
   });
@@ -198,13 +198,13 @@ describe('logEvent by GET', () => {
     ['an older prefetch', { Purpose: 'prefetch' }, {}],
     ['HEAD', {}, { method: 'HEAD' }],
   ])('logs nothing for %s', async (_, headers, init) => {
-    const seen = await see(headers as Record<string, string>, init);
-    expect([seen.status, seen.bytes.length, seen.kept]).toEqual([204, 0, 0]);
+    const result = await sendByGet(headers as Record<string, string>, init);
+    expect([result.status, result.bytes.length, result.storedCount]).toEqual([204, 0, 0]);
   });
 });
 
 describe('logEvents', () => {
-  it('answers for each event, in their order, and one does not refuse the others', async () => {
+  it('returns a result for each event in order, and rejects each one separately', async () => {
     const userUUID = newUserUUID();
     const { status, body } = await logMany({
       userUUID,
@@ -234,14 +234,14 @@ describe('logEvents', () => {
     expect((await read({ userUUID })).body.event.map(({ eventID }: { eventID: number }) => eventID)).toEqual([5, 1]);
   });
 
-  it('names the user for events that do not name their own', async () => {
+  it('provides the user for events without their own', async () => {
     const [userUUID, own] = [newUserUUID(), newUserUUID()];
     await logMany({ userUUID, event: [{ eventID: 1 }, { eventID: 2, userUUID: own }] });
     expect((await read({ userUUID })).body.event).toMatchObject([{ eventID: 1 }]);
     expect((await read({ userUUID: own })).body.event).toMatchObject([{ eventID: 2 }]);
   });
 
-  it('refuses an event of nobody, and keeps those of somebody', async () => {
+  it('rejects an event without a user, and stores the others', async () => {
     const userUUID = newUserUUID();
     const { body } = await logMany({ event: [{ eventID: 1 }, { eventID: 2, userUUID }] });
     expect(body.event[0].error).toMatchObject({ code: 'missing_field', field: 'event[0].userUUID' });
@@ -250,16 +250,16 @@ describe('logEvents', () => {
 
   it.each([
     ['no events', { event: [] }, 'event'],
-    ['no list', { event: 'a' }, 'event'],
-    ['nothing', {}, 'event'],
+    ['a text for a list', { event: 'a' }, 'event'],
+    ['no fields', {}, 'event'],
     ['too many events', { event: Array(1_001).fill({ eventID: 1 }) }, 'event'],
-    ['a user who is everybody', { userUUID: 'undefinedundefined', event: [{ eventID: 1 }] }, 'userUUID'],
-  ])('refuses an envelope with %s', async (_, fields, field) => {
+    ['a placeholder userUUID', { userUUID: 'undefinedundefined', event: [{ eventID: 1 }] }, 'userUUID'],
+  ])('rejects an envelope with %s', async (_, fields, field) => {
     const { status, body } = await logMany(fields);
     expect([status, body.error.field]).toEqual([400, field]);
   });
 
-  it('takes 1,000 events at once', async () => {
+  it('accepts 1,000 events', async () => {
     const userUUID = newUserUUID();
     const { body } = await logMany({ userUUID, event: Array(1_000).fill({ eventID: 1 }) });
     expect(new Set(body.event.map(({ status }: { status: string }) => status))).toEqual(new Set(['200']));
@@ -268,25 +268,25 @@ describe('logEvents', () => {
 });
 
 describe('getEvent', () => {
-  it.each(['asc', 'desc'])('reads page by page, %s, each event once', async (order) => {
+  it.each(['asc', 'desc'])('returns each event once, page by page, in order %s', async (order) => {
     const userUUID = newUserUUID();
     await logMany({ userUUID, event: [1, 2, 3, 4, 5, 6, 7].map((eventID) => ({ eventID })) });
-    const seen: number[] = [];
+    const eventIDs: number[] = [];
     let cursor = '';
     do {
       const { body } = await read({ userUUID, order, limit: 3, cursor });
-      seen.push(...body.event.map(({ eventID }: { eventID: number }) => eventID));
+      eventIDs.push(...body.event.map(({ eventID }: { eventID: number }) => eventID));
       cursor = body.nextCursor;
     } while (cursor);
-    expect(seen).toEqual(order === 'asc' ? [1, 2, 3, 4, 5, 6, 7] : [7, 6, 5, 4, 3, 2, 1]);
+    expect(eventIDs).toEqual(order === 'asc' ? [1, 2, 3, 4, 5, 6, 7] : [7, 6, 5, 4, 3, 2, 1]);
   });
 
-  it('refuses a cursor that it never answered', async () => {
+  it('rejects a cursor that it never returned', async () => {
     const { status, body } = await read({ cursor: 'abc' });
     expect([status, body.error.field]).toEqual([400, 'cursor']);
   });
 
-  it('adds definitions and reasons when asked', async () => {
+  it('adds definitions and reasons on request', async () => {
     const { userUUID } = await makeContact(scene);
     await log({ userUUID, eventID: 4_711 });
     const { body } = await read({ userUUID, include: 'definition, why' });
@@ -321,7 +321,7 @@ describe('countEvents', () => {
     });
   });
 
-  it('counts until now unless told otherwise, in whole quarters of an hour', async () => {
+  it('counts until now by default, in whole quarters of an hour', async () => {
     now = Date.parse('2026-06-15T12:20:00Z');
     const { body } = await count({ from: '2026-06-15T12:05:00Z', interval: 'total', timezone: 'UTC' });
     const [bucket] = body.count;
@@ -333,26 +333,21 @@ describe('countEvents', () => {
   });
 
   it.each([
-    ['an end before the beginning', { from: '2026-06-15', to: '2026-06-14' }, 'to', '`to` must be later than `from`'],
-    [
-      'a beginning in the future',
-      { from: '2026-07-15' },
-      'to',
-      '`to` must be later than `from`; without it, `to` is now',
-    ],
+    ['an end before the start', { from: '2026-06-15', to: '2026-06-14' }, 'to', '`to` must be later than `from`'],
+    ['a start in the future', { from: '2026-07-15' }, 'to', '`to` must be later than `from`; without it, `to` is now'],
     [
       'too many intervals',
       { from: '2026-01-01', to: '2026-03-01', interval: 'hour' },
       'interval',
-      'The range from `from` to `to` holds more than 1,000 intervals; choose a longer interval or a shorter range.',
+      'The range from `from` to `to` has more than 1,000 intervals; choose a longer interval or a shorter range.',
     ],
     [
-      'a zone that there is not',
+      'an unknown time zone',
       { from: '2026-01-01', timezone: 'Europe/Atlantis' },
       'timezone',
       '`timezone` must be an IANA time zone, such as Europe/London',
     ],
-  ])('refuses %s', async (_, fields, field, message) => {
+  ])('rejects %s', async (_, fields, field, message) => {
     const { status, body } = await count(fields);
     expect([status, body.error.field, body.error.message]).toEqual([400, field, message]);
   });
@@ -366,7 +361,7 @@ describe('robots', () => {
   const send = (path: string, fields: Fields, kind: 'browser' | 'server', headers: Record<string, string>) =>
     scene.post(path, { tokenUUID: scene.tokens[kind], ...fields }, headers);
 
-  it('are marked by their user agent, once, and left out when asked', async () => {
+  it('are marked by their user agent, once, and excluded on request', async () => {
     const [searcher, reader, shop] = [newUserUUID(), newUserUUID(), newUserUUID()];
     await send('/logEvent', { eventID, userUUID: searcher }, 'browser', robot);
     const event = [{ eventID }, { eventID, eventAttrArray: mark }];
@@ -402,14 +397,14 @@ describe('robots', () => {
     expect((await count({ ...range, robots: 'no' })).body.error.field).toBe('robots');
   });
 
-  it('are not refused by a strict account that does not list the mark', async () => {
+  it('are accepted by a strict account that does not list the mark', async () => {
     const strict = await openScene({ now: () => now, account: { strict: true, event: [{ eventID: 1 }] } });
     const fields = { tokenUUID: strict.tokens.browser, userUUID: newUserUUID(), eventID: 1 };
     expect((await strict.post('/logEvent', fields, robot)).status).toBe(200);
     await strict.close();
   });
 
-  it('are not left out of more events than can be looked at', async () => {
+  it('are not excluded from more events than can be scanned', async () => {
     const many = await openScene({
       wrap: (store) => ({
         ...store,
@@ -425,14 +420,14 @@ describe('robots', () => {
     });
     expect([status, body.error.field]).toEqual([400, 'robots']);
     expect(body.error.message).toBe(
-      'The range from `from` to `to` holds 500,001 events; `robots=exclude` takes at most 500,000. Choose a shorter range.',
+      'The range from `from` to `to` has 500,001 events; `robots=exclude` allows at most 500,000. Choose a shorter range.',
     );
     await many.close();
   });
 });
 
-describe('why an event is whose it is', () => {
-  it('names the claim that said so, and the contact that was merged away', async () => {
+describe('the reason for the owner of an event', () => {
+  it('names the claim, and the contact that was merged', async () => {
     const { userUUID, contactUUID: handle } = await makeContact(scene, 'browser');
     const { contactUUID: keep } = await makeContact(scene);
     await log({ userUUID, eventID: 1 });
@@ -451,7 +446,7 @@ describe('why an event is whose it is', () => {
   });
 });
 
-describe('an event that is refused, and cannot be put on the list', () => {
+describe('a refused event that cannot be recorded', () => {
   const openWith = (error: Error) =>
     openScene({ wrap: (store) => ({ ...store, keepRefused: () => Promise.reject(error) }) });
   const batch = (tokenUUID: string) => ({
@@ -460,7 +455,7 @@ describe('an event that is refused, and cannot be put on the list', () => {
     event: [{ eventID: 1 }, { eventID: 'nonsense' }],
   });
 
-  it('is answered 503 by itself while there is no room, and the others are kept', async () => {
+  it('gets 503 separately while there is no room, and the others are stored', async () => {
     const { post, tokens, close } = await openWith(new Refusal('unavailable'));
     const { status, body } = await post('/event/logEvents', batch(tokens.server));
     expect(status).toBe(200);
@@ -468,7 +463,7 @@ describe('an event that is refused, and cannot be put on the list', () => {
     await close();
   });
 
-  it('is answered 500 when that is a fault', async () => {
+  it('fails with 500 on a fault', async () => {
     const { post, tokens, close } = await openWith(new Error('disk'));
     expect((await post('/event/logEvents', batch(tokens.server))).status).toBe(500);
     await close();

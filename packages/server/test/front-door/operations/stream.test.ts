@@ -11,9 +11,9 @@ import { type Fields, openScene, type Scene } from '../../fixtures/scene.ts';
 
 const open: { close(): unknown }[] = [];
 afterEach(async () => {
-  for (const thing of open.splice(0).reverse()) await thing.close();
+  for (const closable of open.splice(0).reverse()) await closable.close();
 });
-const begin = async (...options: Parameters<typeof openScene>) => {
+const startScene = async (...options: Parameters<typeof openScene>) => {
   const scene = await openScene(...options);
   open.push(scene);
   return scene;
@@ -22,12 +22,12 @@ const begin = async (...options: Parameters<typeof openScene>) => {
 const log = (scene: Scene, eventID: number, userUUID = newUserUUID()) =>
   scene.post('/logEvent', { tokenUUID: scene.tokens.browser, userUUID, eventID });
 
-interface Seen {
+interface StreamedEvent {
   readonly id: string;
   readonly eventID: number;
 }
 
-/** A stream, connected: what came so far, and whether it has ended. */
+/** Opens a stream; returns its text so far, and whether it has ended. */
 const follow = async (scene: Scene, fields: Fields = {}, headers: Record<string, string> = {}) => {
   const query = new URLSearchParams(fields as Record<string, string>);
   const authorization = { Authorization: `Bearer ${scene.tokens.server}` };
@@ -48,17 +48,17 @@ const follow = async (scene: Scene, fields: Fields = {}, headers: Record<string,
   };
   void read();
   await expect.poll(() => stream.text).toMatch(/^id: .+\n\n/);
-  const seen = (): Seen[] =>
+  const received = (): StreamedEvent[] =>
     [...stream.text.matchAll(/^event: event\ndata: (.*)\nid: (.*)\n\n/gm)].map(([, data = '', id = '']) => ({
       id,
       eventID: JSON.parse(data).eventID,
     }));
-  return { stream, seen, ids: () => seen().map(({ eventID }) => eventID) };
+  return { stream, received, ids: () => received().map(({ eventID }) => eventID) };
 };
 
 describe('streamEvents', () => {
-  it('shows events from now on, in their order', async () => {
-    const scene = await begin();
+  it('sends new events in order', async () => {
+    const scene = await startScene();
     await log(scene, 1);
     const { ids, stream } = await follow(scene);
     expect(stream.response.headers.get('content-type')).toBe('text/event-stream');
@@ -67,20 +67,20 @@ describe('streamEvents', () => {
     await expect.poll(ids).toEqual([2, 3, 4]);
   });
 
-  it('goes on after a cursor, or where a reconnecting client has been', async () => {
-    const scene = await begin();
+  it('resumes after a cursor, or at the last event of a reconnecting client', async () => {
+    const scene = await startScene();
     const first = await follow(scene);
     for (const eventID of [1, 2, 3]) await log(scene, eventID);
     await expect.poll(first.ids).toEqual([1, 2, 3]);
-    const [{ id }] = first.seen() as [Seen];
+    const [{ id }] = first.received() as [StreamedEvent];
     const byCursor = await follow(scene, { cursor: id });
     const byHeader = await follow(scene, {}, { 'Last-Event-ID': id });
     await log(scene, 4);
     for (const { ids } of [byCursor, byHeader]) await expect.poll(ids).toEqual([2, 3, 4]);
   });
 
-  it('begins with its position, so that a client that is cut before the first event misses nothing', async () => {
-    const scene = await begin();
+  it('begins with its position, so that a client that is disconnected before the first event misses nothing', async () => {
+    const scene = await startScene();
     await log(scene, 1);
     const cut = await follow(scene, { eventID: '7' });
     const [, id = ''] = /^id: (.+)\n\n$/.exec(cut.stream.text) ?? [];
@@ -95,8 +95,8 @@ describe('streamEvents', () => {
     }
   });
 
-  it('begins with the given position, also where nothing is stored', async () => {
-    const scene = await begin();
+  it('begins with the given position, even if nothing is stored', async () => {
+    const scene = await startScene();
     const first = await follow(scene);
     const second = await follow(scene, {}, { 'Last-Event-ID': first.stream.text.slice('id: '.length).trim() });
     expect(second.stream.text).toBe(first.stream.text);
@@ -104,8 +104,8 @@ describe('streamEvents', () => {
     for (const { ids } of [first, second]) await expect.poll(ids).toEqual([1]);
   });
 
-  it('misses nothing and repeats nothing while many clients log', async () => {
-    const scene = await begin();
+  it('misses and repeats nothing while many clients log', async () => {
+    const scene = await startScene();
     const { ids } = await follow(scene);
     const events = Array.from({ length: 300 }, (_, index) => index + 1);
     await Promise.all(events.map((eventID) => log(scene, eventID)));
@@ -113,15 +113,15 @@ describe('streamEvents', () => {
     expect(ids().toSorted((a, b) => a - b)).toEqual(events);
   });
 
-  it('shows what is asked for only', async () => {
-    const scene = await begin();
+  it('sends only matching events', async () => {
+    const scene = await startScene();
     const { ids } = await follow(scene, { eventID: '7' });
     for (const eventID of [6, 7, 8, 7]) await log(scene, eventID);
     await expect.poll(ids).toEqual([7, 7]);
   });
 
-  it('shows the events of a name, also of one that is new or given later', async () => {
-    const scene = await begin();
+  it('sends the events of a name, even if it is new or given to another ID later', async () => {
+    const scene = await startScene();
     const { tokenUUID, userUUID } = { tokenUUID: scene.tokens.server, userUUID: newUserUUID() };
     const { ids } = await follow(scene, { eventName: 'Signed up' });
     await log(scene, 7);
@@ -138,28 +138,28 @@ describe('streamEvents', () => {
   });
 
   it('ends when its token is revoked', async () => {
-    const scene = await begin();
+    const scene = await startScene();
     const tokenUUID = scene.tokens.server;
-    const made = (await scene.post('/account/createToken', { tokenUUID, tokenKind: 'server' })).body;
-    const { stream } = await follow(scene, {}, { Authorization: `Bearer ${made.tokenUUID}` });
-    await scene.post('/account/revokeToken', { tokenUUID, tokenID: made.tokenID });
+    const created = (await scene.post('/account/createToken', { tokenUUID, tokenKind: 'server' })).body;
+    const { stream } = await follow(scene, {}, { Authorization: `Bearer ${created.tokenUUID}` });
+    await scene.post('/account/revokeToken', { tokenUUID, tokenID: created.tokenID });
     await expect.poll(() => stream.ended).toBe(true);
   });
 
-  it('refuses a contact that is unknown or erased, as getEvent does', async () => {
-    const scene = await begin();
+  it('rejects an unknown or erased contact, as getEvent does', async () => {
+    const scene = await startScene();
     const tokenUUID = scene.tokens.server;
     const contact = { contactEmailaddress: 'ada@shop.example', contactProfileID: 'customer' };
-    const made = await scene.post('/createContact', { tokenUUID, userUUID: newUserUUID(), ...contact });
-    const { contactUUID } = made.body;
+    const created = await scene.post('/createContact', { tokenUUID, userUUID: newUserUUID(), ...contact });
+    const { contactUUID } = created.body;
     await scene.post('/contact/eraseContact', { tokenUUID, contactUUID });
-    for (const [named, status, code] of [
+    for (const [id, status, code] of [
       ['nobody', 404, 'unknown_contact'],
       [contactUUID, 410, 'erased_contact'],
     ]) {
       const answers = [];
       for (const path of ['/event/streamEvents', '/event/getEvent']) {
-        const answer = await scene.app.request(`${path}?contactUUID=${named}`, {
+        const answer = await scene.app.request(`${path}?contactUUID=${id}`, {
           headers: { Authorization: `Bearer ${tokenUUID}` },
         });
         const { error } = (await answer.json()) as ErrorAnswer;
@@ -172,12 +172,12 @@ describe('streamEvents', () => {
     }
   });
 
-  it('tells the end of its contact, and then ends', async () => {
-    const scene = await begin();
+  it('reports the erasure of its contact, and then ends', async () => {
+    const scene = await startScene();
     const tokenUUID = scene.tokens.server;
     const contact = { contactEmailaddress: 'ada@shop.example', contactProfileID: 'customer' };
-    const made = await scene.post('/createContact', { tokenUUID, userUUID: newUserUUID(), ...contact });
-    const { contactUUID } = made.body;
+    const created = await scene.post('/createContact', { tokenUUID, userUUID: newUserUUID(), ...contact });
+    const { contactUUID } = created.body;
     const { stream } = await follow(scene, { contactUUID });
     await scene.post('/contact/eraseContact', { tokenUUID, contactUUID });
     await expect.poll(() => stream.ended).toBe(true);
@@ -185,9 +185,9 @@ describe('streamEvents', () => {
     expect(JSON.parse(data)).toMatchObject({ error: { code: 'erased_contact' }, status: '410' });
   });
 
-  it('tells of a fault without its cause, which is logged under the same requestID', async () => {
+  it('reports a fault without its cause, which is logged under the same requestID', async () => {
     let failing = false;
-    const scene = await begin({
+    const scene = await startScene({
       wrap: (store) => ({
         ...store,
         getEvents: async (query) => {
@@ -208,15 +208,15 @@ describe('streamEvents', () => {
 
   it('ends when the server stops', async () => {
     let stopping = false;
-    const scene = await begin({ isStopping: () => stopping });
+    const scene = await startScene({ isStopping: () => stopping });
     const { stream } = await follow(scene);
     stopping = true;
     await expect.poll(() => stream.ended).toBe(true);
   });
 
-  it('lets go of the store when its client goes', async () => {
+  it('removes its listener when the client disconnects', async () => {
     let listeners = 0;
-    const scene = await begin({
+    const scene = await startScene({
       wrap: (store) => ({
         ...store,
         onCommit: (listener) => {
@@ -236,8 +236,8 @@ describe('streamEvents', () => {
     await expect.poll(() => listeners).toBe(before);
   });
 
-  it('has room for so many in an account', async () => {
-    const scene = await begin();
+  it('is limited in number per account', async () => {
+    const scene = await startScene();
     const streams = [];
     for (let some = 0; some < limits.streamsPerAccount; some++) streams.push(await follow(scene));
     const query = { tokenUUID: scene.tokens.server };
@@ -253,14 +253,14 @@ describe('streamEvents', () => {
       .toBe(200);
   });
 
-  it('reads nothing for a stream that has no room', async () => {
+  it('reads nothing for a stream beyond the limit', async () => {
     let refused = false;
     const reads: EventQuery[] = [];
-    const scene = await begin({
+    const scene = await startScene({
       wrap: (store) => ({
         ...store,
         getEvents: (query) => {
-          // Open streams go on reading: upwards, and without a filter.
+          // Open streams still read, in ascending order and without a filter.
           if (refused && (query.order === 'desc' || query.eventID === 7)) reads.push(query);
           return store.getEvents(query);
         },
@@ -272,8 +272,8 @@ describe('streamEvents', () => {
     expect([status, reads]).toEqual([429, []]);
   });
 
-  it('takes no room when it is refused, or asked for by HEAD', async () => {
-    const scene = await begin();
+  it('does not count toward the limit if it is rejected, or requested by HEAD', async () => {
+    const scene = await startScene();
     const query = { tokenUUID: scene.tokens.server };
     const path = `/event/streamEvents?${new URLSearchParams(query)}`;
     for (let some = 0; some <= limits.streamsPerAccount; some++) {
@@ -283,8 +283,8 @@ describe('streamEvents', () => {
     await follow(scene);
   });
 
-  it('says now and then that it is still there', async () => {
-    const scene = await begin();
+  it('sends heartbeats', async () => {
+    const scene = await startScene();
     const access = await scene.store.findAccess(hashToken(scene.tokens.server));
     const reply = createStreamReply({
       store: scene.store,
@@ -310,15 +310,15 @@ describe('streamEvents', () => {
       listeners++;
       return () => {};
     };
-    const scene = await begin({ wrap: (store) => ({ ...store, onCommit }) });
+    const scene = await startScene({ wrap: (store) => ({ ...store, onCommit }) });
     const before = listeners;
     const query = new URLSearchParams({ tokenUUID: scene.tokens.server });
     const { status, headers } = await scene.send(`/event/streamEvents?${query}`, { method: 'HEAD' });
     expect([status, headers.get('content-type'), listeners]).toEqual([200, 'text/event-stream', before]);
   });
 
-  it('refuses a cursor that it never answered', async () => {
-    const scene = await begin();
+  it('rejects a cursor that it never returned', async () => {
+    const scene = await startScene();
     const query = { tokenUUID: scene.tokens.server };
     expect((await scene.get('/event/streamEvents', { ...query, cursor: 'x' })).body.error.field).toBe('cursor');
     expect((await scene.get('/event/streamEvents', query, { 'Last-Event-ID': 'x' })).status).toBe(400);

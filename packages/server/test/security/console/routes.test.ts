@@ -1,4 +1,4 @@
-/** What the console's pages send beside operations does nothing for anybody without an open session of its own. */
+/** Routes that the console uses in addition to operations do nothing without a valid session. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createPasswords } from '../../../src/http/console/passwords.ts';
 import { type Fields, openScene, type Scene } from '../../fixtures/scene.ts';
@@ -22,11 +22,11 @@ const send = (path: string, fields: Fields, headers: Record<string, string>) =>
     body: JSON.stringify(fields),
   });
 
-/** A member who has joined, and the page of that session. */
+/** Lets a member join. Returns the headers of that session's page. */
 const join = async () => {
   const owner = { tokenUUID: scene.tokens.server };
-  const invited = { ...owner, memberEmailaddress: 'ben@shop.example', memberRole: 'owner' };
-  const { invitationCode: code, memberID } = (await scene.post('/account/inviteMember', invited)).body;
+  const invitation = { ...owner, memberEmailaddress: 'ben@shop.example', memberRole: 'owner' };
+  const { invitationCode: code, memberID } = (await scene.post('/account/inviteMember', invitation)).body;
   const { headers, body } = await send('accept', { code, memberName: 'Ben', password }, fromConsole(''));
   const { sessionID } = body.session;
   return { memberID, sessionID, page: fromConsole(cookieFrom(headers), sessionID) };
@@ -39,8 +39,8 @@ const share = async (): Promise<string> => {
   return (await scene.post('/report/createShareLink', fields)).body.shareSecret;
 };
 
-/** All that these routes could change. */
-const state = async () => {
+/** Everything that these routes could change. */
+const readState = async () => {
   const account = (await scene.store.findAccount(scene.accountUUID)) as number;
   const members = await scene.store.listMembers({ account });
   return {
@@ -53,17 +53,17 @@ const state = async () => {
 
 const cookieName = '__Host-firsthand';
 
-/** What somebody has who has no session, as headers and fields of a request. */
-const holders: Record<string, () => Promise<{ headers: Record<string, string>; fields?: Fields }>> = {
+/** Headers and fields of requests without a valid session. */
+const credentials: Record<string, () => Promise<{ headers: Record<string, string>; fields?: Fields }>> = {
   nothing: async () => ({ headers: fromConsole('') }),
   'the token of a page': async () => ({
     headers: { ...fromConsole(''), Authorization: `Bearer ${scene.tokens.browser}` },
     fields: { tokenUUID: scene.tokens.browser },
   }),
-  'a server token in a header, which only operations read': async () => ({
+  'a server token in a header, which these routes ignore': async () => ({
     headers: { ...fromConsole(''), Authorization: `Bearer ${scene.tokens.server}` },
   }),
-  'a token in the place of a session': async () => ({
+  'a token instead of a session': async () => ({
     headers: fromConsole(`${cookieName}=${scene.tokens.server}`, scene.tokens.server),
   }),
   'a share link': async () => {
@@ -88,7 +88,7 @@ const holders: Record<string, () => Promise<{ headers: Record<string, string>; f
     await scene.post('/account/removeMember', { tokenUUID: scene.tokens.server, memberID });
     return { headers: page };
   },
-  'the name of another’s session': async () => {
+  'the sessionID of another member': async () => {
     const { sessionID } = await join();
     const text = `session_${sessionID}.${'x'.repeat(32)}`;
     return { headers: fromConsole(`${cookieName}=${text}`, sessionID) };
@@ -100,10 +100,10 @@ const paths = [
   ...['passkeys/to-join', 'passkeys/to-add', 'passkeys/add', 'passkeys/remove'],
 ];
 
-describe.each(Object.keys(holders))('with %s', (holder) => {
-  test('no request begins or ends a session, joins, or changes a password or a passkey', async () => {
-    const { headers, fields = {} } = await (holders[holder] as (typeof holders)[string])();
-    const before = await state();
+describe.each(Object.keys(credentials))('a request with %s', (credential) => {
+  test('neither starts nor ends a session, joins, or changes a password or a passkey', async () => {
+    const { headers, fields = {} } = await (credentials[credential] as (typeof credentials)[string])();
+    const before = await readState();
     const more = { memberName: 'Eve', currentPassword: password, password, passkeyID: 'x', passkey: {} };
     for (const path of paths) {
       for (const sent of [
@@ -111,28 +111,28 @@ describe.each(Object.keys(holders))('with %s', (holder) => {
         { ...more, ...fields, password: undefined },
         { ...more, ...fields, passkey: undefined },
       ]) {
-        const { status, headers: answered, body } = await send(path, sent, headers);
+        const { status, headers: responseHeaders, body } = await send(path, sent, headers);
         expect([path, status >= 400 && status < 500, body.error?.code]).toEqual([path, true, expect.any(String)]);
-        expect(answered.get('set-cookie')).toBeNull();
+        expect(responseHeaders.get('set-cookie')).toBeNull();
       }
     }
-    const listed = await scene.send('/console/passkeys', { headers });
-    expect([listed.status, listed.body.passkeys]).toEqual([401, undefined]);
+    const passkeys = await scene.send('/console/passkeys', { headers });
+    expect([passkeys.status, passkeys.body.passkeys]).toEqual([401, undefined]);
     const { session, sessions } = (await scene.send('/console/session', { headers })).body;
     expect([session, sessions]).toEqual([null, []]);
-    expect(await state()).toEqual(before);
+    expect(await readState()).toEqual(before);
   });
 });
 
-test('a viewer’s session changes no passkey or password of another member, and no account but its own', async () => {
+test('lets a viewer’s session change no password and no passkey', async () => {
   const { memberID } = await join();
   const { headers, body } = await signInWith(scene, { tokenUUID: scene.tokens.viewer });
   const page = fromConsole(cookieFrom(headers), body.session.sessionID);
-  const before = await state();
+  const before = await readState();
   for (const path of ['password', 'passkeys/to-add', 'passkeys/add', 'passkeys/remove']) {
     const fields = { memberID, currentPassword: password, password: 'another sentence of words' };
     const refused = await send(path, { ...fields, passkeyID: 'x', passkey: {} }, page);
     expect([path, refused.status, refused.body.error.code]).toEqual([path, 403, 'token_kind']);
   }
-  expect(await state()).toEqual(before);
+  expect(await readState()).toEqual(before);
 });

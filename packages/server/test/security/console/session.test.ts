@@ -1,4 +1,7 @@
-/** A session of the console has the rights of the token that signed in, only for the console's own pages, and shows in no log. */
+/**
+ * A console session has the rights of its token or member, works only from the console's own pages, and appears in no
+ * log.
+ */
 import type { Operation } from '@firsthand/contract/operations';
 import { expect, test } from 'vitest';
 import { smallestInput } from '../../fixtures/requests.ts';
@@ -6,7 +9,7 @@ import { asText, type Fields, openScene, type Scene } from '../../fixtures/scene
 import { consoleOrigin, cookieFrom, fromConsole, signInWith } from '../../front-door/console/requests.ts';
 import { operationPaths, readText } from '../tools/service.ts';
 
-/** Calls an operation, with what proves the caller in the headers. */
+/** Calls an operation with credentials in the headers. Returns the status and the error code. */
 const call = async (
   { app }: Scene,
   { operation, path }: { readonly operation: Operation; readonly path: string },
@@ -30,23 +33,23 @@ const call = async (
 
 type Kind = 'viewer' | 'editor' | 'server';
 
-/** The headers of the requests of a page that somebody has signed in to. */
-const signedIn = async (scene: Scene, kind: Kind) => {
+/** Signs in with a token. Returns the headers of the page's requests. */
+const signIn = async (scene: Scene, kind: Kind) => {
   const { headers, body } = await signInWith(scene, { tokenUUID: scene.tokens[kind] });
   return fromConsole(cookieFrom(headers), body.session.sessionID);
 };
 
 const roles = { viewer: 'viewer', editor: 'editor', server: 'owner' } as const;
 
-/** As `signedIn`, for a member, who was invited with another role than the one that counts. */
-const joined = async (scene: Scene, kind: Kind) => {
+/** As `signIn`, for a member, whose role was changed after the invitation. */
+const joinAs = async (scene: Scene, kind: Kind) => {
   const owner = { tokenUUID: scene.tokens.server };
-  const invited = {
+  const invitation = {
     ...owner,
     memberEmailaddress: 'ben@shop.example',
     memberRole: kind === 'viewer' ? 'owner' : 'viewer',
   };
-  const { invitationCode: code, memberID } = (await scene.post('/account/inviteMember', invited)).body;
+  const { invitationCode: code, memberID } = (await scene.post('/account/inviteMember', invitation)).body;
   const { headers, body } = await scene.send('/console/accept', {
     method: 'POST',
     headers: { ...fromConsole(''), 'Content-Type': 'application/json' },
@@ -57,21 +60,21 @@ const joined = async (scene: Scene, kind: Kind) => {
 };
 
 test.each([
-  ['a viewer token', 'viewer', signedIn],
-  ['an editor token', 'editor', signedIn],
-  ['a server token', 'server', signedIn],
-  ['a member who is viewer', 'viewer', joined],
-  ['a member who is editor', 'editor', joined],
-  ['a member who is owner', 'server', joined],
-] as const)('a session of %s may do what such a token may, over all operations', async (_, kind, begin) => {
+  ['a viewer token', 'viewer', signIn],
+  ['an editor token', 'editor', signIn],
+  ['a server token', 'server', signIn],
+  ['a member who is viewer', 'viewer', joinAs],
+  ['a member who is editor', 'editor', joinAs],
+  ['a member who is owner', 'server', joinAs],
+] as const)('gives a session of %s exactly the rights of such a token, over all operations', async (_, kind, begin) => {
   const scene = await openScene({ consoleOrigin });
   try {
-    const own = await begin(scene, kind);
+    const headersOfPage = await begin(scene, kind);
     for (const each of operationPaths) {
       const fields = () => smallestInput[each.name](scene, 'server');
       const byToken = await call(scene, each, await fields(), { Authorization: `Bearer ${scene.tokens[kind]}` });
-      // createHandover compares an Origin with its `from`.
-      const { Origin: _, ...headers } = own;
+      // createHandover compares the Origin with its `from`.
+      const { Origin: _, ...headers } = headersOfPage;
       const bySession = await call(scene, each, await fields(), headers);
       expect([each.path, bySession]).toEqual([each.path, byToken]);
     }
@@ -80,14 +83,14 @@ test.each([
   }
 });
 
-/** What a request lacks that does not come from the console's pages. */
+/** Changes to the headers that make a request look foreign to the console's pages. */
 const foreign: readonly (readonly [string, (headers: Record<string, string>) => Record<string, string>])[] = [
   ['of another site', (headers) => ({ ...headers, 'Sec-Fetch-Site': 'cross-site', Origin: 'https://evil.example' })],
   [
-    'of a neighbouring site',
+    'of a sibling site',
     (headers) => ({ ...headers, 'Sec-Fetch-Site': 'same-site', Origin: 'https://blog.shop.example' }),
   ],
-  ['of a page that somebody opens', (headers) => ({ ...headers, 'Sec-Fetch-Site': 'none' })],
+  ['of a page opened by the user', (headers) => ({ ...headers, 'Sec-Fetch-Site': 'none' })],
   ['without the header of the console', ({ 'X-Firsthand-Console': _, ...headers }) => headers],
   [
     'of another site, by an old browser',
@@ -96,33 +99,33 @@ const foreign: readonly (readonly [string, (headers: Record<string, string>) => 
   ['of an opaque origin, by an old browser', ({ 'Sec-Fetch-Site': _, ...headers }) => ({ ...headers, Origin: 'null' })],
 ];
 
-test('no request but of the console’s pages can use a session, over all operations', async () => {
+test('accepts a session only in requests of the console’s pages, over all operations', async () => {
   const scene = await openScene({ consoleOrigin });
   try {
-    const own = await signedIn(scene, 'server');
+    const headersOfPage = await signIn(scene, 'server');
     for (const [what, change] of foreign) {
       for (const each of operationPaths) {
         const fields = await smallestInput[each.name](scene, 'server');
-        const answer = await call(scene, each, fields, change(own));
+        const answer = await call(scene, each, fields, change(headersOfPage));
         expect([what, each.path, answer]).toEqual([what, each.path, '401 missing_token']);
       }
       for (const path of ['/console/sign-in', '/console/sign-out']) {
-        const headers = { ...change(own), 'Content-Type': 'application/json' };
+        const headers = { ...change(headersOfPage), 'Content-Type': 'application/json' };
         const body = JSON.stringify({ tokenUUID: scene.tokens.server });
         const { status } = await scene.send(path, { method: 'POST', headers, body });
         expect([what, path, status]).toEqual([what, path, 403]);
       }
     }
-    expect((await scene.send('/console/session', { headers: own })).body.session).not.toBeNull();
+    expect((await scene.send('/console/session', { headers: headersOfPage })).body.session).not.toBeNull();
   } finally {
     await scene.close();
   }
 });
 
-test('a session is no token: it is refused in a field and in a header, and stands in no log', async () => {
+test('refuses a session in the place of a token, and never logs it', async () => {
   const scene = await openScene({ consoleOrigin });
   try {
-    const { Cookie = '' } = await signedIn(scene, 'server');
+    const { Cookie = '' } = await signIn(scene, 'server');
     const [, text = ''] = Cookie.split('=');
     for (const answer of [
       await scene.get('/event/getEvent', { tokenUUID: text }),

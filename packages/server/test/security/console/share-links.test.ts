@@ -1,4 +1,4 @@
-/** A share link shows what was shared and nothing else, whatever its holder sends, and nothing at all once it has ended. */
+/** A share link shows only what was shared, whatever its holder sends, and nothing once it has ended. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ import { operationPaths, readText } from '../tools/service.ts';
 const day = 86_400_000;
 const november = { from: '2026-11-01', to: '2026-12-01' };
 const filter = { attrID: 'mail', is: 'ann@shop.example' };
-const ended = 'This link is no longer valid';
+const endedMessage = 'This link is no longer valid';
 
 let folder: string;
 let reports: FakeReports;
@@ -47,43 +47,43 @@ const report = [
   { part: 'totals', operation: 'reportTotals', request: { ...november, filter } },
   { part: 'pages', operation: 'reportBreakdown', request: { ...november, by: 'attr:path', limit: 8 } },
 ];
-const make = async (fields: Fields = {}, { post, tokens } = scene) => {
-  const made = { shareName: 'Teapots', viewPage: 'overview', report, ...fields };
-  const { body } = await post('/report/createShareLink', { tokenUUID: tokens.server, ...made });
+const createLink = async (fields: Fields = {}, { post, tokens } = scene) => {
+  const shareFields = { shareName: 'Teapots', viewPage: 'overview', report, ...fields };
+  const { body } = await post('/report/createShareLink', { tokenUUID: tokens.server, ...shareFields });
   expect(body.error).toBeUndefined();
   return body as { shareID: string; shareSecret: string };
 };
-const ask = (fields: Fields, headers: Record<string, string> = {}) =>
+const readReport = (fields: Fields, headers: Record<string, string> = {}) =>
   scene.post('/console/shared/report', { part: 'totals', ...fields }, headers);
-const show = (shareSecret: unknown) => scene.post('/console/shared', { shareSecret });
-const questions = () => reports.asked.splice(0).map(({ question }) => question);
+const readLink = (shareSecret: unknown) => scene.post('/console/shared', { shareSecret });
+const takeQuestions = () => reports.asked.splice(0).map(({ question }) => question);
 
 describe('the holder of a link', () => {
-  test('learns the names of what the reports are about, whatever the address held when the link was made', async () => {
+  test('reads only names that the reports use, whatever the URL contained when the link was created', async () => {
     const { server } = scene.tokens;
     const event = [5, 6, 7].map((eventID) => ({ eventID, eventName: `Secret ${eventID}` }));
     const attr = [{ attrID: 'salary', attrName: 'Salary', attrType: 'text' }];
     await scene.post('/account/updateAccount', { tokenUUID: server, event, attr });
     const viewQuery = 'tab=explore&steps=5,6&by=attr:salary&first=5&back=6&event=7&interval=week&who={}&filter=[]';
     const totals = { part: 'totals', operation: 'reportTotals', request: { ...november, eventID: 7 } };
-    const { shareSecret } = await make({ viewPage: 'events', viewQuery, report: [totals] });
-    const { body } = await show(shareSecret);
+    const { shareSecret } = await createLink({ viewPage: 'events', viewQuery, report: [totals] });
+    const { body } = await readLink(shareSecret);
     expect(body).toMatchObject({ viewQuery: 'tab=explore&event=7', event: event.slice(2), attr: [] });
     const funnel = {
       part: 'funnel',
       operation: 'reportFunnel',
       request: { ...november, step: [{ event: 5 }, { event: [6] }], filter: { event: 7 } },
     };
-    const both = await make({ viewPage: 'events', viewQuery, report: [funnel] });
-    expect((await show(both.shareSecret)).body).toMatchObject({
+    const both = await createLink({ viewPage: 'events', viewQuery, report: [funnel] });
+    expect((await readLink(both.shareSecret)).body).toMatchObject({
       viewQuery: 'tab=explore&steps=5%2C6',
       event: event.slice(0, 2),
       attr: [],
     });
   });
 
-  test('is let in to no operation, however the secret is sent', async () => {
-    const { shareSecret } = await make();
+  test('may call no operation, however the secret is sent', async () => {
+    const { shareSecret } = await createLink();
     const { headers } = await signInWith(scene, { tokenUUID: scene.tokens.server });
     const [cookieName] = cookieFrom(headers).split('=');
     const proofs: { readonly fields?: Fields; readonly headers?: Record<string, string> }[] = [
@@ -92,7 +92,7 @@ describe('the holder of a link', () => {
       { headers: { Authorization: `Bearer ${shareSecret}` } },
       { headers: fromConsole(`${cookieName}=${shareSecret}`, shareSecret) },
     ];
-    const answered = new Set<string>();
+    const responses = new Set<string>();
     for (const { name, operation, path } of operationPaths) {
       const input = await smallestInput[name](scene, 'server');
       for (const proof of proofs) {
@@ -104,19 +104,19 @@ describe('the holder of a link', () => {
             ? { headers: proof.headers ?? {} }
             : { method, headers: proof.headers ?? {}, body: JSON.stringify(fields) },
         );
-        answered.add(`${response.status} ${JSON.parse(await readText(response)).error.code}`);
+        responses.add(`${response.status} ${JSON.parse(await readText(response)).error.code}`);
       }
     }
-    expect([...answered].sort()).toEqual(['401 invalid_token', '401 missing_token']);
+    expect([...responses].sort()).toEqual(['401 invalid_token', '401 missing_token']);
   });
 
-  test('has the server ask what was stored, and nothing that is sent with it', async () => {
-    const stored = async () => {
-      await ask({ shareSecret: (await make()).shareSecret });
-      return questions();
+  test('gets only the stored report, whatever it sends along', async () => {
+    const readStoredReport = async () => {
+      await readReport({ shareSecret: (await createLink()).shareSecret });
+      return takeQuestions();
     };
-    const wanted = await stored();
-    expect(wanted).toHaveLength(1);
+    const storedQuestions = await readStoredReport();
+    expect(storedQuestions).toHaveLength(1);
     const attempts: Fields[] = [
       { from: '2020-01-01' },
       { from: 0, to: '2030-01-01', compare: 'year' },
@@ -135,21 +135,21 @@ describe('the holder of a link', () => {
       { tokenUUID: scene.tokens.server, from: '2020-01-01' },
     ];
     for (const fields of attempts) {
-      const { shareSecret } = await make();
-      expect([fields, (await ask({ shareSecret, ...fields })).status]).toEqual([fields, 200]);
-      expect([fields, questions()]).toEqual([fields, wanted]);
+      const { shareSecret } = await createLink();
+      expect([fields, (await readReport({ shareSecret, ...fields })).status]).toEqual([fields, 200]);
+      expect([fields, takeQuestions()]).toEqual([fields, storedQuestions]);
       const query = `?${new URLSearchParams(asText(fields))}`;
       await scene.send(`/console/shared/report${query}`, {
         method: 'POST',
-        body: JSON.stringify({ shareSecret: (await make()).shareSecret, part: 'totals' }),
+        body: JSON.stringify({ shareSecret: (await createLink()).shareSecret, part: 'totals' }),
       });
-      expect([query, questions()]).toEqual([query, wanted]);
+      expect([query, takeQuestions()]).toEqual([query, storedQuestions]);
     }
   });
 
-  test('reaches the parts of that view only', async () => {
-    const { shareSecret } = await make({ report: report.slice(0, 1) });
-    await make();
+  test('reads only parts of that view', async () => {
+    const { shareSecret } = await createLink({ report: report.slice(0, 1) });
+    await createLink();
     const parts = [
       'pages',
       'Totals',
@@ -164,26 +164,26 @@ describe('the holder of a link', () => {
       'length',
     ];
     for (const part of parts) {
-      const { status, body } = await ask({ shareSecret, part });
+      const { status, body } = await readReport({ shareSecret, part });
       expect([part, status, body.error.code, body.error.field]).toEqual([part, 400, 'invalid_field', 'part']);
     }
-    expect(questions()).toEqual([]);
+    expect(takeQuestions()).toEqual([]);
   });
 
-  test('is answered about the account of the link, also in a browser that is signed in to another', async () => {
+  test('reads the account of the link, even in a browser that is signed in to another', async () => {
     const { body } = await scene.post('/account/createAccount', { tokenUUID: scene.tokens.operator, accountName: 'B' });
     const other = { ...scene, tokens: { ...scene.tokens, server: body.serverTokenUUID } };
-    const { shareSecret } = await make({}, other);
-    const mine = await make();
-    await ask(mine);
-    await ask({ shareSecret }, { Authorization: `Bearer ${scene.tokens.server}` });
-    const [first, second] = questions().map((question) => question.account);
+    const { shareSecret } = await createLink({}, other);
+    const mine = await createLink();
+    await readReport(mine);
+    await readReport({ shareSecret }, { Authorization: `Bearer ${scene.tokens.server}` });
+    const [first, second] = takeQuestions().map((question) => question.account);
     expect(first).not.toBe(second);
     const { headers, body: signedIn } = await signInWith(scene, { tokenUUID: scene.tokens.server });
-    const fresh = await make({}, other);
-    await ask(fresh, fromConsole(cookieFrom(headers), signedIn.session.sessionID));
-    expect(questions().map((question) => question.account)).toEqual([second]);
-    // Neither account can revoke the link of the other.
+    const fresh = await createLink({}, other);
+    await readReport(fresh, fromConsole(cookieFrom(headers), signedIn.session.sessionID));
+    expect(takeQuestions().map((question) => question.account)).toEqual([second]);
+    // Neither account can revoke the other's link.
     for (const [shareID, tokenUUID] of [
       [fresh.shareID, scene.tokens.server],
       [mine.shareID, body.serverTokenUUID],
@@ -191,10 +191,10 @@ describe('the holder of a link', () => {
       const refused = await scene.post('/report/revokeShareLink', { tokenUUID, shareID });
       expect(refused.body.error.code).toBe('unknown_share_link');
     }
-    expect((await show(fresh.shareSecret)).status).toBe(200);
+    expect((await readLink(fresh.shareSecret)).status).toBe(200);
   });
 
-  test('reads no address, no filter and no name of the account', async () => {
+  test('reads no address, no filter and no account name', async () => {
     answer = async (question) =>
       question.report === 'breakdown'
         ? {
@@ -218,11 +218,11 @@ describe('the holder of a link', () => {
       ...{ filter: JSON.stringify([filter]), pages: 'all', account: accountUUID },
       tab: 'dan@shop.example',
     });
-    const { shareID, shareSecret } = await make({ viewQuery: viewQuery.toString() });
+    const { shareID, shareSecret } = await createLink({ viewQuery: viewQuery.toString() });
     const texts = [
-      JSON.stringify((await show(shareSecret)).body),
+      JSON.stringify((await readLink(shareSecret)).body),
       ...(await Promise.all(
-        ['totals', 'pages'].map(async (part) => JSON.stringify((await ask({ shareSecret, part })).body)),
+        ['totals', 'pages'].map(async (part) => JSON.stringify((await readReport({ shareSecret, part })).body)),
       )),
     ];
     expect(texts[0]).toContain('tab=(hidden 1)');
@@ -236,7 +236,7 @@ describe('the holder of a link', () => {
   });
 });
 
-test('a report that is refused later says nothing of its filter', async () => {
+test('reveals nothing of the filter when a report is refused later', async () => {
   for (const [code, status] of [
     ['invalid_field', 400],
     ['unknown_segment', 400],
@@ -244,57 +244,66 @@ test('a report that is refused later says nothing of its filter', async () => {
     ['no_reports', 503],
   ] as const) {
     answer = () => Promise.reject(new Refusal(code, { field: 'filter.mail', message: 'ann@shop.example' }));
-    const { shareSecret } = await make();
-    const refused = await ask({ shareSecret });
+    const { shareSecret } = await createLink();
+    const refused = await readReport({ shareSecret });
     expect(refused.status).toBe(status);
     expect(JSON.stringify(refused.body)).not.toMatch(/mail|@/);
     answer = async () => undefined;
-    // Only one that was too slow is not asked again for ten seconds.
-    expect((await ask({ shareSecret })).status).toBe(code === 'report_too_slow' ? 503 : 200);
+    // Only a report that was too slow is not retried for ten seconds.
+    expect((await readReport({ shareSecret })).status).toBe(code === 'report_too_slow' ? 503 : 200);
   }
 });
 
-describe('a link that has ended', () => {
+describe('a share link', () => {
   const withoutID = ({ status, body }: { status: number; body: Fields }) => ({ status, ...body, requestID: '' });
 
-  test('answers as one that never was: after its revocation, its end, and from when its account is deleted', async () => {
-    const unheardOf = `share_${'x'.repeat(32)}`;
-    const never = withoutID(await show(unheardOf));
-    const neverPage = await scene.send(`/console/shared/${unheardOf}`);
-    expect([neverPage.status, neverPage.body]).toEqual([404, expect.stringContaining(ended)]);
+  test('responds like one that never existed: after its revocation, its expiry, and once its account is being deleted', async () => {
+    const unknownSecret = `share_${'x'.repeat(32)}`;
+    const unknownResponse = withoutID(await readLink(unknownSecret));
+    const unknownPage = await scene.send(`/console/shared/${unknownSecret}`);
+    expect([unknownPage.status, unknownPage.body]).toEqual([404, expect.stringContaining(endedMessage)]);
     const expectEnded = async (shareSecret: unknown) => {
-      expect(withoutID(await show(shareSecret))).toEqual(never);
-      expect(withoutID(await ask({ shareSecret }))).toEqual(never);
+      expect(withoutID(await readLink(shareSecret))).toEqual(unknownResponse);
+      expect(withoutID(await readReport({ shareSecret }))).toEqual(unknownResponse);
       const page = await scene.send(`/console/shared/${encodeURIComponent(String(shareSecret))}`);
-      expect([page.status, page.body]).toEqual([404, neverPage.body]);
+      expect([page.status, page.body]).toEqual([404, unknownPage.body]);
       const headersOf = ({ headers }: typeof page) => [...headers].filter(([name]) => name !== 'x-request-id').sort();
-      expect(headersOf(page)).toEqual(headersOf(neverPage));
+      expect(headersOf(page)).toEqual(headersOf(unknownPage));
     };
-    const isOpen = async ({ shareSecret }: { shareSecret: string }) => {
-      expect((await ask({ shareSecret })).status).toBe(200);
+    const expectOpen = async ({ shareSecret }: { shareSecret: string }) => {
+      expect((await readReport({ shareSecret })).status).toBe(200);
       expect((await scene.send(`/console/shared/${shareSecret}`)).status).toBe(200);
     };
 
-    const revoked = await make();
-    await isOpen(revoked);
+    const revoked = await createLink();
+    await expectOpen(revoked);
     await scene.post('/report/revokeShareLink', { tokenUUID: scene.tokens.editor, shareID: revoked.shareID });
     await expectEnded(revoked.shareSecret);
 
-    const short = await make({ expiresTime: new Date(time + day).toISOString() });
-    await isOpen(short);
+    const short = await createLink({ expiresTime: new Date(time + day).toISOString() });
+    await expectOpen(short);
     time += day;
     await expectEnded(short.shareSecret);
 
-    const deleted = await make();
-    await isOpen(deleted);
+    const deleted = await createLink();
+    await expectOpen(deleted);
     const account = (await scene.store.findAccount(scene.accountUUID)) as number;
     await scene.store.deleteAccount({ account, most: 1, time });
     await expectEnded(deleted.shareSecret);
 
-    for (const odd of ['', 'share_', 5, null, undefined, [revoked.shareSecret], { a: 1 }, 'x'.repeat(5_000)]) {
-      expect(withoutID(await show(odd))).toEqual(never);
+    for (const invalidSecret of [
+      '',
+      'share_',
+      5,
+      null,
+      undefined,
+      [revoked.shareSecret],
+      { a: 1 },
+      'x'.repeat(5_000),
+    ]) {
+      expect(withoutID(await readLink(invalidSecret))).toEqual(unknownResponse);
     }
-    expect(questions().length).toBeLessThanOrEqual(3);
+    expect(takeQuestions().length).toBeLessThanOrEqual(3);
   });
 
   test.each<[string, (shareID: string) => Promise<unknown>]>([
@@ -307,12 +316,12 @@ describe('a link that has ended', () => {
       },
     ],
     [
-      'ended',
+      'expired',
       async () => {
         time += day;
       },
     ],
-  ])('shows neither a report that ran nor one that waited when it %s', async (_, end) => {
+  ])('shows neither a running nor a waiting report after it %s', async (_, end) => {
     let release = () => {};
     const released = new Promise<void>((resolve) => {
       release = resolve;
@@ -321,30 +330,34 @@ describe('a link that has ended', () => {
       await released;
       return undefined;
     };
-    const { shareID, shareSecret } = await make({ expiresTime: new Date(time + day).toISOString() });
-    const running = ask({ shareSecret });
+    const { shareID, shareSecret } = await createLink({ expiresTime: new Date(time + day).toISOString() });
+    const running = readReport({ shareSecret });
     await expect.poll(() => reports.asked.length).toBe(1);
-    const others = [ask({ shareSecret }), ask({ shareSecret, part: 'pages' }), ask({ shareSecret, part: 'pages' })];
-    // Each of them has found the link before it ends.
-    await show(shareSecret);
+    const others = [
+      readReport({ shareSecret }),
+      readReport({ shareSecret, part: 'pages' }),
+      readReport({ shareSecret, part: 'pages' }),
+    ];
+    // Each request has found the link before it ends.
+    await readLink(shareSecret);
     await new Promise((resolve) => setTimeout(resolve, 50));
     await end(shareID);
     release();
     for (const { status, body } of await Promise.all([running, ...others])) {
       expect([status, body.error]).toEqual([
         404,
-        { code: 'unknown_share_link', message: 'this link is not valid any more' },
+        { code: 'unknown_share_link', message: 'this link is no longer valid' },
       ]);
     }
-    // The report that waited was not asked.
-    expect(questions().map((question) => question.report)).toEqual(['totals']);
+    // The waiting report did not run.
+    expect(takeQuestions().map((question) => question.report)).toEqual(['totals']);
   });
 
-  test('was made by a leaked token, and ends with all that the token made', async () => {
+  test('ends with the leaked token that created it, directly or in a session', async () => {
     const { tokens } = scene;
     const { body } = await scene.post('/account/createToken', { tokenUUID: tokens.server, tokenKind: 'server' });
     const leaked = { ...scene, tokens: { ...tokens, server: body.tokenUUID } };
-    const direct = await make({}, leaked);
+    const direct = await createLink({}, leaked);
     const { headers, body: signedIn } = await signInWith(scene, { tokenUUID: body.tokenUUID });
     const inSession = await scene.post(
       '/report/createShareLink',
@@ -352,59 +365,59 @@ describe('a link that has ended', () => {
       fromConsole(cookieFrom(headers), signedIn.session.sessionID),
     );
     expect(inSession.status).toBe(200);
-    const kept = await make();
+    const unaffected = await createLink();
     await scene.post('/account/revokeToken', { tokenUUID: tokens.server, tokenID: body.tokenID, descendants: true });
-    expect((await show(direct.shareSecret)).status).toBe(404);
-    expect((await show(inSession.body.shareSecret)).status).toBe(404);
-    expect((await show(kept.shareSecret)).status).toBe(200);
+    expect((await readLink(direct.shareSecret)).status).toBe(404);
+    expect((await readLink(inSession.body.shareSecret)).status).toBe(404);
+    expect((await readLink(unaffected.shareSecret)).status).toBe(200);
   });
 });
 
-test('a secret cannot be guessed, and guesses hold up no reader at the same address', async () => {
-  const patient = await open({ rateLimits: { ...noRateLimits, unknownToken: { perSecond: 0.001, burst: 10 } } });
+test('limits guesses of secrets, without delaying readers at the same address', async () => {
+  const limitedScene = await open({ rateLimits: { ...noRateLimits, unknownToken: { perSecond: 0.001, burst: 10 } } });
   try {
-    const { shareSecret } = await make({}, patient);
-    const showIn = (secret: string) => patient.post('/console/shared', { shareSecret: secret });
+    const { shareSecret } = await createLink({}, limitedScene);
+    const showIn = (secret: string) => limitedScene.post('/console/shared', { shareSecret: secret });
     expect((await showIn(shareSecret)).status).toBe(200);
     const statuses = [];
     for (let nth = 0; nth < 30; nth += 1) statuses.push((await showIn(`share_${String(nth).padEnd(32, 'x')}`)).status);
     expect(statuses.filter((status) => status === 404)).toHaveLength(10);
     expect(statuses.filter((status) => status === 429)).toHaveLength(20);
-    expect((await patient.send(`/console/shared/share_${'y'.repeat(32)}`)).status).toBe(429);
-    // Nor one whose link nobody has opened before.
-    for (const secret of [shareSecret, (await make({}, patient)).shareSecret]) {
+    expect((await limitedScene.send(`/console/shared/share_${'y'.repeat(32)}`)).status).toBe(429);
+    // Including readers of a link that was never opened before.
+    for (const secret of [shareSecret, (await createLink({}, limitedScene)).shareSecret]) {
       expect((await showIn(secret)).status).toBe(200);
-      expect((await patient.send(`/console/shared/${secret}`)).status).toBe(200);
+      expect((await limitedScene.send(`/console/shared/${secret}`)).status).toBe(200);
     }
-    // Wrong secrets take nothing from the rate of those that are right.
+    // Wrong secrets don't use up the rate limit of valid ones.
     const right = await Promise.all(Array.from({ length: 250 }, () => showIn(shareSecret)));
     expect(new Set(right.map(({ status }) => status))).toEqual(new Set([200]));
-    // Only the hash is stored, and a hash lets nobody in.
-    const account = (await patient.store.findAccount(patient.accountUUID)) as number;
-    expect(JSON.stringify(await patient.store.listShareLinks({ account }))).not.toContain(shareSecret);
+    // Only the hash is stored.
+    const account = (await limitedScene.store.findAccount(limitedScene.accountUUID)) as number;
+    expect(JSON.stringify(await limitedScene.store.listShareLinks({ account }))).not.toContain(shareSecret);
   } finally {
-    await patient.close();
+    await limitedScene.close();
   }
 });
 
-test('a flood over all links of an account has one report asked at a time, and the rest refused soon', async () => {
+test('runs one report at a time for a flood over all links of an account, and soon refuses the rest', async () => {
   let release = () => {};
   const released = new Promise<void>((resolve) => {
     release = resolve;
   });
-  let underWay = 0;
-  let most = 0;
+  let runningReports = 0;
+  let maxRunning = 0;
   answer = async () => {
-    underWay += 1;
-    most = Math.max(most, underWay);
+    runningReports += 1;
+    maxRunning = Math.max(maxRunning, runningReports);
     await released;
-    underWay -= 1;
+    runningReports -= 1;
     return undefined;
   };
   const links: string[] = [];
-  for (let nth = 0; nth < 40; nth += 1) links.push((await make()).shareSecret);
+  for (let nth = 0; nth < 40; nth += 1) links.push((await createLink()).shareSecret);
   const flood = links.flatMap((shareSecret) =>
-    ['totals', 'pages'].flatMap((part) => [0, 1, 2].map(() => ask({ shareSecret, part }))),
+    ['totals', 'pages'].flatMap((part) => [0, 1, 2].map(() => readReport({ shareSecret, part }))),
   );
   let refused = 0;
   for (const one of flood)
@@ -415,60 +428,61 @@ test('a flood over all links of an account has one report asked at a time, and t
     });
   await expect.poll(() => refused).toBeGreaterThan(100);
   expect(reports.asked).toHaveLength(1);
-  // Another account is not held up by it.
+  // The flood does not delay another account.
   const { body } = await scene.post('/account/createAccount', { tokenUUID: scene.tokens.operator, accountName: 'B' });
-  const other = await make({}, { ...scene, tokens: { ...scene.tokens, server: body.serverTokenUUID } });
-  const itsAnswer = ask(other);
+  const other = await createLink({}, { ...scene, tokens: { ...scene.tokens, server: body.serverTokenUUID } });
+  const otherResponse = readReport(other);
   await expect.poll(() => reports.asked.length).toBe(2);
-  expect(most).toBe(2);
+  expect(maxRunning).toBe(2);
   release();
   await Promise.all(flood);
-  expect((await itsAnswer).status).toBe(200);
-  // One of each account, and no more of this one than those that waited: each of them answers all who asked for the same.
-  expect(most).toBe(2);
+  expect((await otherResponse).status).toBe(200);
+  // One report per account at a time, and for this account only the waiting ones; each responds to all identical
+  // requests.
+  expect(maxRunning).toBe(2);
   expect(reports.asked.length).toBeLessThanOrEqual(27);
 });
 
 test.each(['views', 'reports'])(
-  'the first read of %s is recorded, and a store that cannot record it refuses nobody',
+  'records the first read of %s, and serves them even if the store cannot record it',
   async (read) => {
-    const used: string[] = [];
-    const full = await open({
+    const usedLinks: string[] = [];
+    const fullStore = await open({
       wrap: (store) => ({
         ...store,
         noteShareLinkUse: async ({ shareID }) => {
-          used.push(shareID);
+          usedLinks.push(shareID);
           throw new Refusal('unavailable');
         },
       }),
     });
     try {
-      const { shareID, shareSecret } = await make({}, full);
+      const { shareID, shareSecret } = await createLink({}, fullStore);
       const path = read === 'views' ? '/console/shared' : '/console/shared/report';
-      expect((await full.post(path, { shareSecret, part: 'totals' })).status).toBe(200);
-      expect(used).toEqual([shareID]);
-      expect((await full.send(`/console/shared/${shareSecret}`)).status).toBe(200);
-      expect(used).toEqual([shareID]);
+      expect((await fullStore.post(path, { shareSecret, part: 'totals' })).status).toBe(200);
+      expect(usedLinks).toEqual([shareID]);
+      expect((await fullStore.send(`/console/shared/${shareSecret}`)).status).toBe(200);
+      expect(usedLinks).toEqual([shareID]);
     } finally {
-      await full.close();
+      await fullStore.close();
     }
   },
 );
 
-describe('one address is held to one rate over all links', () => {
+describe('the rate limit of an address', () => {
   const ways = {
     pages: (shareSecret: string) => scene.send(`/console/shared/${shareSecret}`),
-    views: (shareSecret: string) => show(shareSecret),
-    reports: (shareSecret: string) => ask({ shareSecret }),
+    views: (shareSecret: string) => readLink(shareSecret),
+    reports: (shareSecret: string) => readReport({ shareSecret }),
   };
   const refusals = async (answers: Promise<{ status: number }>[]) =>
     (await Promise.all(answers)).filter(({ status }) => status === 429).length;
 
-  test.each(Object.entries(ways))('with %s, cached or not', async (_, way) => {
-    const links = [await make(), await make(), await make()];
+  test.each(Object.entries(ways))('counts %s over all links, cached or not', async (_, way) => {
+    const links = [await createLink(), await createLink(), await createLink()];
     const flood = links.flatMap(({ shareSecret }) => Array.from({ length: 150 }, () => way(shareSecret)));
     expect(await refusals(flood)).toBeGreaterThan(100);
-    const { shareSecret } = await make();
+    const { shareSecret } = await createLink();
     for (const other of Object.values(ways)) {
       expect(await refusals(Array.from({ length: 20 }, () => other(shareSecret)))).toBeGreaterThan(5);
     }
@@ -476,21 +490,21 @@ describe('one address is held to one rate over all links', () => {
   });
 });
 
-test('20 people behind one address open a page of 12 reports at the same time', async () => {
+test('lets 20 people behind one address open a page of 12 reports at the same time', async () => {
   const parts = Array.from({ length: 12 }, (_, nth) => `part${nth}`);
-  const { shareSecret } = await make({ report: parts.map((part) => ({ ...report[0], part })) });
+  const { shareSecret } = await createLink({ report: parts.map((part) => ({ ...report[0], part })) });
   const openPage = async () => [
     await scene.send(`/console/shared/${shareSecret}`),
-    await show(shareSecret),
-    ...(await Promise.all(parts.map((part) => ask({ shareSecret, part })))),
+    await readLink(shareSecret),
+    ...(await Promise.all(parts.map((part) => readReport({ shareSecret, part })))),
   ];
   const answers = (await Promise.all(Array.from({ length: 20 }, openPage))).flat();
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
   expect(reports.asked).toHaveLength(12);
 });
 
-test('the page is for the link alone: listed by no search engine, stored nowhere, and in no log', async () => {
-  const { shareSecret } = await make({ shareName: '<img src=x onerror=alert(1)>' });
+test('keeps the page of a link out of search engines, caches and logs', async () => {
+  const { shareSecret } = await createLink({ shareName: '<img src=x onerror=alert(1)>' });
   const page = await scene.send(`/console/shared/${shareSecret}?x=1`);
   expect(page.status).toBe(200);
   expect(page.body).toBe('<script src="../assets/main.js"></script><meta content="">');
@@ -502,11 +516,11 @@ test('the page is for the link alone: listed by no search engine, stored nowhere
     'x-content-type-options': 'nosniff',
     'x-robots-tag': 'noindex, nofollow',
   });
-  for (const answered of [page, await show(shareSecret), await ask({ shareSecret })]) {
-    expect(answered.headers.get('set-cookie')).toBeNull();
-    expect(answered.headers.get('access-control-allow-origin')).toBeNull();
-    expect(answered.headers.get('cache-control')).toBe('no-store');
-    expect(answered.headers.get('x-robots-tag')).toBe('noindex, nofollow');
+  for (const responses of [page, await readLink(shareSecret), await readReport({ shareSecret })]) {
+    expect(responses.headers.get('set-cookie')).toBeNull();
+    expect(responses.headers.get('access-control-allow-origin')).toBeNull();
+    expect(responses.headers.get('cache-control')).toBe('no-store');
+    expect(responses.headers.get('x-robots-tag')).toBe('noindex, nofollow');
   }
   await scene.send(`/console/shared/${shareSecret}`, { method: 'DELETE' });
   await scene.send(`/console/shared/${shareSecret}/`);

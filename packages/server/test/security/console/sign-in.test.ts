@@ -1,4 +1,7 @@
-/** Others cannot keep a member from signing in, and cannot guess beyond the limits: not with many addresses, and not with accounts of their own. */
+/**
+ * Attackers with many addresses or their own accounts can neither lock a member out nor guess passwords beyond the
+ * limits.
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -24,7 +27,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** A server behind a proxy that reports any address. The first account is that of the member who signs in. */
+/** A server behind a proxy that reports any address. The first account is that of the attacked member. */
 const start = async (name: string, accounts: number, main?: string) => {
   const path = join(folder, `${name}.db`);
   const tokens: string[] = [];
@@ -33,14 +36,19 @@ const start = async (name: string, accounts: number, main?: string) => {
   const open = async () => startServed(path, await freePort(), { main, env });
   let served = await open();
 
-  const { Host: _, ...ofConsole } = fromConsole('');
-  const post = async (address: string, to: string, fields: Fields, headers: Record<string, string> = ofConsole) => {
+  const { Host: _, ...consoleHeaders } = fromConsole('');
+  const post = async (
+    address: string,
+    to: string,
+    fields: Fields,
+    headers: Record<string, string> = consoleHeaders,
+  ) => {
     const response = await fetch(served.url + to, {
       method: 'POST',
       headers: { ...headers, 'Content-Type': 'application/json', 'X-Forwarded-For': address },
       body: JSON.stringify(fields),
     });
-    // biome-ignore lint/suspicious/noExplicitAny: as in Answer.
+    // biome-ignore lint/suspicious/noExplicitAny: a test fails if it reads a field that is missing.
     return { status: response.status, body: (await response.json()) as any };
   };
 
@@ -52,18 +60,18 @@ const start = async (name: string, accounts: number, main?: string) => {
     },
     signIn: (address: string, fields: Fields = {}) =>
       post(address, '/console/sign-in', { emailaddress, password, ...fields }),
-    /** Invites the e-mail address to an account, and takes the invitation from an address. */
-    async join(account: number, address: string, chosen = password): Promise<void> {
-      const invited = { tokenUUID: tokens[account], memberEmailaddress: emailaddress, memberRole: 'owner' };
-      const { body } = await post(address, '/account/inviteMember', invited, {});
-      const joining = { code: body.invitationCode, memberName: 'Ben', password: chosen };
-      expect((await post(address, '/console/accept', joining)).status).toBe(200);
+    /** Invites the e-mail address to an account, and accepts the invitation from a network address. */
+    async join(account: number, address: string, chosenPassword = password): Promise<void> {
+      const invitation = { tokenUUID: tokens[account], memberEmailaddress: emailaddress, memberRole: 'owner' };
+      const { body } = await post(address, '/account/inviteMember', invitation, {});
+      const acceptance = { code: body.invitationCode, memberName: 'Ben', password: chosenPassword };
+      expect((await post(address, '/console/accept', acceptance)).status).toBe(200);
     },
   };
 };
 type Target = Awaited<ReturnType<typeof start>>;
 
-/** Works while a sender floods a server with wrong passwords from the networks of a /48. */
+/** Runs `work` during a flood of wrong passwords from the networks of a /48. */
 const duringFlood = async <Value>(target: Target, work: () => Promise<Value>): Promise<Value> => {
   let isOver = false;
   let nth = 0;
@@ -87,7 +95,7 @@ const duringFlood = async <Value>(target: Target, work: () => Promise<Value>): P
 
 const tries = times({ quick: 6, full: 20 });
 
-/** How many sign-ins with the right password succeed. */
+/** The number of successful sign-ins with the right password. */
 const countSuccesses = async (target: Target, addressOf: (nth: number) => string): Promise<number> => {
   let count = 0;
   for (let nth = 0; nth < tries; nth += 1) {
@@ -101,62 +109,62 @@ const countSuccesses = async (target: Target, addressOf: (nth: number) => string
 const signInDuringFlood = async (target: Target) => {
   await target.join(0, office);
   await target.restart();
-  const found = await duringFlood(target, async () => ({
+  const result = await duringFlood(target, async () => ({
     known: await countSuccesses(target, () => office),
     others: await countSuccesses(target, (nth) => `198.51.100.${nth}`),
   }));
   for (let nth = 0; nth < 60; nth += 1) await target.signIn(`192.0.2.${nth % 10}`, { password: 'x'.repeat(2_000) });
   const { status } = await target.signIn('192.0.2.99');
   await target.close();
-  return { ...found, afterLong: status };
+  return { ...result, afterLong: status };
 };
 
-test('a flood from a /48 keeps no member from signing in, and passwords that are too long lock nobody out', async (context) => {
+test('lets a member sign in during a flood from a /48, and after many passwords that are too long', async (context) => {
   expect(await signInDuringFlood(await start('ours', 1))).toEqual({ known: tries, others: tries, afterLong: 200 });
   const weakened = await start('weakened', 1, changeServer(folder, 'unreserved', withoutPlacesForMembers));
-  const found = await signInDuringFlood(weakened);
-  expect(found.known).toBeLessThan(tries);
+  const result = await signInDuringFlood(weakened);
+  expect(result.known).toBeLessThan(tries);
   report(context, {
     fault: 'flood of sign-ins',
-    count: `40 clients in a /48 that send wrong passwords; meanwhile ${tries} sign-ins with the right one from a known address and ${tries} from others, after a restart; 60 passwords of 2000 characters`,
+    count: `40 clients in a /48 that send wrong passwords; at the same time, ${tries} sign-ins with the right one from a known address and ${tries} from others, after a restart; 60 passwords of 2000 characters`,
     result: `${tries} and ${tries} succeed; the e-mail address is not locked`,
-    weakened: `no reserved places, and no limits of a /48: ${found.known} and ${found.others} succeed`,
+    weakened: `no reserved slots, and no limits for a /48: ${result.known} and ${result.others} succeed`,
   });
 });
 
-/** What a person reaches who has joined other accounts with the member's e-mail address. */
+/** Attacks as a person who has joined other accounts with the member's e-mail address. */
 const attackAsCoTenant = async (target: Target) => {
-  const elsewhere = '192.0.2.66';
-  const own = { password: 'four words of a stranger' };
+  const attackerAddress = '192.0.2.66';
+  const attacker = { password: 'four words of a stranger' };
   const joinOthers = async (accounts: readonly number[]) => {
-    for (const account of accounts) await target.join(account, elsewhere, own.password);
-    expect((await target.signIn(elsewhere, own)).status).toBe(200);
+    for (const account of accounts) await target.join(account, attackerAddress, attacker.password);
+    expect((await target.signIn(attackerAddress, attacker)).status).toBe(200);
   };
   await target.join(0, office);
   await joinOthers([1]);
   for (let nth = 0; nth < 50; nth += 1) await target.signIn(`198.51.100.${nth % 10}`, wrong);
   const isLocked = (await target.signIn('192.0.2.1')).status === 429;
   let evaluated = 0;
-  for (let nth = 0; nth < 8; nth += 1) if ((await target.signIn(elsewhere)).status === 200) evaluated += 1;
+  for (let nth = 0; nth < 8; nth += 1) if ((await target.signIn(attackerAddress)).status === 200) evaluated += 1;
   await joinOthers([2, 3, 4, 5, 6]);
   const { status } = await target.signIn(office);
   await target.close();
   return { isLocked, evaluated, status };
 };
 
-test('a co-tenant with a member’s e-mail address guesses no more than others, and keeps nobody from signing in', async (context) => {
+test('gives a co-tenant with a member’s e-mail address no extra guesses, and lets the member sign in', async (context) => {
   const main = changeServer(folder, 'cheap', hashingCheaply);
   expect(await attackAsCoTenant(await start('tenants', 7, main))).toEqual({
     ...{ isLocked: true, evaluated: 0, status: 200 },
   });
   const weakened = changeServer(folder, 'by-address', [...hashingCheaply, ...knowingEmailaddresses]);
-  const found = await attackAsCoTenant(await start('weak-tenants', 7, weakened));
-  expect(found).toEqual({ isLocked: true, evaluated: 8, status: 401 });
+  const result = await attackAsCoTenant(await start('weak-tenants', 7, weakened));
+  expect(result).toEqual({ isLocked: true, evaluated: 8, status: 401 });
   report(context, {
     fault: 'sign-ins of a co-tenant',
     count:
       'an owner joins one account with the e-mail address of a member, and makes 8 guesses after 50 failed sign-ins; then joins 5 more',
     result: '0 of 8 evaluated; the right password signs the member in',
-    weakened: `known by the e-mail address, and 5 candidates: ${found.evaluated} of 8 evaluated; the right password is answered ${found.status}`,
+    weakened: `recognizes members by e-mail address, and compares 5 candidates: ${result.evaluated} of 8 evaluated; the right password gets a ${result.status}`,
   });
 });

@@ -16,15 +16,15 @@ import {
 } from '../../weaknesses/store.ts';
 
 const claims = times({ quick: 3_000, full: 100_000 });
-/** Where none gives way, each claim costs more than the one before. */
+/** Fewer, because without a limit each claim costs more than the previous one. */
 const weakenedClaims = Math.min(claims, 10_000);
 const usersInTurn = times({ quick: 30, full: 1_000 });
-/** A user who goes to and fro between two addresses keeps so many links to each. */
+/** The number of links to each address of a user who alternates between two. */
 const turns = limits.claimedLinksPerUser / 2;
 const addresses = times({ quick: 2_400, full: 6_000 });
-/** Less than four times as much for four times as many addresses. */
+/** The largest allowed growth of the cost when the number of addresses quadruples. */
 const maxGrowth = 2;
-const together = 100;
+const batchSize = 100;
 const contactEmailaddress = 'ann@shop.example';
 
 let folder: string;
@@ -35,19 +35,22 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 const env = { RATE_LIMIT: withoutLimits() };
 
-interface Taken {
+interface Measurement {
   readonly milliseconds: number;
   readonly bytes: number;
-  // biome-ignore lint/suspicious/noExplicitAny: what a test reads of an answer, it has checked or will fail on.
+  // biome-ignore lint/suspicious/noExplicitAny: a test fails if it reads a field that is missing.
   readonly body: any;
 }
 
-/** What the contact costs once so many users have claimed its address, so often in turn with an address of their own. */
+/**
+ * Measures operations on a contact whose address `count` users claim, `turns` times each, alternating with their own
+ * address.
+ */
 const attack = async (name: string, { count, turns = 1 }: { count: number; turns?: number }, main?: string) => {
   const path = join(folder, `${name}.db`);
   const serverToken = await makeAccount(path);
   const served = await startServed(path, await freePort(), { main, env });
-  const ask = async (at: string, fields?: object): Promise<Taken> => {
+  const ask = async (at: string, fields?: object): Promise<Measurement> => {
     const began = performance.now();
     const response = await fetch(`${served.url}${at}`, {
       headers: { Authorization: `Bearer ${serverToken}`, 'Content-Type': 'application/json' },
@@ -66,19 +69,19 @@ const attack = async (name: string, { count, turns = 1 }: { count: number; turns
     expect(response.status).toBe(200);
   };
   const claim = async (nth: number) => {
-    const said = { userUUID: `visitor-number-${nth}`, contactProfileID: 'customer' };
-    await post('/createContact', { ...said, contactEmailaddress });
+    const claimant = { userUUID: `visitor-number-${nth}`, contactProfileID: 'customer' };
+    await post('/createContact', { ...claimant, contactEmailaddress });
     for (let turn = 1; turn < turns; turn += 1) {
-      await post('/createContact', { ...said, contactEmailaddress: `visitor-${nth}@shop.example` });
-      await post('/createContact', { ...said, contactEmailaddress });
+      await post('/createContact', { ...claimant, contactEmailaddress: `visitor-${nth}@shop.example` });
+      await post('/createContact', { ...claimant, contactEmailaddress });
     }
-    if (turns > 1) await post('/logEvent', { userUUID: said.userUUID, eventID: 1 });
+    if (turns > 1) await post('/logEvent', { userUUID: claimant.userUUID, eventID: 1 });
   };
-  for (let at = 0; at < count; at += together) {
-    await Promise.all(Array.from({ length: Math.min(together, count - at) }, (_, nth) => claim(at + nth)));
+  for (let at = 0; at < count; at += batchSize) {
+    await Promise.all(Array.from({ length: Math.min(batchSize, count - at) }, (_, nth) => claim(at + nth)));
   }
-  const found = await ask(`/contact/searchContact?contactEmailaddress=${contactEmailaddress}`);
-  const { contactUUID } = found.body.contact[0];
+  const search = await ask(`/contact/searchContact?contactEmailaddress=${contactEmailaddress}`);
+  const { contactUUID } = search.body.contact[0];
   const contact = await ask(`/contact/getContact?contactUUID=${contactUUID}&include=claim,link`);
   const events = await ask(`/event/getEvent?contactUUID=${contactUUID}`);
   const page = await ask('/contact/exportContact', { contactUUID });
@@ -86,9 +89,9 @@ const attack = async (name: string, { count, turns = 1 }: { count: number; turns
   const writes: number[] = [];
   const write = async () =>
     writes.push((await ask('/event/logEvent', { eventID: 1, userUUID: 'another-visitor-1' })).milliseconds);
-  let erasure: Taken | undefined = undefined as Taken | undefined;
-  const erasing = ask('/contact/eraseContact', { contactUUID }).then((taken) => {
-    erasure = taken;
+  let erasure: Measurement | undefined = undefined as Measurement | undefined;
+  const erasing = ask('/contact/eraseContact', { contactUUID }).then((measurement) => {
+    erasure = measurement;
   });
   while (!erasure) await write();
   await erasing;
@@ -107,17 +110,17 @@ const attack = async (name: string, { count, turns = 1 }: { count: number; turns
   };
 };
 
-/** Each took seconds before. The short count shows how much is left; only the full one, on a machine of its own, how long it takes. */
+/** Only full runs, on an otherwise idle machine, check durations; each operation once took seconds. */
 const maxMilliseconds = times({ quick: 120_000, full: 2_000 });
 
-const inMilliseconds = ({ milliseconds }: Taken) => `${milliseconds.toFixed(0)} ms`;
+const formatMilliseconds = ({ milliseconds }: Measurement) => `${milliseconds.toFixed(0)} ms`;
 
-test('a contact whose address very many users claim is read and erased as one of a thousand claims', async (context) => {
+test('reads and erases a contact whose address very many users claim as fast as one with a thousand claims', async (context) => {
   const ours = await attack('ours', { count: claims });
   expect(ours.links).toBe(limits.claimsPerContact);
   expect(ours.page.bytes).toBeLessThan(400_000);
-  for (const taken of [ours.contact, ours.events, ours.page, ours.erasure])
-    expect(taken.milliseconds).toBeLessThan(maxMilliseconds);
+  for (const measurement of [ours.contact, ours.events, ours.page, ours.erasure])
+    expect(measurement.milliseconds).toBeLessThan(maxMilliseconds);
   expect(ours.longestWrite).toBeLessThan(maxMilliseconds);
 
   const weakened = await attack(
@@ -126,54 +129,54 @@ test('a contact whose address very many users claim is read and erased as one of
     changeServer(folder, 'unbounded', withoutBoundOnClaims),
   );
   expect(weakened.links).toBe(weakenedClaims);
-  // Its claims and links are paged all the same.
+  // The export is paged even then.
   expect(weakened.page.bytes).toBeLessThan(400_000);
   report(context, {
     fault: 'claims on one address',
     count: `${claims} users`,
     result: [
-      `${ours.links} links are left; getContact ${inMilliseconds(ours.contact)}, getEvent ${inMilliseconds(ours.events)}`,
-      `exportContact ${(ours.page.bytes / 1e6).toFixed(2)} MB, eraseContact ${inMilliseconds(ours.erasure)}`,
-      `longest write meanwhile ${ours.longestWrite.toFixed(0)} ms`,
+      `${ours.links} links remain; getContact ${formatMilliseconds(ours.contact)}, getEvent ${formatMilliseconds(ours.events)}`,
+      `exportContact ${(ours.page.bytes / 1e6).toFixed(2)} MB, eraseContact ${formatMilliseconds(ours.erasure)}`,
+      `longest concurrent write ${ours.longestWrite.toFixed(0)} ms`,
     ].join('; '),
     weakened: [
-      `none of ${weakenedClaims} gives way: ${weakened.links} links; getContact ${inMilliseconds(weakened.contact)}`,
-      `getEvent ${inMilliseconds(weakened.events)}, exportContact ${(weakened.page.bytes / 1e6).toFixed(2)} MB`,
-      `eraseContact ${inMilliseconds(weakened.erasure)}, longest write ${weakened.longestWrite.toFixed(0)} ms`,
+      `no limit: ${weakened.links} links after ${weakenedClaims} claims; getContact ${formatMilliseconds(weakened.contact)}`,
+      `getEvent ${formatMilliseconds(weakened.events)}, exportContact ${(weakened.page.bytes / 1e6).toFixed(2)} MB`,
+      `eraseContact ${formatMilliseconds(weakened.erasure)}, longest write ${weakened.longestWrite.toFixed(0)} ms`,
     ].join('; '),
   });
 });
 
-test('a contact whom users claim in turn with another is read and erased as one of a thousand links', async (context) => {
+test('reads and erases a contact that users claim alternately with another as fast as one with a thousand links', async (context) => {
   const ours = await attack('ours-in-turn', { count: usersInTurn, turns });
   expect(ours.links).toBe(limits.claimedLinksPerContact);
-  for (const taken of [ours.contact, ours.events, ours.page, ours.erasure])
-    expect(taken.milliseconds).toBeLessThan(maxMilliseconds);
+  for (const measurement of [ours.contact, ours.events, ours.page, ours.erasure])
+    expect(measurement.milliseconds).toBeLessThan(maxMilliseconds);
   expect(ours.longestWrite).toBeLessThan(maxMilliseconds);
 
   const changed = changeServer(folder, 'unbounded-in-turn', withoutBoundOnLinksOfContact);
   const weakened = await attack('weakened-in-turn', { count: usersInTurn, turns }, changed);
   expect(weakened.links).toBe(usersInTurn * turns);
-  const costOf = ({ links, contact, events, erasure, longestWrite }: typeof ours) =>
+  const describeCost = ({ links, contact, events, erasure, longestWrite }: typeof ours) =>
     [
-      `${links} links are left; getContact ${inMilliseconds(contact)}, getEvent ${inMilliseconds(events)}`,
-      `eraseContact ${inMilliseconds(erasure)}, longest write meanwhile ${longestWrite.toFixed(0)} ms`,
+      `${links} links remain; getContact ${formatMilliseconds(contact)}, getEvent ${formatMilliseconds(events)}`,
+      `eraseContact ${formatMilliseconds(erasure)}, longest concurrent write ${longestWrite.toFixed(0)} ms`,
     ].join('; ');
   report(context, {
     fault: 'links to one contact',
-    count: `${usersInTurn} users, each to and fro between two addresses ${turns} times`,
-    result: costOf(ours),
-    weakened: `none gives way: ${costOf(weakened)}`,
+    count: `${usersInTurn} users, each alternating between two addresses ${turns} times`,
+    result: describeCost(ours),
+    weakened: `no limit: ${describeCost(weakened)}`,
   });
 });
 
-/** Seconds of CPU that a process has taken so far, of all its threads; a tick is 10 ms. */
-const cpuSeconds = (pid: number): number => {
+/** The CPU time that all threads of a process have used, in seconds. A tick is 10 ms. */
+const readCPUSeconds = (pid: number): number => {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') as string[];
   return (Number(fields[11]) + Number(fields[12])) / 100;
 };
 
-/** What a user's requests cost the server after a quarter of so many addresses were claimed for that user, and after all of them. */
+/** Measures the cost of a user's requests after claims of `count` / 4 addresses, and after claims of all `count`. */
 const attackUser = async (name: string, count: number, main?: string) => {
   const path = join(folder, `${name}.db`);
   const serverToken = await makeAccount(path);
@@ -187,11 +190,11 @@ const attackUser = async (name: string, count: number, main?: string) => {
   };
   const post = (at: string, tokenUUID: string, fields: object) =>
     ask(at, { method: 'POST', body: JSON.stringify({ tokenUUID, ...fields }) });
-  const askTogether = async (times: number, askOnce: () => Promise<unknown>) => {
-    for (let asked = 0; asked < times; asked += together) await Promise.all(Array.from({ length: together }, askOnce));
+  const sendInBatches = async (times: number, sendOne: () => Promise<unknown>) => {
+    for (let sent = 0; sent < times; sent += batchSize) await Promise.all(Array.from({ length: batchSize }, sendOne));
   };
-  const known = { userUUID: 'another-visitor-1', contactEmailaddress, contactProfileID: 'customer' };
-  const { contactUUID } = await post('/createContact', serverToken, known);
+  const otherContact = { userUUID: 'another-visitor-1', contactEmailaddress, contactProfileID: 'customer' };
+  const { contactUUID } = await post('/createContact', serverToken, otherContact);
   let claimed = 0;
   const claim = () => {
     claimed += 1;
@@ -203,19 +206,19 @@ const attackUser = async (name: string, count: number, main?: string) => {
     ask(`/event/getEvent?userUUID=${userUUID}&include=why&limit=1`, {
       headers: { Authorization: `Bearer ${serverToken}` },
     });
-  /** Milliseconds of CPU for a round of requests that the user's links matter to. */
-  const costOfRound = async () => {
-    const began = cpuSeconds(served.process.pid as number);
-    for (const askOnce of [claim, log, read]) await askTogether(2 * together, askOnce);
-    return (1_000 * (cpuSeconds(served.process.pid as number) - began)) / (2 * together);
+  /** Milliseconds of CPU for one of each request whose cost may depend on the user's links. */
+  const measureRound = async () => {
+    const began = readCPUSeconds(served.process.pid as number);
+    for (const sendOne of [claim, log, read]) await sendInBatches(2 * batchSize, sendOne);
+    return (1_000 * (readCPUSeconds(served.process.pid as number) - began)) / (2 * batchSize);
   };
-  /** What else the machine does only adds to it. */
-  const leastCost = async () => Math.min(await costOfRound(), await costOfRound(), await costOfRound());
-  await costOfRound();
-  await askTogether(count / 4 - claimed, claim);
-  const early = await leastCost();
-  await askTogether(count - claimed, claim);
-  const late = await leastCost();
+  /** The minimum of several, because other load on the machine only adds to it. */
+  const measureMinimum = async () => Math.min(await measureRound(), await measureRound(), await measureRound());
+  await measureRound();
+  await sendInBatches(count / 4 - claimed, claim);
+  const early = await measureMinimum();
+  await sendInBatches(count - claimed, claim);
+  const late = await measureMinimum();
   await stopServed(served);
   const db = new Database(path, { readonly: true });
   const countLinks = db.prepare('SELECT count(*) FROM statement JOIN user USING (user) WHERE userUUID = ?').pluck();
@@ -224,7 +227,7 @@ const attackUser = async (name: string, count: number, main?: string) => {
   return { links, claimed, late, growth: late / early };
 };
 
-test('a user for whom very many addresses are claimed costs no more than one of a hundred', async (context) => {
+test('serves a user with claims of very many addresses as fast as one with a hundred', async (context) => {
   const ours = await attackUser('our-user', addresses);
   expect(ours.links).toBe(limits.claimedLinksPerUser);
   expect(ours.growth).toBeLessThan(maxGrowth);
@@ -236,12 +239,12 @@ test('a user for whom very many addresses are claimed costs no more than one of 
   );
   expect(weakened.links).toBe(weakened.claimed);
   expect(weakened.growth).toBeGreaterThan(maxGrowth);
-  const inCPU = ({ growth, late }: typeof ours) =>
+  const describeCPU = ({ growth, late }: typeof ours) =>
     `createContact, logEvent and getEvent take ${late.toFixed(1)} ms of CPU, ${growth.toFixed(1)} times as much as after a quarter`;
   report(context, {
     fault: 'many addresses for one user',
     count: `${addresses} addresses`,
-    result: `${ours.links} links are left; ${inCPU(ours)}`,
-    weakened: `none of ${weakenedClaims} gives way: ${weakened.links} links; ${inCPU(weakened)}`,
+    result: `${ours.links} links remain; ${describeCPU(ours)}`,
+    weakened: `no limit: ${weakened.links} links; ${describeCPU(weakened)}`,
   });
 });

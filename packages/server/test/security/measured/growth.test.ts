@@ -1,4 +1,7 @@
-/** No request takes time that grows faster than its size: each field, name, header and path, with texts that patterns are slow on. */
+/**
+ * The time of no request grows faster than its size. Tries texts that slow down patterns in each field, name, header
+ * and path.
+ */
 import { limits } from '@firsthand/contract/limits';
 import { type Operation, type OperationName, operationNames, operations } from '@firsthand/contract/operations';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -8,19 +11,19 @@ import { createRandom, times } from '../../tools/counts.ts';
 import { report } from '../../tools/report.ts';
 import { openService, type Service } from '../tools/service.ts';
 
-/** What is quicker than this with the largest input that is let in is no danger, however it grows. */
+/** A request that is faster than this with the largest accepted input is harmless, however its time grows. */
 const floorMilliseconds = 40;
 const maxGrowth = 2.5;
-/** How often a text is measured, and how often at most while it seems to grow too fast. */
-const leastRounds = 3;
+/** How often a text is measured at least, and at most while its time seems to grow too fast. */
+const minRounds = 3;
 const maxRounds = 24;
-const measured = times({ quick: 500, full: 1_000_000 });
+const measurementCount = times({ quick: 500, full: 1_000_000 });
 
-const repeated = (part: string) => (length: number) =>
+const repeat = (part: string) => (length: number) =>
   part.repeat(Math.ceil(length / part.length)).slice(0, Math.max(1, length));
-const ended = (part: string, end: string) => (length: number) => repeated(part)(length - end.length) + end;
+const repeatAndEnd = (part: string, end: string) => (length: number) => repeat(part)(length - end.length) + end;
 
-/** Texts of any length, by what they are made of. */
+/** Functions that create a text of any length, by name. */
 const shapes: Readonly<Record<string, (length: number) => string>> = {
   ...Object.fromEntries(
     [
@@ -46,31 +49,31 @@ const shapes: Readonly<Record<string, (length: number) => string>> = {
       '\\',
       'é',
       '\u0301',
-    ].map((part) => [JSON.stringify(part), repeated(part)]),
+    ].map((part) => [JSON.stringify(part), repeat(part)]),
   ),
-  'spaces in words': ended(' ', 'x'),
-  'a word with @ at its end': ended('a', '@'),
-  'labels of a domain': (length) => `a@${repeated('a.')(length)}com`,
-  'a long domain': (length) => `https://${repeated('漢字仮名交文')(length)}.com`,
-  'an address of a long domain': (length) => `a@${repeated('漢字仮名交文')(length)}.com`,
-  'marks in the wrong order': (length) => `a${'\u0301'.repeat(length / 2)}${'\u0316'.repeat(length / 2)}`,
-  placeholders: ended('undefined', 'x'),
-  'long numbers': (length) => `[${repeated(`1${'0'.repeat(390)}1,`)(length)}1]`,
-  'short numbers': (length) => `[${repeated('1e-9,')(length)}1]`,
-  lists: (length) => `[${repeated('[],')(length)}1]`,
-  // Long names: of 100,000 short ones, JSON.parse alone takes 2.6 times as long as of half of them.
+  'spaces in words': repeatAndEnd(' ', 'x'),
+  'a word with @ at its end': repeatAndEnd('a', '@'),
+  'labels of a domain': (length) => `a@${repeat('a.')(length)}com`,
+  'a long domain': (length) => `https://${repeat('漢字仮名交文')(length)}.com`,
+  'an address of a long domain': (length) => `a@${repeat('漢字仮名交文')(length)}.com`,
+  'combining marks in the wrong order': (length) => `a${'\u0301'.repeat(length / 2)}${'\u0316'.repeat(length / 2)}`,
+  placeholders: repeatAndEnd('undefined', 'x'),
+  'long numbers': (length) => `[${repeat(`1${'0'.repeat(390)}1,`)(length)}1]`,
+  'short numbers': (length) => `[${repeat('1e-9,')(length)}1]`,
+  lists: (length) => `[${repeat('[],')(length)}1]`,
+  // Long names, because JSON.parse alone takes 2.6 times as long for 100,000 short names as for 50,000.
   members: (length) =>
     `{${Array.from({ length: length / 29 }, (_, nth) => `"a-member-with-a-name-${nth.toString(36)}":1`).join()}}`,
-  parameters: repeated('a=b&'),
-  'parameters of a header': repeated('a;q=0.1,'),
-  hops: repeated('127.0.0.1,'),
-  tokens: repeated('browser_'),
+  parameters: repeat('a=b&'),
+  'parameters of a header': repeat('a;q=0.1,'),
+  hops: repeat('127.0.0.1,'),
+  tokens: repeat('browser_'),
 };
 
 interface Target {
   readonly name: string;
-  /** How long a text may be that is put there. */
-  readonly most: number;
+  /** The maximum length of a text in this place. */
+  readonly maxLength: number;
   readonly request: (text: string) => readonly [path: string, init: RequestInit];
 }
 
@@ -87,77 +90,77 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-const nameIn = (text: string) => encodeURIComponent(text.toWellFormed());
+const encodeText = (text: string) => encodeURIComponent(text.toWellFormed());
 const post = (path: string, body: string, type = 'application/json') =>
   [path, { method: 'POST', body, headers: { 'Content-Type': type } }] as const;
 
-const targetsOf = (name: OperationName): Target[] => {
+const listTargets = (name: OperationName): Target[] => {
   const { input, methods, paths, body, tokens } = operations[name] as Operation;
   const path = paths[0] as string;
   const fields = Object.keys((input as unknown as { shape: object }).shape);
   const tokenUUID = service.tokens[tokens[0] as keyof typeof service.tokens];
-  const most = (body === 'batch' ? limits.batchBodyBytes : limits.bodyBytes) - 600;
+  const maxLength = (body === 'batch' ? limits.batchBodyBytes : limits.bodyBytes) - 600;
   const inQuery = (field: string): Target => ({
     name: `${name}?${field}`,
-    most: 8_000,
-    // Some characters become nine of the URL.
+    maxLength: 8_000,
+    // Some characters become nine characters of the URL.
     request: (text) => [
-      `${path}?tokenUUID=${tokenUUID}&${field}=${nameIn(text).slice(0, 7_900).replace(/%\w?$/, '')}`,
+      `${path}?tokenUUID=${tokenUUID}&${field}=${encodeText(text).slice(0, 7_900).replace(/%\w?$/, '')}`,
       {},
     ],
   });
   const inBody = (field: string): Target => ({
     name: `${name} ${field}`,
-    most,
+    maxLength,
     request: (text) => post(path, JSON.stringify({ tokenUUID, [field]: text })),
   });
   if (!methods.includes('POST')) return fields.map(inQuery);
   const asText = (form: keyof typeof formTypes, field: string): Target => ({
     name: `${name} ${field} (${form})`,
-    most,
+    maxLength,
     request: (text) =>
       post(path, form === 'multipart' ? asMultipart(field, text) : `${field}=${text}`, formTypes[form]),
   });
   return [
     ...fields.flatMap((field) => [inBody(field), asText('urlencoded', field)]),
-    { name: `${name}, a name`, most, request: (text) => post(path, JSON.stringify({ tokenUUID, [text]: 1 })) },
-    { name: `${name}, a name of a form`, most, request: (text) => post(path, text, formTypes.urlencoded) },
-    { name: `${name}, JSON`, most, request: (text) => post(path, text) },
+    { name: `${name}, a name`, maxLength, request: (text) => post(path, JSON.stringify({ tokenUUID, [text]: 1 })) },
+    { name: `${name}, a name of a form`, maxLength, request: (text) => post(path, text, formTypes.urlencoded) },
+    { name: `${name}, JSON`, maxLength, request: (text) => post(path, text) },
     {
       name: `${name}, JSON in an object`,
-      most,
+      maxLength,
       request: (text) => post(path, `{"tokenUUID":"${tokenUUID}","a":${text}}`),
     },
     asText('multipart', 'eventID'),
     {
       name: `${name}, a name of a multipart form`,
-      most,
+      maxLength,
       request: (text) => post(path, asMultipart(text, ''), formTypes.multipart),
     },
     {
       name: `${name}, a file's name`,
-      most,
+      maxLength,
       request: (text) => post(path, asMultipart(`${text}"; filename="x`, ''), formTypes.multipart),
     },
     {
       name: `${name}, a header of a multipart form`,
-      most,
+      maxLength,
       request: (text) =>
         post(path, asMultipart('a', '').replace('\r\n\r\n', `\r\n${text}\r\n\r\n`), formTypes.multipart),
     },
   ];
 };
 
-const entryTargets = (): Target[] => {
+const listEntryTargets = (): Target[] => {
   const tokenUUID = service.tokens.browser;
   const inEntry = (field: string): Target => ({
     name: `logEvents event[0].${field}`,
-    most: limits.batchBodyBytes - 600,
+    maxLength: limits.batchBodyBytes - 600,
     request: (text) => post('/event/logEvents', JSON.stringify({ tokenUUID, event: [{ eventID: 1, [field]: text }] })),
   });
   const inAttribute = (field: string): Target => ({
     name: `logEvent eventAttrArray[0].${field}`,
-    most: limits.bodyBytes - 600,
+    maxLength: limits.bodyBytes - 600,
     request: (text) =>
       post(
         '/event/logEvent',
@@ -189,15 +192,15 @@ const headerNames = [
   'User-Agent',
   'X-Forwarded-For',
 ];
-/** Node allows for all headers together no more than this (application.ts, maxHeaderSize). */
+/** Just below Node's limit for all headers together (`maxHeaderSize` in application.ts). */
 const headerBytes = 32_000;
 const isHeader = (text: string) => !/[^\t\x20-\x7e\x80-\xff]/.test(text);
 
-const headerTargets = (): Target[] =>
+const listHeaderTargets = (): Target[] =>
   headerNames.flatMap((header) =>
     ['/event/logEvent', '/event/logEvents', '/tracker.js', '/demo', '/nowhere'].map((path) => ({
       name: `${header} at ${path}`,
-      most: headerBytes,
+      maxLength: headerBytes,
       request: (text: string) => {
         const value = header === 'Content-Type' ? `multipart/form-data; boundary=b;${text}` : text;
         const tokenUUID = service.tokens.browser;
@@ -218,14 +221,14 @@ const headerTargets = (): Target[] =>
 
 const pathTargets: Target[] = ['/', '/event/logEvent/', '/event/logEvent?', '/tracker.js?'].map((path) => ({
   name: `path ${path}`,
-  most: headerBytes,
+  maxLength: headerBytes,
   request: (text) => [path + encodeURI(text.toWellFormed()).replaceAll('%25', '%').slice(0, headerBytes), {}],
 }));
 
 type Send = (path: string, init: RequestInit) => Promise<unknown>;
 
-/** Milliseconds of CPU that a request takes, of all threads. */
-const cost = async (send: Send, { request }: Target, text: string): Promise<number> => {
+/** Milliseconds of CPU that a request takes on all threads. */
+const measureCost = async (send: Send, { request }: Target, text: string): Promise<number> => {
   const [path, init] = request(text);
   const before = process.cpuUsage();
   await send(path, init);
@@ -234,55 +237,64 @@ const cost = async (send: Send, { request }: Target, text: string): Promise<numb
 };
 
 /**
- * The target's time when its text is twice as long, as a multiple; undefined where it takes too little to matter.
- * Measured over two doublings, since one may happen to be the step where a hash table is made larger. Each time is
- * the least of several, the two in turn: what else the machine does only adds to it.
+ * The factor by which the time grows when the text doubles, or undefined if the time is negligible. Averages two
+ * doublings, since one may hit the growth of a hash table. Takes minima of alternating measurements, because other load
+ * only adds to them.
  */
-const growthOf = async (send: Send, target: Target, shape: (length: number) => string): Promise<number | undefined> => {
-  const whole = shape(target.most);
-  const quarter = shape(Math.floor(target.most / 4));
+const measureGrowth = async (
+  send: Send,
+  target: Target,
+  shape: (length: number) => string,
+): Promise<number | undefined> => {
+  const whole = shape(target.maxLength);
+  const quarter = shape(Math.floor(target.maxLength / 4));
   let wholeCost = Infinity;
   let quarterCost = Infinity;
   for (let round = 1; round <= maxRounds; round += 1) {
-    wholeCost = Math.min(wholeCost, await cost(send, target, whole));
+    wholeCost = Math.min(wholeCost, await measureCost(send, target, whole));
     if (wholeCost < floorMilliseconds) return undefined;
-    quarterCost = Math.min(quarterCost, await cost(send, target, quarter));
-    if (round >= leastRounds && wholeCost <= maxGrowth ** 2 * quarterCost) break;
+    quarterCost = Math.min(quarterCost, await measureCost(send, target, quarter));
+    if (round >= minRounds && wholeCost <= maxGrowth ** 2 * quarterCost) break;
   }
   return Math.sqrt(wholeCost / quarterCost);
 };
 
-const sendTo =
+const createSender =
   (request: (path: string, init: RequestInit) => Response | Promise<Response>): Send =>
   async (path, init) => {
     try {
       const response = await request(path, init);
       await response.body?.cancel();
     } catch (error) {
-      // What undici does not let a client send.
+      // undici refuses to send some of these requests.
       if (!(error instanceof TypeError)) throw error;
     }
   };
 
-test('no field, name, header or path takes time that grows faster than its length', {
+test('handles every field, name, header and path in time that grows no faster than its length', {
   timeout: times({ quick: 300_000, full: 3_600_000 }),
 }, async (context) => {
-  const targets = [...operationNames.flatMap(targetsOf), ...entryTargets(), ...pathTargets, ...headerTargets()];
+  const targets = [
+    ...operationNames.flatMap(listTargets),
+    ...listEntryTargets(),
+    ...pathTargets,
+    ...listHeaderTargets(),
+  ];
   const random = createRandom(41);
-  const all = targets
+  const measurements = targets
     .flatMap((target) => Object.entries(shapes).map(([name, shape]) => ({ target, name, shape })))
     .filter(({ target, shape }) => !/ at \//.test(target.name) || isHeader(shape(1_000)))
     .map((one) => ({ one, order: random() }))
     .sort((a, b) => a.order - b.order)
-    .slice(0, measured)
+    .slice(0, measurementCount)
     .map(({ one }) => one);
-  const send = sendTo((path, init) => service.app.request(path, init));
+  const send = createSender((path, init) => service.app.request(path, init));
   const tooFast: string[] = [];
   let longest = 0;
   let greatest = 0;
-  for (const { target, name, shape } of all) {
+  for (const { target, name, shape } of measurements) {
     const began = performance.now();
-    const growth = await growthOf(send, target, shape);
+    const growth = await measureGrowth(send, target, shape);
     longest = Math.max(longest, performance.now() - began);
     if (growth === undefined) continue;
     greatest = Math.max(greatest, growth);
@@ -290,28 +302,32 @@ test('no field, name, header or path takes time that grows faster than its lengt
   }
   expect(tooFast).toEqual([]);
 
-  const slow = sendTo(async (path, init) => {
+  const slow = createSender(async (path, init) => {
     new Headers(init.headers).get('Accept-Encoding')?.split(/\s*;\s*/);
     return service.app.request(path, init);
   });
-  const weakened = headerTargets().find(({ name }) => name === 'Accept-Encoding at /tracker.js') as Target;
-  const growth = await growthOf(slow, { ...weakened, most: 20_000 }, (length) => `x${'\t'.repeat(length - 2)}y`);
+  const weakened = listHeaderTargets().find(({ name }) => name === 'Accept-Encoding at /tracker.js') as Target;
+  const growth = await measureGrowth(
+    slow,
+    { ...weakened, maxLength: 20_000 },
+    (length) => `x${'\t'.repeat(length - 2)}y`,
+  );
   expect(growth).toBeGreaterThan(maxGrowth);
   report(context, {
-    fault: 'growth of patterns',
-    count: `${all.length} of ${targets.length} fields, names, headers and paths × ${Object.keys(shapes).length} texts`,
+    fault: 'slow patterns',
+    count: `${measurements.length} of ${targets.length} fields, names, headers and paths × ${Object.keys(shapes).length} texts`,
     result: `0 take more than ${maxGrowth} times as long for twice the length; at most ${greatest.toFixed(1)} times`,
-    weakened: `splits a header by white space: ${growth?.toFixed(1)} times`,
+    weakened: `splits a header at white space: ${growth?.toFixed(1)} times`,
   });
 });
 
-test('the requests that once took the square of their length', async () => {
-  const send = sendTo((path, init) => service.app.request(path, init));
-  const file = targetsOf('logEvents').find(({ name }) => name.endsWith("a file's name")) as Target;
-  const numbers = targetsOf('logEvents').find(({ name }) => name.endsWith(', JSON')) as Target;
-  const encoding = headerTargets().find(({ name }) => name === 'Accept-Encoding at /tracker.js') as Target;
-  const address = targetsOf('createContact').find(({ name }) => name.endsWith(' contactEmailaddress')) as Target;
-  const origin = targetsOf('updateAccount').find(({ name }) => name.endsWith(', JSON in an object')) as Target;
+test('handles requests that once took quadratic time in time that grows with their length', async () => {
+  const send = createSender((path, init) => service.app.request(path, init));
+  const file = listTargets('logEvents').find(({ name }) => name.endsWith("a file's name")) as Target;
+  const numbers = listTargets('logEvents').find(({ name }) => name.endsWith(', JSON')) as Target;
+  const encoding = listHeaderTargets().find(({ name }) => name === 'Accept-Encoding at /tracker.js') as Target;
+  const address = listTargets('createContact').find(({ name }) => name.endsWith(' contactEmailaddress')) as Target;
+  const origin = listTargets('updateAccount').find(({ name }) => name.endsWith(', JSON in an object')) as Target;
   const cases = [
     [file, shapes['"a"']],
     [encoding, (length: number) => `x${'\t'.repeat(length - 2)}y`],
@@ -320,12 +336,12 @@ test('the requests that once took the square of their length', async () => {
     [origin, (length: number) => `1,"accountOrigin":["${shapes['a long domain']?.(length / 3)}"]`],
   ] as const;
   for (const [target, shape] of cases) {
-    const growth = await growthOf(send, target, shape as (length: number) => string);
+    const growth = await measureGrowth(send, target, shape as (length: number) => string);
     expect(growth ?? 0, target.name).toBeLessThan(maxGrowth);
   }
 });
 
-test('looking for a person in refused requests takes time that grows as they do', () => {
+test('searches refused requests for a person in time that grows with their length', () => {
   const person = createPersonSearch();
   person.add({
     addresses: ['ann@example.com'],
@@ -335,8 +351,8 @@ test('looking for a person in refused requests takes time that grows as they do'
     handles: ['handle-1'],
     userUUIDs: ['visitor-0123456789'],
   });
-  const target: Target = { name: 'refused', most: limits.refusedTextLength, request: () => ['', {}] };
-  const input = JSON.stringify(shapes['marks in the wrong order']?.(target.most));
+  const target: Target = { name: 'refused', maxLength: limits.refusedTextLength, request: () => ['', {}] };
+  const input = JSON.stringify(shapes['marks in the wrong order']?.(target.maxLength));
   const before = process.cpuUsage();
   expect(person.isNamedIn({ input, message: '', address: null })).toBe(false);
   const { user, system } = process.cpuUsage(before);
@@ -344,11 +360,11 @@ test('looking for a person in refused requests takes time that grows as they do'
 });
 
 test.each(['@', 'a@/', '%25', '%', '&#0', '&#x0', '\\u0', '＠'])(
-  'hiding addresses in what a share link shows takes time that grows as a text of %s does',
+  'hides addresses in what a share link shows in time that grows with the length of a text of %s',
   async (part) => {
-    // Far beyond the longest value; lists of a million matches cost the collection of garbage more than the search.
-    const target: Target = { name: part, most: 100_000, request: (text) => [text, {}] };
-    const growth = await growthOf(async (text) => createHideAddresses()(text), target, repeated(part));
+    // Far beyond the longest value. With a million matches, garbage collection would take longer than the search.
+    const target: Target = { name: part, maxLength: 100_000, request: (text) => [text, {}] };
+    const growth = await measureGrowth(async (text) => createHideAddresses()(text), target, repeat(part));
     expect(growth ?? 0).toBeLessThan(maxGrowth);
   },
 );

@@ -12,16 +12,16 @@ import { report } from '../../tools/report.ts';
 import {
   browserToken,
   makeAccount,
-  residentMegabytes,
+  readResidentMegabytes,
   startServed,
   stopServed,
-  watchMost,
+  trackMaximum,
   withoutLimits,
 } from '../../tools/served.ts';
 import { changeServer } from '../../tools/weakened.ts';
 import { withoutBoundOnArrivals, withoutBoundOnUnpacking } from '../../weaknesses/http.ts';
-import { createBooks, differences } from '../tools/books.ts';
-import type { Kind, Said } from '../tools/hostile-clients.ts';
+import { createResponseCounter, findDifferences } from '../tools/books.ts';
+import type { Kind, StatusLine } from '../tools/hostile-clients.ts';
 
 const isFull = times({ quick: 0, full: 1 }) === 1;
 const counts: Readonly<Record<Kind, number>> = {
@@ -37,7 +37,7 @@ const counts: Readonly<Record<Kind, number>> = {
 };
 const seconds = times({ quick: 0.5, full: 10 });
 const maxGrowthMegabytes = 50;
-/** On a machine that is free; on a busy one, three times what it takes without an attack. */
+/** The limit on an idle machine. On a busy one, it is three times the time without an attack. */
 const maxMilliseconds = 100;
 
 let folder: string;
@@ -48,10 +48,10 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** The hostile clients as JavaScript: they are started often, and to compile them takes longer than to run them. */
+/** The hostile clients are compiled once, because they start often. */
 const script = () => join(folder, 'hostile-clients.mjs');
 
-/** Hostile clients in a process of their own; resolves when all are connected. */
+/** Starts hostile clients in a separate process. Resolves when all are connected. */
 const attack = async (port: number, kind: Kind, count: number) => {
   const child = spawn(process.execPath, [script(), String(port), kind, String(count)], {
     stdio: ['pipe', 'pipe', 'inherit'],
@@ -62,14 +62,14 @@ const attack = async (port: number, kind: Kind, count: number) => {
   });
   const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));
   while (!text.includes('\n')) {
-    if (child.exitCode !== null) throw new Error(`the hostile clients ended with ${child.exitCode}`);
+    if (child.exitCode !== null) throw new Error(`the hostile clients exited with ${child.exitCode}`);
     await wait(10);
   }
-  const said = (): Said => JSON.parse(text.trimEnd().split('\n').at(-1) as string);
+  const readStatus = (): StatusLine => JSON.parse(text.trimEnd().split('\n').at(-1) as string);
   return {
-    said,
+    readStatus,
     async stop() {
-      const last = said();
+      const last = readStatus();
       child.stdin.end();
       await ended;
       return last;
@@ -86,86 +86,98 @@ const start = async (name: string, main?: string) => {
   const server = await makeAccount(path);
   const port = await freePort();
   const served = await startServed(path, port, { main, env });
-  const books = createBooks();
-  let made = 0;
+  const counter = createResponseCounter();
+  let eventCount = 0;
   const log = async () => {
-    made += 1;
+    eventCount += 1;
     const began = performance.now();
-    const fields = { tokenUUID: browserToken, userUUID: 'visitor-0123456789', eventID: 1, eventUUID: `event-${made}` };
-    const { status } = await books.ask(served.url, 'logEvent', fields);
+    const fields = {
+      tokenUUID: browserToken,
+      userUUID: 'visitor-0123456789',
+      eventID: 1,
+      eventUUID: `event-${eventCount}`,
+    };
+    const { status } = await counter.call(served.url, 'logEvent', fields);
     return { status, milliseconds: performance.now() - began };
   };
   const logMany = async () => {
     const attrValue = 'x'.repeat(2_000);
     const eventAttrArray = Array.from({ length: 90 }, (_, nth) => ({ attrID: `ballast-${nth}`, attrValue }));
     const event = Array.from({ length: 5 }, () => {
-      made += 1;
-      return { eventID: 2, eventUUID: `event-${made}`, eventAttrArray };
+      eventCount += 1;
+      return { eventID: 2, eventUUID: `event-${eventCount}`, eventAttrArray };
     });
-    return books.ask(served.url, 'logEvents', { tokenUUID: server, userUUID: 'visitor-of-batches', event });
+    return counter.call(served.url, 'logEvents', { tokenUUID: server, userUUID: 'visitor-of-batches', event });
   };
-  // As much as a busy server holds anyway: what its heap has grown to for healthy clients is nobody's attack.
+  // Warms up the server, so that heap growth from healthy clients is not attributed to the attack.
   for (let nth = 0; nth < times({ quick: 10, full: 60 }); nth += 1) {
     await Promise.all([...Array.from({ length: 50 }, log), ...Array.from({ length: 5 }, logMany)]);
   }
   const pid = served.process.pid as number;
-  return { path, port, served, books, log, logMany, megabytes: () => residentMegabytes(pid) };
+  return { path, port, served, counter, log, logMany, megabytes: () => readResidentMegabytes(pid) };
 };
 type Running = Awaited<ReturnType<typeof start>>;
 
-/** Healthy clients for a while: four that log events, each with a pause between two. */
-const useFor = async ({ log }: Running, milliseconds: number) => {
-  const taken: number[] = [];
+/** Runs four healthy clients for a while, which log events with pauses. */
+const runHealthyClients = async ({ log }: Running, milliseconds: number) => {
+  const durations: number[] = [];
   const statuses = new Set<number>();
   const end = performance.now() + milliseconds;
   const client = async () => {
     while (performance.now() < end) {
       const answer = await log();
-      taken.push(answer.milliseconds);
+      durations.push(answer.milliseconds);
       statuses.add(answer.status);
       await wait(5);
     }
   };
   await Promise.all(Array.from({ length: 4 }, client));
-  return { taken, statuses: [...statuses] };
+  return { durations, statuses: [...statuses] };
 };
 
 const tooLarge = 'HTTP/1.1 413 Payload Too Large';
 
-/** Goes on until memory has grown by more than `least` megabytes, or for a minute. */
-const press = async (
+/** Attacks until memory has grown by more than `least` megabytes, at most for a minute longer than `milliseconds`. */
+const attackAndMeasure = async (
   running: Running,
   kind: Kind,
   count: number,
-  { milliseconds = seconds * 1_000, least = -Infinity, before = running.megabytes() } = {},
+  { milliseconds = seconds * 1_000, minGrowth = -Infinity, before = running.megabytes() } = {},
 ) => {
-  const most = watchMost(running.megabytes);
+  const readMaximum = trackMaximum(running.megabytes);
   const hostile = await attack(running.port, kind, count);
-  const { taken, statuses } = await useFor(running, milliseconds);
+  const { durations, statuses } = await runHealthyClients(running, milliseconds);
   const { status } = await running.logMany();
-  // On a busy machine it takes them a while to send that much.
+  // On a busy machine, the clients need a while to send that much.
   const end = performance.now() + 60_000;
-  const isRefused = () => !kind.endsWith('of 100 MB') || hostile.said().answers.includes(tooLarge);
-  const isOver = () => isRefused() && running.megabytes() - before > least;
+  const isRefused = () => !kind.endsWith('of 100 MB') || hostile.readStatus().answers.includes(tooLarge);
+  const isOver = () => isRefused() && running.megabytes() - before > minGrowth;
   while (!isOver() && performance.now() < end) await wait(50);
   const { open, answers } = await hostile.stop();
-  return { kind, growth: most() - before, p99: quantile(taken, 0.99), statuses: [...statuses, status], open, answers };
+  return {
+    kind,
+    growth: readMaximum() - before,
+    p99: quantile(durations, 0.99),
+    statuses: [...statuses, status],
+    open,
+    answers,
+  };
 };
 
-test('slow, stalled, huge and idle clients take neither memory nor the others’ time', async (context) => {
+test('bounds its memory and serves others in time despite slow, stalled, huge and idle clients', async (context) => {
   const running = await start('ours');
-  // Between two kinds of clients: something else may use the machine for a while.
-  const rest = async () => quantile((await useFor(running, seconds * 200)).taken, 0.99);
-  const results: (Awaited<ReturnType<typeof press>> & { readonly calm: number })[] = [];
+  // Measured before and after each kind of clients, because other load on the machine varies.
+  const rest = async () => quantile((await runHealthyClients(running, seconds * 200)).durations, 0.99);
+  const results: (Awaited<ReturnType<typeof attackAndMeasure>> & { readonly calm: number })[] = [];
   let before = await rest();
   for (const [kind, count] of Object.entries(counts)) {
     const megabytes = running.megabytes();
-    let pressed = await press(running, kind as Kind, count);
-    // V8 tolerates 64 MB of buffers that nobody holds any more; what clients make the server hold grows each time.
-    for (let nth = 0; nth < 2 && pressed.growth >= maxGrowthMegabytes; nth += 1)
-      pressed = await press(running, kind as Kind, count, { before: megabytes });
+    let attackResult = await attackAndMeasure(running, kind as Kind, count);
+    // V8 may keep 64 MB of unreferenced buffers. Memory that clients really hold grows with each attack.
+    for (let nth = 0; nth < 2 && attackResult.growth >= maxGrowthMegabytes; nth += 1)
+      attackResult = await attackAndMeasure(running, kind as Kind, count, { before: megabytes });
     const after = await rest();
-    results.push({ ...pressed, calm: Math.max(before, after) });
+    results.push({ ...attackResult, calm: Math.max(before, after) });
     before = after;
   }
   const lines = results.map(
@@ -178,21 +190,21 @@ test('slow, stalled, huge and idle clients take neither memory nor the others’
     expect(growth, kind).toBeLessThan(maxGrowthMegabytes);
     if (isFull) expect(p99, kind).toBeLessThan(Math.max(maxMilliseconds, 3 * calm));
   }
-  // Refused as soon as they have said how much they want, and closed.
-  const huge = (kind: Kind) => results.find((result) => result.kind === kind) as (typeof results)[number];
-  expect(huge('bodies of 100 MB').answers).toEqual([tooLarge]);
-  // Nobody knows how much these want: before one has sent too much, others may need the room.
-  const { answers } = huge('chunks of 100 MB');
+  // Refused and closed as soon as they announce their length.
+  const resultOf = (kind: Kind) => results.find((result) => result.kind === kind) as (typeof results)[number];
+  expect(resultOf('bodies of 100 MB').answers).toEqual([tooLarge]);
+  // These announce no length: before one exceeds the limit, others may run out of the shared memory.
+  const { answers } = resultOf('chunks of 100 MB');
   expect(answers).toContain(tooLarge);
   expect([tooLarge, 'HTTP/1.1 503 Service Unavailable']).toEqual(expect.arrayContaining([...answers]));
-  if (isFull) expect([huge('bodies of 100 MB').open, huge('chunks of 100 MB').open]).toEqual([0, 0]);
+  if (isFull) expect([resultOf('bodies of 100 MB').open, resultOf('chunks of 100 MB').open]).toEqual([0, 0]);
   await stopServed(running.served);
-  expect(differences(running.books, running.path)).toEqual([]);
+  expect(findDifferences(running.counter, running.path)).toEqual([]);
 
   const weakened = await start('weakened', changeServer(folder, 'without-arrivals', withoutBoundOnArrivals));
-  const { growth } = await press(weakened, 'stalled bodies', 100, {
+  const { growth } = await attackAndMeasure(weakened, 'stalled bodies', 100, {
     milliseconds: 1_000,
-    least: maxGrowthMegabytes,
+    minGrowth: maxGrowthMegabytes,
   });
   await stopServed(weakened.served);
   expect(growth).toBeGreaterThan(maxGrowthMegabytes);
@@ -202,36 +214,36 @@ test('slow, stalled, huge and idle clients take neither memory nor the others’
       .map(([kind, count]) => `${count} ${kind}`)
       .join(', '),
     result: lines.join('; '),
-    weakened: `no bound on what has come in: +${Math.round(growth)} MB for 100 stalled bodies`,
+    weakened: `no limit on received bytes: +${Math.round(growth)} MB for 100 stalled bodies`,
   });
 });
 
-test('many small bodies of gzip, large once unpacked, take little memory', async (context) => {
+test('bounds its memory despite many small gzip bodies that are large after decompression', async (context) => {
   const count = counts['gzip bodies'];
-  const pressed = async (name: string, main?: string, least = -Infinity) => {
+  const measureGzip = async (name: string, main?: string, minGrowth = -Infinity) => {
     const running = await start(name, main);
     const before = running.megabytes();
-    const { statuses, ...first } = await press(running, 'gzip bodies', count);
+    const { statuses, ...first } = await attackAndMeasure(running, 'gzip bodies', count);
     let { growth } = first;
-    // On a busy machine the bodies may arrive one at a time.
-    for (let nth = 0; nth < 10 && growth <= least; nth += 1) {
-      const grown = running.megabytes() - before;
-      growth = grown + (await press(running, 'gzip bodies', count)).growth;
+    // On a busy machine, the bodies may arrive one at a time.
+    for (let nth = 0; nth < 10 && growth <= minGrowth; nth += 1) {
+      const growthSoFar = running.megabytes() - before;
+      growth = growthSoFar + (await attackAndMeasure(running, 'gzip bodies', count)).growth;
     }
     await stopServed(running.served);
     return { growth, statuses, line: `from ${Math.round(before)} to ${Math.round(before + growth)} MB` };
   };
-  const ours = await pressed('gzip');
+  const ours = await measureGzip('gzip');
   const unreserved = changeServer(folder, 'without-reserve', withoutBoundOnUnpacking);
-  const weakened = await pressed('gzip-unreserved', unreserved, maxGrowthMegabytes);
+  const weakened = await measureGzip('gzip-unreserved', unreserved, maxGrowthMegabytes);
   console.info(ours.line, weakened.line);
   expect(ours.statuses.every((status) => status === 200)).toBe(true);
   expect(ours.growth).toBeLessThan(maxGrowthMegabytes);
   expect(weakened.growth).toBeGreaterThan(maxGrowthMegabytes);
   report(context, {
     fault: 'gzip',
-    count: `${count} gzip bodies of 1 KB at once, 1 MB each once unpacked`,
+    count: `${count} concurrent gzip bodies of 1 KB, 1 MB each after decompression`,
     result: ours.line,
-    weakened: `unpacked bytes not counted, any number unpacked at once: ${weakened.line}`,
+    weakened: `decompressed bytes not counted, no limit on concurrent decompression: ${weakened.line}`,
   });
 });

@@ -1,10 +1,10 @@
-/** Reading every byte of a server's files. */
+/** Reads and searches every byte of a server's files. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 export type Bytes = ReadonlyMap<string, Buffer>;
 
-/** The files whose names begin so, as they are now. */
+/** The current content of the files whose names begin with `prefix`. */
 export const readFiles = (folder: string, prefix: string): Bytes =>
   new Map(
     readdirSync(folder)
@@ -12,15 +12,15 @@ export const readFiles = (folder: string, prefix: string): Bytes =>
       .map((name) => [name, readFileSync(join(folder, name))]),
   );
 
-/** Which of the texts are found, as they are or in capitals, and where: `<text> in <file>`. */
+/** Lists where the texts occur, unchanged or in upper case, as `<text> in <file>`. */
 export const findTraces = (files: Bytes, traces: readonly string[], log = ''): string[] => {
-  const found: string[] = [];
+  const matches: string[] = [];
   for (const [name, bytes] of files) {
     for (const trace of traces) {
       for (const form of new Set([trace, trace.toUpperCase()]))
-        if (bytes.includes(form)) found.push(`${form} in ${name}`);
+        if (bytes.includes(form)) matches.push(`${form} in ${name}`);
     }
   }
-  for (const trace of traces) if (log.toLowerCase().includes(trace.toLowerCase())) found.push(`${trace} in the log`);
-  return found;
+  for (const trace of traces) if (log.toLowerCase().includes(trace.toLowerCase())) matches.push(`${trace} in the log`);
+  return matches;
 };

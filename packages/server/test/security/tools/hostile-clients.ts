@@ -1,7 +1,7 @@
 /**
- * Clients that take a server's connections and memory: they speak HTTP by hand, as slowly or as much as they like. A process
- * of its own, so that who is healthy beside them is not held up by their work: `hostile-clients.ts <port> <kind> <count>`
- * says, a line of JSON each time, how many connections are open and what was answered, and ends when its input does.
+ * Clients that exhaust a server's connections and memory, in a separate process, so that their work does not delay the
+ * healthy clients. `hostile-clients.ts <port> <kind> <count>` prints lines of JSON (`StatusLine`), and exits when its
+ * input ends.
  */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
@@ -9,13 +9,13 @@ import { constants, setPriority } from 'node:os';
 import { gzipSync } from 'node:zlib';
 
 interface Hostile {
-  /** How many of the connections are still open. */
+  /** The number of connections that are still open. */
   open(): number;
-  /** What came back, once for each connection that was answered: the first line. */
+  /** The first line of each connection's response. */
   readonly answers: string[];
 }
 
-/** Opens connections, and lets `behave` loose on each. */
+/** Opens connections, and runs `behave` on each. */
 const attack = async (port: number, count: number, behave: (socket: Socket, nth: number) => void): Promise<Hostile> => {
   const sockets = new Set<Socket>();
   const answers: string[] = [];
@@ -28,7 +28,7 @@ const attack = async (port: number, count: number, behave: (socket: Socket, nth:
     await Promise.race([once(socket, 'connect'), once(socket, 'close')]);
     behave(socket, nth);
   };
-  // In waves: a kernel lets only so many wait to be accepted.
+  // In waves, because the kernel limits the connections that wait to be accepted.
   for (let from = 0; from < count; from += 100) {
     await Promise.all(Array.from({ length: Math.min(100, count - from) }, (_, nth) => openOne(from + nth)));
   }
@@ -38,7 +38,7 @@ const attack = async (port: number, count: number, behave: (socket: Socket, nth:
   };
 };
 
-/** Writes a text piece by piece, for as long as the connection is there. */
+/** Writes a text piece by piece while the connection is open. */
 const drip = (socket: Socket, pieces: Iterator<string | Buffer>, everyMilliseconds: number) => {
   const timer = setInterval(() => {
     const { done, value } = pieces.next();
@@ -53,7 +53,7 @@ function* endlessHeaders() {
   for (let nth = 0; ; nth += 1) yield `X-${nth}: y\r\n`;
 }
 
-/** A header line at a time, and never the last. */
+/** Sends one header line at a time, and never the last one. */
 const slowHeaders = (socket: Socket): void => drip(socket, endlessHeaders(), 500);
 
 const headOf = (path: string, length: number) =>
@@ -61,13 +61,13 @@ const headOf = (path: string, length: number) =>
 
 const batchBytes = 1024 * 1024;
 
-/** Almost the whole of the largest batch there may be, and then nothing. */
+/** Sends almost all of a batch of the maximum size, then nothing. */
 const stalledBody = (socket: Socket): void => {
   socket.write(headOf('/event/logEvents', batchBytes));
   socket.write(Buffer.alloc(batchBytes - 10, ' '));
 };
 
-/** The same without saying how much there will be. */
+/** The same with chunked encoding, so without announcing the length. */
 const stalledChunks = (socket: Socket): void => {
   socket.write('POST /event/logEvents HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n');
   const chunk = Buffer.alloc(1_000, ' ');
@@ -83,10 +83,10 @@ function* bytes() {
   for (let nth = 0; nth < 60_000; nth += 1) yield ' ';
 }
 
-/** A body a byte at a time. */
+/** Sends a body one byte at a time. */
 const slowBody = (socket: Socket): void => drip(socket, bytes(), 100);
 
-/** As many bytes as are asked for, as fast as they are taken, whatever is answered. */
+/** Sends this many bytes as fast as the server accepts them, whatever it responds. */
 const hugeBody =
   (length: number, { chunked = false } = {}) =>
   (socket: Socket): void => {
@@ -97,25 +97,25 @@ const hugeBody =
     );
     const part = Buffer.alloc(64 * 1024, ' ');
     let sent = 0;
-    const go = () => {
+    const sendMore = () => {
       while (sent < length && !socket.destroyed) {
         sent += part.length;
         if (chunked) socket.write('10000\r\n');
-        const isTaken = socket.write(part);
+        const isWritable = socket.write(part);
         if (chunked) socket.write('\r\n');
-        if (!isTaken) {
-          socket.once('drain', go);
+        if (!isWritable) {
+          socket.once('drain', sendMore);
           return;
         }
       }
     };
-    go();
+    sendMore();
   };
 
-/** As much text as a batch may be, as little as it packs to. */
+/** The most compressible batch of the maximum size. */
 const packedBatch = gzipSync(Buffer.alloc(batchBytes, ' '));
 
-/** A small body that is large once it is unpacked. */
+/** Sends a small body that is large after decompression. */
 const gzipBody = (socket: Socket): void => {
   socket.write(
     headOf('/event/logEvents', packedBatch.length).replace('\r\n\r\n', '\r\nContent-Encoding: gzip\r\n\r\n'),
@@ -126,14 +126,14 @@ const gzipBody = (socket: Socket): void => {
 const part = `--b\r\nContent-Disposition: form-data; name="a"\r\n\r\n${'x'.repeat(1_000)}\r\n`;
 const form = part.repeat(900);
 
-/** A form of many fields. */
+/** Sends a form with many fields. */
 const formBody = (socket: Socket): void => {
   const type = 'multipart/form-data; boundary=b';
   socket.write(headOf('/event/logEvents', form.length).replace('application/json', type));
   socket.write(form);
 };
 
-/** Connects, and says nothing. */
+/** Connects, and sends nothing. */
 const idle = (): void => {};
 
 export const kinds = {
@@ -149,23 +149,23 @@ export const kinds = {
 };
 export type Kind = keyof typeof kinds;
 
-/** What a process of them says. */
-export interface Said {
+/** A line of the process's output. */
+export interface StatusLine {
   readonly open: number;
   readonly answers: readonly string[];
 }
 
 const [, script, port, kind, count] = process.argv;
 if (script !== undefined && /hostile-clients\.m?[jt]s$/.test(import.meta.url) && kind !== undefined && kind in kinds) {
-  // So that the time that others wait is the server's doing.
+  // At low priority, so that others wait only for the server.
   setPriority(constants.priority.PRIORITY_LOW);
   const hostile = await attack(Number(port), Number(count), kinds[kind as Kind]);
-  const say = () => {
-    const said: Said = { open: hostile.open(), answers: [...new Set(hostile.answers)] };
-    process.stdout.write(`${JSON.stringify(said)}\n`);
+  const printStatus = () => {
+    const status: StatusLine = { open: hostile.open(), answers: [...new Set(hostile.answers)] };
+    process.stdout.write(`${JSON.stringify(status)}\n`);
   };
-  say();
-  setInterval(say, 200);
+  printStatus();
+  setInterval(printStatus, 200);
   process.stdin.on('end', () => process.exit());
   process.stdin.resume();
 }

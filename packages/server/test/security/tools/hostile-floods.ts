@@ -1,61 +1,61 @@
 /**
- * One hostile address, in a process of its own: `hostile-floods.ts <port> <connections> <token>`. A line on its input names the
- * flood that begins; an empty one ends it and prints how many requests were sent. The process ends when its input does. It has the
- * least priority, so that the time it takes of others is the server's and not its own.
+ * One hostile address, as a separate process: `hostile-floods.ts <port> <connections> <token>`. A line of input names
+ * the flood to start; an empty line stops it and prints the number of requests. It runs at low priority, so that others
+ * wait only for the server.
  */
 import { connect, type Socket } from 'node:net';
 import { constants, setPriority } from 'node:os';
 import { createInterface } from 'node:readline';
 import { gzipSync } from 'node:zlib';
 
-const post = (path: string, body: Buffer | string, more = '') =>
+const buildPost = (path: string, body: Buffer | string, extra = '') =>
   Buffer.concat([
-    Buffer.from(`POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n${more}`),
+    Buffer.from(`POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n${extra}`),
     Buffer.from(`Content-Length: ${Buffer.byteLength(body)}\r\n\r\n`),
     Buffer.from(body),
   ]);
-const ask = (method: string, target: string, more = '') =>
-  Buffer.from(`${method} ${target} HTTP/1.1\r\nHost: x\r\n${more}\r\n`);
-const get = (target: string, more = '') => ask('GET', target, more);
+const buildRequest = (method: string, target: string, extra = '') =>
+  Buffer.from(`${method} ${target} HTTP/1.1\r\nHost: x\r\n${extra}\r\n`);
+const buildGet = (target: string, extra = '') => buildRequest('GET', target, extra);
 
 const gzip = 'Content-Encoding: gzip\r\n';
 const numbers = (bytes: number) => `[${`1${'0'.repeat(390)}1,`.repeat(bytes / 393)}1]`;
-const members = (bytes: number, more = '') =>
-  `{${more}${Array.from({ length: Math.floor(bytes / 11) }, (_, nth) => `"${nth.toString(36)}":1`).join()}}`;
+const members = (bytes: number, extra = '') =>
+  `{${extra}${Array.from({ length: Math.floor(bytes / 11) }, (_, nth) => `"${nth.toString(36)}":1`).join()}}`;
 const guess = () => `server_${Math.random().toString(36).slice(2)}`;
 const query = Array.from({ length: 900 }, (_, nth) => `${nth.toString(36)}=%41`).join('&');
 const headers = (count: number, length: number) =>
   Array.from({ length: count }, (_, nth) => `${nth.toString(36)}:${'x'.repeat(length)}\r\n`).join('');
 
-/** What a connection does, and how it counts what it sends. */
+/** What a connection does; it calls `count` for each request. */
 type Behave = (socket: Socket, count: () => void) => void;
 
-/** Requests, each as soon as something has come back from the one before. */
-const asking =
-  (make: () => Buffer): Behave =>
+/** Sends each request as soon as the previous one gets a response. */
+const sendInTurn =
+  (createRequest: () => Buffer): Behave =>
   (socket, count) => {
     const send = () => {
       count();
-      socket.write(make());
+      socket.write(createRequest());
     };
     socket.on('connect', send);
     socket.on('data', () => {
       if (!socket.destroyed && socket.writableLength === 0) send();
     });
   };
-const repeating = (request: Buffer): Behave => asking(() => request);
+const repeatRequest = (request: Buffer): Behave => sendInTurn(() => request);
 
-/** A request on each connection, which is closed before anything comes back. */
-const leaving =
-  (make: () => Buffer): Behave =>
+/** Sends one request on each connection, and closes it before the response. */
+const sendAndClose =
+  (createRequest: () => Buffer): Behave =>
   (socket, count) =>
     socket.on('connect', () => {
       count();
-      socket.write(make(), () => setTimeout(() => socket.destroy(), 2));
+      socket.write(createRequest(), () => setTimeout(() => socket.destroy(), 2));
     });
 
-/** A body a byte at a time. */
-const dripping: Behave = (socket, count) =>
+/** Sends a body one byte at a time. */
+const dripBody: Behave = (socket, count) =>
   socket.on('connect', () => {
     count();
     socket.write('POST /event/logEvent HTTP/1.1\r\nHost: x\r\nContent-Length: 60000\r\n\r\n');
@@ -63,36 +63,37 @@ const dripping: Behave = (socket, count) =>
     socket.on('close', () => clearInterval(timer));
   });
 
-/** `token` is the browser token of a page, which everybody may know. */
+/** `token` is the browser token of a page, which is public. */
 export const floods = {
-  'long numbers, 64 KB in gzip': () => repeating(post('/event/logEvent', gzipSync(numbers(64_000)), gzip)),
-  'members, 60 KB': () => repeating(post('/event/logEvent', members(60_000))),
-  'members, 1 MB': () => repeating(post('/event/logEvents', members(900_000))),
-  'members, 1 MB in gzip': () => repeating(post('/event/logEvents', gzipSync(members(900_000)), gzip)),
+  'long numbers, 64 KB in gzip': () => repeatRequest(buildPost('/event/logEvent', gzipSync(numbers(64_000)), gzip)),
+  'members, 60 KB': () => repeatRequest(buildPost('/event/logEvent', members(60_000))),
+  'members, 1 MB': () => repeatRequest(buildPost('/event/logEvents', members(900_000))),
+  'members, 1 MB in gzip': () => repeatRequest(buildPost('/event/logEvents', gzipSync(members(900_000)), gzip)),
   'members and a bad token, 60 KB': () =>
-    asking(() => post('/event/logEvent', members(60_000, `"tokenUUID":"${guess()}",`))),
-  'members, 1 KB': () => repeating(post('/event/logEvent', members(1_000))),
-  'bad tokens': () => asking(() => get(`/event/getEvent?tokenUUID=${guess()}`)),
-  'bad tokens in bodies': () => asking(() => post('/event/logEvent', `{"tokenUUID":"${guess()}","eventID":1}`)),
-  'bad tokens, without waiting': () => leaving(() => get(`/event/getEvent?tokenUUID=${guess()}`)),
-  '900 parameters': () => repeating(get(`/event/logEvent?${query}`)),
-  '1,900 headers': () => repeating(get('/event/logEvent', headers(1_900, 4))),
-  'headers of 32 KB': () => repeating(get('/event/logEvent', headers(90, 330))),
-  'unknown paths': () => repeating(get('/nowhere')),
-  preflights: () => repeating(ask('OPTIONS', '/event/logEvent', 'Origin: https://a.example\r\n')),
-  'tracker.js': () => repeating(get('/tracker.js', 'Accept-Encoding: br\r\n')),
-  'requests in a row': () => repeating(Buffer.concat(Array(1_000).fill(get('/nowhere')))),
-  'new connections': () => repeating(get('/', 'Connection: close\r\n')),
-  'connections left': () => leaving(() => Buffer.alloc(0)),
-  'slow bodies': () => dripping,
+    sendInTurn(() => buildPost('/event/logEvent', members(60_000, `"tokenUUID":"${guess()}",`))),
+  'members, 1 KB': () => repeatRequest(buildPost('/event/logEvent', members(1_000))),
+  'bad tokens': () => sendInTurn(() => buildGet(`/event/getEvent?tokenUUID=${guess()}`)),
+  'bad tokens in bodies': () =>
+    sendInTurn(() => buildPost('/event/logEvent', `{"tokenUUID":"${guess()}","eventID":1}`)),
+  'bad tokens, without waiting': () => sendAndClose(() => buildGet(`/event/getEvent?tokenUUID=${guess()}`)),
+  '900 parameters': () => repeatRequest(buildGet(`/event/logEvent?${query}`)),
+  '1,900 headers': () => repeatRequest(buildGet('/event/logEvent', headers(1_900, 4))),
+  'headers of 32 KB': () => repeatRequest(buildGet('/event/logEvent', headers(90, 330))),
+  'unknown paths': () => repeatRequest(buildGet('/nowhere')),
+  preflights: () => repeatRequest(buildRequest('OPTIONS', '/event/logEvent', 'Origin: https://a.example\r\n')),
+  'tracker.js': () => repeatRequest(buildGet('/tracker.js', 'Accept-Encoding: br\r\n')),
+  'pipelined requests': () => repeatRequest(Buffer.concat(Array(1_000).fill(buildGet('/nowhere')))),
+  'new connections': () => repeatRequest(buildGet('/', 'Connection: close\r\n')),
+  'abandoned connections': () => sendAndClose(() => Buffer.alloc(0)),
+  'slow bodies': () => dripBody,
   'members and the token of a page, 60 KB': (token) =>
-    repeating(
-      post('/event/logEvent', members(60_000, `"tokenUUID":"${token}","userUUID":"hostile-visitor","eventID":1,`)),
+    repeatRequest(
+      buildPost('/event/logEvent', members(60_000, `"tokenUUID":"${token}","userUUID":"hostile-visitor","eventID":1,`)),
     ),
 } satisfies Record<string, (token: string) => Behave>;
 export type Flood = keyof typeof floods;
 
-/** Returns what ends the flood, and returns how many requests were sent. */
+/** Starts a flood. Returns a function that ends it and returns the number of requests. */
 const flood = (port: number, behave: Behave, connections: number) => {
   let sent = 0;
   let isOver = false;
@@ -106,7 +107,7 @@ const flood = (port: number, behave: Behave, connections: number) => {
     sockets.add(socket);
     behave(socket, count);
     socket.on('error', () => {});
-    // Else what comes back stops the connection.
+    // Unread responses would stall the connection.
     socket.resume();
     socket.on('end', () => socket.destroy());
     socket.on('close', () => {

@@ -1,5 +1,5 @@
-/** People with a past, each of whose values holds a mark that is in no other text: where the mark is, something of the person is. */
-import type { Books } from './books.ts';
+/** People with data in which every value contains a unique mark: wherever the mark is, some of the person's data is. */
+import type { ResponseCounter } from './books.ts';
 
 export interface Tokens {
   readonly server: string;
@@ -7,25 +7,25 @@ export interface Tokens {
 }
 
 export interface Person {
-  /** What must not be found once the person is erased: the mark, and the identifiers that the server has made. */
+  /** Texts that must be gone after the erasure: the mark, and the handle that the server created. */
   readonly traces: readonly string[];
-  /** What the audit log goes on naming them by: their own, and that of the contact that was merged with them. */
+  /** The contactUUIDs that remain in the audit log: the person's own, and that of the merged contact. */
   readonly contactUUIDs: readonly string[];
-  /** What must not be found once the events are deleted as well. */
+  /** Text that must be gone once the events are deleted as well. */
   readonly eventTrace: string;
   readonly address: string;
   readonly contactUUID: string;
-  /** The events that are this person's. */
+  /** The number of this person's events. */
   readonly events: number;
-  /** Sends again what the browser and the server sent of this person; answers the statuses. */
+  /** Retries what the browser and the server sent about this person. Returns the statuses. */
   retry(url: string): Promise<string[]>;
 }
 
-export interface Surroundings {
-  readonly books: Books;
+export interface PeopleContext {
+  readonly counter: ResponseCounter;
   readonly url: string;
   readonly tokens: Tokens;
-  /** From 0 to below 1. */
+  /** Returns a number from 0 to below 1. */
   readonly random: () => number;
 }
 
@@ -34,16 +34,16 @@ const letters = 'abcdefghijklmnopqrstuvwxyz0123456789';
 const createMark = (random: () => number): string =>
   Array.from({ length: 12 }, () => letters[Math.floor(random() * letters.length)]).join('');
 
-const must = <Each extends { status: number; body: unknown }>(answer: Each, status = 200): Each => {
+const expectStatus = <Each extends { status: number; body: unknown }>(answer: Each, status = 200): Each => {
   if (answer.status === status) return answer;
-  throw new Error(`answered ${answer.status}: ${JSON.stringify(answer.body)}`);
+  throw new Error(`expected ${status}, got ${answer.status}: ${JSON.stringify(answer.body)}`);
 };
 
-/** A contact among others, with values of every length. */
-export const addBystander = async ({ books, url, tokens, random }: Surroundings): Promise<void> => {
+/** Creates an unrelated contact, with values of random lengths. */
+export const addBystander = async ({ counter, url, tokens, random }: PeopleContext): Promise<void> => {
   const mark = createMark(random);
-  const { body } = must(
-    await books.ask(url, 'createContact', {
+  const { body } = expectStatus(
+    await counter.call(url, 'createContact', {
       tokenUUID: tokens.server,
       userUUID: `bystander-${mark}`,
       contactEmailaddress: `${mark}@bystander.example`,
@@ -56,8 +56,8 @@ export const addBystander = async ({ books, url, tokens, random }: Surroundings)
     }),
   );
   if (random() < 0.5) return;
-  must(
-    await books.ask(url, 'updateContact', {
+  expectStatus(
+    await counter.call(url, 'updateContact', {
       tokenUUID: tokens.server,
       contactUUID: body.contactUUID,
       contactLastname: mark.repeat(1 + random() * 15),
@@ -66,19 +66,20 @@ export const addBystander = async ({ books, url, tokens, random }: Surroundings)
 };
 
 /**
- * A contact as it comes to be: a browser logs events and claims to be it, the server creates and changes it, another record
- * is merged into it, requests that name it are refused.
+ * Creates a person with a full history: a browser logs events and claims, the server creates and changes the contact
+ * and merges another into it, and requests that name it are refused.
  */
-export const addPerson = async (surroundings: Surroundings, events: number): Promise<Person> => {
-  const { books, url, tokens, random } = surroundings;
+export const addPerson = async (peopleContext: PeopleContext, events: number): Promise<Person> => {
+  const { counter, url, tokens, random } = peopleContext;
   const mark = createMark(random);
   const userUUID = `visitor-${createMark(random)}`;
   const otherUser = `visitor-${createMark(random)}`;
   const address = `${mark}@${mark}.example`;
   const eventTrace = createMark(random);
-  const long = mark.repeat(170);
+  const longText = mark.repeat(170);
   const { server, browser } = tokens;
-  const ask = (operation: Parameters<Books['ask']>[1], fields: object) => books.ask(url, operation, { ...fields });
+  const call = (operation: Parameters<ResponseCounter['call']>[1], fields: object) =>
+    counter.call(url, operation, { ...fields });
   const eventUUID = (nth: number) => `event-${mark.slice(0, 4)}-${userUUID}-${nth}`;
 
   const attributes = [{ attrID: 'said', attrValue: eventTrace.repeat(4) }];
@@ -91,7 +92,7 @@ export const addPerson = async (surroundings: Surroundings, events: number): Pro
       eventAttrArray: attributes,
     })),
   });
-  for (let from = 0; from < events; from += 1_000) must(await ask('logEvents', events1000(from)));
+  for (let from = 0; from < events; from += 1_000) expectStatus(await call('logEvents', events1000(from)));
 
   const claim = {
     tokenUUID: browser,
@@ -100,11 +101,15 @@ export const addPerson = async (surroundings: Surroundings, events: number): Pro
     contactEmailaddress: address,
     contactFirstname: `${mark}-claimed`,
     contactProfileID: 'customer',
-    contactAttr: [{ attrID: 'attr-claimed', attrValue: long.slice(0, 900) }],
+    contactAttr: [{ attrID: 'attr-claimed', attrValue: longText.slice(0, 900) }],
   };
-  const handle = must(await ask('createContact', claim)).body.contactUUID as string;
-  must(await ask('createContact', { ...claim, requestUUID: undefined, userUUID: otherUser, contactTelephone: mark }));
-  must(await ask('createContact', { ...claim, requestUUID: undefined, contactJobRole: long.slice(0, 200) }));
+  const handle = expectStatus(await call('createContact', claim)).body.contactUUID as string;
+  expectStatus(
+    await call('createContact', { ...claim, requestUUID: undefined, userUUID: otherUser, contactTelephone: mark }),
+  );
+  expectStatus(
+    await call('createContact', { ...claim, requestUUID: undefined, contactJobRole: longText.slice(0, 200) }),
+  );
 
   const creation = {
     tokenUUID: server,
@@ -118,63 +123,75 @@ export const addPerson = async (surroundings: Surroundings, events: number): Pro
     contactTagID: 'newsletter',
     contactAttr: [
       { attrID: 'birthday', attrValue: mark },
-      { attrID: 'long', attrValue: long },
+      { attrID: 'long', attrValue: longText },
     ],
   };
-  const { contactUUID } = must(await ask('createContact', creation)).body as { contactUUID: string };
+  const { contactUUID } = expectStatus(await call('createContact', creation)).body as { contactUUID: string };
   const byID = { tokenUUID: browser, userUUID: otherUser, contactExternalID: creation.contactExternalID };
-  must(await ask('createContact', { ...byID, contactProfileID: 'customer' }));
+  expectStatus(await call('createContact', { ...byID, contactProfileID: 'customer' }));
   const direct = { tokenUUID: server, contactUUID, eventID: 4, eventUUID: eventUUID(-1), eventAttrArray: attributes };
-  must(await ask('logEvent', direct));
+  expectStatus(await call('logEvent', direct));
   const byHandle = { tokenUUID: browser, contactUUID: handle, eventID: 5, eventUUID: eventUUID(-2) };
-  must(await ask('logEvent', byHandle));
+  expectStatus(await call('logEvent', byHandle));
 
-  // Another record of the same person, with values of its own that are changed again.
-  const elsewhere = {
+  // Another contact of the same person, with separate values, merged and changed repeatedly.
+  const otherCreation = {
     ...creation,
     userUUID: otherUser,
     requestUUID: undefined,
     contactExternalID: `other-${mark}`,
     contactEmailaddress: `other-${address}`,
   };
-  const merged = must(await ask('createContact', elsewhere)).body.contactUUID as string;
-  must(await ask('mergeContact', { tokenUUID: server, contactUUID, otherContactUUID: merged }));
-  for (const value of [long.slice(0, 1_500), mark, mark.repeat(40)]) {
+  const merged = expectStatus(await call('createContact', otherCreation)).body.contactUUID as string;
+  expectStatus(await call('mergeContact', { tokenUUID: server, contactUUID, otherContactUUID: merged }));
+  for (const value of [longText.slice(0, 1_500), mark, mark.repeat(40)]) {
     const contactAttr = [{ attrID: 'long', attrValue: value }];
-    must(
-      await ask('updateContact', { tokenUUID: server, contactUUID, contactJobRole: value.slice(0, 250), contactAttr }),
+    expectStatus(
+      await call('updateContact', { tokenUUID: server, contactUUID, contactJobRole: value.slice(0, 250), contactAttr }),
     );
   }
 
-  // Each names the person in another way.
-  must(await ask('createContact', { ...claim, requestUUID: undefined, contactProfileID: '', userUUID: 'x' }), 400);
-  must(await ask('updateContact', { tokenUUID: server, contactUUID, contactFirstname: mark.repeat(30) }), 400);
-  const byExternalID = { tokenUUID: server, contactExternalID: creation.contactExternalID, contactStatus: 'sleeping' };
-  must(await ask('updateContact', byExternalID), 400);
-  must(await ask('logEvent', { tokenUUID: browser, userUUID, eventID: mark }), 400);
-  must(
-    await ask('logEvent', { tokenUUID: browser, contactUUID: handle, eventID: -1, eventAttrArray: attributes }),
+  // Refused requests, each of which names the person in another way.
+  expectStatus(
+    await call('createContact', { ...claim, requestUUID: undefined, contactProfileID: '', userUUID: 'x' }),
     400,
   );
-  must(await ask('logEvents', { tokenUUID: server, event: [{ contactUUID: merged, eventID: mark }] }));
-  must(await books.askText(url, 'createContact', `{"contactEmailaddress": "${address}", oh`, server), 400);
-  must(
-    await books.askText(url, 'createContact', `{"contactEmailaddress": "${mark}\\u0040${mark}.example", oh`, server),
+  expectStatus(await call('updateContact', { tokenUUID: server, contactUUID, contactFirstname: mark.repeat(30) }), 400);
+  const byExternalID = { tokenUUID: server, contactExternalID: creation.contactExternalID, contactStatus: 'sleeping' };
+  expectStatus(await call('updateContact', byExternalID), 400);
+  expectStatus(await call('logEvent', { tokenUUID: browser, userUUID, eventID: mark }), 400);
+  expectStatus(
+    await call('logEvent', { tokenUUID: browser, contactUUID: handle, eventID: -1, eventAttrArray: attributes }),
+    400,
+  );
+  expectStatus(await call('logEvents', { tokenUUID: server, event: [{ contactUUID: merged, eventID: mark }] }));
+  expectStatus(
+    await counter.callWithText(url, 'createContact', `{"contactEmailaddress": "${address}", oh`, server),
+    400,
+  );
+  expectStatus(
+    await counter.callWithText(
+      url,
+      'createContact',
+      `{"contactEmailaddress": "${mark}\\u0040${mark}.example", oh`,
+      server,
+    ),
     400,
   );
 
-  const retry = async (now: string) => {
-    const ask = (operation: Parameters<Books['ask']>[1], fields: object) => books.ask(now, operation, { ...fields });
+  const retry = async (newURL: string) => {
+    const call = (operation: Parameters<ResponseCounter['call']>[1], fields: object) =>
+      counter.call(newURL, operation, { ...fields });
     const answers = [
-      await ask('createContact', claim),
-      await ask('createContact', creation),
-      await ask('logEvent', direct),
-      await ask('logEvent', byHandle),
+      await call('createContact', claim),
+      await call('createContact', creation),
+      await call('logEvent', direct),
+      await call('logEvent', byHandle),
     ];
-    const batch = await ask('logEvents', events1000(0));
+    const batch = await call('logEvents', events1000(0));
     const entries = (batch.body.event as { status: string; duplicate?: boolean }[]) ?? [];
-    const ofEntries = entries.map(({ status, duplicate }) => (duplicate ? 'duplicate' : status));
-    return [...answers.map(({ status }) => String(status)), ...new Set(ofEntries)];
+    const entryStatuses = entries.map(({ status, duplicate }) => (duplicate ? 'duplicate' : status));
+    return [...answers.map(({ status }) => String(status)), ...new Set(entryStatuses)];
   };
   return {
     traces: [mark, handle],

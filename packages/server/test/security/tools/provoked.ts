@@ -1,4 +1,4 @@
-/** Every answer that can be provoked from a path: each of the statuses, by the plainest request that leads to it. */
+/** Provokes every kind of response from every path: each status, by the simplest request that causes it. */
 import { limits } from '@firsthand/contract/limits';
 import type { OperationName } from '@firsthand/contract/operations';
 import type { Hono } from 'hono';
@@ -8,7 +8,7 @@ import { smallestInput } from '../../fixtures/requests.ts';
 import { asText, type Fields, noRateLimits } from '../../fixtures/scene.ts';
 import { openService, operationPaths, type Service } from './service.ts';
 
-export interface Provoked {
+export interface ProvokedResponse {
   readonly name: OperationName;
   readonly path: string;
   readonly method: string;
@@ -17,51 +17,56 @@ export interface Provoked {
   readonly response: Response;
 }
 
-const from = 'https://shop.example';
+const pageOrigin = 'https://shop.example';
 
-/** Fields as the method carries them. */
-const carry = (
+/** Puts fields into the body or the query, depending on the method. */
+const buildRequest = (
   path: string,
   method: string,
   fields: Fields,
   headers: Record<string, string> = {},
 ): [string, RequestInit] =>
   method === 'POST'
-    ? [path, { method, headers: { Origin: from, ...headers }, body: JSON.stringify(fields) }]
-    : [`${path}?${new URLSearchParams(asText(fields))}`, { method, headers: { Origin: from, ...headers } }];
+    ? [path, { method, headers: { Origin: pageOrigin, ...headers }, body: JSON.stringify(fields) }]
+    : [`${path}?${new URLSearchParams(asText(fields))}`, { method, headers: { Origin: pageOrigin, ...headers } }];
 
-type Way = (service: Service, path: string, method: string, name: OperationName) => Promise<[string, RequestInit]>;
+type RequestBuilder = (
+  service: Service,
+  path: string,
+  method: string,
+  name: OperationName,
+) => Promise<[string, RequestInit]>;
 
 const tokenFor = ({ tokens }: Service, name: OperationName) =>
   operationPaths.find((each) => each.name === name)?.operation.tokens.includes('browser')
     ? { kind: 'browser' as const, tokenUUID: tokens.browser }
     : { kind: 'server' as const, tokenUUID: tokens.server };
 
-const good: Way = async (service, path, method, name) => {
+const validRequest: RequestBuilder = async (service, path, method, name) => {
   const { kind, tokenUUID } = tokenFor(service, name);
-  const [target, init] = carry(path, method, { tokenUUID, ...(await smallestInput[name](service, kind)) });
-  // A secret token that comes from a page is refused; one that says nothing of a page is not.
+  const [target, init] = buildRequest(path, method, { tokenUUID, ...(await smallestInput[name](service, kind)) });
+  // A secret token is refused if the request has an Origin.
   if (kind === 'server') delete (init.headers as Record<string, string>).Origin;
   return [target, init];
 };
 
 const simple =
-  (fields: (service: Service) => Fields, init: RequestInit = {}): Way =>
+  (fields: (service: Service) => Fields, init: RequestInit = {}): RequestBuilder =>
   async (service, path, method) => {
-    const [target, made] = carry(path, method, fields(service));
-    return [target, { ...made, ...init }];
+    const [target, request] = buildRequest(path, method, fields(service));
+    return [target, { ...request, ...init }];
   };
 
-const nothingButToken = simple(({ tokens }) => ({ tokenUUID: tokens.browser }));
+const onlyToken = simple(({ tokens }) => ({ tokenUUID: tokens.browser }));
 
-const ways: Readonly<Record<string, Way>> = {
-  good,
+const requestKinds: Readonly<Record<string, RequestBuilder>> = {
+  validRequest,
   'no token': simple(() => ({})),
   'an unknown token': simple(() => ({ tokenUUID: 'browser_unknown' })),
   'a server token from a page': simple(({ tokens }) => ({ tokenUUID: tokens.server })),
   'an operator token from a page': simple(({ tokens }) => ({ tokenUUID: tokens.operator })),
-  'nothing but a browser token': nothingButToken,
-  'a contact that is not there': simple(({ tokens }) => ({
+  'nothing but a browser token': onlyToken,
+  'an unknown contact': simple(({ tokens }) => ({
     tokenUUID: tokens.browser,
     contactUUID: 'nobody',
     eventID: 1,
@@ -69,29 +74,33 @@ const ways: Readonly<Record<string, Way>> = {
   'another method': simple(() => ({}), { method: 'PUT' }),
   'a preflight': simple(() => ({}), {
     method: 'OPTIONS',
-    headers: { Origin: from, 'Access-Control-Request-Method': 'POST' },
+    headers: { Origin: pageOrigin, 'Access-Control-Request-Method': 'POST' },
   }),
-  'a body that is no JSON': async (_, path, method) => [
+  'a body that is not JSON': async (_, path, method) => [
     path,
-    { method, headers: { Origin: from }, ...(method === 'POST' && { body: '{' }) },
+    { method, headers: { Origin: pageOrigin }, ...(method === 'POST' && { body: '{' }) },
   ],
   'a body that is too large': async (_, path, method) => [
     path,
-    { method, headers: { Origin: from }, ...(method === 'POST' && { body: 'x'.repeat(limits.batchBodyBytes + 1) }) },
+    {
+      method,
+      headers: { Origin: pageOrigin },
+      ...(method === 'POST' && { body: 'x'.repeat(limits.batchBodyBytes + 1) }),
+    },
   ],
-  'a body of another kind': async (_, path, method) => [
+  'a body of an unsupported type': async (_, path, method) => [
     path,
-    { method, headers: { Origin: from, 'Content-Type': 'image/png' }, ...(method === 'POST' && { body: 'x' }) },
+    { method, headers: { Origin: pageOrigin, 'Content-Type': 'image/png' }, ...(method === 'POST' && { body: 'x' }) },
   ],
   'a URL that is too long': async (_, path, method) => [
     `${path}?${'x'.repeat(limits.urlBytes)}`,
-    { method, headers: { Origin: from } },
+    { method, headers: { Origin: pageOrigin } },
   ],
 };
 
 type Fault = () => Error;
 
-/** A store that works until something is wrong with it. */
+/** Wraps a store so that it fails on demand. */
 const createFaulty = () => {
   let fault: Fault | undefined;
   const wrap = (store: Store): Store =>
@@ -99,8 +108,8 @@ const createFaulty = () => {
       get: (target, name: keyof Store) =>
         fault === undefined || name === 'findAccess' ? target[name] : () => Promise.reject(fault?.()),
     });
-  const during = (wrong: Fault) => async (send: () => Promise<Response>) => {
-    fault = wrong;
+  const during = (cause: Fault) => async (send: () => Promise<Response>) => {
+    fault = cause;
     const response = await send();
     fault = undefined;
     return response;
@@ -108,51 +117,57 @@ const createFaulty = () => {
   return { wrap, during };
 };
 
-interface Surroundings {
+interface Scenario {
   readonly open: () => Promise<Service>;
-  readonly ask: readonly Way[];
+  readonly requests: readonly RequestBuilder[];
   readonly around?: (send: () => Promise<Response>) => Promise<Response>;
 }
 
-/** Services in which something is the matter, each with the ways to ask them. */
-const surroundings = (): Surroundings[] => {
+/** Services, some of them with a fault or a limit, and the requests to send to each. */
+const listScenarios = (): Scenario[] => {
   const full = createFaulty();
   const broken = createFaulty();
   const guess = simple(() => ({ tokenUUID: 'browser_unknown' }));
   const guesses = { ...noRateLimits, unknownToken: { perSecond: 0.001, burst: 1 } };
   return [
-    { open: () => openService(), ask: Object.values(ways) },
-    { open: () => openService({ account: { accountOrigin: ['https://only.example'] } }), ask: [nothingButToken] },
-    { open: () => openService({ rateLimits: guesses }), ask: [guess, guess] },
+    { open: () => openService(), requests: Object.values(requestKinds) },
+    { open: () => openService({ account: { accountOrigin: ['https://only.example'] } }), requests: [onlyToken] },
+    { open: () => openService({ rateLimits: guesses }), requests: [guess, guess] },
     {
       open: () => openService({ wrap: full.wrap }),
-      ask: [good],
+      requests: [validRequest],
       around: full.during(() => new Refusal('unavailable', { retryAfterSeconds: 1 })),
     },
-    { open: () => openService({ wrap: broken.wrap }), ask: [good], around: broken.during(() => new Error('broken')) },
+    {
+      open: () => openService({ wrap: broken.wrap }),
+      requests: [validRequest],
+      around: broken.during(() => new Error('broken')),
+    },
   ];
 };
 
-const plainly = (send: () => Promise<Response>) => send();
+const sendDirectly = (send: () => Promise<Response>) => send();
 
-/** Asks every path of every operation in every way. The application may be changed before it is asked. */
-export const provokeAll = async (weaken: (app: Hono) => Pick<Hono, 'request'> = (app) => app): Promise<Provoked[]> => {
-  const found: Provoked[] = [];
-  for (const { open, ask, around = plainly } of surroundings()) {
+/** Sends every kind of request to every path of every operation. `weaken` may replace the application. */
+export const provokeResponses = async (
+  weaken: (app: Hono) => Pick<Hono, 'request'> = (app) => app,
+): Promise<ProvokedResponse[]> => {
+  const responses: ProvokedResponse[] = [];
+  for (const { open, requests, around = sendDirectly } of listScenarios()) {
     const service = await open();
     const app = weaken(service.app);
     for (const { name, operation, path, openToPages } of operationPaths) {
-      for (const way of ask) {
+      for (const build of requests) {
         for (const method of operation.methods) {
-          const [target, init] = await way(service, path, method, name);
+          const [target, init] = await build(service, path, method, name);
           const response = await around(async () => app.request(target, init));
           const { status } = response;
-          found.push({ name, path, method: init.method ?? method, openToPages, status, response });
+          responses.push({ name, path, method: init.method ?? method, openToPages, status, response });
           await response.body?.cancel();
         }
       }
     }
     await service.close();
   }
-  return found;
+  return responses;
 };

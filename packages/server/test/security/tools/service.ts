@@ -1,4 +1,4 @@
-/** All that a server serves, in this process: the operations, the tracker's files, the demo page. */
+/** A complete service in this process: the operations, the tracker's files and the demo page. */
 import { fileURLToPath } from 'node:url';
 import { type Operation, operationNames, operations } from '@firsthand/contract/operations';
 import { pino } from 'pino';
@@ -11,14 +11,14 @@ import { type Fields, noRateLimits, openScene, type Scene, waysTo } from '../../
 const tracker = fileURLToPath(new URL('../../../../tracker/dist/', import.meta.url));
 
 export interface Service extends Scene {
-  /** Every path that leads somewhere, as the application itself lists them. */
+  /** Every route of the application. */
   readonly paths: readonly string[];
 }
 
 export const openService = async (
   options: Partial<AppOptions> & { account?: Fields; wrap?: (store: Store) => Store } = {},
 ): Promise<Service> => {
-  // The demo's account by its name, so that its page is served.
+  // The demo finds its account by this name.
   const { wrap, account, ...rest } = options;
   const scene = await openScene({ account: { accountName: 'Demo shop', ...account } });
   const store = wrap?.(scene.store) ?? scene.store;
@@ -37,22 +37,22 @@ export const openService = async (
     ...rest,
   });
   const demo = await openDemo({ store: scene.store, log, isStopping: () => false, paths: { trackerPath: '/main.js' } });
-  if (demo === undefined) throw new Error('there is no demo page');
+  if (demo === undefined) throw new Error('openDemo found no demo account');
   demo.addTo(app, '/');
   const paths = [...new Set(app.routes.map(({ path }) => path))];
   return { ...scene, store, app, paths, logged: () => logged, ...waysTo(app) };
 };
 
-/** Every operation with each of its paths, and the method to call it by. */
+/** Every operation with each of its paths. */
 export const operationPaths = operationNames.flatMap((name) => {
   const operation: Operation = operations[name];
   return operation.paths.map((path) => ({ name, operation, path, openToPages: operation.openToPages ?? false }));
 });
 
-/** What the pages of a browser on this very machine come with. */
-export const fromHere = { incoming: { complete: true, socket: { remoteAddress: '127.0.0.1' } } };
+/** The connection of a browser on this machine. */
+export const localConnection = { incoming: { complete: true, socket: { remoteAddress: '127.0.0.1' } } };
 
-/** A body whole; of a stream, what has come until it is silent for a moment. */
+/** Reads a whole body, or a stream until it is silent for a moment. */
 export const readText = async (response: Response, silenceMilliseconds = 60): Promise<string> => {
   if (!response.headers.get('content-type')?.startsWith('text/event-stream') || !response.body) return response.text();
   const reader = response.body.getReader();

@@ -4,11 +4,11 @@ const mean = (numbers: readonly number[]) => numbers.reduce((sum, number) => sum
 
 /** The square of the standard error of a mean. */
 const squaredError = (numbers: readonly number[]) => {
-  const middle = mean(numbers);
-  const sum = numbers.reduce((squares, number) => squares + (number - middle) ** 2, 0);
+  const average = mean(numbers);
+  const sum = numbers.reduce((squares, number) => squares + (number - average) ** 2, 0);
   return sum / (numbers.length - 1) / numbers.length;
 };
 
-/** t of two lists; beyond ±2.58 it is chance once in a hundred times (of lists as long as ours). */
-export const welch = (one: readonly number[], other: readonly number[]): number =>
+/** Returns t of two lists. For long lists, chance alone exceeds ±2.58 once in a hundred times. */
+export const computeT = (one: readonly number[], other: readonly number[]): number =>
   (mean(one) - mean(other)) / Math.sqrt(squaredError(one) + squaredError(other));

@@ -1,26 +1,26 @@
-/** What is pictured of the console: each page, and what opens over pages. */
+/** The views of the console to take screenshots of: each page, and what opens over pages. */
 import type { Page } from 'playwright-core';
-import type { PicturedServer } from './pictured-server.ts';
+import type { SampleServer } from './pictured-server.ts';
 
-/** An account without data, the sample shop, and a server that refuses what pages ask. */
+/** `empty`: an account without data; `full`: the sample shop; `error`: a server that refuses requests. */
 export const states = ['empty', 'full', 'error'] as const;
 export type State = (typeof states)[number];
 
 export interface View {
   readonly name: string;
-  /** The address below `/console/`. */
+  /** The path below `/console/`. */
   readonly path: string;
-  /** The states in which there is something to see; all of them by default. */
+  /** The states to show; all of them by default. */
   readonly only?: readonly State[];
-  /** Seen before anybody has signed in. */
-  readonly isOutside?: boolean;
-  /** What is done before the picture is taken. */
+  /** Whether to show it before signing in. */
+  readonly isSignedOut?: boolean;
+  /** Actions before the screenshot. */
   readonly act?: (page: Page) => Promise<unknown>;
 }
 
 const full: readonly State[] = ['full'];
 const steps = 'steps=2,3,4,5';
-/** A path with parameters whose values are JSON. */
+/** Adds parameters with JSON values to a path. */
 const withQuery = (path: string, parameters: Readonly<Record<string, unknown>>): string =>
   Object.entries(parameters).reduce(
     (address, [name, value]) =>
@@ -32,8 +32,8 @@ const press = (name: string) => (page: Page) => page.getByRole('button', { name,
 
 const openViews = (page: Page) => page.locator('.views-menu > summary').click();
 
-/** The sample shop's visitors are here while it is new, so that the live page comes first. */
-export const viewsOf = ({ ada, anonymous }: Pick<PicturedServer, 'ada' | 'anonymous'>): readonly View[] => [
+/** The live page comes first, while the sample shop's visitors are still active. */
+export const listPictureViews = ({ ada, anonymous }: Pick<SampleServer, 'ada' | 'anonymous'>): readonly View[] => [
   { name: 'live', path: 'live' },
   { name: 'live-opened', path: 'live', only: full, act: (page) => page.locator('.event-name').nth(2).click() },
   { name: 'overview', path: '' },
@@ -91,12 +91,12 @@ export const viewsOf = ({ ada, anonymous }: Pick<PicturedServer, 'ada' | 'anonym
   { name: 'set-up', path: 'set-up' },
   { name: 'palette', path: '', only: full, act: (page) => page.keyboard.press('Control+k') },
   { name: 'keys', path: 'live', only: full, act: (page) => page.keyboard.press('?') },
-  { name: 'sign-in', path: '', only: ['empty'], isOutside: true },
+  { name: 'sign-in', path: '', only: ['empty'], isSignedOut: true },
   {
     name: 'sign-in',
     path: '',
     only: ['error'],
-    isOutside: true,
+    isSignedOut: true,
     act: async (page) => {
       await page.getByRole('button', { name: 'Use a token instead' }).click();
       await page.getByLabel('Server token or viewer token').fill('server_that_there_is_not_00000000');

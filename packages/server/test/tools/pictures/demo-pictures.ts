@@ -1,4 +1,4 @@
-/** The demo page at the moment at which a visitor says who she is, light and dark. */
+/** Takes screenshots of the demo page when a visitor has just identified herself, in light and dark. */
 import { writeFileSync } from 'node:fs';
 import type { Browser } from 'playwright-core';
 import { takeWebP } from './webp.ts';
@@ -31,7 +31,7 @@ export const takeDemoPictures = async (browser: Browser, url: string, images: UR
     await page.getByLabel('E-mail address').fill('ann@shop.example');
     await page.getByRole('button', { name: 'Join' }).click();
     await page.locator('.row.owned').nth(4).waitFor();
-    // The things of the shop, and what the form says, beside the panel.
+    // Shows the shop's goods and the form's message next to the panel.
     await page.evaluate("window.scrollTo(0, document.querySelector('.goods').offsetTop - 32)");
     writeFileSync(new URL(`demo-${colorScheme}.webp`, images), await takeWebP(page));
     await context.close();

@@ -1,4 +1,4 @@
-/** The server whose pages are pictured: a demo page, an account without data, and the sample shop. */
+/** Starts the server for screenshots: with a demo page, an account without data, and the sample shop. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,15 +11,15 @@ import { openStore } from '../../../src/store/open.ts';
 
 const operatorToken = 'operator_of-the-pictures-0123456789';
 
-export interface PicturedServer {
+export interface SampleServer {
   readonly url: string;
   /** The server token of an account without data. */
   readonly emptyToken: string;
   /** The server token of the sample shop. */
   readonly shopToken: string;
-  /** The contactUUID of Ada Lovelace of the sample shop. */
+  /** The contactUUID of Ada Lovelace in the sample shop. */
   readonly ada: string;
-  /** A userUUID of the sample shop that nobody is known for. */
+  /** The userUUID of an anonymous browser in the sample shop. */
   readonly anonymous: string;
   close(): Promise<void>;
 }
@@ -37,7 +37,7 @@ const fill = async (databaseURL: string): Promise<string> => {
   }
 };
 
-export const openPicturedServer = async (): Promise<PicturedServer> => {
+export const openSampleServer = async (): Promise<SampleServer> => {
   const folder = mkdtempSync(join(tmpdir(), 'firsthand-pictured-'));
   const databaseURL = `sqlite:${folder}/firsthand.db`;
   const shopToken = await fill(databaseURL);

@@ -1,11 +1,11 @@
-/** A server that refuses what the pages of the console ask, as one does whose reports are starting and whose disk is full. */
+/** Simulates a server that refuses the console's requests, as if reports were starting and the disk were full. */
 import { errors } from '@firsthand/contract/errors';
 import type { Page } from 'playwright-core';
 
-/** Read before anything is shown. */
+/** The console needs this request to show anything. */
 const opening = '/account/getAccount';
 
-/** Refuses each request to the API but the first one of a page. */
+/** Refuses every request to the API except the opening one. */
 export const refuseRequests = (page: Page): Promise<unknown> =>
   page.route(
     ({ pathname }) => !pathname.startsWith('/console/') && pathname !== opening,

@@ -1,7 +1,7 @@
-/** What a program can see of a page: sideways scrolling, parts that move while the page fills, and texts that are cut. */
+/** Finds visual problems of a page: sideways scrolling, layout shifts while it loads, and truncated texts. */
 import type { Page } from 'playwright-core';
 
-/** More than this is seen as a jump (the sum of layout shifts, as web.dev/cls defines them). */
+/** A larger sum of layout shifts (web.dev/cls) is visible as a jump. */
 const maxShift = 0.02;
 
 export const watchShifts = (page: Page): Promise<unknown> =>
@@ -14,40 +14,40 @@ export const watchShifts = (page: Page): Promise<unknown> =>
     }).observe({ type: 'layout-shift', buffered: true });
   `);
 
-const look = `(() => {
+const findingsScript = `(() => {
   const { scrollWidth, clientWidth } = document.documentElement;
-  const isSeen = (element) => element.getClientRects().length > 0 && !element.closest('.unseen');
+  const isVisible = (element) => element.getClientRects().length > 0 && !element.closest('.unseen');
   const cut = [...document.querySelectorAll('main *, dialog *')].filter((element) =>
-    isSeen(element) && element.childElementCount === 0 && element.scrollWidth > element.clientWidth + 1 &&
+    isVisible(element) && element.childElementCount === 0 && element.scrollWidth > element.clientWidth + 1 &&
     getComputedStyle(element).overflowX !== 'visible');
-  const beside = [...document.querySelectorAll('main *, header *')].filter((element) => {
+  const overflowing = [...document.querySelectorAll('main *, header *')].filter((element) => {
     const { right, width } = element.getBoundingClientRect();
-    return isSeen(element) && width > 1 && right > clientWidth + 1;
+    return isVisible(element) && width > 1 && right > clientWidth + 1;
   });
   return {
     wide: scrollWidth - clientWidth,
     cut: cut.map(({ textContent }) => textContent.slice(0, 30)),
-    beside: beside.map(({ className, nodeName }) => String(className || nodeName)),
+    overflowing: overflowing.map(({ className, nodeName }) => String(className || nodeName)),
     shifts: window.shifts ?? [],
   };
 })()`;
 
-interface Seen {
+interface PageFindings {
   readonly wide: number;
   readonly cut: readonly string[];
-  readonly beside: readonly string[];
+  readonly overflowing: readonly string[];
   readonly shifts: readonly (readonly [value: number, of: string])[];
 }
 
-/** The faults of a page, in words. */
-export const findingsOf = async (page: Page): Promise<string[]> => {
-  const { wide, cut, beside, shifts } = await page.evaluate<Seen>(look);
+/** Describes the problems of a page. */
+export const findPageProblems = async (page: Page): Promise<string[]> => {
+  const { wide, cut, overflowing, shifts } = await page.evaluate<PageFindings>(findingsScript);
   const shift = shifts.reduce((sum, [value]) => sum + value, 0);
-  const moved = shifts.filter(([value]) => value > maxShift / 4).map(([, of]) => of);
+  const movedParts = shifts.filter(([value]) => value > maxShift / 4).map(([, of]) => of);
   return [
     ...(wide > 0 ? [`scrolls sideways by ${wide}px`] : []),
-    ...(beside.length > 0 ? [`beyond the edge: ${[...new Set(beside)].slice(0, 5).join(', ')}`] : []),
+    ...(overflowing.length > 0 ? [`beyond the edge: ${[...new Set(overflowing)].slice(0, 5).join(', ')}`] : []),
     ...(cut.length > 0 ? [`cut: ${[...new Set(cut)].slice(0, 5).join(' | ')}`] : []),
-    ...(shift > maxShift ? [`moves by ${shift.toFixed(3)}: ${[...new Set(moved)].slice(0, 4).join(', ')}`] : []),
+    ...(shift > maxShift ? [`moves by ${shift.toFixed(3)}: ${[...new Set(movedParts)].slice(0, 4).join(', ')}`] : []),
   ];
 };

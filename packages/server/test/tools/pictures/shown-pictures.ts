@@ -1,12 +1,12 @@
-/** The four pictures of the console that the README and the documentation show, taken in the sample shop. */
+/** Takes the four screenshots of the sample shop's console for the README and the documentation. */
 import { writeFileSync } from 'node:fs';
 import type { Browser, Page } from 'playwright-core';
 import { signInWith } from '../../browsers/console/signing-in.ts';
 import { settle } from './console-pictures.ts';
-import type { PicturedServer } from './pictured-server.ts';
+import type { SampleServer } from './pictured-server.ts';
 import { takeWebP } from './webp.ts';
 
-interface Shown {
+interface DocumentationPicture {
   /** `overview` becomes `console-overview.webp`. */
   readonly name: string;
   readonly path: string;
@@ -16,11 +16,11 @@ interface Shown {
   readonly act?: (page: Page) => Promise<unknown>;
 }
 
-/** The documentation shows a picture at two thirds of its pixels (`build/images.ts` of the docs). */
+/** The documentation shows screenshots at two thirds of their pixels (`build/images.ts` of the docs). */
 const deviceScaleFactor = 1.5;
 const laptop = { width: 1280, height: 800 };
 
-/** Closes the newest sessions, and opens the anonymous ones below the newest moment of recognition. */
+/** Closes the newest sessions, and opens the anonymous ones below the newest recognition. */
 const unfoldRecognition = async (page: Page): Promise<void> => {
   const open = page.locator('.session-head[aria-expanded=true]');
   while ((await open.count()) > 0) await open.first().click();
@@ -30,7 +30,7 @@ const unfoldRecognition = async (page: Page): Promise<void> => {
   await page.evaluate('document.activeElement.blur(), scrollTo(0, 0)');
 };
 
-const shownOf = ({ ada }: PicturedServer): readonly Shown[] => [
+const listPictures = ({ ada }: SampleServer): readonly DocumentationPicture[] => [
   { name: 'overview', path: '', viewport: laptop },
   { name: 'person', path: `person?contact=${ada}`, viewport: laptop, act: unfoldRecognition },
   { name: 'phone', path: '', viewport: { width: 390, height: 844 }, isMobile: true },
@@ -38,8 +38,8 @@ const shownOf = ({ ada }: PicturedServer): readonly Shown[] => [
 ];
 
 /** Writes `console-….webp` to the folder. */
-export const takeShownPictures = async (browser: Browser, server: PicturedServer, images: URL): Promise<void> => {
-  for (const { name, path, viewport, isMobile = false, colorScheme = 'light', act } of shownOf(server)) {
+export const takeDocumentationPictures = async (browser: Browser, server: SampleServer, images: URL): Promise<void> => {
+  for (const { name, path, viewport, isMobile = false, colorScheme = 'light', act } of listPictures(server)) {
     const context = await browser.newContext({
       viewport,
       deviceScaleFactor,

@@ -1,12 +1,12 @@
-/** Pictures as WebP. */
+/** Screenshots as WebP. */
 import type { Page } from 'playwright-core';
 
 const quality = 0.8;
 
-/** What the window shows, as WebP. Playwright makes PNG only, so a page of its own has Chromium encode that again. */
+/** Takes a screenshot as WebP. Playwright supports only PNG, so Chromium re-encodes it in a separate page. */
 export const takeWebP = async (page: Page): Promise<Buffer> => {
   const png = await page.screenshot();
-  const encoding = await page.context().newPage();
+  const encoderPage = await page.context().newPage();
   try {
     const encode = `(async () => {
       const image = new Image();
@@ -17,9 +17,9 @@ export const takeWebP = async (page: Page): Promise<Buffer> => {
       canvas.getContext('2d', { alpha: false }).drawImage(image, 0, 0);
       return canvas.toDataURL('image/webp', ${quality});
     })()`;
-    const url = await encoding.evaluate<string>(encode);
+    const url = await encoderPage.evaluate<string>(encode);
     return Buffer.from(url.slice(url.indexOf(',') + 1), 'base64');
   } finally {
-    await encoding.close();
+    await encoderPage.close();
   }
 };

@@ -1,34 +1,40 @@
-/** The link of an invitation that was just made. It is shown only here. */
+/** The link of a new invitation. It is shown only once. */
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { root } from '../../../address.ts';
 import { Card } from '../../../parts/card.tsx';
 import { CopyButton } from '../../../parts/copy-button.tsx';
-import { At, OnThisMachineOnly } from '../../../parts/small.tsx';
+import { LoopbackWarning, Time } from '../../../parts/small.tsx';
 
-export interface Invited {
+export interface NewInvitation {
   readonly memberEmailaddress: string;
   readonly invitationCode: string;
   readonly expiresTime: string;
 }
 
-export const InvitationLink = ({ invited, close }: { readonly invited: Invited; readonly close: () => void }) => {
-  const { memberEmailaddress, invitationCode, expiresTime } = invited;
+export const InvitationLink = ({
+  invitation,
+  close,
+}: {
+  readonly invitation: NewInvitation;
+  readonly close: () => void;
+}) => {
+  const { memberEmailaddress, invitationCode, expiresTime } = invitation;
   const url = `${root}/console/join#code=${invitationCode}`;
-  const place = useRef<HTMLDivElement>(null);
-  useLayoutEffect(() => place.current?.focus(), [invitationCode]);
+  const container = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => container.current?.focus(), [invitationCode]);
   const tools = (
     <button type="button" onClick={close}>
-      I have sent it
+      I’ve sent it
     </button>
   );
   return (
-    <Card title={`The invitation of ${memberEmailaddress}`} class="new-token" tools={tools}>
-      <div ref={place} tabIndex={-1}>
+    <Card title={`Invitation for ${memberEmailaddress}`} class="new-token" tools={tools}>
+      <div ref={container} tabIndex={-1}>
         <p>
-          <strong>Send this link to that person only: it is shown this once.</strong> The person who opens it chooses a
-          password or makes a passkey. It works until <At time={expiresTime} form="long" />.
+          <strong>Send this link only to that person. It won’t be shown again.</strong> Whoever opens it chooses a
+          password or creates a passkey. It works until <Time time={expiresTime} form="long" />.
         </p>
-        <OnThisMachineOnly />
+        <LoopbackWarning />
         <div class="tag">
           <pre>
             <code>{url}</code>

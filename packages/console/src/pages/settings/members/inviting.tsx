@@ -1,17 +1,17 @@
-/** Invites a person: the e-mail address and the role. */
+/** The dialog that invites a member. */
 import { useState } from 'preact/hooks';
 import { api, messageOf } from '../../../api.ts';
 import { DialogForm } from '../../../parts/dialog-form.tsx';
 import { Field } from '../../../parts/field.tsx';
 import { readMembers } from '../../../reading/members.ts';
-import type { Invited } from './invitation-link.tsx';
+import type { NewInvitation } from './invitation-link.tsx';
 import { type Role, RoleField } from './roles.tsx';
 
 interface InviteProps {
-  readonly invited: (invited: Invited) => void;
+  readonly onInvite: (onInvite: NewInvitation) => void;
 }
 
-const InviteDialog = ({ invited, close }: InviteProps & { readonly close: () => void }) => {
+const InviteDialog = ({ onInvite, close }: InviteProps & { readonly close: () => void }) => {
   const [memberEmailaddress, setEmailaddress] = useState('');
   const [memberRole, setRole] = useState<Role>('viewer');
   const [problem, setProblem] = useState('');
@@ -21,7 +21,7 @@ const InviteDialog = ({ invited, close }: InviteProps & { readonly close: () => 
     try {
       const { invitationCode, expiresTime } = await api.inviteMember({ memberEmailaddress, memberRole });
       close();
-      invited({ memberEmailaddress, invitationCode, expiresTime });
+      onInvite({ memberEmailaddress, invitationCode, expiresTime });
       await readMembers();
     } catch (error) {
       setProblem(messageOf(error));
@@ -30,7 +30,7 @@ const InviteDialog = ({ invited, close }: InviteProps & { readonly close: () => 
   };
   return (
     <DialogForm
-      title="Invite a person"
+      title="Invite a member"
       close={close}
       action="Invite"
       submit={submit}
@@ -58,14 +58,14 @@ const InviteDialog = ({ invited, close }: InviteProps & { readonly close: () => 
   );
 };
 
-export const Invite = ({ invited }: InviteProps) => {
+export const InviteMember = ({ onInvite }: InviteProps) => {
   const [isOpen, setOpen] = useState(false);
   return (
     <>
       <button type="button" onClick={() => setOpen(true)}>
-        Invite a person …
+        Invite a member …
       </button>
-      {isOpen && <InviteDialog invited={invited} close={() => setOpen(false)} />}
+      {isOpen && <InviteDialog onInvite={onInvite} close={() => setOpen(false)} />}
     </>
   );
 };

@@ -1,31 +1,31 @@
-/** The people who may sign in to the console, and those who are invited. */
+/** The members of the account, including invited ones. */
 import { useState } from 'preact/hooks';
 import { Card } from '../../../parts/card.tsx';
 import { toFile } from '../../../parts/csv.ts';
 import { SaveFile } from '../../../parts/save-csv.tsx';
-import { Ago, Badge, Empty, Skeleton } from '../../../parts/small.tsx';
+import { Badge, EmptyState, RelativeTime, Skeleton } from '../../../parts/small.tsx';
 import { Table } from '../../../parts/table.tsx';
 import { account, isOwner } from '../../../reading/account.ts';
 import { type Member, members } from '../../../reading/member-names.ts';
 import { OwnersOnly } from '../owners-only.tsx';
 import { OwnPasskeys } from '../passkeys/passkeys.tsx';
 import { isThisSession } from '../this-session.ts';
-import { InvitationLink, type Invited } from './invitation-link.tsx';
-import { Invite } from './inviting.tsx';
-import { Remove } from './removing.tsx';
+import { InvitationLink, type NewInvitation } from './invitation-link.tsx';
+import { InviteMember } from './inviting.tsx';
+import { MemberActions } from './removing.tsx';
 import { RoleChoice } from './role-choice.tsx';
 
 const State = ({ member: { joinedTime, signedInTime, invitationExpiresTime } }: { readonly member: Member }) => {
   if (invitationExpiresTime !== undefined)
     return <Badge tone="open">{joinedTime ? 'new invitation' : 'invited'}</Badge>;
-  if (joinedTime === undefined) return <Badge tone="bad">invitation ended</Badge>;
-  return signedInTime === undefined ? <>never</> : <Ago time={signedInTime} />;
+  if (joinedTime === undefined) return <Badge tone="bad">invitation expired</Badge>;
+  return signedInTime === undefined ? <>never</> : <RelativeTime time={signedInTime} />;
 };
 
-const fileOf = (listed: readonly Member[]) =>
+const fileOf = (memberList: readonly Member[]) =>
   toFile(
     ['name', 'email', 'role', 'joined', 'last signed in', 'passkeys'],
-    listed.map((member) => [
+    memberList.map((member) => [
       member.memberName,
       member.memberEmailaddress,
       member.memberRole,
@@ -36,38 +36,38 @@ const fileOf = (listed: readonly Member[]) =>
   );
 
 const Team = () => {
-  const [invited, setInvited] = useState<Invited | undefined>(undefined);
-  if (!isOwner.value) return <OwnersOnly title="Team" what="who may sign in" />;
-  const listed = members.value;
+  const [newInvitation, setNewInvitation] = useState<NewInvitation | undefined>(undefined);
+  if (!isOwner.value) return <OwnersOnly title="Team" what="the team" />;
+  const memberList = members.value;
   const isOfMember = account.value?.token?.some((token) => isThisSession(token) && token.memberID !== undefined);
   return (
     <>
-      {invited && <InvitationLink invited={invited} close={() => setInvited(undefined)} />}
+      {newInvitation && <InvitationLink invitation={newInvitation} close={() => setNewInvitation(undefined)} />}
       <Card
-        title={`Team${listed ? ` · ${listed.length}` : ''}`}
+        title={`Team${memberList ? ` · ${memberList.length}` : ''}`}
         tools={
           <>
-            {listed && <SaveFile title="Team" read={() => fileOf(listed)} />}
-            <Invite invited={setInvited} />
+            {memberList && <SaveFile title="Team" read={() => fileOf(memberList)} />}
+            <InviteMember onInvite={setNewInvitation} />
           </>
         }
         class="list"
       >
-        {listed === undefined && <Skeleton lines={4} />}
-        {listed?.length === 0 && (
-          <Empty title="No members yet">
+        {memberList === undefined && <Skeleton lines={4} />}
+        {memberList?.length === 0 && (
+          <EmptyState title="No members yet">
             <p class="soft">
-              {isOfMember ? '' : 'You are signed in by a link or a token, not as a person. '}
-              Invite yourself and your colleagues: each gets a password or a passkey, and a role, and the audit log says
-              who did what.
+              {isOfMember ? '' : 'You are signed in with a link or token, not as a member. '}
+              Invite yourself and your colleagues. Each member has a role and a password or passkey, and the audit log
+              shows who did what.
             </p>
-          </Empty>
+          </EmptyState>
         )}
-        {listed !== undefined && listed.length > 0 && (
+        {memberList !== undefined && memberList.length > 0 && (
           <Table
-            label="People who may sign in"
+            label="Members"
             heads={['Name', 'E-mail address', 'Role', 'Last signed in', 'Passkeys', '']}
-            rows={listed.map((member) => ({
+            rows={memberList.map((member) => ({
               key: member.memberID,
               cells: [
                 member.memberName || <span class="soft">Not joined yet</span>,
@@ -75,7 +75,7 @@ const Team = () => {
                 <RoleChoice key="role" member={member} />,
                 <State key="state" member={member} />,
                 member.passkeys,
-                <Remove key="remove" member={member} invited={setInvited} />,
+                <MemberActions key="remove" member={member} onInvite={setNewInvitation} />,
               ],
             }))}
           />

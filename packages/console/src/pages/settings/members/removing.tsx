@@ -1,15 +1,15 @@
-/** Gives a person a new invitation, or takes the access away after saying what will happen. */
+/** The buttons that send a member a new invitation or, after a confirmation, remove the member. */
 import { useState } from 'preact/hooks';
 import { api } from '../../../api.ts';
 import { Dialog } from '../../../parts/dialog.tsx';
 import { act } from '../../../parts/notices.tsx';
 import type { Member } from '../../../reading/member-names.ts';
 import { readMembers } from '../../../reading/members.ts';
-import type { Invited } from './invitation-link.tsx';
+import type { NewInvitation } from './invitation-link.tsx';
 
-interface RemoveProps {
+interface MemberActionsProps {
   readonly member: Member;
-  readonly invited: (invited: Invited) => void;
+  readonly onInvite: (onInvite: NewInvitation) => void;
 }
 
 const RemoveDialog = ({ member, close }: { readonly member: Member; readonly close: () => void }) => {
@@ -19,16 +19,16 @@ const RemoveDialog = ({ member, close }: { readonly member: Member; readonly clo
     close();
     return act(() => api.removeMember({ memberID, ...(descendants && { descendants }) }), {
       done: descendants
-        ? `${memberEmailaddress} can no longer sign in, and what this person made is revoked.`
+        ? `${memberEmailaddress} can no longer sign in. Everything they created is revoked.`
         : `${memberEmailaddress} can no longer sign in.`,
-      // It may have been the reader: then the page asks to sign in.
+      // Fails if users remove themselves; the console then shows the sign-in form.
       after: () => readMembers().catch(() => {}),
     });
   };
   return (
     <Dialog title={`Remove ${memberEmailaddress}?`} close={close}>
       <p>
-        Open sessions end immediately. The audit log keeps their entries, without the name. To give access again, send a
+        Their sessions end immediately. Their entries in the audit log stay, without the name. To restore access, send a
         new invitation.
       </p>
       <label class="choice-line">
@@ -38,10 +38,10 @@ const RemoveDialog = ({ member, close }: { readonly member: Member; readonly clo
           onChange={(event) => setDescendants(event.currentTarget.checked)}
         />
         <span>
-          Also revoke the tokens, share links and open invitations that this person made
+          Also revoke the tokens, share links and open invitations they created
           <small class="soft">
-            Otherwise they stay valid. Programs that use such a token are refused from then on, and this cannot be
-            undone. Browser tokens stay valid in either case, because pages use them.
+            If you do not, these keep working. Programs that use a revoked token lose access, and this cannot be undone.
+            Browser tokens keep working either way, because pages use them.
           </small>
         </span>
       </label>
@@ -57,20 +57,20 @@ const RemoveDialog = ({ member, close }: { readonly member: Member; readonly clo
   );
 };
 
-export const Remove = ({ member, invited }: RemoveProps) => {
+export const MemberActions = ({ member, onInvite }: MemberActionsProps) => {
   const [isOpen, setOpen] = useState(false);
   const { memberEmailaddress, memberRole } = member;
-  const again = () =>
+  const reinvite = () =>
     act(
       async () => {
         const { invitationCode, expiresTime } = await api.inviteMember({ memberEmailaddress, memberRole });
-        invited({ memberEmailaddress, invitationCode, expiresTime });
+        onInvite({ memberEmailaddress, invitationCode, expiresTime });
       },
-      { done: 'The new invitation is above.', after: readMembers },
+      { done: 'The new invitation link is at the top of the page.', after: readMembers },
     );
   return (
     <>
-      <button type="button" class="quiet" aria-label={`New link for ${memberEmailaddress}`} onClick={again}>
+      <button type="button" class="quiet" aria-label={`New link for ${memberEmailaddress}`} onClick={reinvite}>
         New link
       </button>
       <button type="button" class="quiet" aria-label={`Remove ${memberEmailaddress}`} onClick={() => setOpen(true)}>

@@ -1,4 +1,4 @@
-/** The role of a person, and another one after saying what it may do. */
+/** A button with the role of a member that opens a dialog to change it. */
 import { useState } from 'preact/hooks';
 import { api } from '../../../api.ts';
 import { DialogForm } from '../../../parts/dialog-form.tsx';
@@ -14,7 +14,7 @@ const RoleDialog = ({ member, close }: { readonly member: Member; readonly close
     close();
     if (role === before) return;
     act(() => api.updateMember({ memberID, memberRole: role }), {
-      done: `${memberEmailaddress} is ${role} now.`,
+      done: `The role of ${memberEmailaddress} is now ${role}.`,
       undo: () => api.updateMember({ memberID, memberRole: before }),
       after: readMembers,
     });
@@ -22,7 +22,7 @@ const RoleDialog = ({ member, close }: { readonly member: Member; readonly close
   return (
     <DialogForm title={`Role of ${memberEmailaddress}`} close={close} action="Change" submit={submit}>
       <RoleField chosen={role} choose={setRole} />
-      <p class="soft">It applies immediately, in open sessions too.</p>
+      <p class="soft">The change takes effect immediately, including in open sessions.</p>
     </DialogForm>
   );
 };
@@ -33,7 +33,7 @@ export const RoleChoice = ({ member }: { readonly member: Member }) => {
     <>
       <button
         type="button"
-        aria-label={`${member.memberRole}, the role of ${member.memberEmailaddress}`}
+        aria-label={`${member.memberRole}, role of ${member.memberEmailaddress}`}
         onClick={() => setOpen(true)}
       >
         {member.memberRole} …

@@ -1,4 +1,4 @@
-/** What each role may do, and the choice of one. */
+/** The roles and the field to choose one. */
 import type { Member } from '../../../reading/member-names.ts';
 
 export type Role = Member['memberRole'];
@@ -6,7 +6,7 @@ export type Role = Member['memberRole'];
 const roles: Readonly<Record<Role, string>> = {
   viewer: 'Can read everything and change nothing.',
   editor: 'Can also edit contacts, catalogue, segments and views, and share reports. Cannot erase people.',
-  owner: 'Can do everything, including tokens, people, sites and erasure.',
+  owner: 'Can do everything, including managing tokens, members and sites, and erasing people.',
 };
 
 export const RoleField = ({ chosen, choose }: { readonly chosen: Role; readonly choose: (role: Role) => void }) => (

@@ -1,32 +1,29 @@
-/** Adds a passkey, under a name. */
+/** The dialog that adds a passkey. */
 import { useState } from 'preact/hooks';
 import { DialogForm } from '../../../parts/dialog-form.tsx';
 import { Field } from '../../../parts/field.tsx';
 import { addPasskey } from './own.ts';
 
 interface AddProps {
-  readonly added: () => void;
+  readonly onAdd: () => void;
 }
 
-const AddDialog = ({ added, close }: AddProps & { readonly close: () => void }) => {
+const AddDialog = ({ onAdd, close }: AddProps & { readonly close: () => void }) => {
   const [name, setName] = useState('');
   const [problem, setProblem] = useState('');
   const [isBusy, setBusy] = useState(false);
   const submit = async () => {
     setBusy(true);
-    const why = await addPasskey(name);
+    const failure = await addPasskey(name);
     setBusy(false);
-    setProblem(why);
-    if (why) return;
+    setProblem(failure);
+    if (failure) return;
     close();
-    added();
+    onAdd();
   };
   return (
     <DialogForm title="Add a passkey" close={close} action="Add" submit={submit} problem={problem} isDisabled={isBusy}>
-      <Field
-        label="Name"
-        hint="For you: the device or the password manager. Without one, it is named after this browser."
-      >
+      <Field label="Name" hint="For example, your device or password manager. Defaults to the name of this browser.">
         {(attributes) => (
           <input
             {...attributes}
@@ -42,14 +39,14 @@ const AddDialog = ({ added, close }: AddProps & { readonly close: () => void }) 
   );
 };
 
-export const AddPasskey = ({ added }: AddProps) => {
+export const AddPasskey = ({ onAdd }: AddProps) => {
   const [isOpen, setOpen] = useState(false);
   return (
     <>
       <button type="button" onClick={() => setOpen(true)}>
         Add a passkey …
       </button>
-      {isOpen && <AddDialog added={added} close={() => setOpen(false)} />}
+      {isOpen && <AddDialog onAdd={onAdd} close={() => setOpen(false)} />}
     </>
   );
 };

@@ -1,31 +1,31 @@
-/** Changes the password of the member who is signed in, or sets the first one. */
+/** The dialog that changes the password of the current member, or sets the first one. */
 import { useState } from 'preact/hooks';
 import { DialogForm } from '../../../parts/dialog-form.tsx';
 import { Field } from '../../../parts/field.tsx';
 import { NewPassword } from '../../../parts/new-password.tsx';
 import { show } from '../../../parts/notices.tsx';
-import { changePassword, type Own } from './own.ts';
+import { type Credentials, changePassword } from './own.ts';
 
 interface ChangeProps {
-  readonly own: Own;
-  readonly changed: () => void;
+  readonly own: Credentials;
+  readonly onChange: () => void;
 }
 
-const ChangeDialog = ({ own, changed, close }: ChangeProps & { readonly close: () => void }) => {
+const ChangeDialog = ({ own, onChange, close }: ChangeProps & { readonly close: () => void }) => {
   const { hasPassword, memberEmailaddress } = own;
   const [problem, setProblem] = useState('');
   const [isBusy, setBusy] = useState(false);
   const submit = async (fields: FormData) => {
     setBusy(true);
-    const why = await changePassword(fields);
+    const failure = await changePassword(fields);
     setBusy(false);
-    setProblem(why);
-    if (why) return;
+    setProblem(failure);
+    if (failure) return;
     close();
     show({
-      text: `Password ${hasPassword ? 'changed' : 'set'} for this account. Your other sessions in it have ended.`,
+      text: `Password ${hasPassword ? 'changed' : 'set'} for this account. Your other sessions have ended.`,
     });
-    changed();
+    onChange();
   };
   return (
     <DialogForm
@@ -36,8 +36,8 @@ const ChangeDialog = ({ own, changed, close }: ChangeProps & { readonly close: (
       problem={problem}
       isDisabled={isBusy}
     >
-      <p>This is your password for this account only. Your other sessions in it end.</p>
-      {/* Password managers store the new password with it. */}
+      <p>This password is for this account only. Your other sessions in this account will end.</p>
+      {/* Password managers store the new password under this address. */}
       <input type="email" autocomplete="username" value={memberEmailaddress} readOnly hidden />
       {hasPassword && (
         <Field label="Current password">

@@ -1,5 +1,5 @@
-/** The passkeys and the password of the member who is signed in. */
-import { makePasskey } from '../../../passkeys.ts';
+/** The passkeys and password of the current member. */
+import { createPasskey } from '../../../passkeys.ts';
 import { attempt, send } from '../../../session.ts';
 
 export interface Passkey {
@@ -9,30 +9,30 @@ export interface Passkey {
   readonly lastUsedTime?: string;
 }
 
-export interface Own {
+export interface Credentials {
   readonly passkeys: readonly Passkey[];
   readonly hasPassword: boolean;
   readonly memberEmailaddress: string;
 }
 
-/** null: a token signed in, which has none. */
-export const readOwn = async (): Promise<Own | null> => {
+/** Returns null if the session belongs to a token, which has no credentials. */
+export const readCredentials = async (): Promise<Credentials | null> => {
   const { isOK, answer } = await send('passkeys', 'GET');
   if (!isOK) throw new Error(answer.error?.message);
   return answer.passkeys && answer;
 };
 
-/** Makes a passkey and adds it. Returns why not; '' if it worked. */
+/** Creates a passkey and adds it. Returns the problem text; '' if it worked. */
 export const addPasskey = async (passkeyName: string): Promise<string> => {
-  const { problem, passkey } = await makePasskey('to-add', {});
+  const { problem, passkey } = await createPasskey('to-add', {});
   return problem || (await attempt('passkeys/add', { passkey, passkeyName })).problem;
 };
 
-/** Takes the fields `password` and, if there is one, `currentPassword`. Returns why not; '' if it worked. */
+/** Takes the fields `password` and, if one is set, `currentPassword`. Returns the problem text; '' if it worked. */
 export const changePassword = async (fields: FormData): Promise<string> =>
   (await attempt('password', Object.fromEntries(fields))).problem;
 
-/** Rejects when the passkey is still there. */
+/** Rejects if the passkey could not be removed. */
 export const removePasskey = async (passkeyID: string): Promise<void> => {
   const { problem } = await attempt('passkeys/remove', { passkeyID });
   if (problem) throw new Error(problem);

@@ -1,20 +1,20 @@
-/** The password and the passkeys of the member who is signed in; nothing where a token signed in. */
+/** The password and passkeys of the current member. Renders nothing if the session belongs to a token. */
 
 import { Card } from '../../../parts/card.tsx';
-import { Ago, Empty } from '../../../parts/small.tsx';
+import { EmptyState, RelativeTime } from '../../../parts/small.tsx';
 import { Table } from '../../../parts/table.tsx';
 import { hasPasskeys } from '../../../passkeys.ts';
 import { useAnswer } from '../../../reading/answer.ts';
 import { readMembers } from '../../../reading/members.ts';
 import { AddPasskey } from './adding.tsx';
 import { ChangePassword } from './changing-password.tsx';
-import { readOwn } from './own.ts';
+import { readCredentials } from './own.ts';
 import { RemovePasskey } from './removing.tsx';
 
 export const OwnPasskeys = () => {
-  const { value: own, again: readAgain } = useAnswer('passkeys', readOwn);
-  /** Also their number in the list of members. */
-  const again = () => {
+  const { value: own, reload: readAgain } = useAnswer('passkeys', readCredentials);
+  /** Also updates the number of passkeys in the list of members. */
+  const reload = () => {
     readAgain();
     readMembers().catch(() => {});
   };
@@ -22,23 +22,23 @@ export const OwnPasskeys = () => {
   const { passkeys, hasPassword, memberEmailaddress } = own;
   return (
     <>
-      <Card title="Your password" tools={<ChangePassword own={own} changed={again} />}>
+      <Card title="Your password" tools={<ChangePassword own={own} onChange={reload} />}>
         <p class="soft">
           {hasPassword
             ? `You sign in with ${memberEmailaddress} and your password.`
-            : 'You have no password: you sign in with a passkey.'}
+            : 'You have no password. You sign in with a passkey.'}
         </p>
       </Card>
       {(hasPasskeys || passkeys.length > 0) && (
         <Card
           title={`Your passkeys · ${passkeys.length}`}
-          tools={hasPasskeys && <AddPasskey added={again} />}
+          tools={hasPasskeys && <AddPasskey onAdd={reload} />}
           class="list"
         >
           {passkeys.length === 0 ? (
-            <Empty title="You have no passkey yet">
-              <p class="soft">With a passkey, you sign in with your fingerprint, face or PIN and type nothing.</p>
-            </Empty>
+            <EmptyState title="No passkeys yet">
+              <p class="soft">With a passkey, you sign in with your fingerprint, face or PIN instead of a password.</p>
+            </EmptyState>
           ) : (
             <Table
               label="Your passkeys"
@@ -47,9 +47,9 @@ export const OwnPasskeys = () => {
                 key: passkey.passkeyID,
                 cells: [
                   passkey.passkeyName,
-                  <Ago key="added" time={passkey.createdTime} />,
-                  passkey.lastUsedTime ? <Ago key="used" time={passkey.lastUsedTime} /> : 'never',
-                  <RemovePasskey key="remove" passkey={passkey} removed={again} />,
+                  <RelativeTime key="added" time={passkey.createdTime} />,
+                  passkey.lastUsedTime ? <RelativeTime key="used" time={passkey.lastUsedTime} /> : 'never',
+                  <RemovePasskey key="remove" passkey={passkey} onRemove={reload} />,
                 ],
               }))}
             />

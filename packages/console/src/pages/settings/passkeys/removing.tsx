@@ -1,4 +1,4 @@
-/** Removes a passkey after saying what will happen. */
+/** Removes a passkey after a confirmation. */
 import { useState } from 'preact/hooks';
 import { Dialog } from '../../../parts/dialog.tsx';
 import { act } from '../../../parts/notices.tsx';
@@ -6,18 +6,20 @@ import { type Passkey, removePasskey } from './own.ts';
 
 interface RemoveProps {
   readonly passkey: Passkey;
-  readonly removed: () => void;
+  readonly onRemove: () => void;
 }
 
-const RemoveDialog = ({ passkey, removed, close }: RemoveProps & { readonly close: () => void }) => {
+const RemoveDialog = ({ passkey, onRemove, close }: RemoveProps & { readonly close: () => void }) => {
   const { passkeyID, passkeyName } = passkey;
   const remove = () => {
     close();
-    return act(() => removePasskey(passkeyID), { done: `“${passkeyName}” no longer signs in.`, after: removed });
+    return act(() => removePasskey(passkeyID), { done: `Removed the passkey “${passkeyName}”.`, after: onRemove });
   };
   return (
     <Dialog title={`Remove “${passkeyName}”?`} close={close}>
-      <p>It no longer signs you in. Your device offers it until you delete it there too. Open sessions continue.</p>
+      <p>
+        You can no longer sign in with it. Your device offers it until you delete it there too. Open sessions continue.
+      </p>
       <p class="dialog-actions">
         <button type="button" onClick={close}>
           Cancel

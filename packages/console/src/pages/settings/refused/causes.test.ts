@@ -20,7 +20,7 @@ const tooLong = {
 } as const;
 const on = (path: string) => ({ eventName: 'x', eventAttrArray: [{ attrID: 'path', attrValue: path }] });
 
-it('groups requests by their cause, in words, the newest first', () => {
+it('groups requests by cause, newest first', () => {
   const causes = toCauses([
     refused(1, tooLong, on('/a')),
     refused(2, tooLong, on('/b')),
@@ -33,7 +33,7 @@ it('groups requests by their cause, in words, the newest first', () => {
   ]);
 });
 
-it('groups times in seconds, whose messages name the value', () => {
+it('groups times in seconds, although their messages contain different values', () => {
   const inSeconds = (value: number) => ({
     code: 'invalid_field' as const,
     field: 'eventTime',
@@ -47,14 +47,14 @@ it('groups times in seconds, whose messages name the value', () => {
   expect(cause?.why).toBe('the time is in 1970: it looks like seconds, not milliseconds');
 });
 
-it('shows the wrong value, and what an e-mail address looks like', () => {
+it('shows the wrong value of an e-mail address', () => {
   const field = 'contactEmailaddress';
   const problem = { code: 'invalid_field' as const, field, message: '`contactEmailaddress` must be an e-mail address' };
   const [cause] = toCauses([refused(1, problem, { contactEmailaddress: 'ann@' })]);
-  expect([cause?.why, cause?.sent]).toEqual(['this is not an e-mail address', 'ann@']);
+  expect([cause?.why, cause?.sent]).toEqual(['the e-mail address is not valid', 'ann@']);
 });
 
-it('labels fields in words, and offers no IDs', () => {
+it('labels fields in words, and omits IDs', () => {
   const request = {
     userUUID: 'u',
     contactProfileID: 'customer',

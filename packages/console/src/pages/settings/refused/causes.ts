@@ -1,19 +1,18 @@
-/** Refused requests by their causes, in words. */
+/** Groups refused requests by cause and describes the causes. */
 import type { RefusedRequest } from './request.ts';
 
 export type Path = readonly (string | number)[];
 
-/** Requests that were refused for the same reason. */
 export interface Cause {
   readonly key: string;
   /** `21 events from 3 pages`. */
   readonly what: string;
   /** `the name is longer than 255 characters`. */
   readonly why: string;
-  /** The wrong value of the newest request, shortened; '' if there is none. */
+  /** The wrong value in the newest request, shortened; '' if there is none. */
   readonly sent: string;
   readonly newest: string;
-  /** The newest first. */
+  /** Newest first. */
   readonly requests: readonly RefusedRequest[];
 }
 
@@ -27,13 +26,13 @@ const fieldWords: Readonly<Record<string, string>> = {
   userUUID: 'the ID of the visitor',
   contactUUID: 'the contact',
   contactEmailaddress: 'the e-mail address',
-  contactExternalID: 'your ID of the contact',
+  contactExternalID: 'your ID for the contact',
   contactFirstname: 'the first name',
   contactLastname: 'the last name',
   contactTitle: 'the title',
-  contactTelephone: 'the telephone',
-  contactMobile: 'the mobile',
-  contactJobRole: 'the job',
+  contactTelephone: 'the phone number',
+  contactMobile: 'the mobile number',
+  contactJobRole: 'the job role',
   contactProfileID: 'the profile',
   contactTagID: 'the tag',
   contactStatus: 'the status',
@@ -53,25 +52,25 @@ const nameAt = (path: Path): string => {
 const codeWords: Readonly<Record<string, (field: string) => string>> = {
   missing_field: (field) => `${field} is missing`,
   unknown_id: (field) => `${field} is not in the catalogue`,
-  id_not_for_browser: (field) => `${field} may not be used by pages`,
-  unknown_contact: () => 'there is no such contact',
+  id_not_for_browser: (field) => `pages may not use ${field}`,
+  unknown_contact: () => 'the contact does not exist',
   email_taken: () => 'the e-mail address belongs to another contact',
   external_id_taken: () => 'your ID belongs to another contact',
   invalid_json: () => 'the request is not valid JSON',
   invalid_encoding: () => 'the request is not valid UTF-8',
 };
 
-/** Why a request was refused. Messages of the API begin with the path of the field. */
+/** The reason for a refusal, in words. Messages of the API begin with the path of the field. */
 const whyOf = ({ code, field, message }: RefusedRequest['problem']): string => {
   const name = nameAt(pathOf(field));
   const words = codeWords[code];
   if (words) return words(name);
-  // A value in the message would make a cause of each.
+  // Remove values from messages: otherwise each value would become a cause of its own.
   const rest = message
     .replace(/^`[^`]*` /, '')
     .replace(/^is \d+, a time in (\d+)\..*/, 'is in $1: it looks like seconds, not milliseconds')
-    .replace(/^must be a time: .*/, 'is not readable');
-  if (rest === 'must be an e-mail address') return 'this is not an e-mail address';
+    .replace(/^must be a time: .*/, 'is not a valid time');
+  if (rest === 'must be an e-mail address') return 'the e-mail address is not valid';
   const longer = /^must be (?:text of )?at most ([\d,]+) characters/.exec(rest);
   if (longer) return `${name} is longer than ${longer[1]} characters`;
   return rest === message ? message : `${name} ${rest}`;
@@ -87,7 +86,7 @@ export const labelOf = (request: unknown, path: Path): string => {
   return text.charAt(0).toUpperCase() + text.slice(1);
 };
 
-/** Whether people can correct the field: an ID that a program made is not offered, unless it is what is wrong. */
+/** Whether to offer the field for correction. People can't know IDs that a program generated. */
 export const isEditable = (path: Path): boolean =>
   path.at(-1) === 'contactProfileID' || !/ID$/.test(String(path.at(-1)));
 
@@ -100,15 +99,15 @@ const sentIn = ({ request, problem: { field } }: RefusedRequest): string => {
 
 const nouns: Readonly<Record<string, readonly [one: string, several: string]>> = {
   logEvent: ['event', 'events'],
-  logEvents: ['batch of events', 'batches of events'],
+  logEvents: ['event batch', 'event batches'],
   createContact: ['contact', 'contacts'],
-  updateContact: ['change of a contact', 'changes of contacts'],
+  updateContact: ['contact update', 'contact updates'],
 };
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The pages from which the events of a request came. */
+/** The paths of the pages that sent the events of a request. */
 const pagesOf = ({ request }: RefusedRequest): string[] => {
   if (!isObject(request)) return [];
   const events = Array.isArray(request.event) ? request.event.filter(isObject) : [request];
@@ -157,7 +156,7 @@ export const valueAt = (value: unknown, [first, ...rest]: Path): unknown => {
     : undefined;
 };
 
-/** The value with another one at a path. */
+/** Returns a copy with the value at the path replaced. */
 export const withValue = (value: unknown, [first, ...rest]: Path, next: unknown): unknown => {
   if (first === undefined) return next;
   if (Array.isArray(value) || typeof first === 'number')
@@ -165,7 +164,7 @@ export const withValue = (value: unknown, [first, ...rest]: Path, next: unknown)
   return { ...((value ?? {}) as object), [first]: withValue((value as Record<string, unknown>)?.[first], rest, next) };
 };
 
-/** The paths of all texts and numbers in a request. */
+/** The paths of all primitive values in a request. */
 export const leavesOf = (value: unknown, path: Path = []): Path[] => {
   if (typeof value !== 'object' || value === null) return path.length > 0 ? [path] : [];
   return Object.entries(value).flatMap(([name, inner]) =>
@@ -173,12 +172,12 @@ export const leavesOf = (value: unknown, path: Path = []): Path[] => {
   );
 };
 
-/** What was typed, as the kind of value that was there. */
+/** Converts typed text to the type of the previous value. */
 export const typedAs = (before: unknown, text: string): unknown =>
   typeof before === 'number' && text.trim() !== '' && !Number.isNaN(Number(text)) ? Number(text) : text;
 
-/** The most characters that the message allows; undefined where the length is not the reason. */
+/** The maximum length in the message; undefined if the length is not the cause. */
 export const maxLengthIn = ({ problem }: RefusedRequest): number | undefined => {
-  const found = /must be (?:text of )?at most ([\d,]+) characters/.exec(problem.message)?.[1];
-  return found === undefined ? undefined : Number(found.replaceAll(',', ''));
+  const limit = /must be (?:text of )?at most ([\d,]+) characters/.exec(problem.message)?.[1];
+  return limit === undefined ? undefined : Number(limit.replaceAll(',', ''));
 };

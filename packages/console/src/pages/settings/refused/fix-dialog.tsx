@@ -1,4 +1,4 @@
-/** Corrects refused requests in a form, and sends them. */
+/** A form that corrects refused requests and resends them. */
 import { useState } from 'preact/hooks';
 import { DialogForm } from '../../../parts/dialog-form.tsx';
 import { Field } from '../../../parts/field.tsx';
@@ -24,7 +24,7 @@ interface FixDialogProps {
   readonly close: () => void;
 }
 
-/** An input. Of several requests, each different wrong value has one. */
+/** An input of the form. For several requests, there is one for each distinct wrong value. */
 interface Input {
   readonly key: string;
   readonly label: string;
@@ -44,7 +44,7 @@ const wrongPathOf = ({ problem, request }: RefusedRequest): Path =>
 
 const wrongKey = (text: string): string => `wrong ${text}`;
 
-/** The wrong field first. Of one request, the others that people can correct follow. */
+/** The wrong field first. For a single request, its other editable fields follow. */
 const inputsOf = ({ requests }: Cause): Input[] => {
   const [first] = requests as readonly [RefusedRequest];
   const wrong = wrongPathOf(first);
@@ -117,7 +117,7 @@ export const FixDialog = ({ cause, done, close }: FixDialogProps) => {
       </p>
       {maxLength !== undefined && (
         <label>
-          <input type="checkbox" checked={cuts} onChange={(event) => setCuts(event.currentTarget.checked)} /> Cut it to{' '}
+          <input type="checkbox" checked={cuts} onChange={(event) => setCuts(event.currentTarget.checked)} /> Shorten to{' '}
           {maxLength} characters
         </label>
       )}
@@ -127,7 +127,7 @@ export const FixDialog = ({ cause, done, close }: FixDialogProps) => {
         const set = (text: string) => setValues({ ...values, [key]: text });
         const isForAll = isWrong && before === '' && requests.length > 1;
         return (
-          <Field key={key} label={label} hint={isForAll ? 'The same value for all of them.' : undefined}>
+          <Field key={key} label={label} hint={isForAll ? 'Applies to all of them.' : undefined}>
             {(attributes) =>
               path.at(-1) === 'contactProfileID' ? (
                 <select {...attributes} value={shown} onChange={(event) => set(event.currentTarget.value)}>
@@ -145,7 +145,9 @@ export const FixDialog = ({ cause, done, close }: FixDialogProps) => {
           </Field>
         );
       })}
-      {inputs.length === 0 && <p>They are sent again unchanged: first change the setting that refused them.</p>}
+      {inputs.length === 0 && (
+        <p>They will be sent again unchanged. First change the setting that caused the refusal.</p>
+      )}
     </DialogForm>
   );
 };

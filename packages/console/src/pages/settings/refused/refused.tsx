@@ -1,12 +1,12 @@
-/** Refused requests by their causes, with what can be done about each. */
+/** Refused requests by cause, with buttons to fix, resend or discard them. */
 import { useState } from 'preact/hooks';
 import { api, messageOf } from '../../../api.ts';
-import { Answered, Card } from '../../../parts/card.tsx';
+import { AnswerView, Card } from '../../../parts/card.tsx';
 import { show } from '../../../parts/notices.tsx';
 import { SaveCSV } from '../../../parts/save-csv.tsx';
-import { At, Badge, Empty } from '../../../parts/small.tsx';
+import { Badge, EmptyState, Time } from '../../../parts/small.tsx';
 import { account, isOwner } from '../../../reading/account.ts';
-import { forgetAnswers, useAnswer } from '../../../reading/answer.ts';
+import { clearAnswers, useAnswer } from '../../../reading/answer.ts';
 import { formatWhole } from '../../../reading/format.ts';
 import { RefusedPages } from '../../set-up/refused-pages.tsx';
 import { OwnersOnly } from '../owners-only.tsx';
@@ -16,22 +16,22 @@ import { FixDialog } from './fix-dialog.tsx';
 import { type RefusedPage, type RefusedRequest, textOf } from './request.ts';
 import { allowAll, allowanceFor, discardAll, sendAll } from './sending.ts';
 
-/** What became of all that was refused, in words. */
-const sumOf = ({ evicted, erased, replayed }: RefusedPage['count']): string =>
+/** Describes the outcome of refused requests that are no longer listed. */
+const describeCounts = ({ evicted, erased, replayed }: RefusedPage['count']): string =>
   [
-    replayed > 0 && `${formatWhole(replayed)} ${replayed === 1 ? 'was' : 'were'} fixed and stored`,
-    evicted > 0 && `${formatWhole(evicted)} discarded or replaced by later ones`,
-    erased > 0 && `${formatWhole(erased)} removed with a contact`,
+    replayed > 0 && `${formatWhole(replayed)} fixed and stored`,
+    evicted > 0 && `${formatWhole(evicted)} discarded or replaced by newer ones`,
+    erased > 0 && `${formatWhole(erased)} erased with a contact`,
   ]
     .filter(Boolean)
     .join(', ');
 
 interface CauseProps {
   readonly cause: Cause;
-  readonly again: () => void;
+  readonly reload: () => void;
 }
 
-const CauseEntry = ({ cause, again }: CauseProps) => {
+const CauseEntry = ({ cause, reload }: CauseProps) => {
   const { what, why, sent, newest, requests } = cause;
   const [isFixing, setFixing] = useState(false);
   const [isBusy, setBusy] = useState(false);
@@ -39,7 +39,7 @@ const CauseEntry = ({ cause, again }: CauseProps) => {
   const showResult = ({ done, problem }: Awaited<ReturnType<typeof sendAll>>, verb: string) => {
     const rest = problem && ` Others failed: ${problem}`;
     show({ text: `${formatWhole(done)} ${verb}.${rest}`, isProblem: done === 0 });
-    again();
+    reload();
   };
   const run = async (work: (refused: typeof requests) => ReturnType<typeof sendAll>, verb: string) => {
     setBusy(true);
@@ -60,11 +60,11 @@ const CauseEntry = ({ cause, again }: CauseProps) => {
         {sent && <span>sent: “{sent}”</span>}
         {requests.every(({ robot }) => robot) && <Badge>robot</Badge>}
         <span class="soft">
-          {[...senders].join(', ')} · <At time={newest} form="long" />
+          {[...senders].join(', ')} · <Time time={newest} form="long" />
         </span>
       </div>
       <details>
-        <summary>{requests.length === 1 ? 'The request' : 'The newest request'}</summary>
+        <summary>{requests.length === 1 ? 'Request' : 'Latest request'}</summary>
         <p class="soft">{requests[0]?.problem.message}</p>
         <pre>
           <code>{requests[0] && textOf(requests[0])}</code>
@@ -80,7 +80,7 @@ const CauseEntry = ({ cause, again }: CauseProps) => {
           Fix and send{all} …
         </button>
         <button type="button" class="quiet" disabled={isBusy} onClick={() => run((some) => sendAll(some), 'stored')}>
-          Send{all} again
+          Resend{all}
         </button>
         <button type="button" class="quiet" disabled={isBusy} onClick={() => run(discardAll, 'discarded')}>
           Discard{all}
@@ -93,24 +93,24 @@ const CauseEntry = ({ cause, again }: CauseProps) => {
   );
 };
 
-/** Requests of an unlisted site, or with a secret token in a page, are not stored. */
+/** Warnings about pages of unlisted sites or with a secret token: the requests themselves are not stored. */
 const Pages = () => {
   const { value } = useAnswer('service', (signal) => api.getService({}, { signal }));
   return value && <RefusedPages {...value} />;
 };
 
-/** The server cannot know whose account a wrong token should have named. */
+/** The server can't know which account a request with a wrong token was meant for. */
 const WrongTokens = () => (
   <p class="soft">
-    A wrong token is not listed here: the browser’s console shows{' '}
+    Requests with a wrong token are not listed here. Check the browser’s console for{' '}
     <a href="../docs/troubleshooting">firsthand: invalid_token</a>.
   </p>
 );
 
-/** Lists are bounded for each token. This many are grouped; what follows comes when these are done with. */
+/** The maximum number of requests to group. The rest appear once some of these are resolved. */
 const maxRead = 1_000;
 
-/** Reads the list to its end: its oldest are first, and causes concern all of it. */
+/** Reads all pages: the list starts with the oldest, and causes are grouped over all of it. */
 const readAll = async (signal: AbortSignal) => {
   const all: RefusedRequest[] = [];
   for (let cursor: string | undefined; ; ) {
@@ -124,9 +124,9 @@ const readAll = async (signal: AbortSignal) => {
 const List = () => {
   const answer = useAnswer('refused', readAll);
   const count = answer.value?.count;
-  const again = () => {
-    forgetAnswers();
-    answer.again();
+  const reload = () => {
+    clearAnswers();
+    answer.reload();
   };
   return (
     <>
@@ -136,22 +136,22 @@ const List = () => {
         class="list"
         tools={<SaveCSV title="Refused requests" operation="listRefused" request={{}} count={count?.listed} />}
       >
-        {count && sumOf(count) && <p class="soft">{sumOf(count)}.</p>}
-        <Answered answer={answer} lines={8}>
+        {count && describeCounts(count) && <p class="soft">{describeCounts(count)}.</p>}
+        <AnswerView answer={answer} lines={8}>
           {({ all }) =>
             all.length === 0 ? (
-              <Empty title="Nothing is waiting for a fix">
-                <p class="soft">Rejected requests are kept here so you can fix and resend them.</p>
-              </Empty>
+              <EmptyState title="No refused requests">
+                <p class="soft">Refused requests are kept here so you can fix and resend them.</p>
+              </EmptyState>
             ) : (
               <ul class="refused">
                 {toCauses(all).map((cause) => (
-                  <CauseEntry key={cause.key} cause={cause} again={again} />
+                  <CauseEntry key={cause.key} cause={cause} reload={reload} />
                 ))}
               </ul>
             )
           }
-        </Answered>
+        </AnswerView>
         <WrongTokens />
       </Card>
     </>
@@ -159,4 +159,4 @@ const List = () => {
 };
 
 export const Refused = () =>
-  isOwner.value ? <List /> : <OwnersOnly title="Refused requests" what="what was refused" />;
+  isOwner.value ? <List /> : <OwnersOnly title="Refused requests" what="refused requests" />;

@@ -1,4 +1,4 @@
-/** Sends refused requests again, discards them, and allows what they were refused for. */
+/** Resends and discards refused requests, and allows the IDs they were refused for. */
 import { api, messageOf } from '../../../api.ts';
 import { readAccount } from '../../../reading/account.ts';
 import { type Path, pathOf, valueAt, withValue } from './causes.ts';
@@ -6,7 +6,7 @@ import type { RefusedRequest } from './request.ts';
 
 type Fix = Readonly<Record<string, unknown>>;
 
-/** The fields that replace those of a request so that the values at some paths become others. */
+/** The replacement fields for a request that set the values at the given paths. */
 export const fixOf = ({ request }: RefusedRequest, values: readonly (readonly [Path, unknown])[]): Fix | undefined => {
   if (typeof request !== 'object' || values.length === 0) return undefined;
   const fixed = values.reduce<unknown>((before, [path, value]) => withValue(before, path, value), request) as Fix;
@@ -15,22 +15,21 @@ export const fixOf = ({ request }: RefusedRequest, values: readonly (readonly [P
 
 interface Outcome {
   readonly done: number;
-  /** Why the first of the others failed; ''. */
+  /** Why the first failure happened; '' if all succeeded. */
   readonly problem: string;
 }
 
-/** Does the same with each request, one after the other: their events keep their order. */
+/** Processes the requests one after the other, oldest first, so that their events keep their order. */
 const withEach = async (
   refused: readonly RefusedRequest[],
   work: (one: RefusedRequest) => Promise<string>,
 ): Promise<Outcome> => {
   let done = 0;
   let problem = '';
-  // The oldest first, as they came.
   for (const one of refused.toReversed()) {
-    const failed = await work(one).catch(messageOf);
-    if (failed === '') done += 1;
-    else problem ||= failed;
+    const failure = await work(one).catch(messageOf);
+    if (failure === '') done += 1;
+    else problem ||= failure;
   }
   return { done, problem };
 };
@@ -50,7 +49,7 @@ export const discardAll = (refused: readonly RefusedRequest[]): Promise<Outcome>
     return '';
   });
 
-/** The catalogue in which an ID is missing or closed to pages, by the field that names it. */
+/** The catalogue change that lists an ID and allows it for pages, by the field that contains the ID. */
 const entryOf = {
   eventID: (id: string) => ({ event: [{ eventID: Number(id), browser: true }] }),
   contactTagID: (id: string) => ({
@@ -60,7 +59,7 @@ const entryOf = {
   attrID: (id: string) => ({ attr: [{ attrID: id, browser: true }] }),
 } as const;
 
-/** What makes the catalogue take a request; undefined where that is not the reason. */
+/** The catalogue change that makes a request valid; undefined if the catalogue was not the cause. */
 export const allowanceFor = ({ problem, request }: RefusedRequest) => {
   if (problem.code !== 'unknown_id' && problem.code !== 'id_not_for_browser') return undefined;
   const path = pathOf(problem.field);
@@ -71,7 +70,7 @@ export const allowanceFor = ({ problem, request }: RefusedRequest) => {
     : entry(String(value));
 };
 
-/** Adds to the catalogue what the requests name, then sends them. */
+/** Adds the IDs of the requests to the catalogue, then resends the requests. */
 export const allowAll = async (refused: readonly RefusedRequest[]): Promise<Outcome> => {
   const allowed = new Set<string>();
   for (const one of refused) {

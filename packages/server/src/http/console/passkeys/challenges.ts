@@ -1,7 +1,7 @@
 /**
- * Challenges: random bytes that a passkey signs, with the time when they expire, sealed for one purpose and one browser (HMAC, RFC 2104).
- * Nothing is stored when one is made, so that strangers fill no table. Every server of the database can open it, and the store remembers
- * that it was answered.
+ * Challenges are random bytes for a passkey to sign, with an expiry, sealed for one purpose and one browser (HMAC, RFC
+ * 2104). Issuing one stores nothing, so strangers can't fill a table. Any server of the database can open it, and the
+ * store records its use.
  */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { nanoid } from 'nanoid';
@@ -15,23 +15,23 @@ const timeBytes = 6;
 const headBytes = timeBytes + 16;
 const form = /^[\w-]{72}$/;
 
-/** The cookie that says which browser asked. */
+/** The cookie that identifies the requesting browser. */
 const cookieFor = ({ origin }: RelyingParty) => cookieOf(new URL(origin), '-passkey');
 const browserForm = /^[\w-]{24}$/;
 
-/** The browser that the cookie of a request names. */
+/** Returns the browser ID in the request's cookie. */
 const browserIn = (headers: Headers, party: RelyingParty): string | undefined => {
   const { name } = cookieFor(party);
   const value = cookiesIn(headers).find(([each]) => each === name)?.[1] ?? '';
   return browserForm.test(value) ? value : undefined;
 };
 
-interface Surroundings {
+interface Dependencies {
   readonly store: Pick<Store, 'getChallengeKey'>;
   readonly now: () => number;
 }
 
-export const createChallenges = ({ store, now }: Surroundings) => {
+export const createChallenges = ({ store, now }: Dependencies) => {
   const tagOf = async (head: Uint8Array, purpose: string, browser: string): Promise<Buffer> =>
     createHmac('sha256', await store.getChallengeKey())
       .update(head)
@@ -40,8 +40,8 @@ export const createChallenges = ({ store, now }: Surroundings) => {
 
   return {
     /**
-     * Makes a challenge, and the cookie that the browser has to send with the answer. Keeps the value of a cookie that the browser has:
-     * another of its tabs may be about to answer.
+     * Creates a challenge, and the cookie that the browser must send with its response. An existing cookie's value is
+     * reused, because another tab may be about to respond.
      */
     async issue(
       headers: Headers,
@@ -55,7 +55,10 @@ export const createChallenges = ({ store, now }: Surroundings) => {
       return { bytes, cookie: cookieFor(party).header(browser, validSeconds) };
     },
 
-    /** Returns the challenge with this text. Throws a Refusal unless this browser was given it for this purpose, and it is valid. */
+    /**
+     * Returns the challenge with this text. Throws a Refusal unless it was issued to this browser for this purpose and
+     * is valid.
+     */
     async open(headers: Headers, party: RelyingParty, purpose: string, challenge: string): Promise<Challenge> {
       const browser = browserIn(headers, party);
       if (!form.test(challenge) || browser === undefined) throw noChallenge();
@@ -63,9 +66,9 @@ export const createChallenges = ({ store, now }: Surroundings) => {
       const head = bytes.subarray(0, headBytes);
       if (!timingSafeEqual(bytes.subarray(headBytes), await tagOf(head, purpose, browser))) throw noChallenge();
       const expiresTime = head.readUIntBE(0, timeBytes);
-      const left = expiresTime - now();
-      // One that expires too late would be remembered for as long: the clock was wrong when it was made.
-      if (left <= 0 || left > validSeconds * 1_000) throw noChallenge();
+      const remaining = expiresTime - now();
+      // Rejects an expiry too far ahead, from a wrong clock: the store would have to record its use until then.
+      if (remaining <= 0 || remaining > validSeconds * 1_000) throw noChallenge();
       return { challenge, expiresTime };
     },
   };

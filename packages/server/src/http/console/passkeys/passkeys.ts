@@ -1,7 +1,6 @@
 /**
- * Passkeys of members (WebAuthn level 3): making them, and signing in with them. The user handle of a passkey is the memberID: a person
- * who is a member of two accounts has a passkey for each. User verification (a fingerprint, a PIN) is required, because a passkey
- * is all that a person signs in with.
+ * Creates members' passkeys and signs in with them (WebAuthn level 3). The user handle is the memberID, so a person in
+ * two accounts has a passkey for each. User verification (fingerprint, PIN) is required: a passkey is the only factor.
  */
 import { memberNameField } from '@firsthand/contract/account/members';
 import { check } from '@firsthand/contract/checking';
@@ -25,46 +24,46 @@ import {
   verifyRegistration,
 } from './webauthn.ts';
 
-/** How often an address may ask for a challenge, or answer one: each costs reads of the store, and a hash or a signature. */
+/** How often an address may request or answer a challenge: each costs store reads and a hash or signature check. */
 export const challengeRate = { perSecond: 1, burst: 60 };
 
-interface Surroundings {
+interface Dependencies {
   readonly store: Pick<Store, 'getChallengeKey' | 'findPasskey' | 'usePasskey'>;
   readonly addressOf: AddressOf;
-  /** Counts challenges and their answers, by address. */
+  /** Counts challenges and their responses, by address. */
   readonly challengeLimit: Pick<RateLimit, 'take'>;
-  /** The program that sent a request, after which a passkey is named. */
+  /** Returns the user agent, which provides a passkey's default name. */
   readonly agentOf: (c: Context) => Agent;
   readonly now: () => number;
 }
 
 const signingIn = 'sign-in';
 
-/** The name of a passkey that was given none: the browser and the system that it was made with. */
+/** Returns a passkey's default name: the browser and operating system that created it. */
 const nameFrom = ({ labels }: Agent): string => {
   const [browser, os] = [labelIDs.browser, labelIDs.os].map((id) => labels.find(([attrID]) => attrID === id)?.[1]);
   return [browser, os].filter(Boolean).join(', ') || 'Passkey';
 };
 
-const readName = (given: unknown, c: Context, agentOf: Surroundings['agentOf']): string => {
-  const name = typeof given === 'string' ? given.trim() : given;
+const readName = (text: unknown, c: Context, agentOf: Dependencies['agentOf']): string => {
+  const name = typeof text === 'string' ? text.trim() : text;
   if (name === undefined || name === null || name === '') return nameFrom(agentOf(c));
   const checked = check(memberNameField, name, 'passkeyName');
   if (!checked.ok) throw new Refusal(checked.problem.code, checked.problem);
   return checked.value;
 };
 
-export const createPasskeys = ({ store, addressOf, challengeLimit, agentOf, now }: Surroundings) => {
+export const createPasskeys = ({ store, addressOf, challengeLimit, agentOf, now }: Dependencies) => {
   const challenges = createChallenges({ store, now });
 
-  /** The passkey that signed a response, with its new counter; undefined: none did. */
-  const signerOf = async (response: Authentication, challenge: Challenge, party: RelyingParty) => {
-    const found = await store.findPasskey({ credentialID: response.id });
-    // Pages of this machine have many origins, and a request says itself which is its own.
-    if (found?.origin !== party.origin) return undefined;
-    const counter = await verifyAuthentication(response, challenge, party, found.publicKey);
+  /** Resolves with the passkey that signed a response and its new counter; undefined if none did. */
+  const findSigner = async (response: Authentication, challenge: Challenge, party: RelyingParty) => {
+    const passkey = await store.findPasskey({ credentialID: response.id });
+    // Checked because localhost pages have many origins, and the request itself names its origin.
+    if (passkey?.origin !== party.origin) return undefined;
+    const counter = await verifyAuthentication(response, challenge, party, passkey.publicKey);
     const handle = Buffer.from(response.response.userHandle, 'base64url').toString('utf8');
-    return counter !== undefined && handle === found.memberID ? { ...found, counter } : undefined;
+    return counter !== undefined && handle === passkey.memberID ? { ...passkey, counter } : undefined;
   };
 
   /** Counts a request by its address. Throws Refusal('too_many_requests'). */
@@ -77,54 +76,56 @@ export const createPasskeys = ({ store, addressOf, challengeLimit, agentOf, now 
   };
 
   return {
-    /** To be called before a request for options costs anything. */
+    /** Call this before doing any work for a request for options. */
     takeLimit,
 
-    /** The options to sign in, and the cookie that belongs to them. */
+    /** Returns the options for signing in, and their cookie. */
     async optionsToSignIn(c: Context) {
       const { party, bytes, cookie } = await issue(c, signingIn);
       return { options: await requestOptions(party, bytes), cookie };
     },
 
-    /** The member who signs in. Every other answer is refused alike. */
-    async signIn(given: unknown, c: Context): Promise<SignedIn & { readonly account: number }> {
+    /** Returns the member who signs in. All invalid responses get the same refusal. */
+    async signIn(passkey: unknown, c: Context): Promise<SignedIn & { readonly account: number }> {
       takeLimit(c);
       const { headers } = c.req.raw;
-      const response = readAuthentication(given);
+      const response = readAuthentication(passkey);
       const party = relyingPartyOf(headers);
       const challenge = await challenges.open(headers, party, signingIn, readChallenge(response));
-      const signer = await signerOf(response, challenge, party);
+      const signer = await findSigner(response, challenge, party);
       if (signer === undefined) throw notSignedIn();
       const { passkeyID, counter, account, token, tokenID, kind } = signer;
       await store.usePasskey({ passkeyID, counter, challenge, time: now() });
       return { account, token, tokenID, kind };
     },
 
-    /** The options to make a passkey, and the cookie that belongs to them. `purpose` is that of the answer. */
-    async optionsToCreate(c: Context, purpose: string, user: PasskeyUser, present: readonly Passkey[] = []) {
+    /** Returns the options for creating a passkey, and their cookie. The response must have the same `purpose`. */
+    async optionsToCreate(c: Context, purpose: string, user: PasskeyUser, existing: readonly Passkey[] = []) {
       const { party, bytes, cookie } = await issue(c, purpose);
-      return { options: await creationOptions(party, bytes, user, present), cookie };
+      return { options: await creationOptions(party, bytes, user, existing), cookie };
     },
 
-    /** The passkey that a browser has made, and the challenge that it answers. Throws a Refusal for anything else. */
+    /**
+     * Returns the passkey that a browser created, and the challenge that it answers. Throws a Refusal if it is invalid.
+     */
     async read(
       c: Context,
       purpose: string,
-      given: Readonly<Record<string, unknown>>,
+      fields: Readonly<Record<string, unknown>>,
     ): Promise<{ passkey: NewPasskey; challenge: Challenge }> {
       takeLimit(c);
       const { headers } = c.req.raw;
-      const response = readRegistration(given.passkey);
-      const passkeyName = readName(given.passkeyName, c, agentOf);
+      const response = readRegistration(fields.passkey);
+      const passkeyName = readName(fields.passkeyName, c, agentOf);
       const party = relyingPartyOf(headers);
       const challenge = await challenges.open(headers, party, purpose, readChallenge(response));
-      const made = await verifyRegistration(response, challenge, party);
-      if (made === undefined) {
-        const message = '`passkey` must be what the browser made for this console, with user verification';
+      const verified = await verifyRegistration(response, challenge, party);
+      if (verified === undefined) {
+        const message = '`passkey` must be a passkey that the browser created for this console, with user verification';
         throw new Refusal('invalid_field', { field: 'passkey', message });
       }
       const passkey = {
-        ...made,
+        ...verified,
         passkeyID: nanoid(),
         passkeyName,
         origin: party.origin,

@@ -1,19 +1,22 @@
-/** The JSON of a passkey that browsers send: `PublicKeyCredential.toJSON()` (WebAuthn level 3, section 5.1). Every length is bounded. */
+/**
+ * The passkey JSON that browsers send: `PublicKeyCredential.toJSON()` (WebAuthn level 3, section 5.1). All lengths are
+ * limited.
+ */
 import { check } from '@firsthand/contract/checking';
 import { parseJSON } from '@firsthand/contract/json';
 import * as z from 'zod';
 import { Refusal } from '../../../shared/refusal.ts';
 import { noChallenge } from '../../../store/rules/accounts/passkeys.ts';
 
-const base64url = (most: number) =>
+const base64url = (maxCharacters: number) =>
   z
     .string('must be text')
-    .max(most, `must have at most ${most} characters`)
+    .max(maxCharacters, `must have at most ${maxCharacters} characters`)
     .regex(/^[\w-]*$/, 'must be base64url');
 
 /** A credential ID has at most 1,023 bytes (WebAuthn, section 4). */
 const credentialID = base64url(1_364).min(1, 'must not be empty');
-/** Holds the challenge and the origin. */
+/** Contains the challenge and the origin. */
 const clientDataJSON = base64url(4_096);
 
 const credential = {
@@ -44,15 +47,15 @@ const authentication = z.object({
 });
 export type Authentication = z.output<typeof authentication>;
 
-const read = <Out>(schema: z.ZodType<Out>, given: unknown): Out => {
-  const checked = check(schema, given, 'passkey');
+const read = <Out>(schema: z.ZodType<Out>, response: unknown): Out => {
+  const checked = check(schema, response, 'passkey');
   if (!checked.ok) throw new Refusal(checked.problem.code, checked.problem);
   return checked.value;
 };
-export const readRegistration = (given: unknown): Registration => read(registration, given);
-export const readAuthentication = (given: unknown): Authentication => read(authentication, given);
+export const readRegistration = (response: unknown): Registration => read(registration, response);
+export const readAuthentication = (response: unknown): Authentication => read(authentication, response);
 
-/** The challenge that a response answers. Throws a Refusal for a response in a page that is part of another site's. */
+/** Returns the challenge that a response answers. Throws a Refusal for a response from a cross-origin frame. */
 export const readChallenge = ({ response }: { readonly response: { readonly clientDataJSON: string } }): string => {
   let data: unknown;
   try {
@@ -66,7 +69,7 @@ export const readChallenge = ({ response }: { readonly response: { readonly clie
 };
 
 const knownTransports = new Set(['ble', 'cable', 'hybrid', 'internal', 'nfc', 'smart-card', 'usb']);
-/** The transports of a response that there are (WebAuthn, section 5.8.4). */
+/** Returns the known transports of a response (WebAuthn, section 5.8.4). */
 export const transportsIn = ({ response }: Registration): string[] => [
   ...new Set((response.transports ?? []).filter((each) => knownTransports.has(each))),
 ];

@@ -1,4 +1,7 @@
-/** Answers the console's pages about passkeys: the options to use or make one, and a member's own list. `sign-in.ts` and `invitations.ts` check the responses of passkeys. */
+/**
+ * Passkey requests of the console: options for using or creating a passkey, and a member's own passkeys. `sign-in.ts`
+ * and `invitations.ts` verify the responses.
+ */
 import type { Context } from 'hono';
 import { Refusal } from '../../../shared/refusal.ts';
 import { checkRoomForPasskey } from '../../../store/rules/accounts/passkeys.ts';
@@ -6,15 +9,17 @@ import type { Passkey, Store } from '../../../store/store.ts';
 import type { RateLimit } from '../../access/rate-limits.ts';
 import { type Exchange, jsonAnswer } from '../../answers/answers.ts';
 import { isoTime } from '../../answers/iso-time.ts';
-import type { Given } from '../../request/input.ts';
+import type { RequestFields } from '../../request/input.ts';
 import type { Invitations } from '../invitations.ts';
 import type { OpenSession, Sessions } from '../sessions.ts';
 import type { Passkeys } from './passkeys.ts';
 
-/** How often a member may add a passkey: the audit log keeps each addition and removal for good. */
+/** How often a member may add a passkey: the audit log stores each addition and removal permanently. */
 export const additionRate = { perSecond: 20 / 86_400, burst: 20 };
 
-/** The session of the page and its member. Throws a Refusal where a token began the session, or it began too long ago. */
+/**
+ * Returns the page's session and member. Throws a Refusal if a token started the session, or it started too long ago.
+ */
 type MemberOfPage = (c: Context) => Promise<{
   readonly memberID: string;
   readonly account: number;
@@ -22,15 +27,15 @@ type MemberOfPage = (c: Context) => Promise<{
   readonly session: OpenSession;
 }>;
 
-interface Surroundings {
+interface Dependencies {
   readonly store: Pick<Store, 'listPasskeys' | 'addPasskey' | 'removePasskey' | 'listMembers'>;
   readonly passkeys: Passkeys;
   readonly invitations: Pick<Invitations, 'optionsToJoin'>;
-  readonly sessions: Pick<Sessions, 'memberOf' | 'show' | 'ofBrowser'>;
+  readonly sessions: Pick<Sessions, 'memberOf' | 'describe' | 'ofBrowser'>;
   readonly memberOfPage: MemberOfPage;
   /** Counts added passkeys, by memberID. */
   readonly additions: Pick<RateLimit, 'take'>;
-  /** The session that the page of a request was loaded with. */
+  /** Returns the session that the requesting page was loaded with. */
   readonly sessionOfPage: (c: Context, open: readonly OpenSession[]) => Promise<OpenSession>;
   readonly now: () => number;
 }
@@ -49,13 +54,13 @@ export const createPasskeyAnswers = ({
   sessionOfPage,
   memberOfPage,
   now,
-}: Surroundings) => {
-  /** Answers with options and the cookie that belongs to them. */
+}: Dependencies) => {
+  /** Responds with options and their cookie. */
   const withOptions =
-    (make: (c: Context, given: Given) => Promise<{ options: object; cookie: string }>) =>
-    async (c: Context, exchange: Exchange, given: Given): Promise<Response> => {
+    (createOptions: (c: Context, fields: RequestFields) => Promise<{ options: object; cookie: string }>) =>
+    async (c: Context, exchange: Exchange, fields: RequestFields): Promise<Response> => {
       passkeys.takeLimit(c);
-      const { options, cookie } = await make(c, given);
+      const { options, cookie } = await createOptions(c, fields);
       return jsonAnswer(exchange, { options, status: '200' }, { 'Set-Cookie': cookie });
     };
 
@@ -64,38 +69,40 @@ export const createPasskeyAnswers = ({
   return {
     toSignIn: withOptions((c) => passkeys.optionsToSignIn(c)),
 
-    toJoin: withOptions((c, given) => invitations.optionsToJoin(given, c)),
+    toJoin: withOptions((c, fields) => invitations.optionsToJoin(fields, c)),
 
     toAdd: withOptions(async (c) => {
       const { memberID, account, session } = await memberOfPage(c);
-      const [members, [shown], present] = await Promise.all([
+      const [members, [summary], existing] = await Promise.all([
         store.listMembers({ account }),
-        sessions.show([session.access]),
+        sessions.describe([session.access]),
         store.listPasskeys({ memberID }),
       ]);
-      checkRoomForPasskey(present.length);
+      checkRoomForPasskey(existing.length);
       const member = members.find((each) => each.memberID === memberID);
       if (!member) throw new Refusal('unknown_member');
-      const user = { ...member, accountName: shown?.accountName ?? '' };
-      return passkeys.optionsToCreate(c, purposeOf(memberID), user, present);
+      const user = { ...member, accountName: summary?.accountName ?? '' };
+      return passkeys.optionsToCreate(c, purposeOf(memberID), user, existing);
     }),
 
-    add: async (c: Context, exchange: Exchange, given: Given): Promise<Response> => {
+    add: async (c: Context, exchange: Exchange, fields: RequestFields): Promise<Response> => {
       const { memberID, account, by } = await memberOfPage(c);
-      const { passkey, challenge } = await passkeys.read(c, purposeOf(memberID), given);
+      const { passkey, challenge } = await passkeys.read(c, purposeOf(memberID), fields);
       additions.take(memberID);
       await store.addPasskey({ account, memberID, passkey, challenge, by, time: now() });
       return jsonAnswer(exchange, { passkeyID: passkey.passkeyID, passkeyName: passkey.passkeyName, status: '200' });
     },
 
-    remove: async (c: Context, exchange: Exchange, { passkeyID }: Given): Promise<Response> => {
+    remove: async (c: Context, exchange: Exchange, { passkeyID }: RequestFields): Promise<Response> => {
       const { memberID, account, by } = await memberOfPage(c);
       if (typeof passkeyID !== 'string') throw new Refusal('missing_field', { field: 'passkeyID' });
       await store.removePasskey({ account, memberID, passkeyID, by, time: now() });
       return jsonAnswer(exchange, { passkeyID, status: '200' });
     },
 
-    /** The member's passkeys, and whether there is a password; null for a session that a token began, which is no error. */
+    /**
+     * Lists the member's passkeys and whether there is a password. `passkeys` is null if a token started the session.
+     */
     list: async (c: Context, exchange: Exchange): Promise<Response> => {
       const session = await sessionOfPage(c, await sessions.ofBrowser(c));
       const own = await sessions.memberOf(session);

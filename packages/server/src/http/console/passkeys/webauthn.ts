@@ -1,21 +1,23 @@
-/** The library for passkeys (WebAuthn level 3): makes the options that browsers get, and verifies what authenticators answer. */
+/**
+ * Wraps the WebAuthn level 3 library: creates the options for browsers and verifies the responses of authenticators.
+ */
 import type { Challenge, NewPasskey, Passkey } from '../../../store/store.ts';
 import type { RelyingParty } from './relying-party.ts';
 import type { Authentication, Registration } from './responses.ts';
 
-/** EdDSA, ES256 and RS256 (the COSE algorithms of RFC 9053 and RFC 8812), which all authenticators have one of. */
+/** EdDSA, ES256 and RS256 (COSE algorithms, RFC 9053 and RFC 8812). Every authenticator supports at least one. */
 const algorithms = [-8, -7, -257];
-/** In base64url: an RSA key of 4,096 bits has 700 characters. */
+/** In base64url. A 4,096-bit RSA key has 700 characters. */
 const maxKeyCharacters = 1_024;
 
-/** Loaded with the first passkey, which takes 40 ms: most servers have none. */
+/** Loaded lazily, because it takes 40 ms and most servers have no passkeys. */
 const library = () => import('@simplewebauthn/server');
 const helpers = () => import('@simplewebauthn/server/helpers');
 
-/** How long a browser waits for the person. */
+/** How long a browser waits for the person, in milliseconds. */
 const timeout = 120_000;
 
-/** The person for whom a passkey is made. */
+/** The person for whom a passkey is created. */
 export interface PasskeyUser {
   readonly memberID: string;
   readonly emailaddress: string;
@@ -23,16 +25,19 @@ export interface PasskeyUser {
   readonly accountName: string;
 }
 
-/** The options of `navigator.credentials.get`. They name no passkey: the person chooses one. */
+/** Returns the options for `navigator.credentials.get`. They list no passkeys: the person chooses one. */
 export const requestOptions = async ({ id }: RelyingParty, challenge: Uint8Array<ArrayBuffer>) =>
   (await library()).generateAuthenticationOptions({ rpID: id, challenge, userVerification: 'required', timeout });
 
-/** The options of `navigator.credentials.create`; not for an authenticator that has one of the passkeys `present`. */
+/**
+ * Returns the options for `navigator.credentials.create`. Authenticators that hold one of the `existing` passkeys are
+ * excluded.
+ */
 export const creationOptions = async (
   { id }: RelyingParty,
   challenge: Uint8Array<ArrayBuffer>,
   { memberID, emailaddress, memberName, accountName }: PasskeyUser,
-  present: readonly Passkey[],
+  existing: readonly Passkey[],
 ) =>
   (await library()).generateRegistrationOptions({
     ...{ rpName: 'Firsthand', rpID: id, challenge, timeout },
@@ -40,7 +45,7 @@ export const creationOptions = async (
     userName: `${emailaddress} (${accountName})`,
     userDisplayName: memberName,
     attestationType: 'none',
-    excludeCredentials: present.map(({ credentialID, transports }) => ({
+    excludeCredentials: existing.map(({ credentialID, transports }) => ({
       id: credentialID,
       transports: [...transports],
     })),
@@ -49,22 +54,26 @@ export const creationOptions = async (
   });
 
 /**
- * Only `none` is asked for. Authenticators that sign with the key itself may send `packed` without certificates (WebAuthn, section
- * 5.1.3). Others hold certificates, which the library would check, and for which it would ask the addresses that they name.
+ * Whether the attestation has no certificates. We request `none`, but self-attesting authenticators may send `packed`
+ * (WebAuthn, section 5.1.3). The library would fetch revocation lists from addresses in certificates.
  */
-const isPlain = async (attestationObject: Uint8Array<ArrayBuffer>): Promise<boolean> => {
+const isWithoutCertificates = async (attestationObject: Uint8Array<ArrayBuffer>): Promise<boolean> => {
   const decoded = (await helpers()).decodeAttestationObject(attestationObject);
   const format = decoded.get('fmt');
   return format === 'none' || (format === 'packed' && decoded.get('attStmt').get('x5c') === undefined);
 };
 
-/** The passkey in a response; undefined if it is not what was asked for. */
-const registered = async (
+/**
+ * Resolves with the passkey in a response; undefined if it doesn't match the options. Rejects if the library can't read
+ * it.
+ */
+const readRegistered = async (
   response: Registration,
   { challenge }: Challenge,
   { origin, id }: RelyingParty,
 ): Promise<Pick<NewPasskey, 'credentialID' | 'publicKey' | 'counter'> | undefined> => {
-  if (!(await isPlain(new Uint8Array(Buffer.from(response.response.attestationObject, 'base64url'))))) return undefined;
+  if (!(await isWithoutCertificates(new Uint8Array(Buffer.from(response.response.attestationObject, 'base64url')))))
+    return undefined;
   const { registrationInfo } = await (await library()).verifyRegistrationResponse({
     response: { ...response, response: { ...response.response, transports: [] }, clientExtensionResults: {} },
     expectedChallenge: challenge,
@@ -81,10 +90,13 @@ const registered = async (
     : undefined;
 };
 
-/** As `registered`; undefined too for what the library can't read. */
-export const verifyRegistration: typeof registered = (...asked) => registered(...asked).catch(() => undefined);
+/** Like `readRegistered`, but also resolves with undefined for a response that the library can't read. */
+export const verifyRegistration: typeof readRegistered = (...args) => readRegistered(...args).catch(() => undefined);
 
-/** The counter of a passkey that signed a response; undefined if it did not. The store compares it with the one before. */
+/**
+ * Resolves with the new counter if the passkey signed the response, else undefined. The store compares it with the
+ * previous one.
+ */
 export const verifyAuthentication = async (
   response: Authentication,
   { challenge }: Challenge,

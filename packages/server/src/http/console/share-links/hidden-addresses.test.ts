@@ -27,11 +27,11 @@ describe('an e-mail address', () => {
     ['/products/blue-teapot-with-lid?page=40&width=40px', '/products/blue-teapot-with-lid?page=40&width=40px'],
     ['/40%25off', '/40%25off'],
     ['2026-11-01T00:00:00.000Z', '2026-11-01T00:00:00.000Z'],
-  ])('in %s is hidden', (text, shown) => {
+  ])('is hidden in %s', (text, shown) => {
     expect(createHideAddresses()(text)).toBe(shown);
   });
 
-  it('is hidden under the same name wherever it is in an answer', () => {
+  it('is replaced by the same name everywhere in a response', () => {
     const row = [
       { values: ['/a@b.example', null], people: 3 },
       { values: ['/c@d.example', 'a@b.example'], people: 2 },

@@ -1,36 +1,38 @@
-/** Hides e-mail addresses in the values of a shared report: attributes, such as the path of a page, may hold some. */
+/** Hides e-mail addresses in the values of a shared report: attributes, such as page paths, may contain them. */
 
-/** Separates the parts of a path, a query and a text; none of them is in an address as people write it. */
+/** Separates the parts of paths, queries and texts. None of these characters is in a commonly written address. */
 const separators = /([\s/?&=#;,:<>()"\\]+)/;
 
-/** An @ as HTML and JavaScript write it, and as it looks in East Asian fonts, which URLs encode too. */
+/** Matches @ escaped for HTML or JavaScript, and its full-width forms, also percent-encoded. */
 const otherForms =
   /[＠﹫]|%(?:25)*(?:u0040|EF%BC%A0|EF%B9%AB)|\\(?:u0040|u\{0*40\}|x40)|&(?:#0*64|#x0*40|commat);|(?<=[\w.+-])=40(?=[\w-]+\.[a-z])/gi;
 
-/** Text that may be base64, in the alphabet of either kind. A slash occurs in it only for a byte that no address has. */
+/** Matches possible base64 or base64url. Excludes slashes, which only encode bytes that no address contains. */
 const base64 = /[\w+-]{8,}/g;
 const address = /[\w.+-]@[\w-]+\.[a-z]/i;
 
-/** Whether a text is base64 that holds an address. It may begin with up to three characters of something else. */
+/** Whether a text contains a base64-encoded address, which may follow up to three unrelated characters. */
 const encodesAddress = (text: string): boolean =>
   [0, 1, 2, 3].some((from) => address.test(Buffer.from(text.slice(from), 'base64').toString('latin1')));
 
-/** An @, also as a URL encodes it, once or several times. */
-const holdsAddress = /@|%(?:25)*40/i;
+/** Matches @, also percent-encoded one or more times. */
+const atSign = /@|%(?:25)*40/i;
 
 /**
- * Returns a function that replaces each part of a text with an @ by `(hidden 1)`, `(hidden 2)` and so on: equal parts by the same, so that
- * rows stay apart.
+ * Returns a function that replaces each part of a text that contains an @ with `(hidden 1)`, `(hidden 2)` and so on.
+ * Equal parts get the same number, so that different rows stay distinct.
  */
 export const createHideAddresses = () => {
   const hidden = new Map<string, string>();
-  return (given: string): string => {
-    const text = given.replace(otherForms, '@').replace(base64, (part) => (encodesAddress(part) ? `@${part}` : part));
-    if (!holdsAddress.test(text)) return given;
+  return (original: string): string => {
+    const text = original
+      .replace(otherForms, '@')
+      .replace(base64, (part) => (encodesAddress(part) ? `@${part}` : part));
+    if (!atSign.test(text)) return original;
     return text
       .split(separators)
       .map((part) => {
-        if (!holdsAddress.test(part)) return part;
+        if (!atSign.test(part)) return part;
         const name = hidden.get(part) ?? `(hidden ${hidden.size + 1})`;
         hidden.set(part, name);
         return name;
@@ -39,7 +41,7 @@ export const createHideAddresses = () => {
   };
 };
 
-/** A copy of an answer without addresses. */
+/** Returns a copy of a response without addresses. */
 export const withoutAddresses = <Answer extends object>(answer: Answer): Answer => {
   const hide = createHideAddresses();
   return JSON.parse(JSON.stringify(answer), (_, value: unknown) => (typeof value === 'string' ? hide(value) : value));

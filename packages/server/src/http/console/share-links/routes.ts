@@ -1,4 +1,4 @@
-/** The page of a share link, and what it reads. Nothing here looks at a cookie or a token. */
+/** Serves the page of a share link and its data. Nothing here reads a cookie or a token. */
 import { createHash } from 'node:crypto';
 import { limits } from '@firsthand/contract/limits';
 import type { Context } from 'hono';
@@ -8,27 +8,27 @@ import { type AnswerHeaders, type Exchange, headersOf, jsonAnswer } from '../../
 import { isoTime } from '../../answers/iso-time.ts';
 import { pageHeaders } from '../../built-pages.ts';
 import type { Admit } from '../../request/admission.ts';
-import { type Given, readInput } from '../../request/input.ts';
+import { type RequestFields, readInput } from '../../request/input.ts';
 import type { BudgetOf } from '../../request/parsing-budget.ts';
 import type { Route } from '../../routes.ts';
 import { withoutAddresses } from './hidden-addresses.ts';
 import { isUnknown, type OpenLink, type SharedReports } from './shared-reports.ts';
-import { namesIn } from './shown-names.ts';
+import { findShownNames } from './shown-names.ts';
 
-interface Surroundings {
+interface Dependencies {
   readonly store: Pick<Store, 'listCatalogue'>;
   readonly shared: SharedReports;
   readonly addressOf: AddressOf;
   readonly admit: Admit;
   readonly budgetOf: BudgetOf;
-  /** The page of the console, for an address one level deeper than its own; undefined: no console is served. */
+  /** The console page, for an address one level deeper; undefined if no console is served. */
   readonly page: string | undefined;
 }
 
-/** A link is for those it was sent to: no search engine lists it, and no cache has it after it was revoked. */
+/** Keeps the link out of search engines and, once it is revoked, out of caches. */
 const privateHeaders: AnswerHeaders = { 'X-Robots-Tag': 'noindex, nofollow', 'Cache-Control': 'no-store' };
 
-/** As the page that signs in: a card in the middle, with the colors of the console. */
+/** Matches the sign-in page: a centered card in the console's colors. */
 const endedStyle = `:root { color-scheme: light dark; font: 1rem/1.5 system-ui, sans-serif }
 body { display: grid; place-items: center; min-height: 100vh; margin: 0; background: light-dark(#f5f7f4, #0f1210); color: light-dark(#1a1f1c, #e7ece8) }
 main { box-sizing: border-box; width: min(24rem, 100% - 2rem); padding: 2rem; border: 1px solid light-dark(#e1e6e0, #262d28); border-radius: 1rem; background: light-dark(#fff, #161a17) }
@@ -48,7 +48,7 @@ const endedPage = `<!doctype html>
 <main>
 <svg viewBox="0 0 32 32" width="44" height="44" aria-hidden="true"><path d="M16 29C7 25 4 17 6 6c11 0 18 5 18 14 0 4-3 8-8 9Z" fill="#2f9e77"/></svg>
 <h1>This link is no longer valid</h1>
-<p>Ask the person who sent it to you for another one.</p>
+<p>Ask the person who sent it for a new one.</p>
 </main>
 </body>
 </html>
@@ -56,7 +56,7 @@ const endedPage = `<!doctype html>
 
 const hashOfStyle = createHash('sha256').update(endedStyle).digest('base64');
 
-/** A page for everybody whose link shows nothing, whatever the reason. It loads nothing. */
+/** For the page of an invalid link, whatever the reason. It loads nothing. */
 const endedHeaders: AnswerHeaders = {
   'Content-Type': 'text/html; charset=utf-8',
   'Content-Security-Policy': `default-src 'none'; style-src 'sha256-${hashOfStyle}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
@@ -65,7 +65,7 @@ const endedHeaders: AnswerHeaders = {
 const html = (exchange: Exchange, status: number, page: string, more: AnswerHeaders): Response =>
   new Response(page, { status, headers: { ...headersOf(exchange), ...more, ...privateHeaders } });
 
-/** The page that the console's build made, for an address one level deeper, and without the script tag of the site. */
+/** Adapts the built console page to an address one level deeper, without the site's script tag. */
 export const toSharedPage = (page: string): string =>
   page.replaceAll('"assets/', '"../assets/').replace('{firsthand:script-tag}', '');
 
@@ -76,35 +76,35 @@ export const createSharedRoutes = ({
   admit,
   budgetOf,
   page,
-}: Surroundings): readonly { readonly path: string; readonly route: Route }[] => {
+}: Dependencies): readonly { readonly path: string; readonly route: Route }[] => {
   const name = 'shared';
 
   const show = async (opened: OpenLink): Promise<object> => {
     const { link, view } = opened;
     return {
-      // The maker wrote it for those who open the link.
+      // Not hidden: its author wrote it for the people who open the link.
       shareName: link.shareName,
       viewPage: link.page,
-      // That of the reports, whatever the account's is by now.
+      // The reports' own time zone: the account's may have changed since.
       timezone: view.report[0]?.request.timezone ?? link.accountTimezone,
       currency: link.accountCurrency,
       expiresTime: isoTime(link.expiresTime),
       report: view.report.map(({ part, operation }) => ({ part, operation })),
-      ...withoutAddresses({ viewQuery: view.query, ...(await namesIn(store, opened)) }),
+      ...withoutAddresses({ viewQuery: view.query, ...(await findShownNames(store, opened)) }),
     };
   };
 
-  const post = (path: string, answer: (opened: OpenLink, given: Given) => Promise<object>) => ({
+  const post = (path: string, answer: (opened: OpenLink, fields: RequestFields) => Promise<object>) => ({
     path,
     route: {
       name,
       methods: ['POST'],
       answer: (c, exchange) =>
         admit(c, async (source) => {
-          const given = await readInput(c.req.raw, limits.bodyBytes, source, budgetOf(c));
-          const opened = await shared.open(given.shareSecret, addressOf(c));
+          const fields = await readInput(c.req.raw, limits.bodyBytes, source, budgetOf(c));
+          const opened = await shared.open(fields.shareSecret, addressOf(c));
           shared.noteUse(opened.link);
-          return jsonAnswer(exchange, { ...(await answer(opened, given)), status: '200' }, privateHeaders);
+          return jsonAnswer(exchange, { ...(await answer(opened, fields)), status: '200' }, privateHeaders);
         }),
     } satisfies Route,
   });

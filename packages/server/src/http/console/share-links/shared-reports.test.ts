@@ -26,38 +26,38 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-const openReports = (ask: () => Promise<unknown> = async () => ({ total: 1, through: '1', milliseconds: 2 })) => {
-  const asked = vi.fn(ask);
-  const used = vi.fn(async (_: { shareID: string; time: number }) => {});
+const openReports = (run: () => Promise<unknown> = async () => ({ total: 1, through: '1', milliseconds: 2 })) => {
+  const runReport = vi.fn(run);
+  const noteUse = vi.fn(async (_: { shareID: string; time: number }) => {});
   const wide = createRateLimit({ perSecond: 1_000, burst: 1_000 });
   const shared = createSharedReports({
-    store: { findShareLink: async () => link, noteShareLinkUse: used },
-    // biome-ignore lint/suspicious/noExplicitAny: the other reports are not asked
-    answering: { reportTotals: asked } as any,
+    store: { findShareLink: async () => link, noteShareLinkUse: noteUse },
+    // biome-ignore lint/suspicious/noExplicitAny: the other reports are not used
+    answering: { reportTotals: runReport } as any,
     unknownSecrets: wide,
     requestsOfAddress: wide,
     now: Date.now,
   });
   const read = async (part = 'totals') => shared.report(await shared.open(secret, 'address'), part);
-  return { shared, asked, used, read };
+  return { shared, runReport, noteUse, read };
 };
 
-describe('the answer of a shared report', () => {
-  it('is shown again for ten seconds, and then deleted', async () => {
-    const { asked, read } = openReports();
+describe('the response of a shared report', () => {
+  it('is cached for ten seconds', async () => {
+    const { runReport, read } = openReports();
     await read();
     await vi.advanceTimersByTimeAsync(9_999);
     expect(await read()).toEqual({ total: 1 });
-    expect(asked).toHaveBeenCalledTimes(1);
+    expect(runReport).toHaveBeenCalledTimes(1);
     expect(vi.getTimerCount()).toBe(1);
     await vi.advanceTimersByTimeAsync(1);
     expect(vi.getTimerCount()).toBe(0);
     await read();
-    expect(asked).toHaveBeenCalledTimes(2);
+    expect(runReport).toHaveBeenCalledTimes(2);
   });
 
-  it('is one for all who wait for it, however long it takes', async () => {
-    const { asked, read } = openReports(
+  it('is shared by all concurrent requests, even if it takes long', async () => {
+    const { runReport, read } = openReports(
       () => new Promise((resolve) => setTimeout(() => resolve({ total: 1 }), 60_000)),
     );
     const first = read();
@@ -65,7 +65,7 @@ describe('the answer of a shared report', () => {
     const second = read();
     await vi.advanceTimersByTimeAsync(10_000);
     expect(await Promise.all([first, second])).toEqual([{ total: 1 }, { total: 1 }]);
-    expect(asked).toHaveBeenCalledTimes(1);
+    expect(runReport).toHaveBeenCalledTimes(1);
   });
 });
 
@@ -73,48 +73,48 @@ describe('the refusal of a shared report', () => {
   const refusing = (error: unknown) => openReports(() => Promise.reject(error));
   const codeOf = (answer: Promise<unknown>) => answer.then(undefined, ({ code, message }) => code ?? message);
 
-  it('as too slow is shown again for ten seconds', async () => {
-    const { asked, read } = refusing(new Refusal('report_too_slow'));
+  it('as too slow is cached for ten seconds', async () => {
+    const { runReport, read } = refusing(new Refusal('report_too_slow'));
     for (const passed of [0, 9_999]) {
       await vi.advanceTimersByTimeAsync(passed);
       expect(await codeOf(read())).toBe('report_too_slow');
     }
-    expect(asked).toHaveBeenCalledTimes(1);
+    expect(runReport).toHaveBeenCalledTimes(1);
     expect(await codeOf(read('other'))).toBe('report_too_slow');
-    expect(asked).toHaveBeenCalledTimes(2);
+    expect(runReport).toHaveBeenCalledTimes(2);
     await vi.advanceTimersByTimeAsync(1);
     expect(await codeOf(read())).toBe('report_too_slow');
-    expect(asked).toHaveBeenCalledTimes(3);
+    expect(runReport).toHaveBeenCalledTimes(3);
   });
 
   it.each([
-    ['because no report can be asked', new Refusal('no_reports'), 'no_reports'],
+    ['because the engine is unavailable', new Refusal('no_reports'), 'no_reports'],
     ['because of its request', new Refusal('unknown_segment'), 'invalid_field'],
     ['by a fault', new Error('a fault'), 'a fault'],
-  ])('%s is not shown again', async (_, error, shown) => {
-    const { asked, read } = refusing(error);
+  ])('%s is not cached', async (_, error, shown) => {
+    const { runReport, read } = refusing(error);
     expect(await codeOf(read())).toBe(shown);
     expect(await codeOf(read())).toBe(shown);
-    expect(asked).toHaveBeenCalledTimes(2);
+    expect(runReport).toHaveBeenCalledTimes(2);
     expect(vi.getTimerCount()).toBe(0);
   });
 });
 
 describe('the use of a link', () => {
   it('is recorded once an hour, and again after a failure', async () => {
-    const { shared, used } = openReports();
+    const { shared, noteUse } = openReports();
     const note = async (last: number | null = null) => {
       shared.noteUse({ ...link, lastUsedTime: last });
       await vi.advanceTimersByTimeAsync(0);
     };
-    used.mockRejectedValueOnce(new Error('the disk is full'));
+    noteUse.mockRejectedValueOnce(new Error('the disk is full'));
     for (let nth = 0; nth < 5; nth += 1) await note();
-    expect(used.mock.calls).toEqual([[{ shareID: 'a', time: start }], [{ shareID: 'a', time: start }]]);
+    expect(noteUse.mock.calls).toEqual([[{ shareID: 'a', time: start }], [{ shareID: 'a', time: start }]]);
     await vi.advanceTimersByTimeAsync(hour + 5);
     // Another server has recorded it.
     await note(start + hour);
-    expect(used).toHaveBeenCalledTimes(2);
+    expect(noteUse).toHaveBeenCalledTimes(2);
     await note();
-    expect(used).toHaveBeenLastCalledWith({ shareID: 'a', time: start + hour });
+    expect(noteUse).toHaveBeenLastCalledWith({ shareID: 'a', time: start + hour });
   });
 });

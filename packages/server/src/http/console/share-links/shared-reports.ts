@@ -1,4 +1,6 @@
-/** Asks the reports of share links: each as it was stored, one of an account at a time, and for all who look at it at once. */
+/**
+ * Runs the stored reports of share links, one per account at a time, and shares each response among concurrent viewers.
+ */
 
 import type { ErrorCode } from '@firsthand/contract/errors';
 import type { SharedOperation } from '@firsthand/contract/reports/share-link';
@@ -11,26 +13,26 @@ import type { RateLimit } from '../../access/rate-limits.ts';
 import { requestAt, type SharedReport, type SharedView } from '../../operations/reports/shared-view.ts';
 import { withoutAddresses } from './hidden-addresses.ts';
 
-/** How long an answer, or a refusal as too slow, is shown again, in milliseconds. */
+/** How long a response, or a refusal as too slow, is cached. */
 const freshMilliseconds = 10_000;
 const maxAnswers = 200;
-/** Reports of the links of an account that wait while one is asked. */
+/** How many reports of an account's links may be queued while one runs. */
 const maxWaiting = 24;
 const retryAfterSeconds = 5;
 const hourMilliseconds = 3_600_000;
-const maxKnown = 10_000;
+const maxCached = 10_000;
 
 /**
- * Requests of an address, for pages, views and reports of all links together. A page takes up to 14: itself, its view and 12 reports. So
- * 20 people behind one address may open one at the same time, and then another opens one every three seconds.
+ * Requests per address for the pages, views and reports of all links. Opening a link takes up to 14: the page, its view
+ * and 12 reports. So 20 people behind one address can open one at the same time, then one more every three seconds.
  */
 export const shareRate = { perSecond: 5, burst: 300 };
 
-const unknownLink = (): Refusal => new Refusal('unknown_share_link', { message: 'this link is not valid any more' });
+const unknownLink = (): Refusal => new Refusal('unknown_share_link', { message: 'this link is no longer valid' });
 
 export const isUnknown = (error: unknown): boolean => error instanceof Refusal && error.code === 'unknown_share_link';
 
-/** An open link, with what it shows. */
+/** A valid link and its view. */
 export interface OpenLink {
   /** The hash of its secret. */
   readonly hash: string;
@@ -38,32 +40,35 @@ export interface OpenLink {
   readonly view: SharedView;
 }
 
-/** The refusal of a report that was taken when the link was made. The reason may quote its filter, which holders of the link don't read. */
-const notShown = (): Refusal =>
-  new Refusal('invalid_field', { message: 'this report cannot be shown any more: ask for another link' });
+/**
+ * Replaces the refusal of a report that was valid when the link was created: the reason may quote its filter, which is
+ * private.
+ */
+const reportUnavailable = (): Refusal =>
+  new Refusal('invalid_field', { message: 'this report can no longer be shown: ask for a new link' });
 
-/** The refusals that holders of a link may read: none quotes its filter. */
-const shownCodes: readonly ErrorCode[] = ['report_too_slow', 'no_reports', 'unavailable', 'internal'];
+/** The refusals that viewers may see: none quotes the filter. */
+const publicCodes: readonly ErrorCode[] = ['report_too_slow', 'no_reports', 'unavailable', 'internal'];
 
 const withoutReason = (error: unknown): unknown => {
   if (!(error instanceof Refusal)) return error;
   const { code, retryAfterSeconds } = error;
-  return shownCodes.includes(code) ? new Refusal(code, { retryAfterSeconds, cause: error }) : notShown();
+  return publicCodes.includes(code) ? new Refusal(code, { retryAfterSeconds, cause: error }) : reportUnavailable();
 };
 
-interface Surroundings {
+interface Dependencies {
   readonly store: Pick<Store, 'findShareLink' | 'noteShareLinkUse'>;
   readonly answering: AnsweringAll<SharedOperation>;
   /** Counts wrong secrets, by address. */
   readonly unknownSecrets: Pick<RateLimit, 'take'>;
-  /** Counts requests with the secret of an open link, by address. */
+  /** Counts requests with a valid secret, by address. */
   readonly requestsOfAddress: Pick<RateLimit, 'take'>;
   readonly now: () => number;
 }
 
 const secretForm = /^share_[\w-]{32}$/;
 
-/** Asks in the name of the link: nothing but the account is known of who made it. */
+/** Returns the caller for a link's reports, which has the link's account but not its creator's identity. */
 const callerOf = ({ account, accountOrigin, accountTimezone }: OpenedShareLink, time: number): Caller => ({
   access: { token: -1, tokenID: '', kind: 'viewer', account, accountOrigin, accountTimezone, enrich: false },
   tokenUUID: '',
@@ -71,8 +76,8 @@ const callerOf = ({ account, accountOrigin, accountTimezone }: OpenedShareLink, 
   isShared: true,
 });
 
-export const createSharedReports = ({ store, answering, unknownSecrets, requestsOfAddress, now }: Surroundings) => {
-  /** Throws Refusal if no link with this hash is open: the same one, whether it was revoked, has ended or never was. */
+export const createSharedReports = ({ store, answering, unknownSecrets, requestsOfAddress, now }: Dependencies) => {
+  /** Rejects with the same Refusal whether the link was revoked, has expired or never existed. */
   const find = async (hash: string): Promise<OpenedShareLink> => {
     const link = await store.findShareLink({ hash, time: now() });
     if (link !== undefined) return link;
@@ -80,8 +85,9 @@ export const createSharedReports = ({ store, answering, unknownSecrets, requests
   };
 
   /**
-   * Finds the link with this secret. Throws Refusal as `find` does. It is looked up before anything counts, so that somebody who guesses holds up
-   * nobody at the same address who has a link. The look-up of a wrong one reads one index, which costs less than its request did.
+   * Returns the link with this secret; rejects like `find`. Counted after the look-up, so that guesses don't block
+   * people with a link at the same address. Looking up a wrong secret reads one index, which costs less than the
+   * request itself.
    */
   const open = async (secret: unknown, address: string): Promise<OpenLink> => {
     if (typeof secret !== 'string' || !secretForm.test(secret)) throw unknownLink();
@@ -94,35 +100,38 @@ export const createSharedReports = ({ store, answering, unknownSecrets, requests
     return { hash, link, view: JSON.parse(link.view) };
   };
 
-  /** The hours of uses that this process has recorded, by shareID. */
-  const noted = new BoundedMap<string, number>(maxKnown);
+  /** The last recorded hour of use, by shareID. */
+  const recordedHours = new BoundedMap<string, number>(maxCached);
 
-  /** Records the hour in which a link is used: one write an hour, which nobody waits for. If it fails, the next use tries again. */
+  /**
+   * Records the hour in which a link is used, in the background and once an hour. A failed write is retried on the next
+   * use.
+   */
   const noteUse = ({ shareID, lastUsedTime }: OpenedShareLink): void => {
     const time = Math.floor(now() / hourMilliseconds) * hourMilliseconds;
-    if (Math.max(lastUsedTime ?? 0, noted.get(shareID) ?? 0) >= time) return;
-    noted.set(shareID, time);
-    store.noteShareLinkUse({ shareID, time }).catch(() => noted.delete(shareID));
+    if (Math.max(lastUsedTime ?? 0, recordedHours.get(shareID) ?? 0) >= time) return;
+    recordedHours.set(shareID, time);
+    store.noteShareLinkUse({ shareID, time }).catch(() => recordedHours.delete(shareID));
   };
 
-  /** The last report of each account that is asked or waits, and how many do. */
+  /** The last queued or running report of each account, and the number of them. */
   const queues = new Map<number, { last: Promise<unknown>; length: number }>();
   const inTurn = async <Value>(account: number, work: () => Promise<Value>): Promise<Value> => {
     const queue = queues.get(account) ?? { last: Promise.resolve(), length: 0 };
     if (queue.length > maxWaiting) throw new Refusal('no_reports', { retryAfterSeconds });
     queues.set(account, queue);
     queue.length += 1;
-    const mine = queue.last.then(work);
-    queue.last = mine.catch(() => {});
+    const turn = queue.last.then(work);
+    queue.last = turn.catch(() => {});
     try {
-      return await mine;
+      return await turn;
     } finally {
       queue.length -= 1;
       if (queue.length === 0) queues.delete(account);
     }
   };
 
-  /** The answers of reports that run, wait, or are still fresh. */
+  /** The responses of reports that are queued, running, or still fresh. */
   const answers = new BoundedMap<string, Promise<object>>(maxAnswers);
   const forgetLater = (key: string): void => {
     setTimeout(() => answers.delete(key), freshMilliseconds).unref();
@@ -132,25 +141,25 @@ export const createSharedReports = ({ store, answering, unknownSecrets, requests
     const { createdTime } = link;
     const time = now();
     const input = requestAt(report, { moving: view.moving, createdTime, time });
-    if (input === undefined) throw notShown();
-    // The operation's own input: requestAt has checked it with its schema.
-    const { through, milliseconds, ...shown } = await (
+    if (input === undefined) throw reportUnavailable();
+    // The cast is safe: requestAt has validated the input with the operation's schema.
+    const { through, milliseconds, ...result } = await (
       answering[report.operation] as (
         input: unknown,
         caller: Caller,
       ) => Promise<{ through: string; milliseconds: number }>
     )(input, callerOf(link, time));
-    return withoutAddresses(shown);
+    return withoutAddresses(result);
   };
 
-  /** The answer of a report of a link, which all who ask for it at once share. */
+  /** Returns a report's response, shared by all concurrent requests for it. */
   const sharedAnswer = (opened: OpenLink, report: SharedReport): Promise<object> => {
     const { hash, link } = opened;
     const key = `${link.shareID} ${report.part}`;
     const shared = answers.get(key);
     if (shared) return shared;
     const answer = inTurn(link.account, async () => {
-      // It may have been revoked while the report waited.
+      // The link may have been revoked while the report was queued.
       await find(hash);
       return answerOf(opened, report).catch((error: unknown) => {
         throw withoutReason(error);
@@ -160,7 +169,7 @@ export const createSharedReports = ({ store, answering, unknownSecrets, requests
     answer.then(
       () => forgetLater(key),
       (error: unknown) => {
-        // A slow report is not asked again at once: each time it would hold up the other reports of the account.
+        // A slow report is not retried immediately, because each run delays the account's other reports.
         if (error instanceof Refusal && error.code === 'report_too_slow') forgetLater(key);
         else answers.delete(key);
       },
@@ -172,12 +181,18 @@ export const createSharedReports = ({ store, answering, unknownSecrets, requests
     open,
     noteUse,
 
-    /** The answer of the report in a part of the view. Throws Refusal; 'invalid_field' where the view has no such part. */
+    /**
+     * Returns the response of the report in a part of the view. Rejects with Refusal('invalid_field') if there is no
+     * such part.
+     */
     async report(opened: OpenLink, part: unknown): Promise<object> {
       const report = opened.view.report.find((one) => one.part === part);
       if (report === undefined)
-        throw new Refusal('invalid_field', { field: 'part', message: '`part` must name a report of the view' });
-      // Nobody reads an answer, nor a refusal of the report, after the link was revoked.
+        throw new Refusal('invalid_field', {
+          field: 'part',
+          message: '`part` must be a part of this view with a report',
+        });
+      // Checked again so that a revoked link returns neither a response nor the report's refusal.
       return sharedAnswer(opened, report).finally(() => find(opened.hash));
     },
   };

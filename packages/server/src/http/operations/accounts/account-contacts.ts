@@ -1,4 +1,4 @@
-/** The contacts in a body of createAccount or updateAccount: each is checked, stored and reported on its own. */
+/** The contacts of createAccount and updateAccount requests: each is validated, stored and reported separately. */
 import type { Problem } from '@firsthand/contract/answer';
 import { check } from '@firsthand/contract/checking';
 import { accountContact } from '@firsthand/contract/contact';
@@ -37,12 +37,12 @@ const checkEntry = (entry: unknown, at: string): AccountContact | Problem => {
 
 const isContact = (entry: AccountContact | Problem): entry is AccountContact => 'newContactUUID' in entry;
 
-export const checkAccountContacts = (given: readonly unknown[] = []) => {
-  const entries = given.map((entry, index) => checkEntry(entry, `contact[${index}]`));
+export const checkAccountContacts = (list: readonly unknown[] = []) => {
+  const entries = list.map((entry, index) => checkEntry(entry, `contact[${index}]`));
   return {
     /** The valid contacts, for the store. */
     contacts: entries.filter(isContact),
-    /** Makes the results of all entries, in their order, from the store's outcomes for `contacts`. */
+    /** Returns the results of all entries, in order, given the store's outcomes for `contacts`. */
     answer: (outcomes: readonly ContactOutcome[]): ContactResult[] => {
       let next = 0;
       return entries.map((entry, index) =>

@@ -12,7 +12,7 @@ import { tokenAnswer } from './tokens.ts';
 
 type AccountAnswer = AnswerOf<'getAccount'>['account'];
 
-/** What all entries have beside their ID and name. */
+/** The members that all entries share, in addition to their ID and name. */
 const entryAnswer = <ID>(
   { browser, mergedInto }: Pick<ListedEntry, 'browser' | 'mergedInto'>,
   toID: (id: string) => ID,
@@ -53,7 +53,7 @@ const accountAnswer = (
     ...entryAnswer(entry, Number),
   })),
   ...(withTokens && {
-    // Sessions that ended are of no use to anybody.
+    // Ended sessions are left out.
     token: account.tokens
       .filter((token) => (!token.session || isLive(token, time)) && !isMemberAccess(token))
       .map((token) => tokenAnswer(token)),
@@ -62,8 +62,8 @@ const accountAnswer = (
   limits: { ...limits, accountBytes },
 });
 
-/** The settings of the account: an editor changes none of them. */
-const ownersFields = [
+/** Account settings, which an editor can't change. */
+const ownerFields = [
   'accountName',
   'accountOrigin',
   'accountTimezone',
@@ -73,8 +73,8 @@ const ownersFields = [
   'enrich',
 ] as const satisfies readonly (keyof InputOf<'updateAccount'>)[];
 
-/** The path of a forced removal from a catalogue, which takes values away from all contacts that have them. */
-const forcedIn = (input: InputOf<'updateAccount'>): string | undefined => {
+/** Returns the path of a forced removal from a catalogue, which also removes the values from all contacts. */
+const findForced = (input: InputOf<'updateAccount'>): string | undefined => {
   for (const kind of ['profile', 'tag', 'attr', 'event'] as const) {
     const index = input[kind]?.findIndex((entry) => 'force' in entry && entry.force === true) ?? -1;
     if (index >= 0) return `${kind}[${index}].force`;
@@ -82,10 +82,10 @@ const forcedIn = (input: InputOf<'updateAccount'>): string | undefined => {
   return undefined;
 };
 
-const checkEditorsFields = (input: InputOf<'updateAccount'>): void => {
-  const field = ownersFields.find((name) => input[name] !== undefined) ?? forcedIn(input);
+const checkEditorFields = (input: InputOf<'updateAccount'>): void => {
+  const field = ownerFields.find((name) => input[name] !== undefined) ?? findForced(input);
   if (field === undefined) return;
-  const message = `an editor token may not send \`${field}\`: it changes entries of catalogues, and contacts`;
+  const message = `\`${field}\` is not allowed with an editor token, which can only change catalogue entries and contacts`;
   throw new Refusal('token_kind', { field, message });
 };
 
@@ -112,7 +112,7 @@ export const createAccounts = (
 
   updateAccount: async (input, caller) => {
     const account = await namedAccount(store, caller, input.accountUUID);
-    if (caller.access.kind === 'editor') checkEditorsFields(input);
+    if (caller.access.kind === 'editor') checkEditorFields(input);
     const { contacts, answer } = checkAccountContacts(input.contact);
     const { accountName, accountOrigin, accountTimezone, accountCurrency, strict, browserCatalogue, enrich } = input;
     const catalogues = cataloguesOf(input);
@@ -133,7 +133,7 @@ export const createAccounts = (
     });
     await withdrawForced(store, { account, catalogues, time: caller.time });
     return {
-      // getAccount counts all that the account holds, so it is called only if the caller has not named the account.
+      // getAccount counts the account's data, so it is called only if the caller sent no accountUUID.
       accountUUID: input.accountUUID ?? (await store.getAccount(account)).accountUUID,
       updated,
       contact: answer(outcomes),

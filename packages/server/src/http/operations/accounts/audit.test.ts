@@ -10,8 +10,8 @@ beforeAll(async () => {
 });
 afterAll(() => scene.close());
 
-/** No operation does these, except the last ones of refused requests, whose entries refused.test.ts looks at. */
-const others = [
+/** Actions without an operation, and those of refused requests, which refused.test.ts covers. */
+const excludedActions = [
   'joinMember',
   'changePassword',
   'addPasskey',
@@ -22,14 +22,14 @@ const others = [
   'copy',
   'backup',
 ] as const;
-const overHTTP = auditActions.filter((action): action is Exclude<typeof action, (typeof others)[number]> =>
-  (others as readonly string[]).every((other) => action !== other),
+const overHTTP = auditActions.filter((action): action is Exclude<typeof action, (typeof excludedActions)[number]> =>
+  (excludedActions as readonly string[]).every((other) => action !== other),
 );
 
 const list = async (fields: object) =>
   (await scene.get('/account/listAudit', { tokenUUID: scene.tokens.operator, ...fields })).body.audit;
 
-it.each(overHTTP)('%s is recorded once, with the token that did it and nothing personal', async (action) => {
+it.each(overHTTP)('records %s once, with its token and without personal data', async (action) => {
   const kind = action === 'createAccount' ? 'operator' : 'server';
   const input = await smallestInput[action](scene, kind);
   const listed = async (accountUUID: string) => (await list({ accountUUID, action })).length;
@@ -50,7 +50,7 @@ it.each(overHTTP)('%s is recorded once, with the token that did it and nothing p
   }
 });
 
-it('an export of several pages is recorded once', async () => {
+it('records an export of several pages once', async () => {
   const { contactUUID, userUUID } = await makeContact(scene);
   const event = [1, 2, 3].map((eventID) => ({ eventID }));
   await scene.post('/event/logEvents', { tokenUUID: scene.tokens.server, userUUID, event });

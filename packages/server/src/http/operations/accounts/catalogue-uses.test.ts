@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { EventDefinition } from '../../../store/store.ts';
 import { checkRemovals } from './catalogue-uses.ts';
 
-test('the counts of all kinds of events are read once, however many are to be removed', async () => {
+test('reads the event counts once for any number of removed entries', async () => {
   let reads = 0;
   const used: EventDefinition = { eventID: 500, eventName: '500', count: 1, firstTime: 0, lastTime: 0 };
   const store = {

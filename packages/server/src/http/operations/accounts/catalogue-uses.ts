@@ -1,4 +1,7 @@
-/** Uses of catalogue entries by contacts and events: finds them before a removal, and takes them away after a forced one, in small steps. */
+/**
+ * Uses of catalogue entries by contacts and events: finds them before a removal, and removes them after a forced one,
+ * in small steps.
+ */
 
 import { scrub } from '../../../logging/scrub.ts';
 import { Refusal } from '../../../shared/refusal.ts';
@@ -27,7 +30,7 @@ const hasEvent = async (store: Reads, account: number, attrID: string): Promise<
   }
 };
 
-/** Returns a function that says whether an ID is used. It reads the event counts once for all eventIDs. */
+/** Returns a function that checks whether an ID is in use. It reads the event counts once for all eventIDs. */
 const createIsUsed = (store: Reads, account: number) => {
   let counts: ReturnType<Reads['getEventDefinitions']> | undefined;
   return async (kind: CatalogueKind, id: string): Promise<boolean> => {
@@ -39,7 +42,7 @@ const createIsUsed = (store: Reads, account: number) => {
   };
 };
 
-/** Throws Refusal('id_in_use') if an entry that is to be removed without force is in use. */
+/** Throws Refusal('id_in_use') if an entry to remove without force is in use. */
 export const checkRemovals = async (store: Reads, account: number, catalogues: Catalogues): Promise<void> => {
   const isUsed = createIsUsed(store, account);
   for (const kind of catalogueKinds) {
@@ -48,13 +51,13 @@ export const checkRemovals = async (store: Reads, account: number, catalogues: C
       const field = `${kind}[${index}].${idField[kind]}`;
       throw new Refusal('id_in_use', {
         field,
-        message: `\`${field}\` names ${kind} ${scrub(id)}, which ${kind === 'event' ? 'an event' : 'a contact or an event'} uses; nothing was changed`,
+        message: `\`${field}\` is ${kind} ${scrub(id)}, which is in use by ${kind === 'event' ? 'an event' : 'a contact or an event'}; nothing was changed`,
       });
     }
   }
 };
 
-/** The contacts that are changed at once: other writes wait for these. */
+/** How many contacts are changed concurrently: other writes wait for them. */
 const contactsPerStep = 100;
 
 type Withdrawal = Pick<ContactChange, 'fields' | 'removedTags' | 'attributes'>;
@@ -71,8 +74,8 @@ const searches = {
 };
 
 /**
- * Takes the profiles, tags and attributes that were removed with force away from every contact that has them, on its own record
- * or by a claim. A request that repeats the removal goes on where an earlier one ended.
+ * Removes profiles, tags and attributes that were removed with force from every contact that has them, on its own
+ * record or by a claim. Repeating an interrupted request resumes where it stopped.
  */
 export const withdrawForced = async (
   store: Pick<Store, 'searchContact' | 'updateContact'>,
@@ -91,7 +94,7 @@ export const withdrawForced = async (
         time,
       })
       .catch((error: unknown) => {
-        // A contact that was erased meanwhile has nothing any more.
+        // A contact that was erased in the meantime has nothing to remove.
         if (!(error instanceof Refusal && error.code === 'erased_contact')) throw error;
       });
   for (const kind of ['profile', 'tag', 'attr'] as const) {

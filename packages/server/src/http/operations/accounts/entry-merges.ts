@@ -3,23 +3,23 @@ import type { CatalogueName } from '@firsthand/contract/account/entries';
 import type { Store } from '../../../store/store.ts';
 import { type AnsweringAll, actorOf, namedAccount } from '../../access/caller.ts';
 
-/** The ID of an entry as the catalogue has it: an eventID may be sent with zeros before it. */
-const idOf = (catalogue: CatalogueName, id: string): string => (catalogue === 'event' ? String(Number(id)) : id);
+/** Returns an entry's ID as the catalogue stores it: an eventID may be sent with leading zeros. */
+const canonicalID = (catalogue: CatalogueName, id: string): string => (catalogue === 'event' ? String(Number(id)) : id);
 
 export const createEntryMergeAnswers = (
   store: Pick<Store, 'findAccount' | 'mergeEntry' | 'unmergeEntry'>,
 ): AnsweringAll<'mergeEntry' | 'unmergeEntry'> => ({
   mergeEntry: async ({ accountUUID, catalogue, entryID, otherEntryID }, caller) => {
     const account = await namedAccount(store, caller, accountUUID);
-    const id = idOf(catalogue, entryID);
-    const otherID = idOf(catalogue, otherEntryID);
+    const id = canonicalID(catalogue, entryID);
+    const otherID = canonicalID(catalogue, otherEntryID);
     await store.mergeEntry({ account, kind: catalogue, id, otherID, by: actorOf(caller), time: caller.time });
     return { entryID: id };
   },
 
   unmergeEntry: async ({ accountUUID, catalogue, otherEntryID }, caller) => {
     const account = await namedAccount(store, caller, accountUUID);
-    const otherID = idOf(catalogue, otherEntryID);
+    const otherID = canonicalID(catalogue, otherEntryID);
     await store.unmergeEntry({ account, kind: catalogue, otherID, by: actorOf(caller), time: caller.time });
     return { otherEntryID: otherID };
   },

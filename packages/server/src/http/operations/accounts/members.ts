@@ -1,4 +1,4 @@
-/** Members: who may sign in to the console of an account. */
+/** Members: the people who may sign in to an account's console. */
 import { roleKinds, roleOf } from '@firsthand/contract/account/members';
 import { limits } from '@firsthand/contract/limits';
 import { nanoid } from 'nanoid';
@@ -7,12 +7,12 @@ import { dayMilliseconds } from '../../../shared/time.ts';
 import type { Member, Store } from '../../../store/store.ts';
 import { type AnsweringAll, actorOf, namedAccount } from '../../access/caller.ts';
 import { isoTime } from '../../answers/iso-time.ts';
-import { addressOf } from '../../request/contact-names.ts';
+import { toCanonicalAddress } from '../../request/contact-names.ts';
 
-/** A member in the form of a response. */
+/** Returns a member as responses show it. */
 export const memberAnswer = (member: Member, time: number) => {
   const { memberID, emailaddress, memberName, kind, createdTime, joinedTime, signedInTime, passkeys } = member;
-  const { invitationExpiresTime: ends } = member;
+  const { invitationExpiresTime } = member;
   return {
     memberID,
     memberEmailaddress: emailaddress,
@@ -22,7 +22,8 @@ export const memberAnswer = (member: Member, time: number) => {
     ...(joinedTime !== null && { joinedTime: isoTime(joinedTime) }),
     ...(signedInTime !== null && { signedInTime: isoTime(signedInTime) }),
     passkeys,
-    ...(ends !== null && time < ends && { invitationExpiresTime: isoTime(ends) }),
+    ...(invitationExpiresTime !== null &&
+      time < invitationExpiresTime && { invitationExpiresTime: isoTime(invitationExpiresTime) }),
   };
 };
 
@@ -31,9 +32,9 @@ export const createMembers = (
 ): AnsweringAll<'inviteMember' | 'listMembers' | 'updateMember' | 'removeMember'> => ({
   inviteMember: async ({ accountUUID, memberEmailaddress, memberRole, memberName }, caller) => {
     const account = await namedAccount(store, caller, accountUUID);
-    const emailaddress = addressOf(memberEmailaddress, 'memberEmailaddress');
+    const emailaddress = toCanonicalAddress(memberEmailaddress, 'memberEmailaddress');
     const { time } = caller;
-    // With a prefix by which scanners, and our own log, find it.
+    // Prefixed so that secret scanners and our log scrubber recognize it.
     const invitationCode = `invitation_${nanoid(24)}`;
     const expiresTime = time + limits.invitationDays * dayMilliseconds;
     const { memberID, kind } = await store.inviteMember({

@@ -18,7 +18,7 @@ const logRefused = async (eventID = 'three') => {
   return fields.userUUID;
 };
 
-it('is listed without its token, and carried out once after a fix', async () => {
+it('lists a refused request without its token, and replays it once after a fix', async () => {
   const userUUID = await logRefused();
   const { refused, count, nextCursor } = await list();
   expect([count, nextCursor]).toEqual([{ listed: 1, evicted: 0, erased: 0, replayed: 0 }, '']);
@@ -47,7 +47,7 @@ it('is listed without its token, and carried out once after a fix', async () => 
   ]);
 });
 
-it('is discarded once, and counts as evicted', async () => {
+it('discards a refused request once, and counts it as evicted', async () => {
   await logRefused();
   const [{ refusedID }] = (await list()).refused;
   const discard = () => scene.post('/account/discardRefused', { tokenUUID: scene.tokens.server, refusedID });
@@ -58,7 +58,7 @@ it('is discarded once, and counts as evicted', async () => {
   expect(audit).toMatchObject([{ action: 'discardRefused', subject: { refusedID } }]);
 });
 
-it('is listed page by page', async () => {
+it('lists refused requests page by page', async () => {
   for (let nth = 0; nth < 5; nth += 1) await logRefused();
   const ids: string[] = [];
   let cursor = '';
@@ -71,7 +71,7 @@ it('is listed page by page', async () => {
   expect(ids).toEqual(ids.toSorted((a, b) => Number(a) - Number(b)));
 });
 
-it('needs another token of its kind once its own is revoked', async () => {
+it('requires another token of the same kind once the request’s own is revoked', async () => {
   const { server, browser } = scene.tokens;
   await logRefused();
   const [{ refusedID, tokenID }] = (await list()).refused;
@@ -81,12 +81,12 @@ it('needs another token of its kind once its own is revoked', async () => {
     replayed: false,
     problem: { code: 'invalid_token' },
   });
-  const made = await scene.post('/account/createToken', { tokenUUID: server, tokenKind: 'browser' });
-  expect((await replay(refusedID, { fix, tokenID: made.body.tokenID })).body).toMatchObject({ replayed: true });
-  expect(browser).not.toBe(made.body.tokenUUID);
+  const created = await scene.post('/account/createToken', { tokenUUID: server, tokenKind: 'browser' });
+  expect((await replay(refusedID, { fix, tokenID: created.body.tokenID })).body).toMatchObject({ replayed: true });
+  expect(browser).not.toBe(created.body.tokenUUID);
 });
 
-it('is nobody else’s: another account neither sees nor sends it', async () => {
+it('hides refused requests from other accounts', async () => {
   await logRefused();
   const [{ refusedID }] = (await list()).refused;
   const fields = { tokenUUID: scene.tokens.operator, accountName: 'Blog' };
@@ -99,7 +99,7 @@ it('is nobody else’s: another account neither sees nor sends it', async () => 
   expect((await list()).refused).toHaveLength(1);
 });
 
-it('may be a text that could not be parsed, for which the fix has all fields', async () => {
+it('replays a request that could not be parsed if the fix has all fields', async () => {
   const contactEmailaddress = newAddress();
   const path = `/contact/createContact?tokenUUID=${scene.tokens.server}`;
   await scene.send(path, {

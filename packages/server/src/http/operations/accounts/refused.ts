@@ -5,7 +5,7 @@ import type { RefusedCount, RefusedRequest, Store } from '../../../store/store.t
 import { type AnsweringAll, actorOf, namedAccount } from '../../access/caller.ts';
 import { parseCursor, toCursor } from '../../answers/cursor.ts';
 import { isoTime } from '../../answers/iso-time.ts';
-import { createReplay, unlisted } from '../../refused/replay.ts';
+import { createReplay, unknownRefused } from '../../refused/replay.ts';
 
 const problemOf = ({ code, message, field }: Problem) => ({ code, message, ...(field && { field }) });
 
@@ -17,7 +17,7 @@ const requestAnswer = ({ refused, refusedTime, operation, tokenID, tokenKind, ro
   request: request.input,
 });
 
-/** The counts of all tokens together. */
+/** Returns the sum of all tokens' counts. */
 const sumOf = (counts: readonly RefusedCount[]) => {
   const sum = { listed: 0, evicted: 0, erased: 0, replayed: 0 };
   for (const each of counts)
@@ -27,13 +27,15 @@ const sumOf = (counts: readonly RefusedCount[]) => {
 
 export const createRefused = (store: Store): AnsweringAll<'listRefused' | 'replayRefused' | 'discardRefused'> => {
   const replay = createReplay(store);
-  /** The request of an account that has this ID. Throws Refusal('unknown_refused') if it is not listed. */
+  /**
+   * Returns the account's refused request with this ID. Rejects with Refusal('unknown_refused') if it is not listed.
+   */
   const find = async (account: number, refusedID: string): Promise<RefusedRequest> => {
     const refused = /^\d{1,15}$/.test(refusedID) ? Number(refusedID) : 0;
     const { requests } = await store.listRefused({ account, beyond: refused - 1, limit: 1 });
-    const [found] = requests;
-    if (found?.refused !== refused) throw unlisted();
-    return found;
+    const [request] = requests;
+    if (request?.refused !== refused) throw unknownRefused();
+    return request;
   };
   return {
     listRefused: async ({ accountUUID, limit = limits.refusedPerPage, cursor }, caller) => {
@@ -48,18 +50,19 @@ export const createRefused = (store: Store): AnsweringAll<'listRefused' | 'repla
       const account = await namedAccount(store, caller, accountUUID);
       const { refused } = await find(account, refusedID);
       const { time } = caller;
-      if (!(await store.discardRefused({ account, refused, time, by: actorOf(caller) }))) throw unlisted();
+      if (!(await store.discardRefused({ account, refused, time, by: actorOf(caller) }))) throw unknownRefused();
       return { refusedID };
     },
 
     replayRefused: async ({ accountUUID, refusedID, fix, tokenID }, caller) => {
       const account = await namedAccount(store, caller, accountUUID);
-      const found = await find(account, refusedID);
+      const request = await find(account, refusedID);
       try {
-        await replay(found, { fix, as: tokenID, time: caller.time, by: actorOf(caller) });
+        await replay(request, { fix, as: tokenID, time: caller.time, by: actorOf(caller) });
         return { refusedID, replayed: true };
       } catch (error) {
-        if (!(error instanceof Refusal) || error.code === 'unavailable' || error.code === 'unknown_refused') throw error;
+        if (!(error instanceof Refusal) || error.code === 'unavailable' || error.code === 'unknown_refused')
+          throw error;
         return { refusedID, replayed: false, problem: problemOf(error) };
       }
     },

@@ -17,7 +17,7 @@ describe('getService', () => {
     return { ...body, status };
   };
 
-  it('says when backups are made, and when the newest was', async () => {
+  it('returns the interval of backups and the time of the newest', async () => {
     const facts = { version: expect.stringMatching(/^\d+\.\d+\.\d+/), retentionDays: 400, backupSeconds: 86_400 };
     expect(await ask()).toEqual({ status: 200, ...facts, unknownProxy: false });
     newest = now - 1_000;
@@ -29,7 +29,7 @@ describe('getService', () => {
     });
   });
 
-  it('tells of an unknown proxy for a day', async () => {
+  it('reports an unknown proxy for a day', async () => {
     await scene.store.noteUnknownProxy({ seenTime: now - day });
     expect(await ask()).toMatchObject({ unknownProxy: true });
     await scene.store.noteUnknownProxy({ seenTime: null });
@@ -38,7 +38,7 @@ describe('getService', () => {
     expect(await ask()).toMatchObject({ unknownProxy: false });
   });
 
-  it('tells of the newest page whose origin is not listed', async () => {
+  it('returns the newest page whose origin is not listed', async () => {
     const { browser, server } = scene.tokens;
     await scene.post('/account/updateAccount', { tokenUUID: server, accountOrigin: ['https://shop.example'] });
     expect(await ask()).not.toHaveProperty('refusedOrigin');
@@ -53,8 +53,8 @@ describe('getService', () => {
     ];
     for (const origin of ['https://old.example', 'http://new.example:8080', ...noOrigins, 'https://shop.example'])
       await log(origin);
-    const told = { origin: 'http://new.example:8080', refusedTime: '2026-11-25T12:00:00.000Z' };
-    expect(await ask()).toMatchObject({ refusedOrigin: told });
+    const refusedOrigin = { origin: 'http://new.example:8080', refusedTime: '2026-11-25T12:00:00.000Z' };
+    expect(await ask()).toMatchObject({ refusedOrigin });
     expect(await ask('operator')).not.toHaveProperty('refusedOrigin');
   });
 
@@ -73,7 +73,7 @@ describe('getService', () => {
     expect(await ask('operator')).not.toHaveProperty('leakedToken');
   });
 
-  it('is for owners', async () => {
+  it('is only for owners', async () => {
     expect(await ask('viewer')).toMatchObject({ status: 403, error: { code: 'token_kind' } });
   });
 });

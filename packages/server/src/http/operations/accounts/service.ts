@@ -1,4 +1,4 @@
-/** getService: what an owner of an account may know of the service. */
+/** getService: the facts about the service that an account's owner may see. */
 
 import { version } from '../../../shared/version.ts';
 import { isRecentProxy } from '../../../store/doctor-findings.ts';
@@ -7,13 +7,13 @@ import type { AnsweringAll } from '../../access/caller.ts';
 import type { RefusedPages } from '../../access/refused-pages.ts';
 import { isoTime } from '../../answers/iso-time.ts';
 
-/** What the settings of the server say. */
+/** Facts from the server's settings. */
 export interface ServiceFacts {
-  /** 0: events are kept. */
+  /** 0 if events are kept forever. */
   readonly retentionDays: number;
-  /** Of scheduled backups, in milliseconds; undefined: none are made. */
+  /** The interval of scheduled backups; undefined if there are none. */
   readonly backupEveryMs: number | undefined;
-  /** When the newest of them was made, in milliseconds since 1970; undefined: there is none. */
+  /** Returns the time of the newest scheduled backup, in milliseconds since 1970; undefined if there is none. */
   readonly newestBackup: () => number | undefined;
 }
 
@@ -28,8 +28,8 @@ export const createService = (
 ): AnsweringAll<'getService'> => ({
   getService: async (_, { time, access: { account } }) => {
     const backupTime = newestBackup();
-    const refused = account === null ? undefined : refusedPages.origins.newestOf(account);
-    const leaked = account === null ? undefined : refusedPages.leakedTokens.newestOf(account);
+    const refused = account === null ? undefined : refusedPages.origins.latestOf(account);
+    const leaked = account === null ? undefined : refusedPages.leakedTokens.latestOf(account);
     return {
       version,
       retentionDays,

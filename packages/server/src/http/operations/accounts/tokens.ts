@@ -9,7 +9,7 @@ import { isoTime } from '../../answers/iso-time.ts';
 
 type AccountToken = NonNullable<AnswerOf<'getAccount'>['account']['token']>[number];
 
-/** A token in the form of a response. The command line also lists operator tokens, which no account has. */
+/** Returns a token as responses show it. The command line also lists operator tokens, which belong to no account. */
 export const tokenAnswer = <Kind extends TokenKind = AccountToken['tokenKind']>(token: TokenDetail) => ({
   tokenID: token.tokenID,
   tokenKind: token.kind as Kind,
@@ -24,7 +24,10 @@ export const tokenAnswer = <Kind extends TokenKind = AccountToken['tokenKind']>(
   ...(token.revokedTime !== null && { revokedTime: isoTime(token.revokedTime) }),
 });
 
-/** Makes a token and returns its text, which is not stored for a secret token. Throws Refusal if it would have expired already. */
+/**
+ * Creates a token and returns its text, which is not stored for a secret token. Rejects with a Refusal if it has
+ * already expired.
+ */
 export const makeToken = async (
   store: Pick<Store, 'createToken'>,
   caller: Caller,
@@ -37,8 +40,8 @@ export const makeToken = async (
   const text = createTokenText(kind);
   const tokenID = nanoid();
   const { time } = caller;
-  const made = newToken(kind, { text, tokenID, tokenName, time, createdBy: actorOf(caller), expiresTime });
-  await store.createToken({ ...made, account });
+  const created = newToken(kind, { text, tokenID, tokenName, time, createdBy: actorOf(caller), expiresTime });
+  await store.createToken({ ...created, account });
   return {
     tokenID,
     tokenKind: kind,

@@ -1,15 +1,15 @@
-/** Asks the engine for a report, and for a place for what a report needs before. */
+/** Runs reports in the engine, and the lookups that precede them in its queue. */
 
 import type { AskOptions, Question, Reported, Reports } from '../../../reports/questions.ts';
 import { Refusal } from '../../../shared/refusal.ts';
 import type { Caller } from '../../access/caller.ts';
 
-/** The part of a caller that matters. */
+/** The client that waits for a report. */
 export type Reader = Pick<Caller, 'signalOf' | 'isShared'>;
 
-/** Without `reports` everything is refused. */
-export const createAsk = (reports: Reports | undefined) => {
-  const using = async <Value>(
+/** Without `reports`, every call is refused. */
+export const createReportRunner = (reports: Reports | undefined) => {
+  const withReports = async <Value>(
     { signalOf, isShared }: Reader,
     work: (reports: Reports, options: AskOptions) => Promise<Value>,
   ): Promise<Value> => {
@@ -18,16 +18,16 @@ export const createAsk = (reports: Reports | undefined) => {
     try {
       return await work(reports, { signal, isShared });
     } catch (error) {
-      // A client that leaves is no fault to be logged. It does not get this response.
-      if (signal?.aborted) throw new Refusal('no_reports', { message: 'the client has left' });
+      // A disconnected client is not a fault to log. It never receives this response.
+      if (signal?.aborted) throw new Refusal('no_reports', { message: 'the client disconnected' });
       throw error;
     }
   };
   return {
-    ask: <One extends Question>(question: One, reader: Reader): Promise<Reported<One>> =>
-      using(reader, (those, options) => those.ask(question, options)),
+    run: <One extends Question>(question: One, reader: Reader): Promise<Reported<One>> =>
+      withReports(reader, (engine, options) => engine.ask(question, options)),
     prepare: <Value>(account: number, task: (signal: AbortSignal) => Promise<Value>, reader: Reader): Promise<Value> =>
-      using(reader, (those, options) => those.prepare(account, task, options)),
+      withReports(reader, (engine, options) => engine.prepare(account, task, options)),
   };
 };
-export type Ask = ReturnType<typeof createAsk>;
+export type ReportRunner = ReturnType<typeof createReportRunner>;

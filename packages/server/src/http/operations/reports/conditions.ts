@@ -1,4 +1,4 @@
-/** From the filter of a request to the condition of a question: every name of an event becomes its eventID. */
+/** Translates request filters into engine conditions, in which event names become eventIDs. */
 import type { Filter } from '@firsthand/contract/reports/filter';
 import type { DimensionText } from '@firsthand/contract/reports/report';
 import { createEntryMerges, type EntryMerges } from '../../../identity/merged-entries.ts';
@@ -7,13 +7,13 @@ import { dayMilliseconds } from '../../../shared/time.ts';
 import { eventIDsOfName, toEventNames } from '../../../store/rules/accounts/catalogue-rules.ts';
 import type { ListedEntry } from '../../../store/store.ts';
 import type { ContactLists } from './dimensions.ts';
-import type { ContactsOf } from './found-contacts.ts';
+import type { ContactMatches } from './found-contacts.ts';
 
-/** The kinds of events that an account lists. */
+/** The events in an account's catalogue. */
 export interface EventKinds {
-  /** The eventIDs that a number or a name stands for. */
+  /** Returns the eventIDs that a number or a name refers to. */
   idsOf(event: number | string): number[];
-  /** The present name of an eventID, or the number itself. */
+  /** Returns the current name of an eventID, or the number itself. */
   nameOf(eventID: string): string;
 }
 
@@ -35,55 +35,54 @@ const ofKinds = (events: readonly (number | string)[], { idsOf }: EventKinds): C
   eventIDs: [...new Set(events.flatMap(idsOf))],
 });
 
-/** The IDs that are one, from the entries that an account lists; undefined if no entry is merged. */
+/** Returns the groups of merged IDs in an account's catalogues; undefined if no entry is merged. */
 export const toUnitedIDs = (event: readonly ListedEntry[], attr: readonly ListedEntry[]): UnitedIDs | undefined => {
   const events = createEntryMerges(event).groups.map((ids) => ids.map(Number));
   const attributes = createEntryMerges(attr).groups;
   return events.length + attributes.length === 0 ? undefined : { events, attributes };
 };
 
-/** The meaning of the names in a request. */
-export interface Meanings {
+/** The names in a request, resolved. */
+export interface ResolvedNames {
   readonly kinds: EventKinds;
-  /** Part of the question. */
   readonly united: UnitedIDs | undefined;
-  readonly contacts: ContactsOf;
+  readonly contacts: ContactMatches;
   /** The contacts of each group, for dimensions of contacts. */
   readonly lists: ContactLists;
   /** The merges of dimensions whose values are IDs of entries. */
   readonly merges: ReadonlyMap<DimensionText, EntryMerges>;
-  /** When the report is asked: milliseconds since 1970. */
+  /** When the report runs, in milliseconds since 1970. */
   readonly now: number;
 }
 
-/** The part of a question that says which IDs are one. */
-export const unitedIn = ({ united }: Meanings): { readonly united?: UnitedIDs } => (united ? { united } : {});
+/** Returns the part of a question that lists merged IDs. */
+export const unitedIn = ({ united }: ResolvedNames): { readonly united?: UnitedIDs } => (united ? { united } : {});
 
-/** Beyond every eventTime. */
-const anyTime = 8.64e15;
+/** Later than any eventTime. */
+const maxTime = 8.64e15;
 
-const toDid = (did: NonNullable<Filter['did']>, meanings: Meanings): Condition => {
-  const { event, filter, atLeast = 1, atMost = null, withinDays, from = -anyTime, to = anyTime } = did;
+const toDid = (did: NonNullable<Filter['did']>, names: ResolvedNames): Condition => {
+  const { event, filter, atLeast = 1, atMost = null, withinDays, from = -maxTime, to = maxTime } = did;
   return {
-    did: both(event, filter, meanings),
+    did: both(event, filter, names),
     atLeast,
     atMost,
-    from: withinDays === undefined ? from : meanings.now - withinDays * dayMilliseconds,
+    from: withinDays === undefined ? from : names.now - withinDays * dayMilliseconds,
     to,
   };
 };
 
-export const toCondition = (filter: Filter, meanings: Meanings): Condition => {
-  const { kinds, contacts } = meanings;
+export const toCondition = (filter: Filter, names: ResolvedNames): Condition => {
+  const { kinds, contacts } = names;
   const { and, or, not, event, contact, did, attrID, personFirst } = filter;
-  if (and) return { and: and.map((part) => toCondition(part, meanings)) };
-  if (or) return { or: or.map((part) => toCondition(part, meanings)) };
-  if (not) return { not: toCondition(not, meanings) };
+  if (and) return { and: and.map((part) => toCondition(part, names)) };
+  if (or) return { or: or.map((part) => toCondition(part, names)) };
+  if (not) return { not: toCondition(not, names) };
   if (event) return ofKinds(event, kinds);
   if (contact) return { contacts: contacts.get(contact) as Float64Array | null };
-  if (did) return toDid(did, meanings);
-  const { isNot, ...compared } = filter;
-  const comparison = toComparison(attrID ?? (personFirst as string), isNot ? { is: isNot } : compared);
+  if (did) return toDid(did, names);
+  const { isNot, ...rest } = filter;
+  const comparison = toComparison(attrID ?? (personFirst as string), isNot ? { is: isNot } : rest);
   const condition = attrID === undefined ? { personFirst: comparison } : comparison;
   return isNot ? { not: condition } : condition;
 };
@@ -95,27 +94,27 @@ const toComparison = (attrID: string, { is, contains, exists, lessThan, greaterT
   return lessThan === undefined ? { attrID, above: greaterThan as number } : { attrID, below: lessThan };
 };
 
-/** Both hold; null if there is neither. */
+/** Returns the conjunction of both conditions; null if there is neither. */
 const both = (
   events: readonly (number | string)[] | undefined,
   filter: Filter | undefined,
-  meanings: Meanings,
+  names: ResolvedNames,
 ): Condition | null => {
   const all = [
-    ...(events === undefined ? [] : [ofKinds(events, meanings.kinds)]),
-    ...(filter === undefined ? [] : [toCondition(filter, meanings)]),
+    ...(events === undefined ? [] : [ofKinds(events, names.kinds)]),
+    ...(filter === undefined ? [] : [toCondition(filter, names)]),
   ];
   return all.length > 1 ? { and: all } : (all[0] ?? null);
 };
 
-interface Counted {
+interface EventSelection {
   readonly eventID?: number | undefined;
   readonly eventName?: string | undefined;
   readonly filter?: Filter | undefined;
 }
 
-/** The condition on all events of a report: their kind, and the filter; null if there is neither. */
-export const conditionOf = ({ eventID, eventName, filter }: Counted, meanings: Meanings): Condition | null => {
+/** Returns the condition on a report's events: their kind and the filter; null if there is neither. */
+export const conditionOf = ({ eventID, eventName, filter }: EventSelection, names: ResolvedNames): Condition | null => {
   const event = eventID ?? eventName;
-  return both(event === undefined ? undefined : [event], filter, meanings);
+  return both(event === undefined ? undefined : [event], filter, names);
 };

@@ -1,23 +1,23 @@
-/** What a breakdown is by: from the words of a request to the dimensions of a question. */
+/** Translates the `by` of a request into the dimensions of an engine question. */
 import { attributeIn, type ContactWord, type DimensionText, isContactWord } from '@firsthand/contract/reports/report';
 import { pathAttrID } from '../../../reports/attributes.ts';
 import type { ContactList, Dimension, Grouping, OwnSites } from '../../../reports/questions.ts';
 import { offsetsIn, type Range } from './ranges.ts';
 
-/** The contacts with each value of the dimensions that are of contacts. */
+/** For each dimension of contacts, the contacts with each value. */
 export type ContactLists = ReadonlyMap<ContactWord, readonly ContactList[]>;
 
 const events = { 'first:': 'first', 'last:': 'last', 'person:first:': 'personFirst' } as const;
 const pages = { entryPage: 'first', exitPage: 'last' } as const;
 
-/** What dimensions mean in an account. */
-export interface Surroundings {
+/** What dimensions depend on in an account. */
+export interface DimensionContext {
   readonly zone: string;
   readonly lists: ContactLists;
   readonly own: OwnSites;
 }
 
-const toDimension = (text: DimensionText, { lists, own }: Surroundings): Dimension => {
+const toDimension = (text: DimensionText, { lists, own }: DimensionContext): Dimension => {
   if (isContactWord(text)) return { lists: lists.get(text) ?? [] };
   if (text === 'entryPage' || text === 'exitPage') return { attrID: pathAttrID, of: pages[text] };
   if (text === 'referrerHost' || text === 'entryReferrerHost' || text === 'firstReferrerHost') return { by: text, own };
@@ -29,8 +29,8 @@ const toDimension = (text: DimensionText, { lists, own }: Surroundings): Dimensi
 
 const isOfClock = (text: DimensionText): boolean => text === 'weekday' || text === 'hour';
 
-/** The dimensions, and the offsets that they need. Throws as offsetsIn. */
-export const toGrouping = (by: readonly DimensionText[], range: Range, surroundings: Surroundings): Grouping => ({
-  dimensions: by.map((text) => toDimension(text, surroundings)),
-  offsets: by.some(isOfClock) ? offsetsIn(range, surroundings.zone) : [[range.from, 0]],
+/** Returns the dimensions and the UTC offsets that they need. Throws like offsetsIn. */
+export const toGrouping = (by: readonly DimensionText[], range: Range, context: DimensionContext): Grouping => ({
+  dimensions: by.map((text) => toDimension(text, context)),
+  offsets: by.some(isOfClock) ? offsetsIn(range, context.zone) : [[range.from, 0]],
 });

@@ -1,4 +1,4 @@
-/** The filters in a request, and the segments that they name. */
+/** Finds the filters in a request, and replaces the segments that they name. */
 import type { Filter } from '@firsthand/contract/reports/filter';
 import { segmentNamesIn, withoutSegments } from '@firsthand/contract/reports/segment';
 import type { Store } from '../../../store/store.ts';
@@ -11,7 +11,7 @@ interface FilterFields<Segment> {
   readonly back?: Filter<Segment> | undefined;
 }
 
-/** The filters in a request, whatever they are for. */
+/** Returns all filters in a request. */
 export const filtersOf = <Segment = never>({ filter, step = [], first, back }: FilterFields<Segment>) =>
   [filter, ...step, first, back].filter((one) => one !== undefined);
 
@@ -25,31 +25,31 @@ export type WithoutSegments<Input> = {
 };
 
 /**
- * Replaces the segments that a request names by the filters that are saved now. Throws Refusal('unknown_segment'), and
- * Refusal('invalid_field') for a filter that a segment makes too large.
+ * Replaces the segments that a request names with their current filters. Rejects with Refusal('unknown_segment'), or
+ * with Refusal('invalid_field') if a segment makes a filter too large.
  */
 export const replaceSegments = async <Input extends FilterFields<string>>(
   store: Pick<Store, 'listSegments'>,
   account: number,
   input: Input,
-  /** The path of the request in what was sent, with a dot at its end. */
+  /** The path of `input` within the request, with a trailing dot. */
   base = '',
 ): Promise<WithoutSegments<Input>> => {
   const segmentNames = [...new Set(filtersOf<string>(input).flatMap(segmentNamesIn))];
   if (segmentNames.length === 0) return input as unknown as WithoutSegments<Input>;
-  const listed = await store.listSegments({ account, segmentNames });
-  const saved = new Map(listed.map(({ segmentName, filter }) => [segmentName, filter]));
-  const replaced = (filter: Filter<string>, path: string): Filter => {
-    const checked = withoutSegments(filter, (segmentName) => saved.get(segmentName), base + path);
+  const segments = await store.listSegments({ account, segmentNames });
+  const savedFilters = new Map(segments.map(({ segmentName, filter }) => [segmentName, filter]));
+  const replaceIn = (filter: Filter<string>, path: string): Filter => {
+    const checked = withoutSegments(filter, (segmentName) => savedFilters.get(segmentName), base + path);
     if (!checked.ok) throw refusalOf(checked.problem);
     return checked.value;
   };
   const { filter, step, first, back } = input;
   return {
     ...input,
-    ...(filter && { filter: replaced(filter, 'filter') }),
-    ...(step && { step: step.map((one, nth) => replaced(one, `step[${nth}]`)) }),
-    ...(first && { first: replaced(first, 'first') }),
-    ...(back && { back: replaced(back, 'back') }),
+    ...(filter && { filter: replaceIn(filter, 'filter') }),
+    ...(step && { step: step.map((one, nth) => replaceIn(one, `step[${nth}]`)) }),
+    ...(first && { first: replaceIn(first, 'first') }),
+    ...(back && { back: replaceIn(back, 'back') }),
   } as unknown as WithoutSegments<Input>;
 };

@@ -1,14 +1,20 @@
-/** Finds the contacts that a request speaks of, before its question is asked: so a report holds every change that was answered. */
+/**
+ * Finds the contacts that match a request's conditions before the report runs, so that it includes every acknowledged
+ * change.
+ */
 import { limits } from '@firsthand/contract/limits';
 import { type ContactFilter, type Filter, partsOf } from '@firsthand/contract/reports/filter';
 import { Refusal } from '../../../shared/refusal.ts';
 import type { FedContacts, Store } from '../../../store/store.ts';
-import type { Ask, Reader } from './asking.ts';
+import type { Reader, ReportRunner } from './asking.ts';
 
-/** The numbers of the contacts that each condition finds; null for one that any contact meets. */
-export type ContactsOf = ReadonlyMap<ContactFilter, Float64Array | null>;
+/** The numbers of the contacts that match each condition; null for a condition that every contact matches. */
+export type ContactMatches = ReadonlyMap<ContactFilter, Float64Array | null>;
 
-/** A part takes some 20 ms, after which other reads find a thread; more if many of its contacts have changed since they were indexed. */
+/**
+ * A part takes about 20 ms, after which other reads get the thread; more if many of its contacts changed since they
+ * were indexed.
+ */
 const contactsPerPart = 20_000;
 
 const conditionsIn = (filter: Filter): ContactFilter[] => [
@@ -16,7 +22,7 @@ const conditionsIn = (filter: Filter): ContactFilter[] => [
   ...partsOf(filter).flatMap(([part]) => conditionsIn(part)),
 ];
 
-const joined = (parts: readonly Float64Array[]): Float64Array => {
+const concatenate = (parts: readonly Float64Array[]): Float64Array => {
   const all = new Float64Array(parts.reduce((sum, { length }) => sum + length, 0));
   let at = 0;
   for (const part of parts) {
@@ -27,16 +33,16 @@ const joined = (parts: readonly Float64Array[]): Float64Array => {
 };
 
 /**
- * Finds the contacts that meet the conditions of filters, and those of `groups`, for a reader. Equal conditions get the same array. Throws
- * Refusal, 'invalid_field' when all conditions together find too many.
+ * Returns a function that finds the contacts matching the conditions of filters and `groups`. Equal conditions share an
+ * array. It rejects with Refusal('invalid_field') if too many contacts match in total.
  */
 export const createContactFinder =
-  (store: Pick<Store, 'feedContacts'>, { prepare }: Pick<Ask, 'prepare'>) =>
+  (store: Pick<Store, 'feedContacts'>, { prepare }: Pick<ReportRunner, 'prepare'>) =>
   async (
     account: number,
     { filters, groups }: { readonly filters: readonly Filter[]; readonly groups: readonly ContactFilter[] },
     reader: Reader,
-  ): Promise<ContactsOf> => {
+  ): Promise<ContactMatches> => {
     const all = [...filters.flatMap(conditionsIn), ...groups];
     const isAny = (condition: ContactFilter) => Object.values(condition).every((value) => value === undefined);
     const keys = [
@@ -54,21 +60,21 @@ export const createContactFinder =
           beyond,
           most: contactsPerPart,
         });
-        for (const [nth, those] of contacts.entries()) {
-          parts[nth]?.push(those);
-          total += those.length;
+        for (const [nth, matches] of contacts.entries()) {
+          parts[nth]?.push(matches);
+          total += matches.length;
         }
         if (total > limits.contactsPerFilter) {
-          const most = limits.contactsPerFilter.toLocaleString('en');
+          const max = limits.contactsPerFilter.toLocaleString('en');
           const field = groups.length > 0 ? 'by' : 'filter';
-          const message = `The conditions on contacts${groups.length > 0 ? ' and `by`' : ''} find more than ${most} contacts together; narrow them.`;
+          const message = `The conditions on contacts${groups.length > 0 ? ' and `by`' : ''} match more than ${max} contacts in total; narrow them.`;
           throw new Refusal('invalid_field', { field, message });
         }
-        if (next === null) return parts.map(joined);
+        if (next === null) return parts.map(concatenate);
         beyond = next;
       }
     };
     const lists = conditions.length === 0 ? [] : await prepare(account, find, reader);
-    const found = new Map(keys.map((key, nth) => [key, lists[nth] as Float64Array]));
-    return new Map(all.map((condition) => [condition, found.get(JSON.stringify(condition)) ?? null]));
+    const byKey = new Map(keys.map((key, nth) => [key, lists[nth] as Float64Array]));
+    return new Map(all.map((condition) => [condition, byKey.get(JSON.stringify(condition)) ?? null]));
   };

@@ -4,10 +4,10 @@ import type { LiveAnswer } from '../../../reports/questions.ts';
 import { type Answering, accountOf } from '../../access/caller.ts';
 import { toCursor } from '../../answers/cursor.ts';
 import { isoTime } from '../../answers/iso-time.ts';
-import type { Ask } from './asking.ts';
+import type { ReportRunner } from './asking.ts';
 import { conditionOf, unitedIn } from './conditions.ts';
 import { filtersOf, replaceSegments } from './filters.ts';
-import type { FindMeanings, Known } from './meanings.ts';
+import type { NameStore, ResolveNames } from './meanings.ts';
 import { ownSitesOf } from './own-sites.ts';
 
 const minute = 60_000;
@@ -16,26 +16,26 @@ const liveMinutes = 5;
 const toList = ({ rows, others }: LiveAnswer['page']) => ({ row: rows.map((row) => ({ ...row })), others });
 
 export const createLiveAnswer = (
-  store: Known,
-  { ask }: Pick<Ask, 'ask'>,
-  findMeanings: FindMeanings,
+  store: NameStore,
+  { run }: Pick<ReportRunner, 'run'>,
+  resolveNames: ResolveNames,
 ): Answering<'reportLive'> => {
   return async (sent, caller) => {
-    const began = performance.now();
+    const startTime = performance.now();
     const { time, access } = caller;
     const account = accountOf(caller);
     const input = await replaceSegments(store, account, sent);
-    const meanings = await findMeanings(account, { filters: filtersOf(input) }, { now: time, reader: caller });
-    const { answer, through } = await ask(
+    const names = await resolveNames(account, { filters: filtersOf(input) }, { now: time, reader: caller });
+    const { answer, through } = await run(
       {
         report: 'live',
         account,
         from: time - liveMinutes * minute,
-        // The clock of a browser may be ahead.
+        // A browser's clock may be ahead.
         to: time + limits.eventAheadMinutes * minute,
         robots: input.robots === 'include',
-        condition: conditionOf(input, meanings),
-        ...unitedIn(meanings),
+        condition: conditionOf(input, names),
+        ...unitedIn(names),
         own: ownSitesOf(access.accountOrigin),
         limit: input.limit ?? 10,
       },
@@ -52,7 +52,7 @@ export const createLiveAnswer = (
       referrerHost: toList(referrerHost),
       country: toList(country),
       through: toCursor('events', through),
-      milliseconds: Math.round(performance.now() - began),
+      milliseconds: Math.round(performance.now() - startTime),
     };
   };
 };

@@ -2,13 +2,13 @@ import { expect, it } from 'vitest';
 import { createFakeReports } from '../../../../test/fixtures/reports/fake-reports.ts';
 import { Refusal } from '../../../shared/refusal.ts';
 import type { FedContacts } from '../../../store/store.ts';
-import { createAsk } from './asking.ts';
-import { createFindMeanings, type Known } from './meanings.ts';
+import { createReportRunner } from './asking.ts';
+import { createNameResolver, type NameStore } from './meanings.ts';
 
 const isVip = { contact: { contactTagID: 'vip' } };
 const reader = {};
 
-/** A store that feeds one contact in each part, and has no last one; `tags` are listed. */
+/** Sets up a store that feeds endless parts of one contact or, with `tags` in its catalogue, one part. */
 const setUp = ({ tags = [] as string[], afterEach = () => {} } = {}) => {
   const parts: unknown[] = [];
   const store = {
@@ -22,29 +22,29 @@ const setUp = ({ tags = [] as string[], afterEach = () => {} } = {}) => {
         next: tags.length > 0 ? null : { key: 1, contact: 1 },
       };
     },
-  } as unknown as Known;
-  return { find: createFindMeanings(store, createAsk(createFakeReports())), parts };
+  } as unknown as NameStore;
+  return { resolve: createNameResolver(store, createReportRunner(createFakeReports())), parts };
 };
 
-it('stops reading contacts when the client has left', async () => {
-  const gone = new AbortController();
-  const { find, parts } = setUp({ afterEach: () => parts.length === 2 && gone.abort() });
-  const found = find(1, { filters: [isVip] }, { now: 0, reader: { signalOf: () => gone.signal } });
-  await expect(found).rejects.toMatchObject({ code: 'no_reports', message: 'the client has left' });
+it('stops reading contacts when the client disconnects', async () => {
+  const client = new AbortController();
+  const { resolve, parts } = setUp({ afterEach: () => parts.length === 2 && client.abort() });
+  const names = resolve(1, { filters: [isVip] }, { now: 0, reader: { signalOf: () => client.signal } });
+  await expect(names).rejects.toMatchObject({ code: 'no_reports', message: 'the client disconnected' });
   expect(parts.length).toBe(2);
 });
 
-it('reads no contacts for a condition that any contact meets', async () => {
-  const { find, parts } = setUp();
+it('reads no contacts for a condition that every contact matches', async () => {
+  const { resolve, parts } = setUp();
   const filters = [{ and: [{ contact: {} }, { did: {} }] }];
-  expect([...(await find(1, { filters }, { now: 0, reader })).contacts.values()]).toEqual([null]);
+  expect([...(await resolve(1, { filters }, { now: 0, reader })).contacts.values()]).toEqual([null]);
   expect(parts).toEqual([]);
 });
 
-it('reads the contacts of all filters and groups together, and those of equal conditions once', async () => {
-  const { find, parts } = setUp({ tags: ['new', 'vip'] });
+it('reads the contacts of all filters and groups together, once for equal conditions', async () => {
+  const { resolve, parts } = setUp({ tags: ['new', 'vip'] });
   const filters = [isVip, { not: { contact: { contactStatus: 'active' as const } } }];
-  const { contacts, lists } = await find(1, { filters, by: ['contactTagID'] }, { now: 0, reader });
+  const { contacts, lists } = await resolve(1, { filters, by: ['contactTagID'] }, { now: 0, reader });
   expect(parts).toEqual([[{ contactTagID: 'vip' }, { contactStatus: 'active' }, { contactTagID: 'new' }]]);
   const [vip] = contacts.values();
   expect(lists.get('contactTagID')).toEqual([
@@ -55,17 +55,17 @@ it('reads the contacts of all filters and groups together, and those of equal co
 });
 
 it('reads no contacts for a request that is only checked', async () => {
-  const { find, parts } = setUp();
-  await find(1, { filters: [isVip] }, { now: 0, reader: null });
+  const { resolve, parts } = setUp();
+  await resolve(1, { filters: [isVip] }, { now: 0, reader: null });
   expect(parts).toEqual([]);
 });
 
-it('takes 20 conditions on people and no more', async () => {
-  const { find, parts } = setUp();
+it('accepts at most 20 conditions on people', async () => {
+  const { resolve, parts } = setUp();
   const filters = Array.from({ length: 7 }, () => ({ and: [isVip, { not: { did: {} } }, { or: [isVip] }] }));
-  const found = find(1, { filters }, { now: 0, reader });
-  await expect(found).rejects.toBeInstanceOf(Refusal);
-  await expect(found).rejects.toMatchObject({
+  const names = resolve(1, { filters }, { now: 0, reader });
+  await expect(names).rejects.toBeInstanceOf(Refusal);
+  await expect(names).rejects.toMatchObject({
     code: 'invalid_field',
     field: 'filter',
     message: expect.stringMatching(/ 20 .* 21\.$/),

@@ -1,4 +1,4 @@
-/** Looks up the names in a request: kinds of events, and contacts. */
+/** Resolves the names in a report request: event names, and conditions on contacts. */
 import { limits } from '@firsthand/contract/limits';
 import { type ContactFilter, type Filter, partsOf } from '@firsthand/contract/reports/filter';
 import { type ContactWord, type DimensionText, isContactWord } from '@firsthand/contract/reports/report';
@@ -6,25 +6,25 @@ import { createEntryMerges, type EntryMerges } from '../../../identity/merged-en
 import type { ContactList } from '../../../reports/questions.ts';
 import { Refusal } from '../../../shared/refusal.ts';
 import type { Store } from '../../../store/store.ts';
-import type { Ask, Reader } from './asking.ts';
-import { type Meanings, toEventKinds, toUnitedIDs } from './conditions.ts';
-import { type ContactsOf, createContactFinder } from './found-contacts.ts';
+import type { Reader, ReportRunner } from './asking.ts';
+import { type ResolvedNames, toEventKinds, toUnitedIDs } from './conditions.ts';
+import { type ContactMatches, createContactFinder } from './found-contacts.ts';
 
-/** The part of the store that is read for this. */
-export type Known = Pick<Store, 'listCatalogue' | 'listSegments' | 'feedContacts'>;
+/** The part of the store that name resolution reads. */
+export type NameStore = Pick<Store, 'listCatalogue' | 'listSegments' | 'feedContacts'>;
 
 const catalogueOf = { contactProfileID: 'profile', contactTagID: 'tag' } as const;
 
-interface Named {
+interface NamingFields {
   readonly filters: readonly Filter[];
   readonly by?: readonly DimensionText[] | undefined;
 }
-export type FindMeanings = (
+export type ResolveNames = (
   account: number,
-  named: Named,
-  /** `reader` null: contacts are not searched. */
-  asked: { readonly now: number; readonly reader: Reader | null },
-) => Promise<Meanings>;
+  fields: NamingFields,
+  /** If `reader` is null, contacts are not searched. */
+  options: { readonly now: number; readonly reader: Reader | null },
+) => Promise<ResolvedNames>;
 
 const countOnPeople = (filter: Filter): number =>
   Number(filter.contact !== undefined) +
@@ -32,15 +32,15 @@ const countOnPeople = (filter: Filter): number =>
   Number(filter.personFirst !== undefined) +
   partsOf(filter).reduce((sum, [part]) => sum + countOnPeople(part), 0);
 
-/** Reads them before the question is asked, so that a report holds every change that was answered. Throws Refusal. */
-export const createFindMeanings = (store: Known, ask: Pick<Ask, 'prepare'>): FindMeanings => {
-  const findContacts = createContactFinder(store, ask);
+/** Returns a function that resolves names before the report runs, so that it includes every acknowledged change. */
+export const createNameResolver = (store: NameStore, runner: Pick<ReportRunner, 'prepare'>): ResolveNames => {
+  const findContacts = createContactFinder(store, runner);
   return async (account, { filters, by = [] }, { now, reader }) => {
     const onPeople = filters.reduce((sum, filter) => sum + countOnPeople(filter), 0);
     if (onPeople > limits.conditionsOnPeople)
       throw new Refusal('invalid_field', {
         field: 'filter',
-        message: `The filters of a report have at most ${limits.conditionsOnPeople} conditions on people (\`contact\`, \`did\`, \`personFirst\`) together; these have ${onPeople}.`,
+        message: `The filters of a report may have at most ${limits.conditionsOnPeople} conditions on people (\`contact\`, \`did\`, \`personFirst\`) in total; these have ${onPeople}.`,
       });
     const events = await store.listCatalogue({ account, kind: 'event' });
     const united = toUnitedIDs(events, await store.listCatalogue({ account, kind: 'attr' }));
@@ -52,12 +52,12 @@ export const createFindMeanings = (store: Known, ask: Pick<Ask, 'prepare'>): Fin
       for (const { id, mergedInto } of listed)
         if (mergedInto === null) groups.push({ word, value: id, condition: { [word]: id } });
     }
-    const named = { filters, groups: groups.map(({ condition }) => condition) };
-    const contacts: ContactsOf = reader === null ? new Map() : await findContacts(account, named, reader);
+    const conditions = { filters, groups: groups.map(({ condition }) => condition) };
+    const contacts: ContactMatches = reader === null ? new Map() : await findContacts(account, conditions, reader);
     const lists = new Map<ContactWord, ContactList[]>();
     for (const { word, value, condition } of groups) {
-      const those = contacts.get(condition);
-      if (those?.length) lists.set(word, [...(lists.get(word) ?? []), { value, contacts: those }]);
+      const matches = contacts.get(condition);
+      if (matches?.length) lists.set(word, [...(lists.get(word) ?? []), { value, contacts: matches }]);
     }
     return { kinds: toEventKinds(events), united, contacts, lists, merges, now };
   };

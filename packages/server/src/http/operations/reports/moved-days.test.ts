@@ -18,7 +18,7 @@ describe('a moved day', () => {
     ],
     ['moves into another year', 'day', 'UTC', '2026-12-30T12:00Z', '2027-01-02T12:00Z', '2026-12-30', '2027-01-02'],
     [
-      'moves over a change of clocks',
+      'moves across a clock change',
       'day',
       'Europe/London',
       '2026-10-24T23:30Z',
@@ -30,7 +30,7 @@ describe('a moved day', () => {
     ['stays within a month', 'month', 'UTC', '2026-11-01T00:00Z', '2026-11-30T23:59Z', '2026-10-01', '2026-10-01'],
     ['moves with a month', 'month', 'UTC', '2026-11-30T23:59Z', '2026-12-01T00:00Z', '2025-12-01', '2026-01-01'],
     [
-      'moves with months of years',
+      'moves by months across years',
       'month',
       'UTC',
       '2026-11-30T23:59Z',
@@ -42,7 +42,7 @@ describe('a moved day', () => {
     expect(createMove(moving, zone, at(since), at(until))(day)).toBe(moved);
   });
 
-  it('is a day; by months the first of one', () => {
+  it('must be a day or, to move by months, the first of a month', () => {
     expect(
       ['2026-11-01', '2026-11-02', 5, undefined, '2026-11-01T00:00Z', '0050-01-01'].map((value) =>
         canMove(value, 'day'),

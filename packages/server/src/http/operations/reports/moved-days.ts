@@ -1,9 +1,9 @@
-/** Moves days on with the calendar, so that "the last 30 days" of a shared report stay the last 30 days. */
+/** Moves the days of a shared report forward, so that "the last 30 days" stays the last 30 days. */
 import { createOffsetAt, day } from '../calendar.ts';
 
 export type Moving = 'day' | 'month';
 
-/** From the year 1000 on: JavaScript takes years below 100 for those of the last century. */
+/** From the year 1000: JavaScript interprets years below 100 as 19xx. */
 const dayForm = /^([1-9]\d{3})-(\d\d)-(\d\d)$/;
 
 const clockAt = (time: number, timeZone: string): Date => new Date(time + createOffsetAt(timeZone)(time));
@@ -11,13 +11,13 @@ const clockAt = (time: number, timeZone: string): Date => new Date(time + create
 const daysSince1970 = (clock: Date): number => Math.floor(clock.getTime() / day);
 const monthsSince1970 = (clock: Date): number => (clock.getUTCFullYear() - 1970) * 12 + clock.getUTCMonth();
 
-/** Whether a value of a range can be moved: a day; by a month only the first one of a month. */
+/** Whether a range's start or end can be moved: it must be a day or, to move by months, the first of a month. */
 export const canMove = (text: unknown, moving: Moving): text is string =>
   typeof text === 'string' && dayForm.test(text) && (moving === 'day' || text.endsWith('-01'));
 
 /**
- * Returns a function that moves a day (`2026-11-01`) by as many days or months as have begun in the time zone between two times, in
- * milliseconds since 1970.
+ * Returns a function that moves a day (`2026-11-01`) by the number of days or months that started in the time zone
+ * between two times (milliseconds since 1970).
  */
 export const createMove = (moving: Moving, timeZone: string, since: number, until: number) => {
   const [before, now] = [clockAt(since, timeZone), clockAt(until, timeZone)];
@@ -29,7 +29,7 @@ export const createMove = (moving: Moving, timeZone: string, since: number, unti
   };
 };
 
-/** The day after a time, or the first day of the month after it, in the time zone. */
+/** Returns the day after a time, or the first day of the month after it, in the time zone. */
 export const endOfPeriod = (moving: Moving, timeZone: string, time: number): string => {
   const clock = clockAt(time, timeZone);
   const [year, month, date] = [clock.getUTCFullYear(), clock.getUTCMonth(), clock.getUTCDate()];

@@ -1,12 +1,15 @@
-/** The sites of an account, whose pages are no referrers in any report. */
+/** An account's own sites, whose pages don't count as referrers. */
 import { originHosts } from '@firsthand/contract/origins';
 import type { OwnSites } from '../../../reports/questions.ts';
 
-/** The names of the visitor's own machine (RFC 6761 section 6.3, RFC 1122 section 3.2.1.3, RFC 4291 section 2.5.3): a page of it is being developed. */
-const ownMachine: OwnSites = { hosts: ['localhost', '127.0.0.1', '[::1]'], suffixes: ['.localhost'] };
+/**
+ * The visitor's own machine, for pages in development (RFC 6761 section 6.3, RFC 1122 section 3.2.1.3, RFC 4291 section
+ * 2.5.3).
+ */
+const localhost: OwnSites = { hosts: ['localhost', '127.0.0.1', '[::1]'], suffixes: ['.localhost'] };
 
-/** The hosts that `accountOrigin` names, and this machine. */
+/** Returns the hosts in `accountOrigin`, and localhost. */
 export const ownSitesOf = (accountOrigin: readonly string[]): OwnSites => {
   const { hosts, suffixes } = originHosts(accountOrigin);
-  return { hosts: [...hosts, ...ownMachine.hosts], suffixes: [...suffixes, ...ownMachine.suffixes] };
+  return { hosts: [...hosts, ...localhost.hosts], suffixes: [...suffixes, ...localhost.suffixes] };
 };

@@ -1,4 +1,4 @@
-/** reportPeople: who is behind a number of a report. */
+/** reportPeople: lists the people behind a number in a report. */
 import { limits } from '@firsthand/contract/limits';
 import type { AnswerOf, InputOf } from '@firsthand/contract/operations';
 import { type DimensionText, funnelSeconds } from '@firsthand/contract/reports/report';
@@ -8,29 +8,29 @@ import type { Store } from '../../../store/store.ts';
 import { type Answering, accountOf } from '../../access/caller.ts';
 import { parsePeopleCursor, toCursor, toPeopleCursor } from '../../answers/cursor.ts';
 import { isoTime } from '../../answers/iso-time.ts';
-import type { Ask } from './asking.ts';
-import { conditionOf, type Meanings, toCondition, unitedIn } from './conditions.ts';
-import { type Surroundings, toGrouping } from './dimensions.ts';
+import type { ReportRunner } from './asking.ts';
+import { conditionOf, type ResolvedNames, toCondition, unitedIn } from './conditions.ts';
+import { type DimensionContext, toGrouping } from './dimensions.ts';
 import { filtersOf, replaceSegments, type WithoutSegments } from './filters.ts';
-import type { FindMeanings, Known } from './meanings.ts';
+import type { NameStore, ResolveNames } from './meanings.ts';
 import { ownSitesOf } from './own-sites.ts';
 import { edgesWithin, type Range, rangesOf } from './ranges.ts';
 
 type Input = WithoutSegments<InputOf<'reportPeople'>>;
 
-/** Which of the numbers of a report a checked request means. */
-const meantBy = (input: Input, range: Range, meanings: Meanings & Surroundings): PeopleOf => {
+/** Returns the number of a report whose people a validated request wants. */
+const toPeopleOf = (input: Input, range: Range, context: ResolvedNames & DimensionContext): PeopleOf => {
   const { by, value = [], step, cohort } = input;
   const group = by && {
-    ...toGrouping(by, range, meanings),
-    // The row may be of a report that was asked before a merge.
-    values: value.map((one, index) => (one && meanings.merges.get(by[index] as DimensionText)?.keptOf(one)) ?? one),
+    ...toGrouping(by, range, context),
+    // The row may come from a report that ran before a merge.
+    values: value.map((one, index) => (one && context.merges.get(by[index] as DimensionText)?.keptOf(one)) ?? one),
   };
   if (step) {
     const { within = funnelSeconds, per = 'person', reached, dropped } = input;
     return {
       kind: 'step',
-      steps: step.map((one) => toCondition(one, meanings)),
+      steps: step.map((one) => toCondition(one, context)),
       withinMilliseconds: within * 1_000,
       per,
       step: (reached ?? (dropped as number)) - 1,
@@ -42,57 +42,60 @@ const meantBy = (input: Input, range: Range, meanings: Meanings & Surroundings):
   const { first, back, interval = 'week', later = null } = input;
   return {
     kind: 'cohort',
-    first: first ? toCondition(first, meanings) : null,
-    back: back ? toCondition(back, meanings) : null,
-    edges: edgesWithin(range, interval, meanings.zone, limits.periodsPerRetention),
+    first: first ? toCondition(first, context) : null,
+    back: back ? toCondition(back, context) : null,
+    edges: edgesWithin(range, interval, context.zone, limits.periodsPerRetention),
     cohort: cohort - 1,
     later,
     ...(group && { group }),
   };
 };
 
-type Named = Omit<AnswerOf<'reportPeople'>['person'][number], 'events' | 'users' | 'value' | 'firstTime' | 'lastTime'>;
+type PersonNames = Omit<
+  AnswerOf<'reportPeople'>['person'][number],
+  'events' | 'users' | 'value' | 'firstTime' | 'lastTime'
+>;
 
 const noFields = { contactExternalID: '', contactFirstname: '', contactLastname: '', contactEmailaddress: '' };
 
-/** How people are named, by their numbers. */
+/** Returns people's names, by their numbers. */
 const namesOf = ({ users, contacts }: PeopleNames) =>
-  new Map<number, Named>([
+  new Map<number, PersonNames>([
     ...users.map(({ user, userUUID }) => [-user, { contactUUID: '', ...noFields, userUUID }] as const),
     ...contacts.map(({ contact, contactUUID, fields }) => {
       const { contactExternalID, contactFirstname, contactLastname, contactEmailaddress } = fields;
-      const named = { contactExternalID, contactFirstname, contactLastname, contactEmailaddress };
-      return [contact, { contactUUID, ...named, userUUID: '' }] as const;
+      const names = { contactExternalID, contactFirstname, contactLastname, contactEmailaddress };
+      return [contact, { contactUUID, ...names, userUUID: '' }] as const;
     }),
   ]);
 
 export const createPeopleAnswer = (
-  store: Known & Pick<Store, 'namePeople'>,
-  { ask }: Pick<Ask, 'ask'>,
-  findMeanings: FindMeanings,
+  store: NameStore & Pick<Store, 'namePeople'>,
+  { run }: Pick<ReportRunner, 'run'>,
+  resolveNames: ResolveNames,
 ): Answering<'reportPeople'> => {
   return async (sent, caller) => {
-    const began = performance.now();
+    const startTime = performance.now();
     const account = accountOf(caller);
     const zone = sent.timezone ?? caller.access.accountTimezone;
     const page = parsePeopleCursor(sent.cursor);
-    const asked = page?.asked ?? caller.time;
-    const { range } = rangesOf(sent, zone, asked);
+    const firstPageTime = page?.firstPageTime ?? caller.time;
+    const { range } = rangesOf(sent, zone, firstPageTime);
     const input = await replaceSegments(store, account, sent);
-    const meanings = await findMeanings(
+    const resolved = await resolveNames(
       account,
       { ...input, filters: filtersOf(input) },
-      { now: asked, reader: caller },
+      { now: firstPageTime, reader: caller },
     );
-    const { answer, through } = await ask(
+    const { answer, through } = await run(
       {
         report: 'people',
         account,
         ...range,
         robots: input.robots === 'include',
-        condition: conditionOf(input, meanings),
-        ...unitedIn(meanings),
-        of: meantBy(input, range, { ...meanings, zone, own: ownSitesOf(caller.access.accountOrigin) }),
+        condition: conditionOf(input, resolved),
+        ...unitedIn(resolved),
+        of: toPeopleOf(input, range, { ...resolved, zone, own: ownSitesOf(caller.access.accountOrigin) }),
         usersAtLeast: input.usersAtLeast ?? 0,
         ...(input.attrID !== undefined && { value: input.attrID }),
         ...(input.sort && { sort: input.sort }),
@@ -114,15 +117,15 @@ export const createPeopleAnswer = (
     return {
       from: isoTime(range.from),
       to: isoTime(range.to),
-      // Somebody who was erased after the report was asked has no name.
+      // A person who was erased after the report ran has no name.
       person: answer.people.flatMap(({ person, firstTime, lastTime, ...counts }) => {
-        const named = names.get(person);
-        return named ? [{ ...named, ...counts, firstTime: isoTime(firstTime), lastTime: isoTime(lastTime) }] : [];
+        const name = names.get(person);
+        return name ? [{ ...name, ...counts, firstTime: isoTime(firstTime), lastTime: isoTime(lastTime) }] : [];
       }),
-      nextCursor: toPeopleCursor(answer.next && { end: answer.next, until, asked }),
+      nextCursor: toPeopleCursor(answer.next && { end: answer.next, until, firstPageTime }),
       timezone: zone,
       through: toCursor('events', until),
-      milliseconds: Math.round(performance.now() - began),
+      milliseconds: Math.round(performance.now() - startTime),
     };
   };
 };

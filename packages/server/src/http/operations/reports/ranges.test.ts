@@ -12,21 +12,21 @@ describe('the range of a report', () => {
     ['a day', '2026-11-01', '2026-11-02', 'Asia/Kolkata', '2026-10-31T18:30Z', '2026-11-01T18:30Z'],
     ['a time', '2026-11-01T05:00Z', '2026-11-02', 'America/New_York', '2026-11-01T05:00Z', '2026-11-02T05:00Z'],
     ['a day without midnight', '2026-04-24', '2026-04-25', 'Africa/Cairo', '2026-04-23T22:00Z', '2026-04-24T21:00Z'],
-  ])('begins and ends with %s on the clock of the zone', (_, from, to, zone, begin, end) => {
+  ])('starts and ends with %s in the local time of the zone', (_, from, to, zone, begin, end) => {
     expect(inISO(rangesOf({ from: timeOf(from), to: timeOf(to) }, zone, now).range)).toEqual([begin, end]);
   });
 
-  it('ends now, if nothing else is said', () => {
+  it('ends now by default', () => {
     expect(rangesOf({ from: 5 }, 'UTC', now).range).toEqual({ from: 5, to: now + 1 });
   });
 
   it.each([
     [{ from: 7, to: 7 }, '`to` must be later than `from`'],
     [{ from: '2027-01-01' }, '`to` must be later than `from`; without it, `to` is now'],
-    [{ from: 0, compare: 'previous' as const }, 'would begin before 1970'],
-    [{ from: '1970-06-01', compare: 'year' as const }, 'would begin before 1970'],
-  ])('is refused: %j', (asked, message) => {
-    expect(() => rangesOf(asked, 'UTC', now)).toThrow(message);
+    [{ from: 0, compare: 'previous' as const }, 'would start before 1970'],
+    [{ from: '1970-06-01', compare: 'year' as const }, 'would start before 1970'],
+  ])('is refused: %j', (request, message) => {
+    expect(() => rangesOf(request, 'UTC', now)).toThrow(message);
   });
 });
 
@@ -41,7 +41,7 @@ describe('the earlier range', () => {
   it.each<Case>([
     ['a week before', 'previous', '2026-11-08/2026-11-15', 'UTC', '2026-11-01T00:00Z/2026-11-08T00:00Z'],
     [
-      'a week with a change',
+      'a week with a clock change',
       'previous',
       '2026-11-02/2026-11-09',
       'America/New_York',
@@ -93,8 +93,8 @@ describe('the earlier range', () => {
       'UTC',
       '2025-03-30T01:00Z/2025-03-30T01:30Z',
     ],
-  ])('is %s', (_, compare, asked, zone, earlier) => {
-    const [from, to] = asked.split('/').map(timeOf) as [string, string];
+  ])('is %s', (_, compare, range, zone, earlier) => {
+    const [from, to] = range.split('/').map(timeOf) as [string, string];
     expect(inISO(rangesOf({ from, to, compare }, zone, now).earlier)).toEqual(earlier.split('/'));
   });
 
@@ -103,19 +103,25 @@ describe('the earlier range', () => {
     ['seven days', '2026-11-20', '2026-11-26T01:09Z', 'UTC', '2026-11-13T00:00Z/2026-11-19T01:09Z'],
     ['seven days from the first', '2026-11-01', '2026-11-07T09:00Z', 'UTC', '2026-10-25T00:00Z/2026-10-31T09:00Z'],
     [
-      'three days with a change',
+      'three days with a clock change',
       '2026-10-31',
       '2026-11-02T05:30Z',
       'America/New_York',
       '2026-10-28T04:00Z/2026-10-30T04:30Z',
     ],
-    ['the day of a change', '2026-03-29', '2026-03-29T01:30Z', 'Europe/London', '2026-03-28T00:00Z/2026-03-28T01:30Z'],
-  ])('of %s until now ends at the same time of day', (_, from, until, zone, earlier) => {
-    const found = rangesOf({ from, compare: 'previous' }, zone, Date.parse(until) - 1).earlier;
-    expect(inISO(found)).toEqual(earlier.split('/'));
+    [
+      'the day of a clock change',
+      '2026-03-29',
+      '2026-03-29T01:30Z',
+      'Europe/London',
+      '2026-03-28T00:00Z/2026-03-28T01:30Z',
+    ],
+  ])('for %s until now ends at the same time of day', (_, from, until, zone, earlier) => {
+    const range = rangesOf({ from, compare: 'previous' }, zone, Date.parse(until) - 1).earlier;
+    expect(inISO(range)).toEqual(earlier.split('/'));
   });
 
-  it('is never empty, whenever and wherever', () => {
+  it('is never empty, for any range and zone', () => {
     const hour = 3_600_000;
     for (const zone of ['Europe/London', 'America/Havana', 'Pacific/Apia']) {
       for (const compare of ['previous', 'week', 'month', 'year'] as const) {
@@ -133,12 +139,12 @@ describe('the earlier range', () => {
   });
 });
 
-it('intervals are those of the calendar, cut off at the ends of the range', () => {
+it('clips calendar intervals to the range', () => {
   const range = { from: Date.parse('2026-11-01T05:01Z'), to: Date.parse('2026-11-03T00:00Z') };
   const edges = edgesWithin(range, 'day', 'UTC', 1_000).map((edge) => new Date(edge).toISOString().slice(5, 16));
   expect(edges).toEqual(['11-01T05:01', '11-02T00:00', '11-03T00:00']);
   expect(() => edgesWithin(range, 'hour', 'UTC', 10)).toThrow(
-    'The range from `from` to `to` holds more than 10 intervals; choose a longer interval or a shorter range.',
+    'The range from `from` to `to` has more than 10 intervals; choose a longer interval or a shorter range.',
   );
 });
 
@@ -149,7 +155,7 @@ describe('the offsets in a range', () => {
       milliseconds / 3_600_000,
     ]);
 
-  it('are at its beginning and at each change of the clocks', () => {
+  it('are listed at its start and at each clock change', () => {
     expect(offsets('2026-01-15', '2026-11-30', 'Europe/London')).toEqual([
       ['2026-01-15T00:00', 0],
       ['2026-03-29T01:00', 1],
@@ -160,21 +166,21 @@ describe('the offsets in a range', () => {
   });
 
   it.each(['Africa/Casablanca', 'Africa/Cairo', 'Pacific/Apia', 'Australia/Lord_Howe'])(
-    'are those of every fifth hour in %s',
+    'match every fifth hour in %s',
     (zone) => {
       const range = { from: Date.parse('2009-12-31T12:00Z'), to: Date.parse('2012-01-02') };
-      const found = offsetsIn(range, zone);
+      const offsets = offsetsIn(range, zone);
       const offsetAt = createOffsetAt(zone);
       let at = 0;
       for (let time = range.from; time < range.to; time += 5 * 3_600_000) {
-        while ((found[at + 1]?.[0] ?? Number.POSITIVE_INFINITY) <= time) at += 1;
-        if (found[at]?.[1] !== offsetAt(time)) expect([time, found[at]?.[1]]).toEqual([time, offsetAt(time)]);
+        while ((offsets[at + 1]?.[0] ?? Number.POSITIVE_INFINITY) <= time) at += 1;
+        if (offsets[at]?.[1] !== offsetAt(time)) expect([time, offsets[at]?.[1]]).toEqual([time, offsetAt(time)]);
       }
-      expect(found.length).toBeGreaterThan(3);
+      expect(offsets.length).toBeGreaterThan(3);
     },
   );
 
-  it('are of a hundred years at most', () => {
+  it('cover at most a hundred years', () => {
     expect(() => offsets('1970-01-01', '2071-01-01', 'UTC')).toThrow('at most 100 years');
     expect(offsets('1970-01-01', '2069-01-01', 'Europe/London').length).toBeGreaterThan(150);
   });

@@ -19,7 +19,7 @@ let scene: Scene;
 let reports: FakeReports;
 let answer: (question: Question, signal?: AbortSignal) => Promise<AnswerTo<Question> | undefined>;
 beforeAll(async () => {
-  reports = createFakeReports((...asked) => answer(...asked));
+  reports = createFakeReports((...args) => answer(...args));
   scene = await openScene({ reports, now: () => time, account: { accountTimezone: 'Europe/London' } });
   const event = [
     { eventID: 7, eventName: 'Signed up' },
@@ -38,7 +38,7 @@ const ask = (name: string, fields: Fields) =>
   scene.get(`/report/${name}`, { tokenUUID: scene.tokens.viewer, ...fields });
 const november = { from: '2026-11-01', to: '2026-11-03' };
 const [begin, middle, end] = ['2026-11-01', '2026-11-02', '2026-11-03'].map(Date.parse) as [number, number, number];
-/** The questions that a request led to. */
+/** Returns the questions that a request passes to the engine. */
 const questionsOf = async (name: string, fields: Fields) => {
   const { status, body } = await ask(name, { ...november, ...fields });
   expect([status, body.error]).toEqual([200, undefined]);
@@ -51,14 +51,14 @@ const problemOf = async (name: string, fields: Fields) => {
 };
 
 const account = () => expect.any(Number);
-const asked = { account: account(), from: begin, to: end, robots: false, condition: null };
+const common = { account: account(), from: begin, to: end, robots: false, condition: null };
 const counts = { events: 8, users: 4, people: 3, sessions: 5 };
 const value = { count: 2, sum: 10, average: 5, median: 5, p95: 9 };
 
 describe('every report', () => {
-  it('asks about all events of the range without robots, unless told otherwise', async () => {
+  it('covers all events of the range without robots by default', async () => {
     expect(await questionsOf('reportTotals', {})).toEqual([
-      { ...asked, report: 'totals', value: null, edges: [begin, end] },
+      { ...common, report: 'totals', value: null, edges: [begin, end] },
     ]);
     expect(await questionsOf('reportTotals', { robots: 'include' })).toMatchObject([{ robots: true }]);
     expect(await questionsOf('reportTotals', { to: '' })).toMatchObject([{ to: now + 1 }]);
@@ -95,7 +95,7 @@ describe('every report', () => {
       { eventID: 7, filter: { attrID: 'plan', exists: true } },
       { and: [{ eventIDs: [7] }, { attrID: 'plan', exists: true }] },
     ],
-  ])('with %j asks about the events that meet the condition', async (fields, condition) => {
+  ])('with %j covers the events that match the condition', async (fields, condition) => {
     expect(await questionsOf('reportTotals', fields)).toMatchObject([{ condition }]);
   });
 
@@ -117,32 +117,32 @@ describe('every report', () => {
     ['reportBreakdown', { by: 'attr:' }, 'by[0]', 'must be one or two of'],
     ['reportBreakdown', { by: 'first:' }, 'by[0]', 'must be one or two of'],
     ['reportBreakdown', { by: 'event,hour,weekday' }, 'by', 'must be one or two of'],
-    ['reportBreakdown', { by: 'hour,hour' }, 'by', 'must not name the same twice'],
+    ['reportBreakdown', { by: 'hour,hour' }, 'by', 'must not contain the same dimension twice'],
     ['reportBreakdown', { by: 'event', limit: 1_001 }, 'limit', 'from 1 to 1000'],
     ['reportBreakdown', { by: 'event', limit: 21, interval: 'day' }, 'limit', 'must be at most 20 with `interval`'],
-    ['reportBreakdown', { by: 'event', conversion: 'include' }, 'conversion', 'is for a request with `eventID` or'],
+    ['reportBreakdown', { by: 'event', conversion: 'include' }, 'conversion', 'requires `eventID` or'],
     ['reportBreakdown', { by: 'person:first:' }, 'by[0]', 'must be one or two of'],
-    ['reportPeople', { sort: 'sum' }, 'sort', 'by `sum` is for a request with `attrID`'],
-    ['reportRetention', { limit: 5 }, 'limit', 'is for a request with `by`'],
+    ['reportPeople', { sort: 'sum' }, 'sort', 'by `sum` requires `attrID`'],
+    ['reportRetention', { limit: 5 }, 'limit', 'requires `by`'],
     ['reportTotals', { filter: { personFirst: 'plan' } }, 'filter', 'must have exactly one of is, isNot, contains'],
     ['reportBreakdown', { by: 'hour', from: 0, to: '2100-01-01' }, 'by', 'at most 100 years'],
     ['reportFunnel', {}, 'step', 'is required'],
-    ['reportFunnel', { step: [{ event: 1 }] }, 'step', 'must hold at least two filters'],
-    ['reportFunnel', { step: Array(9).fill({ event: 1 }) }, 'step', 'must hold at most 8 entries'],
+    ['reportFunnel', { step: [{ event: 1 }] }, 'step', 'must contain at least two filters'],
+    ['reportFunnel', { step: Array(9).fill({ event: 1 }) }, 'step', 'must contain at most 8 entries'],
     ['reportFunnel', { step: [{ event: 1 }, { event: 0 }] }, 'step[1].event', 'must be an eventID'],
     ['reportFunnel', { step: [{ event: 1 }, { event: 2 }], within: 0 }, 'within', 'from 1 to 7776000'],
     ['reportFunnel', { step: [{ event: 1 }, { event: 2 }], by: 'plan' }, 'by[0]', 'must be one or two of event'],
-    ['reportFunnel', { step: [{ event: 1 }, { event: 2 }], limit: 3 }, 'limit', 'is for a request with `by`'],
+    ['reportFunnel', { step: [{ event: 1 }, { event: 2 }], limit: 3 }, 'limit', 'requires `by`'],
     ['reportRetention', { first: '' }, 'first', 'must not be empty'],
     ['reportRetention', { back: { attrID: 'a' } }, 'back', 'must have exactly one of is'],
     ['reportRetention', { from: '2020-01-01', interval: 'day' }, 'interval', 'more than 100 intervals'],
-  ])('%s is refused with %j', async (name, fields, field, message) => {
-    const [status, at, said] = await problemOf(name, fields);
-    expect([status, at]).toEqual([400, field]);
-    expect(said).toContain(message);
+  ])('rejects an invalid field: %s with %j', async (name, fields, field, message) => {
+    const [status, path, text] = await problemOf(name, fields);
+    expect([status, path]).toEqual([400, field]);
+    expect(text).toContain(message);
   });
 
-  it('answers what it counted over, and with compare the same for the earlier range', async () => {
+  it('returns its range and, with compare, the counts of the earlier range', async () => {
     answer = async ({ from }) => ({
       total: { ...counts, events: from === begin ? 8 : 6 },
       intervals: [counts],
@@ -170,7 +170,7 @@ describe('every report', () => {
     expect((await scene.get('/event/getEvent', cursor)).status).toBe(200);
   });
 
-  it('is refused without an engine, after its fields were checked', async () => {
+  it('is refused without an engine, after its fields are checked', async () => {
     const without = await openScene({ reports: undefined });
     onTestFinished(without.close);
     const fields = { tokenUUID: without.tokens.server, from: '2026-11-01' };
@@ -179,19 +179,19 @@ describe('every report', () => {
     expect((await without.get('/report/reportTotals', { ...fields, filter: '[]' })).status).toBe(400);
   });
 
-  it('says so when it takes too long', async () => {
+  it('is refused with report_too_slow if it takes too long', async () => {
     answer = () => Promise.reject(new Refusal('report_too_slow'));
     const { status, body } = await ask('reportTotals', november);
     expect([status, body.error.code]).toEqual([503, 'report_too_slow']);
   });
 
-  it('answers or refuses any filter, and asks about good conditions only', async () => {
+  it('answers or refuses any filter, and passes only valid conditions to the engine', async () => {
     const { wrong, answered, refused } = await sendHostileFilters({ ...scene, reports }, 200, 7);
     expect(wrong).toEqual([]);
     expect(Math.min(answered, refused)).toBeGreaterThan(20);
   });
 
-  it('is aborted when its client leaves, which is no fault', async () => {
+  it('is aborted when its client disconnects, without logging a fault', async () => {
     const server = createServer(getRequestListener(scene.app.fetch)).listen(0, '127.0.0.1');
     await once(server, 'listening');
     onTestFinished(() => void server.close());
@@ -216,11 +216,11 @@ describe('every report', () => {
 });
 
 describe('reportTotals', () => {
-  it('counts by intervals, and sums up an attribute', async () => {
+  it('counts by interval, and sums an attribute', async () => {
     answer = async () => ({ total: { ...counts, value }, intervals: [counts, { ...counts, value }] });
     const { body } = await ask('reportTotals', { ...november, interval: 'day', attrID: 'amount' });
     expect(reports.asked.map(({ question }) => question)).toEqual([
-      { ...asked, report: 'totals', value: 'amount', edges: [begin, middle, end] },
+      { ...common, report: 'totals', value: 'amount', edges: [begin, middle, end] },
     ]);
     expect(body).toMatchObject({ total: { ...counts, value } });
     expect(body.interval).toEqual([
@@ -229,12 +229,12 @@ describe('reportTotals', () => {
     ]);
   });
 
-  it('counts a user, a person or a session of an hour that is cut off at the ends', async () => {
+  it('clips the first and last interval to the range', async () => {
     const [question] = await questionsOf('reportTotals', { from: begin + 1, to: begin + 7_200_000, interval: 'hour' });
     expect(question).toMatchObject({ edges: [begin + 1, begin + 3_600_000, begin + 7_200_000] });
   });
 
-  it('answers zeros where nothing happened', async () => {
+  it('returns zeros if nothing happened', async () => {
     const zeros = { events: 0, users: 0, people: 0, sessions: 0 };
     const { body } = await ask('reportTotals', { ...november, attrID: 'amount', interval: 'day' });
     const none = { ...zeros, value: { count: 0, sum: null, average: null, median: null, p95: null } };
@@ -276,13 +276,13 @@ describe('reportBreakdown', () => {
         { by: 'firstReferrerHost', own: { hosts: ['localhost', '127.0.0.1', '[::1]'], suffixes: ['.localhost'] } },
       ],
     ],
-  ])('asks by %s', async (by, dimensions) => {
+  ])('groups by %s', async (by, dimensions) => {
     expect(await questionsOf('reportBreakdown', { by })).toEqual([
-      { ...asked, report: 'breakdown', value: null, dimensions, offsets: [[begin, 0]], sort: 'people', limit: 100 },
+      { ...common, report: 'breakdown', value: null, dimensions, offsets: [[begin, 0]], sort: 'people', limit: 100 },
     ]);
   });
 
-  it('asks for people by their first event, and answers conversion, intervals and visits', async () => {
+  it('filters people by their first event, and returns conversion, intervals and visits', async () => {
     const filter = {
       and: [
         { personFirst: 'utm_source', isNot: 'news' },
@@ -331,7 +331,7 @@ describe('reportBreakdown', () => {
     ]);
   });
 
-  it('asks by the clock of the zone', async () => {
+  it('groups by the local time of the zone', async () => {
     const range = { from: '2026-10-01', to: '2026-11-01', by: 'weekday,hour', sort: 'events', limit: '5' };
     expect(await questionsOf('reportBreakdown', range)).toMatchObject([
       {
@@ -345,7 +345,7 @@ describe('reportBreakdown', () => {
     ]);
   });
 
-  it('names the kinds of events, and answers what is in no row', async () => {
+  it('returns event names, and the counts outside its rows', async () => {
     answer = async () => ({
       total: counts,
       rows: [
@@ -370,18 +370,18 @@ describe('reportFunnel', () => {
   const step = [{ event: 'Signed up' }, { event: 'Paid' }];
   const steps = [{ eventIDs: [7] }, { eventIDs: [9] }];
 
-  it('asks for the steps in their order', async () => {
-    const funnel = { ...asked, report: 'funnel', steps };
+  it('passes the steps in order', async () => {
+    const funnel = { ...common, report: 'funnel', steps };
     expect(await questionsOf('reportFunnel', { step })).toEqual([
       { ...funnel, withinMilliseconds: 30 * day, per: 'person' },
     ]);
-    const given = { step, within: 3_600, per: 'session', filter: { attrID: 'plan', is: 'pro' } };
-    expect(await questionsOf('reportFunnel', given)).toEqual([
+    const request = { step, within: 3_600, per: 'session', filter: { attrID: 'plan', is: 'pro' } };
+    expect(await questionsOf('reportFunnel', request)).toEqual([
       { ...funnel, condition: { attrID: 'plan', is: ['pro'] }, withinMilliseconds: 3_600_000, per: 'session' },
     ]);
   });
 
-  it('asks for groups, and answers those of each', async () => {
+  it('returns the steps of each group', async () => {
     const [question] = await questionsOf('reportFunnel', { step, by: 'event,attr:plan', limit: 5 });
     const dimensions = [{ by: 'event' }, { attrID: 'plan' }];
     expect(question).toMatchObject({ groups: { dimensions, offsets: [[begin, 0]], limit: 5 } });
@@ -397,7 +397,7 @@ describe('reportFunnel', () => {
     expect(body.others).toEqual({ groups: 2, step: [{ reached: 5 }, { reached: 2 }] });
   });
 
-  it('answers how many reached each', async () => {
+  it('returns how many people reached each step', async () => {
     answer = async () => ({ steps: [45, 12] });
     const { body } = await ask('reportFunnel', { ...november, step, compare: 'year' });
     expect([body.step, body.earlier.step]).toEqual(Array(2).fill([{ reached: 45 }, { reached: 12 }]));
@@ -405,9 +405,9 @@ describe('reportFunnel', () => {
 });
 
 describe('reportRetention', () => {
-  it('asks by weeks, or what is said', async () => {
+  it('groups by week, or by the requested interval', async () => {
     const [weekly] = await questionsOf('reportRetention', {});
-    expect(weekly).toEqual({ ...asked, report: 'retention', first: null, back: null, edges: [begin, middle, end] });
+    expect(weekly).toEqual({ ...common, report: 'retention', first: null, back: null, edges: [begin, middle, end] });
     const [daily] = await questionsOf('reportRetention', {
       to: '2026-11-04',
       interval: 'day',
@@ -421,7 +421,7 @@ describe('reportRetention', () => {
     });
   });
 
-  it('answers each period with those who came back', async () => {
+  it('returns the people who came back in each period', async () => {
     answer = async () => ({
       cohorts: [
         { people: 5, back: [2, 1] },
@@ -437,7 +437,7 @@ describe('reportRetention', () => {
 });
 
 describe('reportPeople', () => {
-  const ofPeople = { ...asked, report: 'people', usersAtLeast: 0, limit: 100, beyond: null, until: null };
+  const ofPeople = { ...common, report: 'people', usersAtLeast: 0, limit: 100, beyond: null, until: null };
   const step = [{ event: 'Signed up' }, { event: 'Paid' }];
   const steps = [{ eventIDs: [7] }, { eventIDs: [9] }];
 
@@ -481,11 +481,11 @@ describe('reportPeople', () => {
       { cohort: 2, later: 0 },
       { kind: 'cohort', first: null, back: null, edges: [begin, middle, end], cohort: 1, later: 0 },
     ],
-  ])('asks who is behind %s', async (_, fields, of) => {
+  ])('finds the people behind %s', async (_, fields, of) => {
     expect(await questionsOf('reportPeople', fields)).toEqual([{ ...ofPeople, of }]);
   });
 
-  it('asks for the row of the kept entry where the value is the ID of one that is merged', async () => {
+  it('uses the row of the target entry for the ID of a merged entry', async () => {
     const token = { tokenUUID: scene.tokens.server };
     const tag = [{ tagID: 'vip' }, { tagID: 'VIP' }];
     await scene.post('/account/updateAccount', { ...token, tag });
@@ -509,30 +509,30 @@ describe('reportPeople', () => {
   });
 
   it.each<[Fields, string, string]>([
-    [{ value: ['pro'] }, 'value', 'is for a request with `by`'],
+    [{ value: ['pro'] }, 'value', 'requires `by`'],
     [{ by: 'event' }, 'value', 'must have a value for each part of `by`'],
     [{ by: 'event,hour', value: ['7'] }, 'value', 'must have a value for each part of `by`'],
-    [{ by: 'event', value: [['7']] }, 'value[0]', 'must be a text of at most 2,048 characters'],
+    [{ by: 'event', value: [['7']] }, 'value[0]', 'must be text of at most 2,048 characters'],
     [{ by: 'event', cohort: 1 }, 'value', 'must have a value for each part of `by`'],
     [{ step }, 'reached', 'or `dropped` is required with `step`'],
     [{ step, reached: 1, by: 'event' }, 'value', 'must have a value for each part of `by`'],
     [{ step, reached: 1, by: 'event', value: ['7'], cohort: 1 }, 'cohort', 'must not be given together with `step`'],
-    [{ step, reached: 1, dropped: 1 }, 'reached', 'and not both'],
-    [{ step, reached: 3 }, 'reached', 'must be one of the steps'],
-    [{ step, dropped: 2 }, 'dropped', 'must be a step before the last'],
-    [{ reached: 1 }, 'reached', 'is for a request with `step`'],
-    [{ later: 1 }, 'later', 'is for a request with `cohort`'],
+    [{ step, reached: 1, dropped: 1 }, 'reached', 'but not both'],
+    [{ step, reached: 3 }, 'reached', 'must be the number of a step'],
+    [{ step, dropped: 2 }, 'dropped', 'must be the number of a step before the last'],
+    [{ reached: 1 }, 'reached', 'requires `step`'],
+    [{ later: 1 }, 'later', 'requires `cohort`'],
     [{ cohort: 0 }, 'cohort', 'must be a whole number from 1 to 100'],
     [{ limit: 1_001 }, 'limit', 'must be a whole number from 1 to 1000'],
     [{ cursor: 'ZTEuNDI' }, 'cursor', 'must be a nextCursor of this operation'],
     [{ compare: 'year' }, 'compare', 'is not a parameter of reportPeople'],
-  ])('is refused with %j', async (fields, field, message) => {
-    const [status, at, said] = await problemOf('reportPeople', fields);
-    expect([status, at]).toEqual([400, field]);
-    expect(said).toContain(message);
+  ])('rejects %j', async (fields, field, message) => {
+    const [status, path, text] = await problemOf('reportPeople', fields);
+    expect([status, path]).toEqual([400, field]);
+    expect(text).toContain(message);
   });
 
-  it('sorts people by the sum of an attribute, and continues after one', async () => {
+  it('sorts people by the sum of an attribute, also on later pages', async () => {
     const next = { key: -0.1, person: -7 };
     answer = async () => ({ people: [], next });
     const request = { ...november, attrID: 'amount', sort: 'sum' };
@@ -544,14 +544,14 @@ describe('reportPeople', () => {
     ]);
   });
 
-  it('names contacts and users, page by page', async () => {
+  it('returns the names of contacts and users, page by page', async () => {
     const userUUID = 'a-browser-of-nobody';
     const ofAnn = 'a-browser-of-ann-lemon';
     const { server } = scene.tokens;
     for (const one of [userUUID, ofAnn])
       await scene.post('/logEvent', { tokenUUID: server, userUUID: one, eventID: 7 });
     const ann = { contactEmailaddress: 'ann@shop.example', contactFirstname: 'Ann', contactProfileID: 'customer' };
-    const { body: made } = await scene.post('/createContact', { tokenUUID: server, userUUID: ofAnn, ...ann });
+    const { body: created } = await scene.post('/createContact', { tokenUUID: server, userUUID: ofAnn, ...ann });
     const fed = await createFedAccount(scene.store, 1).read();
     const owner = fed.find(({ owner: contact }) => contact)?.owner as number;
     const user = fed.find(({ owner: contact }) => !contact)?.user as number;
@@ -569,18 +569,23 @@ describe('reportPeople', () => {
     reports.asked.length = 0;
     const { body } = await ask('reportPeople', { ...open, limit: 3 });
     const to = reports.asked[0]?.question.to;
-    const told = { events: 1, users: 1, firstTime: '2026-11-01T00:00:00.000Z', lastTime: '2026-11-02T00:00:00.000Z' };
-    const nobody = { contactExternalID: '', contactFirstname: '', contactLastname: '', contactEmailaddress: '' };
+    const expected = {
+      events: 1,
+      users: 1,
+      firstTime: '2026-11-01T00:00:00.000Z',
+      lastTime: '2026-11-02T00:00:00.000Z',
+    };
+    const noNames = { contactExternalID: '', contactFirstname: '', contactLastname: '', contactEmailaddress: '' };
     expect(body.person).toEqual([
       {
-        ...nobody,
-        ...told,
-        contactUUID: made.contactUUID,
+        ...noNames,
+        ...expected,
+        contactUUID: created.contactUUID,
         userUUID: '',
         contactFirstname: 'Ann',
         contactEmailaddress: 'ann@shop.example',
       },
-      { ...nobody, ...told, contactUUID: '', userUUID },
+      { ...noNames, ...expected, contactUUID: '', userUUID },
     ]);
     reports.asked.length = 0;
     answer = async () => undefined;
@@ -593,7 +598,7 @@ describe('reportPeople', () => {
 });
 
 describe('reportLive', () => {
-  it('asks about the last five minutes, and about clocks that are ahead', async () => {
+  it('covers the last five minutes, and events from clocks that are ahead', async () => {
     const accountOrigin = ['https://shop.example', 'https://*.shop.example:8443'];
     await scene.post('/account/updateAccount', { tokenUUID: scene.tokens.server, accountOrigin });
     await ask('reportLive', { limit: 5, filter: { event: 'Paid' }, robots: 'include' });
@@ -614,7 +619,7 @@ describe('reportLive', () => {
     ]);
   });
 
-  it('answers who is where', async () => {
+  it('returns people by page, referrer and country', async () => {
     const page = { rows: [{ value: '/a', people: 2 }], others: 1 };
     const country = { rows: [{ value: null, people: 3 }], others: 0 };
     answer = async () => ({ events: 8, users: 4, people: 3, page, referrerHost: country, country });
@@ -637,8 +642,8 @@ describe('reportLive', () => {
     ['limit', 101],
     ['from', '2026-11-01'],
     ['filter', '{"event":'],
-  ])('is refused with %s=%s', async (field, given) => {
-    const { status, body } = await ask('reportLive', { [field]: given });
+  ])('rejects %s=%s', async (field, text) => {
+    const { status, body } = await ask('reportLive', { [field]: text });
     expect([status, body.error.field]).toEqual([400, field]);
   });
 });

@@ -1,4 +1,4 @@
-/** Reports: from a checked request to a question of the engine, and from its answer to that of the contract. */
+/** Reports: translates validated requests into engine questions, and engine answers into responses. */
 import { limits } from '@firsthand/contract/limits';
 import type { AnswerOf, InputOf } from '@firsthand/contract/operations';
 import { type DimensionText, funnelSeconds } from '@firsthand/contract/reports/report';
@@ -18,12 +18,12 @@ import type { Store } from '../../../store/store.ts';
 import { type Answering, type AnsweringAll, accountOf } from '../../access/caller.ts';
 import { toCursor } from '../../answers/cursor.ts';
 import { isoTime } from '../../answers/iso-time.ts';
-import { createAsk, type Reader } from './asking.ts';
-import { conditionOf, type EventKinds, type Meanings, toCondition, unitedIn } from './conditions.ts';
-import { type Surroundings as MeaningOfDimensions, toGrouping } from './dimensions.ts';
+import { createReportRunner, type Reader } from './asking.ts';
+import { conditionOf, type EventKinds, type ResolvedNames, toCondition, unitedIn } from './conditions.ts';
+import { type DimensionContext, toGrouping } from './dimensions.ts';
 import { filtersOf, replaceSegments, type WithoutSegments } from './filters.ts';
 import { createLiveAnswer } from './live.ts';
-import { createFindMeanings, type Known } from './meanings.ts';
+import { createNameResolver, type NameStore } from './meanings.ts';
 import { ownSitesOf } from './own-sites.ts';
 import { createPeopleAnswer } from './people.ts';
 import { edgesWithin, type Range, rangesOf } from './ranges.ts';
@@ -33,35 +33,35 @@ type ReportOperation = 'reportTotals' | 'reportBreakdown' | 'reportFunnel' | 're
 type Input<Name extends ReportOperation> = WithoutSegments<InputOf<Name>>;
 type Shared = 'from' | 'to' | 'earlier' | 'timezone' | 'through' | 'milliseconds';
 
-/** What a request means in its account. */
-interface Surroundings extends Meanings, MeaningOfDimensions {
-  /** By how many fewer intervals than its limit a report may have: it will be asked about longer ranges. */
+/** What a question depends on in the account. */
+interface QuestionContext extends ResolvedNames, DimensionContext {
+  /** How many intervals to leave unused below the limit, because the report will later cover longer ranges. */
   readonly spareIntervals: number;
 }
 
-/** The fields of a question that not every question has. */
+/** The fields that are specific to a kind of question. */
 type OwnFields<One extends Question> = Omit<One, 'account' | 'from' | 'to' | 'robots' | 'condition' | 'united'>;
 
-/** How a request becomes a question over a range, and an answer that of the request. */
+/** Translates a request into a question about a range, and the answer into a response. */
 interface Translation<Name extends ReportOperation, One extends Question> {
   /** Throws Refusal('invalid_field'). */
-  readonly toQuestion: (input: Input<Name>, range: Range, surroundings: Surroundings) => OwnFields<One>;
+  readonly toQuestion: (input: Input<Name>, range: Range, context: QuestionContext) => OwnFields<One>;
   readonly toAnswer: (
     answer: AnswerTo<One>,
-    given: { readonly input: Input<Name>; readonly question: OwnFields<One>; readonly kinds: EventKinds },
+    request: { readonly input: Input<Name>; readonly question: OwnFields<One>; readonly kinds: EventKinds },
   ) => Omit<AnswerOf<Name>, Shared>;
 }
 
-/** The intervals between neighbouring edges, with what was counted in each. */
-const intervalsOf = <Counted>(edges: readonly number[], counted: readonly Counted[]) =>
-  counted.map((one, index) => ({
+/** Returns the intervals between adjacent edges, with the counts of each. */
+const intervalsOf = <Counts>(edges: readonly number[], counts: readonly Counts[]) =>
+  counts.map((one, index) => ({
     from: isoTime(edges[index] as number),
     to: isoTime(edges[index + 1] as number),
     ...one,
   }));
 
-/** The averages of visits in the place of their sums. */
-const withAverages = <Counted extends Measures>({ visits, ...counts }: Counted) => {
+/** Replaces the sums of visits with their averages. */
+const withAverages = <Counts extends Measures>({ visits, ...counts }: Counts) => {
   if (!visits) return counts;
   const ofEach = (sum: number): number | null => (counts.sessions === 0 ? null : sum / counts.sessions);
   const { bounces, pages, milliseconds } = visits;
@@ -91,25 +91,25 @@ const namedGroup = (values: readonly (string | null)[], by: readonly DimensionTe
   return { values: [...values], ...(ofEvent >= 0 && { eventName: nameOf(values[ofEvent] as string) }) };
 };
 
-/** The rows of a breakdown over time, if a request does not say. */
+/** The default number of rows of a breakdown over time. */
 const rowsOverTime = 5;
 
 const breakdown: Translation<'reportBreakdown', BreakdownQuestion> = {
   toQuestion: (
     { by, attrID = null, sort = 'people', interval, limit, visits, conversion, filter },
     range,
-    surroundings,
+    context,
   ) => ({
     report: 'breakdown',
     value: attrID,
-    ...toGrouping(by, range, surroundings),
+    ...toGrouping(by, range, context),
     sort,
     limit: limit ?? (interval ? rowsOverTime : 100),
     ...(visits && { visits: true }),
     ...(interval && {
-      edges: edgesWithin(range, interval, surroundings.zone, limits.intervalsPerReport - surroundings.spareIntervals),
+      edges: edgesWithin(range, interval, context.zone, limits.intervalsPerReport - context.spareIntervals),
     }),
-    ...(conversion && { among: { condition: filter ? toCondition(filter, surroundings) : null } }),
+    ...(conversion && { among: { condition: filter ? toCondition(filter, context) : null } }),
   }),
   toAnswer: ({ total, rows, others }, { input: { by }, question: { edges = [] }, kinds }) => ({
     total: withAverages(total),
@@ -131,12 +131,12 @@ const toSteps = ({ steps, times }: Pick<FunnelAnswer, 'steps' | 'times'>) =>
   });
 
 const funnel: Translation<'reportFunnel', FunnelQuestion> = {
-  toQuestion: ({ step, within = funnelSeconds, per = 'person', by, limit = 100, times }, range, surroundings) => ({
+  toQuestion: ({ step, within = funnelSeconds, per = 'person', by, limit = 100, times }, range, context) => ({
     report: 'funnel',
-    steps: step.map((one) => toCondition(one, surroundings)),
+    steps: step.map((one) => toCondition(one, context)),
     withinMilliseconds: within * 1_000,
     per,
-    ...(by && { groups: { ...toGrouping(by, range, surroundings), limit } }),
+    ...(by && { groups: { ...toGrouping(by, range, context), limit } }),
     ...(times && { times: true }),
   }),
   toAnswer: ({ rows, others, ...total }, { input: { by = [] }, kinds }) => ({
@@ -150,13 +150,13 @@ const retention: Translation<'reportRetention', RetentionQuestion> = {
   toQuestion: (
     { first, back, interval = 'week', by, limit = limits.rowsOverTime },
     range,
-    { spareIntervals, ...surroundings },
+    { spareIntervals, ...context },
   ) => ({
     report: 'retention',
-    first: first ? toCondition(first, surroundings) : null,
-    back: back ? toCondition(back, surroundings) : null,
-    edges: edgesWithin(range, interval, surroundings.zone, limits.periodsPerRetention - spareIntervals),
-    ...(by && { groups: { ...toGrouping(by, range, surroundings), limit } }),
+    first: first ? toCondition(first, context) : null,
+    back: back ? toCondition(back, context) : null,
+    edges: edgesWithin(range, interval, context.zone, limits.periodsPerRetention - spareIntervals),
+    ...(by && { groups: { ...toGrouping(by, range, context), limit } }),
   }),
   toAnswer: ({ cohorts, rows, others }, { input: { by = [] }, question: { edges }, kinds }) => {
     const toCohorts = (list: RetentionAnswer['cohorts']) =>
@@ -181,84 +181,85 @@ const translations = {
   reportRetention: retention,
 };
 
-/** A checked request, and what else decides about what it asks. */
-interface Asked<Name extends ReportOperation> {
+/** A validated request, with everything that its question depends on. */
+interface ReportRequest<Name extends ReportOperation> {
   readonly sent: InputOf<Name>;
   readonly account: number;
   readonly zone: string;
   readonly accountOrigin: readonly string[];
-  /** When it is asked, in milliseconds since 1970. */
+  /** When the report runs, in milliseconds since 1970. */
   readonly time: number;
-  /** Null: the request is only checked. */
+  /** Null if the request is only checked. */
   readonly reader: Reader | null;
   readonly spareIntervals?: number;
 }
 
-/** Throws Refusal if the operation would refuse the request. */
+/** Rejects with the Refusal with which the operation would refuse the request. */
 export type CheckReport = <Name extends ReportOperation>(
   operation: Name,
-  asked: Omit<Asked<Name>, 'reader'>,
+  request: Omit<ReportRequest<Name>, 'reader'>,
 ) => Promise<void>;
 
-/** The operations of reports, and the check that they make before they ask. Without `reports` each refuses what it would ask. */
+/**
+ * Returns the report operations, and the check that they do before running. Without `reports`, they refuse every valid
+ * request.
+ */
 export const createReports = (
-  store: Known & Pick<Store, 'namePeople'>,
+  store: NameStore & Pick<Store, 'namePeople'>,
   reports: Reports | undefined,
 ): {
   readonly answering: AnsweringAll<ReportOperation | 'reportPeople' | 'reportLive'>;
   readonly check: CheckReport;
 } => {
-  const asking = createAsk(reports);
-  const { ask } = asking;
-  const findMeanings = createFindMeanings(store, asking);
+  const runner = createReportRunner(reports);
+  const resolveNames = createNameResolver(store, runner);
 
-  /** The questions of a request. Throws Refusal: both are made before one is asked, so that a refusal costs no report. */
+  /** Returns a request's questions. Both are built before either runs, so that a refusal doesn't cost a report. */
   const prepare = async <Name extends ReportOperation, One extends Question>(
     { toQuestion }: Translation<Name, One>,
-    { sent, account, accountOrigin, zone, time, reader, spareIntervals = 0 }: Asked<Name>,
+    { sent, account, accountOrigin, zone, time, reader, spareIntervals = 0 }: ReportRequest<Name>,
   ) => {
     const { range, earlier } = rangesOf(sent, zone, time);
     const input: Input<Name> = await replaceSegments(store, account, sent);
-    const named = { ...input, filters: filtersOf(input) };
-    const meanings = await findMeanings(account, named, { now: time, reader });
-    const asked = {
+    const names = await resolveNames(account, { ...input, filters: filtersOf(input) }, { now: time, reader });
+    const common = {
       account,
       robots: input.robots === 'include',
-      condition: conditionOf(input, meanings),
-      ...unitedIn(meanings),
+      condition: conditionOf(input, names),
+      ...unitedIn(names),
     };
     const own = ownSitesOf(accountOrigin);
     const questionAbout = (within: Range) =>
-      ({ ...asked, ...within, ...toQuestion(input, within, { zone, own, spareIntervals, ...meanings }) }) as One;
-    return { input, kinds: meanings.kinds, question: questionAbout(range), earlier: earlier && questionAbout(earlier) };
+      ({ ...common, ...within, ...toQuestion(input, within, { zone, own, spareIntervals, ...names }) }) as One;
+    return { input, kinds: names.kinds, question: questionAbout(range), earlier: earlier && questionAbout(earlier) };
   };
 
   const answer =
     <Name extends ReportOperation, One extends Question>(translation: Translation<Name, One>): Answering<Name> =>
     async (sent, caller) => {
-      const began = performance.now();
+      const startTime = performance.now();
       const { accountOrigin, accountTimezone } = caller.access;
       const zone = sent.timezone ?? accountTimezone;
-      const asked = { sent, account: accountOf(caller), accountOrigin, zone, time: caller.time, reader: caller };
-      const { input, kinds, question, earlier } = await prepare(translation, asked);
-      const partOf = async (about: One) => {
-        const { answer, through } = await ask(about, caller);
-        const { from, to } = about;
+      const request = { sent, account: accountOf(caller), accountOrigin, zone, time: caller.time, reader: caller };
+      const { input, kinds, question, earlier } = await prepare(translation, request);
+      const runPart = async (part: One) => {
+        const { answer, through } = await runner.run(part, caller);
+        const { from, to } = part;
         const ofEvent = ((input as { by?: readonly DimensionText[] }).by ?? []).indexOf('event');
         const { rows = [] } = answer as { rows?: readonly { readonly values: readonly (string | null)[] }[] | null };
         const eventIDs = ofEvent < 0 || !rows ? [] : rows.map(({ values }) => values[ofEvent] as string);
-        const named = await withUnlistedNames(ask, about, { kinds, eventIDs, reader: caller });
-        const counted = translation.toAnswer(answer, { input, question: about, kinds: named });
-        return { through, part: { from: isoTime(from), to: isoTime(to), ...counted } };
+        const allKinds = await withUnlistedNames(runner.run, part, { kinds, eventIDs, reader: caller });
+        const counts = translation.toAnswer(answer, { input, question: part, kinds: allKinds });
+        return { through, part: { from: isoTime(from), to: isoTime(to), ...counts } };
       };
-      const { part, through } = await partOf(question);
+      const { part, through } = await runPart(question);
       return {
         ...part,
-        ...(earlier && { earlier: (await partOf(earlier)).part }),
+        ...(earlier && { earlier: (await runPart(earlier)).part }),
         timezone: zone,
         through: toCursor('events', through),
-        milliseconds: Math.round(performance.now() - began),
-        // The compiler can't know that a part and the shared members are all of an answer.
+        milliseconds: Math.round(performance.now() - startTime),
+        // The compiler can't infer that a part and the shared members make up the whole response.
       } as unknown as AnswerOf<Name>;
     };
 
@@ -268,12 +269,12 @@ export const createReports = (
       reportBreakdown: answer(breakdown),
       reportFunnel: answer(funnel),
       reportRetention: answer(retention),
-      reportPeople: createPeopleAnswer(store, asking, findMeanings),
-      reportLive: createLiveAnswer(store, asking, findMeanings),
+      reportPeople: createPeopleAnswer(store, runner, resolveNames),
+      reportLive: createLiveAnswer(store, runner, resolveNames),
     },
-    check: async <Name extends ReportOperation>(operation: Name, asked: Omit<Asked<Name>, 'reader'>) => {
-      // The compiler can't know that the translation is that of the request.
-      await prepare(translations[operation] as unknown as Translation<Name, Question>, { ...asked, reader: null });
+    check: async <Name extends ReportOperation>(operation: Name, request: Omit<ReportRequest<Name>, 'reader'>) => {
+      // The compiler can't infer that the translation matches the request.
+      await prepare(translations[operation] as unknown as Translation<Name, Question>, { ...request, reader: null });
     },
   };
 };

@@ -32,7 +32,7 @@ const questionsOf = async (name: string, fields: Fields) => {
 };
 
 describe('a segment', () => {
-  it('is saved, replaced, listed as it was sent, and deleted', async () => {
+  it('is saved, replaced, listed as sent, and deleted', async () => {
     const filter = { and: [{ event: 'Paid' }, { attrID: 'amount', greaterThan: 100 }] };
     const saved = { segmentName: 'Big spenders', replaced: false, status: '200' };
     expect((await create(' Big spenders ', filter)).body).toEqual(saved);
@@ -55,7 +55,7 @@ describe('a segment', () => {
     ]);
   });
 
-  it.each(['browser', 'viewer', 'operator'] as const)('is saved and deleted by no %s token', async (kind) => {
+  it.each(['browser', 'viewer', 'operator'] as const)('cannot be saved or deleted with a %s token', async (kind) => {
     const before = await list();
     const fields = { tokenUUID: scene.tokens[kind], segmentName: 'Big spenders', filter: { event: 2 } };
     for (const name of ['createSegment', 'deleteSegment']) {
@@ -78,13 +78,13 @@ describe('a segment', () => {
     ]);
   });
 
-  it('is one of at most 100', async () => {
+  it('is limited to 100 per account', async () => {
     const one = await openScene();
     onTestFinished(one.close);
     for (let nth = 0; nth < limits.segmentsPerAccount; nth += 1) await create(`${nth}`, { event: 1 }, one);
     const { status, body } = await create('one more', { event: 1 }, one);
     expect([status, body.error.code, body.error.field]).toEqual([400, 'invalid_field', 'segmentName']);
-    expect(body.error.message).toContain('100 segments already: delete one with deleteSegment');
+    expect(body.error.message).toContain('100 segments: delete one with deleteSegment');
     expect((await create('99', { event: 2 }, one)).body.replaced).toBe(true);
     expect(await list(one)).toHaveLength(limits.segmentsPerAccount);
   });
@@ -124,7 +124,7 @@ describe('a filter of a report', () => {
     expect(reports.asked).toMatchObject([{ question: { condition } }]);
   });
 
-  it('has the filter that is saved when the report is asked', async () => {
+  it('uses the segment as saved when the report runs', async () => {
     await create('Now', { event: 1 });
     expect(await questionsOf('reportTotals', { filter: { segment: 'Now' } })).toMatchObject([
       { condition: { eventIDs: [1] } },

@@ -1,4 +1,4 @@
-/** Segments: saving, listing and deleting them. `filters.ts` uses them. */
+/** Saves, lists and deletes segments. `filters.ts` applies them. */
 import type { Store } from '../../../store/store.ts';
 import { type AnsweringAll, accountOf } from '../../access/caller.ts';
 import { isoTime } from '../../answers/iso-time.ts';
@@ -8,15 +8,15 @@ export const createSegments = (
 ): AnsweringAll<'createSegment' | 'listSegments' | 'deleteSegment'> => ({
   createSegment: async ({ segmentName, filter }, caller) => {
     const { time } = caller;
-    const saved = { account: accountOf(caller), segmentName, filter: JSON.stringify(filter), time };
-    const { replaced } = await store.saveSegment(saved);
+    const segment = { account: accountOf(caller), segmentName, filter: JSON.stringify(filter), time };
+    const { replaced } = await store.saveSegment(segment);
     return { segmentName, replaced };
   },
 
   listSegments: async (_, caller) => {
-    const saved = await store.listSegments({ account: accountOf(caller) });
+    const segments = await store.listSegments({ account: accountOf(caller) });
     return {
-      segment: saved.map(({ segmentName, filter, createdTime, updatedTime }) => ({
+      segment: segments.map(({ segmentName, filter, createdTime, updatedTime }) => ({
         segmentName,
         filter: JSON.parse(filter),
         createdTime: isoTime(createdTime),

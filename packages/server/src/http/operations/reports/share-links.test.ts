@@ -32,13 +32,13 @@ const create = (fields: Fields = {}, tokenUUID = scene.tokens.editor) =>
 const open = (shareSecret: unknown) => scene.post('/console/shared', { shareSecret });
 const ask = (shareSecret: unknown, part: unknown = 'totals', fields: Fields = {}) =>
   scene.post('/console/shared/report', { shareSecret, part, ...fields });
-/** The secret of a new link. */
-const made = async (fields: Fields = {}): Promise<string> => {
+/** Creates a link and returns its secret. */
+const createSecret = async (fields: Fields = {}): Promise<string> => {
   const { status, body } = await create(fields);
   expect([status, body.error]).toEqual([200, undefined]);
   return body.shareSecret;
 };
-const refused = async (fields: Fields) => {
+const problemOf = async (fields: Fields) => {
   const { status, body } = await create(fields);
   return [status, body.error.code, body.error.field];
 };
@@ -47,7 +47,7 @@ const list = async () =>
 const revoke = (shareID: unknown) => scene.post('/report/revokeShareLink', { tokenUUID: scene.tokens.editor, shareID });
 
 describe('a share link', () => {
-  it('shows its reports, for 30 days unless it says otherwise', async () => {
+  it('shows its reports, for 30 days by default', async () => {
     const { body } = await create({ viewQuery: 'measure=users&filter=%5B%5D&account=x&who=%7B%7D&range=7d' });
     const { shareID, shareSecret, expiresTime } = body;
     expect(shareSecret).toMatch(/^share_[\w-]{32}$/);
@@ -73,7 +73,7 @@ describe('a share link', () => {
       status: '200',
     });
     const sources = { part: 'sources', operation: 'reportBreakdown', request: { ...november, by: 'referrerHost' } };
-    await ask(await made({ report: [sources] }), 'sources');
+    await ask(await createSecret({ report: [sources] }), 'sources');
     expect(reports.asked.at(-1)?.question).toMatchObject({
       dimensions: [{ own: { hosts: expect.arrayContaining(['shop.example']) } }],
     });
@@ -85,8 +85,8 @@ describe('a share link', () => {
     expect(JSON.stringify(await list())).not.toContain(shareSecret);
   });
 
-  it('ends when it says, and when it is revoked', async () => {
-    const shareSecret = await made({ expiresTime: new Date(start + day).toISOString() });
+  it('ends when it expires or is revoked', async () => {
+    const shareSecret = await createSecret({ expiresTime: new Date(start + day).toISOString() });
     time = start + day - 1;
     expect((await ask(shareSecret)).status).toBe(200);
     time += 1;
@@ -100,7 +100,7 @@ describe('a share link', () => {
     for (const { status, body: refusal } of [ended, gone, unknown]) {
       expect([status, refusal.error]).toEqual([
         404,
-        { code: 'unknown_share_link', message: 'this link is not valid any more' },
+        { code: 'unknown_share_link', message: 'this link is no longer valid' },
       ]);
     }
     expect((await revoke(body.shareID)).body.error.code).toBe('unknown_share_link');
@@ -117,8 +117,8 @@ describe('a share link', () => {
     ],
     ['by months', 'month', { from: '2025-12-01' }, start + 40 * day, ['2026-01-31T15:00Z', '2027-01-03T12:00:00.001Z']],
     ['not at all', undefined, november, start + 40 * day, ['2026-10-31T15:00Z', '2026-11-30T15:00Z']],
-  ] as const)('moves its days on with the calendar %s', async (_, moving, request, later, [from, to]) => {
-    const shareSecret = await made({
+  ] as const)('moves its days forward with the calendar %s', async (_, moving, request, later, [from, to]) => {
+    const shareSecret = await createSecret({
       expiresTime: new Date(start + 300 * day).toISOString(),
       ...(moving && { moving }),
       report: [totals(request)],
@@ -130,33 +130,33 @@ describe('a share link', () => {
     ]);
   });
 
-  it('asks the same report once for all who look at it at once, and again after some seconds', async () => {
-    const shareSecret = await made();
+  it('runs a report once for all concurrent viewers', async () => {
+    const shareSecret = await createSecret();
     const answers = await Promise.all(Array.from({ length: 20 }, () => ask(shareSecret)));
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
     expect(reports.asked).toHaveLength(1);
   });
 
-  it('has the segments of its filters as they were when it was made', async () => {
+  it('uses segments as they were when it was created', async () => {
     const segment = (filter: object) =>
       scene.post('/report/createSegment', { tokenUUID: scene.tokens.server, segmentName: 'Buyers', filter });
     await segment({ event: 7 });
     const report = [totals({ ...november, filter: { segment: 'Buyers' } })];
-    const shareSecret = await made({ report });
+    const shareSecret = await createSecret({ report });
     await segment({ event: 8 });
     await ask(shareSecret);
     expect(reports.asked.map(({ question }) => 'condition' in question && question.condition)).toEqual([
       { eventIDs: [7] },
     ]);
     const unknown = [totals(), { ...totals({ ...november, filter: { not: { segment: 'x' } } }), part: 'other' }];
-    expect(await refused({ report: unknown })).toEqual([
+    expect(await problemOf({ report: unknown })).toEqual([
       404,
       'unknown_segment',
       'report[1].request.filter.not.segment',
     ]);
   });
 
-  it('stores each report so that it is asked as it was sent', async () => {
+  it('runs each report as it was sent', async () => {
     const filter = {
       and: [
         { did: { event: ['Paid', 3], atLeast: 2, from: '2026-01-01T00:00:00Z', filter: { attrID: 'a', is: 'x' } } },
@@ -178,7 +178,7 @@ describe('a share link', () => {
       reportRetention: { ...shared, first: { event: 1 }, back: filter, interval: 'month', timezone: 'UTC' },
     };
     const report = Object.entries(requests).map(([operation, request]) => ({ part: operation, operation, request }));
-    const shareSecret = await made({ report });
+    const shareSecret = await createSecret({ report });
     for (const [name, request] of Object.entries(requests)) {
       reports.asked.length = 0;
       const fields = Object.fromEntries(
@@ -193,10 +193,10 @@ describe('a share link', () => {
         ...(Array.isArray((request as Fields).by) && { by: 'event' }),
       });
       expect([name, direct.body.error]).toEqual([name, undefined]);
-      const wanted = reports.asked.splice(0).map(({ question }) => question);
+      const expected = reports.asked.splice(0).map(({ question }) => question);
       const shown = await ask(shareSecret, name);
       expect(shown.body.error).toBeUndefined();
-      expect(reports.asked.map(({ question }) => question)).toEqual(wanted);
+      expect(reports.asked.map(({ question }) => question)).toEqual(expected);
       const { through, milliseconds, ...rest } = direct.body;
       expect(shown.body).toEqual(rest);
     }
@@ -204,7 +204,7 @@ describe('a share link', () => {
 
   it.each<[string, Fields, string]>([
     ['no name', { shareName: ' ' }, 'shareName'],
-    ['a name that changes the direction of writing', { shareName: 'a\u202eb' }, 'shareName'],
+    ['a name with a text direction override', { shareName: 'a\u202eb' }, 'shareName'],
     ['an end in the past', { expiresTime: start }, 'expiresTime'],
     ['an end after more than a year', { expiresTime: start + 366 * day + 1 }, 'expiresTime'],
     ['another page', { viewPage: 'people' }, 'viewPage'],
@@ -215,11 +215,11 @@ describe('a share link', () => {
       'report',
     ],
     ['the same part twice', { report: [totals(), totals()] }, 'report[1].part'],
-    ['a part that is no name', { report: [{ ...totals(), part: 'a b' }] }, 'report[0].part'],
+    ['an invalid part name', { report: [{ ...totals(), part: 'a b' }] }, 'report[0].part'],
     ['the people behind a report', { report: [{ ...totals(), operation: 'reportPeople' }] }, 'report[0].operation'],
     ['the live report', { report: [{ ...totals(), operation: 'reportLive' }] }, 'report[0].operation'],
     ['events', { report: [{ ...totals(), operation: 'getEvent' }] }, 'report[0].operation'],
-    ['a name of every object', { report: [{ ...totals(), operation: 'constructor' }] }, 'report[0].operation'],
+    ['a name from Object.prototype', { report: [{ ...totals(), operation: 'constructor' }] }, 'report[0].operation'],
     ['a request that is a list', { report: [totals([] as unknown as Fields)] }, 'report[0].request'],
     ['an unknown field', { report: [totals({ ...november, limit: 5 })] }, 'report[0].request.limit'],
     ['a token', { report: [totals({ ...november, tokenUUID: 'x' })] }, 'report[0].request.tokenUUID'],
@@ -230,9 +230,9 @@ describe('a share link', () => {
       { report: [totals({ from: '2026-11-02', to: '2026-11-01' })] },
       'report[0].request.to',
     ],
-    ['a time that should move', { moving: 'day', report: [totals({ from: 5 })] }, 'report[0].request.from'],
+    ['a time with moving', { moving: 'day', report: [totals({ from: 5 })] }, 'report[0].request.from'],
     [
-      'a day that should move by months',
+      'a day that is not the first of a month, moving by months',
       { moving: 'month', report: [totals({ from: '2026-11-02' })] },
       'report[0].request.from',
     ],
@@ -242,7 +242,7 @@ describe('a share link', () => {
       'report[0].request.interval',
     ],
     [
-      'more weeks of retention than there may be',
+      'too many weeks of retention',
       { report: [{ part: 'a', operation: 'reportRetention', request: { from: '2020-01-01', to: '2026-01-01' } }] },
       'report[0].request.interval',
     ],
@@ -257,7 +257,7 @@ describe('a share link', () => {
       'report[1].request.by',
     ],
     [
-      'a range that is compared with one before 1970',
+      'a range compared with one before 1970',
       { report: [totals({ from: '1970-01-03', to: '1971-01-01', compare: 'year' })] },
       'report[0].request.compare',
     ],
@@ -278,17 +278,17 @@ describe('a share link', () => {
       'report[0].request.filter',
     ],
     [
-      'hours from a day that moves, which are too many at the end of the day',
+      'hours from a moving day, too many at the end of the day',
       { moving: 'day', report: [totals({ from: '2026-10-14', interval: 'hour' })] },
       'report[0].request.interval',
     ],
     [
-      'hours from a month that moves, which are too many at the end of the month',
+      'hours from a moving month, too many at the end of the month',
       { moving: 'month', report: [totals({ from: '2026-10-01', interval: 'hour' })] },
       'report[0].request.interval',
     ],
     [
-      'weeks that move, which touch one more on other days',
+      'moving weeks, which span one more on other days',
       {
         moving: 'day',
         report: [
@@ -312,12 +312,12 @@ describe('a share link', () => {
       { report: [{ part: 'a', operation: 'reportBreakdown', request: { ...november, by: 'event', limit: 101 } }] },
       'report[0].request.limit',
     ],
-  ])('with %s is refused, by the name of the field', async (_, fields, field) => {
-    const [status, , at] = await refused(fields);
+  ])('with %s is refused, naming the field', async (_, fields, field) => {
+    const [status, , at] = await problemOf(fields);
     expect([status, at]).toEqual([400, field]);
   });
 
-  it('is checked as its reports are, with the same words', async () => {
+  it('is checked like its reports, with the same messages', async () => {
     const request = { from: '2020-11-01', to: '2026-11-01', interval: 'hour' };
     const direct = await scene.get('/report/reportTotals', { tokenUUID: scene.tokens.viewer, ...request });
     const { body } = await create({ report: [totals(request)] });
@@ -325,11 +325,11 @@ describe('a share link', () => {
     expect(reports.asked).toEqual([]);
   });
 
-  it('holds at most 64 KiB of reports', async () => {
+  it('is limited to 64 KiB of reports', async () => {
     const values = Array.from({ length: 100 }, (_, nth) => `${nth}`.padEnd(90, 'x'));
     const big = (part: string) => ({ ...totals({ ...november, filter: { attrID: 'a', is: values } }), part });
     expect((await create({ report: ['a', 'b', 'c'].map(big) })).status).toBe(200);
-    // Segments make it larger than what was sent.
+    // Segments make it larger than the request.
     for (const segmentName of ['Big', 'Bigger']) {
       const filter = { attrID: 'a', is: values.map((value) => value.padEnd(140, 'y')) };
       await scene.post('/report/createSegment', { tokenUUID: scene.tokens.server, segmentName, filter });
@@ -338,10 +338,10 @@ describe('a share link', () => {
       ...totals({ ...november, filter: { segment: 'Big' } }),
       part: `p${nth}`,
     }));
-    expect(await refused({ report: segmented })).toEqual([400, 'invalid_field', 'report']);
+    expect(await problemOf({ report: segmented })).toEqual([400, 'invalid_field', 'report']);
   });
 
-  it('is made, listed and revoked by those who may edit, and by no others', async () => {
+  it('is created, listed and revoked only by editors and owners', async () => {
     const { shareID } = (await create()).body;
     for (const kind of ['browser', 'viewer', 'operator'] as const) {
       const tokenUUID = scene.tokens[kind];

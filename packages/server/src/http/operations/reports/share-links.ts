@@ -1,4 +1,4 @@
-/** Share links: making, listing and revoking them. */
+/** Creates, lists and revokes share links. */
 import { limits } from '@firsthand/contract/limits';
 import type { ViewPage } from '@firsthand/contract/reports/view';
 import { nanoid } from 'nanoid';
@@ -9,10 +9,10 @@ import type { Store } from '../../../store/store.ts';
 import { type AnsweringAll, accountOf, actOf } from '../../access/caller.ts';
 import { isoTime } from '../../answers/iso-time.ts';
 import type { CheckReport } from './reports.ts';
-import { type SharedView, shownQuery, toSharedReports } from './shared-view.ts';
+import { type SharedView, toSharedQuery, toSharedReports } from './shared-view.ts';
 
-/** Throws Refusal('invalid_field') for a time in the past, or one too far ahead. */
-const checkEnd = (expiresTime: number, time: number): void => {
+/** Throws Refusal('invalid_field') for an expiry in the past or too far in the future. */
+const checkExpiry = (expiresTime: number, time: number): void => {
   const days = limits.shareLinkDays;
   if (expiresTime > time && expiresTime <= time + days * dayMilliseconds) return;
   throw new Refusal('invalid_field', {
@@ -26,18 +26,18 @@ export const createShareLinks = (
   checkReport: CheckReport,
 ): AnsweringAll<'createShareLink' | 'listShareLinks' | 'revokeShareLink'> => ({
   createShareLink: async (
-    { shareName, expiresTime: wanted, viewPage: page, viewQuery = '', moving, report },
+    { shareName, expiresTime: requestedExpiry, viewPage: page, viewQuery = '', moving, report },
     caller,
   ) => {
     const { time, access } = caller;
-    const expiresTime = wanted ?? time + limits.shareLinkDefaultDays * dayMilliseconds;
-    checkEnd(expiresTime, time);
+    const expiresTime = requestedExpiry ?? time + limits.shareLinkDefaultDays * dayMilliseconds;
+    checkExpiry(expiresTime, time);
     const account = accountOf(caller);
     const { accountOrigin, accountTimezone } = access;
-    const making = { store, checkReport, account, accountOrigin, accountTimezone, time };
-    const reports = await toSharedReports({ report, moving }, making);
-    const view: SharedView = { query: shownQuery(viewQuery, reports), moving, report: reports };
-    // With a prefix by which scanners, and our own log, find it.
+    const context = { store, checkReport, account, accountOrigin, accountTimezone, time };
+    const reports = await toSharedReports({ report, moving }, context);
+    const view: SharedView = { query: toSharedQuery(viewQuery, reports), moving, report: reports };
+    // Prefixed so that secret scanners and our log scrubber recognize it.
     const shareSecret = `share_${nanoid(32)}`;
     const shareID = nanoid();
     const link = { shareID, shareName, page, view: JSON.stringify(view), hash: hashToken(shareSecret), expiresTime };

@@ -13,9 +13,9 @@ const store = {
 };
 const { check } = createReports(store, undefined);
 
-type Given = Pick<InputOf<'createShareLink'>, 'moving' | 'report'>;
+type LinkFields = Pick<InputOf<'createShareLink'>, 'moving' | 'report'>;
 
-const making = (time: number) => ({
+const contextAt = (time: number) => ({
   ...{
     store,
     checkReport: check,
@@ -26,16 +26,16 @@ const making = (time: number) => ({
   },
 });
 
-/** The last minute of a day in New York, on days of each weekday; and that of each month. */
+/** The last minute of a day in New York, on all weekdays and in all months. */
 const created = Date.parse('2026-11-24T04:59Z');
 const times = {
   day: Array.from({ length: 73 }, (_, nth) => created + nth * 5 * day),
   month: Array.from({ length: 12 }, (_, nth) => Date.UTC(2026, 11 + nth, 1, 3, 59)),
 };
 
-/** How often the reports of a link were checked as their operations do. */
-const askOften = async ({ moving = 'day', report }: Given): Promise<number> => {
-  const shared = await toSharedReports({ moving, report }, making(created));
+/** Checks the reports of a link at all times, and returns the number of times. */
+const checkAtAllTimes = async ({ moving = 'day', report }: LinkFields): Promise<number> => {
+  const shared = await toSharedReports({ moving, report }, contextAt(created));
   for (const time of times[moving])
     for (const one of shared) {
       const sent = requestAt(one, { moving, createdTime: created, time }) as InputOf<SharedOperation>;
@@ -53,7 +53,7 @@ const askOften = async ({ moving = 'day', report }: Given): Promise<number> => {
 const totals = (request: object) => ({ part: 'a', operation: 'reportTotals' as const, request: { ...request } });
 const retention = (request: object) => ({ part: 'b', operation: 'reportRetention' as const, request: { ...request } });
 
-it.each<[string, Given]>([
+it.each<[string, LinkFields]>([
   ['hours since a day', { moving: 'day', report: [totals({ from: '2026-10-15', interval: 'hour' })] }],
   [
     'hours of a month',
@@ -64,6 +64,6 @@ it.each<[string, Given]>([
   ['days since a month', { moving: 'month', report: [totals({ from: '2024-06-01', interval: 'day' })] }],
   ['97 weeks', { moving: 'day', report: [retention({ from: '2024-11-18', to: '2026-09-28' })] }],
   ['97 months', { moving: 'day', report: [retention({ from: '2018-09-01', to: '2026-10-01', interval: 'month' })] }],
-])('%s that move are shown until the link ends', async (_, given) => {
-  expect(await askOften(given)).toBeGreaterThan(0);
+])('shows %s that move until the link ends', async (_, fields) => {
+  expect(await checkAtAllTimes(fields)).toBeGreaterThan(0);
 });

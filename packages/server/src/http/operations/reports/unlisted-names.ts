@@ -1,23 +1,26 @@
-/** Finds the names of the events in a report that their account does not list: only the events have them. */
+/** Finds the names of a report's events that are not in the catalogue: only the events themselves contain them. */
 import { unlistedNameID } from '@firsthand/contract/labels';
 import type { BreakdownQuestion, Question } from '../../../reports/questions.ts';
 import { firstUnlistedID } from '../../../store/rules/accounts/unlisted-names.ts';
-import type { Ask, Reader } from './asking.ts';
+import type { Reader, ReportRunner } from './asking.ts';
 import type { EventKinds } from './conditions.ts';
 
-/** Names that are read for one report, those of the most frequent events first. */
+/** How many names are read for one report, most frequent events first. */
 const maxNames = 1_000;
 
-/** Returns `kinds` with the names of the unlisted ones among `eventIDs`, those in the rows of the report about `question`. */
+/**
+ * Returns `kinds` with the names of unlisted events added. `eventIDs` are those in the rows of the answer to
+ * `question`.
+ */
 export const withUnlistedNames = async (
-  ask: Ask['ask'],
+  run: ReportRunner['run'],
   question: Question,
   { kinds, eventIDs, reader }: { kinds: EventKinds; eventIDs: readonly string[]; reader: Reader },
 ): Promise<EventKinds> => {
   const unlisted = eventIDs.filter((id) => Number(id) >= firstUnlistedID && kinds.nameOf(id) === id);
   if (unlisted.length === 0) return kinds;
   const { account, from, to } = question;
-  const naming: BreakdownQuestion = {
+  const nameQuestion: BreakdownQuestion = {
     report: 'breakdown',
     account,
     from,
@@ -31,7 +34,7 @@ export const withUnlistedNames = async (
     limit: maxNames,
   };
   const names = new Map<string, string>();
-  for (const { values } of (await ask(naming, reader)).answer.rows) {
+  for (const { values } of (await run(nameQuestion, reader)).answer.rows) {
     const [id, name] = values as readonly [string, string | null];
     if (name !== null && !names.has(id)) names.set(id, name);
   }

@@ -14,7 +14,7 @@ const create = (fields: Fields, tokenUUID = scene.tokens.editor) =>
 const list = async () => (await scene.get('/report/listViews', { tokenUUID: scene.tokens.viewer })).body.view;
 const deleteView = (viewName: string) => scene.post('/report/deleteView', { tokenUUID: scene.tokens.editor, viewName });
 
-it('a view is saved, replaced, listed as it was sent, and deleted', async () => {
+it('saves, replaces, lists and deletes views', async () => {
   const viewQuery = 'tab=funnel&steps=3%2C4';
   expect((await create({ viewName: ' Teapots ' })).body).toEqual({
     viewName: 'Teapots',
@@ -35,13 +35,16 @@ it('a view is saved, replaced, listed as it was sent, and deleted', async () => 
   expect(await list()).toHaveLength(1);
 });
 
-it.each(['browser', 'viewer', 'operator'] as const)('a view is saved and deleted by no %s token', async (kind) => {
-  const before = await list();
-  expect((await create({}, scene.tokens[kind])).body.error.code).toBe('token_kind');
-  const fields = { tokenUUID: scene.tokens[kind], viewName: 'Teapots' };
-  expect((await scene.post('/report/deleteView', fields)).body.error.code).toBe('token_kind');
-  expect(await list()).toEqual(before);
-});
+it.each(['browser', 'viewer', 'operator'] as const)(
+  'refuses to save or delete a view with a %s token',
+  async (kind) => {
+    const before = await list();
+    expect((await create({}, scene.tokens[kind])).body.error.code).toBe('token_kind');
+    const fields = { tokenUUID: scene.tokens[kind], viewName: 'Teapots' };
+    expect((await scene.post('/report/deleteView', fields)).body.error.code).toBe('token_kind');
+    expect(await list()).toEqual(before);
+  },
+);
 
 it.each([
   ['no name', { viewName: ' ' }, 'viewName'],
@@ -54,9 +57,9 @@ it.each([
   ['a query with a line end', { viewQuery: 'range=7d\nx' }, 'viewQuery'],
   ['a query that is not encoded', { viewQuery: 'event=Größe' }, 'viewQuery'],
   ['a list', { viewQuery: ['range=7d'] }, 'viewQuery'],
-])('a view with %s is refused, by the name of the field', async (_, fields, field) => {
+])('refuses a view with %s, naming the field', async (_, fields, field) => {
   const before = await list();
-  const refused = await create(fields);
-  expect([refused.status, refused.body.error.field]).toEqual([400, field]);
+  const { status, body } = await create(fields);
+  expect([status, body.error.field]).toEqual([400, field]);
   expect(await list()).toEqual(before);
 });

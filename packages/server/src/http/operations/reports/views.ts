@@ -1,4 +1,4 @@
-/** Saved views: saving, listing and deleting them. */
+/** Saves, lists and deletes views. */
 import type { Store } from '../../../store/store.ts';
 import { type AnsweringAll, accountOf } from '../../access/caller.ts';
 import { isoTime } from '../../answers/iso-time.ts';
@@ -12,9 +12,9 @@ export const createViews = (
   },
 
   listViews: async (_, caller) => {
-    const saved = await store.listViews({ account: accountOf(caller) });
+    const views = await store.listViews({ account: accountOf(caller) });
     return {
-      view: saved.map(({ viewName, page, query, createdTime, updatedTime }) => ({
+      view: views.map(({ viewName, page, query, createdTime, updatedTime }) => ({
         viewName,
         viewPage: page,
         viewQuery: query,

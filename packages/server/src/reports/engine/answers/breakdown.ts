@@ -1,4 +1,4 @@
-/** Breakdowns: the measures of groups of events. */
+/** Answers breakdowns: the measures of groups of events. */
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { BreakdownAnswer, BreakdownQuestion, Measures } from '../../questions.ts';
 import type { Source } from '../account.ts';
@@ -7,30 +7,30 @@ import { type Row, run } from '../statements.ts';
 import { countGroups, type WriteHits } from './counting.ts';
 import { describeVisits } from './described-visits.ts';
 import { countFirstGroups } from './first-groups.ts';
-import { inOrderOf, keysOf, type PreparedGroups, prepareGroups, sameGroup, valuesIn } from './groups.ts';
+import { type PreparedGroups, prepareGroups, sameGroup, toKeys, toOrder, toValues } from './groups.ts';
 import { prepareIntervals } from './intervals.ts';
-import { summedUp, toMeasures } from './measures.ts';
+import { numberFigures, toMeasures } from './measures.ts';
 
-/** The first groups: the columns of their keys, and a query of these with their `rank` from 1. */
-interface Ranked {
+/** The first groups. `table` is a query of their key columns and their `rank`, from 1. */
+interface RankedGroups {
   readonly keys: readonly string[];
   readonly rows: readonly Row[];
   readonly table: SQL;
 }
 
-/** The measures of each of the first groups in each interval. */
+/** The measures of the first groups in each interval. */
 const countIntervals = async (
   connection: DuckDBConnection,
   source: Source,
   question: BreakdownQuestion,
-  { write, sessions, edges, keys, rows, table }: PreparedGroups & Ranked & { readonly edges: readonly number[] },
+  { write, sessions, edges, keys, rows, table }: PreparedGroups & RankedGroups & { readonly edges: readonly number[] },
 ): Promise<Measures[][]> => {
   const intervals = await prepareIntervals(connection, source, question, edges);
-  const ofRanked = (events: SQL): SQL =>
+  const selectRanked = (events: SQL): SQL =>
     intervals.within(
       sql`SELECT h.* EXCLUDE (${list(keys.map(name))}), t.rank FROM ${events} h JOIN ${table} t ON ${sameGroup(keys)}`,
     );
-  const hits: WriteHits = (wanted) => ofRanked(write(wanted, (scope) => ({ slot: intervals.slotOf(scope) })));
+  const hits: WriteHits = (options) => selectRanked(write(options, (scope) => ({ slot: intervals.slotOf(scope) })));
   const events = rows.reduce((sum, row) => sum + Number(row.events), 0);
   await countGroups(connection, source, question, {
     keys: ['rank', 'interval'],
@@ -38,33 +38,37 @@ const countIntervals = async (
     sessions,
     hits,
   });
-  const byPlace = (counted: readonly Row[]) =>
-    new Map(counted.map((row) => [(Number(row.rank) - 1) * intervals.count + Number(row.interval), row]));
-  const counted = byPlace(await run(connection, sql`SELECT * FROM groups`));
+  const byPlace = (counts: readonly Row[]) =>
+    new Map(counts.map((row) => [(Number(row.rank) - 1) * intervals.count + Number(row.interval), row]));
+  const counts = byPlace(await run(connection, sql`SELECT * FROM groups`));
   const { value } = question;
-  const numbered = (attrID: string) =>
-    ofRanked(write({ sequence: true }, (scope) => ({ slot: intervals.slotOf(scope), number: scope.number(attrID) })));
-  const valued =
+  const selectNumbers = (attrID: string) =>
+    selectRanked(
+      write({ sequence: true }, (scope) => ({ slot: intervals.slotOf(scope), number: scope.number(attrID) })),
+    );
+  const figures =
     value === null
       ? null
       : byPlace(
           await run(
             connection,
-            sql`SELECT rank, "interval", ${summedUp} FROM ${numbered(value)} WHERE number IS NOT NULL GROUP BY rank, "interval"`,
+            sql`SELECT rank, "interval", ${numberFigures} FROM ${selectNumbers(value)} WHERE number IS NOT NULL GROUP BY rank, "interval"`,
           ),
         );
   return rows.map((_, index) =>
     Array.from({ length: intervals.count }, (_, interval) => {
       const place = index * intervals.count + interval;
-      return toMeasures(counted.get(place), valued === null ? null : valued.get(place), null);
+      return toMeasures(counts.get(place), figures === null ? null : figures.get(place), null);
     }),
   );
 };
 
-/** How many people each of the first groups has with an event that meets `among`, and at most `more` groups that have no other events. */
+/**
+ * The people of each first group with an event that meets `among`, and up to `more` groups that have only such events.
+ */
 const countAmong = async (
   connection: DuckDBConnection,
-  { write, keys, rows, table }: PreparedGroups & Ranked,
+  { write, keys, rows, table }: PreparedGroups & RankedGroups,
   more: number,
 ) => {
   const columns = list(keys.map(name));
@@ -74,16 +78,16 @@ const countAmong = async (
     sql`CREATE TEMP TABLE among AS SELECT ${columns}, count(DISTINCT person) AS among FROM ${events} GROUP BY ${columns}`,
   );
   const [total] = await run(connection, sql`SELECT count(DISTINCT person) AS among FROM ${events}`);
-  const found = await run(connection, sql`SELECT rank, among FROM among h JOIN ${table} t ON ${sameGroup(keys)}`);
-  const byRank = new Map(found.map((row) => [Number(row.rank), Number(row.among)]));
+  const counts = await run(connection, sql`SELECT rank, among FROM among h JOIN ${table} t ON ${sameGroup(keys)}`);
+  const byRank = new Map(counts.map((row) => [Number(row.rank), Number(row.among)]));
   const empty = await run(
     connection,
-    sql`SELECT * FROM among h ANTI JOIN sizes t ON ${sameGroup(keys)} ORDER BY among DESC, ${inOrderOf(keys)} LIMIT ${more}`,
+    sql`SELECT * FROM among h ANTI JOIN sizes t ON ${sameGroup(keys)} ORDER BY among DESC, ${toOrder(keys)} LIMIT ${more}`,
   );
   return {
     total: Number(total?.among),
     rows: rows.map((_, index) => byRank.get(index + 1) ?? 0),
-    empty: empty.map((row) => ({ values: valuesIn(row, keys), among: Number(row.among) })),
+    empty: empty.map((row) => ({ values: toValues(row, keys), among: Number(row.among) })),
   };
 };
 
@@ -95,54 +99,54 @@ export const answerBreakdown = async (
   const { dimensions, value, sort, edges, limit } = question;
   const groups = await prepareGroups(connection, source, question);
   const { sessions, write, isRepeated, bySession } = groups;
-  const keys = keysOf(dimensions);
-  const order = clause`${name(sort)} DESC, ${inOrderOf(keys)}`;
-  const { total, rows, further, others } = await countFirstGroups(connection, source, question, {
+  const keys = toKeys(dimensions);
+  const order = clause`${name(sort)} DESC, ${toOrder(keys)}`;
+  const { total, rows, otherGroups, others } = await countFirstGroups(connection, source, question, {
     keys,
     sessions,
     bySession,
-    hits: (wanted) => write(wanted),
-    ...(isRepeated && { once: (wanted) => write({ ...wanted, once: true }) }),
+    hits: (options) => write(options),
+    ...(isRepeated && { once: (options) => write({ ...options, once: true }) }),
   });
   const ranked = sql`SELECT *, row_number() OVER (ORDER BY ${order}) AS rank FROM first`;
   const sumUp = (attrID: string) => {
-    const numbered = write({ sequence: true }, (scope) => ({ number: scope.number(attrID) }));
-    const found = sql`SELECT sequence, number, rank FROM ${numbered} h LEFT JOIN ${ranked} t ON ${sameGroup(keys)}
+    const numbers = write({ sequence: true }, (scope) => ({ number: scope.number(attrID) }));
+    const ranks = sql`SELECT sequence, number, rank FROM ${numbers} h LEFT JOIN ${ranked} t ON ${sameGroup(keys)}
       WHERE number IS NOT NULL`;
     return run(
       connection,
       isRepeated
-        ? sql`WITH found AS MATERIALIZED ${found},
+        ? sql`WITH found AS MATERIALIZED ${ranks},
             once AS (SELECT any_value(number) AS number, max(rank) AS rank FROM found GROUP BY sequence)
-          SELECT rank, 0 AS total, ${summedUp} FROM found WHERE rank IS NOT NULL GROUP BY rank
-          UNION ALL SELECT NULL, 1, ${summedUp} FROM once
-          UNION ALL SELECT NULL, 0, ${summedUp} FROM once WHERE rank IS NULL`
-        : sql`SELECT rank, GROUPING(rank)::INTEGER AS total, ${summedUp} FROM ${found} GROUP BY GROUPING SETS ((), (rank))`,
+          SELECT rank, 0 AS total, ${numberFigures} FROM found WHERE rank IS NOT NULL GROUP BY rank
+          UNION ALL SELECT NULL, 1, ${numberFigures} FROM once
+          UNION ALL SELECT NULL, 0, ${numberFigures} FROM once WHERE rank IS NULL`
+        : sql`SELECT rank, GROUPING(rank)::INTEGER AS total, ${numberFigures} FROM ${ranks} GROUP BY GROUPING SETS ((), (rank))`,
     );
   };
-  const valued = value === null ? null : await sumUp(value);
-  const valuedOf = (rank: number | null, ofTotal = 0) =>
-    valued === null
+  const figures = value === null ? null : await sumUp(value);
+  const figuresOf = (rank: number | null, ofTotal = 0) =>
+    figures === null
       ? null
-      : valued.find((row) => row.total === ofTotal && (row.rank === null ? null : Number(row.rank)) === rank);
+      : figures.find((row) => row.total === ofTotal && (row.rank === null ? null : Number(row.rank)) === rank);
   const hits = sql`SELECT session, rank FROM ${write({ session: true })} h LEFT JOIN ${ranked} t ON ${sameGroup(keys)}`;
   const visits = question.visits
     ? await describeVisits(connection, source, question, { sessions, keys: ['rank'], hits })
     : null;
   const visitsOf = (rank: number) => (visits === null ? null : visits.groups.find((row) => Number(row.rank) === rank));
-  const first: Ranked = { keys, rows, table: ranked };
+  const first: RankedGroups = { keys, rows, table: ranked };
   const intervals = edges && (await countIntervals(connection, source, question, { ...groups, ...first, edges }));
   const among = question.among && (await countAmong(connection, { ...groups, ...first }, limit - rows.length));
   const nothing = toMeasures(undefined, value === null ? null : undefined, question.visits ? undefined : null);
   return {
     total: {
-      ...toMeasures(total, valuedOf(null, 1), visits === null ? null : visits.total),
+      ...toMeasures(total, figuresOf(null, 1), visits === null ? null : visits.total),
       ...(among && { among: among.total }),
     },
     rows: [
       ...rows.map((row, index) => ({
-        values: valuesIn(row, keys),
-        ...toMeasures(row, valuedOf(index + 1), visitsOf(index + 1)),
+        values: toValues(row, keys),
+        ...toMeasures(row, figuresOf(index + 1), visitsOf(index + 1)),
         ...(intervals && { intervals: intervals[index] as Measures[] }),
         ...(among && { among: among.rows[index] as number }),
       })),
@@ -152,6 +156,6 @@ export const answerBreakdown = async (
         return { values, ...nothing, ...empty, among: people };
       }),
     ],
-    others: further === 0 ? null : { groups: further, ...toMeasures(others, valuedOf(null), null) },
+    others: otherGroups === 0 ? null : { groups: otherGroups, ...toMeasures(others, figuresOf(null), null) },
   };
 };

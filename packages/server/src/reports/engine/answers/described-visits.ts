@@ -1,4 +1,4 @@
-/** What whole visits are like: all events of a session in the range, whichever of them a report counts. */
+/** Describes whole visits: all events of a session in the range, including those that the report does not count. */
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { pathAttrID } from '../../attributes.ts';
 import type { Question } from '../../questions.ts';
@@ -7,11 +7,10 @@ import { clause, list, name, type SQL, sql } from '../sql.ts';
 import { type Row, run } from '../statements.ts';
 import { createScope, type Sessions } from './scope.ts';
 
-const measured = clause`count_if(events = 1 AND pages = 1) AS bounces, sum(pages) AS pages, sum(milliseconds) AS milliseconds`;
+const visitFigures = clause`count_if(events = 1 AND pages = 1) AS bounces, sum(pages) AS pages, sum(milliseconds) AS milliseconds`;
 
 /**
- * The sums over the sessions that have one of the events `hits` (`keys`, `session`): the total first, without keys, then those of each group
- * of the keys. Makes temporary tables.
+ * Sums over the sessions of the events `hits` (`keys`, `session`), in total and per group. Creates temporary tables.
  */
 export const describeVisits = async (
   connection: DuckDBConnection,
@@ -30,10 +29,10 @@ export const describeVisits = async (
   );
   const columns = list(keys.map(name));
   await run(connection, sql`CREATE TEMP TABLE pairs AS SELECT DISTINCT ${columns}, session FROM ${hits}`);
-  const [total] = await run(connection, sql`SELECT ${measured} FROM described SEMI JOIN pairs USING (session)`);
+  const [total] = await run(connection, sql`SELECT ${visitFigures} FROM described SEMI JOIN pairs USING (session)`);
   const groups = await run(
     connection,
-    sql`SELECT ${columns}, ${measured} FROM pairs JOIN described USING (session) GROUP BY ${columns}`,
+    sql`SELECT ${columns}, ${visitFigures} FROM pairs JOIN described USING (session) GROUP BY ${columns}`,
   );
   return { total, groups };
 };

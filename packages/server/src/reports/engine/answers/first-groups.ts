@@ -1,6 +1,6 @@
 /**
- * The first groups of a breakdown. Few of some thousand groups can be among the first: none has more people, users or sessions than rows, and
- * rows are counted fast. Only those few are counted one by one, and all others together.
+ * Finds the first groups of a breakdown. A group has at most as many people, users or sessions as rows, and rows are
+ * fast to count. So only the few groups with enough rows are counted individually, and all others together.
  */
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { BreakdownQuestion } from '../../questions.ts';
@@ -8,25 +8,29 @@ import type { Source } from '../account.ts';
 import { isWhole } from '../owners.ts';
 import { clause, list, name, type SQL, sql } from '../sql.ts';
 import { type Row, run } from '../statements.ts';
-import { type Counted, countGroups, type Groups, numberOfEvents } from './counting.ts';
-import { inOrderOf, sameGroup } from './groups.ts';
+import { countEvents, countGroups, type GroupCounts, type Groups } from './counting.ts';
+import { sameGroup, toOrder } from './groups.ts';
 
-/** The first round counts this many times the groups that are wanted. */
-const likelyOfEach = 2;
-/** It is worth another pass over the events to count no more than this part of all groups. */
-const worthPart = 0.25;
+/** The first pass counts this many times the requested number of groups. */
+const likelyFactor = 2;
+/** Counting likely groups first is worth the extra passes only up to this share of all groups. */
+const maxLikelyShare = 0.25;
 
 interface FirstGroups {
-  /** The first groups, each with its keys. They are in the temporary table `first`, too. */
+  /** The first groups with their keys, which are also in the temporary table `first`. */
   readonly rows: readonly Row[];
   readonly total: Row | undefined;
-  /** How many groups are not in `rows`, and what is in them. */
-  readonly further: number;
+  /** The number of groups that are not in `rows`. */
+  readonly otherGroups: number;
+  /** The measures of those groups together. */
   readonly others: Row | undefined;
 }
 
-/** Whether a session may be of several people: events are logged with contacts, or a user has not always been the same person's. */
-const maySwitch = async (connection: DuckDBConnection, { bounds, person, through }: Source): Promise<boolean> =>
+/** Whether a session may have several people: events are logged with contacts, or a user's owner has changed. */
+const maySessionsHaveSeveralPeople = async (
+  connection: DuckDBConnection,
+  { bounds, person, through }: Source,
+): Promise<boolean> =>
   bounds.contact > 0 ||
   (await run(connection, sql`SELECT 1 FROM ${person.owners} GROUP BY "user" HAVING NOT ${isWhole(through)} LIMIT 1`))
     .length > 0;
@@ -40,49 +44,50 @@ export const countFirstGroups = async (
   const { keys, hits, bySession = false, once } = groups;
   const { sort, limit } = question;
   const columns = list(keys.map(name));
-  const inOrder = clause`${name(sort)} DESC, ${inOrderOf(keys)}`;
+  const order = clause`${name(sort)} DESC, ${toOrder(keys)}`;
 
   await run(
     connection,
-    sql`CREATE TEMP TABLE sizes AS SELECT ${columns}, count(*) AS rows, ${numberOfEvents(bySession)} AS events
+    sql`CREATE TEMP TABLE sizes AS SELECT ${columns}, count(*) AS rows, ${countEvents(bySession)} AS events
       FROM ${hits({})} GROUP BY ${columns}`,
   );
-  const [summed] = await run(connection, sql`SELECT count(*) AS groups, sum(events) AS events FROM sizes`);
-  const size = { groups: Number(summed?.groups), events: Number(summed?.events ?? 0) };
+  const [sums] = await run(connection, sql`SELECT count(*) AS groups, sum(events) AS events FROM sizes`);
+  const size = { groups: Number(sums?.groups), events: Number(sums?.events ?? 0) };
 
-  /** Makes the table `first` from one of groups. */
+  /** Creates the table `first` from a table of groups. */
   const rank = async (table: SQL): Promise<readonly Row[]> => {
     await run(
       connection,
-      sql`CREATE OR REPLACE TEMP TABLE first AS SELECT * FROM ${table} ORDER BY ${inOrder} LIMIT ${limit}`,
+      sql`CREATE OR REPLACE TEMP TABLE first AS SELECT * FROM ${table} ORDER BY ${order} LIMIT ${limit}`,
     );
-    return run(connection, sql`SELECT * FROM first ORDER BY ${inOrder}`);
+    return run(connection, sql`SELECT * FROM first ORDER BY ${order}`);
   };
-  const answer = async (counted: Counted, rows: readonly Row[]): Promise<FirstGroups> => {
-    const further = size.groups - rows.length;
-    const others = further === 0 ? undefined : await counted.without(name('first'));
-    return { rows, total: await counted.total(), further, others };
+  const answer = async (counts: GroupCounts, rows: readonly Row[]): Promise<FirstGroups> => {
+    const otherGroups = size.groups - rows.length;
+    const others = otherGroups === 0 ? undefined : await counts.without(name('first'));
+    return { rows, total: await counts.total(), otherGroups, others };
   };
 
-  // An event of several groups would be one of the others, too, though it is in a first group; and a session may be of several people.
-  const isExcluded = once !== undefined || (bySession && sort === 'people' && (await maySwitch(connection, source)));
-  const most = isExcluded ? 0 : worthPart * size.groups;
-  // None of a group's measures is greater.
+  // The bound is wrong if a session has several people; and an event of several groups would also count in `others`.
+  const isExcluded =
+    once !== undefined || (bySession && sort === 'people' && (await maySessionsHaveSeveralPeople(connection, source)));
+  const maxLikely = isExcluded ? 0 : maxLikelyShare * size.groups;
+  // An upper bound of a group's measures.
   const bound = name(sort === 'events' ? 'events' : 'rows');
   const groupsWith = async (least: SQL | number): Promise<number> => {
-    const [found] = await run(connection, sql`SELECT count(*) AS groups FROM sizes WHERE ${bound} >= ${least}`);
-    return Number(found?.groups);
+    const [row] = await run(connection, sql`SELECT count(*) AS groups FROM sizes WHERE ${bound} >= ${least}`);
+    return Number(row?.groups);
   };
-  // The last of the first groups has no more than that bound.
+  // The bound of the last of the first groups.
   const last = sql`SELECT ${bound} FROM sizes ORDER BY ${bound} DESC LIMIT 1 OFFSET ${limit - 1}`;
-  for (let likely = Math.max(likelyOfEach * limit, most > 0 ? await groupsWith(last) : 0); likely <= most; ) {
+  for (let likely = Math.max(likelyFactor * limit, maxLikely > 0 ? await groupsWith(last) : 0); likely <= maxLikely; ) {
     await run(
       connection,
       sql`CREATE OR REPLACE TEMP TABLE likely AS SELECT ${columns}, row_number() OVER (ORDER BY ${bound} DESC) AS place FROM sizes QUALIFY place <= ${likely}`,
     );
-    const withPlace: typeof hits = (wanted) =>
-      sql`SELECT h.* EXCLUDE (${columns}), place FROM ${hits(wanted)} h LEFT JOIN likely t ON ${sameGroup(keys)}`;
-    const counted = await countGroups(connection, source, question, {
+    const withPlace: typeof hits = (options) =>
+      sql`SELECT h.* EXCLUDE (${columns}), place FROM ${hits(options)} h LEFT JOIN likely t ON ${sameGroup(keys)}`;
+    const counts = await countGroups(connection, source, question, {
       ...groups,
       keys: ['place'],
       hits: withPlace,
@@ -90,10 +95,10 @@ export const countFirstGroups = async (
     });
     const rows = await rank(sql`SELECT * FROM groups JOIN likely USING (place)`);
     const possible = await groupsWith(Number(rows.at(-1)?.[sort]));
-    if (possible <= likely) return answer(counted, rows);
+    if (possible <= likely) return answer(counts, rows);
     likely = possible;
   }
-  const ofAll = once ? { groups: Number.POSITIVE_INFINITY, events: 0 } : size;
-  const counted = await countGroups(connection, source, question, { ...groups, size: ofAll });
-  return answer(counted, await rank(name('groups')));
+  const fullSize = once ? { groups: Number.POSITIVE_INFINITY, events: 0 } : size;
+  const counts = await countGroups(connection, source, question, { ...groups, size: fullSize });
+  return answer(counts, await rank(name('groups')));
 };

@@ -1,4 +1,6 @@
-/** What a person's first event ever with an attribute is like, whenever that happened and whoever the person was taken for then. */
+/**
+ * Attributes of a person's first event ever, which may be outside the range or attributed to someone else at the time.
+ */
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Comparison, Question } from '../../questions.ts';
 import type { Source } from '../account.ts';
@@ -6,7 +8,7 @@ import { type SQL, sql } from '../sql.ts';
 import { run } from '../statements.ts';
 import { createScope, type Scope } from './scope.ts';
 
-/** A scope of all events of the account. Its range is that of their times, so that places are small numbers. */
+/** A scope of all events of the account. Its range is limited to their times, so that places are small numbers. */
 const createScopeOfAll = async (connection: DuckDBConnection, source: Source, question: Question): Promise<Scope> => {
   const times = sql`SELECT min("eventTime") AS first, max("eventTime") AS last FROM ${source.select(['sequence', 'eventTime'])}`;
   const [row] = await run(connection, times);
@@ -18,7 +20,7 @@ const createScopeOfAll = async (connection: DuckDBConnection, source: Source, qu
   });
 };
 
-/** A query of the people who have the attribute, and its value in the first event of each that has it: `owner`, `value`. */
+/** Writes a query of the people with the attribute (`owner`) and its `value` in their first event that has it. */
 export const writeFirstValues = async (
   connection: DuckDBConnection,
   source: Source,
@@ -32,8 +34,8 @@ export const writeFirstValues = async (
   return sql`SELECT person AS owner, arg_min(value, place) AS value FROM ${scope.rows({ where: sql`${text} IS NOT NULL` })} GROUP BY person`;
 };
 
-/** A query of the people whose first event with the attribute meets the comparison: `person`. */
-export const writeFirstMet = async (
+/** Writes a query of the people (`person`) whose first event with the attribute meets the comparison. */
+export const writeFirstMatches = async (
   connection: DuckDBConnection,
   source: Source,
   question: Question,
@@ -41,11 +43,11 @@ export const writeFirstMet = async (
 ): Promise<SQL> => {
   const scope = await createScopeOfAll(connection, source, question);
   const has = sql`${scope.text(comparison.attrID)} IS NOT NULL`;
-  // People who never had the attribute meet no other comparison.
-  const isOfNone = 'exists' in comparison && !comparison.exists;
+  // A person who never had the attribute meets only this comparison.
+  const isAbsence = 'exists' in comparison && !comparison.exists;
   scope.add('has', has);
   scope.add('met', scope.meets(comparison));
   scope.add('place', scope.place);
-  return sql`SELECT person FROM ${scope.rows(isOfNone ? {} : { where: has })} GROUP BY person
-    HAVING ${isOfNone ? sql`NOT bool_or(has)` : sql`arg_min(met, place)`}`;
+  return sql`SELECT person FROM ${scope.rows(isAbsence ? {} : { where: has })} GROUP BY person
+    HAVING ${isAbsence ? sql`NOT bool_or(has)` : sql`arg_min(met, place)`}`;
 };

@@ -1,13 +1,13 @@
 /**
- * Funnels. Most people's events are stored in the order of their times: they are walked through once (walk.ts). Those of the others, and of
- * all if there are too many people for the memory, are put in order by DuckDB (reached.ts).
+ * Answers funnels. Most people's events are stored in chronological order, so a single scan suffices (walk.ts). DuckDB
+ * sorts the events of the others, or of everyone if there are too many people for the memory (reached.ts).
  */
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { FunnelAnswer, FunnelQuestion } from '../../questions.ts';
 import type { Source } from '../account.ts';
 import { clause, list, name, sql } from '../sql.ts';
 import { type Row, run } from '../statements.ts';
-import { inOrderOf, keysOf, sameGroup, valuesIn } from './groups.ts';
+import { sameGroup, toKeys, toOrder, toValues } from './groups.ts';
 import { prepareReached, readSums, readTimes, sumsOf, timesOf, unitOf, writeReached } from './reached.ts';
 import type { Sessions } from './scope.ts';
 import { prepareSessions } from './sessions.ts';
@@ -23,7 +23,7 @@ const countInOrder = async (
   return readSums(question, row);
 };
 
-/** With the table `reached`, which has a row for each unit. */
+/** Answers from the table `reached`, which has a row for each unit. */
 const answerInTables = async (
   connection: DuckDBConnection,
   source: Source,
@@ -38,18 +38,18 @@ const answerInTables = async (
   });
   const [total] = await run(connection, sql`SELECT ${figures} FROM reached`);
   if (!groups) return toFigures(total);
-  const [unit, keys] = [unitOf(question), keysOf(groups.dimensions)];
-  const order = clause`ORDER BY people0 DESC, ${inOrderOf(keys)} LIMIT ${groups.limit}`;
+  const [unit, keys] = [unitOf(question), toKeys(groups.dimensions)];
+  const order = clause`ORDER BY people0 DESC, ${toOrder(keys)} LIMIT ${groups.limit}`;
   await run(
     connection,
     sql`CREATE TEMP TABLE grouped AS SELECT ${list(keys.map(name))}, ${figures} FROM members JOIN reached USING (${unit}) GROUP BY ALL`,
   );
   await run(connection, sql`CREATE TEMP TABLE first AS SELECT * FROM grouped ${order}`);
   const rows = await run(connection, sql`SELECT * FROM first ${order}`);
-  const [counted] = await run(connection, sql`SELECT count(*) AS groups FROM grouped`);
-  const further = Number(counted?.groups) - rows.length;
+  const [countRow] = await run(connection, sql`SELECT count(*) AS groups FROM grouped`);
+  const otherGroups = Number(countRow?.groups) - rows.length;
   const [others] =
-    further === 0
+    otherGroups === 0
       ? []
       : await run(
           connection,
@@ -58,8 +58,8 @@ const answerInTables = async (
         );
   return {
     ...toFigures(total),
-    rows: rows.map((row) => ({ values: valuesIn(row, keys), ...toFigures(row) })),
-    ...(further > 0 && { others: { groups: further, steps: readSums(question, others) } }),
+    rows: rows.map((row) => ({ values: toValues(row, keys), ...toFigures(row) })),
+    ...(otherGroups > 0 && { others: { groups: otherGroups, steps: readSums(question, others) } }),
   };
 };
 

@@ -1,4 +1,6 @@
-/** Spans of time that no given cut divides, so that what depends on time is computed for each span rather than for each event. */
+/**
+ * Divides time into equal spans that no given cut divides, so that values are computed per span instead of per event.
+ */
 import { clause, integers, type SQL, sql } from '../sql.ts';
 
 const greatestCommonDivisor = (a: number, b: number): number =>
@@ -6,33 +8,33 @@ const greatestCommonDivisor = (a: number, b: number): number =>
 
 export interface Grid {
   readonly from: number;
-  /** At or before all times, in milliseconds. */
+  /** The start of span 0, at or before all times, in milliseconds. */
   readonly anchor: number;
   readonly milliseconds: number;
 }
 
-/** Four weeks, which weeks and days divide; months are divided into days. */
-const longestSpan = 28 * 86_400_000;
+/** Four weeks, a multiple of weeks and days. Months are divided into days. */
+const maxSpanMilliseconds = 28 * 86_400_000;
 
-/** Span 0 holds `from` or begins before it. Cuts at or before `from` don't matter. A span is at most `longest` milliseconds. */
-export const createGrid = (from: number, cuts: readonly number[], longest = longestSpan): Grid => {
+/** Span 0 starts at or before `from`. Ignores cuts at or before `from`. A span is at most `longest` milliseconds. */
+export const createGrid = (from: number, cuts: readonly number[], longest = maxSpanMilliseconds): Grid => {
   const inner = cuts.filter((cut) => cut > from);
   const [first = from] = inner;
   const milliseconds = inner.reduce((length, cut) => greatestCommonDivisor(cut - first, length), longest);
   return { from, anchor: first - Math.ceil((first - from) / milliseconds) * milliseconds, milliseconds };
 };
 
-/** Whether the spans of a grid, which `edges` cut, are the intervals between these. */
+/** Whether the spans of a grid are exactly the intervals between the edges. */
 export const isGridOf = ({ milliseconds }: Grid, edges: readonly number[]): boolean =>
   edges.every((edge, index) => index === 0 || edge - (edges[index - 1] as number) <= milliseconds);
 
-/** The number of the span of a time. */
+/** The number of the span that contains a time. */
 export const spanOf = ({ anchor, milliseconds }: Grid, time: SQL): SQL => sql`(${time} - ${anchor}) // ${milliseconds}`;
 
-/** More spans than these are looked for in the events: edges need not be those of a calendar. */
+/** With more spans, because edges need not be calendar dates, only those with events are listed. */
 const maxSpans = 100_000;
 
-/** A query of the spans before `to`: `span`. `eventSpans` writes a query of those of the events. */
+/** Writes a query of the spans before `to` (`span`). `eventSpans` writes a query of the spans of events. */
 export const spansBefore = ({ anchor, milliseconds }: Grid, to: number, eventSpans: () => SQL): SQL => {
   const spans = Math.ceil((to - anchor) / milliseconds);
   return spans <= maxSpans
@@ -40,13 +42,13 @@ export const spansBefore = ({ anchor, milliseconds }: Grid, to: number, eventSpa
     : sql`SELECT DISTINCT span FROM ${eventSpans()}`;
 };
 
-/** A table of `spans`, each with the value of the last of `starts` at or before it: `span`, `value`. */
+/** Writes a query of `spans`, each with the value of the last of `starts` at or before it: `span`, `value`. */
 export const valuesOfSpans = (
   { from, anchor, milliseconds }: Grid,
   starts: readonly (readonly [start: number, value: number])[],
   spans: SQL,
 ): SQL => {
-  // The last that starts at or before `from` is the value of the first span.
+  // The last start at or before `from` applies to the first span.
   const inGrid = starts.filter((_, index) => (starts[index + 1]?.[0] ?? Infinity) > from);
   const firsts = inGrid.map(([start], index) => (index === 0 ? 0 : (start - anchor) / milliseconds));
   return sql`SELECT s.span, v.value FROM ${spans} s
@@ -57,8 +59,8 @@ export const valuesOfSpans = (
 const hour = 3_600_000;
 const day = 24 * hour;
 
-/** Cuts such that local time is in the same hour throughout a span: `offsets` as in BreakdownQuestion. */
-export const hourCuts = (from: number, to: number, offsets: readonly (readonly [number, number])[]): number[] =>
+/** Cuts such that each span is within one hour of local time. `offsets` as in BreakdownQuestion. */
+export const findHourCuts = (from: number, to: number, offsets: readonly (readonly [number, number])[]): number[] =>
   offsets.flatMap(([start, offset], index) => {
     const end = offsets[index + 1]?.[0] ?? Infinity;
     if (start >= to || end <= from) return [];
@@ -66,7 +68,7 @@ export const hourCuts = (from: number, to: number, offsets: readonly (readonly [
     return [...(start > from ? [start] : []), from + hour - (((local % hour) + hour) % hour)];
   });
 
-/** Of a row with `span` and `value`, the offset of local time. */
+/** The local hour and weekday of a row with `span` and `value`, the offset of local time. */
 export const clockOf = ({ anchor, milliseconds }: Grid): SQL => {
   const local = sql`${anchor} + span * ${milliseconds} + value`;
   const inDay = sql`((${local} % ${day}) + ${day}) % ${day}`;

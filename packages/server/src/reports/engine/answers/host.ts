@@ -1,11 +1,14 @@
-/** The site that a referrer names, as SQL. */
+/** The host of a referrer, as SQL. */
 import type { OwnSites } from '../../questions.ts';
 import { type SQL, sql, texts } from '../sql.ts';
 
-/** Of a URL; in the same words as in RE2 (https://github.com/google/re2/wiki/Syntax), whose time grows with the length alone. */
+/** Matches the host of a URL. RE2 (https://github.com/google/re2/wiki/Syntax) runs it in linear time. */
 const pattern = '^[A-Za-z][A-Za-z0-9+.-]*://(?:[^/?#@]*@)?(\\[[0-9A-Fa-f:.]+\\]|[^/?#:@[\\]]+)';
 
-/** The host in a URL, in lower case as in RFC 3986 section 6.2.2.1; NULL when there is none, and when it is of an own site. */
+/**
+ * The host in a URL, in lower case (RFC 3986 section 6.2.2.1); NULL if there is none or it is one of the account's
+ * sites.
+ */
 export const referrerHostOf = (url: SQL, { hosts, suffixes }: OwnSites): SQL => {
   const host = sql`nullif(lower(regexp_extract(${url}, ${pattern}, 1)), '')`;
   if (hosts.length + suffixes.length === 0) return host;

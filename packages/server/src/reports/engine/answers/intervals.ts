@@ -1,4 +1,4 @@
-/** The intervals between the edges of a question, as SQL. */
+/** Assigns events to the intervals between a question's edges, as SQL. */
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Question } from '../../questions.ts';
 import type { Source } from '../account.ts';
@@ -10,13 +10,13 @@ import { createScope, type Scope } from './scope.ts';
 interface Intervals {
   readonly grid: Grid;
   readonly count: number;
-  /** The column `slot` that `within` needs of each event. */
+  /** The value of the column `slot`, which `within` needs. */
   slotOf(scope: Scope): SQL;
-  /** Rows with `interval`, its number from 0, instead of `slot`. */
+  /** Replaces `slot` in rows by `interval`, a number from 0. */
   within(rows: SQL): SQL;
 }
 
-/** Makes the temporary table `intervals` where it is needed. */
+/** Creates the temporary table `intervals` if it is needed. */
 export const prepareIntervals = async (
   connection: DuckDBConnection,
   source: Source,
@@ -25,8 +25,8 @@ export const prepareIntervals = async (
 ): Promise<Intervals> => {
   const starts = edges.slice(0, -1).map((edge, interval) => [edge, interval] as const);
   const grid = createGrid(question.from, edges.slice(1, -1));
-  const areSlots = isGridOf(grid, edges);
-  if (!areSlots) {
+  const hasEqualIntervals = isGridOf(grid, edges);
+  if (!hasEqualIntervals) {
     const spans = spansBefore(grid, question.to, () => {
       const scope = createScope(source, question);
       scope.add('span', scope.spanOf(grid));
@@ -40,7 +40,7 @@ export const prepareIntervals = async (
     count: starts.length,
     slotOf: (scope) => scope.spanOf(grid),
     within: (rows) =>
-      areSlots
+      hasEqualIntervals
         ? sql`SELECT * EXCLUDE (slot), slot AS ${name('interval')} FROM ${rows}`
         : sql`SELECT * EXCLUDE (slot) FROM ${rows} JOIN intervals USING (slot)`,
   };

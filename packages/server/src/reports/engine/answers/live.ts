@@ -1,4 +1,4 @@
-/** Who is there now: the people of a short range, each by the newest event that says where. */
+/** Answers the live report: the people of a short range, each with the values of their newest events. */
 
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { labelIDs } from '@firsthand/contract/labels';
@@ -23,14 +23,14 @@ export const answerLive = async (
   scope.add('country', scope.text(labelIDs.country));
   const rows = scope.rows({ where: scope.matched });
   await run(connection, sql`CREATE TEMP TABLE now AS SELECT visitor, person, place, page, host, country FROM ${rows}`);
-  const [counted] = await run(
+  const [totals] = await run(
     connection,
     sql`SELECT count(*) AS events, count(DISTINCT visitor) FILTER (WHERE visitor > 0) AS users, count(DISTINCT person) AS people FROM now`,
   );
-  const people = Number(counted?.people);
-  const listOf = async (attribute: 'page' | 'host' | 'country') => {
+  const people = Number(totals?.people);
+  const answerList = async (attribute: 'page' | 'host' | 'country') => {
     const column = name(attribute);
-    const found = await run(
+    const newest = await run(
       connection,
       sql`WITH newest AS (
           SELECT person, arg_max(${column}, place) FILTER (WHERE ${column} IS NOT NULL) AS value FROM now GROUP BY person
@@ -38,15 +38,15 @@ export const answerLive = async (
         SELECT value, count(*) AS people FROM newest GROUP BY value
         ORDER BY people DESC, value ASC NULLS LAST LIMIT ${limit}`,
     );
-    const listed = found.map((row) => ({ value: row.value as string | null, people: Number(row.people) }));
-    return { rows: listed, others: listed.reduce((rest, row) => rest - row.people, people) };
+    const rows = newest.map((row) => ({ value: row.value as string | null, people: Number(row.people) }));
+    return { rows, others: rows.reduce((rest, row) => rest - row.people, people) };
   };
   return {
-    events: Number(counted?.events),
-    users: Number(counted?.users),
+    events: Number(totals?.events),
+    users: Number(totals?.users),
     people,
-    page: await listOf('page'),
-    referrerHost: await listOf('host'),
-    country: await listOf('country'),
+    page: await answerList('page'),
+    referrerHost: await answerList('host'),
+    country: await answerList('country'),
   };
 };

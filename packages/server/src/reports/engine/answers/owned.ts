@@ -1,4 +1,4 @@
-/** The users of whose events some may belong to a contact. All events of other users are people of their own. */
+/** Users some of whose events may belong to a contact. Every other user is a person by itself. */
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Question } from '../../questions.ts';
 import type { Source } from '../account.ts';
@@ -8,8 +8,10 @@ import { run } from '../statements.ts';
 import { createScope } from './scope.ts';
 
 /**
- * Makes the temporary tables `whole`, of the users whose events are all of one person (`user`, `person`), at most `maxWhole`, and `owned`, of
- * the other such users of the question's events and 0. Returns whether an event can be of a user in `owned`, and how many are in `whole`.
+ * Creates the temporary tables `whole`, of users whose events all belong to one contact (`user`, `person`), and
+ * `owned`, of other users with a contact, and 0. If there are more than `maxWhole` whole users, `whole` stays empty.
+ *
+ * Returns whether an event can have a user in `owned`, and the number of users in `whole`.
  */
 export const writeOwned = async (
   connection: DuckDBConnection,
@@ -19,13 +21,13 @@ export const writeOwned = async (
 ): Promise<{ readonly isOwned: boolean; readonly whole: number }> => {
   const { owners } = source.person;
   const { user: greatest, contact } = source.bounds;
-  // Somebody may own a user of whom no event was stored yet.
+  // A contact may own a user without stored events.
   await run(
     connection,
     sql`CREATE OR REPLACE TEMP TABLE whole AS SELECT "user", any_value(person) AS person FROM ${owners}
       WHERE "user" <= ${greatest} GROUP BY "user" HAVING ${isWhole(source.through)}`,
   );
-  // The person of an event that was logged with a contact is another one than the user's.
+  // An event that was logged with a contact belongs to that contact, not to the user's person.
   if (contact > 0) {
     const scope = createScope(source, question);
     scope.add('user', sql`e."user"`);
@@ -33,8 +35,8 @@ export const writeOwned = async (
     await run(connection, sql`CREATE OR REPLACE TEMP TABLE logged AS SELECT DISTINCT "user" FROM ${rows}`);
     await run(connection, sql`DELETE FROM whole WHERE "user" IN (SELECT "user" FROM logged)`);
   }
-  const [counted] = await run(connection, sql`SELECT count(*) AS whole FROM whole`);
-  const whole = Number(counted?.whole);
+  const [wholeRow] = await run(connection, sql`SELECT count(*) AS whole FROM whole`);
+  const whole = Number(wholeRow?.whole);
   if (whole > maxWhole) await run(connection, sql`DELETE FROM whole`);
   await run(
     connection,
@@ -42,6 +44,6 @@ export const writeOwned = async (
       UNION SELECT "user" FROM ${owners} WHERE "user" <= ${greatest} AND "user" NOT IN (SELECT "user" FROM whole)
       ${contact > 0 ? clause`UNION SELECT "user" FROM logged` : nothing}`,
   );
-  const [owned] = await run(connection, sql`SELECT count(*) AS owned FROM owned WHERE "user" > 0`);
-  return { isOwned: contact > 0 || Number(owned?.owned) > 0, whole: whole > maxWhole ? 0 : whole };
+  const [ownedRow] = await run(connection, sql`SELECT count(*) AS owned FROM owned WHERE "user" > 0`);
+  return { isOwned: contact > 0 || Number(ownedRow?.owned) > 0, whole: whole > maxWhole ? 0 : whole };
 };

@@ -1,18 +1,18 @@
-/** People: who is behind a number of a report, those with the newest event first. */
+/** Lists the people behind a number of a report. */
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { type Group, noSum, type PeopleAnswer, type PeopleQuestion, type PeopleSort } from '../../questions.ts';
 import type { Source } from '../account.ts';
 import { and, clause, name, nothing, or, type SQL, sql } from '../sql.ts';
 import { appendIntegers, type Row, run } from '../statements.ts';
 import { prepareGroups } from './groups.ts';
-import { summedUp, toValue } from './measures.ts';
+import { numberFigures, toValue } from './measures.ts';
 import { prepareReached, unitOf } from './reached.ts';
 import { prepareCohorts } from './retention.ts';
 import { createScope } from './scope.ts';
 
 const time = sql`"eventTime"`;
 
-/** Whether a row is of the group. */
+/** Whether a row belongs to the group. */
 const isGroup = ({ dimensions, values }: Group): SQL =>
   and(
     dimensions.map((dimension, index) => {
@@ -22,7 +22,10 @@ const isGroup = ({ dimensions, values }: Group): SQL =>
     }),
   );
 
-/** Writes a query of the events that count: `person`, `user`, `time`, and `number` if the question has a `value`. `from` may leave out events of people who are not wanted. */
+/**
+ * Writes a query of the counted events: `person`, `user`, `time`, and `number` if the question has a `value`. `from`
+ * may exclude events of people who are not listed.
+ */
 type WriteEvents = (from: Source) => SQL;
 
 const prepareEvents = async (
@@ -44,11 +47,11 @@ const prepareEvents = async (
       return all;
     case 'group': {
       const { write } = await prepareGroups(connection, source, { ...question, ...of });
-      const found = write({ person: true }, (scope) => ({
+      const events = write({ person: true }, (scope) => ({
         time,
         ...(value !== undefined && { number: scope.number(value) }),
       }));
-      return () => sql`SELECT * FROM ${found} WHERE ${isGroup(of)}`;
+      return () => sql`SELECT * FROM ${events} WHERE ${isGroup(of)}`;
     }
     case 'step': {
       const { group } = of;
@@ -67,14 +70,14 @@ const prepareEvents = async (
     case 'cohort': {
       const { group } = of;
       await prepareCohorts(connection, source, { ...question, ...of }, group);
-      const cameBack =
+      const returnJoin =
         of.later === null
           ? nothing
           : clause`JOIN periods USING (person) WHERE period = cohort + ${of.later} AND periods.back > cohorts.first`;
       const inGroup = group
         ? clause`SEMI JOIN (SELECT person FROM members WHERE ${isGroup(group)}) m USING (person)`
         : nothing;
-      const members = sql`SELECT person FROM (SELECT * FROM cohorts ${inGroup} WHERE cohort = ${of.cohort}) cohorts ${cameBack}`;
+      const members = sql`SELECT person FROM (SELECT * FROM cohorts ${inGroup} WHERE cohort = ${of.cohort}) cohorts ${returnJoin}`;
       await run(connection, sql`CREATE TEMP TABLE chosen AS ${members}`);
       return some;
     }
@@ -82,18 +85,18 @@ const prepareEvents = async (
 };
 
 const usersOf = sql`count(DISTINCT "user") FILTER ("user" > 0)`;
-const told = clause`person, count(*) AS events, ${usersOf} AS users, min(time) AS first, max(time) AS last`;
-/** What people are sorted by. Sums are rounded, because their last digits depend on the order in which numbers are added. */
+const basicFigures = clause`person, count(*) AS events, ${usersOf} AS users, min(time) AS first, max(time) AS last`;
+/** Sort keys. Sums are rounded, because their last digits depend on the order of addition. */
 const keys = {
   lastTime: sql`max(time)`,
   events: sql`count(*)`,
   sum: sql`coalesce(round(sum(number), 6), ${noSum})`,
 } satisfies Record<PeopleSort, SQL>;
 
-/** The part of the range whose events are read first, then more until there are enough people. */
+/** The shares of the range, from its end, that are read first, until there are enough people. */
 const firstParts = [1 / 64, 1 / 8];
 
-/** Leaves out events of which no person is in the table `listed`; some others remain. */
+/** Excludes most events of people who are not in the table `listed`. */
 const eventsOfListed = (source: Source): Source => {
   const { person, bounds } = source;
   const isListed = sql`"user" IN (SELECT "user" FROM ${person.owners} WHERE person IN (SELECT person FROM listed)
@@ -108,25 +111,28 @@ export const answerPeople = async (
   question: PeopleQuestion,
 ): Promise<PeopleAnswer> => {
   const { from, to, usersAtLeast, value, sort = 'lastTime', beyond, limit } = question;
-  const [key, figures] = [keys[sort], value === undefined ? told : clause`${told}, ${summedUp}`];
+  const [key, figures] = [keys[sort], value === undefined ? basicFigures : clause`${basicFigures}, ${numberFigures}`];
   const write = await prepareEvents(connection, source, question);
-  /** The first people of the page, as far as they have events at or after a time: that suffices when there are more than the limit. */
-  const newest = (since: number) => {
-    const meant = [
+  /**
+   * The people of the page, considering only events since a time; correct for the whole range if there are more than
+   * `limit`.
+   */
+  const readNewest = (since: number) => {
+    const conditions = [
       ...(usersAtLeast > 0 ? [sql`${usersOf} >= ${usersAtLeast}`] : []),
       ...(beyond === null ? [] : [sql`(${key}, person) < (${beyond.key}, ${beyond.person})`]),
     ];
     return run(
       connection,
       sql`SELECT ${figures}, ${key} AS key FROM ${write(source)} WHERE time >= ${since}
-        GROUP BY person HAVING ${and(meant)} ORDER BY key DESC, person DESC LIMIT ${limit + 1}`,
+        GROUP BY person HAVING ${and(conditions)} ORDER BY key DESC, person DESC LIMIT ${limit + 1}`,
     );
   };
   /** All events of these people. */
-  const ofListed = async (people: Row[]) => {
+  const readListed = async (people: Row[]) => {
     await run(connection, sql`CREATE TEMP TABLE listed (person BIGINT)`);
-    const listed = people.map(({ person }) => Number(person));
-    appendIntegers(await connection.createAppender('listed', 'main', 'temp'), [listed]);
+    const numbers = people.map(({ person }) => Number(person));
+    appendIntegers(await connection.createAppender('listed', 'main', 'temp'), [numbers]);
     return run(
       connection,
       sql`SELECT ${figures}, ${key} AS key FROM ${write(eventsOfListed(source))}
@@ -135,12 +141,12 @@ export const answerPeople = async (
   };
   const find = async (): Promise<Row[]> => {
     const end = beyond === null ? to : Math.min(to, beyond.key + 1);
-    // Only the newest event of a person is known from a part of the range.
+    // A part of the range determines only the order by newest event.
     for (const part of usersAtLeast > 0 || sort !== 'lastTime' ? [] : firstParts) {
-      const found = await newest(Math.ceil(end - part * (to - from)));
-      if (found.length > limit) return ofListed(found);
+      const people = await readNewest(Math.ceil(end - part * (to - from)));
+      if (people.length > limit) return readListed(people);
     }
-    return newest(from);
+    return readNewest(from);
   };
   const rows = await find();
   const people = rows.slice(0, limit).map((row) => ({

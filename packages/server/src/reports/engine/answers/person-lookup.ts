@@ -1,17 +1,14 @@
-/**
- * Finds the people of events in memory. Rows of events that are joined with their owners come in any order, and putting them in order takes
- * longer than reading them.
- */
+/** Finds the people of events in memory: a join with owners returns events out of order, and sorting them is slow. */
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Source } from '../account.ts';
 import { type SQL, sql } from '../sql.ts';
 import { run, runForNumbers } from '../statements.ts';
 
-/** Of an event `e`: the contact that it was logged with or, below zero, its user. */
+/** The holder of an event `e`: its logged contact or, as a negative number, its user. */
 export const holderOfEvent: SQL = sql`CASE WHEN e.contact > 0 THEN e.contact ELSE -e."user" END`;
 
-/** The bytes that a lookup takes. */
-export const bytesOfLookup = ({ bounds }: Source): number => 8 * (bounds.user + bounds.contact + 1);
+/** The memory of a lookup, in bytes. */
+export const computeLookupBytes = ({ bounds }: Source): number => 8 * (bounds.user + bounds.contact + 1);
 
 interface Stretch {
   readonly after: number;
@@ -19,13 +16,13 @@ interface Stretch {
   readonly person: number;
 }
 
-/** Returns a function that finds the person of an event by its holder and its sequence. */
+/** Returns a function from an event's holder and sequence to its person. */
 export const createPersonLookup = async (connection: DuckDBConnection, source: Source) => {
   const { person: tables, bounds, through: last } = source;
   const { user: users, contact: contacts } = bounds;
-  /** By holders, the greatest user's first. NaN: that depends on the sequence. */
+  /** By holder, starting with the greatest user. NaN: the person depends on the sequence. */
   const persons = Float64Array.from({ length: users + contacts + 1 }, (_, index) => index - users);
-  /** By users of whose events some may be of another person. */
+  /** By holder, for users whose events may belong to several people. */
   const stretches = new Map<number, Stretch[]>();
 
   for (const { contact, owner } of await run(connection, sql`SELECT contact, owner FROM ${tables.merged}`))

@@ -1,24 +1,25 @@
 /**
- * Which steps of a funnel each unit reached: a person, or a person within one session. From the walk (walk.ts) and, for units that it leaves
- * out, by running maxima over their events in order.
+ * Computes which steps of a funnel each unit reached: a person, or a person within one session. Uses the walk (walk.ts)
+ * and, for units that it excludes, running maxima over their sorted events.
  */
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Condition, FunnelAnswer, FunnelQuestion, Grouping } from '../../questions.ts';
 import type { Source } from '../account.ts';
 import { and, clause, integers, list, name, nothing, type SQL, sql } from '../sql.ts';
 import { appendIntegers, type Row, run } from '../statements.ts';
-import { keysOf, type PreparedGroups, prepareGroups } from './groups.ts';
-import type { Sessions, Wanted } from './scope.ts';
+import { type PreparedGroups, prepareGroups, toKeys } from './groups.ts';
+import type { HitOptions, Sessions } from './scope.ts';
 import { prepareSessions } from './sessions.ts';
 import { type FunnelSteps, walk, writeSteps } from './walk.ts';
 
-/** The columns of a unit. */
+/** The columns that identify a unit. */
 export const unitOf = ({ per }: Pick<FunnelQuestion, 'per'>): SQL =>
   per === 'session' ? clause`person, session` : clause`person`;
 
 /**
- * A query of the units in the funnel and the steps that each reached: `person`, `session` if there are sessions, `reached0`, …, and how long it
- * took to each step but the first: `took1`, …, NULL if it did not reach that one; `only` of these units, else of all.
+ * Writes a query of the units in the funnel: `person`, `session` if there are sessions, whether each step was reached
+ * (`reached0`, …), and the time to each step after the first (`took1`, …; NULL if not reached). `only` restricts the
+ * units.
  */
 export const writeReached = (
   source: Source,
@@ -26,10 +27,10 @@ export const writeReached = (
   { sessions, only }: { readonly sessions: Sessions | null; readonly only?: readonly number[] },
 ): SQL => {
   const { steps, withinMilliseconds } = question;
-  const who = unitOf(question);
+  const unit = unitOf(question);
   const some = only ? clause`WHERE ${name(question.per)} IN (SELECT unnest(${integers(only)}))` : nothing;
   const rows = sql`SELECT * FROM ${writeSteps(source, question, sessions)} ${some}`;
-  const before = clause`OVER (PARTITION BY ${who} ORDER BY place ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)`;
+  const before = clause`OVER (PARTITION BY ${unit} ORDER BY place ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)`;
   let query = sql`SELECT *, CASE WHEN step0 THEN time END AS begun0 FROM ${rows}`;
   for (let step = 1; step < steps.length; step += 1) {
     const [met, possible, begun] = [name(`step${step}`), name(`possible${step}`), name(`begun${step}`)];
@@ -41,16 +42,16 @@ export const writeReached = (
     const took = clause`, arg_min(time - ${begun}, place) AS ${name(`took${step}`)}`;
     return clause`count(${begun}) > 0 AS ${name(`reached${step}`)} ${step > 0 ? took : nothing}`;
   });
-  return sql`SELECT ${who}, ${list(reached)} FROM ${query} GROUP BY ${who}`;
+  return sql`SELECT ${unit}, ${list(reached)} FROM ${query} GROUP BY ${unit}`;
 };
 
-/** How many units reached each step. */
+/** The number of units that reached each step. */
 export const sumsOf = ({ steps }: FunnelSteps): SQL =>
   list(steps.map((_, step) => clause`count_if(${name(`reached${step}`)}) AS ${name(`people${step}`)}`));
 export const readSums = ({ steps }: FunnelSteps, row: Row | undefined): number[] =>
   steps.map((_, step) => Number(row?.[`people${step}`]));
 
-/** How long those who reached a step took to it. */
+/** The figures of the times to each step. */
 export const timesOf = ({ steps }: FunnelSteps): SQL =>
   list(
     steps.slice(1).map((_, index) => {
@@ -68,26 +69,26 @@ export const readTimes = ({ steps }: FunnelSteps, row: Row | undefined): NonNull
   });
 
 /**
- * Makes the temporary table `members`, of the units and their groups: those of the first event of each that meets a condition. `unit` is the
- * columns of a unit.
+ * Creates the temporary table `members`, of units and their groups: those of the unit's first event that meets the
+ * condition `first`. `unit` has the columns of a unit.
  */
 export const writeMembers = async (
   connection: DuckDBConnection,
   { write }: PreparedGroups,
   {
     unit,
-    wanted,
+    options,
     keys,
     first,
   }: {
     readonly unit: SQL;
-    readonly wanted: Wanted;
+    readonly options: HitOptions;
     readonly keys: readonly string[];
     readonly first: Condition | null;
   },
 ): Promise<void> => {
   const columns = list(keys.map(name));
-  const events = write(wanted, (scope) => ({
+  const events = write(options, (scope) => ({
     place: scope.place,
     begins: first === null ? and([]) : scope.meets(first),
   }));
@@ -101,8 +102,8 @@ export const writeMembers = async (
 };
 
 /**
- * Makes the temporary table `reached`, of the units and the steps that each reached, and with a `grouping` the table `members`, of the units and
- * their groups.
+ * Creates the temporary table `reached`, of units and the steps that they reached; and with a `grouping` the table
+ * `members`, of units and their groups.
  */
 export const prepareReached = async (
   connection: DuckDBConnection,
@@ -125,8 +126,10 @@ export const prepareReached = async (
     );
     appendIntegers(await connection.createAppender('walked', 'main', 'temp'), [units, people, reached, ...took]);
     const columns = question.steps.map((_, step) => {
-      const own = clause`steps > ${step} AS ${name(`reached${step}`)}`;
-      return step === 0 ? own : clause`${own}, nullif(${name(`took${step}`)}, -1) AS ${name(`took${step}`)}`;
+      const reachedColumn = clause`steps > ${step} AS ${name(`reached${step}`)}`;
+      return step === 0
+        ? reachedColumn
+        : clause`${reachedColumn}, nullif(${name(`took${step}`)}, -1) AS ${name(`took${step}`)}`;
     });
     parts.push(sql`SELECT ${unitOf(question)}, ${list(columns)} FROM walked`);
   }
@@ -137,8 +140,8 @@ export const prepareReached = async (
   const [first] = question.steps as [Condition];
   await writeMembers(connection, groups, {
     unit: unitOf(question),
-    wanted: { person: true, session: bySession },
-    keys: keysOf(grouping.dimensions),
+    options: { person: true, session: bySession },
+    keys: toKeys(grouping.dimensions),
     first,
   });
 };

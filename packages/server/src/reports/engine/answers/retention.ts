@@ -1,17 +1,18 @@
-/** Retention: in which periods the people of each period came back. */
+/** Answers retention: in which periods the people of each period came back. */
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Condition, Grouping, Question, RetentionAnswer, RetentionQuestion } from '../../questions.ts';
 import type { Source } from '../account.ts';
 import { and, clause, list, name, nothing, type SQL, sql } from '../sql.ts';
 import { type Row, run } from '../statements.ts';
 import { createGrid, isGridOf, valuesOfSpans } from './grid.ts';
-import { inOrderOf, keysOf, prepareGroups, sameGroup, valuesIn } from './groups.ts';
+import { prepareGroups, sameGroup, toKeys, toOrder, toValues } from './groups.ts';
 import { writeMembers } from './reached.ts';
 import { createScope } from './scope.ts';
 
 /**
- * Makes the temporary tables `periods`, of each person and period the first and last places of events that count, and `cohorts`, of each person
- * the period and place of its first one; with a `grouping` also `members`, of each person its groups at that event.
+ * Creates the temporary tables `periods`, with the first and last places of countRow events by person and period;
+ * `cohorts`, with the period and place of each person's first event; and with a `grouping` also `members`, with the
+ * groups of that event.
  */
 export const prepareCohorts = async (
   connection: DuckDBConnection,
@@ -22,7 +23,7 @@ export const prepareCohorts = async (
   const { from, edges, first, back } = question;
   const starts = edges.slice(0, -1).map((edge, period) => [edge, period] as const);
   const grid = createGrid(from, edges.slice(1, -1));
-  const arePeriods = isGridOf(grid, edges);
+  const hasEqualPeriods = isGridOf(grid, edges);
   const scope = createScope(source, question);
   const meets = (condition: Condition | null) => (condition === null ? and([]) : scope.meets(condition));
   const [isFirst, isBack] = [meets(first), meets(back)];
@@ -37,12 +38,12 @@ export const prepareCohorts = async (
       max(place) FILTER (WHERE is_back) AS back FROM ${rows} GROUP BY person, span`,
   );
   const spans = () => valuesOfSpans(grid, starts, sql`SELECT DISTINCT span FROM cells`);
-  const inPeriods = arePeriods
+  const inPeriods = hasEqualPeriods
     ? sql`SELECT * EXCLUDE (span), span AS period FROM cells`
     : sql`SELECT person, value AS period, min(first) AS first, max(back) AS back FROM cells
         JOIN ${spans()} USING (span) GROUP BY person, value`;
-  const made = arePeriods ? clause`VIEW` : clause`TABLE`;
-  await run(connection, sql`CREATE TEMP ${made} periods AS ${inPeriods}`);
+  const kind = hasEqualPeriods ? clause`VIEW` : clause`TABLE`;
+  await run(connection, sql`CREATE TEMP ${kind} periods AS ${inPeriods}`);
   await run(
     connection,
     sql`CREATE TEMP TABLE cohorts AS SELECT person, min(period) AS cohort, arg_min(first, period) AS first
@@ -50,42 +51,42 @@ export const prepareCohorts = async (
   );
   if (!grouping) return;
   const groups = await prepareGroups(connection, source, { ...question, ...grouping });
-  const keys = keysOf(grouping.dimensions);
-  await writeMembers(connection, groups, { unit: clause`person`, wanted: { person: true }, keys, first });
+  const keys = toKeys(grouping.dimensions);
+  await writeMembers(connection, groups, { unit: clause`person`, options: { person: true }, keys, first });
 };
 
-/** The cohorts of the groups in `first`, in their order, and how many groups are not in it. */
+/** The cohorts of the first groups, and the number of other groups. */
 const answerGroups = async (
   connection: DuckDBConnection,
   { dimensions, limit }: NonNullable<RetentionQuestion['groups']>,
   toCohorts: (rows: readonly Row[]) => RetentionAnswer['cohorts'],
 ): Promise<Pick<RetentionAnswer, 'rows' | 'others'>> => {
-  const keys = keysOf(dimensions);
+  const keys = toKeys(dimensions);
   const columns = list(keys.map(name));
   await run(
     connection,
-    sql`CREATE TEMP TABLE grouped AS SELECT *, row_number() OVER (ORDER BY people DESC, ${inOrderOf(keys)}) AS rank
+    sql`CREATE TEMP TABLE grouped AS SELECT *, row_number() OVER (ORDER BY people DESC, ${toOrder(keys)}) AS rank
       FROM (SELECT ${columns}, count(*) AS people FROM members GROUP BY ${columns})`,
   );
   const groups = await run(connection, sql`SELECT * FROM grouped WHERE rank <= ${limit} ORDER BY rank`);
   const members = sql`SELECT person, rank FROM members h JOIN grouped t ON ${sameGroup(keys)} WHERE rank <= ${limit}`;
   const rows = await run(connection, countCohorts(clause`JOIN ${members} USING (person)`, clause`rank,`));
-  const [counted] = await run(connection, sql`SELECT count(*) AS groups FROM grouped`);
-  const further = Number(counted?.groups) - groups.length;
+  const [countRow] = await run(connection, sql`SELECT count(*) AS groups FROM grouped`);
+  const otherGroups = Number(countRow?.groups) - groups.length;
   return {
     rows: groups.map((group, index) => ({
-      values: valuesIn(group, keys),
+      values: toValues(group, keys),
       cohorts: toCohorts(rows.filter(({ rank }) => Number(rank) === index + 1)),
     })),
-    ...(further > 0 && { others: { groups: further } }),
+    ...(otherGroups > 0 && { others: { groups: otherGroups } }),
   };
 };
 
-/** How many people each cohort has, and how many of them came back in each period; `columns` of a table that is joined tell groups apart. */
-const countCohorts = (joined: SQL = nothing, columns: SQL = nothing): SQL =>
-  sql`SELECT ${columns} cohort, NULL AS period, count(*) AS people FROM cohorts ${joined} GROUP BY ALL
+/** Counts the people of each cohort and those who came back in each period, per `columns` of the table of `join`. */
+const countCohorts = (join: SQL = nothing, columns: SQL = nothing): SQL =>
+  sql`SELECT ${columns} cohort, NULL AS period, count(*) AS people FROM cohorts ${join} GROUP BY ALL
     UNION ALL
-    SELECT ${columns} cohort, period, count(*) AS people FROM cohorts JOIN periods USING (person) ${joined}
+    SELECT ${columns} cohort, period, count(*) AS people FROM cohorts JOIN periods USING (person) ${join}
     WHERE periods.back > cohorts.first GROUP BY ALL`;
 
 export const answerRetention = async (

@@ -1,4 +1,4 @@
-/** The events that a question is about, as SQL. */
+/** Selects the events of a question, as SQL. */
 import { type Condition, type Question, sessionPauseMilliseconds } from '../../questions.ts';
 import type { Source } from '../account.ts';
 import { visitorOfEvent } from '../files/visitors.ts';
@@ -8,17 +8,19 @@ import { type Grid, spanOf } from './grid.ts';
 const placesOfTime = Number.MAX_SAFE_INTEGER;
 const maxBigint = 2 ** 63;
 
-/** Where the events of a question have the numbers of their sessions from (sessions.ts). */
+/** The source of the session numbers of a question's events (sessions.ts). */
 export interface Sessions {
-  /** Spans of at most the pause, so that the events of a visitor in one belong to one session; null: all numbers are those of the events. */
+  /**
+   * Spans no longer than the session pause, so a visitor has one session per span; null: events have all the numbers.
+   */
   readonly grid: Grid | null;
-  /** All numbers are in this range. */
+  /** The range of all numbers. */
   readonly lowest: number;
   readonly greatest: number;
 }
 
-/** What `hits` selects of each event beside `user` (0: none). */
-export interface Wanted {
+/** The columns of each event that `hits` selects in addition to `user` (0: none), and which events. */
+export interface HitOptions {
   readonly person?: boolean;
   readonly session?: boolean;
   readonly sequence?: boolean;
@@ -26,34 +28,34 @@ export interface Wanted {
   readonly once?: boolean;
   /** The events that meet `among` of a BreakdownQuestion, instead of its condition. */
   readonly among?: boolean;
-  /** The column `adds`, as `Scope.adds` says. */
+  /** The column `adds` (see Scope.adds). */
   readonly adds?: boolean;
   /** Only events of users in the table `owned` (owned.ts). */
   readonly owned?: boolean;
 }
 
-/** A statement over the events of a question. Each call adds the columns that it names to those that are read. */
+/** Builds a statement over a question's events. Each call adds the columns that it uses to those that are read. */
 export const createScope = (source: Source, question: Question) => {
   const read = new Set(['sequence', 'user', 'contact', 'eventTime']);
-  const added: SQL[] = [];
+  const addedColumns: SQL[] = [];
   const { columns, person } = source;
 
-  /** The IDs of an attribute: the value of the first that an event has is its value. */
-  const idsOf = (attrID: string): readonly string[] =>
+  /** The merged IDs of an attribute. Its value is that of the first ID that an event has. */
+  const listIDs = (attrID: string): readonly string[] =>
     question.united?.attributes.find((ids) => ids.includes(attrID)) ?? [attrID];
   const readIn = (from: 'text' | 'number', attrID: string): SQL => {
-    const found = columns[from](attrID);
-    read.add(found.column);
-    return found.sql;
+    const source = columns[from](attrID);
+    read.add(source.column);
+    return source.sql;
   };
   /** The value of an attribute: text, or NULL. */
   const text = (attrID: string): SQL => {
-    const texts = idsOf(attrID).map((id) => readIn('text', id));
+    const texts = listIDs(attrID).map((id) => readIn('text', id));
     return texts.length === 1 ? (texts[0] as SQL) : sql`coalesce(${list(texts)})`;
   };
   /** The value of an attribute as a DOUBLE; NULL unless it is a decimal number. */
   const number = (attrID: string): SQL => {
-    const ids = idsOf(attrID);
+    const ids = listIDs(attrID);
     if (ids.length === 1) return readIn('number', attrID);
     const cases = ids.map((id) => clause`WHEN ${readIn('text', id)} IS NOT NULL THEN ${readIn('number', id)}`);
     return sql`CASE ${list(cases, ' ')} END`;
@@ -62,10 +64,10 @@ export const createScope = (source: Source, question: Question) => {
     read.add('eventID');
     return column('eventID');
   };
-  /** The eventID that stands for that of the event. */
+  /** The event's eventID, or the one that it was merged into. */
   const kind = (): SQL => {
     const cases = (question.united?.events ?? []).map(
-      ([kept, ...others]) => clause`WHEN "eventID" IN (${list(others)}) THEN ${kept as number}`,
+      ([target, ...others]) => clause`WHEN "eventID" IN (${list(others)}) THEN ${target as number}`,
     );
     return cases.length === 0 ? eventID() : sql`CASE ${list(cases, ' ')} ELSE ${eventID()} END`;
   };
@@ -88,9 +90,9 @@ export const createScope = (source: Source, question: Question) => {
   const matched = (): SQL => (question.condition === null ? and([]) : meets(question.condition));
 
   /**
-   * A query of all events in the question's range, without robots unless they count: `visitor` (whose sessions they are: the user, or
-   * the contact that was logged, below zero), `person` if `withPerson`, `session` if there are `sessions`, and what was added. `where` may
-   * leave out more.
+   * Writes a query of all events in the question's range, without robots unless they count, that meet `where`. Its
+   * columns are `visitor` (visitors.ts), `person` if `withPerson`, `session` if there are `sessions`, and the added
+   * columns.
    */
   const rows = ({
     withPerson = true,
@@ -103,22 +105,22 @@ export const createScope = (source: Source, question: Question) => {
   } = {}): SQL => {
     if (!question.robots) read.add('robot');
     if (sessions) read.add('session');
-    const selected = [clause`${visitorOfEvent} AS visitor`, ...added];
-    if (withPerson) selected.push(clause`${person.person} AS person`);
+    const selectList = [clause`${visitorOfEvent} AS visitor`, ...addedColumns];
+    if (withPerson) selectList.push(clause`${person.person} AS person`);
     if (sessions)
-      selected.push(clause`${sessions.grid ? sql`coalesce(s.session, e.session)` : sql`e.session`} AS session`);
-    const found = sessions?.grid
+      selectList.push(clause`${sessions.grid ? sql`coalesce(s.session, e.session)` : sql`e.session`} AS session`);
+    const sessionJoin = sessions?.grid
       ? clause`LEFT JOIN sessions s ON s.visitor = ${visitorOfEvent} AND s.span = ${spanOf(sessions.grid, sql`e."eventTime"`)}`
       : nothing;
-    const wanted = [
+    const conditions = [
       sql`"eventTime" >= ${question.from}`,
       sql`"eventTime" < ${question.to}`,
       ...(question.robots ? [] : [sql`NOT robot`]),
       ...('until' in question && question.until !== null ? [sql`sequence <= ${question.until}`] : []),
       where,
     ];
-    return sql`SELECT ${list(selected)} FROM (SELECT * FROM ${source.select([...read])} e WHERE ${and(wanted)}) e
-      ${withPerson ? person.joins : nothing} ${found}`;
+    return sql`SELECT ${list(selectList)} FROM (SELECT * FROM ${source.select([...read])} e WHERE ${and(conditions)}) e
+      ${withPerson ? person.joins : nothing} ${sessionJoin}`;
   };
 
   return {
@@ -126,22 +128,25 @@ export const createScope = (source: Source, question: Question) => {
     number,
     kind,
     meets,
-    /** Whether the question's own condition is met. */
+    /** Whether the event meets the question's own condition. */
     get matched(): SQL {
       return matched();
     },
-    /** Its place in the order by time, then by sequence: one number, which is compared faster than two. A HUGEINT only if it must be. */
+    /**
+     * The position by time, then by sequence, as one number, which is faster to compare than two. A HUGEINT only if
+     * needed.
+     */
     get place(): SQL {
       const sequences = source.through + 1;
       if ((question.to - question.from) * sequences < maxBigint)
         return sql`("eventTime" - ${question.from}) * ${sequences} + sequence`;
       return sql`"eventTime"::HUGEINT * ${placesOfTime} + sequence`;
     },
-    /** The number of the span of its time. */
+    /** The number of the span of the event's time. */
     spanOf: (grid: Grid): SQL => spanOf(grid, sql`"eventTime"`),
     /**
-     * Whether an event may add a visitor or a session to what the events before it in its span have; else the event before it in its session is
-     * there too. For questions without a condition. All events of visitors in the table `sessions` add something.
+     * Whether an event may add a visitor or session to those of earlier events in its span. It can't if the previous
+     * event of its session is in the span. Only for questions without a condition.
      */
     adds(grid: Grid, sessions: Sessions): SQL {
       read.add('begins');
@@ -152,12 +157,12 @@ export const createScope = (source: Source, question: Question) => {
     },
     /** Adds a column to `rows`. */
     add: (name: string, value: SQL): void => {
-      added.push(clause`${value} AS ${column(name)}`);
+      addedColumns.push(clause`${value} AS ${column(name)}`);
     },
     rows,
-    /** The same for the events that meet the question's own condition. */
-    hits({ person: withPerson = false, owned = false, sequence = false }: Wanted, sessions: Sessions | null): SQL {
-      added.push(clause`e."user"`, ...(sequence ? [clause`e.sequence`] : []));
+    /** Like `rows`, for the events that meet the question's own condition. */
+    hits({ person: withPerson = false, owned = false, sequence = false }: HitOptions, sessions: Sessions | null): SQL {
+      addedColumns.push(clause`e."user"`, ...(sequence ? [clause`e.sequence`] : []));
       const where = owned ? sql`${matched()} AND "user" IN (SELECT "user" FROM owned)` : matched();
       return rows({ withPerson, where, sessions });
     },

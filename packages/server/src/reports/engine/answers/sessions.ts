@@ -1,6 +1,6 @@
 /**
- * The sessions of a question's events. Most events carry the number of theirs (visits.ts). Those of irregular visitors, and of all visitors
- * when robots count, are found here: the events of a visitor without a pause.
+ * Finds the sessions of a question's events. Most events have session numbers (visits.ts). This computes sessions of
+ * irregular visitors, and of all visitors if robots count.
  */
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { type Question, sessionPauseMilliseconds } from '../../questions.ts';
@@ -10,7 +10,7 @@ import { run } from '../statements.ts';
 import { createGrid } from './grid.ts';
 import { createScope, type Sessions } from './scope.ts';
 
-/** Makes the temporary table `sessions` where it is needed: the session of a visitor in a span, as a number below zero. */
+/** Creates, if needed, the temporary table `sessions`: the session of a visitor in a span, as a negative number. */
 export const prepareSessions = async (
   connection: DuckDBConnection,
   source: Source,

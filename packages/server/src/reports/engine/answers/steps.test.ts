@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { runs } from '../../../../test/fixtures/runs.ts';
 import { createProgress } from './steps.ts';
 
-interface Told {
+interface FunnelEvent {
   readonly unit: number;
   readonly time: number;
   readonly meets: number;
@@ -12,48 +12,48 @@ interface Told {
 const steps = 3;
 const within = 5;
 
-/** How many steps a unit went through at most: every choice of one event for each step is tried. */
-const reachedBy = (events: readonly Told[]): number => {
-  const furthest = (step: number, from: number, begun: number): number => {
-    let most = step;
+/** The maximum number of steps that a unit completes, by trying every choice of one event per step. */
+const countSteps = (events: readonly FunnelEvent[]): number => {
+  const search = (step: number, from: number, start: number): number => {
+    let best = step;
     for (let index = from; index < events.length; index += 1) {
-      const { time, meets } = events[index] as Told;
-      if ((meets & (1 << step)) === 0 || time - begun > within) continue;
-      most = Math.max(most, furthest(step + 1, index + 1, step === 0 ? time : begun));
+      const { time, meets } = events[index] as FunnelEvent;
+      if ((meets & (1 << step)) === 0 || time - start > within) continue;
+      best = Math.max(best, search(step + 1, index + 1, step === 0 ? time : start));
     }
-    return most;
+    return best;
   };
-  return furthest(0, 0, Number.POSITIVE_INFINITY);
+  return search(0, 0, Number.POSITIVE_INFINITY);
 };
 
-const told = fc.record({
+const funnelEvent = fc.record({
   unit: fc.integer({ min: -3, max: 3 }),
   after: fc.nat({ max: 3 }),
   meets: fc.integer({ min: 1, max: 2 ** steps - 1 }),
 });
 
-test('units come as far as the best choice of their events', () => {
+test('finds the maximum number of steps over all choices of events', () => {
   fc.assert(
-    fc.property(fc.array(told, { maxLength: 30 }), (list) => {
+    fc.property(fc.array(funnelEvent, { maxLength: 30 }), (list) => {
       let time = 0;
       const events = list.map(({ unit, after, meets }) => {
         time += after;
         return { unit, time, meets };
       });
       const progress = createProgress(steps, within, { lowest: -3, greatest: 3 });
-      for (const { unit, time: at, meets } of events) progress.tell(unit, unit, at, meets);
+      for (const { unit, time: at, meets } of events) progress.addEvent(unit, unit, at, meets);
       const reached = [...new Set(events.map(({ unit }) => unit))].map((unit) =>
-        reachedBy(events.filter((each) => each.unit === unit)),
+        countSteps(events.filter((each) => each.unit === unit)),
       );
       expect(progress.counts()).toEqual(
-        Array.from({ length: steps }, (_, step) => reached.filter((most) => most > step).length),
+        Array.from({ length: steps }, (_, step) => reached.filter((count) => count > step).length),
       );
     }),
     { numRuns: runs(200, 2_000) },
   );
 });
 
-test('units whose events are out of order, or of two people, are not counted', () => {
+test('does not count units whose events are out of order or of two people', () => {
   const progress = createProgress(2, within, { lowest: 1, greatest: 3 });
   for (const [unit, person, time] of [
     [1, 1, 1],
@@ -62,7 +62,7 @@ test('units whose events are out of order, or of two people, are not counted', (
     [2, 2, 0],
     [3, 4, 2],
   ] as const)
-    progress.tell(unit, person, time, 1);
+    progress.addEvent(unit, person, time, 1);
   expect([...progress.irregular]).toEqual([2, 3]);
   expect(progress.counts()).toEqual([1, 0]);
 });

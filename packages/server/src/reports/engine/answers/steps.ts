@@ -1,19 +1,18 @@
 /**
- * How far units (people, or sessions) have come in a funnel, while their events are told in the order in which they were stored. For each
- * step the latest time at which somebody can have begun to go through all steps up to it is kept: the latest is the best for every later
- * step, so one number is enough.
+ * Tracks how far units (people or sessions) get in a funnel, from events in the order in which they were stored. For
+ * each step it stores only the latest possible start time, because that is the best for every later step.
  */
 
 const never = Number.NEGATIVE_INFINITY;
 
 /**
- * Numbers that are kept of a unit: the time of its last event, its person, for each step the latest beginning, and for each step but the first
- * how long the unit took from its first step when it reached that one.
+ * The numbers stored per unit: the time of its last event, its person, the latest start time for each step, and for
+ * each step after the first the time from the first step when the unit first reached it.
  */
-const numbersOf = (steps: number): number => 2 * steps + 1;
+const countNumbers = (steps: number): number => 2 * steps + 1;
 
-/** The bytes that the progress of so many units takes. */
-export const bytesOfProgress = (steps: number, units: number): number => 8 * numbersOf(steps) * units;
+/** The memory for the progress of units, in bytes. */
+export const computeProgressBytes = (steps: number, units: number): number => 8 * countNumbers(steps) * units;
 
 /** Units are numbers from `lowest` to `greatest`. A person is any number except NaN. */
 export const createProgress = (
@@ -21,66 +20,66 @@ export const createProgress = (
   withinMilliseconds: number,
   { lowest, greatest }: { readonly lowest: number; readonly greatest: number },
 ) => {
-  const numbers = numbersOf(steps);
+  const numbers = countNumbers(steps);
   const units = Math.max(0, greatest - lowest + 1);
-  /** The numbers of a unit are neighbours, so that an event finds them in one place of the memory. */
-  const kept = new Float64Array(numbers * units).fill(never);
-  /** Units whose events do not come in the order of their times, or belong to two people. */
+  /** The numbers of a unit are adjacent, for locality. */
+  const state = new Float64Array(numbers * units).fill(never);
+  /** Units whose events are out of chronological order or belong to two people. */
   const irregular = new Set<number>();
 
-  /** How many steps a unit reached, counted from the lowest one; 0 if it is irregular. */
-  const reachedBy = (unit: number): number => {
-    if (kept[unit * numbers] === never || irregular.has(unit + lowest)) return 0;
+  /** How many steps a unit reached; 0 if it is irregular. `unit` is relative to `lowest`. */
+  const countSteps = (unit: number): number => {
+    if (state[unit * numbers] === never || irregular.has(unit + lowest)) return 0;
     let step = 0;
-    while (step < steps && kept[unit * numbers + 2 + step] !== never) step += 1;
+    while (step < steps && state[unit * numbers + 2 + step] !== never) step += 1;
     return step;
   };
 
   return {
     irregular,
-    /** Tells an event: `meets` has a bit for each step that it meets, the first one lowest. */
-    tell(unit: number, person: number, time: number, meets: number): void {
+    /** Adds an event. `meets` has a bit for each step that it meets, the lowest for the first step. */
+    addEvent(unit: number, person: number, time: number, meets: number): void {
       const first = (unit - lowest) * numbers;
-      const last = kept[first] as number;
-      if (last === never) kept[first + 1] = person;
-      else if (time < last || kept[first + 1] !== person) {
+      const last = state[first] as number;
+      if (last === never) state[first + 1] = person;
+      else if (time < last || state[first + 1] !== person) {
         irregular.add(unit);
         return;
       }
-      kept[first] = time;
-      // The last step first: an event does not count for two steps in a row.
+      state[first] = time;
+      // From the last step to the first, so that an event does not count for two steps.
       for (let step = steps - 1; step > 0; step -= 1) {
         if ((meets & (1 << step)) === 0) continue;
         const place = first + 2 + step;
-        const begun = kept[place - 1] as number;
-        if (time - begun > withinMilliseconds || begun <= (kept[place] as number)) continue;
-        if (kept[place] === never) kept[place + steps - 1] = time - begun;
-        kept[place] = begun;
+        const start = state[place - 1] as number;
+        if (time - start > withinMilliseconds || start <= (state[place] as number)) continue;
+        if (state[place] === never) state[place + steps - 1] = time - start;
+        state[place] = start;
       }
-      if ((meets & 1) !== 0) kept[first + 2] = time;
+      if ((meets & 1) !== 0) state[first + 2] = time;
     },
-    /** For each step, how many units reached it; irregular ones do not count. */
+    /** For each step, the number of units that reached it, without irregular ones. */
     counts(): number[] {
       const counts = new Array<number>(steps).fill(0);
       for (let unit = 0; unit < units; unit += 1)
-        for (let step = reachedBy(unit) - 1; step >= 0; step -= 1) counts[step] = (counts[step] as number) + 1;
+        for (let step = countSteps(unit) - 1; step >= 0; step -= 1) counts[step] = (counts[step] as number) + 1;
       return counts;
     },
     /**
-     * The units that reached the first step, with their person and how many steps they reached; without irregular ones. `took`: for each step
-     * but the first, from the first step to it, in milliseconds; -1 for those who did not reach it.
+     * The units that reached the first step, with their person and number of steps, without irregular ones. `took`: for
+     * each step after the first, the time from the first step in milliseconds, or -1 for units that did not reach it.
      */
     ends() {
       const took = Array.from({ length: steps - 1 }, (): number[] => []);
       const ends = { units: [] as number[], people: [] as number[], reached: [] as number[], took };
       for (let unit = 0; unit < units; unit += 1) {
-        const reached = reachedBy(unit);
+        const reached = countSteps(unit);
         if (reached === 0) continue;
         ends.units.push(unit + lowest);
-        ends.people.push(kept[unit * numbers + 1] as number);
+        ends.people.push(state[unit * numbers + 1] as number);
         ends.reached.push(reached);
         for (const [index, list] of took.entries())
-          list.push(index + 1 < reached ? (kept[unit * numbers + 2 + steps + index] as number) : -1);
+          list.push(index + 1 < reached ? (state[unit * numbers + 2 + steps + index] as number) : -1);
       }
       return ends;
     },

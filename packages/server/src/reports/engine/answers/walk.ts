@@ -1,5 +1,6 @@
 /**
- * Walks through the events of a funnel once, in the order in which they were stored, which is that of their times for most people (steps.ts).
+ * Scans the events of a funnel once, in the order in which they were stored (steps.ts). For most people it is
+ * chronological.
  */
 import { setImmediate as immediate } from 'node:timers/promises';
 import type { DuckDBConnection } from '@duckdb/node-api';
@@ -7,35 +8,39 @@ import type { Condition, FunnelQuestion, Question } from '../../questions.ts';
 import type { Source } from '../account.ts';
 import { clause, list, nothing, type SQL, sql } from '../sql.ts';
 import { runForNumbers } from '../statements.ts';
-import { bytesOfLookup, createPersonLookup, holderOfEvent } from './person-lookup.ts';
+import { computeLookupBytes, createPersonLookup, holderOfEvent } from './person-lookup.ts';
 import { createScope, type Sessions } from './scope.ts';
-import { bytesOfProgress, createProgress, type Progress } from './steps.ts';
+import { computeProgressBytes, createProgress, type Progress } from './steps.ts';
 
-/** A question about the steps of a funnel. */
+/** A question that involves the steps of a funnel. */
 export type FunnelSteps = Question & Pick<FunnelQuestion, 'steps' | 'withinMilliseconds' | 'per'>;
 
-/** A condition that an event meets one of the steps: one list of eventIDs, if they are no more than that, is found faster than several. */
-const meetsAny = (steps: readonly Condition[]): Condition =>
+/** The condition that an event meets any step. If possible, a single list of eventIDs, which is faster than several. */
+const toAnyStep = (steps: readonly Condition[]): Condition =>
   steps.every((step) => 'eventIDs' in step)
     ? { eventIDs: [...new Set(steps.flatMap(({ eventIDs }) => eventIDs))] }
     : { or: steps };
 
-/** A query of the events that meet a step: `person`, `session` if there are sessions, `time`, `place`, and `step0`, … */
+/**
+ * Writes a query of the events that meet a step: `person`, `session` if there are sessions, `time`, `place`, `step0`, …
+ */
 export const writeSteps = (source: Source, question: FunnelSteps, sessions: Sessions | null): SQL => {
   const scope = createScope(source, question);
   for (const [index, step] of question.steps.entries()) scope.add(`step${index}`, scope.meets(step));
   scope.add('time', sql`"eventTime"`);
   scope.add('place', scope.place);
-  return scope.rows({ where: sql`${scope.matched} AND ${scope.meets(meetsAny(question.steps))}`, sessions });
+  return scope.rows({ where: sql`${scope.matched} AND ${scope.meets(toAnyStep(question.steps))}`, sessions });
 };
 
-/** The part of the memory that the walk may take. */
+/** The share of the memory that the walk may take. */
 const maxMemoryShare = 0.25;
 
-/** A query begins, and is cancelled, between them. */
-const chunksAtOnce = 4;
+/** After this many chunks the event loop runs, so that queries can start and be cancelled. */
+const chunksPerTurn = 4;
 
-/** Columns of events: holder, sequence, time, the steps that they meet, and the session if that is the unit. */
+/**
+ * Columns of events: holder, sequence, time, the bits of the steps that they meet, and the session if it is the unit.
+ */
 type Chunk = readonly [Int32Array, Float64Array, Float64Array, Int32Array, Float64Array?];
 
 const areInOrder = (chunks: readonly Chunk[]): boolean => {
@@ -49,7 +54,7 @@ const areInOrder = (chunks: readonly Chunk[]): boolean => {
   return true;
 };
 
-/** Returns how far the units have come; null: there are too many. */
+/** Returns the progress of the units; null if there are too many for the memory. */
 export const walk = async (
   connection: DuckDBConnection,
   source: Source,
@@ -58,7 +63,7 @@ export const walk = async (
 ): Promise<Progress | null> => {
   const { steps, withinMilliseconds } = question;
   const units = sessions ?? { lowest: -source.bounds.user, greatest: await source.greatestContact(connection) };
-  const bytes = bytesOfProgress(steps.length, units.greatest - units.lowest + 1) + bytesOfLookup(source);
+  const bytes = computeProgressBytes(steps.length, units.greatest - units.lowest + 1) + computeLookupBytes(source);
   if (bytes > maxMemoryShare * source.memoryBytes) return null;
   const progress = createProgress(steps.length, withinMilliseconds, units);
   const personOf = await createPersonLookup(connection, source);
@@ -70,10 +75,10 @@ export const walk = async (
     scope.add('holder', holderOfEvent);
     scope.add('sequence', sql`sequence`);
     scope.add('time', sql`"eventTime"`);
-    // A bit for each step, the first one lowest.
+    // A bit for each step, the lowest for the first step.
     const bits = steps.map((step, index) => sql`${scope.meets(step)}::INTEGER * ${1 << index}`);
     scope.add('meets', sql`${list(bits, ' + ')}`);
-    const where = sql`${scope.matched} AND ${scope.meets(meetsAny(steps))}`;
+    const where = sql`${scope.matched} AND ${scope.meets(toAnyStep(steps))}`;
     const session = sessions ? clause`, session::DOUBLE` : nothing;
     return runForNumbers(
       connection,
@@ -84,20 +89,20 @@ export const walk = async (
   let next = read(0);
   for (let part = 0; part < parts; part += 1) {
     let chunks = await next;
-    // Files are in order, unless erased events were removed from them; so is what is read of them, unless it is joined with a table.
+    // Rows can be out of order if the file was rewritten without erased events, or if the query has a join.
     if (!areInOrder(chunks)) {
       order = clause`ORDER BY sequence`;
       chunks = await read(part);
     }
-    // DuckDB reads the next part meanwhile.
+    // DuckDB reads the next part in the background.
     if (part + 1 < parts) next = read(part + 1);
-    // It is awaited later.
+    // It may reject before it is awaited.
     next.catch(() => {});
     for (const [index, [holders, sequences, times, met, ofSession]] of chunks.entries()) {
-      if (index % chunksAtOnce === 0) await immediate();
+      if (index % chunksPerTurn === 0) await immediate();
       for (let row = 0; row < times.length; row += 1) {
         const person = personOf(holders[row] as number, sequences[row] as number);
-        progress.tell(
+        progress.addEvent(
           ofSession ? (ofSession[row] as number) : person,
           person,
           times[row] as number,

@@ -1,4 +1,4 @@
-/** Appends events of the feed to a table. */
+/** Appends events from the feed to a table. */
 import {
   DOUBLE,
   type DuckDBConnection,
@@ -12,27 +12,27 @@ import {
 import { robotMark } from '@firsthand/contract/identifiers';
 import type { FedAttribute, FedEvents } from '../../../store/report-feed.ts';
 import { clause, name as column, doubles, list, type SQL, sql, texts } from '../sql.ts';
-import { rowsOfChunk, run } from '../statements.ts';
-import { type Columns, definition, toNumber } from './columns.ts';
+import { rowsPerChunk, run } from '../statements.ts';
+import { type Columns, defineColumn, toNumber } from './columns.ts';
 import type { NumberedSessions } from './visitors.ts';
 
-/** A column of the staging table: where a row's value comes from. */
-interface Staged {
+/** A column of the staging table. */
+interface StagingColumn {
   readonly name: string;
   readonly type: DuckDBType;
   readonly sqlType: SQL;
   at(row: number): unknown;
 }
 
-/** For each event the place of its text in `texts`, from 1; 0: it has none. */
-const placesOf = ({ rows, which }: FedAttribute, count: number): Int32Array => {
+/** For each event, the 1-based index of its text in `texts`, or 0 if it has none. */
+const toTextIndexes = ({ rows, which }: FedAttribute, count: number): Int32Array => {
   const places = new Int32Array(count);
   for (let index = 0; index < rows.length; index += 1) places[rows[index] as number] = (which[index] as number) + 1;
   return places;
 };
 
-/** The attributes without columns, as lists of keys and values for each event that has some. */
-const restOf = (attributes: readonly FedAttribute[]): Staged[] => {
+/** The columns of attributes without their own column: lists of keys and values for each event that has any. */
+const createRestColumns = (attributes: readonly FedAttribute[]): StagingColumn[] => {
   const rests = new Map<number, { keys: string[]; texts: string[]; numberKeys: string[]; numbers: number[] }>();
   for (const { attrID, rows, which, texts } of attributes) {
     for (let index = 0; index < rows.length; index += 1) {
@@ -48,7 +48,7 @@ const restOf = (attributes: readonly FedAttribute[]): Staged[] => {
       rest.numbers.push(number);
     }
   }
-  const listOf = (name: 'keys' | 'texts' | 'numberKeys' | 'numbers'): Staged => ({
+  const createList = (name: 'keys' | 'texts' | 'numberKeys' | 'numbers'): StagingColumn => ({
     name,
     type: LIST(name === 'numbers' ? DOUBLE : VARCHAR),
     sqlType: name === 'numbers' ? clause`DOUBLE[]` : clause`VARCHAR[]`,
@@ -57,15 +57,19 @@ const restOf = (attributes: readonly FedAttribute[]): Staged[] => {
       return rest ? listValue(rest[name]) : null;
     },
   });
-  return [listOf('keys'), listOf('texts'), listOf('numberKeys'), listOf('numbers')];
+  return [createList('keys'), createList('texts'), createList('numberKeys'), createList('numbers')];
 };
 
-const fill = async (connection: DuckDBConnection, columns: readonly Staged[], count: number): Promise<void> => {
+const fillStaging = async (
+  connection: DuckDBConnection,
+  columns: readonly StagingColumn[],
+  count: number,
+): Promise<void> => {
   const definitions = columns.map(({ name, sqlType }) => clause`${column(name)} ${sqlType}`);
   await run(connection, sql`CREATE OR REPLACE TEMP TABLE staged (${list(definitions)})`);
   const appender = await connection.createAppender('staged', 'main', 'temp');
-  for (let first = 0; first < count; first += rowsOfChunk) {
-    const rows = Math.min(rowsOfChunk, count - first);
+  for (let first = 0; first < count; first += rowsPerChunk) {
+    const rows = Math.min(rowsPerChunk, count - first);
     const chunk = DuckDBDataChunk.create(
       columns.map(({ type }) => type),
       rows,
@@ -80,7 +84,7 @@ const fill = async (connection: DuckDBConnection, columns: readonly Staged[], co
   appender.closeSync();
 };
 
-const numeric = (name: string, values: Float64Array | Int32Array | Uint8Array): Staged => ({
+const createNumeric = (name: string, values: Float64Array | Int32Array | Uint8Array): StagingColumn => ({
   name,
   type: values instanceof Float64Array ? DOUBLE : INTEGER,
   sqlType: values instanceof Float64Array ? clause`DOUBLE` : clause`INTEGER`,
@@ -88,9 +92,11 @@ const numeric = (name: string, values: Float64Array | Int32Array | Uint8Array): 
 });
 
 /**
- * Appends events to the table `tail`, whose missing columns are added; `names` are those that it has, and grows. Returns about how many bytes of memory they take.
+ * Appends events to the table `tail`. Adds missing columns to it and to `names`, its current columns. Returns roughly
+ * how many bytes of memory the events take.
  *
- * Texts are not written row by row: a list of the distinct ones is a parameter, and each row has its place in it. That takes half the time.
+ * Each row refers to its text by index in a parameter with the distinct texts, which takes half the time of writing
+ * texts.
  */
 export const appendEvents = async (
   connection: DuckDBConnection,
@@ -102,52 +108,52 @@ export const appendEvents = async (
 ): Promise<number> => {
   const { count, attributes } = events;
   if (count === 0) return 0;
-  const withColumn = attributes.map((attribute) => ({ attribute, number: columns.numberFor(attribute.attrID) }));
-  const staged: Staged[] = (['sequence', 'user', 'contact', 'eventID', 'eventTime'] as const).map((name) =>
-    numeric(name, events[name]),
+  const numbered = attributes.map((attribute) => ({ attribute, number: columns.numberFor(attribute.attrID) }));
+  const stagingColumns: StagingColumn[] = (['sequence', 'user', 'contact', 'eventID', 'eventTime'] as const).map(
+    (name) => createNumeric(name, events[name]),
   );
-  /** The columns of the tail that are filled, and their values from `staged`. */
-  const filled = new Map<string, SQL>(
-    staged.map(({ name }) => [name, name === 'eventID' ? sql`"eventID"` : sql`${column(name)}::BIGINT`]),
+  /** The columns of the tail to fill, and their values from the table `staged`. */
+  const tailValues = new Map<string, SQL>(
+    stagingColumns.map(({ name }) => [name, name === 'eventID' ? sql`"eventID"` : sql`${column(name)}::BIGINT`]),
   );
-  staged.push(numeric('session', sessions));
-  filled.set('session', sql`nullif(session, 0)::BIGINT`);
-  staged.push(numeric('begins', begins));
-  filled.set('begins', sql`begins = 1`);
-  filled.set('robot', sql`false`);
+  stagingColumns.push(createNumeric('session', sessions));
+  tailValues.set('session', sql`nullif(session, 0)::BIGINT`);
+  stagingColumns.push(createNumeric('begins', begins));
+  tailValues.set('begins', sql`begins = 1`);
+  tailValues.set('robot', sql`false`);
   let bytes = 0;
-  for (const { attribute, number } of withColumn) {
+  for (const { attribute, number } of numbered) {
     if (number === undefined) continue;
     const { attrID } = attribute;
-    staged.push(numeric(`p${number}`, placesOf(attribute, count)));
+    stagingColumns.push(createNumeric(`p${number}`, toTextIndexes(attribute, count)));
     const place = column(`p${number}`);
-    filled.set(`a${number}`, sql`${texts(attribute.texts)}[${place}]`);
+    tailValues.set(`a${number}`, sql`${texts(attribute.texts)}[${place}]`);
     const numbers = attribute.texts.map(toNumber);
-    if (numbers.some((value) => value !== null)) filled.set(`n${number}`, sql`${doubles(numbers)}[${place}]`);
+    if (numbers.some((value) => value !== null)) tailValues.set(`n${number}`, sql`${doubles(numbers)}[${place}]`);
     if (attrID === robotMark.attrID) {
       const mark = attribute.texts.indexOf(robotMark.attrValue) + 1;
-      filled.set('robot', mark === 0 ? sql`false` : sql`${place} = ${mark}`);
+      tailValues.set('robot', mark === 0 ? sql`false` : sql`${place} = ${mark}`);
     }
     const length = attribute.texts.reduce((sum, text) => sum + text.length, 0);
     bytes += (length / Math.max(1, attribute.texts.length)) * attribute.rows.length;
   }
-  const rest = attributes.filter((_, index) => withColumn[index]?.number === undefined);
+  const rest = attributes.filter((_, index) => numbered[index]?.number === undefined);
   if (rest.length > 0) {
-    staged.push(...restOf(rest));
-    filled.set('rest', sql`map(keys, texts)`);
-    filled.set('restNumbers', sql`map("numberKeys", numbers)`);
+    stagingColumns.push(...createRestColumns(rest));
+    tailValues.set('rest', sql`map(keys, texts)`);
+    tailValues.set('restNumbers', sql`map("numberKeys", numbers)`);
     for (const { rows, texts: distinct } of rest)
       bytes += rows.length * 64 + distinct.reduce((sum, text) => sum + text.length, 0);
   }
-  await fill(connection, staged, count);
-  for (const name of filled.keys()) {
+  await fillStaging(connection, stagingColumns, count);
+  for (const name of tailValues.keys()) {
     if (names.includes(name)) continue;
-    await run(connection, sql`ALTER TABLE ${tail} ADD COLUMN ${definition(name)}`);
+    await run(connection, sql`ALTER TABLE ${tail} ADD COLUMN ${defineColumn(name)}`);
     names.push(name);
   }
   await run(
     connection,
-    sql`INSERT INTO ${tail} (${list([...filled.keys()].map(column))}) SELECT ${list([...filled.values()])} FROM staged`,
+    sql`INSERT INTO ${tail} (${list([...tailValues.keys()].map(column))}) SELECT ${list([...tailValues.values()])} FROM staged`,
   );
   await run(connection, sql`DROP TABLE staged`);
   return bytes + count * (48 + 16 * (names.length - 8));

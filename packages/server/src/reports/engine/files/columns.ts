@@ -1,14 +1,16 @@
 /**
- * The columns of events. An attribute has a column `a<number>` for its values and, when one of them is a decimal number, a column
- * `n<number>` for these as DOUBLE. The numbers are those of a list of attrIDs, so that no name from outside is ever part of SQL, and
- * because attrIDs are case-sensitive and the names of columns are not.
+ * The columns of events. An attribute's values are in the column `a<number>`, and the decimal numbers among them in
+ * `n<number>` as DOUBLE.
+ *
+ * Column names contain an index instead of the attrID: SQL then has no names from clients, and attrIDs are
+ * case-sensitive while column names are not.
  */
 import { decimalNumber, numberLimit } from '../../questions.ts';
 import { clause, name as column, type SQL, sql } from '../sql.ts';
 
 /**
- * Attributes beyond these have no column: their values are in the maps `rest` and `restNumbers`, by attrID. Writing a file takes 256 KB of
- * memory for each column.
+ * Writing a file takes 256 KB of memory per column. Values of further attributes are in the maps `rest` and
+ * `restNumbers`, by attrID.
  */
 const maxColumns = 50;
 
@@ -19,9 +21,9 @@ export const fixedColumns = {
   eventID: clause`INTEGER`,
   eventTime: clause`BIGINT`,
   robot: clause`BOOLEAN`,
-  /** NULL: of a robot, or of an irregular visitor (visits.ts). */
+  /** NULL for events of robots and of irregular visitors (visits.ts). */
   session: clause`BIGINT`,
-  /** Whether no event before it is of its session. TRUE for all events without a session. */
+  /** Whether it is the first event of its session. TRUE for all events without a session. */
   begins: clause`BOOLEAN`,
 };
 
@@ -32,31 +34,31 @@ const typeOf = (name: string): SQL => {
   return name.startsWith('a') ? clause`VARCHAR` : clause`DOUBLE`;
 };
 /** The definition of a column in CREATE TABLE. */
-export const definition = (name: string): SQL => clause`${column(name)} ${typeOf(name)}`;
-/** A column that has no value in any row. */
-export const absent = (name: string): SQL => clause`NULL::${typeOf(name)} AS ${column(name)}`;
+export const defineColumn = (name: string): SQL => clause`${column(name)} ${typeOf(name)}`;
+/** A column that is NULL in every row. */
+export const selectNull = (name: string): SQL => clause`NULL::${typeOf(name)} AS ${column(name)}`;
 
-/** The number of an attribute's value, or null. */
+/** The value as a number, or null if it is not a decimal number. */
 export const toNumber = (value: string): number | null => {
   if (!decimalNumber.test(value)) return null;
   const number = Number(value);
   return Math.abs(number) < numberLimit ? number : null;
 };
 
-/** `attributes`: the attrIDs with columns, by their numbers; grows while events are appended. */
+/** `attributes`: the attrIDs with columns, by column number. The list grows while events are appended. */
 export const createColumns = (attributes: string[]) => {
   const numbers = new Map(attributes.map((attrID, number) => [attrID, number]));
   return {
     attributes,
-    /** The number of an attribute's column, which is made if there is room; undefined: it is one of the rest. */
+    /** The number of the attribute's column, assigned if there is room; undefined if the attribute is in `rest`. */
     numberFor(attrID: string): number | undefined {
-      const known = numbers.get(attrID);
-      if (known !== undefined || attributes.length >= maxColumns) return known;
+      const number = numbers.get(attrID);
+      if (number !== undefined || attributes.length >= maxColumns) return number;
       numbers.set(attrID, attributes.length);
       attributes.push(attrID);
       return attributes.length - 1;
     },
-    /** The columns that hold an attribute's value and number, and how to read them. */
+    /** The columns with an attribute's value and number, and how to read them. */
     text(attrID: string): { readonly column: string; readonly sql: SQL } {
       const number = numbers.get(attrID);
       if (number !== undefined) return { column: `a${number}`, sql: column(`a${number}`) };

@@ -1,4 +1,4 @@
-/** Events that must be in no report and no file: erased ones, and those before the account's first sequence. */
+/** Events to exclude from reports and files: erased ones, and those before the account's first sequence. */
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { FedErasure } from '../../../store/report-feed.ts';
 import { doubles, integers, name, or, type SQL, sql } from '../sql.ts';
@@ -6,16 +6,16 @@ import { run } from '../statements.ts';
 
 interface Pending {
   readonly erasure: FedErasure;
-  /** The round in which it was named last. */
+  /** The last round in which the feed listed it. */
   readonly round: number;
 }
 
-const keyOf = (erasure: FedErasure): string =>
+const toKey = (erasure: FedErasure): string =>
   'user' in erasure ? `user ${erasure.user} ${erasure.after} ${erasure.through}` : `contact ${erasure.contact}`;
 
 /**
- * The tables of an account: `erased_users_<account>` and `erased_contacts_<account>`. Events before `first` are gone already; none of them
- * happened after `until`.
+ * Uses the tables `erased_users_<account>` and `erased_contacts_<account>`. Events before the sequence `first` are
+ * already removed; none of them happened after `until`.
  */
 export const createErasures = (account: number, first: number, until: number) => {
   const pending = new Map<string, Pending>();
@@ -45,14 +45,17 @@ export const createErasures = (account: number, first: number, until: number) =>
     get firstSequence() {
       return firstSequence;
     },
-    /** Grows with what is erased: a file that was written or examined at this number holds nothing of it. */
+    /**
+     * Increases with each new erasure: a file that was written or checked at the current generation has no erased
+     * events.
+     */
     get generation() {
       return generation;
     },
     get cutUntil() {
       return cutUntil;
     },
-    /** Notes that the account's events begin at a sequence now. `rows` selects those before it: `sequence`, `eventTime`. */
+    /** Excludes events before `sequence`. `rows` selects `sequence` and `eventTime` of all events. */
     async beginAt(connection: DuckDBConnection, sequence: number, rows: SQL): Promise<void> {
       if (sequence <= firstSequence) return;
       const [cut] = await run(
@@ -62,29 +65,29 @@ export const createErasures = (account: number, first: number, until: number) =>
       cutUntil = Math.max(cutUntil, Number(cut?.until));
       firstSequence = sequence;
     },
-    /** Notes erasures that the feed named. Returns those that are new. */
+    /** Adds erasures from the feed. Returns the new ones. */
     async note(connection: DuckDBConnection, erased: readonly FedErasure[]): Promise<FedErasure[]> {
-      const fresh = erased.filter((erasure) => !pending.has(keyOf(erasure)));
-      for (const erasure of erased) pending.set(keyOf(erasure), { erasure, round });
+      const fresh = erased.filter((erasure) => !pending.has(toKey(erasure)));
+      for (const erasure of erased) pending.set(toKey(erasure), { erasure, round });
       if (fresh.length === 0) return [];
       generation += 1;
       await writeTables(connection);
       return fresh;
     },
-    /** Whether the events that were logged with the contact are erased. */
-    isContactErased: (contact: number): boolean => pending.has(keyOf({ contact })),
+    /** Whether events logged with the contact are erased. */
+    isContactErased: (contact: number): boolean => pending.has(toKey({ contact })),
     /**
-     * Begins a round: the feed has named all that is erased now. What it named before all present events were read, and not since, it no
-     * longer holds: no such event can come any more, and it is forgotten if `isGone`, when no present event is of it.
+     * Ends a round: the feed has listed all current erasures. Erasures that it did not list in this round can't affect
+     * new events, so they are dropped if `isGone` resolves to true: no stored event is affected either.
      */
     async endRound(connection: DuckDBConnection, isGone: () => Promise<boolean>): Promise<void> {
-      const over = [...pending].filter(([, { round: named }]) => named < round);
+      const expired = [...pending].filter(([, { round: lastRound }]) => lastRound < round);
       round += 1;
-      if (over.length === 0 || !(await isGone())) return;
-      for (const [key] of over) pending.delete(key);
+      if (expired.length === 0 || !(await isGone())) return;
+      for (const [key] of expired) pending.delete(key);
       await writeTables(connection);
     },
-    /** A condition on the rows of events `e` that must not be seen; null: there are none. */
+    /** Matches events `e` to exclude; null if there are none. */
     get condition(): SQL | null {
       const parts: SQL[] = [];
       if (firstSequence > 0) parts.push(sql`e.sequence < ${firstSequence}`);

@@ -3,57 +3,57 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import type { LastEvents } from '../../messages.ts';
 import { clause, list, literal, name, type SQL, sql } from '../sql.ts';
 import { run } from '../statements.ts';
-import { absent } from './columns.ts';
+import { selectNull } from './columns.ts';
 import type { createFiles, EventFile, StoredFile } from './files.ts';
 
-/** The part of the memory that a group of rows may take while it is written. */
-const maxGroup = 0.125;
-/** How many events are compared with the store when the files are opened. */
-const comparedEvents = 100;
+/** The share of the memory that a row group may take while it is written. */
+const maxGroupShare = 0.125;
+/** How many of the last events are compared with the store when the files are opened. */
+const eventsToCompare = 100;
 
 let lastNumber = 0;
 
 /**
- * Returns a number for the name of a file or table. Numbers only grow: none of them is used twice in a process, not even for another
- * account or after files were deleted, because DuckDB caches what it has read of a file under its name.
+ * Returns a number for the name of a file or table. A process never reuses one, even for another account or after files
+ * were deleted, because DuckDB caches file contents by name.
  */
 export const nextNumber = (): number => {
   lastNumber += 1;
   return lastNumber;
 };
 
-/** Makes `nextNumber` return greater numbers than that of a file. */
+/** Makes `nextNumber` skip the number of an existing file. */
 export const skipNumberOf = (fileName: string): void => {
   lastNumber = Math.max(lastNumber, Number(/\d+/.exec(fileName)?.[0]));
 };
 
 /**
- * Returns a query for the columns `names` of `rows`, a table or a list of files, without the rows that `hidden` is true of. Columns that are
- * not in `has` are NULL.
+ * Returns a query of the columns `names` from `rows`, a table or files, without the rows that match `hidden`. Columns
+ * that are not in `has` are NULL.
  */
 export const selectRows = (rows: SQL, has: ReadonlySet<string>, names: readonly string[], hidden: SQL | null): SQL => {
-  const selected = names.map((column) => (has.has(column) ? clause`e.${name(column)}` : absent(column)));
-  return sql`SELECT ${list(selected)} FROM ${rows} e WHERE NOT ${hidden ?? sql`false`}`;
+  const selectList = names.map((column) => (has.has(column) ? clause`e.${name(column)}` : selectNull(column)));
+  return sql`SELECT ${list(selectList)} FROM ${rows} e WHERE NOT ${hidden ?? sql`false`}`;
 };
 
 type Work = <Value>(use: (connection: DuckDBConnection) => Promise<Value>) => Promise<Value>;
 
 export const createParquetFiles = (files: ReturnType<typeof createFiles>, work: Work, memoryBytes: number) => {
-  const read = (those: readonly EventFile[]): SQL =>
-    clause`read_parquet([${list(those.map((file) => literal(files.pathOf(file.name))))}], union_by_name = true)`;
+  const read = (eventFiles: readonly EventFile[]): SQL =>
+    clause`read_parquet([${list(eventFiles.map((file) => literal(files.pathOf(file.name))))}], union_by_name = true)`;
 
-  /** Each thread holds a group of rows in memory, at 16 to 32 bytes a value, until it is written. */
-  const rowsOfGroup = (columnCount: number): number =>
-    Math.max(2_048, Math.min(122_880, Math.floor((maxGroup * memoryBytes) / 24 / columnCount)));
+  /** Each thread buffers a row group in memory, at 16 to 32 bytes per value. */
+  const computeGroupRows = (columnCount: number): number =>
+    Math.max(2_048, Math.min(122_880, Math.floor((maxGroupShare * memoryBytes) / 24 / columnCount)));
 
   /** Writes the rows of a query to a new file. */
-  const write = (what: string, query: SQL, columnCount: number): Promise<StoredFile> =>
-    files.create(`${what}-${nextNumber()}.parquet`, (path) =>
+  const write = (prefix: string, query: SQL, columnCount: number): Promise<StoredFile> =>
+    files.create(`${prefix}-${nextNumber()}.parquet`, (path) =>
       work((connection) =>
         run(
           connection,
           sql`COPY ${query} TO ${literal(path)}
-            (FORMAT parquet, PARQUET_VERSION v2, COMPRESSION zstd, ROW_GROUP_SIZE ${rowsOfGroup(columnCount)})`,
+            (FORMAT parquet, PARQUET_VERSION v2, COMPRESSION zstd, ROW_GROUP_SIZE ${computeGroupRows(columnCount)})`,
         ),
       ),
     );
@@ -61,10 +61,10 @@ export const createParquetFiles = (files: ReturnType<typeof createFiles>, work: 
   return {
     read,
     write,
-    select: (those: readonly EventFile[], names: readonly string[], hidden: SQL | null): SQL =>
-      selectRows(read(those), new Set(those.flatMap((file) => file.columns)), names, hidden),
+    select: (eventFiles: readonly EventFile[], names: readonly string[], hidden: SQL | null): SQL =>
+      selectRows(read(eventFiles), new Set(eventFiles.flatMap((file) => file.columns)), names, hidden),
 
-    /** Writes events to a new file; `query` leaves out what is erased. Returns null when nothing is left. */
+    /** Writes the events of `query` to a new file. Returns null if there are none. */
     async writeEvents(query: SQL, names: readonly string[]): Promise<EventFile | null> {
       const file = await write('events', query, names.length);
       const written = clause`read_parquet(${literal(files.pathOf(file.name))})`;
@@ -77,16 +77,16 @@ export const createParquetFiles = (files: ReturnType<typeof createFiles>, work: 
       return null;
     },
 
-    /** The last events of a file, to be compared with those of the store. */
+    /** The last events of a file, for comparison with the store. */
     async readLast(file: EventFile): Promise<LastEvents> {
       const rows = await work((connection) =>
         run(
           connection,
           sql`SELECT * FROM (SELECT sequence, "user", contact, "eventID", "eventTime" FROM ${read([file])}
-            ORDER BY sequence DESC LIMIT ${comparedEvents}) ORDER BY sequence`,
+            ORDER BY sequence DESC LIMIT ${eventsToCompare}) ORDER BY sequence`,
         ),
       );
-      const column = (named: string) => Float64Array.from(rows, (row) => Number(row[named]));
+      const column = (field: string) => Float64Array.from(rows, (row) => Number(row[field]));
       const sequence = column('sequence');
       return {
         beyond: (sequence[0] as number) - 1,

@@ -1,6 +1,6 @@
 /**
- * The visitors of an account: whose sessions an event continues. A visitor is a user or, for an event without one, the contact that it was
- * logged with, as a number below zero. The table `irregular_<account>` lists those whose sessions are found for each report (visits.ts).
+ * The visitors of an account, to whom sessions belong: a user or, for an event without one, the logged contact as a
+ * negative number. The table `irregular_<account>` lists those whose sessions each report computes (visits.ts).
  */
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { robotMark } from '@firsthand/contract/identifiers';
@@ -9,14 +9,14 @@ import { name, type SQL, sql } from '../sql.ts';
 import { appendIntegers, type Row, run } from '../statements.ts';
 import { createVisits, maxVisitors, type Visits } from './visits.ts';
 
-/** Of an event `e`. */
+/** The visitor of an event `e`. */
 export const visitorOfEvent = sql`CASE WHEN e."user" > 0 THEN e."user" ELSE -e.contact END`;
 
 /** The columns that `load` and `number` read. */
 export const visitorColumns = ['sequence', 'user', 'contact', 'eventTime', 'robot', 'session'] as const;
 
-/** Which events are of robots. */
-const robotsOf = ({ count, attributes }: FedEvents): Uint8Array => {
+/** For each event, 1 if it is from a robot. */
+const findRobots = ({ count, attributes }: FedEvents): Uint8Array => {
   const robots = new Uint8Array(count);
   const marks = attributes.find(({ attrID }) => attrID === robotMark.attrID);
   marks?.rows.forEach((row, index) => {
@@ -33,77 +33,77 @@ export interface NumberedSessions {
 export const createVisitors = (account: number) => {
   const tableName = `irregular_${account}`;
   const table = name(tableName);
-  /** Made when events are appended for the first time. */
+  /** Created when events are first appended. */
   let visits: Visits | undefined;
-  /** Visitors that are irregular although no event says so: a part of their history was erased. */
+  /** Visitors that are irregular because some of their events were erased. */
   const broken = new Set<number>();
   const bounds = { user: 0, contact: 0, session: 0 };
-  let listed = 0;
-  let isGivenUp = false;
+  let listedCount = 0;
+  let isDisabled = false;
 
   const insert = async (connection: DuckDBConnection, visitors: readonly number[]): Promise<void> => {
     appendIntegers(await connection.createAppender(tableName), [visitors]);
-    listed += visitors.length;
+    listedCount += visitors.length;
   };
   const visitorsOf = (rows: readonly Row[]): number[] => rows.map((row) => Number(row.visitor));
 
   return {
     table,
     bounds,
-    /** How many visitors are in the table; 'all' when there are too many to be told apart. */
+    /** How many visitors are in the table; 'all' if there are too many to list. */
     get irregular(): number | 'all' {
-      return isGivenUp ? 'all' : listed;
+      return isDisabled ? 'all' : listedCount;
     },
-    /** What a manifest keeps. */
+    /** For the manifest. */
     get broken(): number[] {
       return [...broken];
     },
-    /** Begins with the events that `rows` selects, with the columns `visitorColumns`; null: there are none. */
-    async load(connection: DuckDBConnection, rows: SQL | null, brokenBefore: readonly number[]): Promise<void> {
+    /** Initializes from existing events. `rows` selects their `visitorColumns`; null if there are none. */
+    async load(connection: DuckDBConnection, rows: SQL | null, storedBroken: readonly number[]): Promise<void> {
       await run(connection, sql`CREATE OR REPLACE TABLE ${table} (visitor BIGINT)`);
-      for (const visitor of brokenBefore) broken.add(visitor);
-      let found: number[] = [];
+      for (const visitor of storedBroken) broken.add(visitor);
+      let withoutSession: number[] = [];
       if (rows !== null) {
-        const [most] = await run(
+        const [greatest] = await run(
           connection,
           sql`SELECT max("user") AS "user", max(contact) AS contact, coalesce(max(session), 0) AS session FROM ${rows}`,
         );
-        for (const bound of ['user', 'contact', 'session'] as const) bounds[bound] = Number(most?.[bound]);
+        for (const bound of ['user', 'contact', 'session'] as const) bounds[bound] = Number(greatest?.[bound]);
         const irregular = sql`SELECT DISTINCT ${visitorOfEvent} AS visitor FROM ${rows} e WHERE session IS NULL AND NOT robot`;
-        found = visitorsOf(await run(connection, irregular));
+        withoutSession = visitorsOf(await run(connection, irregular));
       }
-      await insert(connection, [...new Set([...found, ...broken])]);
+      await insert(connection, [...new Set([...withoutSession, ...broken])]);
     },
-    /** Learns what appending events needs of those before, which `rows` selects. */
-    async learn(connection: DuckDBConnection, rows: SQL): Promise<void> {
+    /** Loads the state that appending needs from existing events, which `rows` selects. */
+    async loadVisits(connection: DuckDBConnection, rows: SQL): Promise<void> {
       if (visits) return;
       const irregular = visitorsOf(await run(connection, sql`SELECT visitor FROM ${table}`));
-      const known = await run(
+      const newest = await run(
         connection,
         sql`SELECT visitor, last, session FROM (
           SELECT ${visitorOfEvent} AS visitor, max("eventTime") AS last, arg_max(session, sequence) AS session
           FROM ${rows} e WHERE session IS NOT NULL GROUP BY visitor
         ) ORDER BY last DESC LIMIT ${maxVisitors + 1}`,
       );
-      const remembered = known.map(({ visitor, last, session }) => ({
+      const cachedVisitors = newest.map(({ visitor, last, session }) => ({
         visitor: Number(visitor),
         last: Number(last),
         session: Number(session),
       }));
-      const forgotten = remembered[maxVisitors];
+      const evicted = cachedVisitors[maxVisitors];
       visits = createVisits(
         {
-          visitors: remembered.slice(0, maxVisitors),
-          forgottenUntil: forgotten ? forgotten.last : Number.NEGATIVE_INFINITY,
+          visitors: cachedVisitors.slice(0, maxVisitors),
+          evictedUntil: evicted ? evicted.last : Number.NEGATIVE_INFINITY,
           lastSession: bounds.session,
         },
         irregular,
       );
-      isGivenUp = visits.isGivenUp;
+      isDisabled = visits.isDisabled;
     },
     /**
-     * The session of each of these events, and whether it begins with it; 0: it has none. They are about to be appended. `isErased`: of an event
-     * logged with this contact.
+     * Numbers the sessions of events to append (0: none), and returns which events begin one. `isErased`: whether
+     * events logged with a contact are erased.
      */
     async number(
       connection: DuckDBConnection,
@@ -113,7 +113,7 @@ export const createVisitors = (account: number) => {
       const numbering = visits as Visits;
       const sessions = new Float64Array(count);
       const begins = new Uint8Array(count).fill(1);
-      const robots = robotsOf({ count, user, contact, eventTime, ...fed });
+      const robots = findRobots({ count, user, contact, eventTime, ...fed });
       const added = new Set<number>();
       for (let row = 0; row < count; row += 1) {
         const [ofUser, ofContact] = [user[row] as number, contact[row] as number];
@@ -125,7 +125,7 @@ export const createVisitors = (account: number) => {
           numbering.irregular.add(visitor);
           broken.add(visitor);
         }
-        if (isGivenUp || robots[row] === 1) continue;
+        if (isDisabled || robots[row] === 1) continue;
         const wasIrregular = numbering.irregular.has(visitor);
         const session = numbering.sessionOf(visitor, eventTime[row] as number);
         sessions[row] = session;
@@ -134,17 +134,17 @@ export const createVisitors = (account: number) => {
         if (session === 0 && !wasIrregular) added.add(visitor);
       }
       if (added.size > 0) await insert(connection, [...added]);
-      isGivenUp ||= numbering.isGivenUp;
+      isDisabled ||= numbering.isDisabled;
       return { sessions, begins };
     },
-    /** Notes visitors of whose history a part is erased. */
+    /** Marks visitors with erased events. */
     async breakUp(connection: DuckDBConnection, visitors: readonly number[]): Promise<void> {
       const fresh = visitors.filter((visitor) => !broken.has(visitor));
       for (const visitor of fresh) {
         broken.add(visitor);
         visits?.irregular.add(visitor);
       }
-      // A row may be there twice.
+      // The table may contain duplicates.
       await insert(connection, fresh);
     },
     async drop(connection: DuckDBConnection): Promise<void> {

@@ -2,30 +2,30 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { runs } from '../../../../test/fixtures/runs.ts';
 import { sessionPauseMilliseconds as pause } from '../../questions.ts';
-import { createVisits, type Remembered } from './visits.ts';
+import { createVisits, type VisitHistory } from './visits.ts';
 
-interface Visited {
+interface NumberedEvent {
   readonly visitor: number;
   readonly time: number;
   readonly session: number;
 }
 
-const nothing: Remembered = { visitors: [], forgottenUntil: Number.NEGATIVE_INFINITY, lastSession: 0 };
+const nothing: VisitHistory = { visitors: [], evictedUntil: Number.NEGATIVE_INFINITY, lastSession: 0 };
 
-/** What is known after a restart, from the events that were numbered. */
-const remember = (visited: readonly Visited[], most: number): Remembered => {
-  const numbered = visited.filter(({ session }) => session > 0);
+/** The history after a restart, from numbered events. */
+const restoreHistory = (numberedEvents: readonly NumberedEvent[], most: number): VisitHistory => {
+  const numbered = numberedEvents.filter(({ session }) => session > 0);
   const last = new Map<number, { visitor: number; last: number; session: number }>();
   for (const { visitor, time, session } of numbered) last.set(visitor, { visitor, last: time, session });
   const newestFirst = [...last.values()].sort((a, b) => b.last - a.last);
   return {
     visitors: newestFirst.slice(0, most),
-    forgottenUntil: newestFirst[most]?.last ?? Number.NEGATIVE_INFINITY,
+    evictedUntil: newestFirst[most]?.last ?? Number.NEGATIVE_INFINITY,
     lastSession: Math.max(0, ...numbered.map(({ session }) => session)),
   };
 };
 
-/** The times of each session, in the order of their times. */
+/** The times of the events of each session, ascending. */
 const sessionsOf = (times: readonly number[]): number[][] => {
   const sessions: number[][] = [];
   let before = Number.NEGATIVE_INFINITY;
@@ -44,35 +44,35 @@ const event = fc.record({
   isAfterRestart: fc.integer({ min: 1, max: 10 }).map((nth) => nth === 1),
 });
 
-test('numbers are those of the sessions, also of visitors who were forgotten, and after a restart', () => {
+test('numbers sessions correctly, even for evicted visitors and after a restart', () => {
   fc.assert(
     fc.property(fc.array(event, { maxLength: 60 }), fc.integer({ min: 2, max: 8 }), (events, most) => {
-      const visited: Visited[] = [];
+      const numberedEvents: NumberedEvent[] = [];
       let visits = createVisits(nothing, [], most);
       let clock = 0;
       for (const { visitor, after, isLate, isAfterRestart } of events) {
-        if (isAfterRestart) visits = createVisits(remember(visited, most), visits.irregular, most);
+        if (isAfterRestart) visits = createVisits(restoreHistory(numberedEvents, most), visits.irregular, most);
         const time = isLate ? clock - after : clock + after;
         clock = Math.max(clock, time);
-        visited.push({ visitor, time, session: visits.sessionOf(visitor, time) });
+        numberedEvents.push({ visitor, time, session: visits.sessionOf(visitor, time) });
       }
-      const found = new Map<number, number[]>();
+      const sessions = new Map<number, number[]>();
       const expected: number[][] = [];
-      for (const visitor of new Set(visited.map((each) => each.visitor))) {
+      for (const visitor of new Set(numberedEvents.map((each) => each.visitor))) {
         if (visits.irregular.has(visitor)) continue;
-        const own = visited.filter((each) => each.visitor === visitor);
-        for (const { time, session } of own) found.set(session, [...(found.get(session) ?? []), time]);
+        const own = numberedEvents.filter((each) => each.visitor === visitor);
+        for (const { time, session } of own) sessions.set(session, [...(sessions.get(session) ?? []), time]);
         expected.push(...sessionsOf(own.map(({ time }) => time)));
       }
-      expect(found.has(0)).toBe(false);
+      expect(sessions.has(0)).toBe(false);
       const inOrder = (lists: readonly number[][]) => lists.map((list) => list.join()).sort();
-      expect(inOrder([...found.values()])).toEqual(inOrder(expected));
+      expect(inOrder([...sessions.values()])).toEqual(inOrder(expected));
     }),
     { numRuns: runs(200, 2_000) },
   );
 });
 
-test('only visitors whose events are late are irregular while all are remembered', () => {
+test('marks only visitors with late events as irregular if none was evicted', () => {
   const visits = createVisits(nothing, []);
   expect([1, 2, 1, 2, 1].map((visitor, nth) => visits.sessionOf(visitor, (nth * pause) / 2))).toEqual([1, 2, 3, 4, 5]);
   expect([...visits.irregular]).toEqual([]);
@@ -82,15 +82,15 @@ test('only visitors whose events are late are irregular while all are remembered
   expect([...visits.irregular]).toEqual([2]);
 });
 
-test('no session is numbered any more when too many visitors are irregular', () => {
+test('stops numbering sessions if too many visitors are irregular', () => {
   const visits = createVisits(nothing, [1, 2], 2);
-  expect(visits.isGivenUp).toBe(false);
+  expect(visits.isDisabled).toBe(false);
   visits.sessionOf(3, 1);
   visits.sessionOf(3, 0);
-  expect(visits.isGivenUp).toBe(true);
+  expect(visits.isDisabled).toBe(true);
 });
 
-test('many visitors are remembered', () => {
+test('caches many visitors', () => {
   const visits = createVisits(nothing, []);
   const visitors = Array.from({ length: 50_000 }, (_, nth) => (nth % 2 === 0 ? nth + 1 : -nth));
   const numbers = visitors.map((_, nth) => nth + 1);

@@ -1,29 +1,31 @@
 /**
- * Numbers the sessions of visitors while events are appended, so that no report has to find them again. A number is right for any range of
- * time: the events of a session that are in the range follow each other without a pause.
+ * Numbers sessions while events are appended, so that reports don't have to compute them. A number is valid for any
+ * range of time: the events of a session in the range have no pause between them.
  *
- * That holds for a visitor whose events arrive in the order of their times. Others are irregular: their sessions are found for each report
- * (sessions.ts).
+ * This requires that a visitor's events arrive in chronological order. Other visitors are irregular: each report
+ * computes their sessions (sessions.ts).
  */
 import { sessionPauseMilliseconds } from '../../questions.ts';
 
-/** So many visitors are remembered, and so many irregular ones listed. */
+/** The maximum number of cached visitors, and of listed irregular ones. */
 export const maxVisitors = 500_000;
 
-/** What is known of earlier events: for a visitor its last event and the session of that. */
-export interface Remembered {
+/** Earlier events: the time and session of each visitor's last event. */
+export interface VisitHistory {
   readonly visitors: readonly { readonly visitor: number; readonly last: number; readonly session: number }[];
-  /** Visitors beyond these were forgotten, and had their last event at or before this time. */
-  readonly forgottenUntil: number;
+  /** The last event of every other visitor was at or before this time. */
+  readonly evictedUntil: number;
   readonly lastSession: number;
 }
 
-/** Bits of a hash that are spread well by multiplication: 2^32 divided by the golden ratio (Knuth, The Art of Computer Programming, 6.4). */
-const spread = 0x9e3779b1;
+/** 2^32 divided by the golden ratio, for multiplicative hashing (Knuth, The Art of Computer Programming, 6.4). */
+const hashMultiplier = 0x9e3779b1;
 const firstCapacity = 1 << 10;
 const maxFill = 0.6;
 
-/** A hash table of visitors in 24 bytes a slot. No visitor is 0, which is the key of a free slot. */
+/**
+ * A hash table of visitors with 24 bytes per slot. The key 0 marks a free slot, because no visitor has the number 0.
+ */
 const createTable = (capacity: number) => {
   const visitors = new Float64Array(capacity);
   const lasts = new Float64Array(capacity);
@@ -31,12 +33,12 @@ const createTable = (capacity: number) => {
   return {
     capacity,
     visitors,
-    /** The time of the visitor's last event, and the session of that. */
+    /** The time of the visitor's last event, and its session. */
     lasts,
     sessions,
-    /** The visitor's slot, or the free one for it. */
+    /** The visitor's slot, or a free one if it has none. */
     slotOf(visitor: number): number {
-      let slot = (Math.imul(visitor | 0, spread) >>> 0) & (capacity - 1);
+      let slot = (Math.imul(visitor | 0, hashMultiplier) >>> 0) & (capacity - 1);
       while (visitors[slot] !== 0 && visitors[slot] !== visitor) slot = (slot + 1) & (capacity - 1);
       return slot;
     },
@@ -44,15 +46,15 @@ const createTable = (capacity: number) => {
 };
 
 export const createVisits = (
-  { visitors: remembered, forgottenUntil, lastSession: numbered }: Remembered,
-  irregularBefore: Iterable<number>,
-  most = maxVisitors,
+  { visitors: cachedVisitors, evictedUntil, lastSession: previousSession }: VisitHistory,
+  knownIrregular: Iterable<number>,
+  max = maxVisitors,
 ) => {
-  const irregular = new Set(irregularBefore);
+  const irregular = new Set(knownIrregular);
   let table = createTable(firstCapacity);
   let visitors = 0;
-  let lastSession = numbered;
-  let horizon = forgottenUntil;
+  let lastSession = previousSession;
+  let horizon = evictedUntil;
 
   const put = (slot: number, visitor: number, last: number, session: number): void => {
     table.visitors[slot] = visitor;
@@ -60,7 +62,7 @@ export const createVisits = (
     table.sessions[slot] = session;
     visitors += 1;
   };
-  /** Copies the visitors to another table, without irregular ones and those without an event after `after`. */
+  /** Copies the visitors to a new table, except irregular ones and those whose last event is not after `after`. */
   const copyTo = (capacity: number, after: number): void => {
     const before = table;
     table = createTable(capacity);
@@ -73,7 +75,7 @@ export const createVisits = (
     }
   };
   const add = (visitor: number, last: number, session: number): void => {
-    if (visitors >= most) {
+    if (visitors >= max) {
       const times = table.lasts.filter((_, slot) => table.visitors[slot] !== 0).sort();
       const middle = times[times.length >> 1] as number;
       copyTo(table.capacity, middle);
@@ -81,15 +83,15 @@ export const createVisits = (
     } else if (visitors >= maxFill * table.capacity) copyTo(2 * table.capacity, Number.NEGATIVE_INFINITY);
     put(table.slotOf(visitor), visitor, last, session);
   };
-  for (const { visitor, last, session } of remembered) add(visitor, last, session);
+  for (const { visitor, last, session } of cachedVisitors) add(visitor, last, session);
 
   return {
     irregular,
-    /** Whether there are so many irregular visitors that no session is numbered any more. */
-    get isGivenUp(): boolean {
-      return irregular.size > most;
+    /** Whether there are too many irregular visitors, so that sessions are no longer numbered. */
+    get isDisabled(): boolean {
+      return irregular.size > max;
     },
-    /** The number of an event's session; 0 if the visitor is irregular. Events are given in the order of their sequences. */
+    /** The number of an event's session; 0 if the visitor is irregular. Call it in the order of sequences. */
     sessionOf(visitor: number, time: number): number {
       if (irregular.has(visitor)) return 0;
       const slot = table.slotOf(visitor);

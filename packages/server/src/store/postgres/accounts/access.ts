@@ -1,25 +1,24 @@
 /**
- * Caches what each token may act for, and drops the cache when any server changes a token.
+ * Caches the access of tokens, and drops the cache when any server changes a token.
  *
- * A change of tokens notifies all servers (NOTIFY, which PostgreSQL sends at the commit). A server without notifications cannot
- * know whether nothing changed or its connection is lost. So it sends a query on the same connection several times a second, and
- * uses the cache only for `maxSilentMilliseconds` after the last response. A revoked token stops working on every server within
- * a second; a server without the database accepts no token.
+ * Changes of tokens are announced by NOTIFY. Because silence may mean a lost connection, a server queries the same
+ * connection several times a second, and uses the cache only for `maxSilentMilliseconds` after the last response. So a
+ * revoked token stops working on every server within a second, and a server without the database accepts no token.
  */
 import { BoundedMap } from '../../../shared/bounded-map.ts';
 import type { Access } from '../../store.ts';
 import type { Connection } from '../database/connection.ts';
 
-/** The size of the cache. Unknown tokens are not cached. */
+/** The size of the cache, which has no unknown tokens. */
 const maxCached = 10_000;
 
-/** The number of token hashes held in memory; tokens that were created later are not among them. */
+/** The number of token hashes in memory: those of the first tokens created. */
 const maxCreated = 100_000;
 
-/** The time after the listening connection's last response from which on the cache may be out of date. */
+/** The cache may be stale this long after the listening connection's last response. */
 const maxSilentMilliseconds = 800;
 
-interface Known {
+interface CachedToken {
   readonly access: Access;
   readonly expiresTime: number | null;
 }
@@ -31,62 +30,62 @@ const select = `
   FROM token t LEFT JOIN account a ON a.account = t.account LEFT JOIN token m ON t.session AND m.token = t."createdBy"
   WHERE t.hash = $1 AND t."revokedTime" IS NULL AND m."revokedTime" IS NULL`;
 
-export const createAccess = (read: <Value>(work: (db: Connection) => Promise<Value>) => Promise<Value>) => {
-  const known = new BoundedMap<string, Known>(maxCached);
-  const made = new Set<string>();
-  let lastMade = 0;
-  let allMade = false;
+export const createAccessCache = (read: <Value>(work: (db: Connection) => Promise<Value>) => Promise<Value>) => {
+  const cache = new BoundedMap<string, CachedToken>(maxCached);
+  const createdHashes = new Set<string>();
+  let lastToken = 0;
+  let hasAllHashes = false;
   let version = 0;
   let silentSince = -Infinity;
 
-  /** Reads the hashes of new tokens only, because the number of a deleted token is not used again. */
-  const readMade = async (db: Connection) => {
-    const asked = version;
+  /** Reads only hashes of new tokens, because the numbers of deleted tokens are not reused. */
+  const readNewHashes = async (db: Connection) => {
+    const versionBefore = version;
     const rows = await db.all<{ token: number; hash: string }>(
       'SELECT token, hash FROM token WHERE token > $1 AND NOT session ORDER BY token LIMIT $2',
-      [lastMade, maxCreated - made.size],
+      [lastToken, maxCreated - createdHashes.size],
     );
     for (const { token, hash } of rows) {
-      made.add(hash);
-      lastMade = Math.max(lastMade, token);
+      createdHashes.add(hash);
+      lastToken = Math.max(lastToken, token);
     }
-    allMade = asked === version;
+    hasAllHashes = versionBefore === version;
   };
-  const look = async (tokenHash: string): Promise<Known | undefined> => {
-    const asked = version;
-    const row = await read((db) => db.get<Access & Pick<Known, 'expiresTime'>>(select, [tokenHash]));
+  const readToken = async (tokenHash: string): Promise<CachedToken | undefined> => {
+    const versionBefore = version;
+    const row = await read((db) => db.get<Access & Pick<CachedToken, 'expiresTime'>>(select, [tokenHash]));
     if (!row) return undefined;
     const { expiresTime, ...access } = row;
-    const found = { access, expiresTime };
+    const token = { access, expiresTime };
     // A token that may have changed during the read is not cached.
-    if (asked === version) known.set(tokenHash, found);
-    return found;
+    if (versionBefore === version) cache.set(tokenHash, token);
+    return token;
   };
   const isSilent = () => performance.now() - silentSince > maxSilentMilliseconds;
 
   return {
     async findAccess(tokenHash: string, time: number): Promise<Access | undefined> {
-      const found = (isSilent() ? undefined : known.get(tokenHash)) ?? (await look(tokenHash));
-      if (found === undefined || (found.expiresTime !== null && time >= found.expiresTime)) return undefined;
-      return found.access;
+      const token = (isSilent() ? undefined : cache.get(tokenHash)) ?? (await readToken(tokenHash));
+      if (token === undefined || (token.expiresTime !== null && time >= token.expiresTime)) return undefined;
+      return token.access;
     },
 
     async wasMade(tokenHash: string): Promise<boolean> {
-      if (made.has(tokenHash)) return true;
-      if (!allMade || isSilent()) await read(readMade);
-      return made.has(tokenHash);
+      if (createdHashes.has(tokenHash)) return true;
+      if (!hasAllHashes || isSilent()) await read(readNewHashes);
+      return createdHashes.has(tokenHash);
     },
 
     /** Drops the cache, because a token has changed. */
     forget(): void {
       version += 1;
-      allMade = false;
-      known.clear();
+      hasAllHashes = false;
+      cache.clear();
     },
 
-    /** Reports a response on the listening connection to a query that was sent at `asked` (performance.now). */
-    heardAt(asked: number): void {
-      silentSince = asked;
+    /** Reports a response on the listening connection to a query sent at this time (performance.now). */
+    noteResponse(queryTime: number): void {
+      silentSince = queryTime;
     },
   };
 };

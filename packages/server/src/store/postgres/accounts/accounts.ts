@@ -72,7 +72,7 @@ const valuesOf = async (db: Transaction, account: number, kinds: readonly Catalo
   return { ...own, ...settings, ...Object.fromEntries(lists) };
 };
 
-/** Stores the contacts that an account's body brings (contacts/account-contacts.ts). */
+/** Stores the contacts in the body of an account (contacts/account-contacts.ts). */
 type PutContacts = (
   db: Transaction,
   changes: readonly AccountContact[],
@@ -82,7 +82,7 @@ type PutContacts = (
 export const createAccountWriter = (catalogues: CatalogueWriter, putContacts: PutContacts) => ({
   async createAccount(
     db: Transaction,
-    { tokens, catalogues: given, contacts: changes, time, by, ...account }: NewAccount,
+    { tokens, catalogues: newCatalogues, contacts: changes, time, by, ...account }: NewAccount,
   ): Promise<ContactOutcome[]> {
     const {
       accountUUID,
@@ -105,19 +105,20 @@ export const createAccountWriter = (catalogues: CatalogueWriter, putContacts: Pu
       strict,
       browserCatalogue,
     ]);
-    // begin_writing has called it on no machine, because the account had no number yet.
-    if (db.isSpread) await db.run('SELECT be_durable(), count(*) FROM account_position WHERE account = $1', [number]);
+    // begin_writing did not call it, because the account had no number yet.
+    if (db.isDistributed)
+      await db.run('SELECT be_durable(), count(*) FROM account_position WHERE account = $1', [number]);
     for (const token of tokens) await runOperation(db, createToken({ ...token, account: number }));
-    await catalogues.put(db, number, given);
+    await catalogues.put(db, number, newCatalogues);
     return putContacts({ ...db, account: number }, changes, { time, by });
   },
 
   async updateAccount(
     db: Transaction,
-    { account, catalogues: given, contacts: changes, time, by, ...change }: AccountChange,
+    { account, catalogues: newCatalogues, contacts: changes, time, by, ...change }: AccountChange,
   ): ReturnType<Store['updateAccount']> {
     const { accountName, accountOrigin, accountTimezone, accountCurrency, strict, browserCatalogue, enrich } = change;
-    const kinds = givenKinds(given);
+    const kinds = givenKinds(newCatalogues);
     const before = await valuesOf(db, account, kinds);
     await db.run(
       `UPDATE account SET "accountName" = coalesce($2, "accountName"), "accountOrigin" = coalesce($3, "accountOrigin"),
@@ -132,8 +133,8 @@ export const createAccountWriter = (catalogues: CatalogueWriter, putContacts: Pu
       [account, strict, browserCatalogue],
     );
     await runOperation(db, notifyAccess());
-    // This also increases the version of the settings.
-    await catalogues.put(db, account, given);
+    // This also increments the version of the settings.
+    await catalogues.put(db, account, newCatalogues);
     const updated = changedValues(before, await valuesOf(db, account, kinds));
     return { updated, contacts: await putContacts(db, changes, { time, by }) };
   },

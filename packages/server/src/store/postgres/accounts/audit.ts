@@ -4,21 +4,21 @@ import type { AuditEntry, AuditRecord, RequestOf, Store } from '../../store.ts';
 import type { Connection } from '../database/connection.ts';
 import { accountUUIDsOf, tokenIDsOf } from './public-ids.ts';
 
-/** Entries of the service itself have this account. */
-const ofService = 0;
+/** The account of entries of the service itself. */
+const serviceAccount = 0;
 
 const accountOfRecord = async (
   db: Pick<Connection, 'get'>,
   { account, accountUUID, accountOf }: AuditRecord,
 ): Promise<number> => {
   if (account != null) return account;
-  if (accountUUID === undefined && accountOf === undefined) return ofService;
-  const found = await db.get<{ account: number | null }>(
+  if (accountUUID === undefined && accountOf === undefined) return serviceAccount;
+  const row = await db.get<{ account: number | null }>(
     `SELECT coalesce((SELECT account FROM account WHERE "accountUUID" = $1), (SELECT account FROM token WHERE "tokenID" = $2))
        AS account`,
     [accountUUID, accountOf],
   );
-  return found?.account ?? ofService;
+  return row?.account ?? serviceAccount;
 };
 
 export const recordAudit = async (db: Pick<Connection, 'get' | 'run'>, record: AuditRecord): Promise<void> => {
@@ -33,7 +33,7 @@ export const recordAudit = async (db: Pick<Connection, 'get' | 'run'>, record: A
 };
 
 /** Wraps a write so that it stores its audit entries in the same transaction. */
-export const recording =
+export const withAuditRecords =
   <Db extends Connection, Request, Answer>(name: AuditedName, work: (db: Db, request: Request) => Promise<Answer>) =>
   async (db: Db, request: Request): Promise<Answer> => {
     const answer = await work(db, request);

@@ -8,7 +8,7 @@ import { openStore } from '../../open.ts';
 import { toListedIDs } from '../../rules/accounts/catalogue-rules.ts';
 import { createCatalogueCache, maxIDs } from './catalogues.ts';
 
-test("an event with the server's robot mark and labels takes as many statements as one without", async () => {
+test("runs as many statements for an event with the server's robot mark and labels as for one without", async () => {
   const databaseURL = await newMigratedDatabase();
   const store = await openStore({ databaseURL, role: 'server', onFatal: expect.unreachable as never });
   onTestFinished(() => store.close());
@@ -20,7 +20,7 @@ test("an event with the server's robot mark and labels takes as many statements 
   await browser.log({}, { attributes: mark });
   const query = vi.spyOn(pg.Client.prototype, 'query');
   onTestFinished(() => query.mockRestore());
-  const isOfCatalogues = ([asked]: unknown[]) => JSON.stringify(asked).includes('catalogues');
+  const isOfCatalogues = ([statement]: unknown[]) => JSON.stringify(statement).includes('catalogues');
   const count = async (attributes: readonly (readonly [string, string])[]) => {
     query.mockClear();
     await browser.log({ attributes });
@@ -29,21 +29,21 @@ test("an event with the server's robot mark and labels takes as many statements 
   expect(await count(mark)).toBe(await count([]));
 });
 
-test('accounts that fill their catalogues make others be forgotten, so that the cache does not grow', () => {
-  const idsOfEach = 1_000;
-  const rows = Array.from({ length: idsOfEach }, (_, nth) => ({
+test('clears the cache when it would contain too many IDs', () => {
+  const idsPerAccount = 1_000;
+  const rows = Array.from({ length: idsPerAccount }, (_, nth) => ({
     ...{ kind: 'tag' as const, id: `tag-${nth}`, name: '', browser: true, byBrowser: true, mergedInto: null },
   }));
   const settings = { strict: false, browserCatalogue: false, nextEventID: 1, hasEvents: () => false };
-  const known = { version: 1, ids: toListedIDs(settings, rows) };
-  const room = maxIDs / idsOfEach;
-  const heldOf = (count: number) => {
+  const entry = { version: 1, ids: toListedIDs(settings, rows) };
+  const capacity = maxIDs / idsPerAccount;
+  const countCached = (count: number) => {
     const cache = createCatalogueCache();
     const accounts = Array.from({ length: count }, (_, nth) => nth);
-    for (const account of accounts) cache.set(account, known);
+    for (const account of accounts) cache.set(account, entry);
     return accounts.filter((account) => cache.get(account) !== undefined).length;
   };
-  expect(heldOf(room)).toBe(room);
-  expect(heldOf(room + 1)).toBe(1);
-  expect(heldOf(2 * room)).toBe(room);
+  expect(countCached(capacity)).toBe(capacity);
+  expect(countCached(capacity + 1)).toBe(1);
+  expect(countCached(2 * capacity)).toBe(capacity);
 });

@@ -1,4 +1,4 @@
-/** Catalogues: checks, lists and removes the IDs of an account, and caches what each account lists. */
+/** Catalogues: checks, lists and removes the IDs of an account, and caches each account's listed IDs. */
 import { canonicalName } from '@firsthand/contract/fields';
 import { limits } from '@firsthand/contract/limits';
 import { BoundedMap } from '../../../shared/bounded-map.ts';
@@ -33,7 +33,7 @@ import { type AccountState, stateSQL } from '../transactions/sequencer.ts';
 import type { Transaction } from '../transactions/transaction.ts';
 
 /** The IDs that an account lists, as a transaction sees them. */
-interface Known {
+interface CachedIDs {
   /** Increases with each change. */
   readonly version: number;
   readonly ids: ListedIDs;
@@ -43,7 +43,7 @@ export interface EventChecks {
   /** Throws a Refusal when the account, or a browser token, may not use an ID. */
   check(account: number, browser: boolean, event: NewEvent): void;
   mayBeNew(account: number, browser: boolean, event: NewEvent): boolean;
-  /** The IDs that the account lists, by which its events are stored unless they must be registered first. */
+  /** Returns the IDs that the account lists, for storing events that need no registration. */
   idsOf(account: number): ListedIDs;
 }
 
@@ -52,7 +52,7 @@ interface UsedIDs {
   readonly uses: readonly Use[];
 }
 
-/** The size of the cache: accounts, and IDs of all of them, each some 200 bytes. */
+/** The size of the cache: accounts, and the IDs of all of them, about 200 bytes each. */
 const maxAccounts = 5_000;
 export const maxIDs = 200_000;
 
@@ -64,16 +64,16 @@ const readIDs = async (
     'SELECT kind, id, name, browser, "byBrowser", "mergedInto" FROM catalogue WHERE account = $1 ORDER BY nth',
     [account],
   );
-  // Only `held` gives IDs to names, and reads which have events.
+  // Only `lockCatalogues` assigns IDs to names, and reads which IDs have events.
   return toListedIDs({ strict, browserCatalogue, nextEventID, hasEvents: () => false }, rows);
 };
 
-/** The eventIDs that `readStoredIDs` reads at once. */
+/** The number of eventIDs that one query of `readStoredIDs` reads. */
 const maxStoredIDs = 10_000;
 
 /**
- * Returns the eventIDs from `nextEventID` on under which events are stored, and those of `names`. Where many are adjacent, it passes
- * over them and returns a later nextEventID.
+ * Returns the eventIDs from `nextEventID` on that have events, and those of `names` that do. Skips dense ranges and
+ * then returns a later nextEventID.
  */
 const readStoredIDs = async (
   db: Connection,
@@ -94,7 +94,7 @@ const readStoredIDs = async (
         ),
   ]);
   const last = rows.at(-1)?.eventID;
-  // A page may have sent any eventIDs, up to the greatest, so IDs are passed over only where too few between them are free.
+  // A page may send any eventID, up to the greatest, so a range is skipped only if it has too few free IDs.
   const isDense = last !== undefined && last - nextEventID < rows.length + limits.idsPerCatalogue;
   if (rows.length < maxStoredIDs || !isDense) {
     return { stored: new Set([...rows, ...unlisted].map(({ eventID }) => String(eventID))), nextEventID };
@@ -127,98 +127,102 @@ const setMerged = (db: Connection, { account, kind, otherID }: Other, mergedInto
     mergedInto,
   ]);
 
-/** Remembers what accounts list. All are forgotten when there would be too many IDs. */
+/** Creates a cache of accounts' listed IDs. It is cleared when it would contain too many. */
 export const createCatalogueCache = () => {
-  const remembered = new BoundedMap<number, Known>(maxAccounts);
-  /** At least as many as are remembered. */
+  const cache = new BoundedMap<number, CachedIDs>(maxAccounts);
+  /** At least the number of cached IDs. */
   let ids = 0;
   return {
-    get: (account: number): Known | undefined => remembered.get(account),
-    set(account: number, known: Known): void {
-      const count = Object.values(known.ids.listed).reduce((sum, { size }) => sum + size, 0);
+    get: (account: number): CachedIDs | undefined => cache.get(account),
+    set(account: number, entry: CachedIDs): void {
+      const count = Object.values(entry.ids.listed).reduce((sum, { size }) => sum + size, 0);
       if (ids + count > maxIDs) {
-        remembered.clear();
+        cache.clear();
         ids = 0;
       }
       ids += count;
-      remembered.set(account, known);
+      cache.set(account, entry);
     },
   };
 };
 
 export const createCatalogueWriter = () => {
-  const remembered = createCatalogueCache();
+  const cache = createCatalogueCache();
 
-  /** Must be called with each change of an account's catalogues or their settings, so that other servers read them again. */
+  /**
+   * Must be called with each change of an account's catalogues or their settings, to invalidate other servers' caches.
+   */
   const nextVersion = (db: Transaction, account: number, nextEventID: number) =>
     db.run('UPDATE account_position SET catalogues = catalogues + 1, "nextEventID" = $2 WHERE account = $1', [
       account,
       nextEventID,
     ]);
 
-  /** Returns what an account lists. Reads its catalogues when they have changed since they were cached. */
-  const listedIn = async (db: Transaction, state: AccountState): Promise<ListedIDs> => {
+  /** Returns an account's listed IDs in a given state, from the cache if it is current. */
+  const getListedIDs = async (db: Transaction, state: AccountState): Promise<ListedIDs> => {
     const { account, version } = state;
-    const known = remembered.get(account);
-    if (known?.version === version) return known.ids;
+    const cached = cache.get(account);
+    if (cached?.version === version) return cached.ids;
     const ids = await readIDs(db, state);
-    // Cached after the commit only, because the read may include this transaction's own changes.
-    db.whenCommitted(() => remembered.set(account, { version, ids }));
+    // Cached only after the commit, because the read may include this transaction's own changes.
+    db.whenCommitted(() => cache.set(account, { version, ids }));
     return ids;
   };
 
-  /** Returns what an account lists now, with this transaction's own changes. */
-  const listedNow = async (db: Transaction, account: number): Promise<ListedIDs> =>
-    listedIn(db, await db.one<AccountState>(`${stateSQL} WHERE account = $1`, [account]));
+  /** Returns an account's listed IDs, including this transaction's own changes. */
+  const readListedIDs = async (db: Transaction, account: number): Promise<ListedIDs> =>
+    getListedIDs(db, await db.one<AccountState>(`${stateSQL} WHERE account = $1`, [account]));
 
-  /** Locks the account's catalogues until this transaction ends, and returns what the account lists. */
-  const held = async (
+  /** Locks the account's catalogues until this transaction ends, and returns the account's listed IDs. */
+  const lockCatalogues = async (
     db: Transaction,
     account: number,
     names: readonly string[] = [],
-  ): Promise<Known & { readonly stored: Set<string> }> => {
+  ): Promise<CachedIDs & { readonly stored: Set<string> }> => {
     const state = await db.one<AccountState>(`${stateSQL} WHERE account = $1 FOR NO KEY UPDATE`, [account]);
     const { version } = state;
-    const known = remembered.get(account);
+    const cached = cache.get(account);
     const [ids, { stored, nextEventID }] = await Promise.all([
-      known?.version === version ? copyOfIDs(known.ids) : readIDs(db, state),
+      cached?.version === version ? copyOfIDs(cached.ids) : readIDs(db, state),
       readStoredIDs(db, account, state.nextEventID, names),
     ]);
     return { version, ids: { ...ids, nextEventID, hasEvents: (eventID) => stored.has(eventID) }, stored };
   };
 
-  /** Adds used IDs that are not listed yet to the catalogues, while there is room. Returns what the account lists then. */
+  /** Adds used IDs that are not listed yet to the catalogues, while there is room. Returns the account's listed IDs. */
   const register = async (db: Transaction, account: number, used: readonly UsedIDs[]): Promise<ListedIDs> => {
     const listingsOf = (ids: ListedIDs, stored = new Set<string>()) =>
       used.flatMap(({ browser, uses }) => {
         const listings = listUses(ids, browser, uses);
-        // An event that the catalogue has no room for is about to be stored under its ID.
+        // An event is about to be stored under its ID even if the catalogue has no room for it.
         for (const { kind, id } of uses) if (kind === 'event' && id !== null) stored.add(id);
         return listings;
       });
-    const known = await listedNow(db, account);
-    const changesNothing = ({ browser, uses }: UsedIDs) => uses.every((use) => isRegistered(known, browser, use));
-    if (used.every(changesNothing) || listingsOf(copyOfIDs(known)).length === 0) return known;
+    const current = await readListedIDs(db, account);
+    const isUnchanged = ({ browser, uses }: UsedIDs) => uses.every((use) => isRegistered(current, browser, use));
+    if (used.every(isUnchanged) || listingsOf(copyOfIDs(current)).length === 0) return current;
     const names = used.flatMap(({ uses }) => uses.flatMap(({ id, name }) => (id === null && name ? name : [])));
-    const { version, ids, stored } = await held(db, account, names);
+    const { version, ids, stored } = await lockCatalogues(db, account, names);
     const listings = listingsOf(ids, stored);
     if (listings.length === 0) return ids;
     await Promise.all([...change(db, account, listings), nextVersion(db, account, ids.nextEventID)]);
-    db.whenCommitted(() => remembered.set(account, { version: version + 1, ids }));
+    db.whenCommitted(() => cache.set(account, { version: version + 1, ids }));
     return ids;
   };
 
   return {
     /** Throws a Refusal when the account, or a browser token, may not use an ID. */
     async check(db: Transaction, account: number, { browser, uses }: UsedIDs): Promise<void> {
-      checkUses(await listedNow(db, account), browser, uses);
+      checkUses(await readListedIDs(db, account), browser, uses);
     },
 
-    /** As `check`, for the IDs of events; `mayBeNew` reports whether an event uses IDs that may have to be registered. */
+    /** As `check`, for events; `mayBeNew` reports whether an event uses IDs that may need registration. */
     async checksOfEvents(db: Transaction, accounts: readonly number[]): Promise<EventChecks> {
-      const listed = accounts.map(async (account) => [account, await listedIn(db, db.of(account).begun)] as const);
-      const now = new Map(await Promise.all(listed));
-      const idsOf = (account: number) => now.get(account) as ListedIDs;
+      const listed = accounts.map(
+        async (account) => [account, await getListedIDs(db, db.of(account).initialState)] as const,
+      );
+      const idsByAccount = new Map(await Promise.all(listed));
+      const idsOf = (account: number) => idsByAccount.get(account) as ListedIDs;
       const mayBeNew = (account: number, browser: boolean, event: NewEvent) =>
         !isSettled(idsOf(account), browser, event);
       return {
@@ -232,12 +236,12 @@ export const createCatalogueWriter = () => {
 
     register,
 
-    /** Adds, changes or removes entries. Entries that only browser tokens have used are dropped when there is no room. */
+    /** Adds, changes or removes entries. Drops entries used only by browser tokens when there is no room. */
     async put(db: Transaction, account: number, catalogues: Catalogues): Promise<void> {
       const names = (catalogues.event ?? []).flatMap(({ id, name }) =>
         id === null && name ? canonicalName(name) : [],
       );
-      const { ids } = await held(db, account, names);
+      const { ids } = await lockCatalogues(db, account, names);
       const { dropped, written } = partEntries(ids, catalogues);
       await Promise.all([
         ...change(db, account, dropped),
@@ -247,13 +251,13 @@ export const createCatalogueWriter = () => {
     },
 
     async mergeEntry(db: Transaction, { account, kind, id, otherID }: EntryMerge): Promise<void> {
-      const { ids } = await held(db, account);
+      const { ids } = await lockCatalogues(db, account);
       if (checkEntryMerge(ids, { kind, id, otherID })) return;
       await Promise.all([setMerged(db, { account, kind, otherID }, id), nextVersion(db, account, ids.nextEventID)]);
     },
 
     async unmergeEntry(db: Transaction, { account, kind, otherID }: Omit<EntryMerge, 'id'>): Promise<void> {
-      const { ids } = await held(db, account);
+      const { ids } = await lockCatalogues(db, account);
       checkEntryUnmerge(ids, { kind, otherID });
       await Promise.all([setMerged(db, { account, kind, otherID }, null), nextVersion(db, account, ids.nextEventID)]);
     },
@@ -277,7 +281,7 @@ export const readMerges = async (db: Connection, account: number): Promise<Catal
     ),
   );
 
-/** Replaces the ID or name of a query by the IDs that it stands for. Undefined when the account lists no such name. */
+/** Replaces the eventID or name of a query by all eventIDs that it stands for. */
 export const resolveIDs = async <Query extends Pick<EventQuery, 'account' | 'eventID' | 'eventName'>>(
   db: Connection,
   query: Query,

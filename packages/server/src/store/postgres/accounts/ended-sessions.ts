@@ -1,10 +1,10 @@
-/** Deletes share links, known networks and sessions of the console that have ended, some in each transaction. */
+/** Deletes ended share links, known networks and console sessions, a limited number per transaction. */
 import { listedMilliseconds } from '../../rules/accounts/ended-sessions.ts';
 import type { RequestOf } from '../../store.ts';
 import type { Transaction } from '../transactions/transaction.ts';
 
-/** What names a token, beside the tables of accounts. A session that none of them names may go. */
-const namings = [
+/** References to tokens from tables of the coordinator. A session without references may be deleted. */
+const references = [
   ['token', 'createdBy'],
   ['member', 'invitedBy'],
   ['share_link', 'createdBy'],
@@ -13,11 +13,14 @@ const namings = [
 const isNewest = `t."createdBy" IS NOT NULL
   AND NOT EXISTS (SELECT 1 FROM token n WHERE n."createdBy" = t."createdBy" AND n.session AND n.token > t.token)`;
 
-/** The tables of accounts that name tokens of their own account; they are not joined with `token`, which a cluster has elsewhere. */
-const ofAccounts = ['statement', 'refused_request', 'refused_count'];
+/**
+ * Account tables with references to tokens of their account. They are not joined with `token`, which is on the
+ * coordinator.
+ */
+const referencingTables = ['statement', 'refused_request', 'refused_count'];
 
-/** Returns those of the tokens that tables of accounts name. An operator's session may be named by audit entries of any account. */
-const namedAmong = async (
+/** Returns the tokens that account tables refer to. Audit entries of any account may refer to an operator's session. */
+const findReferenced = async (
   db: Transaction,
   ended: readonly { readonly token: number; readonly account: number | null }[],
 ): Promise<Set<number>> => {
@@ -27,7 +30,7 @@ const namedAmong = async (
     db.all<{ token: number }>('SELECT DISTINCT token FROM audit WHERE account >= 0 AND token = ANY ($1::integer[])', [
       tokens,
     ]),
-    ...ofAccounts.map((table) =>
+    ...referencingTables.map((table) =>
       db.all<{ token: number }>(
         `SELECT DISTINCT token FROM ${table} WHERE account = ANY ($1::integer[]) AND token = ANY ($2::integer[])`,
         [accounts, tokens],
@@ -60,13 +63,13 @@ export const deleteEnded = async (
   const ended = await db.all<{ token: number; account: number | null }>(
     `SELECT token, account FROM token t
      WHERE t.token > $1 AND t.token <= $2 AND t.session AND coalesce(t."revokedTime", t."expiresTime") <= $3
-       AND NOT (${isNewest}) AND ${namings.join(' AND ')}`,
+       AND NOT (${isNewest}) AND ${references.join(' AND ')}`,
     [after, last, time - listedMilliseconds],
   );
   if (ended.length === 0) return { deleted: others, next: last };
-  const named = await namedAmong(db, ended);
+  const referenced = await findReferenced(db, ended);
   const sessions = await db.run('DELETE FROM token WHERE token = ANY ($1::integer[])', [
-    ended.map(({ token }) => token).filter((token) => !named.has(token)),
+    ended.map(({ token }) => token).filter((token) => !referenced.has(token)),
   ]);
   return { deleted: others + sessions, next: last };
 };

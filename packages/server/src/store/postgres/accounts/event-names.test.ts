@@ -2,16 +2,16 @@ import { expect, test } from 'vitest';
 import type { AccountConnection } from '../database/connection.ts';
 import { createEventNames, maxNames, readVersion } from './event-names.ts';
 
-/** An account with a catalogue, that counts how often names are asked for. */
+/** An account with a catalogue that counts the queries for names. */
 const accountWith = (names: Record<number, string>, version = 1) => {
   const account = {
-    asked: 0,
+    queries: 0,
     version,
     names,
     db: {
       account: 1,
       async all(_: string, [, ids]: [number, string[]]) {
-        account.asked += 1;
+        account.queries += 1;
         return ids.flatMap((id) => {
           const name = account.names[Number(id)];
           return name === undefined ? [] : [{ id, name }];
@@ -23,7 +23,7 @@ const accountWith = (names: Record<number, string>, version = 1) => {
   return account;
 };
 
-test('names are asked for once, also those of events that are not listed', async () => {
+test('reads each name once, including those of unlisted events', async () => {
   const account = accountWith({ 1: 'sign-up', 2: 'purchase' });
   const names = createEventNames();
   const read = () => names.read(account.db, 1, [1, 2, 3]);
@@ -34,10 +34,10 @@ test('names are asked for once, also those of events that are not listed', async
   ]);
   expect(await read()).toEqual(expected);
   expect(await read()).toEqual(expected);
-  expect(account.asked).toBe(1);
+  expect(account.queries).toBe(1);
 });
 
-test('a new version of the catalogues has names of its own', async () => {
+test('caches names by the version of the catalogues', async () => {
   const account = accountWith({ 1: 'sign-up' });
   const names = createEventNames();
   expect((await names.read(account.db, 1, [1])).get(1)).toBe('sign-up');
@@ -46,14 +46,14 @@ test('a new version of the catalogues has names of its own', async () => {
   expect((await names.read(account.db, 1, [1])).get(1)).toBe('sign-up');
 });
 
-test('names that have changed since the version was read are not cached under it', async () => {
+test('does not cache names that have changed since the version was read', async () => {
   const account = accountWith({ 1: 'registration' }, 2);
   const names = createEventNames();
   expect((await names.read(account.db, 1, [1])).get(1)).toBe('registration');
   expect(names.size()).toBe(0);
 });
 
-test('the cache does not grow beyond its limit', async () => {
+test('bounds the size of the cache', async () => {
   const account = accountWith({});
   const names = createEventNames();
   const eventIDs = Array.from({ length: 1_000 }, (_, nth) => nth);
@@ -64,6 +64,6 @@ test('the cache does not grow beyond its limit', async () => {
   expect(names.size()).toBe(maxNames);
 });
 
-test('an account that is gone has a version of its own', async () => {
+test('returns -1 as the version of a deleted account', async () => {
   expect(await readVersion({ account: 1, get: async () => undefined } as unknown as AccountConnection)).toBe(-1);
 });

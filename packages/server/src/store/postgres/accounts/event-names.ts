@@ -1,8 +1,8 @@
-/** Caches the names of events, by the versions of the accounts' catalogues. */
+/** Caches the names of events by the version of the account's catalogues. */
 import { BoundedMap } from '../../../shared/bounded-map.ts';
 import type { AccountConnection } from '../database/connection.ts';
 
-/** The most names that are cached: some 20 MB of the longest. Those of earlier versions stay until newer ones take their places. */
+/** The size of the cache, up to about 20 MB. Names of earlier versions stay until newer ones replace them. */
 export const maxNames = 20_000;
 
 interface NameRow {
@@ -15,10 +15,7 @@ export const createEventNames = () => {
   const names = new BoundedMap<string, string | null>(maxNames);
 
   return {
-    /**
-     * Returns the names of events by eventID; null for an event that is not listed. Names are cached only if `version` is still the version of the
-     * catalogues.
-     */
+    /** Returns names by eventID; null for unlisted events. Caches them only if `version` is still current. */
     async read(
       db: AccountConnection,
       version: number,
@@ -35,15 +32,16 @@ export const createEventNames = () => {
         ),
         readVersion(db),
       ]);
-      const found = new Map(rows.map(({ id, name }) => [Number(id), name]));
-      const all = new Map(eventIDs.map((eventID) => [eventID, found.get(eventID) ?? null]));
+      const listed = new Map(rows.map(({ id, name }) => [Number(id), name]));
+      const all = new Map(eventIDs.map((eventID) => [eventID, listed.get(eventID) ?? null]));
       if (now === version) for (const [eventID, name] of all) names.set(keyOf(eventID), name);
       return all;
     },
     size: () => names.size,
   };
 };
-/** Returns the version of an account's catalogues; -1: the account is gone. */
+
+/** Returns the version of an account's catalogues; -1 for a deleted account. */
 export const readVersion = async (db: AccountConnection): Promise<number> => {
   const sql = 'SELECT catalogues AS version FROM account_position WHERE account = $1';
   return (await db.get<{ version: number }>(sql, [db.account]))?.version ?? -1;

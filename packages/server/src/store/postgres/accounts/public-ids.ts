@@ -1,6 +1,6 @@
 /**
- * The IDs by which clients know accounts and tokens, by their numbers. On a Citus cluster those tables are on the coordinator, and no
- * statement joins them with tables of accounts.
+ * Looks up the public IDs of accounts and tokens by number. On a Citus cluster these tables are on the coordinator, so
+ * they are not joined with account tables.
  */
 import type { TokenKind } from '@firsthand/contract/account/tokens';
 import { distinct } from '../../../shared/distinct.ts';
@@ -23,7 +23,7 @@ interface TokenIDs {
   readonly memberID: string | null;
 }
 
-/** Null stands for no token. */
+/** Null means no token. */
 export const tokenIDsOf = async (
   db: Connection,
   tokens: readonly (number | null)[],

@@ -1,4 +1,4 @@
-/** Refused requests: a bounded list for each token, and counts of what happened to the requests that are no longer on it. */
+/** Refused requests: a bounded list for each token, and counts of the requests that were removed from it. */
 import { setImmediate } from 'node:timers/promises';
 import { handleName } from '../../rules/erased-names.ts';
 import { type Amount, chooseEvicted, surplusOf } from '../../rules/refused/eviction.ts';
@@ -17,28 +17,28 @@ interface Listed {
   readonly bytes: number;
 }
 
-const rowsPerLook = 20;
+const rowsPerTurn = 20;
 
 const bytesOf = (rows: readonly Listed[]): number => rows.reduce((sum, { bytes }) => sum + bytes, 0);
 
 /** Removes requests from their lists and updates the counts. Returns how many were still listed. */
-const takeOff = async (db: Transaction, rows: readonly Listed[], fate: Fate): Promise<number> => {
-  const gone = await db.all<Listed>(
+const removeListed = async (db: Transaction, rows: readonly Listed[], fate: Fate): Promise<number> => {
+  const removed = await db.all<Listed>(
     `DELETE FROM refused_request USING unnest($2::integer[], $3::bigint[]) AS gone (token, refused)
      WHERE refused_request.account = $1 AND refused_request.token = gone.token AND refused_request.refused = gone.refused
      RETURNING refused_request.token, refused_request.refused, bytes`,
     [db.account, rows.map(({ token }) => token), rows.map(({ refused }) => refused)],
   );
-  const tokens = [...new Set(gone.map(({ token }) => token))].sort((a, b) => a - b);
+  const tokens = [...new Set(removed.map(({ token }) => token))].sort((a, b) => a - b);
   for (const token of tokens) {
-    const ofToken = gone.filter((row) => row.token === token);
+    const ofToken = removed.filter((row) => row.token === token);
     await db.run(
       `UPDATE refused_count SET listed = listed - $3, "listedBytes" = "listedBytes" - $4, ${fate} = ${fate} + $3
        WHERE account = $1 AND token = $2`,
       [db.account, token, ofToken.length, bytesOf(ofToken)],
     );
   }
-  return gone.length;
+  return removed.length;
 };
 
 const evict = async (db: Transaction, token: number, surplus: Amount) => {
@@ -54,10 +54,10 @@ const evict = async (db: Transaction, token: number, surplus: Amount) => {
   }
   const shares = [...bySender].map(([sender, own]) => ({ sender, listed: own.length, bytes: bytesOf(own) }));
   const evicted = chooseEvicted(shares, surplus, (sender) => bySender.get(sender)?.shift());
-  await takeOff(db, evicted, 'evicted');
+  await removeListed(db, evicted, 'evicted');
 };
 
-/** Returns the erasure of a contact that has one of these names, if any. */
+/** Returns the erasure of a contact with one of these names, if any. */
 type FindErasure = (db: Transaction, ...names: readonly string[]) => Promise<unknown>;
 
 export const createRefusedWriter = ({ findErasure }: { readonly findErasure: FindErasure }) => ({
@@ -65,28 +65,28 @@ export const createRefusedWriter = ({ findErasure }: { readonly findErasure: Fin
     db: Transaction,
     { account, token, time, sender, robot = false, requests }: RefusedBatch,
   ): Promise<void> {
-    // With this lock, an erasure either is visible to the check below or finds these requests on the list.
+    // With this lock, an erasure is either visible to the check below or finds these requests on the list.
     await db.run(
       `SELECT pg_advisory_xact_lock_shared(${lockKeys.refused} + account) FROM account_position WHERE account = $1`,
       [account],
     );
-    const kept: RefusedBatch['requests'][number][] = [];
+    const accepted: RefusedBatch['requests'][number][] = [];
     for (const request of requests) {
       const names = contactsNamedBy(request).flatMap((name) => [name, handleName(token, name)]);
-      if (names.length === 0 || (await findErasure(db, ...names)) === undefined) kept.push(request);
+      if (names.length === 0 || (await findErasure(db, ...names)) === undefined) accepted.push(request);
     }
-    const inputs = kept.map(({ input }) => JSON.stringify(input));
+    const inputs = accepted.map(({ input }) => JSON.stringify(input));
     const sizes = inputs.map((input) => Buffer.byteLength(input));
-    // This comes first because it locks the token's counts: parallel requests of the token evict one after the other.
+    // First, because it locks the token's counts, so that parallel requests of the token evict one after the other.
     const counted = await db.one<Pick<RefusedCount, 'listed' | 'listedBytes'>>(
       `INSERT INTO refused_count (account, token, listed, "listedBytes", evicted, erased, replayed)
        VALUES ($1, $2, $3, $4, 0, $5, 0)
        ON CONFLICT (account, token) DO UPDATE SET listed = refused_count.listed + excluded.listed,
          "listedBytes" = refused_count."listedBytes" + excluded."listedBytes", erased = refused_count.erased + excluded.erased
        RETURNING listed, "listedBytes"`,
-      [account, token, kept.length, sizes.reduce((sum, size) => sum + size, 0), requests.length - kept.length],
+      [account, token, accepted.length, sizes.reduce((sum, size) => sum + size, 0), requests.length - accepted.length],
     );
-    const numbers = await drawNumbers(db, 'refused_number', kept.length);
+    const numbers = await drawNumbers(db, 'refused_number', accepted.length);
     await db.run(
       `INSERT INTO refused_request
          (account, token, refused, operation, code, field, message, "refusedTime", bytes, address, input, sender, robot)
@@ -98,12 +98,12 @@ export const createRefusedWriter = ({ findErasure }: { readonly findErasure: Fin
       [
         account,
         numbers,
-        kept.map(({ operation }) => operation),
-        kept.map(({ code }) => code),
-        kept.map(({ field = '' }) => field),
-        kept.map(({ message }) => message),
+        accepted.map(({ operation }) => operation),
+        accepted.map(({ code }) => code),
+        accepted.map(({ field = '' }) => field),
+        accepted.map(({ message }) => message),
         sizes,
-        kept.map(({ address }) => address),
+        accepted.map(({ address }) => address),
         inputs,
         token,
         time,
@@ -122,14 +122,15 @@ export const createRefusedWriter = ({ findErasure }: { readonly findErasure: Fin
       refused,
     ]),
 
-  /** Removes a request from its list, because this transaction executes it. Returns whether it was still listed. */
+  /** Removes a request that this transaction replays. Returns whether it was still listed. */
   takeReplayed: async (db: Transaction, listed: Listed): Promise<boolean> =>
-    (await takeOff(db, [listed], 'replayed')) > 0,
+    (await removeListed(db, [listed], 'replayed')) > 0,
 
   /** Removes a request from its list. Returns whether it was still listed. */
-  discard: async (db: Transaction, listed: Listed): Promise<boolean> => (await takeOff(db, [listed], 'evicted')) > 0,
+  discard: async (db: Transaction, listed: Listed): Promise<boolean> =>
+    (await removeListed(db, [listed], 'evicted')) > 0,
 
-  /** Removes all requests that name a person. Locks the account's lists against additions until this transaction ends. */
+  /** Removes all requests that name a person. Blocks additions to the account's lists until this transaction ends. */
   async erase(db: Transaction, names: PersonNames): Promise<void> {
     await db.run(
       `SELECT pg_advisory_xact_lock(${lockKeys.refused} + account) FROM account_position WHERE account = $1`,
@@ -144,26 +145,26 @@ export const createRefusedWriter = ({ findErasure }: { readonly findErasure: Fin
     const named: Listed[] = [];
     for (const [nth, row] of rows.entries()) {
       if (person.isNamedIn(row)) named.push(row);
-      // Yields to other requests, because the lists may hold megabytes.
-      if (nth % rowsPerLook === 0) await setImmediate();
+      // Yields to other requests, because the lists may have megabytes.
+      if (nth % rowsPerTurn === 0) await setImmediate();
     }
-    await takeOff(db, named, 'erased');
+    await removeListed(db, named, 'erased');
   },
 
-  /** Removes up to `most` requests that were refused before a time; returns how many. */
-  async evictBefore(db: Transaction, time: number, most: number): Promise<number> {
+  /** Removes up to `limit` requests that were refused before a time; returns how many. */
+  async evictBefore(db: Transaction, time: number, limit: number): Promise<number> {
     const rows = await db.all<Listed>(
       `SELECT refused, token, bytes FROM refused_request WHERE account = $1 AND "refusedTime" < $2
        ORDER BY "refusedTime" LIMIT $3`,
-      [db.account, time, most],
+      [db.account, time, limit],
     );
-    if (rows.length > 0) await takeOff(db, rows, 'evicted');
+    if (rows.length > 0) await removeListed(db, rows, 'evicted');
     return rows.length;
   },
 });
 export type RefusedWriter = ReturnType<typeof createRefusedWriter>;
 
-/** Returns the accounts that have requests that were refused before a time. */
+/** Returns the accounts with requests that were refused before a time. */
 export const listRefusedBefore = async (db: Connection, time: number): Promise<number[]> => {
   const sql = 'SELECT DISTINCT account FROM refused_request WHERE "refusedTime" < $1';
   return (await db.all<{ account: number }>(sql, [time])).map(({ account }) => account);
@@ -172,7 +173,7 @@ export const listRefusedBefore = async (db: Connection, time: number): Promise<n
 type Owner = Pick<RefusedRequest, 'account' | 'token'>;
 type Named = Pick<RefusedRequest, 'accountUUID' | 'tokenID' | 'tokenKind' | 'tokenText'>;
 
-/** Returns a function that returns the names of an account and a token, which must be among those of `owners`. */
+/** Returns a function that looks up the public IDs of one of the `owners`. */
 const readNames = async (db: Connection, owners: readonly Owner[]): Promise<(owner: Owner) => Named> => {
   const [accountUUIDs, tokenIDs] = await Promise.all([
     accountUUIDsOf(
@@ -190,7 +191,7 @@ const readNames = async (db: Connection, owners: readonly Owner[]): Promise<(own
   };
 };
 
-/** Lists refused requests. `db` must have all refused requests settled, so that pages miss none. */
+/** Lists refused requests. `db` must be at 'all refused settled', so that pages miss none. */
 export const listRefused = async (
   db: Snapshot,
   { account = null, beyond, limit }: RefusedQuery,

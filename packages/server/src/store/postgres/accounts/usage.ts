@@ -1,9 +1,12 @@
-/** Measures how much an account stores: its rows of each kind, and their bytes. */
+/** Measures an account's usage: its rows of each kind, and their bytes. */
 import { storedBytesOf } from '../../rules/row-bytes.ts';
 import type { AccountDetail } from '../../store.ts';
 import type { Connection } from '../database/connection.ts';
 
-/** SQL for the bytes of a day's remaining events, from its account_day rows. Deleting reduces `count` only: the average is used. */
+/**
+ * SQL for the bytes of a day's remaining events, from account_day. Deletions reduce only `count`, so it uses the
+ * average.
+ */
 export const bytesLeft =
   '(sum(bytes) * greatest(sum(count), 0) / greatest(sum(count) FILTER (WHERE count > 0), 1))::bigint';
 

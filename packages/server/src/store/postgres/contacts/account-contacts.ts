@@ -1,4 +1,4 @@
-/** The contacts that createAccount and updateAccount take along. */
+/** Stores the contacts in the body of createAccount and updateAccount. */
 import { refusedContact } from '../../rules/accounts/account-changes.ts';
 import { usesOfContact } from '../../rules/accounts/catalogue-rules.ts';
 import { newKeysOf } from '../../rules/contact-keys.ts';
@@ -20,19 +20,19 @@ interface AccountContactParts {
 
 export const createAccountContacts = ({ catalogues, finder, contacts, putContact }: AccountContactParts) => {
   /** Changes a contact when it exists, otherwise creates it. */
-  const changeOrCreate = async (db: Transaction, given: AccountContact, act: Act): Promise<ContactOutcome> => {
+  const changeOrCreate = async (db: Transaction, change: AccountContact, act: Act): Promise<ContactOutcome> => {
     const { account } = db;
-    const { newContactUUID, externalID, address } = given;
-    const uses = usesOfContact({ ...given, tags: given.addedTags });
+    const { newContactUUID, externalID, address } = change;
+    const uses = usesOfContact({ ...change, tags: change.addedTags });
     await catalogues.check(db, account, { browser: false, uses });
-    const written = { ...given, ...act };
+    const values = { ...change, ...act };
     const write = async () => {
-      const row = await finder.byName(db, { contactUUID: given.contactUUID });
-      return { existed: true, ...(await contacts.write(db, row, { ...written, keys: newKeysOf(given) })) };
+      const row = await finder.byName(db, { contactUUID: change.contactUUID });
+      return { existed: true, ...(await contacts.write(db, row, { ...values, keys: newKeysOf(change) })) };
     };
     const { existed, contactUUID } =
-      given.contactUUID === undefined
-        ? await putContact(db, { account, newContactUUID, externalID, address }, written)
+      change.contactUUID === undefined
+        ? await putContact(db, { account, newContactUUID, externalID, address }, values)
         : await write();
     await catalogues.register(db, account, [{ browser: false, uses }]);
     return { exists: existed, contactUUID };

@@ -1,4 +1,4 @@
-/** Claims: the values of a contact that a browser sent, stored beside the contact. */
+/** Claims: values of a contact that a browser sent, stored separately from the contact. */
 import { limits } from '@firsthand/contract/limits';
 import { byWeight } from '../../../identity/contact-view.ts';
 import {
@@ -12,7 +12,7 @@ import {
 import type { NewContact } from '../../store.ts';
 import { readMerges } from '../accounts/catalogues.ts';
 import { tokenIDsOf } from '../accounts/public-ids.ts';
-import { type AccountConnection, Overtaken } from '../database/connection.ts';
+import { type AccountConnection, ConcurrentChange } from '../database/connection.ts';
 import type { Transaction } from '../transactions/transaction.ts';
 import { groupOf } from './merges.ts';
 
@@ -44,7 +44,10 @@ export const findClaim = async (db: AccountConnection, claimID: string): Promise
 
 type Mark = Pick<ClaimRow, 'contact' | 'claim' | 'user' | 'accepted' | 'voided'>;
 
-/** Returns a function that returns the sequence of the newest link of a claim's user to its contact, not voided; 0: none. */
+/**
+ * Returns a function that returns the sequence of the newest valid link of a claim's user to its contact; 0 without
+ * any.
+ */
 const newestLinksOf = async (db: AccountConnection, marks: readonly Mark[]) => {
   const rows = await db.all<{ user: number; contact: number; newest: number }>(
     `SELECT "user", contact, max(sequence) AS newest FROM statement
@@ -56,10 +59,7 @@ const newestLinksOf = async (db: AccountConnection, marks: readonly Mark[]) => {
   return ({ user, contact }: Mark): number => newest.get(`${user} ${contact}`) ?? 0;
 };
 
-/**
- * Returns the claims of contacts: of each at most `limits.openClaimsPerContact`, those that take precedence in its view
- * (identity/contact-view.ts).
- */
+/** Returns up to `limits.openClaimsPerContact` claims of each contact, by precedence in its view (contact-view.ts). */
 export const claimsOf = async (
   db: AccountConnection,
   contacts: readonly number[],
@@ -84,16 +84,16 @@ export const claimsOf = async (
   return rows.map((row) => ({ ...toClaim(row), newestLink: newestLinkOf(row) }));
 };
 
-/** Returns up to `most` claims for these contacts with greater numbers than `claim`, ascending. */
+/** Returns up to `limit` claims for these contacts with greater numbers than `claim`, ascending. */
 export const claimsAfter = async (
   db: AccountConnection,
   contacts: readonly number[],
   claim: number,
-  most: number,
+  limit: number,
 ): Promise<(ClaimRow & { readonly tokenID: string })[]> => {
   const rows = await db.all<Row>(
     'SELECT * FROM claim WHERE account = $1 AND contact = ANY ($2::bigint[]) AND claim > $3 ORDER BY claim LIMIT $4',
-    [db.account, contacts, claim, most],
+    [db.account, contacts, claim, limit],
   );
   const tokenIDs = await tokenIDsOf(
     db,
@@ -115,16 +115,17 @@ export const countClaims = async (db: AccountConnection, contacts: readonly numb
 };
 
 /**
- * Stores a claim. There is one open claim for each token, user, contact and key (rules/claims.ts): later values are added to it, but
- * never to an accepted or voided claim. The key is included so that a handle does not show that two of them belong to one contact.
- * `found`: the contact that has the key. `earlierClaims`: those of the user with this key. `contact`: that of the claim
- * (claimedContact). The caller must hold the user's row and that of the key.
+ * Stores a claim, or adds values to the open claim of this token, user, contact and key (rules/claims.ts). Claims
+ * differ by key, so that a handle does not show that two keys belong to one contact.
+ *
+ * `keyHolder`: the contact that has the key. Returns the claim's contact (claimedContact), and the user's
+ * `earlierClaims` with this key. The caller must hold the locks of the user's and the key's rows.
  */
 export const submitClaim = async (
   db: Transaction,
   request: NewContact,
   user: number,
-  found: number,
+  keyHolder: number,
 ): Promise<{ claim: number; claimID: string; contact: number; earlierClaims: number[] }> => {
   const { token, newHandle, time } = request;
   const merges = await readMerges(db, db.account);
@@ -134,7 +135,7 @@ export const submitClaim = async (
     `SELECT claim, "claimID", contact, said, token, NOT accepted AND NOT voided AS open FROM claim
      WHERE account = $1 AND contact = ANY ($2::bigint[]) AND "user" = $3 AND ${claimKey} = $4
      ORDER BY contact, claim FOR NO KEY UPDATE`,
-    [db.account, await groupOf(db, found), user, keyTextOf(request)],
+    [db.account, await groupOf(db, keyHolder), user, keyTextOf(request)],
   );
   const earlierClaims = earlier.map(({ claim }) => claim);
   const before = earlier.find((claim) => claim.token === token && claim.open);
@@ -148,7 +149,7 @@ export const submitClaim = async (
     ]);
     return { ...before, earlierClaims };
   }
-  const contact = claimedContact(earlier, found);
+  const contact = claimedContact(earlier, keyHolder);
   const { claim } = await db.one<{ claim: number }>(
     `INSERT INTO claim (account, contact, claim, "claimID", token, "user", said, accepted, voided, "createdTime", "updatedTime")
      VALUES ($1, $2, nextval('claim_number'), $3, $4, $5, $6, false, false, $7, $7) RETURNING claim`,
@@ -163,7 +164,10 @@ export const submitClaim = async (
   return { claim, claimID: newHandle, contact, earlierClaims };
 };
 
-/** Marks a claim. An accepted claim stays accepted. Throws Overtaken when the claim was deleted meanwhile. */
+/**
+ * Accepts, voids or restores a claim. An accepted claim stays accepted. Throws ConcurrentChange if it was deleted
+ * meanwhile.
+ */
 export const markClaim = async (
   db: Transaction,
   { contact, claim }: ClaimRow,
@@ -174,5 +178,5 @@ export const markClaim = async (
      WHERE account = $1 AND contact = $2 AND claim = $3`,
     [db.account, contact, claim, accepted, voided, time],
   );
-  if (marked === 0) throw new Overtaken();
+  if (marked === 0) throw new ConcurrentChange();
 };

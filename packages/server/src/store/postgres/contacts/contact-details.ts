@@ -1,4 +1,4 @@
-/** Reads contacts: one contact, and one browser's claim by its handle. */
+/** Reads a contact, or a browser's claim by its handle. */
 import type { ContactView } from '../../../identity/contact-view.ts';
 import { type ContactMerges, noContactMerges } from '../../../identity/merged-entries.ts';
 import { claimsToRead, type Listing, linksToRead, tellLists } from '../../rules/contact-lists.ts';
@@ -20,10 +20,10 @@ import { fieldsOf, rowsOf, viewsOf } from './contact-views.ts';
 import { firstLinksOf, linksAfter, statementsForOwners } from './statements.ts';
 import { userUUIDsOf } from './users.ts';
 
-/** The contactUUIDs of a group of merged contacts, by their numbers. */
+/** The contactUUIDs of a group of merged contacts, by number. */
 type Group = ReadonlyMap<number, string>;
 
-/** Reads a page of the claims of a group, beyond a number; null: only counts them. */
+/** Reads a page of a group's claims after a number; null: only counts them. */
 const listClaims = async (
   db: AccountConnection,
   group: Group,
@@ -54,8 +54,8 @@ const listLinks = async (
   group: Group,
   beyond: number | null = 0,
 ): Promise<Listing<LinkDetail>> => {
-  const most = beyond === null ? 0 : linksToRead;
-  const { links, count } = await linksAfter(db, [...group.keys()], beyond ?? 0, most);
+  const limit = beyond === null ? 0 : linksToRead;
+  const { links, count } = await linksAfter(db, [...group.keys()], beyond ?? 0, limit);
   const users = links.map(({ user }) => user);
   const [userUUIDs, ofUsers] = await Promise.all([userUUIDsOf(db, users), statementsForOwners(db, users)]);
   return {
@@ -69,7 +69,7 @@ const listLinks = async (
 };
 
 export const createContactReader = (contacts: ContactFinder) => {
-  /** Returns what a browser token sees by a handle: what this browser itself sent. */
+  /** Returns what a browser token sees by a handle: only what it sent itself. */
   const byHandle = async (
     db: AccountConnection,
     { account, token, contactUUID = '' }: ContactQuery,

@@ -1,4 +1,4 @@
-/** Finds contacts by the names that clients use, and the reason when there is none: unknown or erased. */
+/** Finds contacts by the identifiers that clients use, and the reason if there is none: unknown or erased. */
 import type { Refusal } from '../../../shared/refusal.ts';
 import { createNameHash, handleName, missingContact } from '../../rules/erased-names.ts';
 import type { NamedContact } from '../../store.ts';
@@ -32,8 +32,8 @@ export const createContactFinder = (secret: Buffer) => {
     by: keyof typeof numberIn,
     value: string,
   ): Promise<ContactRow | undefined> => {
-    const found = await db.get<{ contact: number }>(numberIn[by], [db.account, value]);
-    return found && get(db, found.contact);
+    const place = await db.get<{ contact: number }>(numberIn[by], [db.account, value]);
+    return place && get(db, place.contact);
   };
 
   /** Returns the numbers of the contacts that have these external IDs. */
@@ -50,7 +50,7 @@ export const createContactFinder = (secret: Buffer) => {
     return new Map(rows.map(({ externalID, contact }) => [externalID, contact]));
   };
 
-  /** Returns an erasure that erased one of these identifiers; undefined when none was erased. */
+  /** Returns an erasure of one of these identifiers, if any. */
   const findErasure = async (db: AccountConnection, ...identifiers: string[]): Promise<number | undefined> =>
     (
       await db.get<{ erasure: number }>(
@@ -59,7 +59,7 @@ export const createContactFinder = (secret: Buffer) => {
       )
     )?.erasure;
 
-  /** Returns, for each of these identifiers that name nothing, the Refusal that says so: erased_contact or unknown_contact. */
+  /** Returns the Refusal for each unknown identifier: erased_contact or unknown_contact. */
   const missingEach = async (
     db: AccountConnection,
     identifiers: readonly string[],
@@ -67,7 +67,7 @@ export const createContactFinder = (secret: Buffer) => {
   ): Promise<Refusal[]> => {
     if (identifiers.length === 0) return [];
     const hashes = identifiers.map((identifier) => hashOf(db.account, identifier));
-    // As text: `readTogether` returns columns as JSON.
+    // As text, to compare with the hexadecimal digits below.
     const rows = await db.all<{ hash: string }>(
       "SELECT encode(hash, 'hex') AS hash FROM erased_identifier WHERE account = $1 AND hash = ANY ($2::bytea[])",
       [db.account, hashes],
@@ -80,7 +80,7 @@ export const createContactFinder = (secret: Buffer) => {
   const missing = async (db: AccountConnection, identifier: string, field?: string): Promise<Refusal> =>
     (await missingEach(db, [identifier], field))[0] as Refusal;
 
-  /** Returns the Refusal for a contact that a request names and that is not there; `prefix` begins the names of its fields. */
+  /** Returns the Refusal for a named contact that does not exist. `prefix` is the start of its field names. */
   const missingNamed = async (
     db: AccountConnection,
     { contactUUID, externalID }: Name,
@@ -96,10 +96,7 @@ export const createContactFinder = (secret: Buffer) => {
     byAddress: (db: AccountConnection, address: string) => find(db, 'address', address),
     byExternalID: (db: AccountConnection, externalID: string) => find(db, 'externalID', externalID),
     numbersByExternalID,
-    /**
-     * Returns the contact that a request names, without following merges. Throws a Refusal when there is none; `prefix` begins the
-     * names of its fields.
-     */
+    /** Returns the named contact, without following merges. Throws a Refusal if there is none (`missingNamed`). */
     async byName(db: AccountConnection, name: Name, prefix?: string): Promise<ContactRow> {
       const by = identifierIn(name);
       const row = by && (await find(db, by.name, by.value));
@@ -119,7 +116,7 @@ export const createContactFinder = (secret: Buffer) => {
     findErasure,
     missing,
     missingEach,
-    /** As `missing`, for a handle. With a token that is not the handle's own, it is unknown even when it was erased. */
+    /** As `missing`, for a handle. With another token than the handle's own, even an erased one is unknown. */
     missingHandle: (db: AccountConnection, token: number, handle: string): Promise<Refusal> =>
       missing(db, handleName(token, handle)),
   };

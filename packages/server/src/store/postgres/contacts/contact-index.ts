@@ -1,6 +1,6 @@
 /**
- * Brings the index of contacts up to date (rules/contact-search.ts): for some of the contacts that triggers have listed as changed,
- * it computes what searches find and writes what differs. One server does it at a time (maintenance.ts).
+ * Updates the index of contacts (rules/contact-search.ts): recomputes the terms of contacts that triggers have listed
+ * as changed, and writes the differences. One server does it at a time (maintenance.ts).
  */
 import { followMerges } from '../../../identity/merges.ts';
 import { type Found, termsOfContact } from '../../rules/contact-search.ts';
@@ -13,7 +13,7 @@ import { lastSeenOf } from './last-seen.ts';
 
 const changesPerStep = 500;
 
-/** Returns the contacts that answer for these, each once; those that were erased have none. */
+/** Returns the distinct contacts at the end of these contacts' merges, without erased ones. */
 export const readAnsweringEach = async (db: AccountConnection, contacts: readonly number[]): Promise<ContactRow[]> => {
   const chains = await readChains(db, contacts);
   const follow = followMerges(pointersOf(chains));
@@ -31,11 +31,11 @@ const columnsOf = (rows: readonly TermRow[]) => [
   bigints(rows, ({ createdTime }) => createdTime),
   bigints(rows, ({ contact }) => contact),
 ];
-const given = 'unnest($2::bigint[], $3::bigint[], $4::bigint[])';
+const termRowsSQL = 'unnest($2::bigint[], $3::bigint[], $4::bigint[])';
 
-/** Brings some contacts up to date. Returns whether there may be more. */
+/** Indexes some of the changed contacts. Returns whether there may be more. */
 export const indexContacts = async (db: Transaction): Promise<boolean> => {
-  // As text: on a cluster, workers number the changes, the 32nd from 2^53 on.
+  // As text, because workers of a cluster number the changes, the 32nd worker from 2^53 on.
   const changes = await db.all<{ contact: number; change: string }>(
     `SELECT contact, c.change::text AS change FROM contact_changed c WHERE account = $1 ORDER BY contact, c.change LIMIT ${changesPerStep}`,
     [db.account],
@@ -66,21 +66,21 @@ export const indexContacts = async (db: Transaction): Promise<boolean> => {
   };
   const termsBefore = toTerms(before);
   const termsAfter = toTerms(after);
-  const kept = new Set(after.map(({ contact }) => contact));
+  const indexed = new Set(after.map(({ contact }) => contact));
   await Promise.all([
     db.run(
-      `DELETE FROM contact_term t USING ${given} AS old (term, "createdTime", contact)
+      `DELETE FROM contact_term t USING ${termRowsSQL} AS old (term, "createdTime", contact)
        WHERE t.account = $1 AND t.term = old.term AND t."createdTime" = old."createdTime" AND t.contact = old.contact`,
       [db.account, ...columnsOf(without(termsBefore, termsAfter))],
     ),
     db.run(
       `INSERT INTO contact_term (account, term, "createdTime", contact)
-       SELECT p.account, new.* FROM account_position p, ${given} AS new WHERE p.account = $1 ON CONFLICT DO NOTHING`,
+       SELECT p.account, new.* FROM account_position p, ${termRowsSQL} AS new WHERE p.account = $1 ON CONFLICT DO NOTHING`,
       [db.account, ...columnsOf(without(termsAfter, termsBefore))],
     ),
     db.run('DELETE FROM contact_found WHERE account = $1 AND contact = ANY ($2::bigint[])', [
       db.account,
-      touched.filter((contact) => !kept.has(contact)),
+      touched.filter((contact) => !indexed.has(contact)),
     ]),
     db.run(
       `INSERT INTO contact_found (account, contact, "createdTime", "lastSeen", terms)

@@ -1,8 +1,8 @@
-/** Stores which contact has a key: an external ID or an e-mail address. */
+/** Stores which contact has a key, an external ID or e-mail address. */
 import type { KeyField } from '../../../identity/contact-view.ts';
 import { givesWay, keyTaken } from '../../rules/contact-keys.ts';
 import { recordAudit } from '../accounts/audit.ts';
-import { Overtaken } from '../database/connection.ts';
+import { ConcurrentChange } from '../database/connection.ts';
 import type { Transaction } from '../transactions/transaction.ts';
 import { hasAcceptedClaim } from './claims.ts';
 import { type ContactRow, readAnswering, readContacts } from './contact-rows.ts';
@@ -12,7 +12,7 @@ const tables = { contactEmailaddress: 'contact_address', contactExternalID: 'con
 
 type Place = Pick<ContactRow, 'account' | 'contact' | 'contactUUID'>;
 
-/** Gives a key to a contact. Returns whether no contact has it. */
+/** Gives a key to a contact. Returns false if a contact already has it. */
 const insertKey = async (
   db: Transaction,
   field: KeyField,
@@ -34,16 +34,16 @@ export const deleteKey = async (
     await db.run(`DELETE FROM ${tables[field]} WHERE account = $1 AND "${field}" = $2`, [account, row[field]]);
 };
 
-/** Gives keys to a new contact. Throws Overtaken when one has been given to another contact meanwhile. */
+/** Gives keys to a new contact. Throws ConcurrentChange if another contact has got one meanwhile. */
 export const insertKeys = async (
   db: Transaction,
   row: Place,
   keys: readonly (readonly [field: KeyField, value: string])[],
 ): Promise<void> => {
-  for (const [field, value] of keys) if (!(await insertKey(db, field, value, row))) throw new Overtaken();
+  for (const [field, value] of keys) if (!(await insertKey(db, field, value, row))) throw new ConcurrentChange();
 };
 
-/** Whether a contact gives up a key to the one that a server token says has it (rules/contact-keys.ts). */
+/** Whether a contact gives up a key that a server token assigns to another (rules/contact-keys.ts). */
 export const mayGiveWay = async (db: Transaction, holder: ContactRow, field: KeyField): Promise<boolean> =>
   givesWay(holder, field) &&
   (await groupOf(db, holder.contact)).length === 1 &&
@@ -52,13 +52,13 @@ export const mayGiveWay = async (db: Transaction, holder: ContactRow, field: Key
 interface KeyChange {
   readonly time: number;
   readonly by?: number | null | undefined;
-  /** Another contact of the same person may have the key already, and then keeps it. */
+  /** If another contact of the same person already has the key, that one keeps it. */
   readonly isFound: boolean;
 }
 
 /**
- * Gives a key to a contact whose keys the caller holds, in place of the one that it has. Returns whether it has the key then: with
- * `isFound` another contact of the same person may keep it. Throws a Refusal when somebody else has it and does not give way.
+ * Gives a key to a contact, whose keys the caller must have locked, and removes its former one. Returns whether the
+ * contact has the key then (see `isFound`). Throws a Refusal if another person's contact has it and does not give way.
  */
 export const takeKey = async (
   db: Transaction,
@@ -74,21 +74,21 @@ export const takeKey = async (
       [row.account, value],
     );
     const [holder] = place ? await readContacts(db, [place.contact]) : [];
-    // It has been erased, or has given up the key, meanwhile.
-    if (holder?.[field] !== value) throw new Overtaken();
-    const kept = await readAnswering(db, row.contact);
-    if (isFound && (await readAnswering(db, holder.contact)).contact === kept.contact) return false;
+    // It was erased or gave up the key meanwhile.
+    if (holder?.[field] !== value) throw new ConcurrentChange();
+    const target = await readAnswering(db, row.contact);
+    if (isFound && (await readAnswering(db, holder.contact)).contact === target.contact) return false;
     if (!(await mayGiveWay(db, holder, field))) throw keyTaken(field);
-    // Merges must not happen at the same time (merges.ts).
-    db.requireAlone();
+    // Merges must not run concurrently (merges.ts).
+    db.requireExclusive();
     await deleteKey(db, field, holder);
     await db.run(
       `UPDATE contact SET "${field}" = NULL${field === 'contactExternalID' ? ', "externalIDClaim" = NULL' : ''}
        WHERE account = $1 AND contact = $2`,
       [row.account, holder.contact],
     );
-    await mergeInto(db, kept.contact, holder.contact, time);
-    const subject = { contactUUID: kept.contactUUID, otherContactUUID: holder.contactUUID };
+    await mergeInto(db, target.contact, holder.contact, time);
+    const subject = { contactUUID: target.contactUUID, otherContactUUID: holder.contactUUID };
     await recordAudit(db, { action: 'mergeContact', subject, account: row.account, by, time });
     await insertKeys(db, row, [[field, value]]);
   }

@@ -1,8 +1,8 @@
 /** Reads rows of contacts, and follows merges to the contact that responses name. */
 import { followMerges } from '../../../identity/merges.ts';
-import { type AccountConnection, Overtaken } from '../database/connection.ts';
+import { type AccountConnection, ConcurrentChange } from '../database/connection.ts';
 
-/** The values of a contact's own record without its keys; see identity/contact-view.ts. */
+/** The values of a contact's own record except its keys; see identity/contact-view.ts. */
 export interface OwnValues {
   readonly fields: Readonly<Record<string, string>>;
   readonly tags: readonly [tagID: string, opt: boolean][];
@@ -29,7 +29,7 @@ export interface ContactRow {
 
 export const byNumber = (a: ContactRow, b: ContactRow): number => a.contact - b.contact;
 
-/** Returns the rows of contacts, ascending by number. They are sorted here: event-order.ts says why. */
+/** Returns the rows of contacts, ascending by number. Sorted here, not in SQL: see event-order.ts. */
 export const readContacts = async (db: AccountConnection, contacts: readonly number[]): Promise<ContactRow[]> => {
   const sql = 'SELECT * FROM contact WHERE account = $1 AND contact = ANY ($2::bigint[])';
   const rows = await db.all<ContactRow>(sql, [db.account, contacts]);
@@ -40,22 +40,21 @@ export const readContacts = async (db: AccountConnection, contacts: readonly num
 type Chains = ReadonlyMap<number, ContactRow>;
 
 /**
- * Reads contacts and all that they are merged into, except what is known already. Each query follows one step of all chains, so without merges one is
- * enough.
+ * Reads contacts and all that they are merged into, except `loaded` ones. Each query follows one step of all chains.
  */
 export const readChains = async (
   db: AccountConnection,
   contacts: readonly number[],
-  known: readonly ContactRow[] = [],
+  loaded: readonly ContactRow[] = [],
 ): Promise<Chains> => {
-  const rows = new Map(known.map((row) => [row.contact, row]));
-  const unknownOf = (wanted: readonly (number | null)[]): number[] => [
-    ...new Set(wanted.flatMap((contact) => (contact === null || rows.has(contact) ? [] : contact))),
+  const rows = new Map(loaded.map((row) => [row.contact, row]));
+  const unknownOf = (contacts: readonly (number | null)[]): number[] => [
+    ...new Set(contacts.flatMap((contact) => (contact === null || rows.has(contact) ? [] : contact))),
   ];
-  for (let at = unknownOf([...contacts, ...known.map(({ mergedInto }) => mergedInto)]); at.length > 0; ) {
-    const found = await readContacts(db, at);
-    for (const row of found) rows.set(row.contact, row);
-    at = unknownOf(found.map(({ mergedInto }) => mergedInto));
+  for (let at = unknownOf([...contacts, ...loaded.map(({ mergedInto }) => mergedInto)]); at.length > 0; ) {
+    const batch = await readContacts(db, at);
+    for (const row of batch) rows.set(row.contact, row);
+    at = unknownOf(batch.map(({ mergedInto }) => mergedInto));
   }
   return rows;
 };
@@ -66,10 +65,10 @@ export const pointersOf = (chains: Chains): Map<number, number> =>
     [...chains.values()].flatMap(({ contact, mergedInto }) => (mergedInto === null ? [] : [[contact, mergedInto]])),
   );
 
-/** Returns the contact at the end of this contact's merges; the contact itself when it is not merged. */
+/** Returns the contact at the end of this contact's merges, or itself if it is not merged. */
 export const readAnswering = async (db: AccountConnection, contact: number): Promise<ContactRow> => {
   const chains = await readChains(db, [contact]);
   const row = chains.get(followMerges(pointersOf(chains))(contact));
-  if (!row) throw new Overtaken();
+  if (!row) throw new ConcurrentChange();
   return row;
 };

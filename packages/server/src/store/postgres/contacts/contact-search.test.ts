@@ -38,18 +38,18 @@ afterAll(async () => {
 });
 
 const readAll = async (search: Partial<ContactSearch>): Promise<string[]> => {
-  const found: string[] = [];
+  const uuids: string[] = [];
   for (let beyond: SearchEnd | null | undefined; beyond !== null; ) {
     const page = await store.searchContact({ account: site.account, limit: 7, ...search, beyond });
-    found.push(...page.contacts.map(({ contactUUID }) => contactUUID));
+    uuids.push(...page.contacts.map(({ contactUUID }) => contactUUID));
     beyond = page.next;
   }
-  return found;
+  return uuids;
 };
 const isIndexed = async () =>
   (await client.query('SELECT NOT EXISTS (SELECT 1 FROM contact_changed) AS done')).rows[0].done;
 
-test('pages are the same while many contacts wait to be indexed', async () => {
+test('returns the same pages while many contacts wait to be indexed', async () => {
   await expect.poll(isIndexed).toBe(true);
   const searches: Partial<ContactSearch>[] = [
     {},
@@ -60,13 +60,13 @@ test('pages are the same while many contacts wait to be indexed', async () => {
     { seenFrom: site.time + 10 * day, seenTo: site.time + 30 * day },
   ];
   const readSearches = async () => {
-    const found: string[][] = [];
-    for (const search of searches) found.push(await readAll(search));
-    return found;
+    const results: string[][] = [];
+    for (const search of searches) results.push(await readAll(search));
+    return results;
   };
   const indexed = await readSearches();
   expect(indexed[0]).toHaveLength(contacts - 2);
-  // As while another server indexes: a lock of rows would hold up the searches too, which wait for writers.
+  // Simulates another server that indexes. A row lock would also block the searches, which wait for writers.
   const locking = new pg.Client(databaseURL);
   await locking.connect();
   await locking.query(`SELECT pg_advisory_lock(${lockKeys.maintenance} + ${site.account})`);
@@ -103,7 +103,7 @@ test('does not feed reports an erased contact that the index still lists', async
   expect(await readFed()).toBe(0);
 });
 
-test('a change is done with whose number JavaScript cannot represent', async () => {
+test('indexes a change whose number JavaScript cannot represent', async () => {
   await expect.poll(isIndexed).toBe(true);
   const change = -(2n ** 53n) - 1n;
   await client.query('INSERT INTO contact_changed SELECT account, contact, $1 FROM contact LIMIT 1', [change]);

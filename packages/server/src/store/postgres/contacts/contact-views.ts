@@ -1,4 +1,4 @@
-/** Builds the views of contacts from their rows by the rules in identity/. */
+/** Builds the views of contacts from their rows with the rules in identity/. */
 import { type ContactView, type Values, viewContact } from '../../../identity/contact-view.ts';
 import { type ContactMerges, noContactMerges } from '../../../identity/merged-entries.ts';
 import { isExternalIDVerified } from '../../rules/contact-keys.ts';
@@ -20,19 +20,22 @@ const valuesOf = (row: ContactRow): Values => ({
   attributes: new Map(row.said.attributes),
 });
 
-/** Returns, for each contact, its own row, then the rows of all contacts merged into it. `kept` must not be merged themselves. */
-export const rowsOf = async (db: AccountConnection, kept: readonly ContactRow[]): Promise<ContactRow[][]> => {
-  const numbers = kept.map(({ contact }) => contact);
+/**
+ * Returns each contact's own row and then the rows of all contacts merged into it. `unmerged` must not be merged
+ * themselves.
+ */
+export const rowsOf = async (db: AccountConnection, unmerged: readonly ContactRow[]): Promise<ContactRow[][]> => {
+  const numbers = unmerged.map(({ contact }) => contact);
   const groups = await groupsOf(db, numbers);
   const others = groups.flatMap(([, ...merged]) => merged);
-  const found = others.length > 0 ? await readContacts(db, others) : [];
-  const rows = new Map([...found, ...kept].map((row) => [row.contact, row]));
+  const otherRows = others.length > 0 ? await readContacts(db, others) : [];
+  const rows = new Map([...otherRows, ...unmerged].map((row) => [row.contact, row]));
   return groups.map((group) => group.map((contact) => rows.get(contact) as ContactRow));
 };
 
 type Claims = Awaited<ReturnType<typeof claimsOf>>;
 
-/** Returns the view of a contact: `group` are its own row and those of the contacts merged into it, `claims` those of any contacts. */
+/** Returns the view of a contact. `group` is a result of `rowsOf`; `claims` may include those of other contacts. */
 export const viewOf = (group: readonly ContactRow[], claims: Claims, merges: ContactMerges): ContactView =>
   viewContact(
     group.map((row) => ({
@@ -44,7 +47,9 @@ export const viewOf = (group: readonly ContactRow[], claims: Claims, merges: Con
     merges,
   );
 
-/** Returns the view of each contact. `groups` are the results of `rowsOf`. Without `merges`, values have the IDs that are stored. */
+/**
+ * Returns the view of each contact. `groups` is the result of `rowsOf`. Without `merges`, values have the stored IDs.
+ */
 export const viewsOf = async (
   db: AccountConnection,
   groups: readonly ContactRow[][],

@@ -1,4 +1,4 @@
-/** Writes the values of contacts that server tokens send. */
+/** Writes contact values from server tokens. */
 import type { ContactView, KeyField } from '../../../identity/contact-view.ts';
 import type { ContactMerges } from '../../../identity/merged-entries.ts';
 import { usesOfContact } from '../../rules/accounts/catalogue-rules.ts';
@@ -8,14 +8,14 @@ import { changedFields, type WrittenContact, writtenFields } from '../../rules/c
 import { newKeysOf, otherExternalID } from '../../rules/contact-keys.ts';
 import type { ContactChange } from '../../store.ts';
 import { type CatalogueWriter, readMerges } from '../accounts/catalogues.ts';
-import { Overtaken } from '../database/connection.ts';
+import { ConcurrentChange } from '../database/connection.ts';
 import type { Transaction } from '../transactions/transaction.ts';
 import { claimsOf } from './claims.ts';
 import type { ContactFinder } from './contact-finder.ts';
 import { deleteKey, takeKey } from './contact-keys.ts';
 import type { ContactRow, OwnValues } from './contact-rows.ts';
 import { rowsOf, viewOf } from './contact-views.ts';
-import { haveSameKeys, holdKeys } from './held-rows.ts';
+import { haveEqualKeys, lockContactKeys } from './held-rows.ts';
 
 const withChange = ({ fields, tags, attributes }: OwnValues, change: WrittenContact): OwnValues => {
   const changedTags = new Map(tags);
@@ -29,68 +29,73 @@ const withChange = ({ fields, tags, attributes }: OwnValues, change: WrittenCont
 };
 
 export const createContactWriter = (finder: ContactFinder, catalogues: CatalogueWriter) => {
-  /** The contact that `row` is merged into at last, with its row and its keys held. Throws Overtaken when it changed meanwhile. */
-  const holdAnswering = async (db: Transaction, row: ContactRow, changesKeys: boolean): Promise<ContactRow> => {
-    const found = await finder.answering(db, row);
-    if (changesKeys) await holdKeys(db, [found]);
-    const kept = await db.get<ContactRow>(
+  /**
+   * Locks and returns the contact at the end of `row`'s merges, and its keys. Throws ConcurrentChange if it changed
+   * meanwhile.
+   */
+  const lockAnswering = async (db: Transaction, row: ContactRow, changesKeys: boolean): Promise<ContactRow> => {
+    const answering = await finder.answering(db, row);
+    if (changesKeys) await lockContactKeys(db, [answering]);
+    const locked = await db.get<ContactRow>(
       'SELECT * FROM contact WHERE account = $1 AND contact = $2 FOR NO KEY UPDATE',
-      [db.account, found.contact],
+      [db.account, answering.contact],
     );
-    if (!kept || (changesKeys && !haveSameKeys(kept, found))) throw new Overtaken();
-    return kept;
+    if (!locked || (changesKeys && !haveEqualKeys(locked, answering))) throw new ConcurrentChange();
+    return locked;
   };
 
-  /** Reads what a contact's view is made of besides its own row, and returns a function that returns its view with a row. */
-  const viewing = async (
+  /**
+   * Reads everything for a contact's view except its own row. Returns a function that builds the view with a given row.
+   */
+  const createViewReader = async (
     db: Transaction,
-    kept: ContactRow,
+    target: ContactRow,
     merges: ContactMerges,
   ): Promise<(row: ContactRow) => ContactView> => {
-    const [[, ...merged] = []] = await rowsOf(db, [kept]);
+    const [[, ...merged] = []] = await rowsOf(db, [target]);
     const claims = await claimsOf(
       db,
-      [kept, ...merged].map(({ contact }) => contact),
+      [target, ...merged].map(({ contact }) => contact),
     );
     return (row) => viewOf([row, ...merged], claims, merges);
   };
 
-  /** `isNew`: this transaction has created the contact, so that nobody else has seen it, merged it or made claims about it. */
+  /** `isNew`: this transaction created the contact, so it cannot have merges or claims. */
   const write = async (
     db: Transaction,
     row: ContactRow,
-    given: WrittenContact,
+    request: WrittenContact,
     isNew = false,
   ): Promise<{ contactUUID: string; updated: string[] }> => {
     const merges = await readMerges(db, row.account);
-    const change = changeAsKept(given, merges);
+    const change = changeAsKept(request, merges);
     const { externalID, address } = change.keys;
     const { time, by, isFound = false } = change;
     const changesKeys = externalID !== undefined || address !== undefined;
-    const kept = isNew ? row : await holdAnswering(db, row, changesKeys);
-    const { contact, contactUUID } = kept;
-    const view = isNew ? (own: ContactRow) => viewOf([own], [], merges) : await viewing(db, kept, merges);
-    const before = view(kept);
+    const target = isNew ? row : await lockAnswering(db, row, changesKeys);
+    const { contact, contactUUID } = target;
+    const view = isNew ? (own: ContactRow) => viewOf([own], [], merges) : await createViewReader(db, target, merges);
+    const before = view(target);
     if (isFound && typeof externalID === 'string') {
       const other = otherExternalID(before, externalID);
       if (other) throw other;
     }
-    const take = (field: KeyField, value: string) => takeKey(db, kept, field, value, { time, by, isFound });
+    const take = (field: KeyField, value: string) => takeKey(db, target, field, value, { time, by, isFound });
     const hasAddress = address !== undefined && (await take('contactEmailaddress', address));
     const hasExternalID = typeof externalID === 'string' && (await take('contactExternalID', externalID));
-    if (externalID === null) await deleteKey(db, 'contactExternalID', kept);
+    if (externalID === null) await deleteKey(db, 'contactExternalID', target);
     const after: ContactRow = {
-      ...kept,
-      said: withChange(kept.said, change),
+      ...target,
+      said: withChange(target.said, change),
       ...(externalID === null && { contactExternalID: '', externalIDClaim: null }),
       ...(hasExternalID && { contactExternalID: externalID, externalIDClaim: null }),
       ...(hasAddress && { contactEmailaddress: address, verified: true }),
-      contactStatus: change.contactStatus ?? kept.contactStatus,
+      contactStatus: change.contactStatus ?? target.contactStatus,
     };
-    // Whoever gave way to the contact is merged into it now.
-    const viewAfter = hasAddress || hasExternalID ? await viewing(db, after, merges) : view;
+    // A contact that gave way is merged into this one now.
+    const viewAfter = hasAddress || hasExternalID ? await createViewReader(db, after, merges) : view;
     const updated = changedFields(before, viewAfter(after));
-    if (after.contactStatus !== kept.contactStatus) updated.push('contactStatus');
+    if (after.contactStatus !== target.contactStatus) updated.push('contactStatus');
     await db.run(
       `UPDATE contact SET said = $3, "contactExternalID" = $4, "externalIDClaim" = $5, "contactEmailaddress" = $6, verified = $7,
          "contactStatus" = $8, "updatedTime" = $9
@@ -104,7 +109,7 @@ export const createContactWriter = (finder: ContactFinder, catalogues: Catalogue
         after.contactEmailaddress,
         after.verified,
         after.contactStatus,
-        updated.length > 0 ? time : kept.updatedTime,
+        updated.length > 0 ? time : target.updatedTime,
       ],
     );
     return { contactUUID, updated };
@@ -112,14 +117,14 @@ export const createContactWriter = (finder: ContactFinder, catalogues: Catalogue
 
   return {
     /**
-     * Writes to the contact at the end of `row`'s merges. Returns its contactUUID and the names of the fields whose visible values
-     * changed. Throws a Refusal when somebody else has one of the new keys.
+     * Writes to the contact at the end of `row`'s merges. Returns its contactUUID and the fields whose visible values
+     * changed. Throws a Refusal if another person has one of the new keys.
      */
     write,
 
     /**
-     * Makes the external ID of an accepted claim the contact's own, unless that has one, had one cleared, or shares it with another
-     * contact of the same person. Throws a Refusal when somebody else has it.
+     * Makes the external ID of an accepted claim the contact's own, unless the contact has one, had one cleared, or
+     * shares it with another contact of the same person. Throws a Refusal if another person has it.
      */
     async acceptExternalID(
       db: Transaction,
@@ -127,13 +132,13 @@ export const createContactWriter = (finder: ContactFinder, catalogues: Catalogue
       { externalID, ...act }: { externalID: string; time: number; by?: number | null | undefined },
     ): Promise<void> {
       const found = await finder.get(db, contact);
-      if (!found) throw new Overtaken();
-      await holdKeys(db, [found]);
+      if (!found) throw new ConcurrentChange();
+      await lockContactKeys(db, [found]);
       const row = await db.get<ContactRow>(
         'SELECT * FROM contact WHERE account = $1 AND contact = $2 FOR NO KEY UPDATE',
         [db.account, contact],
       );
-      if (!row || !haveSameKeys(row, found)) throw new Overtaken();
+      if (!row || !haveEqualKeys(row, found)) throw new ConcurrentChange();
       if (row.contactExternalID !== null) return;
       if (!(await takeKey(db, row, 'contactExternalID', externalID, { ...act, isFound: true }))) return;
       await db.run(
@@ -142,17 +147,17 @@ export const createContactWriter = (finder: ContactFinder, catalogues: Catalogue
       );
     },
 
-    /** Takes back the external ID that a contact has from a claim. */
+    /** Removes the external ID that a contact got from a claim. */
     async withdrawExternalID(db: Transaction, { contact, claim }: Pick<ClaimRow, 'contact' | 'claim'>): Promise<void> {
       const found = await finder.get(db, contact);
       if (found?.externalIDClaim !== claim) return;
-      await holdKeys(db, [found]);
+      await lockContactKeys(db, [found]);
       const withdrawn = await db.run(
         `UPDATE contact SET "contactExternalID" = NULL, "externalIDClaim" = NULL
          WHERE account = $1 AND contact = $2 AND "contactExternalID" = $3 AND "externalIDClaim" = $4`,
         [db.account, contact, found.contactExternalID, claim],
       );
-      if (withdrawn === 0) throw new Overtaken();
+      if (withdrawn === 0) throw new ConcurrentChange();
       await deleteKey(db, 'contactExternalID', found);
     },
 

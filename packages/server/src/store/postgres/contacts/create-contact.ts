@@ -1,4 +1,4 @@
-/** createContact: links a user to the contact with an external ID or an address, which it creates if there is none. */
+/** createContact: finds or creates the contact with an external ID or address, and links a user to it. */
 import { Refusal } from '../../../shared/refusal.ts';
 import { usesOfContact } from '../../rules/accounts/catalogue-rules.ts';
 import { keyOfClaim } from '../../rules/claims.ts';
@@ -9,7 +9,7 @@ import type { Transaction } from '../transactions/transaction.ts';
 import { submitClaim } from './claims.ts';
 import type { ContactFinder } from './contact-finder.ts';
 import { readAnswering } from './contact-rows.ts';
-import { holdUsers } from './held-rows.ts';
+import { lockUsers } from './held-rows.ts';
 import { link } from './links.ts';
 import { ensureContact, type PutContactOperation } from './put-contact.ts';
 import type { RequestRepeats, RequestRow } from './request-repeats.ts';
@@ -31,7 +31,7 @@ const answerOf = ({ existed, contactUUID }: Created) => ({ exists: existed, cont
 export const createContactCreator = (parts: CreateContactParts) => {
   const { users, catalogues, finder, putContact, repeats } = parts;
 
-  /** With a server token: the values become the contact's own, and the link, if there is a user, is verified. */
+  /** With a server token: the values become the contact's own, and the link to a user is verified. */
   const createAsServer = async (db: Transaction, request: NewContact, user: number | null): Promise<Created> => {
     const { fields, tags, attributes, token, time } = request;
     const values = { fields, addedTags: tags, removedTags: [], attributes, time, by: token || null };
@@ -42,13 +42,13 @@ export const createContactCreator = (parts: CreateContactParts) => {
   };
 
   /**
-   * With a browser token: makes one claim and one link, whether or not a contact has the key. The contact's own values are
-   * neither changed nor returned. A contactProof verifies the key and the link, but no other values.
+   * With a browser token: creates one claim and one link, whether or not the key is known. Neither changes nor returns
+   * the contact's own values. A contactProof verifies only the key and the link.
    */
   const createAsBrowser = async (db: Transaction, request: NewContact, user: number): Promise<Created> => {
     const { token, verified, time } = request;
-    const found = (await ensureContact(db, request)).row;
-    const { claim, claimID, contact, earlierClaims } = await submitClaim(db, request, user, found.contact);
+    const { row } = await ensureContact(db, request);
+    const { claim, claimID, contact, earlierClaims } = await submitClaim(db, request, user, row.contact);
     const { exists } = await link(db, {
       user,
       contact,
@@ -62,19 +62,19 @@ export const createContactCreator = (parts: CreateContactParts) => {
     return { contact, claim, existed: exists, contactUUID: claimID };
   };
 
-  /** Returns the result of an earlier equal request; undefined when its claim has been deleted in favour of newer ones. */
+  /** Returns the result of an earlier equal request; undefined if its claim was deleted in favor of newer ones. */
   const answerAgain = async (db: Transaction, { contact, claim, existed }: RequestRow) => {
     if (claim === null) return { exists: existed, contactUUID: (await readAnswering(db, contact)).contactUUID };
-    const found = await db.get<{ claimID: string }>(
+    const stored = await db.get<{ claimID: string }>(
       'SELECT "claimID" FROM claim WHERE account = $1 AND contact = $2 AND claim = $3',
       [db.account, contact, claim],
     );
-    return found && { exists: existed, contactUUID: found.claimID };
+    return stored && { exists: existed, contactUUID: stored.claimID };
   };
 
   return async (db: Transaction, request: NewContact): Promise<{ exists: boolean; contactUUID: string }> => {
     const { account, token, browser, userUUID, requestUUID, time } = request;
-    // Only keys of requests have a day. A contact may be created with a time of the past, which must not become the current day.
+    // Only request keys have a day. Otherwise the time may be in the past, and must not become the current day.
     const day = requestUUID === null ? null : db.dayOf(time);
     const uses = usesOfContact(request);
     if (userUUID === null) {
@@ -83,15 +83,15 @@ export const createContactCreator = (parts: CreateContactParts) => {
       await catalogues.register(db, db.account, [{ browser, uses }]);
       return answerOf(created);
     }
-    // The user is created and held first, so that of two equal requests at once the second waits here for the first.
+    // The user is created and locked first, so that the second of two concurrent equal requests waits here.
     const [{ user }] = (await users.ensure(db, [{ account, userUUID }], { time, withEvent: false })) as [User];
-    await holdUsers(db, [user]);
+    await lockUsers(db, [user]);
     if (requestUUID !== null) {
-      const sent = { requestUUID, token, user };
-      const repeat = await repeats.find(db, sent);
+      const key = { requestUUID, token, user };
+      const repeat = await repeats.find(db, key);
       const answer = repeat && (await answerAgain(db, repeat));
       if (answer) return answer;
-      const names = [repeats.nameOf(sent), requestName(token, userUUID, requestUUID)];
+      const names = [repeats.nameOf(key), requestName(token, userUUID, requestUUID)];
       const erased = (await finder.findErasure(db, ...names)) !== undefined;
       if (erased) throw new Refusal('erased_contact', { field: keyOfClaim(request).field });
     }

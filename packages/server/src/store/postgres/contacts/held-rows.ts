@@ -1,26 +1,26 @@
 /**
- * The rows and locks that a transaction holds until it ends, so that an erasure misses nothing that is written at the same time,
- * and unrelated writes go on. All transactions take them in one order, so that no two wait for each other: users by number,
- * addresses, external IDs, contacts by number, claims, statements, refused requests, the account. Only updateAccount begins with the account,
- * so it may have to run again after a deadlock.
+ * Locks that a transaction holds until it ends, so that an erasure misses no concurrent write and blocks no unrelated
+ * ones.
+ *
+ * To prevent deadlocks, all transactions take them in one order: users by number, addresses, external IDs, contacts by
+ * number, claims, statements, refused requests, the account. Only updateAccount starts with the account, and may run
+ * again.
  */
-
 import { bigints } from '../database/arrays.ts';
-import { type AccountConnection, lockKeys, Overtaken } from '../database/connection.ts';
-import { aboutRows, type SpreadConnection, writeRows } from '../database/row-statements.ts';
+import { type AccountConnection, ConcurrentChange, lockKeys } from '../database/connection.ts';
+import { type ClusterAwareConnection, createBatchStatement, writeRows } from '../database/row-statements.ts';
 import { type ContactRow, readContacts } from './contact-rows.ts';
 import { usersOf } from './statements.ts';
 
-/** Of one account. */
-const holdingUsers =
+const lockUsersSQL =
   'SELECT "user" FROM "user" WHERE account = $1 AND "user" = ANY ($2::bigint[]) ORDER BY "user" FOR NO KEY UPDATE';
 
-/** Holds the rows of users. A transaction adds statements of a user only while it holds the user's row. */
-export const holdUsers = (db: AccountConnection, users: readonly number[]): Promise<unknown> =>
-  db.all(holdingUsers, [db.account, users]);
+/** Locks the rows of users. A transaction must hold a user's row to add statements. */
+export const lockUsers = (db: AccountConnection, users: readonly number[]): Promise<unknown> =>
+  db.all(lockUsersSQL, [db.account, users]);
 
-/** Holds the rows of those users that no other transaction holds, and returns these users. */
-export const holdFreeUsers = async (db: AccountConnection, users: readonly number[]): Promise<Set<number>> => {
+/** Locks the rows of those users that no other transaction has locked, and returns these users. */
+export const lockFreeUsers = async (db: AccountConnection, users: readonly number[]): Promise<Set<number>> => {
   if (users.length === 0) return new Set();
   const rows = await db.all<{ user: number }>(
     'SELECT "user" FROM "user" WHERE account = $1 AND "user" = ANY ($2::bigint[]) FOR NO KEY UPDATE SKIP LOCKED',
@@ -29,8 +29,8 @@ export const holdFreeUsers = async (db: AccountConnection, users: readonly numbe
   return new Set(rows.map(({ user }) => user));
 };
 
-/** Holds the keys of contacts: before this transaction ends, no other takes them, or finds them in `ensureContact` (put-contact.ts). */
-export const holdKeys = async (db: AccountConnection, rows: readonly ContactRow[]): Promise<void> => {
+/** Locks the keys of contacts: no other transaction takes them, or finds them in `ensureContact` (put-contact.ts). */
+export const lockContactKeys = async (db: AccountConnection, rows: readonly ContactRow[]): Promise<void> => {
   const contacts = rows.map(({ contact }) => contact);
   await Promise.all([
     db.all(
@@ -48,73 +48,79 @@ export const holdKeys = async (db: AccountConnection, rows: readonly ContactRow[
   ]);
 };
 
-/** Whether two readings of a contact's row have the same keys. */
-export const haveSameKeys = (one: ContactRow, other: ContactRow | undefined): boolean =>
+/** Whether two versions of a contact's row have the same keys. */
+export const haveEqualKeys = (one: ContactRow, other: ContactRow | undefined): boolean =>
   one.contactEmailaddress === other?.contactEmailaddress && one.contactExternalID === other?.contactExternalID;
 
-/** Contacts share this many advisory locks, because PostgreSQL's lock table holds only some thousands. */
+/** Contacts share this many advisory locks, because PostgreSQL's lock table has room for only some thousands. */
 const contactLocks = 64;
 
-const locking = (take: string) =>
-  aboutRows([['lock', 'bigint']], ({ given }) => `SELECT ${take}(${lockKeys.contacts} + lock) FROM ${given}`);
-const lockingContacts = { alone: locking('pg_advisory_xact_lock'), shared: locking('pg_advisory_xact_lock_shared') };
+const createLockStatement = (take: string) =>
+  createBatchStatement(
+    [['lock', 'bigint']],
+    ({ batch }) => `SELECT ${take}(${lockKeys.contacts} + lock) FROM ${batch}`,
+  );
+const lockStatements = {
+  exclusive: createLockStatement('pg_advisory_xact_lock'),
+  shared: createLockStatement('pg_advisory_xact_lock_shared'),
+};
 
 /**
- * Takes advisory locks, not `FOR KEY SHARE`: PostgreSQL grants the latter ahead of an erasure that already waits, which could then
- * wait for ever. On a cluster these locks are taken where the contacts are, and held as long as the transaction may still commit there.
+ * Takes advisory locks, because PostgreSQL grants `FOR KEY SHARE` ahead of a waiting erasure, which could starve. On a
+ * cluster they are taken on the contacts' worker, and held while the transaction may still commit there.
  */
-const lockContacts = (db: SpreadConnection, contacts: readonly number[], how: keyof typeof lockingContacts) => {
+const lockContacts = (db: ClusterAwareConnection, contacts: readonly number[], how: keyof typeof lockStatements) => {
   const locks = [...new Set(contacts.map((contact) => contact % contactLocks))].sort((a, b) => a - b);
   return writeRows(db, {
-    statement: lockingContacts[how],
+    statement: lockStatements[how],
     accounts: locks.map(() => db.account),
     columns: [bigints(locks, (lock) => lock)],
   });
 };
 
-/** Contacts, and a connection of their account. */
-type ContactsOf = readonly [db: SpreadConnection, contacts: readonly number[]];
+/** Contacts and a connection for their account. */
+type ContactsOf = readonly [db: ClusterAwareConnection, contacts: readonly number[]];
 
-/** Prevents the erasure of contacts, of the accounts of this transaction, until it ends. Throws Overtaken when one is already erased. */
-export const holdContacts = async (groups: readonly ContactsOf[]): Promise<void> => {
+/** Prevents the erasure of contacts until this transaction ends. Throws ConcurrentChange if one is already erased. */
+export const preventErasure = async (groups: readonly ContactsOf[]): Promise<void> => {
   const [first] = groups;
   if (!first) return;
   const all = groups.flatMap(([, contacts]) => contacts);
   const [, ...counts] = await Promise.all([
     lockContacts(first[0], all, 'shared'),
     ...groups.map(([{ account, one }, contacts]) =>
-      one<{ found: number }>(
-        'SELECT count(*) AS found FROM contact WHERE account = $1 AND contact = ANY ($2::bigint[])',
+      one<{ count: number }>(
+        'SELECT count(*) AS count FROM contact WHERE account = $1 AND contact = ANY ($2::bigint[])',
         [account, contacts],
       ),
     ),
   ]);
-  if (counts.reduce((sum, { found }) => sum + found, 0) < new Set(all).size) throw new Overtaken();
+  if (counts.reduce((sum, { count }) => sum + count, 0) < new Set(all).size) throw new ConcurrentChange();
 };
 
 /**
- * Holds everything that is erased with contacts who are one person: no other transaction adds to it or changes it before this one
- * ends. Only events of their users can still be stored; they get later sequences. Throws Overtaken when rows changed meanwhile.
+ * Locks everything that is erased with one person's contacts against changes and additions. Events of their users can
+ * still be stored, with later sequences. Throws ConcurrentChange if rows changed meanwhile.
  */
-export const holdPerson = async (db: SpreadConnection, group: readonly number[]) => {
-  const [seen, found] = await Promise.all([readContacts(db, group), usersOf(db, group)]);
+export const lockPerson = async (db: ClusterAwareConnection, group: readonly number[]) => {
+  const [before, usersBefore] = await Promise.all([readContacts(db, group), usersOf(db, group)]);
   const [, , , rows, linked] = await Promise.all([
-    holdUsers(db, found),
-    holdKeys(db, seen),
-    lockContacts(db, group, 'alone'),
+    lockUsers(db, usersBefore),
+    lockContactKeys(db, before),
+    lockContacts(db, group, 'exclusive'),
     db.all<ContactRow>(
       'SELECT * FROM contact WHERE account = $1 AND contact = ANY ($2::bigint[]) ORDER BY contact FOR UPDATE',
       [db.account, group],
     ),
     usersOf(db, group),
   ]);
-  const isSame = rows.every((row, nth) => haveSameKeys(row, seen[nth]));
-  // Users that were linked since the first read are usually no longer held.
-  const known = new Set(found);
-  const added = linked.filter((user) => !known.has(user));
-  const free = await holdFreeUsers(db, added);
-  if (rows.length < group.length || !isSame || free.size < added.length) throw new Overtaken();
-  const users = [...found, ...added];
+  const isSame = rows.every((row, nth) => haveEqualKeys(row, before[nth]));
+  // Users that were linked since the first read are usually no longer locked.
+  const locked = new Set(usersBefore);
+  const added = linked.filter((user) => !locked.has(user));
+  const free = await lockFreeUsers(db, added);
+  if (rows.length < group.length || !isSame || free.size < added.length) throw new ConcurrentChange();
+  const users = [...usersBefore, ...added];
   await Promise.all([
     db.all(
       'SELECT claim FROM claim WHERE account = $1 AND contact = ANY ($2::bigint[]) ORDER BY contact, claim FOR UPDATE',

@@ -6,7 +6,7 @@ import type { AccountConnection } from '../database/connection.ts';
 import type { ContactRow } from './contact-rows.ts';
 import { datedStatementsOf } from './statements.ts';
 
-/** Returns, for each group of merged contacts, the last day on which one of them was seen. */
+/** Returns the last day on which any contact of each merged group was seen. */
 export const lastSeenOf = async (
   db: AccountConnection,
   groups: readonly (readonly ContactRow[])[],

@@ -1,4 +1,4 @@
-/** Links, unlinks, and the voiding and accepting of links and claims. */
+/** Links and unlinks users, voids links, and accepts and voids claims. */
 import { limits } from '@firsthand/contract/limits';
 import { decideUnlink, linksGivingWay } from '../../../identity/statements.ts';
 import { Refusal } from '../../../shared/refusal.ts';
@@ -11,7 +11,7 @@ import { findClaim, markClaim } from './claims.ts';
 import type { ContactFinder } from './contact-finder.ts';
 import { readAnswering } from './contact-rows.ts';
 import type { ContactWriter } from './contacts.ts';
-import { holdContacts, holdUsers } from './held-rows.ts';
+import { lockUsers, preventErasure } from './held-rows.ts';
 import { statementsOf } from './statements.ts';
 import { dropLinks, dropSurplusLinks } from './surplus-claims.ts';
 import { findUser, type User, type Users } from './users.ts';
@@ -21,9 +21,9 @@ interface NewStatement extends Omit<NewLink, 'contact'> {
   readonly contact: number | null;
 }
 
-/** Inserts a statement. The caller must hold the user's row, and draw the sequence after taking it. */
-export const insertStatement = async (db: Transaction, given: NewStatement, sequence: number): Promise<void> => {
-  const { user, contact, verified, claim, token, time } = given;
+/** Inserts a statement. The caller must have locked the user's row before it drew the sequence. */
+export const insertStatement = async (db: Transaction, statement: NewStatement, sequence: number): Promise<void> => {
+  const { user, contact, verified, claim, token, time } = statement;
   const { account } = db;
   await Promise.all([
     db.run(
@@ -41,32 +41,32 @@ export const insertStatement = async (db: Transaction, given: NewStatement, sequ
   ]);
 };
 
-const append = async (db: Transaction, given: NewStatement): Promise<number> => {
+const append = async (db: Transaction, statement: NewStatement): Promise<number> => {
   const [sequence] = (await drawSequences(db, 1)) as [number];
-  await insertStatement(db, given, sequence);
+  await insertStatement(db, statement, sequence);
   return sequence;
 };
 
-/** Holds a user's row, so that no other transaction adds statements, and returns the user's statements. */
-const held = async (db: Transaction, user: number): Promise<StatementRow[]> => {
+/** Locks a user's row, so that no other transaction adds statements, and returns the user's statements. */
+const lockStatements = async (db: Transaction, user: number): Promise<StatementRow[]> => {
   // PostgreSQL runs these in order: the statements are read after the row is locked.
-  const [, statements] = await Promise.all([holdUsers(db, [user]), statementsOf(db, [user])]);
+  const [, statements] = await Promise.all([lockUsers(db, [user]), statementsOf(db, [user])]);
   return statements.get(user) as StatementRow[];
 };
 
 /**
- * Links a user to a contact from here on, unless it is linked already. The caller must hold the user's row and the contact. Beyond
- * `limits.claimedLinksPerUser` and `limits.claimedLinksPerContact`, the oldest claimed links are deleted.
+ * Links a user to a contact, unless it is already linked. Deletes the oldest claimed links beyond the limits of user
+ * and contact. The caller must have locked the user's row and the contact.
  */
-export const link = async (db: Transaction, given: NewLink): Promise<{ exists: boolean; sequence: number }> => {
-  const { user, contact, verified } = given;
+export const link = async (db: Transaction, newLink: NewLink): Promise<{ exists: boolean; sequence: number }> => {
+  const { user, contact, verified } = newLink;
   const before = (await statementsOf(db, [user])).get(user) as StatementRow[];
-  const { exists, ...decision } = decideNewLink(before, given);
+  const { exists, ...decision } = decideNewLink(before, newLink);
   if (decision.do === 'append') {
-    const sequence = await append(db, given);
+    const sequence = await append(db, newLink);
     if (!verified) {
       await dropLinks(db, user, linksGivingWay(before, limits.claimedLinksPerUser - 1));
-      await dropSurplusLinks(db, contact, given.claim);
+      await dropSurplusLinks(db, contact, newLink.claim);
     }
     return { exists, sequence };
   }
@@ -81,12 +81,15 @@ export const link = async (db: Transaction, given: NewLink): Promise<{ exists: b
   return { exists, sequence };
 };
 
-/** Voids or restores links that a token claimed in a span of time, except verified or accepted ones. Returns how many changed. */
+/**
+ * Voids or restores links that a token claimed in a time range, except verified or accepted ones. Returns how many
+ * changed.
+ */
 const voidClaimed = (
   db: Transaction,
   { token, from, to, restore }: { token: number; from: number; to: number; restore: boolean },
 ): Promise<number> => {
-  // `voided` is 2 for these links, so that restoring them does not restore links that were voided one by one.
+  // `voided` is 2 for these links, so that restoring them does not restore links that were voided individually.
   const [before, after] = restore ? [2, 0] : [0, 2];
   return db.run(
     `UPDATE statement SET voided = $6 FROM (
@@ -110,14 +113,14 @@ export const createLinkWriter = (users: Users, contacts: ContactFinder, writer: 
       'SELECT "user" FROM statement_place WHERE account = $1 AND sequence = $2',
       [db.account, sequence],
     );
-    const found =
+    const row =
       place &&
       (await db.get<{ erased: boolean }>(
         'SELECT erased FROM statement WHERE account = $1 AND "user" = $2 AND sequence = $3 FOR NO KEY UPDATE',
         [db.account, place.user, sequence],
       ));
-    if (!found) throw new Refusal('unknown_link', { field: 'linkID' });
-    if (found.erased) throw new Refusal('erased_contact', { field: 'linkID' });
+    if (!row) throw new Refusal('unknown_link', { field: 'linkID' });
+    if (row.erased) throw new Refusal('erased_contact', { field: 'linkID' });
     return db.run(
       `UPDATE statement SET voided = $4
        WHERE account = $1 AND "user" = $2 AND sequence = $3 AND (voided <> 0) <> ($4 <> 0)`,
@@ -148,7 +151,7 @@ export const createLinkWriter = (users: Users, contacts: ContactFinder, writer: 
     async linkUser(db: Transaction, { token, userUUID, time, ...named }: RequestOf<'linkUser'>) {
       const { contact, contactUUID, account } = await contacts.byName(db, named);
       const [{ user }] = (await users.ensure(db, [{ account, userUUID }], { time, withEvent: false })) as [User];
-      await Promise.all([holdUsers(db, [user]), holdContacts([[db, [contact]]])]);
+      await Promise.all([lockUsers(db, [user]), preventErasure([[db, [contact]]])]);
       const { exists, sequence } = await link(db, { user, contact, verified: true, claim: null, token, time });
       return { exists, linkID: String(sequence), contactUUID };
     },
@@ -156,20 +159,20 @@ export const createLinkWriter = (users: Users, contacts: ContactFinder, writer: 
     async unlinkUser(db: Transaction, { token, userUUID, time }: RequestOf<'unlinkUser'>) {
       const user = await findUser(db, userUUID);
       if (user === undefined) throw new Refusal('unknown_user', { field: 'userUUID' });
-      if (!decideUnlink(await held(db, user))) return { exists: true, linkID: '' };
+      if (!decideUnlink(await lockStatements(db, user))) return { exists: true, linkID: '' };
       const sequence = await append(db, { user, contact: null, verified: true, claim: null, token, time });
       return { exists: false, linkID: String(sequence) };
     },
 
     async voidLinks(db: Transaction, { account, restore, links }: RequestOf<'voidLinks'>): Promise<number> {
       if ('linkID' in links) return voidOne(db, links.linkID, Number(!restore));
-      const found = await db.get<{ token: number }>('SELECT token FROM token WHERE account = $1 AND "tokenID" = $2', [
+      const row = await db.get<{ token: number }>('SELECT token FROM token WHERE account = $1 AND "tokenID" = $2', [
         account,
         links.tokenID,
       ]);
-      if (!found) throw new Refusal('unknown_token', { field: 'tokenID' });
+      if (!row) throw new Refusal('unknown_token', { field: 'tokenID' });
       const { from = 0, to = Number.MAX_SAFE_INTEGER } = links;
-      return voidClaimed(db, { token: found.token, from, to, restore });
+      return voidClaimed(db, { token: row.token, from, to, restore });
     },
 
     acceptClaim: (db: Transaction, request: RequestOf<'acceptClaim'>) =>

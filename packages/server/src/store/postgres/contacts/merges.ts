@@ -1,4 +1,4 @@
-/** Merges of contacts: reads as many of them as the rules in identity/ need, makes them and undoes them. */
+/** Merges of contacts: reads those that the rules in identity/ need, creates and undoes them. */
 import { mergedWith } from '../../../identity/merges.ts';
 import { checkMerge, checkUnmerge } from '../../rules/merges.ts';
 import type { NamedOther, RequestOf } from '../../store.ts';
@@ -7,7 +7,9 @@ import type { Transaction } from '../transactions/transaction.ts';
 import type { ContactFinder } from './contact-finder.ts';
 import { type ContactRow, pointersOf, readAnswering, readChains } from './contact-rows.ts';
 
-/** Returns all merges into these contacts, direct or not, by merged contact. Each query follows one step of all chains. */
+/**
+ * Returns all merges into these contacts, direct or not, by merged contact. Each query follows one step of all chains.
+ */
 const pointersTo = async (db: AccountConnection, contacts: readonly number[]): Promise<Map<number, number>> => {
   const pointers = new Map<number, number>();
   for (let at = contacts; at.length > 0; ) {
@@ -21,15 +23,15 @@ const pointersTo = async (db: AccountConnection, contacts: readonly number[]): P
   return pointers;
 };
 
-/** Returns, for each contact, the contact itself first, then all contacts merged into it. `kept` must not be merged themselves. */
-export const groupsOf = async (db: AccountConnection, kept: readonly number[]): Promise<number[][]> => {
-  const pointers = await pointersTo(db, kept);
-  return kept.map((contact) => [contact, ...mergedWith(pointers, contact).filter((other) => other !== contact)]);
+/** Returns each contact, followed by all contacts merged into it. `unmerged` must not be merged themselves. */
+export const groupsOf = async (db: AccountConnection, unmerged: readonly number[]): Promise<number[][]> => {
+  const pointers = await pointersTo(db, unmerged);
+  return unmerged.map((contact) => [contact, ...mergedWith(pointers, contact).filter((other) => other !== contact)]);
 };
 
-/** Returns all contacts that are merged with this one; first the one at the end of its merges. */
+/** Returns all contacts that are merged with this one, the one at the end of its merges first. */
 export const groupOf = async (db: AccountConnection, contact: number): Promise<number[]> => {
-  // Reads the group in parallel, since most contacts are not merged.
+  // In parallel, because most contacts are not merged.
   const [{ contact: answering }, [group]] = await Promise.all([readAnswering(db, contact), groupsOf(db, [contact])]);
   return (answering === contact ? group : (await groupsOf(db, [answering]))[0]) as number[];
 };
@@ -42,13 +44,15 @@ const setMerged = (db: AccountConnection, contact: number, mergedInto: number | 
     time,
   ]);
 
-/** Merges the contact `other` into the contact `keep`. Must run alone (transaction.ts), and make no circle. */
+/** Merges the contact `other` into the contact `keep`. Must run exclusively (transaction.ts) and create no cycle. */
 export const mergeInto = async (db: Transaction, keep: number, other: number, time: number): Promise<void> => {
   await setMerged(db, other, keep, time);
   await db.run('INSERT INTO merged_contact (account, contact, other) VALUES ($1, $2, $3)', [db.account, keep, other]);
 };
 
-/** These writes must run alone (transaction.ts), so that no other merge happens between their reads and their writes. */
+/**
+ * These writes must run exclusively (transaction.ts), so that no other merge happens between their reads and writes.
+ */
 export const createMergeWriter = (contacts: ContactFinder) => {
   const findOther = (
     db: AccountConnection,

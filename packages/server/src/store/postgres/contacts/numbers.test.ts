@@ -1,10 +1,10 @@
-/** Contacts after the numbers of contacts went back, as when a coordinator was restored from a backup. */
+/** Contacts after their number sequence went back, as when a coordinator is restored from a backup. */
 import { expect, test } from 'vitest';
 import { asking, newMigratedDatabase } from '../../../../test/fixtures/postgres/databases.ts';
 import { createSite } from '../../../../test/fixtures/site.ts';
 import { openStore } from '../../open.ts';
 
-test('a contact whose number another has is not created, and changes nothing', async () => {
+test('rejects a new contact whose number another one has, and changes nothing', async () => {
   const databaseURL = await newMigratedDatabase();
   const store = await openStore({ databaseURL, role: 'server', onFatal: expect.unreachable as never });
   const { server } = await createSite(store);
@@ -12,7 +12,7 @@ test('a contact whose number another has is not created, and changes nothing', a
   const ann = await server.getContact(contactUUID);
   await asking(databaseURL, `SELECT setval('contact_number', 1, false)`);
   const changes = { address: 'bob@example.com', userUUID: null, fields: { contactFirstname: 'Bob' } };
-  await expect(server.createContact(changes)).rejects.toThrow(/given to two contacts/);
+  await expect(server.createContact(changes)).rejects.toThrow(/assigned to two contacts/);
   expect(await server.getContact(contactUUID)).toEqual(ann);
   expect(await asking(databaseURL, 'SELECT "contactEmailaddress" AS address FROM contact_address')).toEqual([
     { address: 'ann@example.com' },

@@ -1,7 +1,8 @@
 /**
- * Reads the contacts, users and statements that decide who owns a page's events, in as few steps as possible. Each read finds rows one by one with
- * `CROSS JOIN LATERAL (… OFFSET 0)`. PostgreSQL keeps one plan for all accounts. For `= ANY`, that plan may read all rows of an account, because most
- * accounts have few.
+ * Reads the contacts, users and statements that decide who owns a page's events, in as few steps as possible.
+ *
+ * Rows are found one by one with `CROSS JOIN LATERAL (… OFFSET 0)`. With `= ANY`, PostgreSQL's generic plan may read
+ * all rows of an account, because most accounts have few.
  */
 import type { DecidingStatement } from '../../rules/links.ts';
 import type { AccountConnection } from '../database/connection.ts';
@@ -9,10 +10,10 @@ import { byNumber, type ContactRow } from './contact-rows.ts';
 import { type ClaimMarks, type Facts, factColumns, toDeciding } from './statements.ts';
 import { numberOfUser, type UserRow, userColumns } from './users.ts';
 
-/** A statement, and the claimID of the claim that made it. */
+/** A statement and the claimID of its claim. */
 export type ClaimedStatement = DecidingStatement & { readonly claimID: string | null };
 
-/** Contacts and users that were read, with all statements of these users. */
+/** Contacts and users, with all statements of these users. */
 export interface OwnerFacts {
   readonly contacts: readonly ContactRow[];
   readonly users: readonly UserRow[];
@@ -21,7 +22,7 @@ export interface OwnerFacts {
 }
 export const noFacts: OwnerFacts = { contacts: [], users: [], statements: new Map() };
 
-/** Numbers of contacts or users: SQL for rows with one column, and the values of its parameters from $2 on. */
+/** Numbers of contacts or users, as SQL for a single column and the values of its parameters from $2 on. */
 export interface Numbers {
   readonly sql: string;
   readonly values: readonly unknown[];
@@ -65,7 +66,7 @@ const readStatements = async (db: AccountConnection, users: Numbers): Promise<Ma
      FROM statement WHERE account = $1 AND "user" = each.number`,
   );
   const lists = new Map<number, ClaimedStatement[]>();
-  // Sorted here: event-order.ts says why.
+  // Sorted here, not in SQL: see event-order.ts.
   for (const { marks, ...row } of rows.sort((a, b) => a.sequence - b.sequence)) {
     const list = lists.get(row.user) ?? [];
     list.push({ ...toDeciding(row, marks ?? undefined), claimID: marks?.claimID ?? null });
@@ -82,13 +83,13 @@ const readUsersAndStatements = async (
   return { users, statements };
 };
 
-/** Reads users by their numbers. */
+/** Reads users by number. */
 export const readUserFacts = async (db: AccountConnection, users: readonly number[]): Promise<OwnerFacts> =>
   users.length === 0 ? noFacts : { contacts: [], ...(await readUsersAndStatements(db, numbersOf(users))) };
 
 /**
- * Reads contacts, and the users that were ever linked to one of them; with a userUUID, only that user. `isMerged` is true when one of the contacts is
- * merged into another, or another into it.
+ * Reads contacts and the users ever linked to them, or only the user with the userUUID. `isMerged`: whether one of the
+ * contacts takes part in a merge.
  */
 export const readContactFacts = async (
   db: AccountConnection,
@@ -111,7 +112,7 @@ export const readContactFacts = async (
   return { contacts: rows, ...people, isMerged };
 };
 
-/** Reads a user, the contacts that the user was linked to, and those that events of the user were logged with (`loggedWith`). */
+/** Reads a user, the contacts that it was linked to, and those that its events were logged with (`loggedWith`). */
 export const readUserWithContacts = async (
   db: AccountConnection,
   userUUID: string,

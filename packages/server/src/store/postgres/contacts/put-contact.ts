@@ -1,4 +1,4 @@
-/** Finds or creates the contact that a request names by its keys. */
+/** Finds or creates the contact with the keys of a request. */
 import type { CreatedContact, PutContact, WrittenContact } from '../../rules/contact-changes.ts';
 import type { Transaction } from '../transactions/transaction.ts';
 import type { ContactFinder } from './contact-finder.ts';
@@ -6,7 +6,7 @@ import { insertKeys, mayGiveWay } from './contact-keys.ts';
 import type { ContactRow } from './contact-rows.ts';
 import type { ContactWriter } from './contacts.ts';
 
-/** The keys of a request, in the order in which their rows are held. */
+/** The keys of a request, in lock order. */
 const keysOf = ({ address, externalID }: Pick<CreatedContact, 'address' | 'externalID'>) => [
   ...(address === undefined ? [] : [['contactEmailaddress', address] as const]),
   ...(externalID === undefined ? [] : [['contactExternalID', externalID] as const]),
@@ -15,8 +15,8 @@ const keysOf = ({ address, externalID }: Pick<CreatedContact, 'address' | 'exter
 const noValues = '{"fields": {}, "tags": [], "attributes": []}';
 
 /**
- * Returns the contact with the address, or without one with the external ID; creates it if there is none. Does the same work
- * whether or not the key is known, so that the response time does not show it to a browser token.
+ * Finds or creates the contact with the address, or without one, with the external ID. Does the same work in both
+ * cases, so that the response time does not reveal to a browser token whether the key is known.
  */
 export const ensureContact = async (
   db: Transaction,
@@ -60,12 +60,15 @@ export const ensureContact = async (
       ],
     ),
   ]);
-  // On a cluster, a coordinator that was restored from a backup may draw the number of another contact.
-  if (row.contactUUID !== contactUUID) throw new Error(`the number ${contact} was given to two contacts`);
+  // A cluster's coordinator that was restored from a backup may draw the number of another contact.
+  if (row.contactUUID !== contactUUID) throw new Error(`the contact number ${contact} was assigned to two contacts`);
   return { row, existed: contactUUID !== newContactUUID };
 };
 
-/** Creates a contact with an external ID and an address. Throws Overtaken when another contact gets one of them meanwhile. */
+/**
+ * Creates a contact with an external ID and an address. Throws ConcurrentChange if another contact got one of them
+ * meanwhile.
+ */
 const insertWithBoth = async (
   db: Transaction,
   { externalID, address, newContactUUID, time }: CreatedContact,
@@ -89,7 +92,7 @@ const insertWithBoth = async (
   return row;
 };
 
-/** The found contact, and the contactUUID of the one that answers for it. */
+/** The contact with the keys, and the contactUUID of the one at the end of its merges. */
 interface PutAnswer {
   readonly row: ContactRow;
   readonly existed: boolean;
@@ -97,11 +100,11 @@ interface PutAnswer {
 }
 
 /**
- * Creates the operation of server tokens: finds a contact by the external ID, or else by the address, or creates one, and writes to the
- * contact that answers for it. A null external ID is cleared.
+ * Creates the operation of server tokens: finds or creates a contact by its external ID or else its address, and writes
+ * to the one at the end of its merges. A null external ID is cleared.
  */
 export const createPutContact = (finder: ContactFinder, { write }: Pick<ContactWriter, 'write'>) => {
-  /** Notes that a server token has sent these keys. */
+  /** Records that a server token has sent these keys. */
   const verifyKeys = async (
     db: Transaction,
     { externalID, address }: Pick<CreatedContact, 'externalID' | 'address'>,
@@ -132,18 +135,18 @@ export const createPutContact = (finder: ContactFinder, { write }: Pick<ContactW
   ): Promise<PutAnswer> => {
     const { externalID, address } = request;
     const [byID, byAddress] = await Promise.all([finder.byExternalID(db, externalID), finder.byAddress(db, address)]);
-    // A contact that only pages know by the external ID gives way to that with the address.
+    // A contact whose external ID only pages have sent gives way to the one with the address.
     const isByAddress =
       byAddress &&
       (!byID ||
         ((await mayGiveWay(db, byID, 'contactExternalID')) &&
           !(await mayGiveWay(db, byAddress, 'contactEmailaddress'))));
-    const found = isByAddress ? byAddress : byID;
-    const row = found ?? (await insertWithBoth(db, request));
-    const keys = found === undefined ? {} : isByAddress ? { externalID } : { address };
-    const { contactUUID } = await write(db, row, { ...change, keys, isFound: true }, found === undefined);
+    const existing = isByAddress ? byAddress : byID;
+    const row = existing ?? (await insertWithBoth(db, request));
+    const keys = existing === undefined ? {} : isByAddress ? { externalID } : { address };
+    const { contactUUID } = await write(db, row, { ...change, keys, isFound: true }, existing === undefined);
     await verifyKeys(db, request);
-    return { row, existed: found !== undefined, contactUUID };
+    return { row, existed: existing !== undefined, contactUUID };
   };
 
   /** For a request that clears the external ID of the contact with the address. */
@@ -152,9 +155,10 @@ export const createPutContact = (finder: ContactFinder, { write }: Pick<ContactW
     request: CreatedContact & { readonly address: string },
     change: Omit<WrittenContact, 'keys'>,
   ): Promise<PutAnswer> => {
-    // Not by `ensureContact`, which holds the row of a contact that exists: its keys must be held before (held-rows.ts).
-    const found = await finder.byAddress(db, request.address);
-    const { row, existed } = found ? { row: found, existed: true } : await ensureContact(db, request);
+    // Not `ensureContact`, which locks an existing contact's row before its keys, against the lock order
+    // (held-rows.ts).
+    const existing = await finder.byAddress(db, request.address);
+    const { row, existed } = existing ? { row: existing, existed: true } : await ensureContact(db, request);
     const { contactUUID } = await write(db, row, { ...change, keys: { externalID: null } }, !existed);
     await verifyKeys(db, request);
     return { row, existed, contactUUID };
@@ -162,13 +166,13 @@ export const createPutContact = (finder: ContactFinder, { write }: Pick<ContactW
 
   return async (
     db: Transaction,
-    { externalID: given, ...request }: PutContact,
+    { externalID: requestedID, ...request }: PutContact,
     change: Omit<WrittenContact, 'keys'>,
   ): Promise<PutAnswer> => {
-    const externalID = given ?? undefined;
+    const externalID = requestedID ?? undefined;
     const { address } = request;
     const created = { ...request, externalID, verified: true, time: change.time };
-    if (given === null && address !== undefined) return putWithoutID(db, { ...created, address }, change);
+    if (requestedID === null && address !== undefined) return putWithoutID(db, { ...created, address }, change);
     if (externalID !== undefined && address !== undefined) {
       return putWithBoth(db, { ...created, externalID, address }, change);
     }

@@ -1,4 +1,7 @@
-/** Recognizes repeats of the requestUUIDs of createContact for at least 7 days (partitions.ts). Only keyed hashes are stored. */
+/**
+ * Recognizes repeats of the requestUUIDs of createContact for at least 7 days (partitions.ts). Only keyed hashes are
+ * stored.
+ */
 import { requestKeyName } from '../../rules/erased-names.ts';
 import { createIdempotencyKeys, type SentRequest } from '../../rules/idempotency-keys.ts';
 import type { Transaction } from '../transactions/transaction.ts';
@@ -16,7 +19,7 @@ export const createRequestRepeats = (secret: Buffer) => {
     /** Returns the name under which a request is stored, hashed, once its contact is erased. */
     nameOf: (request: SentRequest): string => requestKeyName(request.user, requestKey(request)),
 
-    /** Deletes all requests that created one of these contacts; returns their names as `requestName` does. */
+    /** Deletes all requests that created one of these contacts; returns their names (`nameOf`). */
     async eraseOf(db: Transaction, contacts: readonly number[]): Promise<string[]> {
       const rows = await db.all<{ user: number; key: string }>(
         'DELETE FROM request_repeat WHERE account = $1 AND contact = ANY ($2::bigint[]) RETURNING "user", key',

@@ -1,4 +1,4 @@
-/** Reads users' statements in the form that the rules in identity/ take. */
+/** Reads users' statements in the form that the rules in identity/ expect. */
 import type { DecidingStatement, StatementRow } from '../../rules/links.ts';
 import type { AccountConnection } from '../database/connection.ts';
 
@@ -12,26 +12,26 @@ export interface ClaimMarks {
   readonly voided: boolean;
 }
 
-/** Returns, by claim, the marks of the claims that made these statements: of all, or only of those that were accepted or voided. */
+/** Returns the marks of these statements' claims, by claim: of all, or only of accepted or voided ones. */
 const marksOf = async (
   db: AccountConnection,
   statements: readonly { readonly claim: number | null; readonly contact: number | null }[],
   which: 'all' | 'marked',
 ): Promise<Map<number, ClaimMarks>> => {
-  const made = statements.filter(({ claim }) => claim !== null);
-  if (made.length === 0) return new Map();
+  const claimed = statements.filter(({ claim }) => claim !== null);
+  if (claimed.length === 0) return new Map();
   const rows = await db.all<ClaimMarks & { readonly claim: number }>(
     `SELECT claim, "claimID", accepted, voided FROM claim
      WHERE account = $1 AND contact = ANY ($2::bigint[]) AND claim = ANY ($3::bigint[])
        ${which === 'all' ? '' : 'AND (accepted OR voided)'}`,
-    [db.account, made.map(({ contact }) => contact), made.map(({ claim }) => claim)],
+    [db.account, claimed.map(({ contact }) => contact), claimed.map(({ claim }) => claim)],
   );
   return new Map(rows.map((row) => [row.claim, row]));
 };
 
 /**
- * Applies the marks of a claim to a statement that it made, unless the statement is verified otherwise. So accepting or voiding a
- * claim changes one row, and undoing that restores the exact state.
+ * Applies the marks of a claim to its statement, unless the statement is verified otherwise. So accepting or voiding a
+ * claim changes one row, and undoing it restores the exact state.
  */
 export const toDeciding = (
   { sequence, contact, claim, verified, voided }: Facts,
@@ -63,17 +63,17 @@ const listsOf = async <Read extends Facts, One>(
     [db.account, [...lists.keys()].sort((a, b) => a - b)],
   );
   const marks = await marksOf(db, rows, which);
-  // Sorted here: event-order.ts says why.
+  // Sorted here, not in SQL: see event-order.ts.
   for (const row of rows.sort((a, b) => a.sequence - b.sequence))
     lists.get(row.user)?.push(toOne(row, marks.get(row.claim ?? 0)));
   return lists;
 };
 
-/** Returns all statements of these users, by user, each list ascending by sequence. */
+/** Returns all statements of these users, by user and ascending by sequence. */
 export const statementsOf = (db: AccountConnection, users: readonly number[]) =>
   listsOf(db, users, { columns: `${factColumns}, time`, which: 'all' }, toStatement);
 
-/** As `statementsOf`, with the last day on which the user had been active before each. */
+/** As `statementsOf`, with the user's last active day before each statement. */
 export const datedStatementsOf = (db: AccountConnection, users: readonly number[]) =>
   listsOf(
     db,
@@ -86,11 +86,11 @@ export const datedStatementsOf = (db: AccountConnection, users: readonly number[
     }),
   );
 
-/** As `statementsOf`, with only the parts that decide about owners, in half the time: a contact may have many users and links. */
+/** As `statementsOf`, with only the fields that decide about owners, in half the time. */
 export const statementsForOwners = (db: AccountConnection, users: readonly number[]) =>
   listsOf(db, users, { columns: factColumns, which: 'marked' }, toDeciding);
 
-/** Returns the linkID of the first link that each claim made, by claim; claims without a link are absent. */
+/** Returns the linkID of each claim's first link, by claim; claims without a link are absent. */
 export const firstLinksOf = async (
   db: AccountConnection,
   claims: readonly { readonly claim: number; readonly user: number; readonly contact: number }[],
@@ -109,12 +109,12 @@ export const firstLinksOf = async (
   return new Map(rows.map(({ claim, first }) => [claim, String(first)]));
 };
 
-/** Returns up to `most` links to these contacts after a sequence, ascending, and the number of all links to them. */
+/** Returns up to `limit` links to these contacts after a sequence, ascending, and the number of all their links. */
 export const linksAfter = async (
   db: AccountConnection,
   contacts: readonly number[],
   sequence: number,
-  most: number,
+  limit: number,
 ): Promise<{ links: StatementRow[]; count: number }> => {
   const toContacts = 'FROM statement WHERE account = $1 AND contact = ANY ($2::bigint[])';
   const [{ count }, rows] = await Promise.all([
@@ -123,14 +123,14 @@ export const linksAfter = async (
       db.account,
       contacts,
       sequence,
-      most,
+      limit,
     ]),
   ]);
   const marks = await marksOf(db, rows, 'all');
   return { links: rows.map((row) => toStatement(row, marks.get(row.claim ?? 0))), count };
 };
 
-/** Returns the users that were ever linked to one of these contacts. */
+/** Returns the users ever linked to one of these contacts. */
 export const usersOf = async (db: AccountConnection, contacts: readonly number[]): Promise<number[]> => {
   const rows = await db.all<{ user: number }>(
     'SELECT DISTINCT "user" FROM contact_user WHERE account = $1 AND contact = ANY ($2::bigint[])',

@@ -6,7 +6,7 @@ import { createSite } from '../../../../test/fixtures/site.ts';
 import { ann, newID, phone, tablet } from '../../../../test/fixtures/store.ts';
 import { openStore } from '../../open.ts';
 
-test('the oldest claimed links give way first, ten at a time, until a contact is back at its limit', async () => {
+test('deletes the oldest claimed links, ten at a time, until a contact is back at its limit', async () => {
   const databaseURL = await newMigratedDatabase();
   const store = await openStore({ databaseURL, role: 'server', onFatal: expect.unreachable as never });
   const client = new pg.Client(databaseURL);
@@ -30,8 +30,8 @@ test('the oldest claimed links give way first, ten at a time, until a contact is
     const { rows } = await client.query('SELECT min(sequence)::int AS oldest, count(*)::int AS links FROM statement');
     return rows[0];
   };
-  const most = limits.claimedLinksPerContact;
-  expect(await linksAfterClaim(tablet)).toEqual({ oldest: -older + 10, links: most + 12 });
-  expect(await linksAfterClaim(newID('visitor'))).toEqual({ oldest: -older + 20, links: most + 3 });
-  expect(await linksAfterClaim(newID('visitor'))).toEqual({ oldest: -older + 24, links: most });
+  const limit = limits.claimedLinksPerContact;
+  expect(await linksAfterClaim(tablet)).toEqual({ oldest: -older + 10, links: limit + 12 });
+  expect(await linksAfterClaim(newID('visitor'))).toEqual({ oldest: -older + 20, links: limit + 3 });
+  expect(await linksAfterClaim(newID('visitor'))).toEqual({ oldest: -older + 24, links: limit });
 });

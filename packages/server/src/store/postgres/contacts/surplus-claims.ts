@@ -1,15 +1,15 @@
-/** Deletes the oldest claims and claimed links beyond the limits of a contact or user, as if they had never been made. */
+/** Deletes the oldest claims and claimed links beyond the limits of a contact or user, as if they had never existed. */
 import { limits } from '@firsthand/contract/limits';
 import { maxGivingWay, type StatementRow } from '../../rules/links.ts';
 import type { Transaction } from '../transactions/transaction.ts';
 import { claimKey } from './claims.ts';
-import { holdFreeUsers } from './held-rows.ts';
+import { lockFreeUsers } from './held-rows.ts';
 
-const claimsPerLook = 20;
+const claimsPerQuery = 20;
 
 /**
- * Claims of the contact $2 with the key of its claim $3, not accepted. Only claims of one key are counted and deleted: otherwise a
- * page could see which of its keys find one contact.
+ * SQL for the unaccepted claims of the contact $2 with the key of its claim $3. Limits apply to each key, so that a
+ * page cannot see which of its keys find the same contact.
  */
 const open = `
   FROM claim WHERE account = $1 AND contact = $2 AND NOT accepted
@@ -21,20 +21,20 @@ interface OldClaim {
   readonly user: number;
 }
 
-/** Returns the claims that may be deleted: no other transaction holds their users, and none of their links is verified. */
-const mayGiveWay = async (db: Transaction, claims: readonly OldClaim[]): Promise<OldClaim[]> => {
+/** Returns the claims that may be deleted: their users are not locked, and none of their links is verified. */
+const listDeletable = async (db: Transaction, claims: readonly OldClaim[]): Promise<OldClaim[]> => {
   const users = claims.map(({ user }) => user);
-  const held = await holdFreeUsers(db, users);
+  const lockedUsers = await lockFreeUsers(db, users);
   const verified = await db.all<{ claim: number }>(
     `SELECT claim FROM statement
      WHERE account = $1 AND "user" = ANY ($2::bigint[]) AND claim = ANY ($3::bigint[]) AND verified`,
-    [db.account, [...held], claims.map(({ claim }) => claim)],
+    [db.account, [...lockedUsers], claims.map(({ claim }) => claim)],
   );
-  const kept = new Set(verified.map(({ claim }) => claim));
-  return claims.filter(({ user, claim }) => held.has(user) && !kept.has(claim));
+  const verifiedClaims = new Set(verified.map(({ claim }) => claim));
+  return claims.filter(({ user, claim }) => lockedUsers.has(user) && !verifiedClaims.has(claim));
 };
 
-/** Deletes claims for a contact, and the links that they made. The caller must hold their users' rows. */
+/** Deletes claims for a contact and their links. The caller must have locked the users' rows. */
 const dropClaims = async (db: Transaction, contact: number, claims: readonly OldClaim[]): Promise<void> => {
   if (claims.length === 0) return;
   const users = claims.map(({ user }) => user);
@@ -66,39 +66,39 @@ const dropClaims = async (db: Transaction, contact: number, claims: readonly Old
 };
 
 /**
- * Makes room for the new claim `made`: deletes the oldest claims with its key beyond `limits.claimsPerContact`, with their links.
- * Accepted claims, and claims with a verified link, stay.
+ * Makes room for a new claim: deletes the oldest claims with its key beyond `limits.claimsPerContact`, and their links,
+ * except accepted claims and claims with a verified link.
  */
-export const dropSurplusClaims = async (db: Transaction, contact: number, made: number): Promise<void> => {
+export const dropSurplusClaims = async (db: Transaction, contact: number, newClaim: number): Promise<void> => {
   const { surplus } = await db.one<{ surplus: number }>(
     `SELECT count(*) AS surplus FROM (
        SELECT 1 ${open} LIMIT ${maxGivingWay} OFFSET ${limits.claimsPerContact}
      ) AS beyond`,
-    [db.account, contact, made],
+    [db.account, contact, newClaim],
   );
   let after = 0;
   for (let left = surplus; left > 0; ) {
-    const looked = await db.all<OldClaim>(
+    const rows = await db.all<OldClaim>(
       `SELECT claim, "claimID", "user" ${open} AND claim <> $3 AND claim > $4
-       ORDER BY claim LIMIT ${claimsPerLook} FOR UPDATE SKIP LOCKED`,
-      [db.account, contact, made, after],
+       ORDER BY claim LIMIT ${claimsPerQuery} FOR UPDATE SKIP LOCKED`,
+      [db.account, contact, newClaim, after],
     );
-    const going = (await mayGiveWay(db, looked)).slice(0, left);
-    await dropClaims(db, contact, going);
-    left -= going.length;
-    if (looked.length < claimsPerLook) return;
-    after = (looked.at(-1) as OldClaim).claim;
+    const deletable = (await listDeletable(db, rows)).slice(0, left);
+    await dropClaims(db, contact, deletable);
+    left -= deletable.length;
+    if (rows.length < claimsPerQuery) return;
+    after = (rows.at(-1) as OldClaim).claim;
   }
 };
 
-/** Claims of the user $4 for the contact $2 with the key of its claim $3. */
+/** SQL for the claims of the user $4 for the contact $2 with the key of its claim $3. */
 const ofKey = `
   FROM claim WHERE account = $1 AND contact = $2 AND "user" = $4
     AND ${claimKey} = (SELECT ${claimKey} FROM claim WHERE account = $1 AND contact = $2 AND claim = $3)`;
 
 /**
- * Deletes links of a user, whose row the caller must hold. When none of the user's claims with the key of such a link has a link
- * left, also deletes those that are not accepted. A link stays while another transaction holds its claim, which may be accepting it.
+ * Deletes links of a user, whose row the caller must have locked, and the user's unaccepted claims with a key whose
+ * last link this is. A link stays while another transaction has locked its claim, because it may be accepting it.
  */
 export const dropLinks = async (
   db: Transaction,
@@ -106,22 +106,22 @@ export const dropLinks = async (
   chosen: readonly Pick<StatementRow, 'sequence' | 'contact' | 'claim'>[],
 ): Promise<void> => {
   if (chosen.length === 0) return;
-  const held = await db.all<{ claim: number }>(
+  const lockedClaims = await db.all<{ claim: number }>(
     `SELECT claim FROM claim
      WHERE account = $1 AND contact = ANY ($2::bigint[]) AND claim = ANY ($3::bigint[]) AND NOT accepted
      FOR UPDATE SKIP LOCKED`,
     [db.account, chosen.map(({ contact }) => contact), chosen.map(({ claim }) => claim)],
   );
-  const gone = await db.all<{ contact: number; claim: number }>(
+  const deletedLinks = await db.all<{ contact: number; claim: number }>(
     `WITH gone AS (
        DELETE FROM statement
        WHERE account = $1 AND "user" = $2 AND sequence = ANY ($3::bigint[]) AND claim = ANY ($4::bigint[]) AND NOT verified
        RETURNING sequence, contact, claim
      ), places AS (DELETE FROM statement_place p USING gone WHERE p.account = $1 AND p.sequence = gone.sequence)
      SELECT DISTINCT contact, claim FROM gone`,
-    [db.account, user, chosen.map(({ sequence }) => sequence), held.map(({ claim }) => claim)],
+    [db.account, user, chosen.map(({ sequence }) => sequence), lockedClaims.map(({ claim }) => claim)],
   );
-  for (const { contact, claim } of gone) {
+  for (const { contact, claim } of deletedLinks) {
     const claims = await db.all<OldClaim>(
       `SELECT claim, "claimID", "user" ${ofKey} AND NOT accepted
          AND NOT EXISTS (
@@ -136,18 +136,18 @@ export const dropLinks = async (
 const claimedLinks = `FROM statement WHERE account = $1 AND contact = $2 AND claim IN (SELECT claim ${open}) AND NOT verified`;
 
 /**
- * Makes room for a link by the claim `made`: deletes the oldest claimed links by the same key beyond
- * `limits.claimedLinksPerContact`, up to `maxGivingWay` of them. Links of users that another transaction holds stay until the next call.
+ * Makes room for a link by a claim: deletes up to `maxGivingWay` of the oldest claimed links by the same key beyond
+ * `limits.claimedLinksPerContact`. Links of locked users stay until the next call.
  */
-export const dropSurplusLinks = async (db: Transaction, contact: number, made: number | null): Promise<void> => {
+export const dropSurplusLinks = async (db: Transaction, contact: number, claim: number | null): Promise<void> => {
   const surplus = await db.all<Pick<StatementRow, 'sequence' | 'user' | 'contact' | 'claim'>>(
     `SELECT sequence, "user", contact, claim ${claimedLinks} ORDER BY sequence LIMIT (
        SELECT count(*) FROM (SELECT 1 ${claimedLinks} LIMIT ${maxGivingWay} OFFSET ${limits.claimedLinksPerContact}) AS beyond
      )`,
-    [db.account, contact, made],
+    [db.account, contact, claim],
   );
   const users = surplus.map(({ user }) => user);
-  for (const user of await holdFreeUsers(db, users)) {
+  for (const user of await lockFreeUsers(db, users)) {
     const links = surplus.filter((link) => link.user === user);
     await dropLinks(db, user, links);
   }

@@ -1,8 +1,8 @@
-/** Users: finds and creates them, and caches those that were used lately. */
+/** Users: finds and creates them, and caches recently used ones. */
 import { BoundedMap } from '../../../shared/bounded-map.ts';
 import { bigints, integers, texts } from '../database/arrays.ts';
 import type { AccountConnection } from '../database/connection.ts';
-import { aboutRows, inserting, readRows, writeRows } from '../database/row-statements.ts';
+import { createBatchStatement, createInsert, readRows, writeRows } from '../database/row-statements.ts';
 import { drawNumbers } from '../transactions/sequencer.ts';
 import type { Transaction } from '../transactions/transaction.ts';
 
@@ -15,7 +15,7 @@ export interface User extends UserName {
   readonly user: number;
   /** The user has no event before this day. */
   readonly since: number;
-  /** The last day on which the user is known to have an event; later ones may exist. Null: no event is known. */
+  /** The last known day with an event of the user; null: none is known. */
   readonly seenOn: number | null;
 }
 
@@ -33,20 +33,20 @@ export const keyOfUser = ({ account, userUUID }: UserName): string => `${account
 const userUUIDs = (names: readonly UserName[]) => texts(names, ({ userUUID }) => userUUID);
 const accountsOf = (rows: readonly { readonly account: number }[]) => rows.map(({ account }) => account);
 
-const finding = aboutRows(
+const selectUsers = createBatchStatement(
   [['userUUID', 'text']],
-  ({ given, ofAccount }) => `
+  ({ batch, ofAccount }) => `
     SELECT name.account, name."userUUID", name."user", u."firstDay", u."lastDay"
-    FROM ${given} JOIN user_name name ON ${ofAccount('name')} AND name."userUUID" = given."userUUID"
+    FROM ${batch} JOIN user_name name ON ${ofAccount('name')} AND name."userUUID" = batch."userUUID"
       JOIN "user" u ON ${ofAccount('u')} AND u."user" = name."user"`,
 );
 const newNames = { end: 'ON CONFLICT DO NOTHING RETURNING account, "userUUID", "user"' };
-const numberingNames = inserting('user_name', [['userUUID', 'text']], {
+const insertNumberedNames = createInsert('user_name', [['userUUID', 'text']], {
   equal: { user: "nextval('user_number')" },
   ...newNames,
 });
-// A worker of a cluster would draw other numbers than the coordinator.
-const addingNames = inserting(
+// For a cluster, whose workers would draw other numbers than the coordinator.
+const insertNames = createInsert(
   'user_name',
   [
     ['userUUID', 'text'],
@@ -54,57 +54,57 @@ const addingNames = inserting(
   ],
   newNames,
 );
-const addingUsers = inserting('user', [
+const insertUsers = createInsert('user', [
   ['user', 'bigint'],
   ['userUUID', 'text'],
   ['firstDay', 'bigint'],
   ['lastDay', 'bigint'],
   ['createdTime', 'bigint'],
 ]);
-// Rows are locked by number first, because UPDATE locks them in the order in which it finds them.
-const holding = aboutRows(
+// Locks rows by number first, because UPDATE locks them in an arbitrary order.
+const lockUsersInOrder = createBatchStatement(
   [['user', 'bigint']],
-  ({ given, ofAccount }) => `
-    SELECT t."user" FROM ${given} JOIN "user" t ON ${ofAccount('t')} AND t."user" = given."user" ORDER BY t."user" FOR NO KEY UPDATE OF t`,
+  ({ batch, ofAccount }) => `
+    SELECT t."user" FROM ${batch} JOIN "user" t ON ${ofAccount('t')} AND t."user" = batch."user" ORDER BY t."user" FOR NO KEY UPDATE OF t`,
 );
-const seeing = aboutRows(
+const updateDays = createBatchStatement(
   [
     ['user', 'bigint'],
     ['day', 'integer'],
   ],
-  ({ given, ofAccount }) => `
-    UPDATE "user" t SET "firstDay" = coalesce("firstDay", given.day), "lastDay" = greatest("lastDay", given.day)
-    FROM ${given} WHERE ${ofAccount('t')} AND t."user" = given."user"`,
+  ({ batch, ofAccount }) => `
+    UPDATE "user" t SET "firstDay" = coalesce("firstDay", batch.day), "lastDay" = greatest("lastDay", batch.day)
+    FROM ${batch} WHERE ${ofAccount('t')} AND t."user" = batch."user"`,
 );
 
-// A day of activity concerns whom a user is now: none before its last verified link.
-const listingChanged = aboutRows(
+// Activity only concerns the contacts that a user may belong to now: none from before its last verified link.
+const insertChangedContacts = createBatchStatement(
   [
     ['user', 'bigint'],
     ['change', 'bigint'],
   ],
-  ({ given, ofAccount }) => `
+  ({ batch, ofAccount }) => `
     INSERT INTO contact_changed (account, contact, change)
-    SELECT DISTINCT s.account, s.contact, given.change
-    FROM ${given} JOIN statement s ON ${ofAccount('s')} AND s."user" = given."user"
+    SELECT DISTINCT s.account, s.contact, batch.change
+    FROM ${batch} JOIN statement s ON ${ofAccount('s')} AND s."user" = batch."user"
     WHERE s.contact IS NOT NULL AND s.sequence >= coalesce(
       (SELECT max(v.sequence) FROM statement v WHERE ${ofAccount('v')} AND v."user" = s."user" AND v.verified AND v.voided = 0), 0)`,
 );
 
-/** Returns the current day of one of a transaction's accounts. */
+/** Returns the current day of an account of a transaction. */
 const dayIn = (db: Transaction, account: number): number => db.of(account).currentDay.day;
 
-/** SQL for the number of a user, whose userUUID is $2. */
+/** SQL for the number of the user with the userUUID $2. */
 export const numberOfUser = 'SELECT "user" FROM user_name WHERE account = $1 AND "userUUID" = $2';
 
-/** Returns the number of a user; undefined when the user does not exist. */
+/** Returns the number of a user; undefined if it does not exist. */
 export const findUser = async (db: AccountConnection, userUUID: string): Promise<number | undefined> =>
   (await db.get<{ user: number }>(numberOfUser, [db.account, userUUID]))?.user;
 
 export interface UserRow {
   readonly user: number;
   readonly userUUID: string;
-  /** Of activity; null: none yet. */
+  /** The days of activity; null without any. */
   readonly firstDay: number | null;
   readonly lastDay: number | null;
 }
@@ -112,7 +112,7 @@ export interface UserRow {
 /** The columns of a UserRow. */
 export const userColumns = '"user", "userUUID", "firstDay", "lastDay"';
 
-/** Returns userUUIDs by the numbers of their users. */
+/** Returns userUUIDs by user number. */
 export const userUUIDsOf = async (db: AccountConnection, users: readonly number[]): Promise<Map<number, string>> => {
   if (users.length === 0) return new Map();
   const rows = await db.all<Pick<UserRow, 'user' | 'userUUID'>>(
@@ -123,21 +123,20 @@ export const userUUIDsOf = async (db: AccountConnection, users: readonly number[
 };
 
 export const createUsers = () => {
-  /** The cache, by userUUID. When several accounts have the same userUUID, it holds the last one that was used. */
-  const remembered = new BoundedMap<string, User>(maxCached);
+  /** By userUUID. If several accounts have the same userUUID, it has the last one used. */
+  const cache = new BoundedMap<string, User>(maxCached);
 
-  const remember = (user: User) => void remembered.set(user.userUUID, user);
+  const addToCache = (user: User) => void cache.set(user.userUUID, user);
 
-  /** Returns a user from the cache. */
-  const known = ({ account, userUUID }: UserName): User | undefined => {
-    const user = remembered.get(userUUID);
+  const getCached = ({ account, userUUID }: UserName): User | undefined => {
+    const user = cache.get(userUUID);
     return user?.account === account ? user : undefined;
   };
 
   const read = async (db: Transaction, names: readonly UserName[]): Promise<User[]> => {
     type Row = UserName & { user: number; firstDay: number | null; lastDay: number | null };
     const rows = await readRows<Row>(db, {
-      statement: finding,
+      statement: selectUsers,
       accounts: accountsOf(names),
       columns: [userUUIDs(names)],
     });
@@ -151,89 +150,95 @@ export const createUsers = () => {
 
   /** Returns those of the named users that exist. */
   const find = async (db: Transaction, names: readonly UserName[]): Promise<User[]> => {
-    const met = names.flatMap((name) => known(name) ?? []);
-    if (met.length === names.length) return met;
-    const missing = names.filter((name) => !known(name));
-    const found = await read(db, missing);
-    found.forEach(remember);
-    return [...met, ...found];
+    const cached = names.flatMap((name) => getCached(name) ?? []);
+    if (cached.length === names.length) return cached;
+    const missing = names.filter((name) => !getCached(name));
+    const stored = await read(db, missing);
+    stored.forEach(addToCache);
+    return [...cached, ...stored];
   };
 
   /** Creates users and returns them, except those that another transaction has created meanwhile. */
-  const make = async (db: Transaction, names: readonly UserName[], { time, withEvent }: Creation) => {
-    const numbers = db.isSpread ? await drawNumbers(db, 'user_number', names.length) : undefined;
+  const insert = async (db: Transaction, names: readonly UserName[], { time, withEvent }: Creation) => {
+    const numbers = db.isDistributed ? await drawNumbers(db, 'user_number', names.length) : undefined;
     const rows = await readRows<UserName & { user: number }>(db, {
-      statement: numbers ? addingNames : numberingNames,
+      statement: numbers ? insertNames : insertNumberedNames,
       accounts: accountsOf(names),
       columns: [userUUIDs(names), ...(numbers ? [bigints(numbers, (user) => user)] : [])],
     });
-    const made = rows.map((row): User => {
+    const created = rows.map((row): User => {
       const day = dayIn(db, row.account);
       return { ...row, since: day, seenOn: withEvent ? day : null };
     });
-    if (made.length === 0) return [];
-    const days = bigints(made, ({ seenOn }) => seenOn);
-    const times = bigints(made, () => time);
+    if (created.length === 0) return [];
+    const days = bigints(created, ({ seenOn }) => seenOn);
+    const times = bigints(created, () => time);
     await writeRows(db, {
-      statement: addingUsers,
-      accounts: accountsOf(made),
-      columns: [bigints(made, ({ user }) => user), userUUIDs(made), days, days, times],
+      statement: insertUsers,
+      accounts: accountsOf(created),
+      columns: [bigints(created, ({ user }) => user), userUUIDs(created), days, days, times],
     });
-    db.whenCommitted(() => made.forEach(remember));
-    return made;
+    db.whenCommitted(() => created.forEach(addToCache));
+    return created;
   };
 
-  /** Creates users that were not found; returns all, also those that another transaction has created meanwhile. */
-  const create = async (db: Transaction, names: readonly UserName[], how: Creation): Promise<User[]> => {
+  /**
+   * Creates users that were not existing; returns all, including those that another transaction has created meanwhile.
+   */
+  const create = async (db: Transaction, names: readonly UserName[], creation: Creation): Promise<User[]> => {
     if (names.length === 0) return [];
-    // All transactions insert in the same order, so that no two wait for each other.
+    // All transactions insert in the same order, to prevent deadlocks.
     const missing = new Map(names.map((name) => [keyOfUser(name), name] as const).sort(([a], [b]) => (a < b ? -1 : 1)));
-    const made = await make(db, [...missing.values()], how);
-    for (const user of made) missing.delete(keyOfUser(user));
+    const created = await insert(db, [...missing.values()], creation);
+    for (const user of created) missing.delete(keyOfUser(user));
     const others = missing.size > 0 ? await read(db, [...missing.values()]) : [];
-    return [...made, ...others];
+    return [...created, ...others];
   };
 
   return {
-    known,
+    getCached,
     find,
     create,
 
-    /** As `find`, and creates the missing users. */
-    async ensure(db: Transaction, names: readonly UserName[], how: Creation): Promise<User[]> {
-      const found = await find(db, names);
-      const keys = new Set(found.map(keyOfUser));
+    /** As `find`, but creates missing users. */
+    async ensure(db: Transaction, names: readonly UserName[], creation: Creation): Promise<User[]> {
+      const existing = await find(db, names);
+      const keys = new Set(existing.map(keyOfUser));
       const missing = names.filter((name) => !keys.has(keyOfUser(name)));
-      return [...found, ...(await create(db, missing, how))];
+      return [...existing, ...(await create(db, missing, creation))];
     },
 
     /**
-     * Records that users have an event on their accounts' current days. Holds the rows of the users that it updates, and of `others`.
-     * Returns the users that it updated: give them to `listChanged`.
+     * Records that users have an event on their accounts' current days. Locks the rows of the users that it updates,
+     * and of `others`. Returns the updated users, for `markContactsChanged`.
      */
-    async seen(db: Transaction, users: readonly User[], others: readonly User[]): Promise<User[]> {
-      const news = users.filter(({ seenOn, account }) => seenOn === null || seenOn < dayIn(db, account));
-      const held = [...news, ...others];
-      if (held.length === 0) return [];
+    async recordActivity(db: Transaction, users: readonly User[], others: readonly User[]): Promise<User[]> {
+      const outdated = users.filter(({ seenOn, account }) => seenOn === null || seenOn < dayIn(db, account));
+      const locked = [...outdated, ...others];
+      if (locked.length === 0) return [];
       const numbersOf = (users: readonly User[]) => bigints(users, ({ user }) => user);
-      const days = integers(news, ({ account }) => dayIn(db, account));
+      const days = integers(outdated, ({ account }) => dayIn(db, account));
       await Promise.all([
-        readRows(db, { statement: holding, accounts: accountsOf(held), columns: [numbersOf(held)] }),
-        news.length > 0 &&
-          writeRows(db, { statement: seeing, accounts: accountsOf(news), columns: [numbersOf(news), days] }),
+        readRows(db, { statement: lockUsersInOrder, accounts: accountsOf(locked), columns: [numbersOf(locked)] }),
+        outdated.length > 0 &&
+          writeRows(db, {
+            statement: updateDays,
+            accounts: accountsOf(outdated),
+            columns: [numbersOf(outdated), days],
+          }),
       ]);
       db.whenCommitted(() => {
-        for (const user of news) remember({ ...user, seenOn: dayIn(db, user.account) });
+        for (const user of outdated) addToCache({ ...user, seenOn: dayIn(db, user.account) });
       });
-      return news;
+      return outdated;
     },
 
-    /** Lists the contacts of users that were seen as changed (contact-index.ts), under a sequence that this transaction has drawn. */
-    async listChanged(db: Transaction, users: readonly User[], sequence: number): Promise<void> {
+    /** Lists the users' contacts as changed (contact-index.ts), under a sequence of this transaction. */
+    async markContactsChanged(db: Transaction, users: readonly User[], sequence: number): Promise<void> {
       if (users.length === 0) return;
       const changes = bigints(users, () => sequence);
       await writeRows(db, {
-        statement: listingChanged,
+        statement: insertChangedContacts,
         accounts: accountsOf(users),
         columns: [bigints(users, ({ user }) => user), changes],
       });

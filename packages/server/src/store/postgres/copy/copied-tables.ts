@@ -1,4 +1,4 @@
-/** The mapping of another database's rows to the rows of each PostgreSQL table except `event`. */
+/** Maps another database's rows to the rows of each PostgreSQL table except `event`. */
 import type pg from 'pg';
 import { plainFields } from '../../../identity/contact-view.ts';
 import type { DatabaseExport, ExportedRow, ExportedTable, InParts } from '../../database-export.ts';
@@ -8,57 +8,57 @@ import { type CopiedValue, copyRows } from './copy-rows.ts';
 /** The slot of the copied rollups. */
 const slot = 1;
 
-type Make = (row: ExportedRow) => CopiedValue;
+type Convert = (row: ExportedRow) => CopiedValue;
 
-/** The mapping of rows of the table `from` to rows of the table `to`, which has the same name if none is given. */
+/** Maps rows of the table `from` to rows of the table `to`, by default the one with the same name. */
 interface CopiedTable {
   readonly from: ExportedTable;
   readonly to?: string;
-  /** Names of columns that are copied, separated by spaces; `booleans` are 1 or 0 in `from`. */
+  /** Names of copied columns, separated by spaces; `booleans` are 1 or 0 in `from`. */
   readonly columns?: string;
   readonly booleans?: string;
-  /** The other columns. */
-  readonly made?: Readonly<Record<string, Make>>;
+  /** Computed columns. */
+  readonly computed?: Readonly<Record<string, Convert>>;
   readonly only?: (row: ExportedRow) => boolean;
 }
 
-const each = (words: string, make: (name: string) => Make) =>
-  Object.fromEntries((words.match(/\w+/g) ?? []).map((name) => [name, make(name)]));
+const each = (words: string, create: (name: string) => Convert) =>
+  Object.fromEntries((words.match(/\w+/g) ?? []).map((name) => [name, create(name)]));
 
 /** Copies the rows of a table. */
 export const copyTable = async (
   client: pg.Client,
-  { from, to = from, columns = '', booleans = '', made = {}, only = () => true }: CopiedTable,
+  { from, to = from, columns = '', booleans = '', computed = {}, only = () => true }: CopiedTable,
   exported: DatabaseExport,
 ): Promise<void> => {
-  const makes: Readonly<Record<string, Make>> = {
+  const converters: Readonly<Record<string, Convert>> = {
     ...each(columns, (name) => (row) => row[name] as CopiedValue),
     ...each(booleans, (name) => (row) => row[name] === 1),
-    ...made,
+    ...computed,
   };
-  const makesInOrder = Object.values(makes);
+  const inOrder = Object.values(converters);
   async function* toRows() {
     for await (const rows of exported.rows(from)) {
-      yield rows.filter(only).map((row) => makesInOrder.map((make) => make(row)));
+      yield rows.filter(only).map((row) => inOrder.map((convert) => convert(row)));
     }
   }
-  await copyRows(client, to, Object.keys(makes), toRows());
+  await copyRows(client, to, Object.keys(converters), toRows());
 };
 
 /** Groups rows by contact. */
 const byContact = async (rows: InParts<ExportedRow>): Promise<Map<number, ExportedRow[]>> => {
-  const found = new Map<number, ExportedRow[]>();
-  for await (const some of rows) {
-    for (const row of some) {
-      const list = found.get(row.contact as number);
-      if (list) list.push(row);
-      else found.set(row.contact as number, [row]);
+  const groups = new Map<number, ExportedRow[]>();
+  for await (const chunk of rows) {
+    for (const row of chunk) {
+      const group = groups.get(row.contact as number);
+      if (group) group.push(row);
+      else groups.set(row.contact as number, [row]);
     }
   }
-  return found;
+  return groups;
 };
 
-/** Returns a function that returns a contact's own values as JSON of `OwnValues`. */
+/** Returns a function that returns a contact's own values as JSON (`OwnValues`). */
 const createStoredValues = async (exported: DatabaseExport) => {
   const tags = await byContact(exported.rows('contact_tag'));
   const attributes = await byContact(exported.rows('contact_attr'));
@@ -73,16 +73,19 @@ const createStoredValues = async (exported: DatabaseExport) => {
   };
 };
 
-/** Returns the mappings of all tables except `event`, `contact_user` and `user_contact`. Repeats are copied for `keptDays` only. */
+/**
+ * Returns the mappings of all tables except `event`, `contact_user` and `user_contact`. Copies repeats only of
+ * `keptDays`.
+ */
 export const tablesOf = async (exported: DatabaseExport, keptDays: ReadonlySet<number>): Promise<CopiedTable[]> => {
-  // Older repeats wait to be deleted. They may have been sent again since, and request_repeat holds each key only once.
+  // Older repeats are due for deletion. Newer ones may have the same key, which request_repeat allows only once.
   const isKept = ({ day }: ExportedRow) => keptDays.has(day as number);
   const isKeptEvents = (row: ExportedRow) => isKept(row) && ofHolder(row) !== undefined;
   const { eventKey, requestKey } = createIdempotencyKeys(exported.position.secret);
   const keyOf = ({ holder, eventUUID }: ExportedRow, server: SentByServer) =>
     toUUID(eventKey(holder as number, eventUUID as string, server));
   const storedValuesOf = await createStoredValues(exported);
-  /** Returns a function that returns the account of the row of a table with a number. */
+  /** Returns a function that looks up the account of a row of a table by its number. */
   const accountsBy = async (table: ExportedTable, number: string) => {
     const accounts = new Map<unknown, number>();
     for await (const rows of exported.rows(table)) {
@@ -96,7 +99,7 @@ export const tablesOf = async (exported: DatabaseExport, keptDays: ReadonlySet<n
     await accountsBy('token', 'token'),
     await accountsBy('erasure', 'erasure'),
   ];
-  /** Undefined for an event of a contact that was erased: a repeat is refused without its key. */
+  /** Undefined for an event of an erased contact, whose repeats are refused without a key. */
   const ofHolder = ({ holder }: ExportedRow): number | undefined =>
     (holder as number) > 0 ? ofUser({ user: holder as number }) : ofContact({ contact: -(holder as number) });
   const account = (of: (row: ExportedRow) => number | undefined) => ({
@@ -134,7 +137,7 @@ export const tablesOf = async (exported: DatabaseExport, keptDays: ReadonlySet<n
     {
       from: 'audit',
       columns: 'audit token action subject time',
-      made: { account: ({ account }) => account ?? 0 },
+      computed: { account: ({ account }) => account ?? 0 },
     },
     { from: 'catalogue', columns: 'account kind id name type mergedInto', booleans: 'browser byBrowser' },
     { from: 'report_segment', columns: 'account segmentName filter createdTime updatedTime' },
@@ -163,13 +166,13 @@ export const tablesOf = async (exported: DatabaseExport, keptDays: ReadonlySet<n
       columns:
         'contact account contactUUID contactExternalID externalIDClaim contactEmailaddress contactStatus mergedInto mergedTime firstDay lastDay createdTime updatedTime',
       booleans: 'verified',
-      made: { said: storedValuesOf },
+      computed: { said: storedValuesOf },
     },
     {
       from: 'contact',
       to: 'merged_contact',
       columns: 'account',
-      made: { contact: ({ mergedInto }) => mergedInto as number, other: ({ contact }) => contact as number },
+      computed: { contact: ({ mergedInto }) => mergedInto as number, other: ({ contact }) => contact as number },
       only: ({ mergedInto }) => mergedInto !== null,
     },
     { from: 'claim', to: 'claim_name', columns: 'account claimID claim contact' },
@@ -182,36 +185,36 @@ export const tablesOf = async (exported: DatabaseExport, keptDays: ReadonlySet<n
       from: 'statement',
       columns: 'user sequence contact voided claim token time seenDay',
       booleans: 'verified erased',
-      made: account(ofUser),
+      computed: account(ofUser),
     },
-    { from: 'statement', to: 'statement_place', columns: 'sequence user', made: account(ofUser) },
+    { from: 'statement', to: 'statement_place', columns: 'sequence user', computed: account(ofUser) },
     {
       from: 'event_repeat',
       columns: 'holder day',
-      made: { ...account(ofHolder), key: (event) => keyOf(event, event.server as 0 | 1) },
+      computed: { ...account(ofHolder), key: (event) => keyOf(event, event.server as 0 | 1) },
       only: isKeptEvents,
     },
     {
       from: 'event_repeat_of_either',
       to: 'event_repeat',
       columns: 'holder day',
-      made: { ...account(ofHolder), key: (event) => keyOf(event, null) },
+      computed: { ...account(ofHolder), key: (event) => keyOf(event, null) },
       only: isKeptEvents,
     },
     {
       from: 'erased_repeat',
       columns: 'day',
-      made: { key: ({ hash }) => (hash as Buffer).toString('hex') },
+      computed: { key: ({ hash }) => (hash as Buffer).toString('hex') },
       only: isKept,
     },
     {
       from: 'request_repeat',
       columns: 'user day contact claim',
       booleans: 'existed',
-      made: {
+      computed: {
         ...account(ofUser),
         key: ({ requestUUID, token }) =>
-          // The request was copied from PostgreSQL before: its requestUUID is already a key.
+          // The request was copied from PostgreSQL earlier, so its requestUUID is already a key.
           token === tokenInKey
             ? (requestUUID as string)
             : requestKey({ requestUUID: requestUUID as string, token: token as number }),
@@ -221,23 +224,23 @@ export const tablesOf = async (exported: DatabaseExport, keptDays: ReadonlySet<n
     {
       from: 'event_total',
       columns: 'account eventID quarter count firstTime lastTime',
-      made: { slot: () => slot },
+      computed: { slot: () => slot },
     },
     {
       from: 'account_day',
       columns: 'account day count bytes firstSequence lastSequence firstTime lastTime',
-      made: { slot: () => slot },
+      computed: { slot: () => slot },
     },
     { from: 'erasure', columns: 'erasure account erasedTime deletedEvents', booleans: 'complete verifiedOnly' },
-    { from: 'erased_stretch', columns: 'user erasure after through', made: account(ofErasure) },
-    { from: 'erased_contact', columns: 'contact erasure', made: account(ofErasure) },
-    { from: 'erased_identifier', columns: 'hash erasure', made: account(ofErasure) },
+    { from: 'erased_stretch', columns: 'user erasure after through', computed: account(ofErasure) },
+    { from: 'erased_contact', columns: 'contact erasure', computed: account(ofErasure) },
+    { from: 'erased_identifier', columns: 'hash erasure', computed: account(ofErasure) },
     {
       from: 'refused_request',
       columns: 'token refused operation code field message refusedTime bytes address input sender',
       booleans: 'robot',
-      made: account(ofToken),
+      computed: account(ofToken),
     },
-    { from: 'refused_count', columns: 'token listed listedBytes evicted erased replayed', made: account(ofToken) },
+    { from: 'refused_count', columns: 'token listed listedBytes evicted erased replayed', computed: account(ofToken) },
   ];
 };

@@ -8,21 +8,21 @@ export type CopiedValue = string | number | boolean | null | Buffer;
 
 const charactersPerChunk = 256 * 1024;
 
-const escaped = (text: string): string =>
+const escapeText = (text: string): string =>
   /[\\\t\n\r]/.test(text)
     ? text.replaceAll('\\', '\\\\').replaceAll('\t', '\\t').replaceAll('\n', '\\n').replaceAll('\r', '\\r')
     : text;
 
 const toField = (value: CopiedValue): string => {
   if (value === null) return '\\N';
-  if (typeof value === 'string') return escaped(value);
+  if (typeof value === 'string') return escapeText(value);
   return Buffer.isBuffer(value) ? `\\\\x${value.toString('hex')}` : String(value);
 };
 
 async function* chunksOf(rows: InParts<readonly CopiedValue[]>): AsyncGenerator<string> {
   let chunk = '';
-  for await (const some of rows) {
-    for (const row of some) {
+  for await (const batch of rows) {
+    for (const row of batch) {
       chunk += `${row.map(toField).join('\t')}\n`;
       if (chunk.length < charactersPerChunk) continue;
       yield chunk;
@@ -32,7 +32,7 @@ async function* chunksOf(rows: InParts<readonly CopiedValue[]>): AsyncGenerator<
   yield chunk;
 }
 
-/** Copies rows into columns of a table, all or none. The connection must not be pipelined (`openPlain`). */
+/** Copies rows into columns of a table, atomically. The connection must not be pipelined (`openCopyConnection`). */
 export const copyRows = async (
   client: pg.Client,
   table: string,

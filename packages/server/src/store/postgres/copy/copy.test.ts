@@ -6,7 +6,7 @@ import { day } from '../../../../test/fixtures/store.ts';
 import type { DatabaseExport, ExportedRow, ExportedTable } from '../../database-export.ts';
 import { migrateStore, openStore } from '../../open.ts';
 import type { KeptEvent } from '../../rules/kept-event.ts';
-import { isNotNow } from '../database/connection.ts';
+import { isTransient } from '../database/connection.ts';
 import { copyInto } from './copy.ts';
 
 const time = Date.UTC(2028, 0, 10);
@@ -59,15 +59,15 @@ const rows: Partial<Record<ExportedTable, ExportedRow[]>> = {
   ],
 };
 
-/** A database with many events; `asked` notes after which sequence they were asked for. */
+/** A database with many events. `starts` records the sequence after which each read of events starts. */
 const createExport = (changes: Partial<DatabaseExport> = {}) => {
-  const asked: number[] = [];
+  const starts: number[] = [];
   const exported: DatabaseExport = {
     position: { sequence: count, day: today, clockDay: today, secret: Buffer.alloc(32, 1) },
     numbers: { contact: 0, claim: 0, refused_request: 0 },
     rows: (table) => [rows[table] ?? []],
     *eventsAfter(sequence) {
-      asked.push(sequence);
+      starts.push(sequence);
       for (let after = sequence; after < count; after += 1_000) {
         yield Array.from({ length: 1_000 }, (_, nth) => eventOf(after + 1 + nth));
       }
@@ -75,20 +75,20 @@ const createExport = (changes: Partial<DatabaseExport> = {}) => {
     close: () => {},
     ...changes,
   };
-  return { exported, asked };
+  return { exported, starts };
 };
 
-const copied = async (databaseURL: string) => {
-  const found = await asking<{ events: string; different: string; last: string }>(
+const countCopied = async (databaseURL: string) => {
+  const rows = await asking<{ events: string; different: string; last: string }>(
     databaseURL,
     'SELECT count(*) AS events, count(DISTINCT sequence) AS different, max(sequence) AS last FROM event',
   );
-  const [{ events, different, last } = { events: '', different: '', last: '' }] = found;
+  const [{ events, different, last } = { events: '', different: '', last: '' }] = rows;
   return { events: Number(events), different: Number(different), last: Number(last) };
 };
-const ignored = () => {};
+const ignoreProgress = () => {};
 
-/** Ends all connections to a database, and comes back when they are gone: nothing else of this process goes on meanwhile. */
+/** Ends all connections to a database and waits until they are gone. Blocks this process meanwhile. */
 const endOthers = (databaseURL: string) => {
   const script = `import pg from 'pg';
     const client = new pg.Client(process.argv[1]);
@@ -100,24 +100,24 @@ const endOthers = (databaseURL: string) => {
 };
 
 describe('a copy', () => {
-  test('that is interrupted goes on after the last events that were committed', async () => {
+  test('resumes after the last committed events when it was interrupted', async () => {
     const databaseURL = await newDatabase();
-    const { exported, asked } = createExport();
+    const { exported, starts } = createExport();
     const interrupted = new Error('interrupted');
-    const told: object[] = [];
+    const reports: object[] = [];
     const first = copyInto(databaseURL, exported, (progress) => {
-      told.push(progress);
+      reports.push(progress);
       throw interrupted;
     });
     await expect(first).rejects.toBe(interrupted);
-    expect(await copied(databaseURL)).toEqual({ events: 50_000, different: 50_000, last: 50_000 });
-    await copyInto(databaseURL, exported, (progress) => told.push(progress));
-    expect(asked).toEqual([0, 50_000]);
-    expect(told).toEqual([
+    expect(await countCopied(databaseURL)).toEqual({ events: 50_000, different: 50_000, last: 50_000 });
+    await copyInto(databaseURL, exported, (progress) => reports.push(progress));
+    expect(starts).toEqual([0, 50_000]);
+    expect(reports).toEqual([
       { sequence: 50_000, last: count, events: 50_000 },
       { sequence: count, last: count, events: 10_000 },
     ]);
-    expect(await copied(databaseURL)).toEqual({ events: count, different: count, last: count });
+    expect(await countCopied(databaseURL)).toEqual({ events: count, different: count, last: count });
 
     const store = await openStore({ databaseURL, role: 'server', onFatal: expect.unreachable as never });
     const { events } = await store.getEvents({ account: 1, order: 'desc', limit: 1 });
@@ -125,7 +125,7 @@ describe('a copy', () => {
     await store.close();
   });
 
-  test('of large events goes in some at a time', async () => {
+  test('commits fewer events at a time if they are large', async () => {
     const databaseURL = await newDatabase();
     const many = 1_000;
     const { exported } = createExport({
@@ -135,14 +135,14 @@ describe('a copy', () => {
         }
       },
     });
-    const told: number[] = [];
-    await copyInto(databaseURL, exported, ({ sequence }) => told.push(sequence));
-    // 16 MiB of 40,000 and some each.
-    expect(told).toEqual([420, 840, many]);
-    expect(await copied(databaseURL)).toEqual({ events: many, different: many, last: many });
+    const commits: number[] = [];
+    await copyInto(databaseURL, exported, ({ sequence }) => commits.push(sequence));
+    // 16 MiB of a little over 40,000 each.
+    expect(commits).toEqual([420, 840, many]);
+    expect(await countCopied(databaseURL)).toEqual({ events: many, different: many, last: many });
   });
 
-  test('leaves repeats behind that nobody asks for any more, and of which there may be newer ones', async () => {
+  test('skips repeats of days that are no longer searched', async () => {
     const databaseURL = await newDatabase();
     const request = { requestUUID: 'request-one', token: 1, user: 1, contact: 1, claim: null, existed: 0 };
     const days = Array.from({ length: 10 }, (_, nth) => today - nth);
@@ -151,7 +151,7 @@ describe('a copy', () => {
       erased_repeat: days.map((day) => ({ day, hash: Buffer.alloc(16, day) })),
     };
     const { exported } = createExport({ rows: (table) => [repeats[table] ?? rows[table] ?? []] });
-    await copyInto(databaseURL, exported, ignored);
+    await copyInto(databaseURL, exported, ignoreProgress);
     const daysOf = async (table: string) =>
       (await asking<{ day: number }>(databaseURL, `SELECT day FROM ${table} ORDER BY day DESC`)).map(({ day }) => day);
     expect(await daysOf('request_repeat')).toEqual([today]);
@@ -159,7 +159,7 @@ describe('a copy', () => {
     expect(await daysOf('kept_day')).toEqual(days.slice(0, 9));
   });
 
-  test('of a database that has changed since, or of another, does not go on', async () => {
+  test('does not resume if the source has changed or is another database', async () => {
     const databaseURL = await newDatabase();
     const { exported } = createExport();
     const interrupt = () => {
@@ -169,16 +169,16 @@ describe('a copy', () => {
     const { position } = exported;
     for (const change of [{ sequence: count + 1 }, { day: today + 1 }, { secret: Buffer.alloc(32, 2) }]) {
       const other = createExport({ position: { ...position, ...change } });
-      await expect(copyInto(databaseURL, other.exported, ignored)).rejects.toThrow(
+      await expect(copyInto(databaseURL, other.exported, ignoreProgress)).rejects.toThrow(
         /source is another database or has changed/,
       );
-      expect(other.asked).toEqual([]);
+      expect(other.starts).toEqual([]);
     }
-    await copyInto(databaseURL, exported, ignored);
-    expect(await copied(databaseURL)).toMatchObject({ events: count, different: count });
+    await copyInto(databaseURL, exported, ignoreProgress);
+    expect(await countCopied(databaseURL)).toMatchObject({ events: count, different: count });
   });
 
-  test('of a database that cannot be read any further ends with what is wrong, and nothing of it is kept', async () => {
+  test('rolls back and rethrows when the source cannot be read', async () => {
     const databaseURL = await newDatabase();
     const damaged = new Error('this database is damaged');
     const { exported } = createExport({
@@ -187,21 +187,21 @@ describe('a copy', () => {
         if (table === 'claim') throw damaged;
       },
     });
-    await expect(copyInto(databaseURL, exported, ignored)).rejects.toBe(damaged);
+    await expect(copyInto(databaseURL, exported, ignoreProgress)).rejects.toBe(damaged);
     expect(await asking(databaseURL, 'SELECT 1 FROM account')).toEqual([]);
-    await copyInto(databaseURL, createExport().exported, ignored);
-    expect(await copied(databaseURL)).toMatchObject({ events: count });
+    await copyInto(databaseURL, createExport().exported, ignoreProgress);
+    expect(await countCopied(databaseURL)).toMatchObject({ events: count });
   });
 
-  test('that PostgreSQL refuses a row of says why', async () => {
+  test('rethrows PostgreSQL’s error when it rejects a row', async () => {
     const databaseURL = await newDatabase();
     const twice: ExportedRow[] = [...(rows.user ?? []), ...(rows.user ?? [])];
     const { exported } = createExport({ rows: (table) => [table === 'user' ? twice : (rows[table] ?? [])] });
-    await expect(copyInto(databaseURL, exported, ignored)).rejects.toMatchObject({ code: '23505' });
+    await expect(copyInto(databaseURL, exported, ignoreProgress)).rejects.toMatchObject({ code: '23505' });
     expect(await asking(databaseURL, 'SELECT 1 FROM account')).toEqual([]);
   });
 
-  test('whose connection is lost in the middle ends with that, and goes on when it is asked again', async () => {
+  test('fails when its connection is lost, and resumes when it runs again', async () => {
     const databaseURL = await newDatabase();
     await migrateStore(databaseURL, { citus: false });
     await asking(
@@ -212,24 +212,24 @@ describe('a copy', () => {
        END $$;
        CREATE TRIGGER lose BEFORE INSERT ON event FOR EACH ROW EXECUTE FUNCTION lose()`,
     );
-    const { exported, asked } = createExport();
-    await expect(copyInto(databaseURL, exported, ignored)).rejects.toSatisfy(isNotNow);
+    const { exported, starts } = createExport();
+    await expect(copyInto(databaseURL, exported, ignoreProgress)).rejects.toSatisfy(isTransient);
     await asking(databaseURL, 'DROP TRIGGER lose ON event');
-    await copyInto(databaseURL, exported, ignored);
-    expect(asked).toEqual([0, 50_000]);
-    expect(await copied(databaseURL)).toMatchObject({ events: count, different: count });
+    await copyInto(databaseURL, exported, ignoreProgress);
+    expect(starts).toEqual([0, 50_000]);
+    expect(await countCopied(databaseURL)).toMatchObject({ events: count, different: count });
   });
 
-  test('whose connection is lost while nothing is asked of it ends with that, and goes on as well', async () => {
+  test('fails when its idle connection is lost, and resumes as well', async () => {
     const databaseURL = await newDatabase();
-    const { exported, asked } = createExport();
-    await expect(copyInto(databaseURL, exported, () => endOthers(databaseURL))).rejects.toSatisfy(isNotNow);
-    await copyInto(databaseURL, exported, ignored);
-    expect(asked).toEqual([0, 50_000]);
-    expect(await copied(databaseURL)).toMatchObject({ events: count, different: count });
+    const { exported, starts } = createExport();
+    await expect(copyInto(databaseURL, exported, () => endOthers(databaseURL))).rejects.toSatisfy(isTransient);
+    await copyInto(databaseURL, exported, ignoreProgress);
+    expect(starts).toEqual([0, 50_000]);
+    expect(await countCopied(databaseURL)).toMatchObject({ events: count, different: count });
   });
 
-  test('is seen by a command that would spread the tables, also before anything of it is committed', async () => {
+  test('prevents the distribution of tables, even before its first commit', async () => {
     const databaseURL = await newMigratedDatabase();
     await pretendCitus(databaseURL);
     const { exported } = createExport({
@@ -242,18 +242,20 @@ describe('a copy', () => {
         yield rows[table] ?? [];
       },
     });
-    await copyInto(databaseURL, exported, ignored);
+    await copyInto(databaseURL, exported, ignoreProgress);
     expect(await asking(databaseURL, 'SELECT FROM pg_dist_partition')).toEqual([]);
-    expect(await copied(databaseURL)).toMatchObject({ events: count });
+    expect(await countCopied(databaseURL)).toMatchObject({ events: count });
   });
 
-  test('into a cluster is refused while a worker does not sync its commits', async () => {
+  test('is refused on a cluster while a worker does not sync its commits', async () => {
     const databaseURL = await newMigratedDatabase();
     await pretendCluster(databaseURL);
     const [{ name } = { name: '' }] = await asking<{ name: string }>(databaseURL, 'SELECT current_database() AS name');
     await asking(databaseURL, `ALTER DATABASE ${name} SET pretended.answer = 'fsync on, synchronous_commit off'`);
-    const { exported, asked } = createExport();
-    await expect(copyInto(databaseURL, exported, ignored)).rejects.toThrow(/a-worker:5432: .*synchronous_commit off/);
-    expect(asked).toEqual([]);
+    const { exported, starts } = createExport();
+    await expect(copyInto(databaseURL, exported, ignoreProgress)).rejects.toThrow(
+      /a-worker:5432: .*synchronous_commit off/,
+    );
+    expect(starts).toEqual([]);
   });
 });

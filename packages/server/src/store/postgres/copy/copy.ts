@@ -1,14 +1,14 @@
 /**
- * Copies the contents of another database into this one. One transaction copies everything except events and records that a copy
- * is under way. Then each transaction copies some events and records how far it got. An interrupted copy continues there.
+ * Copies another database into this one. The first transaction copies everything except events; each later one copies
+ * some events and records its progress, from which an interrupted copy resumes.
  */
 import type pg from 'pg';
 import type { DatabaseExport, ExportedTable, Tell } from '../../database-export.ts';
 import { charactersOf, type KeptEvent } from '../../rules/kept-event.ts';
 import { daysKept } from '../../rules/received-day.ts';
 import { StoreUnusable } from '../../unusable.ts';
-import { requireSynced } from '../database/citus.ts';
-import { onOneConnection, openPlain, takeSlot } from '../database/connection.ts';
+import { requireSafeWorkers } from '../database/citus.ts';
+import { openCopyConnection, runOnConnection, takeSlot } from '../database/connection.ts';
 import { migrate } from '../database/migrate.ts';
 import { monthSQL, repeatsSQL } from '../days/partitions.ts';
 import { toBodies } from '../events/event-body.ts';
@@ -16,9 +16,10 @@ import { copyTable, tablesOf } from './copied-tables.ts';
 import { type CopiedValue, copyRows } from './copy-rows.ts';
 
 const eventsPerCommit = 50_000;
-/** The limit of attributes in one commit, in UTF-16 code units, because they are held in memory until the commit. */
+/** The limit of attributes per commit, in UTF-16 code units, because they are in memory until the commit. */
 const charactersPerCommit = 16 * 1024 * 1024;
-/** For each PostgreSQL sequence, the greatest number that was given so far, so that the next is greater. */
+
+/** For each PostgreSQL sequence, the greatest number used so far. */
 const numbersOf = ({ numbers }: DatabaseExport) => [
   ["pg_get_serial_sequence('account', 'account')", 'SELECT max(account) FROM account'],
   ["pg_get_serial_sequence('token', 'token')", 'SELECT max(token) FROM token'],
@@ -52,24 +53,24 @@ const begin = async (client: pg.Client, exported: DatabaseExport): Promise<void>
     daysIn(exported, 'erased_repeat'),
     daysIn(exported, 'request_repeat'),
   ]);
-  // The days that are searched for a repeat.
-  const kept = [...new Set([day, ...named, ...ofEither, ...erased, ...requests])]
+  // The days that are searched for repeats.
+  const repeatDays = [...new Set([day, ...named, ...ofEither, ...erased, ...requests])]
     .sort((a, b) => b - a)
     .slice(0, daysKept);
   for (const each of [...months, day]) await client.query(monthSQL(each));
-  for (const each of kept) await client.query(repeatsSQL(each));
-  // The keys of erased repeats don't show whether they include the kind of token.
+  for (const each of repeatDays) await client.query(repeatsSQL(each));
+  // Keys of erased repeats do not show whether they include the token kind.
   const withEither = ofEither.size + erased.size > 0;
   await client.query('INSERT INTO kept_day (day, keyed, "ofEither") SELECT unnest($1::integer[]), true, $2', [
-    kept,
+    repeatDays,
     withEither,
   ]);
-  for (const table of await tablesOf(exported, new Set(kept))) await copyTable(client, table, exported);
+  for (const table of await tablesOf(exported, new Set(repeatDays))) await copyTable(client, table, exported);
   await client.query(
     `INSERT INTO contact_user (account, contact, "user")
      SELECT DISTINCT account, contact, "user" FROM statement WHERE contact IS NOT NULL`,
   );
-  // Triggers have made these. On a cluster their numbers come from the workers, and later changes would have lower numbers.
+  // Triggers have inserted these. On a cluster the workers numbered them, and later changes would have lower numbers.
   await client.query('DELETE FROM owner_change');
   for (const [name, greatest] of numbersOf(exported)) {
     await client.query(`SELECT setval(${name}, greatest(coalesce((${greatest}), 0), 1))`);
@@ -79,7 +80,7 @@ const begin = async (client: pg.Client, exported: DatabaseExport): Promise<void>
   await client.query('COMMIT');
 };
 
-/** Returns a text that identifies a source and its state. */
+/** Returns a string that identifies a source and its state. */
 const sourceOf = ({ position: { sequence, day, secret } }: DatabaseExport): string =>
   `${sequence} ${day} ${secret.toString('hex').slice(0, 16)}`;
 
@@ -93,7 +94,7 @@ const toRow = (
     ? [user, sequence, null, eventTime, account, day, eventID, body]
     : [-contact, sequence, user, eventTime, account, day, eventID, body];
 
-/** Copies events and records in the same transaction that all up to `through` are copied. */
+/** Copies events up to `through` and records this in the same transaction. */
 const copyEvents = async (client: pg.Client, events: readonly KeptEvent[], through: number): Promise<void> => {
   await client.query('BEGIN');
   const bodies = toBodies(events);
@@ -109,40 +110,40 @@ const copyEvents = async (client: pg.Client, events: readonly KeptEvent[], throu
 };
 
 /** Copies everything into an empty database, or continues an interrupted copy of the same source. */
-export const copyInto = async (databaseURL: string, exported: DatabaseExport, tell: Tell): Promise<void> => {
-  await onOneConnection(databaseURL, async (db) => {
+export const copyInto = async (databaseURL: string, exported: DatabaseExport, onProgress: Tell): Promise<void> => {
+  await runOnConnection(databaseURL, async (db) => {
     await migrate(db);
-    if (db.isSpread) await requireSynced(db);
+    if (db.isDistributed) await requireSafeWorkers(db);
   });
-  const client = await openPlain(databaseURL);
+  const client = await openCopyConnection(databaseURL);
   try {
-    // Other commands see by the slot that the database is in use.
+    // The slot shows other commands that the database is in use.
     await client.query(takeSlot);
     const exists = (await client.query("SELECT to_regclass('copying') IS NOT NULL AS exists")).rows[0].exists;
     if (!exists) await begin(client, exported);
     const { source, through } = (await client.query('SELECT source, through FROM copying')).rows[0];
     if (source !== sourceOf(exported)) {
       throw new StoreUnusable(
-        'the database to copy to holds an incomplete copy whose source is another database or has changed: use an empty database',
+        'the database to copy to contains an incomplete copy whose source is another database or has changed: use an empty database',
       );
     }
     const last = exported.position.sequence;
-    let waiting: KeptEvent[] = [];
+    let pending: KeptEvent[] = [];
     let characters = 0;
     let copied = 0;
     const flush = async () => {
-      const end = waiting.at(-1);
+      const end = pending.at(-1);
       if (!end) return;
-      await copyEvents(client, waiting, end.sequence);
-      copied += waiting.length;
-      tell({ sequence: end.sequence, last, events: copied });
-      waiting = [];
+      await copyEvents(client, pending, end.sequence);
+      copied += pending.length;
+      onProgress({ sequence: end.sequence, last, events: copied });
+      pending = [];
       characters = 0;
     };
     for await (const events of exported.eventsAfter(Number(through))) {
-      waiting.push(...events);
+      pending.push(...events);
       for (const event of events) characters += charactersOf(event);
-      if (waiting.length >= eventsPerCommit || characters >= charactersPerCommit) await flush();
+      if (pending.length >= eventsPerCommit || characters >= charactersPerCommit) await flush();
     }
     await flush();
     await client.query('DROP TABLE copying');

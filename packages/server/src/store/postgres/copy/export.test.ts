@@ -5,17 +5,19 @@ import { day } from '../../../../test/fixtures/store.ts';
 import type { DatabaseExport, ExportedRow, ExportedTable, InParts } from '../../database-export.ts';
 import { migrateStore, openStore } from '../../open.ts';
 import type { KeptEvent } from '../../rules/kept-event.ts';
-import { isNotNow } from '../database/connection.ts';
+import { isTransient } from '../database/connection.ts';
 import { copyInto } from './copy.ts';
 import { openExport } from './export.ts';
 
 const time = Date.UTC(2028, 0, 31);
 const lastDay = time / day + 1;
-/** On two days, of two months: more than is asked for at once, of both. */
+/** On two days in two months, more than a page on each. */
 const count = 12_000;
 const users = 2_500;
 
-/** The numbers between are of statements, or of nobody; a coordinator of a cluster has skipped many in the middle of a day. */
+/**
+ * Leaves gaps for statements and unused numbers, and a large one in a day, as a cluster's coordinator may skip numbers.
+ */
 const sequenceOf = (nth: number): number => 2 * nth + 1 + (nth >= count / 4 ? 2 ** 36 : 0);
 const accountOf = (nth: number): number => 1 + (nth % 2);
 const dayOf = (nth: number): number => (nth < count / 2 ? lastDay - 1 : lastDay);
@@ -87,43 +89,43 @@ const exported: DatabaseExport = {
   close: () => {},
 };
 
-const all = async <Item>(held: InParts<Item>): Promise<Item[]> => {
+const collect = async <Item>(chunks: InParts<Item>): Promise<Item[]> => {
   const items: Item[] = [];
-  for await (const some of held) items.push(...some);
+  for await (const chunk of chunks) items.push(...chunk);
   return items;
 };
 
-test('all that was copied is held, in its order, however much there is of it', async () => {
+test('returns everything that was copied, in order, even if it has many pages', async () => {
   const databaseURL = await newMigratedDatabase();
   await copyInto(databaseURL, exported, () => {});
-  const held = await openExport(databaseURL);
+  const opened = await openExport(databaseURL);
   const { position, numbers } = exported;
-  expect({ position: held.position, numbers: held.numbers }).toEqual({ position, numbers });
-  const found = await all(held.eventsAfter(0));
-  expect(found.length).toBe(count);
-  expect(found.every((event, nth) => JSON.stringify(event) === JSON.stringify(eventOf(nth)))).toBe(true);
-  expect(await all(held.eventsAfter(sequenceOf(count - 3)))).toEqual([eventOf(count - 2), eventOf(count - 1)]);
+  expect({ position: opened.position, numbers: opened.numbers }).toEqual({ position, numbers });
+  const events = await collect(opened.eventsAfter(0));
+  expect(events.length).toBe(count);
+  expect(events.every((event, nth) => JSON.stringify(event) === JSON.stringify(eventOf(nth)))).toBe(true);
+  expect(await collect(opened.eventsAfter(sequenceOf(count - 3)))).toEqual([eventOf(count - 2), eventOf(count - 1)]);
   for (const table of ['account', 'user', 'account_day'] as const) {
-    const rows = await all(held.rows(table));
+    const rows = await collect(opened.rows(table));
     expect(rows).toHaveLength(rowsOf[table]?.length as number);
     expect(rows).toEqual(expect.arrayContaining(rowsOf[table]?.slice(-4) as ExportedRow[]));
   }
-  await held.close();
+  await opened.close();
 });
 
-test('a command that would spread the tables is refused while they are read, and does not end that', async () => {
+test('prevents the distribution of tables while they are read', async () => {
   const databaseURL = await newMigratedDatabase();
   await pretendCitus(databaseURL);
   await copyInto(databaseURL, { ...exported, eventsAfter: () => [[eventOf(0)]] }, () => {});
-  const held = await openExport(databaseURL);
+  const opened = await openExport(databaseURL);
   await expect(migrateStore(databaseURL, { citus: true, withoutWorkers: true })).rejects.toThrow(
     /is connected to the database/,
   );
-  expect(await all(held.eventsAfter(0))).toEqual([eventOf(0)]);
-  await held.close();
+  expect(await collect(opened.eventsAfter(0))).toEqual([eventOf(0)]);
+  await opened.close();
 });
 
-test('of large events fewer are read at once', async () => {
+test('reads fewer events at a time if they are large', async () => {
   const databaseURL = await newMigratedDatabase();
   const many = 2_000;
   const large = (nth: number): KeptEvent =>
@@ -147,41 +149,43 @@ test('of large events fewer are read at once', async () => {
     },
     () => {},
   );
-  const held = await openExport(databaseURL);
+  const opened = await openExport(databaseURL);
   const pages: number[] = [];
-  for await (const events of held.eventsAfter(0)) pages.push(events.length);
+  for await (const events of opened.eventsAfter(0)) pages.push(events.length);
   expect(pages.reduce((sum, length) => sum + length)).toBe(many);
-  // Every other number is an event's: 50 are asked for first, then twice as many each time, until they are large.
+  // Every other number is an event: the first page has 50, and each next one twice as many, until they are large.
   expect(pages.slice(0, 4)).toEqual([50, 100, 200, 400]);
   expect(Math.max(...pages.slice(5))).toBeLessThanOrEqual(400);
-  await held.close();
+  await opened.close();
 });
 
-test('nobody holds it twice, and nobody who is refused goes on holding it', async () => {
+test('refuses a second export, and releases the locks of a refused one', async () => {
   const databaseURL = await newMigratedDatabase();
   await migrateStore(databaseURL, { citus: false });
-  const held = await openExport(databaseURL);
-  expect(held.position).toMatchObject({ sequence: 0, day: 0, clockDay: 0 });
-  expect(await all(held.eventsAfter(0))).toEqual([]);
+  const opened = await openExport(databaseURL);
+  expect(opened.position).toMatchObject({ sequence: 0, day: 0, clockDay: 0 });
+  expect(await collect(opened.eventsAfter(0))).toEqual([]);
   await expect(openExport(databaseURL)).rejects.toThrow('is in use');
-  await held.close();
+  await opened.close();
   await asking(databaseURL, 'INSERT INTO migration VALUES (9000, now())');
   await expect(openExport(databaseURL)).rejects.toThrow('written by a newer Firsthand');
   await asking(databaseURL, 'DELETE FROM migration WHERE number = 9000');
   await (await openExport(databaseURL)).close();
 });
 
-test('who comes while it is read, and would write afterwards, is noticed at its end', async () => {
+test('fails at the end if a writer has connected during the export', async () => {
   const databaseURL = await newMigratedDatabase();
   await migrateStore(databaseURL, { citus: false });
-  const held = await openExport(databaseURL);
-  const beside = await openStore({ databaseURL, role: 'beside', onFatal: () => {} });
-  await expect(all(held.eventsAfter(0))).rejects.toThrow('has connected to the database to copy from during the copy');
-  await beside.close();
-  await held.close();
+  const opened = await openExport(databaseURL);
+  const writer = await openStore({ databaseURL, role: 'beside', onFatal: () => {} });
+  await expect(collect(opened.eventsAfter(0))).rejects.toThrow(
+    'connected to the database to copy from during the copy',
+  );
+  await writer.close();
+  await opened.close();
 });
 
-test('of a standby nothing is copied: those who write to what it follows would go on', async () => {
+test('refuses a standby, because its locks do not block writes on the primary', async () => {
   const databaseURL = await newMigratedDatabase();
   await migrateStore(databaseURL, { citus: false });
   await asking(databaseURL, "CREATE FUNCTION pg_is_in_recovery() RETURNS boolean LANGUAGE sql AS 'SELECT true'");
@@ -192,37 +196,34 @@ test('of a standby nothing is copied: those who write to what it follows would g
   await expect(openExport(databaseURL)).rejects.toThrow('is a standby');
 });
 
-test('what is lost in the middle is said to be, and nobody is held up by it', async () => {
+test('fails when its connection is lost, and leaves no locks', async () => {
   const databaseURL = await newMigratedDatabase();
   await migrateStore(databaseURL, { citus: false });
-  const held = await openExport(databaseURL);
+  const opened = await openExport(databaseURL);
   await asking(
     databaseURL,
     `SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity
      WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'`,
   );
-  await expect(all(held.rows('account'))).rejects.toSatisfy(isNotNow);
-  await held.close();
+  await expect(collect(opened.rows('account'))).rejects.toSatisfy(isTransient);
+  await opened.close();
   await (await openExport(databaseURL)).close();
 });
 
 test.each([
   ['postgres://shop:secret@127.0.0.1:1/firsthand', 'ECONNREFUSED'],
   ['postgres://shop:secret@127.0.0.1:port/firsthand', 'Invalid URL'],
-])(
-  'where nothing answers, or can, that is said of the database to copy from, without its password',
-  async (url, says) => {
-    const error = await openExport(url).then(
-      () => undefined,
-      (error: Error) => error,
-    );
-    expect(error?.message).toMatch(/^the database to copy from \(--from\) cannot be opened: /);
-    expect(error?.message).toContain(says);
-    expect(error?.message).not.toContain('secret');
-  },
-);
+])('reports without the password that it cannot open %s', async (url, reason) => {
+  const error = await openExport(url).then(
+    () => undefined,
+    (error: Error) => error,
+  );
+  expect(error?.message).toMatch(/^the database to copy from \(--from\) cannot be opened: /);
+  expect(error?.message).toContain(reason);
+  expect(error?.message).not.toContain('secret');
+});
 
-test('a database that does not sync what it commits is refused by its own reason', async () => {
+test('rethrows the reason when a database does not sync its commits', async () => {
   const databaseURL = await newMigratedDatabase();
   await pretendOff(databaseURL, 'fsync');
   await expect(openExport(databaseURL)).rejects.toThrow(/fsync = off: turn it on/);

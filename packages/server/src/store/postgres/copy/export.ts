@@ -1,4 +1,6 @@
-/** Reads the contents of a PostgreSQL database in the form of SQLite's tables: rollups of all slots added up, values as columns. */
+/**
+ * Reads a PostgreSQL database in the form of SQLite's tables: with rollups summed over slots, and values as columns.
+ */
 
 import type pg from 'pg';
 import { plainFields } from '../../../identity/contact-view.ts';
@@ -11,24 +13,24 @@ import { bytesLeft } from '../accounts/usage.ts';
 import {
   type Connection,
   codeOf,
+  hasClients,
+  hasDistributedTables,
   hasTable,
-  insistOnFree,
-  isServed,
-  isSpreadOver,
   lockKeys,
-  openPlain,
+  openCopyConnection,
   type ScriptedConnection,
   skipLostNumbers,
   takeSlot,
-  toScripted,
+  toScriptedConnection,
+  waitUntilFree,
 } from '../database/connection.ts';
 import { newestMigration, readSchema } from '../database/migrate.ts';
 import { within } from '../events/event-order.ts';
 import { type StoredRow, toEvent } from '../events/event-presenter.ts';
 
 const rowsPerFetch = 1_000;
-/** The number of sequences that one page covers: fewer after a page of large events. */
-const sequencesPerPage = { fewest: 100, most: 1_000 };
+/** The number of sequences that a page covers; fewer after a page of large events. */
+const sequencesPerPage = { min: 100, max: 1_000 };
 /** A page with more bytes of bodies is followed by a smaller one. */
 const bytesPerPage = 4 * 1024 * 1024;
 
@@ -60,7 +62,7 @@ const rowsSQL: Readonly<Record<ExportedTable, string>> = {
   share_link: `
     SELECT "shareID", account, hash, "shareName", page, "createdTime", "createdBy", "expiresTime", "lastUsedTime", view
     FROM share_link`,
-  // `days` is 0: the days between the first and the last are not known (store/sqlite/contacts/active-days.ts).
+  // `days` is 0: the days between the first and last are unknown (store/sqlite/contacts/active-days.ts).
   user: 'SELECT "user", account, "userUUID", "firstDay", "lastDay", 0 AS days, "createdTime" FROM "user"',
   contact: `
     SELECT contact, account, "contactUUID", "contactExternalID", "externalIDClaim", "contactEmailaddress", ${fieldColumns.join(', ')}, "contactStatus",
@@ -105,7 +107,7 @@ const rowsSQL: Readonly<Record<ExportedTable, string>> = {
   refused_count: 'SELECT token, listed, "listedBytes", evicted, erased, replayed FROM refused_count',
 };
 
-/** SQL for a page of a day's events. It uses the index of accounts, because no index has the events of all accounts in order. */
+/** SQL for a page of a day's events. Uses the index by account, because no index orders the events of all accounts. */
 const eventsSQL = `
   SELECT * FROM event
   WHERE account = ANY ($1::integer[]) AND day = $2 AND ${within('account', '$3::bigint', '$4::bigint')} ORDER BY sequence LIMIT $5`;
@@ -121,71 +123,73 @@ async function* readRows(db: ScriptedConnection, table: ExportedTable): AsyncGen
 }
 
 /**
- * Yields the events day by day, which is the order of sequences, because days do not overlap. At the end, throws StoreUnusable
- * when a server or command uses the database: it waits to write, and the copy would miss what it writes.
+ * Yields the events day by day, which is sequence order, because days do not overlap. At the end, throws StoreUnusable
+ * if a server or command is connected: it waits to write, and the copy would miss that.
  */
 async function* readEvents(db: ScriptedConnection, sequence: number): AsyncGenerator<KeptEvent[]> {
-  // PostgreSQL may expect a page to be most of a month and scan the whole partition.
+  // PostgreSQL may overestimate a page and scan the whole partition.
   await db.script('SET LOCAL enable_seqscan = off');
   const days = await db.all<{ day: number; accounts: number[]; first: number; last: number }>(`
     SELECT day, array_agg(DISTINCT account) AS accounts, min("firstSequence") AS first, max("lastSequence") AS last
     FROM account_day GROUP BY day HAVING sum(count) > 0 ORDER BY day`);
-  const { fewest, most } = sequencesPerPage;
-  let perPage = fewest;
+  const { min, max } = sequencesPerPage;
+  let perPage = min;
   for (const { day, accounts, first, last } of days) {
     let after = Math.max(sequence, first - 1);
     while (after < last) {
       const through = Math.min(last, after + perPage);
-      // A page that has grown beyond numbers that were skipped may have many events after them.
-      const limit = perPage > most ? fewest : most;
+      // A page that has grown to pass a gap of skipped numbers may have many events after it.
+      const limit = perPage > max ? min : max;
       const rows = await db.all<StoredRow>(eventsSQL, [accounts, day, after, through, limit]);
       yield rows.map(toEvent);
       after = rows[limit - 1]?.sequence ?? through;
       const bytes = rows.reduce((sum, { body }) => sum + body.length, 0);
       if (rows.length === 0) perPage *= 2;
-      else if (perPage > most) perPage = fewest;
-      else perPage = bytes > bytesPerPage ? Math.max(fewest, Math.floor(perPage / 4)) : Math.min(most, perPage * 2);
+      else if (perPage > max) perPage = min;
+      else perPage = bytes > bytesPerPage ? Math.max(min, Math.floor(perPage / 4)) : Math.min(max, perPage * 2);
     }
   }
-  if (await isServed(db)) {
+  if (await hasClients(db)) {
     throw new StoreUnusable(
-      'a server or a command has connected to the database to copy from during the copy: stop it, and any program that restarts it, then copy again',
+      'a server or a command connected to the database to copy from during the copy: stop it, and any program that restarts it, then copy again',
     );
   }
 }
 
-const tryHold = async (db: Connection): Promise<boolean> =>
-  !(await isServed(db)) &&
-  (await db.one<{ held: boolean }>(`SELECT pg_try_advisory_lock(${lockKeys.structure}) AS held`)).held;
+const tryLock = async (db: Connection): Promise<boolean> =>
+  !(await hasClients(db)) &&
+  (await db.one<{ isLocked: boolean }>(`SELECT pg_try_advisory_lock(${lockKeys.structure}) AS "isLocked"`)).isLocked;
 
 /**
- * Takes the lock that every write holds shared, so that no other connection writes from here on. Throws StoreUnusable while a
- * server or command uses the database, because it would write after everything is read.
+ * Takes the lock that every write holds shared, which blocks all writes. Throws StoreUnusable while a server or command
+ * is connected, because it would write after the export.
  */
-const hold = async (db: ScriptedConnection): Promise<void> => {
+const blockWrites = async (db: ScriptedConnection): Promise<void> => {
   // Locks on a standby do not block writes on its primary.
-  if ((await db.one<{ follows: boolean }>('SELECT pg_is_in_recovery() AS follows')).follows) {
-    throw new StoreUnusable('the database to copy from is a standby: copy from the one that it follows');
+  if ((await db.one<{ isStandby: boolean }>('SELECT pg_is_in_recovery() AS "isStandby"')).isStandby) {
+    throw new StoreUnusable('the database to copy from is a standby: copy from its primary');
   }
-  if (!(await insistOnFree(() => tryHold(db)))) {
-    throw new StoreUnusable('the database to copy from is in use: end all servers, commands and copies over it first');
+  if (!(await waitUntilFree(() => tryLock(db)))) {
+    throw new StoreUnusable('the database to copy from is in use: stop all servers, commands and copies on it first');
   }
   if ((await readSchema(db)) < newestMigration()) {
     throw new StoreUnusable(
-      'the database to copy from has no tables of Firsthand, or an older schema: check its URL, or start a server of this version on it, which updates the schema',
+      'the database to copy from has no Firsthand tables, or an older schema: check its URL, or start a server of this version on it, which updates the schema',
     );
   }
   if (await hasTable(db, 'copying')) {
-    throw new StoreUnusable('a copy into the database to copy from is not complete: firsthand copy goes on with it');
+    throw new StoreUnusable(
+      'a copy into the database to copy from is not complete: run firsthand copy again to resume it',
+    );
   }
 };
 
 const readExport = async (client: pg.Client): Promise<DatabaseExport> => {
-  const db = toScripted(client);
-  await hold(db);
-  // Other commands see by the slot that the database is in use.
+  const db = toScriptedConnection(client);
+  await blockWrites(db);
+  // The slot shows other commands that the database is in use.
   await db.one(takeSlot);
-  if (await isSpreadOver(db)) await skipLostNumbers(client);
+  if (await hasDistributedTables(db)) await skipLostNumbers(client);
   await recordAudit(db, { action: 'copy', subject: {}, by: null, time: Date.now() });
   await db.script('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
   const position = await db.one<DatabaseExport['position']>(
@@ -205,11 +209,11 @@ const readExport = async (client: pg.Client): Promise<DatabaseExport> => {
 };
 
 /**
- * Opens the contents of a database and blocks all writes until it is closed. Throws StoreUnusable when a server or command uses
- * the database; reading the last events throws it too, when one has started meanwhile.
+ * Opens an export and blocks all writes until it is closed. Throws StoreUnusable if a server or command is connected;
+ * reading the last events throws it if one has connected meanwhile.
  */
 export const openExport = async (databaseURL: string): Promise<DatabaseExport> => {
-  const client = await openPlain(databaseURL).catch((cause: unknown) => {
+  const client = await openCopyConnection(databaseURL).catch((cause: unknown) => {
     if (cause instanceof StoreUnusable) throw cause;
     // Without the URL, which may contain a password.
     const reason = `${codeOf(cause)} ${(cause as Error).message}`.trim();

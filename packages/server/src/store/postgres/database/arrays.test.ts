@@ -10,15 +10,15 @@ beforeAll(async () => {
 });
 afterAll(() => client.end());
 
-const same = <Value>(value: Value): Value => value;
+const identity = <Value>(value: Value): Value => value;
 
-/** What PostgreSQL makes of an array, each of its values as text. */
-const toldBy = async (type: string, array: Buffer): Promise<(string | null)[]> => {
-  const { told } = (await client.query(`SELECT ($1::${type}[])::text[] AS told`, [array])).rows[0];
-  return told;
+/** Sends an array to PostgreSQL and returns its elements as text. */
+const decode = async (type: string, array: Buffer): Promise<(string | null)[]> => {
+  const { elements } = (await client.query(`SELECT ($1::${type}[])::text[] AS elements`, [array])).rows[0];
+  return elements;
 };
 
-test('numbers, whatever their size and sign, and those that are not there', async () => {
+test('encodes bigints of any size and sign, and nulls', async () => {
   const numbers = [
     0,
     1,
@@ -32,49 +32,49 @@ test('numbers, whatever their size and sign, and those that are not there', asyn
     null,
     1_795_300_000_000,
   ];
-  const told = numbers.map((number) => (number === null ? null : String(number)));
-  expect(await toldBy('bigint', bigints(numbers, same))).toEqual(told);
+  const expected = numbers.map((number) => (number === null ? null : String(number)));
+  expect(await decode('bigint', bigints(numbers, identity))).toEqual(expected);
 });
 
-test('whole numbers of 32 bits', async () => {
+test('encodes 32-bit integers', async () => {
   const numbers = [0, 7, -7, 2 ** 31 - 1, -(2 ** 31)];
-  expect(await toldBy('integer', integers(numbers, same))).toEqual(numbers.map(String));
+  expect(await decode('integer', integers(numbers, identity))).toEqual(numbers.map(String));
 });
 
-test('texts of any length and script', async () => {
+test('encodes texts of any length and script', async () => {
   const short = ['', 'a', 'NULL', '{"}\\,', "'", "\\'; --", '\\x1F', '\u001f0a\n', 'ä€🙂'];
   const written = [...short, 'x'.repeat(100_000), '🙂'.repeat(3_000)];
-  expect(await toldBy('text', texts(written, same))).toEqual(written);
+  expect(await decode('text', texts(written, identity))).toEqual(written);
 });
 
-test('UUIDs, told as the characters of their bytes', async () => {
-  const told = ['00112233-4455-6677-8899-aabbccddeeff', 'ffffffff-ffff-ffff-ffff-ffffffffffff'];
-  const keys = told.map((uuid) => Buffer.from(uuid.replaceAll('-', ''), 'hex').toString('latin1'));
-  expect(await toldBy('uuid', uuids(keys, same))).toEqual(told);
+test('encodes UUIDs from latin1 strings of their bytes', async () => {
+  const expected = ['00112233-4455-6677-8899-aabbccddeeff', 'ffffffff-ffff-ffff-ffff-ffffffffffff'];
+  const keys = expected.map((uuid) => Buffer.from(uuid.replaceAll('-', ''), 'hex').toString('latin1'));
+  expect(await decode('uuid', uuids(keys, identity))).toEqual(expected);
 });
 
-test('bytes that lie one after the other', async () => {
-  const lying = { bytes: () => Buffer.from('00ff10', 'hex'), ends: [1, 1, 3] };
-  expect(await toldBy('bytea', byteas(lying))).toEqual(['\\x00', '\\x', '\\xff10']);
+test('encodes concatenated bytes', async () => {
+  const concatenated = { bytes: () => Buffer.from('00ff10', 'hex'), ends: [1, 1, 3] };
+  expect(await decode('bytea', byteas(concatenated))).toEqual(['\\x00', '\\x', '\\xff10']);
 });
 
-test('none at all', async () => {
+test('encodes empty arrays', async () => {
   const none: never[] = [];
   for (const [type, array] of [
-    ['bigint', bigints(none, same)],
-    ['integer', integers(none, same)],
+    ['bigint', bigints(none, identity)],
+    ['integer', integers(none, identity)],
     ['bytea', byteas({ bytes: () => Buffer.alloc(0), ends: [] })],
-    ['text', texts(none, same)],
-    ['uuid', uuids(none, same)],
+    ['text', texts(none, identity)],
+    ['uuid', uuids(none, identity)],
   ] as const) {
-    expect(await toldBy(type, array)).toEqual([]);
+    expect(await decode(type, array)).toEqual([]);
   }
 });
 
-test('what is made of each item is its value', async () => {
+test('encodes the value that the function returns for each item', async () => {
   const items = [{ nth: 1 }, { nth: 2 }];
   expect(
-    await toldBy(
+    await decode(
       'bigint',
       bigints(items, ({ nth }) => nth * 10),
     ),

@@ -1,6 +1,6 @@
 /**
- * Encodes columns as PostgreSQL arrays in binary format (array_recv in arrayfuncs.c); node-postgres sends the buffers unchanged.
- * Text format takes several times as long to write and to parse.
+ * Encodes columns as PostgreSQL arrays in binary format (array_recv in arrayfuncs.c), which node-postgres sends
+ * unchanged. Text format takes several times as long to write and to parse.
  */
 const oids = { integer: 23, bigint: 20, bytea: 17, uuid: 2950, text: 25 } as const;
 export type ElementType = keyof typeof oids;
@@ -21,7 +21,7 @@ const begin = (type: ElementType, count: number, bytes: number): Buffer => {
   return array;
 };
 
-/** bigint[] of the value that `of` returns for each item. */
+/** bigint[]; `of` returns the value of an item. */
 export const bigints = <Item>(items: readonly Item[], of: (item: Item) => number | null): Buffer => {
   const array = begin('bigint', items.length, items.length * 8);
   let at = headBytes;
@@ -81,20 +81,20 @@ export const uuids = <Item>(items: readonly Item[], of: (item: Item) => string):
 };
 
 /** Concatenated values, and the end of each. */
-interface Lying {
+interface ConcatenatedBytes {
   bytes(): Buffer;
   readonly ends: readonly number[];
 }
 
 /** bytea[] */
-export const byteas = ({ bytes, ends }: Lying): Buffer => {
-  const lying = bytes();
-  const array = begin('bytea', ends.length, lying.length);
+export const byteas = ({ bytes, ends }: ConcatenatedBytes): Buffer => {
+  const concatenated = bytes();
+  const array = begin('bytea', ends.length, concatenated.length);
   let at = headBytes;
   let start = 0;
   for (const end of ends) {
     at = array.writeInt32BE(end - start, at);
-    at += lying.copy(array, at, start, end);
+    at += concatenated.copy(array, at, start, end);
     start = end;
   }
   return array;

@@ -8,7 +8,7 @@ import { pretendCitus } from '../../../../test/fixtures/postgres/pretended-citus
 import { migrateStore, openStore } from '../../open.ts';
 import { monthSQL, repeatsSQL } from '../days/partitions.ts';
 import { accountTables, localTables } from './citus.ts';
-import { listServing, lockKeys, onOneConnection } from './connection.ts';
+import { listClientProcesses, lockKeys, runOnConnection } from './connection.ts';
 
 let databaseURL: string;
 beforeAll(async () => {
@@ -27,7 +27,7 @@ const tables = async (): Promise<string[]> => {
   return rows.map(({ relname }) => relname).sort();
 };
 
-test('every table has its place', async () => {
+test('lists every table as local or distributed', async () => {
   expect([...localTables, ...accountTables].sort()).toEqual(await tables());
 });
 
@@ -43,26 +43,26 @@ const readUniqueKeys = async () => {
   return keys.filter(({ name }) => (accountTables as readonly string[]).includes(name));
 };
 
-test('every unique key of a table of accounts begins with the account, but those of repeats, which are unique without it', async () => {
-  const ofAccounts = await readUniqueKeys();
-  const having = new Set(ofAccounts.map(({ name }) => name));
-  expect(accountTables.filter((name) => !having.has(name))).toEqual(['event']);
-  for (const { name, columns } of ofAccounts) {
+test('starts every unique key of an account table with the account, except in event_repeat', async () => {
+  const keys = await readUniqueKeys();
+  const tablesWithKey = new Set(keys.map(({ name }) => name));
+  expect(accountTables.filter((name) => !tablesWithKey.has(name))).toEqual(['event']);
+  for (const { name, columns } of keys) {
     if (name === 'event_repeat') expect(columns).toEqual(['holder', 'key']);
     else expect(columns[0], name).toBe('account');
   }
 });
 
-test('every row of a table of accounts says whose it is', async () => {
+test('has an account column in every account table', async () => {
   const columns = await asking<{ name: string }>(
     databaseURL,
     `SELECT attrelid::regclass::text AS name FROM pg_attribute WHERE attname = 'account' AND attnotnull AND attnum > 0`,
   );
-  const having = columns.map(({ name }) => name.replaceAll('"', ''));
-  for (const table of accountTables) expect(having).toContain(table);
+  const tables = columns.map(({ name }) => name.replaceAll('"', ''));
+  for (const table of accountTables) expect(tables).toContain(table);
 });
 
-test('only tables of the coordinator are referred to, and only by such', async () => {
+test('has foreign keys only between tables of the coordinator', async () => {
   const references = await asking<{ from: string; to: string }>(
     databaseURL,
     `SELECT conrelid::regclass::text AS from, confrelid::regclass::text AS to FROM pg_constraint WHERE contype = 'f'`,
@@ -71,30 +71,30 @@ test('only tables of the coordinator are referred to, and only by such', async (
   for (const reference of references) for (const name of Object.values(reference)) expect(localTables).toContain(name);
 });
 
-test('every statement about tables of accounts names the account', () => {
+test('names the account in every statement on account tables', () => {
   const folder = fileURLToPath(new URL('..', import.meta.url));
   const about = new RegExp(`\\b(?:FROM|JOIN|INTO|UPDATE|USING)\\s+"?(?:${accountTables.join('|')})\\b(?! SET NULL)`);
   const texts = /`(?:[^`\\]|\\.)*`|'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"/g;
-  // These are about all of a database, or one table of all accounts.
-  const ofAll = /^(copy\/(export|copy)|database\/citus|doctor\/doctor|days\/partitions)\.ts$/;
-  const found = readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts') && !ofAll.test(file))
+  // These read a whole database, or one table of all accounts.
+  const allAccountFiles = /^(copy\/(export|copy)|database\/citus|doctor\/doctor|days\/partitions)\.ts$/;
+  const statements = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts') && !allAccountFiles.test(file))
     .flatMap((file) =>
       (readFileSync(join(folder, file), 'utf8').match(texts) ?? [])
         .filter((text) => about.test(text))
         .map((text) => ({ file, text })),
     );
-  expect(found.length).toBeGreaterThan(100);
-  expect(found.filter(({ text }) => !/\baccount\b|ofAccount/.test(text))).toEqual([]);
+  expect(statements.length).toBeGreaterThan(100);
+  expect(statements.filter(({ text }) => !/\baccount\b|ofAccount/.test(text))).toEqual([]);
 });
 
-test('without Citus nothing is spread, and it is said why', async () => {
+test('refuses to distribute tables without Citus, and explains why', async () => {
   await expect(migrateStore(databaseURL, { citus: true })).rejects.toThrow(/CREATE EXTENSION citus/);
 });
 
-test('with it, each table is spread once, however often that is asked, and not without workers unless it is told so', async () => {
+test('distributes each table once, however often it runs, and needs a worker or an explicit option', async () => {
   await pretendCitus(databaseURL);
-  const spread = async () => {
+  const listDistributed = async () => {
     const rows = await asking<{ name: string }>(
       databaseURL,
       'SELECT logicalrelid::regclass::text AS name FROM pg_dist_partition',
@@ -102,13 +102,13 @@ test('with it, each table is spread once, however often that is asked, and not w
     return rows.map(({ name }) => name.replaceAll('"', '')).sort();
   };
   await expect(migrateStore(databaseURL, { citus: true })).rejects.toThrow(/no worker is registered.*citus_add_node/);
-  expect(await spread()).toEqual([]);
+  expect(await listDistributed()).toEqual([]);
   expect(await migrateStore(databaseURL, { citus: true, withoutWorkers: true })).toEqual({
     workers: 0,
     tables: accountTables,
   });
-  expect(await spread()).toEqual([...accountTables].sort());
-  // Citus wants the account in every unique key.
+  expect(await listDistributed()).toEqual([...accountTables].sort());
+  // Citus requires the account in every unique key.
   await asking(databaseURL, repeatsSQL(20_001));
   const keys = await readUniqueKeys();
   expect(keys.filter(({ name }) => name === 'event_repeat')).toHaveLength(2);
@@ -122,7 +122,7 @@ test('with it, each table is spread once, however often that is asked, and not w
   expect(await migrateStore(databaseURL, { citus: true })).toEqual({ workers: 2, tables: [] });
 });
 
-test('nothing is spread while a server is connected, at first or when the lock of all writers is taken', async () => {
+test('refuses to distribute tables while a server is connected, at the start and after taking the lock', async () => {
   const url = await newMigratedDatabase();
   await pretendCitus(url);
   const open = () => openStore({ databaseURL: url, role: 'server', onFatal: expect.unreachable as never });
@@ -131,8 +131,8 @@ test('nothing is spread while a server is connected, at first or when the lock o
   await expect(spread()).rejects.toThrow(/is connected to the database .*: stop all of them/);
   await before.close();
   expect(await asking(url, 'SELECT FROM pg_dist_partition')).toEqual([]);
-  await onOneConnection(url, async (db) => {
-    // Spreading waits for this lock, after it has looked for servers. This connection is no server.
+  await runOnConnection(url, async (db) => {
+    // The command waits for this lock after it has looked for servers. This connection does not count as a server.
     await db.script(`SELECT pg_advisory_unlock_all(), pg_advisory_lock(${lockKeys.structure})`);
     const spreading = spread();
     await Promise.race([spreading, untilWaiting(url, 1)]);
@@ -143,30 +143,30 @@ test('nothing is spread while a server is connected, at first or when the lock o
   });
   expect(await asking(url, 'SELECT FROM pg_dist_partition')).toEqual([]);
   expect(await spread()).toMatchObject({ tables: accountTables });
-  // With nothing to spread, servers go on.
+  // With nothing to distribute, connected servers are no obstacle.
   const after = await open();
   expect(await spread()).toEqual({ workers: 0, tables: [] });
   await after.close();
 });
 
-test('the connections of a server that connects while tables are spread are ended, because it does not know that they are', async () => {
+test('ends the connections of a server that connects meanwhile and assumes local tables', async () => {
   const url = await newMigratedDatabase();
   await pretendCitus(url);
   const spread = () => migrateStore(url, { citus: true, withoutWorkers: true });
-  const { spreading, meanwhile, ofServer } = await onOneConnection(url, async (db) => {
+  const { spreading, meanwhile, ofServer } = await runOnConnection(url, async (db) => {
     await db.script('SELECT pg_advisory_unlock_all()');
-    // The first table is spread when this ends.
+    // Blocks the distribution of the first table until it commits.
     await db.script('BEGIN; LOCK TABLE pg_dist_partition IN SHARE MODE');
-    const begun = spread().then(String, String);
-    await Promise.race([begun, untilWaiting(url, 1)]);
-    const others = await listServing(db);
+    const result = spread().then(String, String);
+    await Promise.race([result, untilWaiting(url, 1)]);
+    const others = await listClientProcesses(db);
     const server = await openStore({ databaseURL: url, role: 'server', onFatal: expect.unreachable as never });
-    const own = (await listServing(db)).filter((pid) => !others.includes(pid));
+    const own = (await listClientProcesses(db)).filter((pid) => !others.includes(pid));
     await db.commit();
-    return { spreading: begun, meanwhile: server, ofServer: own };
+    return { spreading: result, meanwhile: server, ofServer: own };
   });
   expect(await spreading).toMatch(
-    /a server or a command connected while tables were spread, and its connections were ended/,
+    /a server or a command connected while tables were being distributed, and its connections were ended/,
   );
   expect(ofServer.length).toBeGreaterThan(0);
   await expect
@@ -176,7 +176,7 @@ test('the connections of a server that connects while tables are spread are ende
   expect(await spread()).toEqual({ workers: 0, tables: [] });
 });
 
-test('a table may take longer to be spread than a server would wait for a statement', async () => {
+test('lets a table take longer than a server’s statement timeout', async () => {
   const url = await newMigratedDatabase();
   await pretendCitus(url);
   await asking(
@@ -189,12 +189,12 @@ test('a table may take longer to be spread than a server would wait for a statem
 
 test.each([
   [
-    'over a worker that does not sync',
+    'when a worker does not sync its commits',
     `ALTER DATABASE @ SET pretended.answer = 'fsync off, synchronous_commit on'`,
     /a-worker:5432: fsync off/,
   ],
-  ['while it is copied into', 'CREATE TABLE copying ()', /a copy into this database is not complete/],
-])('nothing is spread %s', async (_, sql, message) => {
+  ['while a copy is incomplete', 'CREATE TABLE copying ()', /a copy into this database is not complete/],
+])('refuses to distribute tables %s', async (_, sql, message) => {
   const url = await newMigratedDatabase();
   await pretendCitus(url);
   const [{ name } = { name: '' }] = await asking<{ name: string }>(url, 'SELECT current_database() AS name');
@@ -203,6 +203,6 @@ test.each([
   expect(await asking(url, 'SELECT FROM pg_dist_partition')).toEqual([]);
 });
 
-test('a file of SQLite has no such command', async () => {
+test('refuses to migrate a SQLite file', async () => {
   await expect(migrateStore('sqlite:x.db', { citus: false })).rejects.toThrow(/SQLite/);
 });

@@ -1,20 +1,20 @@
-/** Distributes the tables of accounts over a Citus cluster: their rows of one account are in the shards of one group, on one machine. */
+/** Distributes account tables over a Citus cluster. All rows of an account are in co-located shards, on one machine. */
 import { StoreUnusable } from '../../unusable.ts';
-import { makeClusterFunctions } from './cluster-functions.ts';
+import { createClusterFunctions } from './cluster-functions.ts';
 import {
   type Connection,
   hasTable,
-  insistOnFree,
-  listServing,
+  listClientProcesses,
   lockKeys,
-  onOneConnection,
+  runOnConnection,
   type TakenConnection,
+  waitUntilFree,
 } from './connection.ts';
 import { migrate } from './migrate.ts';
 
 /**
- * Tables on the coordinator, where all servers connect: what is found before the account is known. No request's statement joins one with a
- * table of accounts. As reference tables, each of their rows would be locked on all machines at once.
+ * Tables on the coordinator: they are read before the account is known, and no request joins them with an account
+ * table. They are not reference tables, because a row lock would then be taken on all machines.
  */
 export const localTables = [
   'account',
@@ -31,8 +31,8 @@ export const localTables = [
 ] as const;
 
 /**
- * Tables of accounts, in the order in which they are distributed. The others are co-located with the first. Triggers of others write to the second and third,
- * also when rows are copied to the shards.
+ * Account tables, in the order of their distribution; all are co-located with the first. The second and third come
+ * early because triggers of others write to them, even while rows are copied to the shards.
  */
 export const accountTables = [
   'account_position',
@@ -71,8 +71,8 @@ export const accountTables = [
   'event_repeat',
 ] as const;
 
-/** Returns the tables of accounts that are not distributed. */
-export const listUnspread = async (db: Connection): Promise<string[]> => {
+/** Returns the account tables that are not distributed. */
+export const listUndistributed = async (db: Connection): Promise<string[]> => {
   const rows = await db.all<{ name: string }>(
     'SELECT relname AS name FROM pg_dist_partition JOIN pg_class c ON c.oid = logicalrelid',
   );
@@ -80,8 +80,8 @@ export const listUnspread = async (db: Connection): Promise<string[]> => {
   return accountTables.filter((table) => !spread.has(table));
 };
 
-/** Returns the distributed tables whose former rows are still on the coordinator, where no statement reads or erases them. */
-const listLeft = async (db: Connection): Promise<string[]> => {
+/** Returns distributed tables with rows left on the coordinator, where no statement would read or erase them. */
+const listTablesWithLocalRows = async (db: Connection): Promise<string[]> => {
   const rows = await db.all<{ name: string }>(
     `SELECT relname AS name FROM pg_class c JOIN pg_dist_partition ON logicalrelid = c.oid
      WHERE relname = ANY ($1::text[]) AND EXISTS (SELECT FROM pg_partition_tree(c.oid) t WHERE pg_relation_size(t.relid) > 0)`,
@@ -90,18 +90,18 @@ const listLeft = async (db: Connection): Promise<string[]> => {
   return rows.map(({ name }) => name);
 };
 
-/** What has been distributed, and over how many machines. */
+/** The newly distributed tables, and the number of workers. */
 export interface Spread {
   readonly workers: number;
   readonly tables: readonly string[];
 }
 
 export interface SpreadOptions {
-  /** Also when no worker is registered: all shards are then on the coordinator. */
+  /** Distributes even if no worker is registered: all shards are then on the coordinator. */
   readonly withoutWorkers?: boolean | undefined;
 }
 
-/** Adds the account to the keys of repeats. */
+/** Adds the account to the primary keys of repeats, because Citus requires it. */
 const extendKeys = async (db: TakenConnection): Promise<void> => {
   const keys = await db.all<{ name: string; key: string }>(
     `SELECT conrelid::regclass::text AS name, conname AS key FROM pg_constraint
@@ -112,8 +112,8 @@ const extendKeys = async (db: TakenConnection): Promise<void> => {
     await db.script(`ALTER TABLE ${name} DROP CONSTRAINT ${key}, ADD PRIMARY KEY (holder, key, account)`, 'unhurried');
 };
 
-/** Returns the workers that have fsync or synchronous commits off, or that could not be asked, and what they answered. */
-export const listUnsynced = (db: Connection): Promise<{ name: string; answer: string }[]> =>
+/** Returns workers with fsync or synchronous_commit off, or without a response, and their settings or error. */
+export const listUnsafeWorkers = (db: Connection): Promise<{ name: string; answer: string }[]> =>
   db.all(
     `SELECT nodename || ':' || nodeport AS name, result AS answer
      FROM run_command_on_workers($$SELECT 'fsync ' || current_setting('fsync') || ', synchronous_commit ' || current_setting('synchronous_commit')$$)
@@ -121,37 +121,42 @@ export const listUnsynced = (db: Connection): Promise<{ name: string; answer: st
   );
 
 /** Throws StoreUnusable while a crash of a worker could undo a commit. */
-export const requireSynced = async (db: Connection): Promise<void> => {
-  const [found] = await listUnsynced(db);
-  if (found) throw new StoreUnusable(`a crash of a worker could undo a commit: ${found.name}: ${found.answer}`);
+export const requireSafeWorkers = async (db: Connection): Promise<void> => {
+  const [worker] = await listUnsafeWorkers(db);
+  if (worker) throw new StoreUnusable(`a crash of a worker could undo a commit: ${worker.name}: ${worker.answer}`);
 };
 
-/** Throws StoreUnusable while a server or another command is connected. One that connected before the tables were spread takes its locks in the wrong place. */
-const requireUnserved = async (db: Connection): Promise<void> => {
+/**
+ * Throws StoreUnusable while a server or another command is connected: one that connected before the distribution would
+ * take its locks on the coordinator.
+ */
+const requireNoClients = async (db: Connection): Promise<void> => {
   let processes: number[] = [];
   const isFree = async () => {
-    processes = await listServing(db);
+    processes = await listClientProcesses(db);
     return processes.length === 0;
   };
-  if (await insistOnFree(isFree)) return;
+  if (await waitUntilFree(isFree)) return;
   throw new StoreUnusable(
-    `a server or a command is connected to the database (processes of PostgreSQL: ${processes.join(', ')}): stop all of them, then run firsthand migrate --citus again`,
+    `a server or a command is connected to the database (PostgreSQL processes ${processes.join(', ')}): stop all of them, then run firsthand migrate --citus again`,
   );
 };
 
 /**
- * Ends the connections of servers and commands that connected while tables were spread: when they connect again, they find the tables spread. Throws
- * StoreUnusable if there were any.
+ * Ends connections of servers and commands that connected during the distribution, so that they reconnect and notice
+ * it. Throws StoreUnusable if there were any.
  */
-const endServing = async (db: Connection): Promise<void> => {
-  const processes = await listServing(db);
+const terminateClients = async (db: Connection): Promise<void> => {
+  const processes = await listClientProcesses(db);
   if (processes.length === 0) return;
   const advice = 'stop all of them, run firsthand migrate --citus again, then start them';
   await db.run('SELECT pg_terminate_backend(pid) FROM unnest($1::integer[]) AS pid', [processes]).catch((cause) => {
-    throw new StoreUnusable(`a server or a command connected while tables were spread: ${advice}`, { cause });
+    throw new StoreUnusable(`a server or a command connected while tables were being distributed: ${advice}`, {
+      cause,
+    });
   });
   throw new StoreUnusable(
-    `a server or a command connected while tables were spread, and its connections were ended: ${advice}`,
+    `a server or a command connected while tables were being distributed, and its connections were ended: ${advice}`,
   );
 };
 
@@ -166,59 +171,61 @@ const requireCitus = async (db: Connection, { withoutWorkers = false }: SpreadOp
   const citus = await db.get("SELECT 1 FROM pg_proc WHERE proname = 'create_distributed_table'");
   if (!citus)
     throw new StoreUnusable(
-      'this database has no extension citus: CREATE EXTENSION citus adds it where Citus is installed',
+      'this database has no citus extension: run CREATE EXTENSION citus, which needs Citus to be installed',
     );
   if ((await countWorkers(db)) === 0 && !withoutWorkers)
     throw new StoreUnusable(
-      'no worker is registered, so that all tables would stay on this machine: SELECT citus_add_node(…) adds one; --citus-without-workers spreads nevertheless',
+      'no worker is registered, so all tables would stay on this machine: add one with SELECT citus_add_node(…), or pass --citus-without-workers',
     );
-  await requireSynced(db);
+  await requireSafeWorkers(db);
 };
 
 /** Distributes the tables that are not distributed, and returns them. */
-const spreadTables = async (db: TakenConnection): Promise<string[]> => {
-  // Triggers of a shard write to shards of the same account, on the same machine.
+const distributeTables = async (db: TakenConnection): Promise<string[]> => {
+  // Safe here: triggers of a shard write only to shards of the same account, on the same machine.
   await db.script('SET citus.enable_unsafe_triggers = on; SET lock_timeout = 0; SET statement_timeout = 0');
   await db.script(`SELECT pg_advisory_lock(${lockKeys.structure})`, 'unhurried');
   if (await hasTable(db, 'copying'))
-    throw new StoreUnusable('a copy into this database is not complete: firsthand copy goes on with it');
-  const unspread = await listUnspread(db);
+    throw new StoreUnusable('a copy into this database is not complete: run firsthand copy again to resume it');
+  const undistributed = await listUndistributed(db);
   await extendKeys(db);
-  // A server may have connected, or a copy begun, since it was asked first.
-  await requireUnserved(db);
-  for (const table of unspread) {
-    // No server starts between the first table and the last. Changes of owners that triggers have numbered on the workers (from 2^48 on) are deleted, because
-    // later changes have lower numbers. Contacts that triggers have noted as changed need no such care: they are only indexed again.
-    if (table === unspread.at(-1))
+  // A server may have connected, or a copy started, since the first check.
+  await requireNoClients(db);
+  for (const table of undistributed) {
+    // No server starts before the last table. Triggers on workers have numbered owner changes from 2^48 on: these are
+    // deleted, because later changes get lower numbers. Contacts listed as changed can stay: they are only indexed
+    // again.
+    if (table === undistributed.at(-1))
       await db.script('DELETE FROM owner_change WHERE change >= 281474976710656', 'unhurried');
-    const beside = table === accountTables[0] ? 'none' : accountTables[0];
+    const colocation = table === accountTables[0] ? 'none' : accountTables[0];
     // Copies all rows of the table.
     await db.script(
-      `SELECT create_distributed_table('"${table}"', 'account', colocate_with := '${beside}')`,
+      `SELECT create_distributed_table('"${table}"', 'account', colocate_with := '${colocation}')`,
       'unhurried',
     );
   }
-  // One may have connected before the first table was distributed.
-  await endServing(db);
+  // A server may have connected after the last check and before the first table was distributed.
+  await terminateClients(db);
   await db.script("SET firsthand.emptying = 'on'");
-  for (const table of await listLeft(db))
+  for (const table of await listTablesWithLocalRows(db))
     await db.script(`SELECT truncate_local_data_after_distributing_table('"${table}"')`, 'unhurried');
-  return unspread;
+  return undistributed;
 };
 
-/** Migrates the database to the schema that this program knows; with `citus`, distributes all tables that are not distributed. */
+/** Migrates the database to the newest schema; with `citus`, distributes the tables that are not distributed yet. */
 export const migrateDatabase = (
   databaseURL: string,
   { citus, ...options }: { citus: boolean } & SpreadOptions,
 ): Promise<Spread | undefined> =>
-  onOneConnection(databaseURL, async (db) => {
-    const isMissing = async () => !db.isSpread || [...(await listUnspread(db)), ...(await listLeft(db))].length > 0;
-    if (citus && (await isMissing())) await requireUnserved(db);
+  runOnConnection(databaseURL, async (db) => {
+    const isMissing = async () =>
+      !db.isDistributed || [...(await listUndistributed(db)), ...(await listTablesWithLocalRows(db))].length > 0;
+    if (citus && (await isMissing())) await requireNoClients(db);
     await migrate(db);
     if (!citus) return undefined;
-    const mustSpread = await isMissing();
-    if (mustSpread) await requireCitus(db, options);
-    const tables = mustSpread ? await spreadTables(db) : [];
-    await makeClusterFunctions(db);
+    const mustDistribute = await isMissing();
+    if (mustDistribute) await requireCitus(db, options);
+    const tables = mustDistribute ? await distributeTables(db) : [];
+    await createClusterFunctions(db);
     return { workers: await countWorkers(db), tables };
   });

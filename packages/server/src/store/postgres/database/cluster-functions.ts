@@ -1,10 +1,10 @@
-/** Functions that only a Citus cluster has. `firsthand migrate --citus` makes them, and each migration of a cluster makes them again. */
+/** SQL functions for a Citus cluster. `firsthand migrate --citus` creates them, and each migration recreates them. */
 import { type Connection, lockKeys, type ScriptedConnection } from './connection.ts';
 
 /**
- * Begins a transaction that writes rows of an account, as `beginHere` in sequencer.ts does on one PostgreSQL: takes its locks, and returns the
- * account's state. The locks of the account and of the floor are taken on the machine that has its rows, because the coordinator gives up its
- * own locks when it is lost, while the machine may still commit. The shard's lock (5: ShareLock, as of a write) keeps the rows there.
+ * Begins a transaction that writes rows of an account and returns the account's state, as `beginHere` in sequencer.ts
+ * does. Takes the account's and floor's locks on its worker: a lost coordinator releases its own locks while the worker
+ * may commit. The shard's lock (5: ShareLock, as a write takes) prevents the shard from moving.
  */
 const beginWriting = `
   CREATE OR REPLACE FUNCTION begin_writing(ours integer, alone boolean, patience text)
@@ -16,23 +16,23 @@ const beginWriting = `
       floor bigint;
       number bigint;
     BEGIN
-      -- Into a variable: in a SELECT that Citus sends to a machine, current_setting would be that of the machine.
+      -- A variable, because current_setting in a SELECT that Citus sends to a worker returns the worker's setting.
       patience := coalesce(patience, current_setting('lock_timeout'));
       PERFORM set_config('lock_timeout', patience, true);
       PERFORM pg_advisory_xact_lock_shared(${lockKeys.structure});
-      -- Until it is the same after its lock is taken: a shard that was divided meanwhile has become two others.
+      -- Repeats until the shard is the same after its lock is taken, because it may have been split meanwhile.
       LOOP
         shard := get_shard_id_for_distribution_column('account_position', ours);
         PERFORM lock_shard_metadata(5, ARRAY[shard]);
         EXIT WHEN get_shard_id_for_distribution_column('account_position', ours) = shard;
       END LOOP;
       SELECT last_value INTO floor FROM event_order;
-      -- The service (0) has no rows that are locked. With count(*) there is a row, so that locks are taken, also when the account is gone.
+      -- The service (0) has no rows to lock. count(*) returns a row, which takes the locks even if the account is deleted.
       IF ours <> 0 THEN
         PERFORM hold_account(ours, alone, floor, patience), count(*) FROM account_position p WHERE p.account = ours;
       END IF;
       PERFORM pg_advisory_xact_lock_shared(${lockKeys.floors} + floor);
-      -- After the locks: a reader who sees a greater number of another transaction then sees this one's locks, or its rows.
+      -- Drawn after the locks are taken, so that a reader who sees a greater number also sees these locks, or the rows.
       number := nextval('owner_change_number');
       RETURN QUERY
         SELECT p.account, p.day, p."clockDay", p.catalogues, p.strict, p."browserCatalogue", p."nextEventID"
@@ -40,8 +40,8 @@ const beginWriting = `
     END $$`;
 
 /**
- * Runs on the machine of an account: refuses to write where a crash could undo a commit (FH003), and commits synchronously. A transaction ends
- * after a minute without a statement: when the coordinator's network is lost, TCP notices that after two hours, and the locks would be held.
+ * Runs on the account's worker: raises FH003 where a crash could undo a commit, and commits synchronously. The idle
+ * timeout releases locks when the coordinator's network is lost, which TCP notices only after two hours.
  */
 const beDurable = `
   CREATE OR REPLACE FUNCTION be_durable() RETURNS void LANGUAGE plpgsql AS $$
@@ -55,7 +55,10 @@ const beDurable = `
       PERFORM set_config('idle_in_transaction_session_timeout', '60s', true);
     END $$`;
 
-/** The part of begin_writing that runs there. The floor's lock comes last: a transaction that waits for an account must not delay readers of others. */
+/**
+ * The part of begin_writing that runs on the worker. It takes the floor's lock last, so that a transaction that waits
+ * for its account does not delay readers of other accounts.
+ */
 const holdAccount = `
   CREATE OR REPLACE FUNCTION hold_account(ours integer, alone boolean, floor bigint, patience text) RETURNS void LANGUAGE plpgsql AS $$
     BEGIN
@@ -69,13 +72,16 @@ const holdAccount = `
     END $$`;
 
 /**
- * Skips numbers if PostgreSQL has started on the coordinator since the last call. It draws numbers that only workers commit: a draw is synced with
- * the coordinator's next commit of its own, so after a crash, or on a standby that takes its place, a sequence may have gone back.
+ * Skips numbers if PostgreSQL has started on the coordinator since the last call. A draw is synced only with the
+ * coordinator's own next commit, so a sequence may go back after a crash or on a promoted standby.
  *
- * When a process crashes, all others start again, which only the time since which statistics are counted shows; so pg_stat_reset_shared('bgwriter')
- * counts as a start. A standby begins a new timeline; it may have missed skips, so it skips 16 times as many. Nothing notices when a number of
- * event_order or owner_change_number is drawn again, so these skip more than is drawn in seconds; the others more than a crash can lose. They must not
- * grow faster, because reports count users and contacts in bitmaps, and numbers of accounts and tokens end at 2^31.
+ * - A crashed process restarts all others, which only `stats_reset` shows; pg_stat_reset_shared('bgwriter') counts as a
+ *   start.
+ * - A promoted standby has a new timeline. It may have missed skips, so it skips 16 times as many.
+ * - event_order and owner_change_number skip more than is drawn in seconds, because nothing detects a duplicate of
+ *   theirs.
+ * - The others skip only more than a crash can lose: reports use bitmaps of their numbers, and accounts and tokens end
+ *   at 2^31.
  */
 const skipNumbers = `
   CREATE OR REPLACE FUNCTION skip_numbers() RETURNS void LANGUAGE plpgsql AS $$
@@ -93,7 +99,7 @@ const skipNumbers = `
         RETURN;
       END IF;
       PERFORM FROM position FOR UPDATE;
-      -- By a statement of its own: another connection may have done it while this one waited.
+      -- A separate statement sees whether another connection skipped while this one waited.
       IF started = (SELECT "skippedAfter" FROM position) THEN
         RETURN;
       END IF;
@@ -110,19 +116,25 @@ const skipNumbers = `
       UPDATE position SET "skippedAfter" = started;
     END $$`;
 
-/** When numbers were skipped last: the timeline, the start of PostgreSQL, and since when it counts statistics. */
-const rememberSkips = 'ALTER TABLE position ADD COLUMN IF NOT EXISTS "skippedAfter" text';
+/**
+ * Identifies the start of PostgreSQL after which numbers were last skipped: timeline, start time and time of
+ * `stats_reset`.
+ */
+const addSkipColumn = 'ALTER TABLE position ADD COLUMN IF NOT EXISTS "skippedAfter" text';
 
-/** Functions that Citus makes on each machine, because they run where an account's rows are. */
-const onMachines = ['be_durable', 'hold_account', 'held_floors', 'has_no_writer', 'held_floor'];
+/** Functions that Citus creates on each machine, because they run where an account's rows are. */
+const distributedFunctions = ['be_durable', 'hold_account', 'held_floors', 'has_no_writer', 'held_floor'];
 
-/** Makes the functions. The tables must be distributed. Each statement is a message of its own, because Citus sends whole messages on. */
-export const makeClusterFunctions = async (db: Connection & Pick<ScriptedConnection, 'script'>): Promise<void> => {
-  for (const sql of [rememberSkips, beDurable, holdAccount, beginWriting, skipNumbers]) await db.script(sql);
+/**
+ * Creates the functions; the tables must be distributed. Sends each statement separately, because Citus forwards whole
+ * messages.
+ */
+export const createClusterFunctions = async (db: Connection & Pick<ScriptedConnection, 'script'>): Promise<void> => {
+  for (const sql of [addSkipColumn, beDurable, holdAccount, beginWriting, skipNumbers]) await db.script(sql);
   const functions = await db.all<{ name: string }>(
     `SELECT oid::regprocedure::text AS name FROM pg_proc
      WHERE proname = ANY ($1::text[]) AND pronamespace = current_schema()::regnamespace`,
-    [onMachines],
+    [distributedFunctions],
   );
   for (const { name } of functions) await db.run('SELECT create_distributed_function($1::regprocedure)', [name]);
 };

@@ -9,13 +9,13 @@ import { StoreUnusable } from '../../unusable.ts';
 import {
   type ConnectionPool,
   isConflict,
-  isNotNow,
+  isTransient,
   openListener,
   openPool,
   type TakenConnection,
 } from './connection.ts';
 
-test('a connection waits for its commits to be synced, whatever the database is set to', async () => {
+test('waits for commits to be synced even if the database’s default is asynchronous', async () => {
   const databaseURL = await newDatabase();
   const [{ name } = { name: '' }] = await asking<{ name: string }>(databaseURL, 'SELECT current_database() AS name');
   await asking(databaseURL, `ALTER DATABASE ${name} SET synchronous_commit = off`);
@@ -26,9 +26,9 @@ test('a connection waits for its commits to be synced, whatever the database is 
   await pool.close();
 });
 
-test('no statement is compiled, however dear a plan seems', async () => {
+test('turns JIT compilation off', async () => {
   const databaseURL = await newDatabase();
-  // Settings in a URL take the place of ours.
+  // Options in a URL override those of the pool.
   const url = new URL(databaseURL);
   url.searchParams.set('options', '-c enable_seqscan=off -c jit=on');
   const pool = openPool(String(url), 1);
@@ -38,19 +38,20 @@ test('no statement is compiled, however dear a plan seems', async () => {
   await pool.close();
 });
 
-test.each(['PGPASSWORD', 'PGPASSFILE'])('the password of a URL without one is that of %s', async (variable) => {
+test.each(['PGPASSWORD', 'PGPASSFILE'])('takes the password from %s when the URL has none', async (variable) => {
   const password = `by ${variable}`;
   const file = join(temporaryFolder(), 'passwords');
   writeFileSync(file, `elsewhere:*:*:me:another\n127.0.0.1:*:none:me:${password}\n`, { mode: 0o600 });
   vi.stubEnv('PGPASSWORD', variable === 'PGPASSWORD' ? password : undefined);
   vi.stubEnv('PGPASSFILE', variable === 'PGPASSFILE' ? file : undefined);
-  const sent: string[] = [];
-  // AuthenticationCleartextPassword, then the client's PasswordMessage: a letter, a length, and text that ends with NUL.
+  const passwords: string[] = [];
+  // AuthenticationCleartextPassword, then the client's PasswordMessage: a letter, a length, and text that ends with
+  // NUL.
   const server = createServer((socket) =>
     socket.once('data', () => {
       socket.write(Buffer.from([0x52, 0, 0, 0, 8, 0, 0, 0, 3]));
       socket.once('data', (message) => {
-        sent.push(message.subarray(5, -1).toString());
+        passwords.push(message.subarray(5, -1).toString());
         socket.destroy();
       });
     }),
@@ -59,7 +60,7 @@ test.each(['PGPASSWORD', 'PGPASSFILE'])('the password of a URL without one is th
   const { port } = server.address() as { port: number };
   const pool = openPool(`postgres://me@127.0.0.1:${port}/none`, 1);
   await expect(pool.take()).rejects.toThrow();
-  expect(sent[0]).toBe(password);
+  expect(passwords[0]).toBe(password);
   await pool.close();
   server.close();
   vi.unstubAllEnvs();
@@ -68,17 +69,17 @@ test.each(['PGPASSWORD', 'PGPASSFILE'])('the password of a URL without one is th
 test.each([
   ['fsync', /fsync = off: turn it on/],
   ['synchronous_commit', /cannot commit synchronously/],
-])('a database that has %s off, whatever it is told, is not served', async (setting, says) => {
+])('rejects a database that cannot turn %s on', async (setting, message) => {
   const databaseURL = await newDatabase();
   await pretendOff(databaseURL, setting);
   const pool = openPool(databaseURL, 1);
   const taking = pool.take();
   await expect(taking).rejects.toThrow(StoreUnusable);
-  await expect(taking).rejects.toThrow(says);
+  await expect(taking).rejects.toThrow(message);
   await pool.close();
 });
 
-describe('a connection that is lost', () => {
+describe('a lost connection', () => {
   let databaseURL: string;
   let pool: ConnectionPool;
   beforeAll(async () => {
@@ -89,12 +90,12 @@ describe('a connection that is lost', () => {
 
   const processOf = async (db: TakenConnection) =>
     (await db.one<{ process: number }>('SELECT pg_backend_pid() AS process')).process;
-  /** Answers when it is gone. */
+  /** Terminates a backend and waits until it has ended. */
   const end = async (process: number) => {
     await asking(databaseURL, `SELECT pg_terminate_backend(${process}, 10000)`);
   };
 
-  test('while nobody uses it is not given to the next', async () => {
+  test('is not handed out again if it was idle', async () => {
     const db = await pool.take();
     const lost = await processOf(db);
     db.release(false);
@@ -109,12 +110,12 @@ describe('a connection that is lost', () => {
       .not.toBe(lost);
   });
 
-  test('while it waits for its user fails what is asked of it next, and is replaced', async () => {
+  test('fails its next statement if it was in use, and is replaced', async () => {
     const db = await pool.take();
     const lost = await processOf(db);
     await end(lost);
     const error = await db.script('SELECT 1').catch((thrown: unknown) => thrown);
-    expect(isNotNow(error)).toBe(true);
+    expect(isTransient(error)).toBe(true);
     db.release(true);
     const next = await pool.take();
     expect(await processOf(next)).not.toBe(lost);
@@ -122,20 +123,22 @@ describe('a connection that is lost', () => {
   });
 });
 
-test('who cannot listen is told, and keeps no connection', async () => {
+test('rejects and closes the connection when it cannot listen', async () => {
   const databaseURL = await newDatabase();
-  const heard = () => {};
-  const lost = vi.fn();
+  const onNotification = () => {};
+  const onLost = vi.fn();
   await expect(
-    openListener('postgres://nobody@%2Fnowhere/nothing', { channel: 'c', heard, lost }),
+    openListener('postgres://nobody@%2Fnowhere/nothing', { channel: 'c', onNotification, onLost }),
   ).rejects.toMatchObject({ code: 'ENOENT' });
-  await expect(openListener(databaseURL, { channel: 'no channel', heard, lost })).rejects.toThrow(/syntax error/);
-  expect(lost).toHaveBeenCalled();
+  await expect(openListener(databaseURL, { channel: 'no channel', onNotification, onLost })).rejects.toThrow(
+    /syntax error/,
+  );
+  expect(onLost).toHaveBeenCalled();
   const open = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'firsthand'";
   await expect.poll(() => asking(databaseURL, open)).toEqual([]);
 });
 
-test('each connection that is open has a slot of its own, which is free again when it is closed', async () => {
+test('gives each open connection its own slot, and frees the slot when the connection closes', async () => {
   const databaseURL = await newDatabase();
   const [one, other] = [openPool(databaseURL, 3), openPool(databaseURL, 3)];
   const taken = await Promise.all([one.take(), one.take(), other.take(), other.take()]);
@@ -153,38 +156,38 @@ test('each connection that is open has a slot of its own, which is free again wh
   await Promise.all([one.close(), other.close()]);
 });
 
-const withCode = (code: string) => Object.assign(new Error('said'), { code });
+const withCode = (code: string) => Object.assign(new Error('failed'), { code });
 
 test.each([
   ['a conflict', withCode('40P01'), true],
-  ['a server that starts', withCode('57P03'), true],
-  ['a disk that is full', withCode('53100'), true],
-  ['a lock that takes too long', withCode('55P03'), true],
+  ['a server that is starting', withCode('57P03'), true],
+  ['a full disk', withCode('53100'), true],
+  ['a lock timeout', withCode('55P03'), true],
   [
-    'a database that lets nobody in',
+    'a database that accepts no connections',
     Object.assign(new Error('database "shop" is not currently accepting connections'), { code: '55000' }),
     true,
   ],
   [
-    'a node of a cluster whose address was just changed',
+    'a cluster node whose address has just changed',
     Object.assign(new Error('worker-1:5432 is a metadata node, but is out of sync'), { code: '55000' }),
     true,
   ],
   ['an object that is not ready', withCode('55000'), false],
   ['an internal error', Object.assign(new Error('cache lookup failed for type 7'), { code: 'XX000' }), false],
   ['a standby', withCode('25006'), true],
-  ['nobody who listens', withCode('ECONNREFUSED'), true],
-  ['no socket', withCode('ENOENT'), true],
-  ['a connection that was cut', new Error('Connection terminated unexpectedly'), true],
-  ['a pool that is exhausted', new Error('timeout exceeded when trying to connect'), true],
+  ['a refused connection', withCode('ECONNREFUSED'), true],
+  ['a missing socket', withCode('ENOENT'), true],
+  ['a terminated connection', new Error('Connection terminated unexpectedly'), true],
+  ['an exhausted pool', new Error('timeout exceeded when trying to connect'), true],
   ['a database that does not answer', new Error('Query read timeout'), true],
-  ['a wrong statement', withCode('42601'), false],
-  ['a key that is there', withCode('23505'), false],
-  ['a value that a check refuses', withCode('23514'), false],
+  ['a syntax error', withCode('42601'), false],
+  ['a unique violation', withCode('23505'), false],
+  ['a check violation', withCode('23514'), false],
   ['a wrong password', withCode('28P01'), false],
-  ['a mistake of ours', new TypeError('x is not a function'), false],
-])('%s is, or is not, a reason to try later', (_, error, isLater) => {
-  expect(isNotNow(error)).toBe(isLater);
+  ['a bug in this program', new TypeError('x is not a function'), false],
+])('classifies %s as transient or not', (_, error, expected) => {
+  expect(isTransient(error)).toBe(expected);
 });
 
 test.each([
@@ -198,27 +201,27 @@ test.each([
   'SSL SYSCALL error: EOF detected',
   'could not receive data from server: Connection reset by peer',
   'no connection to the server',
-])('a cluster that has lost a worker is a reason to try later: %s', (message) => {
-  expect(isNotNow(Object.assign(new Error(message), { code: 'XX000' }))).toBe(true);
+])('treats the loss of a worker as transient: %s', (message) => {
+  expect(isTransient(Object.assign(new Error(message), { code: 'XX000' }))).toBe(true);
 });
 
-test('an event without a partition is a reason to try later in any language of the database', async () => {
+test('treats a missing partition as transient, whatever the language of the message', async () => {
   const databaseURL = await newDatabase();
   await asking(databaseURL, 'CREATE TABLE event (day integer) PARTITION BY RANGE (day)');
   const error = await asking(databaseURL, 'INSERT INTO event VALUES (1)').catch((cause) => cause);
-  expect(isNotNow(Object.assign(error, { message: 'keine Partition' }))).toBe(true);
+  expect(isTransient(Object.assign(error, { message: 'keine Partition' }))).toBe(true);
 });
 
-test('an event cannot be deleted, and later can, while Citus moves its shard by logical replication', async () => {
+test('treats a deletion that Citus blocks while it moves a shard by logical replication as transient', async () => {
   const databaseURL = await newDatabase();
   await asking(databaseURL, 'CREATE TABLE event (sequence bigint); CREATE PUBLICATION moving FOR TABLE event');
   const error = await asking(databaseURL, 'DELETE FROM event').catch((cause) => cause);
-  expect(isNotNow(error)).toBe(true);
+  expect(isTransient(error)).toBe(true);
   await asking(databaseURL, 'DROP PUBLICATION moving');
   expect(await asking(databaseURL, 'DELETE FROM event')).toEqual([]);
 });
 
-test('only what gave in to another is tried again at once', () => {
+test('retries only serialization failures and deadlocks immediately', () => {
   expect(['40001', '40P01', '40002', '57P03'].map((code) => isConflict(withCode(code)))).toEqual([
     true,
     true,

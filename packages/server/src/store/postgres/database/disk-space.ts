@@ -5,7 +5,7 @@ import { type ConnectionPool, codeOf } from './connection.ts';
 /** SQLSTATE disk_full. */
 const noRoom = '53100';
 
-/** Writes 256 KiB of rows, more than a usual commit, and rolls them back. */
+/** Writes 256 KiB of rows, more than a typical commit, and rolls them back. */
 const findRoom = `
   BEGIN;
   CREATE TABLE room AS SELECT repeat('x', 220) AS filler FROM generate_series(1, 1024);

@@ -1,4 +1,4 @@
-/** After a start of PostgreSQL, sequences skip the numbers that it may have lost (cluster-functions.ts). */
+/** After PostgreSQL starts, sequences skip the numbers that it may have lost (cluster-functions.ts). */
 import { expect, test } from 'vitest';
 import { asking } from '../../../../test/fixtures/postgres/asking.ts';
 import { newMigratedDatabase } from '../../../../test/fixtures/postgres/databases.ts';
@@ -12,10 +12,10 @@ const newCluster = async (): Promise<string> => {
   await asking(databaseURL, skip);
   return databaseURL;
 };
-const noteAnotherStart = `UPDATE position SET "skippedAfter" = left("skippedAfter", 9)`;
-const noteAnotherTimeline = `UPDATE position SET "skippedAfter" = '000000FF 1 1'`;
+const recordOtherStart = `UPDATE position SET "skippedAfter" = left("skippedAfter", 9)`;
+const recordOtherTimeline = `UPDATE position SET "skippedAfter" = '000000FF 1 1'`;
 
-test('each sequence skips numbers, once for a start', async () => {
+test('skips numbers of each sequence once per start', async () => {
   const databaseURL = await newCluster();
   const read = async () => {
     const rows = await asking<{ name: string; last: string }>(
@@ -29,28 +29,28 @@ test('each sequence skips numbers, once for a start', async () => {
   expect(before.size).toBeGreaterThan(0);
   await asking(databaseURL, skip);
   expect(await read()).toEqual(before);
-  await asking(databaseURL, noteAnotherStart);
+  await asking(databaseURL, recordOtherStart);
   await asking(databaseURL, skip);
   const after = await read();
   for (const [name, last] of before) expect(after.get(name), name).toBeGreaterThanOrEqual(last + 2 ** 14);
   expect(after.get('event_order')).toBe((before.get('event_order') as number) + 2 ** 20);
   await asking(databaseURL, skip);
   expect(await read()).toEqual(after);
-  // As after the crash of a process.
+  // Has the effect of a crashed process.
   await asking(databaseURL, "SELECT pg_stat_reset_shared('bgwriter')");
   await expect.poll(() => asking(databaseURL, skip).then(read)).not.toEqual(after);
   // A standby may have missed skips.
-  await asking(databaseURL, noteAnotherTimeline);
+  await asking(databaseURL, recordOtherTimeline);
   await asking(databaseURL, skip);
   const promoted = await read();
   for (const [name, last] of after) expect(promoted.get(name), name).toBeGreaterThanOrEqual(last + 2 ** 18);
 });
 
-test('a sequence that is near its end skips no further, so that connections open', async () => {
+test('stops at the end of a sequence, so that connections can still open', async () => {
   const databaseURL = await newCluster();
   const last = 2 ** 31 - 1;
   await asking(databaseURL, `SELECT setval('account_account_seq', ${last - 1})`);
-  await asking(databaseURL, noteAnotherTimeline);
+  await asking(databaseURL, recordOtherTimeline);
   await asking(databaseURL, skip);
   expect(await asking(databaseURL, "SELECT pg_sequence_last_value('account_account_seq') AS last")).toEqual([
     { last: String(last) },

@@ -1,4 +1,4 @@
-// From the tables by user and contact to those of accounts (0031): a database that an earlier version made reads the same.
+// Migration 0031, which adds the account to the keys of all tables, does not change what is read.
 import { readFileSync } from 'node:fs';
 import pg from 'pg';
 import { expect, onTestFinished, test, vi } from 'vitest';
@@ -16,7 +16,7 @@ vi.mock('../../migrations.ts', async (importOriginal) => {
   return { readMigrations, newestOf: (folder: URL) => readMigrations(folder).at(-1)?.number };
 });
 
-/** What the version before had stored, row by row, and what it answered about each account. */
+/** The rows that the previous version stored, and what it returned for each account. */
 interface Before {
   readonly tables: Readonly<Record<string, readonly Record<string, unknown>[]>>;
   readonly sequences: Readonly<Record<string, number>>;
@@ -41,8 +41,8 @@ const before: Before = Object.assign(
     .map((line) => JSON.parse(line)),
 );
 
-/** Makes the database that the version before would have left. */
-const makeBefore = async (databaseURL: string): Promise<void> => {
+/** Creates the database as the previous version would have left it. */
+const createBefore = async (databaseURL: string): Promise<void> => {
   lastMigration.number = 27;
   await migrateStore(databaseURL, { citus: false });
   lastMigration.number = Infinity;
@@ -54,7 +54,7 @@ const makeBefore = async (databaseURL: string): Promise<void> => {
   await asking(databaseURL, partitions.join('\n'));
   const client = new pg.Client(databaseURL);
   await client.connect();
-  // Triggers would note what is noted already.
+  // Turns triggers off, whose rows are copied too.
   await client.query('SET session_replication_role = replica; TRUNCATE position');
   for (const [table, rows] of Object.entries(before.tables)) {
     await client.query(
@@ -68,9 +68,9 @@ const makeBefore = async (databaseURL: string): Promise<void> => {
   await client.end();
 };
 
-test('a database that an earlier version made reads the same, recognizes what was sent, and goes on', async () => {
+test('migrates a database so that it reads the same, recognizes repeats and stores new events', async () => {
   const databaseURL = await newDatabase();
-  await makeBefore(databaseURL);
+  await createBefore(databaseURL);
   const store = await openStore({ databaseURL, role: 'server', onFatal: expect.unreachable as never });
   onTestFinished(() => store.close());
   for (const { account, browser, server, time, contacts, ...read } of before.read) {
@@ -86,7 +86,7 @@ test('a database that an earlier version made reads the same, recognizes what wa
       audit: (await store.listAudit({ account, limit: 100 })).entries,
       segments: await store.listSegments({ account }),
     };
-    // Later versions answer more.
+    // Later versions return more fields.
     expect(JSON.parse(JSON.stringify(now))).toMatchObject(read);
     for (const [contactUUID, detail] of contacts) {
       expect(JSON.parse(JSON.stringify(await get(contactUUID)))).toMatchObject(detail as object);
@@ -103,6 +103,6 @@ test('a database that an earlier version made reads the same, recognizes what wa
     const after = await store.getAccount(account);
     expect(after.usage).toEqual({ ...read.detail.usage, events: read.detail.usage.events + 1 });
   }
-  // No row of another is left behind.
+  // The migration's temporary tables are gone.
   expect(await asking(databaseURL, "SELECT 1 FROM pg_class WHERE relname IN ('before', 'day_before')")).toEqual([]);
 });

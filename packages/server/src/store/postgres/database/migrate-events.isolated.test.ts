@@ -1,4 +1,4 @@
-// From the events of 0001 to those of 0002: whoever reads them finds no difference.
+// Migration 0002, which changes how events are stored, does not change what is read.
 import { readFileSync } from 'node:fs';
 import pg from 'pg';
 import { afterEach, expect, test, vi } from 'vitest';
@@ -14,7 +14,7 @@ import type { StoredRow } from '../events/event-presenter.ts';
 const lastMigration = vi.hoisted(() => ({ number: Infinity }));
 vi.mock('../../migrations.ts', async (importOriginal) => {
   const original = await importOriginal<typeof import('../../migrations.ts')>();
-  // Repeats are those of accounts since 0031, of which this is the part.
+  // This part of 0031 changes the keys of repeats.
   const repeatsOf = (sql: string) =>
     sql.slice(sql.indexOf('-- Who sent which eventUUID'), sql.indexOf('-- What triggers list'));
   const readMigrations = (folder: URL) =>
@@ -25,22 +25,22 @@ vi.mock('../../migrations.ts', async (importOriginal) => {
   return { readMigrations, newestOf: (folder: URL) => readMigrations(folder).at(-1)?.number };
 });
 
-const opened: Store[] = [];
+const openStores: Store[] = [];
 afterEach(async () => {
   lastMigration.number = Infinity;
-  await Promise.all(opened.splice(0).map((store) => store.close()));
+  await Promise.all(openStores.splice(0).map((store) => store.close()));
 });
 const open = async (databaseURL: string): Promise<Store> => {
   const store = await openStore({ databaseURL, role: 'server', onFatal: expect.unreachable as never });
-  opened.push(store);
+  openStores.push(store);
   return store;
 };
 
-/** Of each user and contact, and on their own; on days of two months. */
+/** Logs events of users, of contacts and of both, on days of two months. */
 const logAllKinds = async (site: Site): Promise<void> => {
   const { contactUUID } = await site.server.createContact({ userUUID: phone });
   const { time } = site;
-  const said: Partial<NewEvent>[] = [
+  const events: Partial<NewEvent>[] = [
     {},
     { timeReplaced: true },
     { eventTime: 0 },
@@ -68,14 +68,15 @@ const logAllKinds = async (site: Site): Promise<void> => {
     { attributes: Array.from({ length: 100 }, (_, nth) => [`attribute ${nth}`, `€${nth}`.repeat(400)] as const) },
     { attributes: [['long', Array.from({ length: 500 }, (_, nth) => (nth * 7919) % 9973).join(' ')]] },
   ];
-  const of = [{ userUUID: laptop }, { userUUID: null, contactUUID }, { userUUID: phone, contactUUID }];
-  // An eventUUID of these is kept once, on the first day.
+  const subjects = [{ userUUID: laptop }, { userUUID: null, contactUUID }, { userUUID: phone, contactUUID }];
+  // Each of these eventUUIDs is stored once, on the first day.
   for (const receivedTime of [time, time + day, time + 31 * day]) {
-    for (const who of of) await site.server.logAt(receivedTime, ...said.map((event) => ({ ...event, ...who })));
+    for (const subject of subjects)
+      await site.server.logAt(receivedTime, ...events.map((event) => ({ ...event, ...subject })));
   }
 };
 
-/** Each as a text: bodies are compared a thousand times faster than as bytes. */
+/** Rows as text, because bodies compare a thousand times faster than as bytes. */
 const eventRows = (databaseURL: string) => asking(databaseURL, 'SELECT event::text FROM event ORDER BY sequence');
 const repeatRows = (databaseURL: string) =>
   asking<{ account: number; holder: string; key: string; day: number }>(
@@ -85,8 +86,8 @@ const repeatRows = (databaseURL: string) =>
 const structure = (databaseURL: string) =>
   asking(databaseURL, "SELECT tablename, indexdef FROM pg_indexes WHERE tablename LIKE 'event%' ORDER BY indexdef");
 
-/** Has the events be as 0001 would have them. What later migrations than those of events made stays. */
-const takeBack = async (databaseURL: string): Promise<void> => {
+/** Reverts the event tables to those of 0001, and leaves what other migrations created. */
+const revertEvents = async (databaseURL: string): Promise<void> => {
   const first = readFileSync(new URL('../migrations/0.1.0/0001-first.sql', import.meta.url), 'utf8');
   const repeats = await repeatRows(databaseURL);
   const events = await asking<StoredRow & { body: Buffer }>(databaseURL, 'SELECT * FROM event');
@@ -122,7 +123,7 @@ const takeBack = async (databaseURL: string): Promise<void> => {
 const pageOf = async (store: Store, query: Omit<EventQuery, 'order' | 'limit'>): Promise<readonly StoredEvent[]> =>
   (await store.getEvents({ order: 'desc', limit: 1_000, ...query })).events;
 
-test('every event reads as before, and what was sent is still known', async () => {
+test('migrates events so that each reads as before and repeats are recognized', async () => {
   const databaseURL = await newDatabase();
   const site = await createSite(await open(databaseURL));
   await logAllKinds(site);
@@ -138,20 +139,20 @@ test('every event reads as before, and what was sent is still known', async () =
   const pages = await readAll(site.store);
   const [rows, repeats] = await Promise.all([eventRows(databaseURL), repeatRows(databaseURL)]);
   const indexes = await structure(databaseURL);
-  // As whoever opens the database sees it.
-  const told = await asking(
+  // The view for operators.
+  const viewed = await asking(
     databaseURL,
     `SELECT "eventUUID", "receivedTime"::float8, "timeReplaced", attributes FROM event_told ORDER BY sequence DESC`,
   );
-  expect(told).toEqual(
+  expect(viewed).toEqual(
     pages[0]?.map(({ eventUUID, receivedTime, timeReplaced, attributes }) => {
       return { eventUUID, receivedTime, timeReplaced, attributes };
     }),
   );
   expect(pages.map(({ length }) => length)).toEqual([141, 47, 47, 9, 9]);
-  await opened.splice(0)[0]?.close();
+  await openStores.splice(0)[0]?.close();
 
-  await takeBack(databaseURL);
+  await revertEvents(databaseURL);
   expect(await structure(databaseURL)).not.toEqual(indexes);
   const store = await open(databaseURL);
   expect(await eventRows(databaseURL)).toEqual(rows);
@@ -171,29 +172,29 @@ test('every event reads as before, and what was sent is still known', async () =
   expect(await pageOf(store, { account })).toHaveLength(142);
 });
 
-test('a server of before that was left running begins no day: repeats would have no key on it', async () => {
+test('prevents an older server from starting a new day, whose repeats would have no key', async () => {
   const databaseURL = await newDatabase();
   const store = await open(databaseURL);
   const { account, server, time } = await createSite(store);
   await server.log({});
   const next = Math.floor(time / day) + 1;
-  const beginning = asking(
+  const startDay = asking(
     databaseURL,
     `UPDATE position SET day = ${next}, "clockDay" = ${next}; INSERT INTO kept_day VALUES (${next}) ON CONFLICT DO NOTHING;
      ${monthSQL(next)}; CREATE TABLE event_repeat_${next} PARTITION OF event_repeat FOR VALUES IN (${next})`,
   );
-  await expect(beginning).rejects.toThrow(/column "day" of relation "position" does not exist/);
+  await expect(startDay).rejects.toThrow(/column "day" of relation "position" does not exist/);
   const again = { userUUID: phone, eventUUID: 'event-sent-twice' };
   expect(await server.logAt(time + day, again)).toEqual([{ kept: true }]);
   expect(await server.logAt(time + day, again)).toEqual([{ kept: false, duplicate: true }]);
   expect(await pageOf(store, { account, userUUID: phone })).toHaveLength(1);
 });
 
-test('events that Citus has spread are left as they are, and it is said what to do', async () => {
+test('leaves events that Citus has distributed unchanged, and explains what to do', async () => {
   const databaseURL = await newDatabase();
   await (await open(databaseURL)).close();
-  opened.length = 0;
-  await takeBack(databaseURL);
+  openStores.length = 0;
+  await revertEvents(databaseURL);
   await asking(
     databaseURL,
     `CREATE TABLE pg_dist_partition (logicalrelid regclass, partkey text);

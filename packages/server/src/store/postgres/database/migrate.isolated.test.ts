@@ -5,9 +5,9 @@ import { examineStore, migrateStore, openStore } from '../../open.ts';
 import { lockKeys, openPool } from './connection.ts';
 import { migrate } from './migrate.ts';
 
-/** The program of the next release, which knows one migration more. */
+/** Simulates the next release, which has one more migration. */
 let isNext = false;
-/** How long that takes at least. */
+/** The minimum duration of that migration. */
 let sleepSeconds = 0;
 vi.mock('../../migrations.ts', async (importOriginal) => {
   const { readMigrations, newestOf } = await importOriginal<typeof Migrations>();
@@ -25,23 +25,23 @@ const tablesOf = async (databaseURL: string) =>
   (await asking<{ tablename: string }>(databaseURL, "SELECT tablename FROM pg_tables WHERE schemaname = 'public'")).map(
     ({ tablename }) => tablename,
   );
-const schemaFound = async (databaseURL: string) => (await examineStore(databaseURL))[1];
+const schemaFinding = async (databaseURL: string) => (await examineStore(databaseURL))[1];
 
-test('a server brings an older schema to its own; a command leaves that to it, and the doctor says so', async () => {
+test('updates an older schema when a server starts, but not for a command; doctor reports it', async () => {
   const databaseURL = await newDatabase();
-  expect(await schemaFound(databaseURL)).toMatchObject({
+  expect(await schemaFinding(databaseURL)).toMatchObject({
     ok: false,
-    detail: expect.stringMatching(/^0; .* brings it there at start: make a backup before/),
+    detail: expect.stringMatching(/^0; .* updates it when a server starts: make a backup first/),
   });
   await open(databaseURL, 'server');
-  expect(await schemaFound(databaseURL)).toMatchObject({ ok: true });
+  expect(await schemaFinding(databaseURL)).toMatchObject({ ok: true });
   const before = await asking(databaseURL, 'SELECT number FROM migration ORDER BY number');
   isNext = true;
   try {
     await expect(open(databaseURL, 'beside')).rejects.toThrow(/older schema: start a server/);
-    expect(await schemaFound(databaseURL)).toMatchObject({
+    expect(await schemaFinding(databaseURL)).toMatchObject({
       ok: false,
-      detail: expect.stringMatching(/knows 1000, and brings it there/),
+      detail: expect.stringMatching(/uses 1000 and updates it/),
     });
     expect((await examineStore(databaseURL)).map(({ name }) => name)).toEqual(['PostgreSQL', 'schema', 'backup']);
     expect(await tablesOf(databaseURL)).not.toContain('next');
@@ -58,7 +58,7 @@ test('a server brings an older schema to its own; a command leaves that to it, a
   ]);
 });
 
-test('a migration may take longer than anything else that is asked, and whoever waits for it waits as long', async () => {
+test('exempts a migration, and the servers that wait for it, from the usual timeouts', async () => {
   const hurried = Object.assign(new URL(await newDatabase()), { search: '?query_timeout=5000' }).href;
   await open(hurried, 'server');
   isNext = true;
@@ -72,7 +72,7 @@ test('a migration may take longer than anything else that is asked, and whoever 
   expect(await tablesOf(hurried)).toContain('next');
 });
 
-test('a migration waits for whoever writes, of whom it would take one table while they wait for another', async () => {
+test('waits for running writes, with which it could deadlock on tables', async () => {
   const databaseURL = await newDatabase();
   await open(databaseURL, 'server');
   const writer = openPool(databaseURL, 1);
@@ -96,7 +96,7 @@ test('a migration waits for whoever writes, of whom it would take one table whil
   expect(await tablesOf(databaseURL)).toContain('next');
 });
 
-test('a role needs no more than a schema to make its own, and leaves nothing in it that it made for that alone', async () => {
+test('needs only rights on a schema, and leaves no temporary functions in it', async () => {
   const databaseURL = await newDatabase();
   const name = new URL(databaseURL).pathname.slice(1);
   const role = `role_of_${name}`;
@@ -129,7 +129,7 @@ test('a role needs no more than a schema to make its own, and leaves nothing in 
   }
 });
 
-test('a database in which our schema has no room is left as it was', async () => {
+test('leaves a database with a conflicting table unchanged', async () => {
   const databaseURL = await newDatabase();
   await asking(databaseURL, 'CREATE TABLE contact (theirs text)');
   await expect(open(databaseURL, 'server')).rejects.toThrow(/cannot be served: 42P07 .*"contact"/);
@@ -144,7 +144,7 @@ test('a database in which our schema has no room is left as it was', async () =>
   await pool.close();
 });
 
-test('a connection that is lost in the middle is what is told, and nothing is half done', async () => {
+test('reports a lost connection and leaves nothing half done', async () => {
   const databaseURL = await newDatabase();
   const [holder, pool] = [openPool(databaseURL, 1), openPool(databaseURL, 1)];
   const [other, db] = [await holder.take(), await pool.take()];
@@ -163,7 +163,7 @@ test('a connection that is lost in the middle is what is told, and nothing is ha
 });
 
 test.each(['UPDATE audit SET time = 0', 'DELETE FROM audit', 'TRUNCATE audit'])(
-  'the audit log cannot be changed, nor anything of it deleted: %s',
+  'makes the audit log append-only: %s',
   async (statement) => {
     const databaseURL = await newDatabase();
     await migrateStore(databaseURL, { citus: false });
@@ -172,13 +172,13 @@ test.each(['UPDATE audit SET time = 0', 'DELETE FROM audit', 'TRUNCATE audit'])(
   },
 );
 
-test('the functions of the database take the locks that this program takes', async () => {
-  const [found] = await asking<{ sources: string }>(
+test('creates functions that use the same lock keys as this program', async () => {
+  const [row] = await asking<{ sources: string }>(
     await newMigratedDatabase(),
     `SELECT string_agg(prosrc, ' ') AS sources FROM pg_proc WHERE pronamespace = current_schema()::regnamespace`,
   );
   const { accounts, floors } = lockKeys;
-  expect(new Set(found?.sources.match(/\b\d{19}\b/g))).toEqual(new Set([accounts, floors]));
-  // A function looks locks up by the higher half of their keys.
-  for (const key of [accounts, floors]) expect(found?.sources).toContain(`= ${BigInt(key) >> 32n}`);
+  expect(new Set(row?.sources.match(/\b\d{19}\b/g))).toEqual(new Set([accounts, floors]));
+  // A function looks locks up by the upper half of their keys.
+  for (const key of [accounts, floors]) expect(row?.sources).toContain(`= ${BigInt(key) >> 32n}`);
 });

@@ -1,20 +1,23 @@
-/** A server's connections, besides the one that listens (watch.ts). */
-import { byKey, type ConnectionPool, inOrder, openPool } from './connection.ts';
+/** A server's connections, except the one that listens (watch.ts). */
+import { type ConnectionPool, keyLookupOptions, openPool, orderedScanOptions } from './connection.ts';
 
-/** Commits of events at the same time, each on its own connection: while PostgreSQL syncs one, the others are written. On a cluster each takes longer. */
+/**
+ * Concurrent commits of events, each on its own connection: while PostgreSQL syncs one, it writes the others. More on a
+ * cluster, where each takes longer.
+ */
 export const maxCommits = { here: 4, onCluster: 16 };
 const maxWriting = 4;
 const maxReading = 4;
-/** For fast reads, above all of tokens, which must not wait for slow ones. */
+/** For fast reads, mostly of tokens, which must not wait for slow ones. */
 const maxQuick = 2;
 
 type Pools = Readonly<Record<'events' | 'writes' | 'reads' | 'quick', ConnectionPool>>;
 
-/** Connections open as they are taken. */
+/** Connections open on first use. */
 export const openPools = (databaseURL: string): Pools => ({
-  events: openPool(databaseURL, Math.max(maxCommits.here, maxCommits.onCluster), byKey),
+  events: openPool(databaseURL, Math.max(maxCommits.here, maxCommits.onCluster), keyLookupOptions),
   writes: openPool(databaseURL, maxWriting),
-  reads: openPool(databaseURL, maxReading, inOrder),
+  reads: openPool(databaseURL, maxReading, orderedScanOptions),
   quick: openPool(databaseURL, maxQuick),
 });
 

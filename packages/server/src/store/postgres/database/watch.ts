@@ -1,31 +1,31 @@
-/** Watches for changes that other servers make, on its own connection. */
+/** Watches for changes made by other servers, on a separate connection. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { accessChannel } from '../../operations/tokens.ts';
 import { openListener } from './connection.ts';
 
-/** The pause between two queries: the delay with which a stream gets events that another server stored. */
+/** The pause between two queries: the delay of events from other servers in a stream. */
 const pauseMilliseconds = 100;
 
 /**
- * Differs after each commit that stores events or changes owners: the numbers differ once one is drawn, and the writers once it is
- * committed. An erasure or a merge draws no sequence. Before the first number is drawn, `last_value` is that number.
+ * The result differs after each commit that stores events or changes owners: a draw changes the numbers, a commit the
+ * writers. `is_called` distinguishes the first draw, before which `last_value` is already that number.
  */
 const stateSQL = `
   SELECT s.last_value AS sequence, c.last_value AS change, c.is_called AS changed, e.last_value AS erasure, e.is_called AS erased,
     (SELECT string_agg(writer, ' ' ORDER BY writer) FROM held_floors(0)) AS writers
   FROM event_order s, owner_change_number c, erasure_number e`;
 
-/** What a server has cached of tokens: `heardAt` says since when the database has not been silent. */
+/** A cache of tokens. `noteResponse` reports the time of the last query that the database has responded to. */
 interface CachedAccess {
   forget(): void;
-  heardAt(asked: number): void;
+  noteResponse(queryTime: number): void;
 }
 
-/** Calls `committed` when events were stored or an owner has changed, and `access.forget` when a server changed a token. */
+/** Calls `onCommit` when events were stored or owners changed, and `access.forget` when a server changed a token. */
 export const startWatch = (
   databaseURL: string,
   access: CachedAccess,
-  committed: () => void,
+  onCommit: () => void,
 ): { close(): Promise<void> } => {
   const stopping = new AbortController();
   const { signal } = stopping;
@@ -33,21 +33,21 @@ export const startWatch = (
 
   const watch = async () => {
     let isLost = false;
-    const lost = () => {
+    const onLost = () => {
       isLost = true;
     };
-    const db = await openListener(databaseURL, { channel: accessChannel, heard: access.forget, lost });
+    const db = await openListener(databaseURL, { channel: accessChannel, onNotification: access.forget, onLost });
     // Changes before LISTEN were not notified.
     access.forget();
-    let seen = '';
+    let previous = '';
     try {
       while (!signal.aborted && !isLost) {
-        const asked = performance.now();
+        const queryTime = performance.now();
         const [rows] = await db.script(stateSQL);
-        access.heardAt(asked);
+        access.noteResponse(queryTime);
         const state = JSON.stringify(rows);
-        if (state !== seen) committed();
-        seen = state;
+        if (state !== previous) onCommit();
+        previous = state;
         await pause();
       }
     } finally {
@@ -58,7 +58,7 @@ export const startWatch = (
 
   const run = async () => {
     while (!signal.aborted) {
-      // Ignored: the database is unavailable, which the operations report.
+      // Ignored, because operations report that the database is unavailable.
       await watch().catch(() => {});
       await pause();
     }

@@ -1,11 +1,11 @@
-/** Days of an account: begins the current one, and lists those with events. */
+/** Days of an account: starts the current one, and lists those with events. */
 import type { DayRange, DaySpan } from '../../rules/event-pages.ts';
 import { type DayUnderWay, dayAt, hasDayToBegin } from '../../rules/received-day.ts';
 import { integers } from '../database/arrays.ts';
 import type { AccountConnection } from '../database/connection.ts';
-import { aboutRows, type SpreadConnection, writeRows } from '../database/row-statements.ts';
+import { type ClusterAwareConnection, createBatchStatement, writeRows } from '../database/row-statements.ts';
 
-/** No account has begun these days yet: `prepareDay` (partitions.ts) comes first. */
+/** These days are not prepared yet: `prepareDay` (partitions.ts) must run first. */
 export class DaysMissing extends Error {
   readonly days: readonly number[];
   readonly receivedTime: number;
@@ -17,31 +17,31 @@ export class DaysMissing extends Error {
   }
 }
 
-/** An account of a transaction. */
-interface OnDay extends SpreadConnection {
-  readonly begun: DayUnderWay & { readonly version: number };
+/** The transaction of an account. */
+interface DayTransaction extends ClusterAwareConnection {
+  readonly initialState: DayUnderWay & { readonly version: number };
 }
 
-const beginning = aboutRows(
+const updateDays = createBatchStatement(
   [
     ['day', 'integer'],
     ['clockDay', 'integer'],
   ],
-  ({ given, ofAccount }) => `
-    UPDATE account_position p SET day = given.day, "clockDay" = given."clockDay" FROM ${given} WHERE ${ofAccount('p')}`,
+  ({ batch, ofAccount }) => `
+    UPDATE account_position p SET day = batch.day, "clockDay" = batch."clockDay" FROM ${batch} WHERE ${ofAccount('p')}`,
 );
 
 /**
- * Makes the day of something received at a time the current day of the transaction's accounts. No other transaction writes rows of these
- * meanwhile, so everything stored under a day is committed before anything is stored under the next, and a repeat around midnight is
- * recognized. Another server may have begun it. Throws DaysMissing.
+ * Starts the day of a received time for the accounts of a transaction, unless another server has. Throws DaysMissing.
+ * The transaction is exclusive, so a day is committed before anything is stored under the next, and repeats are
+ * recognized.
  */
-export const beginDay = async (accounts: readonly OnDay[], receivedTime: number): Promise<void> => {
-  const gone = accounts.find(({ begun }) => begun.version < 0);
-  if (gone) throw new Error(`account ${gone.account} is gone`);
+export const beginDay = async (accounts: readonly DayTransaction[], receivedTime: number): Promise<void> => {
+  const deleted = accounts.find(({ initialState }) => initialState.version < 0);
+  if (deleted) throw new Error(`account ${deleted.account} was deleted`);
   const changes = accounts
-    .filter(({ begun }) => hasDayToBegin(begun, receivedTime))
-    .map(({ account, begun }) => ({ account, ...dayAt(begun, receivedTime) }));
+    .filter(({ initialState }) => hasDayToBegin(initialState, receivedTime))
+    .map(({ account, initialState }) => ({ account, ...dayAt(initialState, receivedTime) }));
   const [first] = accounts;
   if (!first || changes.length === 0) return;
   const days = [...new Set(changes.map(({ day }) => day))];
@@ -49,7 +49,7 @@ export const beginDay = async (accounts: readonly OnDay[], receivedTime: number)
   const missing = days.filter((day) => !prepared.some((row) => row.day === day));
   if (missing.length > 0) throw new DaysMissing(missing, receivedTime);
   await writeRows(first, {
-    statement: beginning,
+    statement: updateDays,
     accounts: changes.map(({ account }) => account),
     columns: [integers(changes, ({ day }) => day), integers(changes, ({ clockDay }) => clockDay)],
   });

@@ -5,9 +5,9 @@ import { dayMilliseconds } from '../../../shared/time.ts';
 import { openStore } from '../../open.ts';
 import { daysKept } from '../../rules/received-day.ts';
 import type { Store } from '../../store.ts';
-import { onOneConnection } from '../database/connection.ts';
+import { runOnConnection } from '../database/connection.ts';
 import { nextDayFinding } from '../doctor/doctor.ts';
-import { keepTending, maxDays, notMade, tendDays } from './partitions.ts';
+import { failureText, maintainPartitions, maxDays, startPartitionJob } from './partitions.ts';
 
 /** The last day of a month. */
 const start = Date.UTC(2030, 0, 31, 12);
@@ -17,7 +17,7 @@ const later = (days: number): number => start + days * dayMilliseconds;
 const stores: Store[] = [];
 afterAll(() => Promise.all(stores.map((store) => store.close())));
 
-/** A site with a database of its own. */
+/** Creates a site with its own database. */
 const open = async () => {
   const databaseURL = await newDatabase();
   const store = await openStore({ databaseURL, role: 'server', onFatal: expect.unreachable as never });
@@ -26,8 +26,8 @@ const open = async () => {
     store,
     databaseURL,
     site: await createSite(store, { time: start }),
-    tend: (time: number) => onOneConnection(databaseURL, (db) => tendDays(db, time)),
-    /** The number of each table of events and of repeats: another one if it is made anew. */
+    maintain: (time: number) => runOnConnection(databaseURL, (db) => maintainPartitions(db, time)),
+    /** The OID of each partition of events and repeats, which changes if one is recreated. */
     async partitions(): Promise<Record<string, number>> {
       const rows = await asking<{ name: string; oid: number }>(
         databaseURL,
@@ -36,7 +36,7 @@ const open = async () => {
       );
       return Object.fromEntries(rows.map(({ name, oid }) => [name, oid]));
     },
-    async daysBegun(): Promise<number[]> {
+    async listDays(): Promise<number[]> {
       return (await asking<{ day: number }>(databaseURL, 'SELECT day FROM kept_day ORDER BY day')).map(
         ({ day }) => day,
       );
@@ -44,61 +44,61 @@ const open = async () => {
   };
 };
 const repeats = (days: readonly number[]) => days.map((day) => `event_repeat_${day}`);
-const ofRepeats = (made: Readonly<Record<string, number>>) =>
-  Object.keys(made).filter((name) => name.startsWith('event_repeat_'));
+const ofRepeats = (created: Readonly<Record<string, number>>) =>
+  Object.keys(created).filter((name) => name.startsWith('event_repeat_'));
 const log = (site: Site, days: number, eventUUID: string) => site.server.logAt(later(days), { eventUUID });
 
-describe('the partitions', () => {
-  it('of the next day are made, which begins with its first event', async () => {
-    const { site, tend, partitions, daysBegun } = await open();
+describe('partitions', () => {
+  it('are created for the next day, which starts with its first event', async () => {
+    const { site, maintain, partitions, listDays } = await open();
     await log(site, 0, 'first');
-    await tend(later(0));
-    const made = await partitions();
-    expect(Object.keys(made)).toEqual(['event_2030_01', 'event_2030_02', ...repeats([today, today + 1])]);
-    await tend(later(0));
-    expect(await daysBegun()).toEqual([today]);
+    await maintain(later(0));
+    const created = await partitions();
+    expect(Object.keys(created)).toEqual(['event_2030_01', 'event_2030_02', ...repeats([today, today + 1])]);
+    await maintain(later(0));
+    expect(await listDays()).toEqual([today]);
     await site.server.logAt(later(1), { eventUUID: 'first' }, { eventUUID: 'second' });
-    expect(await daysBegun()).toEqual([today, today + 1]);
-    expect(await partitions()).toEqual(made);
+    expect(await listDays()).toEqual([today, today + 1]);
+    expect(await partitions()).toEqual(created);
     expect((await site.events()).map(({ eventUUID }) => eventUUID)).toEqual(['first', 'second']);
   });
 
-  it('are not made where nothing was stored, or not for long', async () => {
-    const { site, tend, partitions } = await open();
-    await tend(later(0));
+  it('are not created if nothing was stored recently', async () => {
+    const { site, maintain, partitions } = await open();
+    await maintain(later(0));
     expect(await partitions()).toEqual({});
     await log(site, 0, 'first');
-    const made = await partitions();
-    await tend(later(400));
-    expect(await partitions()).toEqual(made);
+    const created = await partitions();
+    await maintain(later(400));
+    expect(await partitions()).toEqual(created);
   });
 
-  it('are dropped of days that are no longer searched, and of a day that was not begun', async () => {
-    const { site, tend, partitions, daysBegun } = await open();
-    // A day with events for every two that are prepared.
+  it('are dropped for days that are no longer searched, and for a day that never started', async () => {
+    const { site, maintain, partitions, listDays } = await open();
+    // Every second prepared day has events.
     const days = Array.from({ length: daysKept + 2 }, (_, nth) => 2 * nth);
     for (const each of days) {
-      if (each > 0) for (const ago of [2, 1]) await tend(later(each - ago));
+      if (each > 0) for (const ago of [2, 1]) await maintain(later(each - ago));
       await log(site, each, `after-${each}-days`);
     }
     const last = days.at(-1) as number;
-    await tend(later(last));
-    const kept = days.slice(2).map((each) => today + each);
-    expect(await daysBegun()).toEqual(kept);
-    expect(ofRepeats(await partitions())).toEqual(repeats([...kept, today + last + 1]));
-    // A repeat of the oldest day that is searched.
+    await maintain(later(last));
+    const expectedDays = days.slice(2).map((each) => today + each);
+    expect(await listDays()).toEqual(expectedDays);
+    expect(ofRepeats(await partitions())).toEqual(repeats([...expectedDays, today + last + 1]));
+    // A repeat from the oldest day that is searched.
     await log(site, last, `after-${days[2]}-days`);
     expect(await site.events()).toHaveLength(days.length);
   });
 
-  it('of a day that was not begun are dropped without what is known of earlier days', async () => {
-    const { site, databaseURL, tend, partitions } = await open();
+  it('are dropped for a day that never started, but the repeats of earlier days stay', async () => {
+    const { site, databaseURL, maintain, partitions } = await open();
     const request = { userUUID: 'visitor-number-one', requestUUID: 'request-one', address: 'ann@example.com' };
     const { contactUUID } = await site.server.createContact(request);
-    await tend(later(0));
-    await tend(later(1));
+    await maintain(later(0));
+    await maintain(later(1));
     await log(site, 3, 'after a quiet day'.replaceAll(' ', '-'));
-    await tend(later(3));
+    await maintain(later(3));
     expect(ofRepeats(await partitions())).toEqual(repeats([today, today + 3, today + 4]));
     expect(await asking(databaseURL, 'SELECT day FROM request_repeat')).toEqual([{ day: today }]);
     const again = await site.server.createContact({
@@ -109,38 +109,40 @@ describe('the partitions', () => {
     expect(again.contactUUID).toBe(contactUUID);
   });
 
-  it('of the day that an account is on stay, however many are on later days', async () => {
-    const { store, site, tend, daysBegun } = await open();
-    const [ahead, further] = [await createSite(store, { time: start }), await createSite(store, { time: start })];
+  it('stay for the day that an account is on, however many later days there are', async () => {
+    const { store, site, maintain, listDays } = await open();
+    const [ahead, farAhead] = [await createSite(store, { time: start }), await createSite(store, { time: start })];
     await log(site, 0, 'right');
     await log(ahead, 30, 'ahead');
-    for (let nth = 0; nth < daysKept + 2; nth += 1) await log(further, 1_500 + nth, `further-${nth}`);
-    await tend(later(0));
-    const kept = [0, 30, ...Array.from({ length: daysKept }, (_, nth) => 1_502 + nth)].map((days) => today + days);
-    expect(await daysBegun()).toEqual(kept);
-    // Without a new day for any of them.
+    for (let nth = 0; nth < daysKept + 2; nth += 1) await log(farAhead, 1_500 + nth, `far-ahead-${nth}`);
+    await maintain(later(0));
+    const expectedDays = [0, 30, ...Array.from({ length: daysKept }, (_, nth) => 1_502 + nth)].map(
+      (days) => today + days,
+    );
+    expect(await listDays()).toEqual(expectedDays);
+    // These start no new day.
     await log(ahead, 0, 'still-ahead');
     await log(ahead, 0, 'ahead');
     expect(await ahead.events()).toHaveLength(2);
   });
 
-  it('are made and kept for those whose clock was ahead, and for all others', async () => {
-    const { store, site, tend, partitions, daysBegun } = await open();
+  it('are created and kept both for accounts whose clock was ahead and for others', async () => {
+    const { store, site, maintain, partitions, listDays } = await open();
     const other = await createSite(store, { time: start });
     for (let nth = 0; nth < 7; nth += 1) {
       await log(site, nth, `event-${nth}`);
       await log(other, 1_500 + nth, `event-${nth}`);
-      await tend(later(nth));
+      await maintain(later(nth));
     }
-    // The clock is right again: the days after that one add one each.
+    // The clock is right again: later days add one each.
     for (let nth = 7; nth < 9; nth += 1) {
       await log(site, nth, `event-${nth}`);
       await log(other, nth, `event-${nth}`);
-      await tend(later(nth));
+      await maintain(later(nth));
     }
     const right = Array.from({ length: 9 }, (_, nth) => today + nth);
     const ahead = Array.from({ length: 8 }, (_, nth) => today + 1_500 + nth);
-    expect(await daysBegun()).toEqual([...right, ...ahead]);
+    expect(await listDays()).toEqual([...right, ...ahead]);
     expect(ofRepeats(await partitions())).toEqual(
       expect.arrayContaining(repeats([...right, today + 9, ...ahead, today + 1_508])),
     );
@@ -150,61 +152,64 @@ describe('the partitions', () => {
     }
   });
 
-  it('are bounded, however fast days pass', async () => {
-    const { site, daysBegun, partitions } = await open();
+  it('are bounded in number, however fast days pass', async () => {
+    const { site, listDays, partitions } = await open();
     for (let nth = 0; nth <= maxDays; nth += 1) await log(site, nth, `event-${nth}`);
-    const kept = Array.from({ length: daysKept }, (_, nth) => today + maxDays - daysKept + 1 + nth);
-    expect(await daysBegun()).toEqual(kept);
-    expect(ofRepeats(await partitions())).toEqual(repeats(kept));
+    const expectedDays = Array.from({ length: daysKept }, (_, nth) => today + maxDays - daysKept + 1 + nth);
+    expect(await listDays()).toEqual(expectedDays);
+    expect(ofRepeats(await partitions())).toEqual(repeats(expectedDays));
   });
 
-  it('refuse events with 503 while one of the day is missing', async () => {
-    const { site, databaseURL, tend } = await open();
+  it('make events fail with 503 while one for the day is missing', async () => {
+    const { site, databaseURL, maintain } = await open();
     await log(site, 0, 'before');
     const refused = { code: 'unavailable', retryAfterSeconds: 1 };
     await asking(databaseURL, `DROP TABLE event_repeat_${today}`);
     await expect(log(site, 0, 'refused')).rejects.toMatchObject(refused);
-    await tend(later(0));
+    await maintain(later(0));
     await log(site, 0, 'after');
     expect((await site.events()).map(({ eventUUID }) => eventUUID)).toEqual(['before', 'after']);
     await asking(databaseURL, 'DROP TABLE event_2030_01');
     await expect(log(site, 0, 'refused')).rejects.toMatchObject(refused);
   });
 
-  it('are left to the server that makes them', async () => {
-    const { site, databaseURL, tend, partitions } = await open();
+  it('are left to the server that holds the lock', async () => {
+    const { site, databaseURL, maintain, partitions } = await open();
     await log(site, 0, 'first');
-    const made = await partitions();
-    await onOneConnection(databaseURL, async (db) => {
+    const created = await partitions();
+    await runOnConnection(databaseURL, async (db) => {
       await db.script('BEGIN; SELECT pg_advisory_xact_lock(2305843009213693954)');
-      await tend(later(0));
+      await maintain(later(0));
       await db.commit();
     });
-    expect(await partitions()).toEqual(made);
-    await tend(later(0));
+    expect(await partitions()).toEqual(created);
+    await maintain(later(0));
     expect(Object.keys(await partitions())).toContain(`event_repeat_${today + 1}`);
   });
 });
 
-describe('the finding about the next day', () => {
+describe('nextDayFinding', () => {
   const examine = (databaseURL: string, time: number, patience?: number) =>
-    onOneConnection(databaseURL, (db) => nextDayFinding(db, time, patience));
-  const early = { ok: true, detail: 'tomorrow’s (2030-02-02) are not made yet: a server makes them every hour' };
-  const made = { ok: true, detail: 'tomorrow’s (2030-02-02) are made' };
+    runOnConnection(databaseURL, (db) => nextDayFinding(db, time, patience));
+  const early = {
+    ok: true,
+    detail: 'tomorrow’s (2030-02-02) do not exist yet: a server creates them within its hourly run',
+  };
+  const existing = { ok: true, detail: 'tomorrow’s (2030-02-02) exist' };
   const late = {
     ok: false,
     detail: expect.stringMatching(/^tomorrow’s \(2030-02-02\) are missing, .*: search the servers’ logs/),
   };
 
-  it('says what is missing, until it is made', async () => {
-    const { site, databaseURL, tend } = await open();
+  it('reports missing partitions until they are created', async () => {
+    const { site, databaseURL, maintain } = await open();
     await log(site, 0, 'first');
     expect(await examine(databaseURL, later(1), 0)).toMatchObject(late);
-    await tend(later(1));
-    expect(await examine(databaseURL, later(1), 0)).toMatchObject(made);
+    await maintain(later(1));
+    expect(await examine(databaseURL, later(1), 0)).toMatchObject(existing);
   });
 
-  it('does not expect them on the first day with events, after many without, after midnight, or of a server that has just started', async () => {
+  it('expects none on the first day with events, after many without, just after midnight or after a start', async () => {
     const { site, databaseURL } = await open();
     expect(await examine(databaseURL, later(1), 0)).toMatchObject(early);
     await log(site, -daysKept, 'long-ago');
@@ -218,7 +223,7 @@ describe('the finding about the next day', () => {
     expect(await examine(databaseURL, nextNoon, 1)).toMatchObject({ ok: false });
   });
 
-  it('does not expect them while no server runs', async () => {
+  it('expects none while no server runs', async () => {
     const { site, store, databaseURL } = await open();
     await log(site, 0, 'first');
     stores.splice(stores.indexOf(store), 1);
@@ -228,24 +233,24 @@ describe('the finding about the next day', () => {
   });
 });
 
-it('tends after a pause, again after each, sooner after a failure, and ends with the present call', async () => {
-  const tend = vi.fn(async () => {});
+it('runs maintenance periodically, sooner after a failure, and stops after the current run', async () => {
+  const maintain = vi.fn(async () => {});
   const onFault = vi.fn();
-  const end = keepTending(tend, onFault, { first: 1, usual: 60_000, failed: 1 });
-  expect(tend).not.toHaveBeenCalled();
-  await vi.waitUntil(() => tend.mock.calls.length === 1);
-  await end();
+  const stop = startPartitionJob(maintain, onFault, { first: 1, usual: 60_000, failed: 1 });
+  expect(maintain).not.toHaveBeenCalled();
+  await vi.waitUntil(() => maintain.mock.calls.length === 1);
+  await stop();
   expect(onFault).not.toHaveBeenCalled();
-  const away = new Error('a machine is away');
-  tend.mockRejectedValue(away);
-  const endFailing = keepTending(tend, onFault, { first: 1, usual: 1, failed: 1 });
-  await vi.waitUntil(() => tend.mock.calls.length > 3);
-  // Once until it succeeds.
-  expect(onFault.mock.calls).toEqual([[away, expect.stringContaining(notMade)]]);
-  tend.mockResolvedValueOnce();
+  const error = new Error('a machine is unavailable');
+  maintain.mockRejectedValue(error);
+  const stopFailing = startPartitionJob(maintain, onFault, { first: 1, usual: 1, failed: 1 });
+  await vi.waitUntil(() => maintain.mock.calls.length > 3);
+  // Reported once until a run succeeds.
+  expect(onFault.mock.calls).toEqual([[error, expect.stringContaining(failureText)]]);
+  maintain.mockResolvedValueOnce();
   await vi.waitUntil(() => onFault.mock.calls.length === 2);
-  await endFailing();
-  const before = tend.mock.calls.length;
+  await stopFailing();
+  const before = maintain.mock.calls.length;
   await new Promise((resolve) => setTimeout(resolve, 20));
-  expect(tend).toHaveBeenCalledTimes(before);
+  expect(maintain).toHaveBeenCalledTimes(before);
 });

@@ -1,7 +1,7 @@
-/** Examines a Citus cluster for `firsthand doctor`: which machine has what, and whether it can stay so. */
+/** Examines a Citus cluster for `firsthand doctor`: the contents of its workers, and problems. */
 import type { Finding } from '../../doctor-findings.ts';
 import { readUsage } from '../accounts/usage.ts';
-import { listUnspread, listUnsynced } from '../database/citus.ts';
+import { listUndistributed, listUnsafeWorkers } from '../database/citus.ts';
 import type { Connection } from '../database/connection.ts';
 
 /** Returns the workers that do not respond, or that other machines cannot reach. */
@@ -19,7 +19,7 @@ interface Worker {
   readonly bytes: number;
 }
 
-/** Shards of the same part are on one machine, and have the same accounts. */
+/** A group of co-located shards, which are on one machine and have the same accounts. */
 interface Part extends Pick<Worker, 'name' | 'bytes'> {
   /** The shard of `account_position`. */
   readonly shard: number;
@@ -45,14 +45,19 @@ const readWorkers = async (db: Connection, parts: readonly Part[]): Promise<Work
   });
 };
 
-/** Where fsync is off, no account is written (cluster-functions.ts), but the audit log of the service is. Where synchronous_commit is off, its entries could be lost. */
+/**
+ * With fsync off, a worker refuses writes of accounts (cluster-functions.ts), but not of the service's audit log. With
+ * synchronous_commit off, entries of that log could be lost.
+ */
 const durabilityFinding = async (db: Connection): Promise<Finding> => {
-  const found = (await listUnsynced(db)).map(({ name, answer }) => `${name}: ${answer}`).join('; ');
-  const detail = `${found}. A crash there may undo commits, and while fsync is off its accounts are not written: turn both settings on, then run sync on that machine`;
-  return { name: 'durability', ok: found === '', detail: found === '' ? 'each worker syncs its commits' : detail };
+  const workers = (await listUnsafeWorkers(db)).map(({ name, answer }) => `${name}: ${answer}`).join('; ');
+  const detail = `${workers}. A crash there may undo commits, and writes of its accounts are refused while fsync is off: turn both settings on, then run sync on that machine`;
+  return { name: 'durability', ok: workers === '', detail: workers === '' ? 'each worker syncs its commits' : detail };
 };
 
-/** A worker gets most values as parts of a statement's text (decision 13), and by default PostgreSQL logs the text of a statement that fails. */
+/**
+ * Workers get most values in the text of statements (decision 13), and by default PostgreSQL logs failed statements.
+ */
 const logsFinding = async (db: Connection): Promise<Finding> => {
   const rows = await db.all<{ name: string }>(
     `SELECT nodename || ':' || nodeport AS name
@@ -60,14 +65,14 @@ const logsFinding = async (db: Connection): Promise<Finding> => {
      WHERE success AND result NOT IN ('fatal', 'panic') ORDER BY name`,
   );
   const names = rows.map(({ name }) => name).join(', ');
-  const detail = `${names}: statements that fail are logged, with addresses of contacts, and erasures do not change logs: as a superuser there, ALTER ROLE … SET log_min_error_statement = panic`;
-  return { name: 'logs', ok: names === '', detail: names === '' ? 'no worker logs statements that fail' : detail };
+  const detail = `${names}: failed statements are logged with contacts' addresses, which erasures do not remove from logs: as a superuser there, run ALTER ROLE … SET log_min_error_statement = panic`;
+  return { name: 'logs', ok: names === '', detail: names === '' ? 'no worker logs failed statements' : detail };
 };
 
 const tablesFinding = async (db: Connection): Promise<Finding> => {
-  const missing = await listUnspread(db);
-  const detail = `not spread yet: ${missing.join(', ')}; firsthand migrate --citus spreads them`;
-  return { name: 'spread tables', ok: missing.length === 0, detail: missing.length === 0 ? 'all' : detail };
+  const missing = await listUndistributed(db);
+  const detail = `not distributed yet: ${missing.join(', ')}; run firsthand migrate --citus`;
+  return { name: 'distributed tables', ok: missing.length === 0, detail: missing.length === 0 ? 'all' : detail };
 };
 
 const balanceFinding = async (db: Connection): Promise<Finding> => {
@@ -75,11 +80,11 @@ const balanceFinding = async (db: Connection): Promise<Finding> => {
     `SELECT count(DISTINCT shardminvalue) AS moves
      FROM get_rebalance_table_shards_plan() JOIN pg_dist_shard USING (shardid) WHERE logicalrelid = table_name`,
   );
-  const detail = `the rebalancer would move ${moves} parts: SELECT citus_rebalance_start(shard_transfer_mode := 'force_logical') does it while servers run`;
+  const detail = `the rebalancer would move ${moves} parts: SELECT citus_rebalance_start(shard_transfer_mode := 'force_logical') moves them while servers run`;
   return { name: 'balance', ok: moves === 0, detail: moves === 0 ? 'the rebalancer would move nothing' : detail };
 };
 
-/** An account stays on one machine: the rebalancer cannot divide a part that takes more than an even share. */
+/** An account is always on one machine, so the rebalancer cannot divide a part that exceeds an even share. */
 const largestFinding = async (
   db: Connection,
   [part]: readonly Part[],
@@ -106,19 +111,19 @@ const largestFinding = async (
       name: 'largest account',
       ok: isAlone,
       detail: isAlone
-        ? `${accountUUID}: ${where}; it is alone there, and grows with that machine only`
+        ? `${accountUUID}: ${where}; it is alone there and can only grow with that machine`
         : `${accountUUID}: ${where}, with ${accounts.length - 1} other accounts: ` +
           `SELECT isolate_tenant_to_new_shard('account_position', ${account}, 'CASCADE', shard_transfer_mode := 'block_writes') gives it ` +
-          'one of its own; they are not written meanwhile',
+          'its own part; writes to these accounts wait meanwhile',
     },
   ];
 };
 
-/** Returns the findings about a cluster. Only while `isWhole`, statements about all accounts can run. */
+/** Returns the findings about a cluster. Statements on all accounts can run only if `isWhole`. */
 export const examineCluster = async (db: Connection): Promise<{ findings: Finding[]; isWhole: boolean }> => {
   const lost = await readLost(db);
   if (lost.length > 0) {
-    const detail = `${lost.join(', ')} cannot be reached from every machine: its accounts are not served`;
+    const detail = `${lost.join(', ')} cannot be reached from every machine: the accounts there are unavailable`;
     return { findings: [{ name: 'workers', ok: false, detail }], isWhole: false };
   }
   const parts = await readParts(db);

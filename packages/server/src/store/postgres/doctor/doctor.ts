@@ -11,9 +11,9 @@ import {
 } from '../../doctor-findings.ts';
 import { findUnknownProxy } from '../../operations/unknown-proxy.ts';
 import { measureAccounts } from '../accounts/accounts.ts';
-import { type Connection, onOneConnection, type TakenConnection } from '../database/connection.ts';
+import { type Connection, runOnConnection, type TakenConnection } from '../database/connection.ts';
 import { newestMigration, readSchema } from '../database/migrate.ts';
-import { examineNextDay, notMade } from '../days/partitions.ts';
+import { examineNextDay, failureText } from '../days/partitions.ts';
 import { runOperation } from '../transactions/operations.ts';
 import { examineCluster } from './cluster-findings.ts';
 
@@ -27,27 +27,38 @@ const examineRows = async (db: TakenConnection, options: ExamineOptions): Promis
   const refused = await db.one<Record<'listed' | 'evicted', number>>(
     'SELECT coalesce(sum(listed), 0)::bigint AS listed, coalesce(sum(evicted), 0)::bigint AS evicted FROM refused_count',
   );
-  const found = { ...counts, ...position, ...open, ...refused };
+  const totals = { ...counts, ...position, ...open, ...refused };
   return [
-    { name: 'accounts', ok: found.accounts > 0, detail: `${found.accounts}, with ${found.tokens} live server tokens` },
-    clockFinding(found.day),
-    refusedFinding(found),
+    {
+      name: 'accounts',
+      ok: totals.accounts > 0,
+      detail: `${totals.accounts}, with ${totals.tokens} live server tokens`,
+    },
+    clockFinding(totals.day),
+    refusedFinding(totals),
     proxyFinding(await runOperation(db, findUnknownProxy())),
     ...(options.accountBytes === undefined ? [] : quotaFindings(await measureAccounts(db), options)),
-    { name: 'erasures', ok: true, detail: `${found.erasures} under way` },
+    { name: 'erasures', ok: true, detail: `${totals.erasures} in progress` },
   ];
 };
 
-/** Reports tomorrow's partitions. Missing ones are made by the day's first event, which on a cluster fails while a worker is away. */
+/**
+ * Reports tomorrow's partitions. The day's first event creates missing ones, but fails on a cluster while a worker is
+ * down.
+ */
 export const nextDayFinding = async (db: Connection, now: number, patience?: number): Promise<Finding> => {
-  const { day, isMade, isDue } = await examineNextDay(db, now, patience);
-  const which = `tomorrow’s (${new Date(day * dayMilliseconds).toISOString().slice(0, 10)})`;
+  const { day, exists, isDue } = await examineNextDay(db, now, patience);
+  const subject = `tomorrow’s (${new Date(day * dayMilliseconds).toISOString().slice(0, 10)})`;
   const advice =
-    `are missing, though a server has been connected for two hours: search the servers’ logs for "${notMade}", ` +
-    'which gives the reason. Until they are made, tomorrow’s events may be refused';
-  const details = { made: 'are made', due: advice, early: 'are not made yet: a server makes them every hour' };
-  const state = isMade ? 'made' : isDue ? 'due' : 'early';
-  return { name: 'partitions', ok: state !== 'due', detail: `${which} ${details[state]}` };
+    `are missing, though a server has been connected for two hours: search the servers’ logs for "${failureText}", ` +
+    'which gives the reason. Until they exist, tomorrow’s events may be refused';
+  const details = {
+    existing: 'exist',
+    due: advice,
+    early: 'do not exist yet: a server creates them within its hourly run',
+  };
+  const state = exists ? 'existing' : isDue ? 'due' : 'early';
+  return { name: 'partitions', ok: state !== 'due', detail: `${subject} ${details[state]}` };
 };
 
 interface Archiving {
@@ -57,7 +68,7 @@ interface Archiving {
   readonly failedTime: number | null;
 }
 
-/** Reports whether PostgreSQL archives its WAL. It records nothing about backups that pg_dump or another machine makes. */
+/** Reports whether PostgreSQL archives its WAL. It does not know of backups by pg_dump or from another machine. */
 export const archivingFinding = ({ mode, archivedTime, failedTime }: Archiving): Finding => {
   const name = 'backup';
   const at = (time: number) => new Date(time).toISOString();
@@ -65,7 +76,7 @@ export const archivingFinding = ({ mode, archivedTime, failedTime }: Archiving):
     return {
       name,
       ok: true,
-      detail: 'PostgreSQL archives no WAL, and knows of no other backups: check that yours are made',
+      detail: 'PostgreSQL archives no WAL and cannot see other backups: check that yours are running',
     };
   if (failedTime !== null && (archivedTime === null || failedTime > archivedTime))
     return {
@@ -90,13 +101,13 @@ const examine = async (db: TakenConnection, options: ExamineOptions): Promise<Fi
   const { version } = await db.one<{ version: string }>("SELECT current_setting('server_version') AS version");
   const schema = await readSchema(db);
   const newest = newestMigration();
-  const cluster = db.isSpread ? await examineCluster(db) : { findings: [], isWhole: true };
+  const cluster = db.isDistributed ? await examineCluster(db) : { findings: [], isWhole: true };
   return [
     { name: 'PostgreSQL', ok: true, detail: version },
     {
       name: 'schema',
       ok: schema === newest,
-      detail: `${schema}; this program knows ${newest}${schema < newest ? ', and brings it there at start: make a backup before (pg_dump)' : ''}`,
+      detail: `${schema}; this program uses ${newest}${schema < newest ? ' and updates it when a server starts: make a backup first (pg_dump)' : ''}`,
     },
     await examineArchiving(db),
     ...cluster.findings,
@@ -106,13 +117,13 @@ const examine = async (db: TakenConnection, options: ExamineOptions): Promise<Fi
 };
 
 /**
- * Returns the findings about a database; a finding that is not `ok` needs an operator's attention. Changes no stored rows of accounts. On a cluster, sequences may
- * skip numbers (`skipLostNumbers`).
+ * Returns the findings about a database; one that is not `ok` needs an operator's attention. Changes no rows of
+ * accounts. On a cluster, sequences may skip numbers (`skipLostNumbers`).
  */
 export const examineDatabase = async (databaseURL: string, options: ExamineOptions): Promise<Finding[]> => {
   try {
-    return await onOneConnection(databaseURL, (db) => examine(db, options));
+    return await runOnConnection(databaseURL, (db) => examine(db, options));
   } catch (error) {
-    return [{ name: 'database', ok: false, detail: `it cannot be examined: ${(error as Error).message}` }];
+    return [{ name: 'database', ok: false, detail: `cannot be examined: ${(error as Error).message}` }];
   }
 };

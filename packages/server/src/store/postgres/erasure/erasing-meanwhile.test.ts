@@ -1,4 +1,4 @@
-// An erasure leaves nothing behind of what is written at the same moment, and makes nobody else wait.
+// An erasure also removes what is written concurrently, and blocks no unrelated writes.
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import { afterEach, expect, test, vi } from 'vitest';
@@ -25,24 +25,24 @@ import { lockKeys } from '../database/connection.ts';
 import { toBodies } from '../events/event-body.ts';
 
 const rounds = 20;
-/** Of a round: so that some of what is done comes before an erasure, some beside it and some after. */
+/** Delays within a round, so that some writes come before an erasure, some during it and some after. */
 const maxDelayMilliseconds = 12;
 
-const opened: Store[] = [];
+const openStores: Store[] = [];
 afterEach(async () => {
-  await Promise.all(opened.splice(0).map((store) => store.close()));
+  await Promise.all(openStores.splice(0).map((store) => store.close()));
 });
 
 const openServers = async (databaseURL: string): Promise<[Store, Store]> => {
   const open = async () => {
     const store = await openStore({ databaseURL, role: 'server', onFatal: expect.unreachable as never });
-    opened.push(store);
+    openStores.push(store);
     return store;
   };
   return [await open(), await open()];
 };
 
-/** What is written beside an erasure of a contact: whatever names it, or one of its users. */
+/** Writes that run concurrently with an erasure and name the contact or one of its users. */
 const writesOf = (
   store: Store,
   site: Site,
@@ -90,10 +90,10 @@ const writesOf = (
   ];
 };
 
-/** What may be answered of a contact that is there, or is not. */
-const expected = /^(erased_contact|unknown_(contact|claim|link|user)|email_taken)$/;
+/** The codes with which such a write may be refused. */
+const expectedCodes = /^(erased_contact|unknown_(contact|claim|link|user)|email_taken)$/;
 
-const leftOf = (contacts: string) => `
+const remainingRowsSQL = (contacts: string) => `
   SELECT 'event' AS left FROM event WHERE -holder IN (${contacts})
   UNION ALL SELECT 'statement' FROM statement WHERE contact IN (${contacts})
   UNION ALL SELECT 'contact' FROM contact WHERE contact IN (${contacts})
@@ -104,19 +104,19 @@ const leftOf = (contacts: string) => `
   UNION ALL SELECT 'handle' FROM claim_name WHERE contact IN (${contacts})
   UNION ALL SELECT 'request' FROM request_repeat WHERE contact IN (${contacts})`;
 
-test('whatever names a contact while it is erased is refused, or goes with it', async () => {
+test('refuses or erases everything that names a contact during its erasure', async () => {
   const databaseURL = await newMigratedDatabase();
   const [store, other] = await openServers(databaseURL);
   const site = await createSite(store);
   const erased: string[] = [];
-  // What was hidden is to be deleted, however late it was committed.
+  // Records the hidden stretches, whose events must be deleted however late they are committed.
   await asking(
     databaseURL,
     `CREATE TABLE noted AS SELECT * FROM erased_stretch;
      CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN INSERT INTO noted SELECT NEW.*; RETURN NEW; END $$;
      CREATE TRIGGER note BEFORE INSERT ON erased_stretch FOR EACH ROW EXECUTE FUNCTION note()`,
   );
-  const answered = new Map<string, number>();
+  const codes = new Map<string, number>();
   for (let round = 0; round < rounds; round += 1) {
     const requestUUID = newID('request');
     const { contactUUID: handle } = await site.browser.createContact({ address: ann, userUUID: phone, requestUUID });
@@ -145,17 +145,17 @@ test('whatever names a contact while it is erased is refused, or goes with it', 
       if (outcome.status === 'fulfilled') continue;
       expect(outcome.reason).toBeInstanceOf(Refusal);
       const { code } = outcome.reason as Refusal;
-      expect(code).toMatch(expected);
-      answered.set(code, (answered.get(code) ?? 0) + 1);
+      expect(code).toMatch(expectedCodes);
+      codes.set(code, (codes.get(code) ?? 0) + 1);
     }
     expect(await asking(databaseURL, `SELECT input FROM refused_request WHERE input LIKE '%${contactUUID}%'`)).toEqual(
       [],
     );
   }
-  expect(answered.get('erased_contact')).toBeGreaterThan(0);
+  expect(codes.get('erased_contact')).toBeGreaterThan(0);
   const open = 'SELECT 1 FROM erasure WHERE NOT complete';
   await vi.waitFor(async () => expect(await asking(databaseURL, open)).toEqual([]), { ...soon, interval: 50 });
-  expect(await asking(databaseURL, leftOf(erased.join(', ')))).toEqual([]);
+  expect(await asking(databaseURL, remainingRowsSQL(erased.join(', ')))).toEqual([]);
   expect(
     await asking(
       databaseURL,
@@ -164,8 +164,8 @@ test('whatever names a contact while it is erased is refused, or goes with it', 
   ).toEqual([]);
 });
 
-/** On a connection of its own, until the test lets go of what it holds. */
-const beside = async (databaseURL: string): Promise<pg.Client> => {
+/** Opens a separate connection, for locks that the test holds. */
+const connect = async (databaseURL: string): Promise<pg.Client> => {
   const client = new pg.Client(databaseURL);
   await client.connect();
   return client;
@@ -174,7 +174,7 @@ const beside = async (databaseURL: string): Promise<pg.Client> => {
 const isPending = async (promise: Promise<unknown>): Promise<boolean> =>
   Promise.race([promise.then(() => false).catch(() => false), wait(50).then(() => true)]);
 
-test('what names a contact waits for its erasure and finds it gone, and nobody else waits', async () => {
+test('makes writes that name the contact wait and fail, and no other writes wait', async () => {
   const databaseURL = await newMigratedDatabase();
   const [store, other] = await openServers(databaseURL);
   const site = await createSite(store);
@@ -183,9 +183,9 @@ test('what names a contact waits for its erasure and finds it gone, and nobody e
   const { contactUUID: handle } = await site.browser.createContact({ address: ann, userUUID: phone });
   const { contactUUID } = await site.server.createContact({ address: ann, userUUID: laptop });
   const [{ linkID } = { linkID: '' }] = (await site.server.getContact(contactUUID, 'link')).links ?? [];
-  const client = await beside(databaseURL);
+  const client = await connect(databaseURL);
   try {
-    // As somebody who adds to the refused requests: it is the last that an erasure waits for.
+    // The lock of a transaction that stores refused requests, which an erasure takes last.
     await client.query(`BEGIN; SELECT pg_advisory_xact_lock_shared(${lockKeys.refused} + ${site.account})`);
     const erasing = site.erase(contactUUID);
     await untilWaiting(databaseURL, 1);
@@ -203,7 +203,7 @@ test('what names a contact waits for its erasure and finds it gone, and nobody e
       const claim = newContact({ userUUID: newID('another-visitor'), address, time });
       return other.createContact({ ...site.browser, ...claim, verified: false });
     };
-    // More than the server has connections to write on.
+    // More than the server's connections for writes.
     const claiming = Array.from({ length: 8 }, () => claimFor(ann));
     for (const each of [...naming, ...claiming, logging]) expect(await isPending(each)).toBe(true);
     await claimFor(ben);
@@ -223,16 +223,16 @@ test('what names a contact waits for its erasure and finds it gone, and nobody e
   }
 });
 
-test('an erasure waits for what is being said of its users, and takes nothing that is somebody else’s by then', async () => {
+test('waits for uncommitted links of its users, and leaves events that these give to another contact', async () => {
   const databaseURL = await newMigratedDatabase();
   const [store] = await openServers(databaseURL);
   const site = await createSite(store);
   const { contactUUID: bens } = await site.server.createContact({ address: ben, userUUID: tablet });
   const { contactUUID } = await site.server.createContact({ address: ann, userUUID: laptop });
   await site.server.log({ userUUID: laptop });
-  const client = await beside(databaseURL);
+  const client = await connect(databaseURL);
   try {
-    // As another server links the user to somebody else.
+    // As another server would link the user to another contact.
     await client.query(
       `BEGIN;
        SELECT 1 FROM "user" WHERE "userUUID" = '${laptop}' FOR NO KEY UPDATE;
@@ -252,18 +252,18 @@ test('an erasure waits for what is being said of its users, and takes nothing th
   expect(await site.owners()).toEqual({ 'event-of-ben': bens });
 });
 
-test('an event of before an erasure that is committed after it is deleted with the others', async () => {
+test('deletes an event that started before the erasure and is committed after it', async () => {
   const databaseURL = await newMigratedDatabase();
   const [store] = await openServers(databaseURL);
   const site = await createSite(store);
   const { contactUUID } = await site.server.createContact({ address: ann, userUUID: laptop });
   await site.server.log({ userUUID: laptop });
-  const slow = await beside(databaseURL);
+  const slow = await connect(databaseURL);
   try {
     const [body] = toBodies([
       { ...newEvent({ eventUUID: 'event-slow' }), eventTime: site.time, receivedTime: site.time },
     ]);
-    // As another server does it.
+    // As another server would do it.
     await slow.query(
       `BEGIN;
        SELECT pg_advisory_xact_lock_shared(${lockKeys.structure});
@@ -276,7 +276,7 @@ test('an event of before an erasure that is committed after it is deleted with t
     const { account } = site;
     const receipt = await site.erase(contactUUID);
     expect(receipt.complete).toBe(false);
-    // Nobody else waits for it.
+    // Other writes do not wait for it.
     await site.server.log({ userUUID: phone });
     await wait(200);
     expect(await site.erase(contactUUID)).toMatchObject({ complete: false, deletedEvents: 0 });

@@ -1,4 +1,4 @@
-// What goes wrong between two statements of an erasure and of another write, each made to happen by holding one back.
+// Races between statements of an erasure and of another write, forced by delaying one statement.
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import { afterEach, expect, test, vi } from 'vitest';
@@ -21,16 +21,16 @@ import { openStore } from '../../open.ts';
 import type { Store } from '../../store.ts';
 import { lockKeys } from '../database/connection.ts';
 
-const opened: Store[] = [];
+const openStores: Store[] = [];
 afterEach(async () => {
   vi.restoreAllMocks();
-  await Promise.all(opened.splice(0).map((store) => store.close()));
+  await Promise.all(openStores.splice(0).map((store) => store.close()));
 });
 
 const openServers = async (databaseURL: string): Promise<[Store, Store]> => {
   const open = async () => {
     const store = await openStore({ databaseURL, role: 'server', onFatal: expect.unreachable as never });
-    opened.push(store);
+    openStores.push(store);
     return store;
   };
   return [await open(), await open()];
@@ -42,37 +42,40 @@ const setUp = async () => {
   return { databaseURL, other, site: await createSite(store) };
 };
 
-/** Holds back the next statement like this, after so many others like it, until `goOn`. */
-const holdBack = (like: RegExp, others = 0) => {
-  let reach = () => {};
-  let goOn = () => {};
-  const reached = new Promise<void>((resolve) => {
-    reach = resolve;
+/** Delays the next statement that matches, after `skip` others, until `release`. `blocked` resolves when it waits. */
+const delayStatement = (pattern: RegExp, skip = 0) => {
+  let block = () => {};
+  let release = () => {};
+  const blocked = new Promise<void>((resolve) => {
+    block = resolve;
   });
-  const allowed = new Promise<void>((resolve) => {
-    goOn = resolve;
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
   });
-  const query = pg.Client.prototype.query as (...given: unknown[]) => unknown;
-  let left = others;
+  const query = pg.Client.prototype.query as (...args: unknown[]) => unknown;
+  let left = skip;
   let isDone = false;
-  const spied = vi.spyOn(pg.Client.prototype, 'query') as unknown as { mockImplementation(made: typeof query): void };
-  spied.mockImplementation(function (this: unknown, ...given) {
-    const [asked] = given as [string | { text?: string }];
-    const text = typeof asked === 'string' ? asked : (asked.text ?? '');
-    if (isDone || !like.test(text)) return query.apply(this, given);
+  const spy = vi.spyOn(pg.Client.prototype, 'query') as unknown as { mockImplementation(mock: typeof query): void };
+  spy.mockImplementation(function (this: unknown, ...args) {
+    const [statement] = args as [string | { text?: string }];
+    const text = typeof statement === 'string' ? statement : (statement.text ?? '');
+    if (isDone || !pattern.test(text)) return query.apply(this, args);
     if (left > 0) {
       left -= 1;
-      return query.apply(this, given);
+      return query.apply(this, args);
     }
     isDone = true;
-    reach();
-    return allowed.then(() => query.apply(this, given));
+    block();
+    return released.then(() => query.apply(this, args));
   });
-  return { reached, goOn: () => goOn() };
+  return { blocked, release: () => release() };
 };
 
-/** On a connection of its own, for the time of the work. */
-const beside = async <Value>(databaseURL: string, work: (client: pg.Client) => Promise<Value>): Promise<Value> => {
+/** Runs work with a separate connection. */
+const withConnection = async <Value>(
+  databaseURL: string,
+  work: (client: pg.Client) => Promise<Value>,
+): Promise<Value> => {
   const client = new pg.Client(databaseURL);
   await client.connect();
   try {
@@ -83,7 +86,7 @@ const beside = async <Value>(databaseURL: string, work: (client: pg.Client) => P
 };
 
 const expectNoDeadlock = async (databaseURL: string) => {
-  // Backends tell of what they have counted once a second.
+  // Backends report their statistics once a second.
   await wait(1_100);
   const counted = 'SELECT deadlocks::integer FROM pg_stat_database WHERE datname = current_database()';
   expect(await asking(databaseURL, counted)).toEqual([{ deadlocks: 0 }]);
@@ -92,16 +95,16 @@ const expectNoDeadlock = async (databaseURL: string) => {
 const complete = (erase: () => Promise<{ complete: boolean }>) =>
   vi.waitFor(async () => expect((await erase()).complete).toBe(true), { ...soon, interval: 5 });
 
-test('one that begins while another is found to be complete is not complete with it', async () => {
+test('does not complete an erasure that starts while an earlier one is being completed', async () => {
   const { databaseURL, site } = await setUp();
   const { contactUUID } = await site.server.createContact({ address: ann, userUUID: laptop });
   await site.server.log({ userUUID: laptop });
   const { contactUUID: earlier } = await site.server.createContact({ address: ben, userUUID: phone });
-  const { reached, goOn } = holdBack(/UPDATE erasure SET complete = true/);
+  const { blocked, release } = delayStatement(/UPDATE erasure SET complete = true/);
   await site.erase(earlier);
-  await reached;
+  await blocked;
   await site.erase(contactUUID);
-  goOn();
+  release();
   await complete(() => site.erase(contactUUID));
   expect(await asking(databaseURL, 'SELECT 1 FROM event')).toEqual([]);
 });
@@ -109,35 +112,35 @@ test('one that begins while another is found to be complete is not complete with
 test.each([
   ['its name', /FROM contact_name WHERE account = \$1 AND "contactUUID" = \$2/, 0],
   ['its row', /^SELECT \* FROM contact WHERE account = \$1 AND contact = ANY/, 0],
-  ['what it was merged with', /^SELECT \* FROM contact WHERE account = \$1 AND contact = ANY/, 1],
+  ['the rows of its merges', /^SELECT \* FROM contact WHERE account = \$1 AND contact = ANY/, 1],
 ] as const)(
-  'a contact that is erased twice at once has one receipt, whether or not %s is found',
-  async (_, like, others) => {
+  'returns one receipt for concurrent erasures of a contact when the second waits before it reads %s',
+  async (_, pattern, skip) => {
     const { other, site } = await setUp();
     const { contactUUID } = await site.server.createContact({ address: ann, userUUID: laptop });
-    const { reached, goOn } = holdBack(like, others);
+    const { blocked, release } = delayStatement(pattern, skip);
     const second = other.eraseContact({ account: site.account, contactUUID, time: site.time });
-    await reached;
+    await blocked;
     const { erasedTime } = await site.erase(contactUUID);
-    goOn();
+    release();
     expect(await second).toMatchObject({ contactUUID, erasedTime });
   },
 );
 
-test('a change of a merged contact that is erased meanwhile is refused', async () => {
+test('refuses a change of a merged contact that is erased meanwhile', async () => {
   const { site } = await setUp();
   const { contactUUID } = await site.server.createContact({ address: ann, userUUID: laptop });
   const { contactUUID: merged } = await site.server.createContact({ address: ben, userUUID: phone });
   await site.merge(contactUUID, merged);
-  const { reached, goOn } = holdBack(/^SELECT \* FROM contact WHERE account = \$1 AND contact = ANY/, 1);
+  const { blocked, release } = delayStatement(/^SELECT \* FROM contact WHERE account = \$1 AND contact = ANY/, 1);
   const changing = site.update({ contactUUID: merged, fields: { contactTitle: 'Dr' } });
-  await reached;
+  await blocked;
   await site.erase(contactUUID);
-  goOn();
+  release();
   await expectRefusal(changing, 'erased_contact');
 });
 
-test('a refused request that is sent again for a contact that is erased waits for the erasure, and not the erasure for it', async () => {
+test('makes the replay of a refused request wait for the erasure of its contact, without a deadlock', async () => {
   const { databaseURL, site } = await setUp();
   const { account, server, store, time } = site;
   const { contactUUID } = await site.server.createContact({ address: ann, userUUID: laptop });
@@ -153,7 +156,7 @@ test('a refused request that is sent again for a contact that is erased waits fo
   const [{ refused }] = (await asking(databaseURL, 'SELECT refused::integer FROM refused_request')) as [
     { refused: number },
   ];
-  await beside(databaseURL, async (client) => {
+  await withConnection(databaseURL, async (client) => {
     await client.query('BEGIN; SELECT 1 FROM statement FOR UPDATE');
     const erasing = site.erase(contactUUID);
     await untilWaiting(databaseURL, 1);
@@ -162,18 +165,18 @@ test('a refused request that is sent again for a contact that is erased waits fo
     await untilWaiting(databaseURL, 2);
     await client.query('COMMIT');
     await erasing;
-    // It went with the contact.
+    // It was erased with the contact.
     expect(await replaying).toBeUndefined();
   });
   await expectNoDeadlock(databaseURL);
 });
 
-test('writes with new IDs and an erasure don’t wait for each other', async () => {
+test('does not deadlock with writes that register new IDs', async () => {
   const { databaseURL, other, site } = await setUp();
   const { account, server, time } = site;
   const { contactUUID } = await site.server.createContact({ address: ann, userUUID: laptop });
   await site.server.log({ userUUID: tablet, contactUUID });
-  await beside(databaseURL, async (client) => {
+  await withConnection(databaseURL, async (client) => {
     await client.query(`BEGIN; SELECT 1 FROM account_position WHERE account = ${account} FOR NO KEY UPDATE`);
     const creating = site.server.createContact({ userUUID: newID('visitor-of-ann'), address: ann, tags: ['new'] });
     await untilWaiting(databaseURL, 1);
@@ -188,31 +191,31 @@ test('writes with new IDs and an erasure don’t wait for each other', async () 
   await expectNoDeadlock(databaseURL);
 });
 
-test('an event that names a contact by a handle is not kept after its erasure', async () => {
+test('leaves no event that names the contact by a handle', async () => {
   const { databaseURL, other, site } = await setUp();
   const { account, browser, time } = site;
   const { contactUUID: handle } = await site.browser.createContact({ address: ann, userUUID: phone });
   const { contactUUID } = await site.server.createContact({ address: ann, userUUID: laptop });
   await site.browser.log({ userUUID: phone, contactUUID: handle });
-  const { reached, goOn } = holdBack(/nextval\('event_order'\)::text/);
+  const { blocked, release } = delayStatement(/nextval\('event_order'\)::text/);
   const events = [newEvent({ eventTime: time, userUUID: null, contactUUID: handle })];
   const logging = other.logEvents({ account, token: browser.token, browser: true, receivedTime: time, events });
-  await reached;
+  await blocked;
   const erasing = site.erase(contactUUID);
   await Promise.race([erasing, wait(300)]);
-  goOn();
+  release();
   await Promise.all([logging, erasing]);
   await complete(() => site.erase(contactUUID));
   expect(await asking(databaseURL, 'SELECT 1 FROM event')).toEqual([]);
 });
 
-test('an erasure has its turn while others write to its contact one after the other', async () => {
+test('is not starved by a sequence of overlapping writes to its contact', async () => {
   const { databaseURL, site } = await setUp();
   const { contactUUID } = await site.server.createContact({ address: ann, userUUID: laptop });
   let isErased = false;
-  await beside(databaseURL, (one) =>
-    beside(databaseURL, async (another) => {
-      // As events that name the contact do.
+  await withConnection(databaseURL, (one) =>
+    withConnection(databaseURL, async (another) => {
+      // The locks that events naming the contact take.
       const hold = (client: pg.Client) =>
         client.query(
           `BEGIN; SELECT pg_advisory_xact_lock_shared(${lockKeys.contacts} + contact % 64) FROM contact;
@@ -237,7 +240,7 @@ test('an erasure has its turn while others write to its contact one after the ot
   );
 });
 
-test('a request whose claim has given way goes with its contact', async () => {
+test('erases a request whose claim was deleted for newer ones', async () => {
   const { databaseURL, site } = await setUp();
   const requestUUID = newID('request');
   const request = { address: ann, userUUID: phone, requestUUID };

@@ -1,4 +1,4 @@
-/** Erases contacts: one commit removes a contact from every read; later steps delete its events. */
+/** Erases contacts: one commit hides a contact from every read, and later steps delete its events. */
 import { setImmediate } from 'node:timers/promises';
 import { stretchesOwnedBy } from '../../../identity/ownership.ts';
 import type { ClaimRow } from '../../rules/claims.ts';
@@ -10,20 +10,20 @@ import type { ErasureReceipt, NewErasure, RequestOf } from '../../store.ts';
 import type { RefusedWriter } from '../accounts/refused-requests.ts';
 import type { ContactFinder } from '../contacts/contact-finder.ts';
 import type { ContactRow } from '../contacts/contact-rows.ts';
-import { holdPerson } from '../contacts/held-rows.ts';
+import { lockPerson } from '../contacts/held-rows.ts';
 import { groupOf } from '../contacts/merges.ts';
 import type { RequestRepeats } from '../contacts/request-repeats.ts';
 import { statementsOf } from '../contacts/statements.ts';
 import { userUUIDsOf } from '../contacts/users.ts';
 import { setLocally } from '../database/connection.ts';
-import { inGroups, walkingInOrder, within } from '../events/event-order.ts';
+import { inGroups, orderedEventSettings, within } from '../events/event-order.ts';
 import { findOldEvents } from '../events/old-events.ts';
-import { takeFromRollups } from '../events/rollups.ts';
+import { subtractFromRollups } from '../events/rollups.ts';
 import { readSettled } from '../transactions/sequencer.ts';
 import type { Transaction } from '../transactions/transaction.ts';
 
 const eventsPerStep = 1_000;
-/** Limits a turn of the event loop to about a millisecond. */
+/** Takes about a millisecond. */
 const hashesPerTurn = 100;
 
 interface ErasedClaim extends Pick<ClaimRow, 'claim' | 'claimID' | 'token' | 'user' | 'accepted' | 'voided'> {
@@ -32,14 +32,17 @@ interface ErasedClaim extends Pick<ClaimRow, 'claim' | 'claimID' | 'token' | 'us
 }
 
 const readReceipt = async (db: Transaction, erasure: number, contactUUID: string): Promise<ErasureReceipt> => {
-  const found = await db.one<Omit<ErasureReceipt, 'contactUUID'>>(
+  const receipt = await db.one<Omit<ErasureReceipt, 'contactUUID'>>(
     'SELECT "erasedTime", "deletedEvents", complete FROM erasure WHERE account = $1 AND erasure = $2',
     [db.account, erasure],
   );
-  return { contactUUID, ...found };
+  return { contactUUID, ...receipt };
 };
 
-/** Records the stretches of users' histories that the group's contacts own. Reads hide these events until they are deleted. */
+/**
+ * Records the stretches of users' histories that the group's contacts own. Reads hide these events until they are
+ * deleted.
+ */
 const eraseStretches = async (
   db: Transaction,
   { erasure, group, verifiedOnly }: { erasure: number; group: readonly number[]; verifiedOnly: boolean },
@@ -69,7 +72,7 @@ const unlink = (
   db: Transaction,
   { group, users, claims }: { group: readonly number[]; users: readonly number[]; claims: readonly ErasedClaim[] },
 ) =>
-  // A claim's marks (accepted, voided) apply to its links. The claim is deleted, so they are written to the statements.
+  // The marks of claims (accepted, voided) are written to their statements, because the claims are deleted.
   db.run(
     `UPDATE statement SET contact = NULL, claim = NULL, erased = true,
        voided = CASE WHEN voided = 0 AND NOT verified AND claim = ANY ($4::bigint[]) THEN 1 ELSE voided END,
@@ -85,7 +88,7 @@ const unlink = (
   );
 
 /** Deletes all rows about the group's contacts except their events. */
-const forget = (db: Transaction, rows: readonly ContactRow[], claims: readonly ErasedClaim[]) => {
+const deleteContactRows = (db: Transaction, rows: readonly ContactRow[], claims: readonly ErasedClaim[]) => {
   const group = rows.map(({ contact }) => contact);
   const drop = (table: string, condition: string, ...values: unknown[]) =>
     db.run(`DELETE FROM ${table} WHERE account = $1 AND ${condition}`, [db.account, ...values]);
@@ -130,7 +133,7 @@ interface ErasureParts {
 }
 
 export const createErasures = ({ finder, repeats, refused }: ErasureParts) => {
-  /** Returns the keyed hashes of names. There may be thousands, so it yields to other requests. */
+  /** Returns the keyed hashes of names. Yields to other requests, because there may be thousands. */
   const hashesOf = async (account: number, names: readonly string[]): Promise<Buffer[]> => {
     const hashes: Buffer[] = [];
     for (const name of names) {
@@ -147,7 +150,7 @@ export const createErasures = ({ finder, repeats, refused }: ErasureParts) => {
     { time, verifiedOnly = false }: Pick<NewErasure, 'time' | 'verifiedOnly'>,
   ): Promise<number> => {
     const { account } = db;
-    const { rows, users } = await holdPerson(db, group);
+    const { rows, users } = await lockPerson(db, group);
     const [{ erasure }, claims, statements] = await Promise.all([
       db.one<{ erasure: number }>(
         `INSERT INTO erasure (account, erasure, "erasedTime", "deletedEvents", complete, "verifiedOnly")
@@ -168,28 +171,28 @@ export const createErasures = ({ finder, repeats, refused }: ErasureParts) => {
        SELECT account, unnest($2::bigint[]), $3 FROM account_position WHERE account = $1`,
       [account, group, erasure],
     );
-    const isGroups = ({ contact, verified }: StatementRow) =>
+    const isLinkToGroup = ({ contact, verified }: StatementRow) =>
       contact !== null && group.includes(contact) && (verified || !verifiedOnly);
-    const linked = users.filter((user) => statements.get(user)?.some(isGroups));
-    const claiming = verifiedOnly ? [] : claims.map(({ user }) => user);
-    const saidIDs = claims.flatMap(({ externalID }) => externalID || []);
-    // An external ID that is another contact's key names that contact, whatever a page said.
-    const ofOthers = await db.all<{ externalID: string }>(
+    const linked = users.filter((user) => statements.get(user)?.some(isLinkToGroup));
+    const claimants = verifiedOnly ? [] : claims.map(({ user }) => user);
+    const claimedIDs = claims.flatMap(({ externalID }) => externalID || []);
+    // A claimed external ID that is another contact's key names that contact.
+    const otherKeys = await db.all<{ externalID: string }>(
       `SELECT "contactExternalID" AS "externalID" FROM contact_external_id
        WHERE account = $1 AND "contactExternalID" = ANY ($2::text[]) AND contact <> ALL ($3::bigint[])`,
-      [account, saidIDs, group],
+      [account, claimedIDs, group],
     );
-    const heldByOthers = new Set(ofOthers.map(({ externalID }) => externalID));
+    const idsOfOthers = new Set(otherKeys.map(({ externalID }) => externalID));
     await refused.erase(db, {
       addresses: [
         ...rows.flatMap(({ contactEmailaddress }) => contactEmailaddress ?? []),
         ...claims.flatMap(({ address }) => address ?? []),
       ],
       externalIDs: rows.flatMap((row) => (isExternalIDVerified(row) && row.contactExternalID) || []),
-      claimedIDs: saidIDs.filter((externalID) => !heldByOthers.has(externalID)),
+      claimedIDs: claimedIDs.filter((externalID) => !idsOfOthers.has(externalID)),
       contactUUIDs: rows.map(({ contactUUID }) => contactUUID),
       handles: claims.map(({ claimID }) => claimID),
-      userUUIDs: [...(await userUUIDsOf(db, [...linked, ...claiming])).values()],
+      userUUIDs: [...(await userUUIDsOf(db, [...linked, ...claimants])).values()],
     });
     const names = [
       ...rows.map(({ contactUUID }) => contactUUID),
@@ -202,11 +205,11 @@ export const createErasures = ({ finder, repeats, refused }: ErasureParts) => {
       [account, await hashesOf(account, names), erasure],
     );
     await unlink(db, { group, users, claims });
-    await forget(db, rows, claims);
+    await deleteContactRows(db, rows, claims);
     return erasure;
   };
 
-  /** Deletes events of a holder, or of any, whose sequences are close together; returns how many. */
+  /** Deletes events of one holder, or of any, whose sequences are close together. Returns how many. */
   const deleteEvents = async (
     db: Transaction,
     holder: number | undefined,
@@ -227,16 +230,16 @@ export const createErasures = ({ finder, repeats, refused }: ErasureParts) => {
         ...(holder === undefined ? [] : [holder]),
       ],
     );
-    await takeFromRollups(db, deleted);
+    await subtractFromRollups(db, deleted);
     return deleted.length;
   };
 
   return {
-    /** Erases the named contact and all contacts merged with it. A repeated request only returns the progress. */
+    /** Erases a contact and all contacts merged with it. A repeated request only returns the progress. */
     async eraseContact(db: Transaction, { time, verifiedOnly, ...name }: NewErasure): Promise<ErasureReceipt> {
       const { contactUUID } = name;
       const row = contactUUID === undefined ? undefined : await finder.byUUID(db, contactUUID);
-      // Read after the row: when the row is gone, the erasure that deleted it is visible.
+      // Read after the row: if the row is gone, the erasure that deleted it is visible.
       const erased = contactUUID === undefined || row ? undefined : await finder.findErasure(db, contactUUID);
       if (erased !== undefined) return readReceipt(db, erased, contactUUID as string);
       const named = row ?? (await finder.byName(db, name));
@@ -244,9 +247,10 @@ export const createErasures = ({ finder, repeats, refused }: ErasureParts) => {
       return readReceipt(db, erasure, named.contactUUID);
     },
 
-    /** Deletes up to `eventsPerStep` events of an account's erased contacts; returns whether more are left. */
+    /** Deletes up to `eventsPerStep` events of an account's erased contacts. Returns whether more remain. */
     async continueErasures(db: Transaction): Promise<boolean> {
-      // A stretch waits until its sequences are settled: an uncommitted event in it must be deleted too. Reads hide it meanwhile.
+      // A stretch waits until its sequences are settled, because uncommitted events must be deleted too. Reads hide
+      // them.
       const { settled } = await readSettled(db, db.account);
       const next = await db.get<{ erasure: number; holder: number; after: number; through: number }>(
         `SELECT erasure, "user" AS holder, after, through FROM erased_stretch WHERE account = $1 AND through <= $2
@@ -264,7 +268,7 @@ export const createErasures = ({ finder, repeats, refused }: ErasureParts) => {
         return false;
       }
       const { erasure, holder, after, through } = next;
-      await setLocally(db, walkingInOrder);
+      await setLocally(db, orderedEventSettings);
       const events = await db.all<{ sequence: number; day: number }>(
         `SELECT sequence, day FROM event WHERE account = $1 AND holder = $2 AND ${within('holder', '$3::bigint', '$4::bigint')}
          ORDER BY ${inGroups('holder')} LIMIT ${eventsPerStep}`,
@@ -290,23 +294,23 @@ export const createErasures = ({ finder, repeats, refused }: ErasureParts) => {
       return true;
     },
 
-    /** Deletes up to `most` events of an account. Returns how many. */
-    async deleteEventsOf(db: Transaction, most: number): Promise<number> {
+    /** Deletes up to `limit` events of an account. Returns how many. */
+    async deleteEventsOf(db: Transaction, limit: number): Promise<number> {
       const events = await db.all<{ sequence: number; day: number }>(
         `SELECT sequence, day FROM event WHERE account = $1 ORDER BY ${inGroups('account')} LIMIT $2`,
-        [db.account, most],
+        [db.account, limit],
       );
       return deleteEvents(db, undefined, events);
     },
 
-    /** Deletes up to `maxEvents` events and `maxRefused` refused requests of an account that were received before a time. Returns how many. */
+    /** Deletes up to `maxEvents` events and `maxRefused` refused requests from before a time. Returns how many. */
     async deleteEventsBefore(
       db: Transaction,
       { time, maxEvents, maxRefused, now = Infinity }: OldOfAccount,
     ): Promise<{ events: number; refused: number }> {
-      await setLocally(db, walkingInOrder);
-      const events = await deleteEvents(db, undefined, await findOldEvents(db, { time, most: maxEvents, now }));
-      // Refused requests are stored no longer than events.
+      await setLocally(db, orderedEventSettings);
+      const events = await deleteEvents(db, undefined, await findOldEvents(db, { time, limit: maxEvents, now }));
+      // Refused requests are not retained longer than events.
       return { events, refused: await refused.evictBefore(db, time, maxRefused) };
     },
   };

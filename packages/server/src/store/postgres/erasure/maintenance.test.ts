@@ -2,32 +2,32 @@ import { expect, test, vi } from 'vitest';
 import type { Transaction } from '../transactions/transaction.ts';
 import { startMaintenance } from './maintenance.ts';
 
-/** A transaction that has, or has not, what one server has at a time. */
-const having = (mine: boolean) => ({ one: async () => ({ mine }) }) as unknown as Transaction;
+/** A transaction that can take the maintenance lock, or cannot. */
+const withLock = (mine: boolean) => ({ one: async () => ({ mine }) }) as unknown as Transaction;
 
 const find = async () => [1];
 
-test('what cannot be done now is done later, and as long as there is more', async () => {
+test('retries steps after failures, and continues while there is more', async () => {
   const left = [true, true, false];
   const step = vi.fn(async () => left.shift() ?? false);
-  let isAway = true;
+  let isUnavailable = true;
   const inTransaction = vi.fn(async (_: number, work: (db: Transaction) => Promise<boolean>) => {
-    if (isAway) throw new Error('the database is away');
-    return work(having(true));
+    if (isUnavailable) throw new Error('the database is unavailable');
+    return work(withLock(true));
   });
   const maintenance = startMaintenance({ find, inTransaction, step });
   await expect.poll(() => inTransaction.mock.calls.length).toBeGreaterThan(0);
   expect(step).not.toHaveBeenCalled();
-  isAway = false;
+  isUnavailable = false;
   maintenance.wake();
   await expect.poll(() => left).toEqual([]);
   await maintenance.close();
 });
 
-test('work that appears during a step is done right after it', async () => {
+test('runs work that appears during a step right after it', async () => {
   const ends: (() => void)[] = [];
   const step = vi.fn(() => new Promise<boolean>((resolve) => ends.push(() => resolve(false))));
-  const maintenance = startMaintenance({ find, inTransaction: (_, work) => work(having(true)), step });
+  const maintenance = startMaintenance({ find, inTransaction: (_, work) => work(withLock(true)), step });
   await expect.poll(() => ends.length).toBe(1);
   maintenance.wake();
   ends[0]?.();
@@ -39,16 +39,16 @@ test('work that appears during a step is done right after it', async () => {
   await maintenance.close();
 });
 
-test('what another server does is left to that', async () => {
+test('leaves work to the server that holds the lock', async () => {
   const step = vi.fn(async () => false);
-  const inTransaction = vi.fn((_: number, work: (db: Transaction) => Promise<boolean>) => work(having(false)));
+  const inTransaction = vi.fn((_: number, work: (db: Transaction) => Promise<boolean>) => work(withLock(false)));
   const maintenance = startMaintenance({ find, inTransaction, step });
   await expect.poll(() => inTransaction.mock.calls.length).toBeGreaterThan(0);
   await maintenance.close();
   expect(step).not.toHaveBeenCalled();
 });
 
-test('while nothing is written, most checks are left out', async () => {
+test('skips most checks while nothing is written', async () => {
   const search = vi.fn(async () => []);
   const maintenance = startMaintenance({ find: search, inTransaction: async () => false, step: async () => false });
   await new Promise((resolve) => setTimeout(resolve, 3_500));

@@ -1,4 +1,6 @@
-/** Work that is not urgent: deleting the events of erased contacts, indexing contacts. Any server does it, one at a time. */
+/**
+ * Background work: deletes events of erased contacts and indexes contacts. One server at a time does it for an account.
+ */
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Connection, lockKeys } from '../database/connection.ts';
 import type { Transaction } from '../transactions/transaction.ts';
@@ -6,13 +8,13 @@ import type { Transaction } from '../transactions/transaction.ts';
 /** The pause between checks for work. */
 const pauseMilliseconds = 1_000;
 
-/** How many checks in a row are left out while nothing is written. The next is made, because a server that has ended may have left work. */
-const maxLeftOut = 9;
+/** The number of consecutive checks to skip without writes. Not more, because a stopped server may have left work. */
+const maxSkipped = 9;
 
-/** The most accounts whose work is looked for at once. */
+/** The maximum number of accounts of each kind of work that a check finds. */
 const maxAccounts = 100;
 
-/** Returns accounts with such work. */
+/** Returns accounts with pending work. */
 export const findWork = async (db: Connection): Promise<number[]> =>
   (
     await db.all<{ account: number }>(`
@@ -24,13 +26,13 @@ interface Parts {
   readonly find: () => Promise<readonly number[]>;
   /** Runs a step for an account in its own transaction. */
   readonly inTransaction: (account: number, step: (db: Transaction) => Promise<boolean>) => Promise<boolean>;
-  /** Returns whether more is to be done for the account. */
+  /** Returns whether there is more to do for the account. */
   readonly step: (db: Transaction) => Promise<boolean>;
 }
 
 export const startMaintenance = ({ find, inTransaction, step }: Parts) => {
-  let stopping = false;
-  let woken = false;
+  let isStopping = false;
+  let isWoken = false;
   /** Whether something was written since a check that found nothing. */
   let mayHaveWork = true;
   let resting = new AbortController();
@@ -43,31 +45,31 @@ export const startMaintenance = ({ find, inTransaction, step }: Parts) => {
     return mine && step(db);
   };
 
-  /** A step for each account that has work. Returns whether there is more. */
+  /** Runs a step for each account with work. Returns whether there is more. */
   const stepEach = async (): Promise<boolean> => {
     mayHaveWork = false;
     const accounts = await find();
     mayHaveWork ||= accounts.length > 0;
     let more = false;
     for (const account of accounts) {
-      if (stopping) break;
-      // A step that fails is tried again after the pause.
+      if (isStopping) break;
+      // A failed step is retried after the pause.
       more = (await inTransaction(account, stepAlone).catch(() => false)) || more;
     }
     return more;
   };
 
   const run = async () => {
-    for (let leftOut = 0; !stopping; ) {
-      if (mayHaveWork || leftOut === maxLeftOut) {
-        leftOut = 0;
-        woken = false;
+    for (let skipped = 0; !isStopping; ) {
+      if (mayHaveWork || skipped === maxSkipped) {
+        skipped = 0;
+        isWoken = false;
         const more = await stepEach().catch(() => {
           mayHaveWork = true;
           return false;
         });
-        if (more || woken || stopping) continue;
-      } else leftOut += 1;
+        if (more || isWoken || isStopping) continue;
+      } else skipped += 1;
       resting = new AbortController();
       await wait(pauseMilliseconds, undefined, { signal: resting.signal }).catch(() => {});
     }
@@ -75,18 +77,18 @@ export const startMaintenance = ({ find, inTransaction, step }: Parts) => {
   const running = run();
 
   return {
-    /** Makes the next check, because something was written. */
+    /** Ensures that the next check runs, because something was written. */
     noteWrite(): void {
       mayHaveWork = true;
     },
-    /** Ends the present pause, or skips that after the present step, because there is work. */
+    /** Ends the current pause, or skips the one after the current step, because there is work. */
     wake(): void {
       mayHaveWork = true;
-      woken = true;
+      isWoken = true;
       resting.abort();
     },
     async close(): Promise<void> {
-      stopping = true;
+      isStopping = true;
       resting.abort();
       await running;
     },

@@ -4,13 +4,13 @@ import type { OldOfAccount } from './erasures.ts';
 
 interface Parts {
   readonly listAccounts: () => Promise<readonly number[]>;
-  /** Returns the accounts that have requests that were refused before a time. */
+  /** Returns the accounts with requests that were refused before a time. */
   readonly listRefusedBefore: (time: number) => Promise<readonly number[]>;
-  /** Deletes the oldest of one account. Returns how many. */
+  /** Deletes the oldest rows of one account. Returns how many. */
   readonly deleteOf: (request: OldOfAccount) => Promise<{ readonly events: number; readonly refused: number }>;
 }
 
-/** Returns deleteEventsBefore. */
+/** Creates deleteEventsBefore. */
 export const createRetention =
   ({ listAccounts, listRefusedBefore, deleteOf }: Parts): Store['deleteEventsBefore'] =>
   async ({ most, ...before }: RequestOf<'deleteEventsBefore'>) => {

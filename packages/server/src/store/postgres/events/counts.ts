@@ -1,4 +1,4 @@
-/** Counts events: from the stored rollups, except for distinct users and counts without robots, which read the events. */
+/** Counts events from rollups; distinct users and counts without robots read the events themselves. */
 
 import type { WithIDs } from '../../rules/accounts/catalogue-rules.ts';
 import { mergedDefinitions } from '../../rules/accounts/entry-merges.ts';
@@ -8,10 +8,10 @@ import type { CountBucket, CountQuery, EventDefinition } from '../../store.ts';
 import { listCatalogue, readMerges, resolveIDs } from '../accounts/catalogues.ts';
 import type { AccountConnection } from '../database/connection.ts';
 import { daysOf } from '../days/days.ts';
-import { isRobot, readBody, soughtOfRobots } from './event-body.ts';
+import { isRobot, readBody, robotSearchBytes } from './event-body.ts';
 import { inGroups, within } from './event-order.ts';
 
-/** SQL condition for the events of an account in a span. $1 to $7 are the values of the span. */
+/** SQL condition for the events of an account in a span, whose values are $1 to $7. */
 const ofAccountInSpan = `account = $3 AND day >= $4 AND day <= $5 AND ${within('account', '$1::bigint', '$2::bigint')}
   AND "eventTime" >= $6 AND "eventTime" < $7`;
 type Span = [
@@ -24,21 +24,21 @@ type Span = [
   to: number,
 ];
 
-/** Returns the span of the events with from <= eventTime < to; undefined when there are none. */
+/** Returns the span of the events with from <= eventTime < to; undefined without any. */
 const spanOf = async (db: AccountConnection, account: number, from: number, to: number): Promise<Span | undefined> => {
   const days = await daysOf(db, { account, from, to, after: 0, through: Number.MAX_SAFE_INTEGER });
   const [first, last] = [days.at(0), days.at(-1)];
   return first && last && [first.firstSequence - 1, last.lastSequence, account, first.day, last.day, from, to];
 };
 
-/** Events that one query reads. */
-const lookedPerStep = 20_000;
+/** The number of events that one query reads. */
+const rowsPerStep = 20_000;
 
-interface Looked {
+interface CountedRow {
   readonly sequence: number;
   readonly bucket: number;
   readonly visitor: number;
-  /** Null when the body cannot hold the robot mark, so that PostgreSQL need not send it. */
+  /** Null when the body cannot contain the robot mark, which saves sending it. */
   readonly body: Buffer | null;
   readonly eventTime: number;
 }
@@ -50,12 +50,12 @@ const countWithoutRobots = async (db: AccountConnection, { account, eventIDs, ed
   if (!span) return countsOf(buckets, users);
   const [before, ...rest] = span;
   for (let after: number | undefined = before; after !== undefined; ) {
-    const rows: Looked[] = await db.all<Looked>(
+    const rows: CountedRow[] = await db.all<CountedRow>(
       `SELECT sequence, "eventTime", width_bucket("eventTime", $8::bigint[]) - 1 AS bucket,
          coalesce("user", holder) AS visitor, CASE WHEN position($9::bytea in body) > 0 THEN body END AS body
        FROM event WHERE ${ofAccountInSpan} ${eventIDs === undefined ? '' : 'AND "eventID" = ANY ($10::integer[])'}
-       ORDER BY ${inGroups('account')} LIMIT ${lookedPerStep}`,
-      [after, ...rest, edges, soughtOfRobots, ...(eventIDs === undefined ? [] : [eventIDs])],
+       ORDER BY ${inGroups('account')} LIMIT ${rowsPerStep}`,
+      [after, ...rest, edges, robotSearchBytes, ...(eventIDs === undefined ? [] : [eventIDs])],
     );
     for (const { bucket: nth, visitor, body, eventTime } of rows) {
       if (body !== null && isRobot(readBody(body, eventTime))) continue;
@@ -63,7 +63,7 @@ const countWithoutRobots = async (db: AccountConnection, { account, eventIDs, ed
       bucket.events += 1;
       bucket.visitors.add(visitor);
     }
-    after = rows.length < lookedPerStep ? undefined : rows.at(-1)?.sequence;
+    after = rows.length < rowsPerStep ? undefined : rows.at(-1)?.sequence;
   }
   return countsOf(buckets, users);
 };
@@ -72,7 +72,7 @@ export const countEvents = async (db: AccountConnection, named: CountQuery): Pro
   const query = await resolveIDs(db, named, await readMerges(db, named.account));
   if (query.withoutRobots) return countWithoutRobots(db, query);
   const { account, eventIDs, edges, users } = query;
-  const asked = eventIDs === undefined ? [] : [eventIDs];
+  const filter = eventIDs === undefined ? [] : [eventIDs];
   const quarters = edges.map((edge) => edge / quarterMilliseconds);
   const counted = await db.all<{ bucket: number; events: number }>(
     `SELECT span.nth - 1 AS bucket, sum(total.count)::bigint AS events
@@ -80,14 +80,14 @@ export const countEvents = async (db: AccountConnection, named: CountQuery): Pro
      JOIN event_total total ON total.account = $1 AND total.quarter >= span.first AND total.quarter < span.next
        ${eventIDs === undefined ? '' : 'AND total."eventID" = ANY ($4::integer[])'}
      GROUP BY span.nth`,
-    [account, quarters.slice(0, -1), quarters.slice(1), ...asked],
+    [account, quarters.slice(0, -1), quarters.slice(1), ...filter],
   );
   const span = users && (await spanOf(db, account, edges[0] as number, edges.at(-1) as number));
   const visitors = span
     ? await db.all<{ bucket: number; users: number }>(
         `SELECT width_bucket("eventTime", $8::bigint[]) - 1 AS bucket, count(DISTINCT coalesce("user", holder)) AS users
          FROM event WHERE ${ofAccountInSpan} ${eventIDs === undefined ? '' : 'AND "eventID" = ANY ($9::integer[])'} GROUP BY bucket`,
-        [...span, edges, ...asked],
+        [...span, edges, ...filter],
       )
     : [];
   const counts = edges.slice(1).map((): CountBucket => ({ events: 0, ...(users && { users: 0 }) }));
@@ -101,13 +101,13 @@ interface Quarter {
   readonly lastTime: number;
 }
 
-/** Returns when the first and last events of an eventID in a quarter of an hour happened. */
+/** Returns the times of the first and last events of an eventID in a quarter of an hour. */
 const timesIn = async (db: AccountConnection, account: number, eventID: number, total: Quarter) => {
   const from = total.quarter * quarterMilliseconds;
   const to = from + quarterMilliseconds;
-  // A time outside of the quarter means that events were deleted, perhaps the first or last: then the events are read.
+  // A time outside of the quarter means that events were deleted, perhaps the first or last, so the events are read.
   if (total.firstTime >= from && total.lastTime < to) return total;
-  // Not undefined: the total counts events in this quarter.
+  // Not undefined, because the total counts events in this quarter.
   const span = (await spanOf(db, account, from, to)) as Span;
   return db.one<Pick<Quarter, 'firstTime' | 'lastTime'>>(
     `SELECT min("eventTime") AS "firstTime", max("eventTime") AS "lastTime" FROM event

@@ -1,4 +1,4 @@
-/** Finds the events of erased contacts that are not deleted yet, so that reads hide them. */
+/** Finds events of erased contacts that are not deleted yet, so that reads can hide them. */
 import type { AccountConnection } from '../database/connection.ts';
 
 interface HasHolder {
@@ -8,8 +8,8 @@ interface HasHolder {
 export type IsErased = (event: HasHolder & { readonly sequence: number }) => boolean;
 
 /** Returns a function that reports whether an event of one of these holders is erased. */
-export const readErased = async (db: AccountConnection, held: readonly HasHolder[]): Promise<IsErased> => {
-  const holders = [...new Set(held.map(({ holder }) => holder))];
+export const readErased = async (db: AccountConnection, items: readonly HasHolder[]): Promise<IsErased> => {
+  const holders = [...new Set(items.map(({ holder }) => holder))];
   const [stretches, contacts] = await Promise.all([
     db.all<{ user: number; after: number; through: number }>(
       'SELECT "user", after, through FROM erased_stretch WHERE account = $1 AND "user" = ANY ($2::bigint[])',

@@ -3,13 +3,13 @@ import { limits } from '@firsthand/contract/limits';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
-  bytesOfTimes,
   createBodies,
+  maxTimesBytes,
   type NewBody,
   readBody,
   readReceivedTime,
   toBodies,
-  toSought,
+  toSearchBytes,
 } from './event-body.ts';
 
 const eventTime = Date.UTC(2027, 0, 10);
@@ -17,7 +17,7 @@ const event: NewBody = { eventTime, timeReplaced: false, eventUUID: 'event-00001
 
 const toBody = (one: NewBody, receivedTime: number): Buffer => toBodies([{ ...one, receivedTime }])[0] as Buffer;
 
-/** As it is read again. */
+/** The expected result of reading the body. */
 const toRead = ({ timeReplaced, eventUUID, attributes }: NewBody, receivedTime: number) => ({
   receivedTime,
   timeReplaced: timeReplaced ? 1 : 0,
@@ -47,21 +47,21 @@ const anyEvent: fc.Arbitrary<NewBody> = fc.record({
   }),
 });
 
-test('whatever an event may hold comes back as it was', () => {
+test('reads back any event that may be stored', () => {
   fc.assert(
     fc.property(anyEvent, anyTime, (event, receivedTime) => {
       const body = toBody(event, receivedTime);
       expect(readBody(body, event.eventTime)).toEqual(toRead(event, receivedTime));
-      expect(readReceivedTime(body.subarray(0, bytesOfTimes), event.eventTime)).toBe(receivedTime);
+      expect(readReceivedTime(body.subarray(0, maxTimesBytes), event.eventTime)).toBe(receivedTime);
       for (const [attrID, attrValue] of event.attributes) {
-        expect(body.includes(toSought(attrID))).toBe(true);
-        expect(body.includes(toSought(attrID, attrValue))).toBe(true);
+        expect(body.includes(toSearchBytes(attrID))).toBe(true);
+        expect(body.includes(toSearchBytes(attrID, attrValue))).toBe(true);
       }
     }),
   );
 });
 
-test('bodies that are written together are those that each would be', () => {
+test('writes the same bodies together as one by one', () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(anyEvent, anyTime), { maxLength: 5 }), fc.nat(3), (events, expected) => {
       const bodies = createBodies(expected);
@@ -76,14 +76,14 @@ test('bodies that are written together are those that each would be', () => {
 
 describe('a body', () => {
   test.each([0, 1, 127, 128, 16_383, 16_384, 2 ** 31, 2 ** 32, Date.UTC(9999, 11, 31)])(
-    'tells of %i ms in between',
+    'stores a distance of %i ms between event and receipt',
     (distance) => {
       expect(readBody(toBody({ ...event, eventTime: 0 }, distance), 0).receivedTime).toBe(distance);
       expect(readBody(toBody({ ...event, eventTime: distance }, 0), distance).receivedTime).toBe(0);
     },
   );
 
-  test.each([8, 9, 10, 11, 63, 64])('holds an eventUUID of %i characters', (length) => {
+  test.each([8, 9, 10, 11, 63, 64])('stores an eventUUID of %i characters', (length) => {
     for (const eventUUID of ['-_'.padEnd(length, '_'), 'z'.repeat(length), 'A'.repeat(length)]) {
       expect(readBody(toBody({ ...event, eventUUID }, eventTime), eventTime).eventUUID).toBe(eventUUID);
     }
@@ -99,7 +99,7 @@ describe('a body', () => {
     '€'.repeat(2_048),
     'a'.repeat(127),
     'a'.repeat(128),
-  ])('holds a text of any length: %#', (text) => {
+  ])('stores texts of any length: %#', (text) => {
     const { attributes } = readBody(toBody({ ...event, attributes: [['text', text]] }, eventTime), eventTime);
     expect(attributes).toEqual([['text', text]]);
   });
@@ -110,7 +110,7 @@ describe('a body', () => {
   });
 
   test.each(['event.00001', 'event 00001', 'évent-00001', 'event-0000😀'])(
-    'is not made of %s, which would come back as another',
+    'rejects the eventUUID %s, which it cannot represent',
     (eventUUID) => {
       expect(() => toBody({ ...event, eventUUID }, eventTime)).toThrow(/eventUUID/);
     },

@@ -1,12 +1,12 @@
 /**
- * The body of an event: one bytea with the values that reads return but no index holds. It keeps the row at eight columns, beyond
- * which PostgreSQL's row header takes 8 bytes more, and its texts need no length headers of their own.
+ * The body of an event: one bytea for the values that are returned but not indexed. This keeps the row at eight
+ * columns, beyond which PostgreSQL's row header takes 8 more bytes.
  *
  *   - a byte of flags; the time between the event and its receipt, in milliseconds
- *   - the length of the eventUUID in a byte, and its characters, each in 6 bits (the alphabet of base64url)
- *   - attrID, attrValue, attrID, attrValue …: for each, the length in bytes, and UTF-8
+ *   - the length of the eventUUID in a byte, and its characters, 6 bits each (the alphabet of base64url)
+ *   - attrID, attrValue, attrID, attrValue …: each as its length in bytes, and UTF-8
  *
- * Times and lengths of texts are written 7 bits to a byte, the lowest first; the eighth bit says that more bytes follow.
+ * Times and lengths of texts are little-endian base-128 varints; the high bit marks that more bytes follow.
  */
 import { robotMark } from '@firsthand/contract/identifiers';
 import type { KeptEvent } from '../../rules/kept-event.ts';
@@ -15,7 +15,10 @@ const timeReplacedFlag = 1;
 /** eventTime is after receivedTime. */
 const aheadFlag = 2;
 
-/** The values of a new event. Its texts hold no lone surrogates (fields.ts of the contract), which UTF-8 cannot encode. */
+/**
+ * The values of a new event. Its texts contain no lone surrogates (fields.ts of the contract), which UTF-8 cannot
+ * encode.
+ */
 export interface NewBody extends Pick<KeptEvent, 'eventTime' | 'eventUUID' | 'attributes'> {
   readonly timeReplaced: boolean | 0 | 1;
 }
@@ -32,7 +35,7 @@ const base64url = /^[\w-]*$/;
 const bytesOfUUID = (characters: number): number => Math.ceil((characters * 6) / 8);
 
 /** A growing buffer. `expected` is its approximate size in bytes. */
-const createBytes = (expected: number) => {
+const createByteWriter = (expected: number) => {
   let bytes = Buffer.allocUnsafe(expected);
   let end = 0;
 
@@ -62,11 +65,11 @@ const createBytes = (expected: number) => {
     },
 
     putUUID(uuid: string) {
-      if (!base64url.test(uuid)) throw new Error('an eventUUID holds what none may');
+      if (!base64url.test(uuid)) throw new Error('the eventUUID contains a character that is not allowed');
       const length = bytesOfUUID(uuid.length);
       reserve(1 + length);
       bytes[end++] = uuid.length;
-      // The decoder drops an incomplete byte: an A completes the last one with zeros.
+      // The decoder drops an incomplete byte, so an A pads the last one with zeros.
       end += bytes.write(uuid.length % 4 === 0 ? uuid : `${uuid}A`, end, length, 'base64url');
     },
 
@@ -82,12 +85,12 @@ const createBytes = (expected: number) => {
   };
 };
 
-/** The usual size of a body; buffers grow for larger ones. */
+/** The typical size of a body; buffers grow for larger ones. */
 const usualBytes = 256;
 
-/** Returns a writer of the bodies of about `expected` events. */
+/** Creates a writer for the bodies of about `expected` events. */
 export const createBodies = (expected: number) => {
-  const bytes = createBytes(expected * usualBytes);
+  const bytes = createByteWriter(expected * usualBytes);
   const ends: number[] = [];
   return {
     add(event: NewBody, receivedTime: number): void {
@@ -114,31 +117,31 @@ export const toBodies = (events: readonly (NewBody & { readonly receivedTime: nu
   return bodies.ends.map((end, nth) => bytes.subarray(bodies.ends[nth - 1] ?? 0, end));
 };
 
-/** Returns bytes that the body of every event with this attrID, or attrID and attrValue, contains; few other bodies do. */
-export const toSought = (attrID: string, attrValue?: string): Buffer => {
-  const bytes = createBytes(usualBytes);
+/** Returns bytes that are in the body of every event with this attrID, or attrID and attrValue, and in few others. */
+export const toSearchBytes = (attrID: string, attrValue?: string): Buffer => {
+  const bytes = createByteWriter(usualBytes);
   bytes.putText(attrID);
   if (attrValue !== undefined) bytes.putText(attrValue);
   return bytes.written();
 };
 
-/** Whether an event has an attribute with this value, or with any value when none is given. */
+/** Whether an event has an attribute with this value, or with any value if none is given. */
 export const hasAttribute = (
   { attributes }: Pick<EventBody, 'attributes'>,
   attrID: string,
   attrValue?: string,
 ): boolean => attributes.some(([id, value]) => id === attrID && (attrValue === undefined || value === attrValue));
 
-export const soughtOfRobots = toSought(robotMark.attrID, robotMark.attrValue);
+export const robotSearchBytes = toSearchBytes(robotMark.attrID, robotMark.attrValue);
 
 export const isRobot = (body: Pick<EventBody, 'attributes'>): boolean =>
   hasAttribute(body, robotMark.attrID, robotMark.attrValue);
 
 const beyondASCII = /[\x80-\xff]/;
 
-/** Returns a reader of a body, from its beginning: its values must be read in their order. */
+/** Creates a reader of a body, whose values must be read in their order. */
 const createReader = (body: Buffer) => {
-  // One character for each byte: slices of this string are cheap, and ASCII texts, which most are, need no decoding.
+  // One character per byte: slices of this string are cheap, and ASCII texts, the usual case, need no decoding.
   const characters = body.toString('latin1');
   let at = 0;
 
@@ -181,6 +184,7 @@ const createReader = (body: Buffer) => {
     },
   };
 };
+
 export const readBody = (body: Buffer, eventTime: number): EventBody => {
   const reader = createReader(body);
   const { receivedTime, timeReplaced } = reader.times(eventTime);
@@ -190,8 +194,8 @@ export const readBody = (body: Buffer, eventTime: number): EventBody => {
   return { receivedTime, timeReplaced, eventUUID, attributes };
 };
 
-/** The first bytes of a body that are enough to read the received time. */
-export const bytesOfTimes = 1 + maxBytesPerNumber;
+/** The number of leading bytes of a body that suffice to read the received time. */
+export const maxTimesBytes = 1 + maxBytesPerNumber;
 
 export const readReceivedTime = (start: Buffer, eventTime: number): number =>
   createReader(start).times(eventTime).receivedTime;

@@ -1,4 +1,4 @@
-/** Finds out whom the events of a batch are logged with. */
+/** Resolves the users and contacts that events are logged with. */
 import { distinct } from '../../../shared/distinct.ts';
 import { Refusal } from '../../../shared/refusal.ts';
 import { handleName, missingContact } from '../../rules/erased-names.ts';
@@ -9,22 +9,19 @@ import { type UserName, userUUIDsOf } from '../contacts/users.ts';
 import type { Transaction } from '../transactions/transaction.ts';
 
 /** The user and contact that an event is logged with. */
-export interface Against {
+export interface EventSubject {
   readonly name: UserName | null;
   readonly contact: number | null;
-  /** The contact that the event names, by contactUUID or handle: it must not be erased before this transaction ends. */
+  /** The contact that the event names, which must not be erased before this transaction ends. */
   readonly named: number | null;
 }
 
-/** Whether an event names its contact, and so may link its user. */
+/** Whether an event names a contact, and so may link its user. */
 export const namesContact = ({ contactUUID, externalID }: NewEvent): boolean =>
   contactUUID !== null || externalID !== null;
 
-/**
- * Looks up the contacts and claims that events of an account name. Returns a function that resolves an event that names one, or returns
- * its Refusal.
- */
-export const createResolver = async (db: Transaction, finder: ContactFinder, batches: readonly EventBatch[]) => {
+/** Looks up the contacts and claims that events of an account name. Returns a function that resolves such an event. */
+export const createEventResolver = async (db: Transaction, finder: ContactFinder, batches: readonly EventBatch[]) => {
   const { account } = db;
   const keyOf = (token: number, contactUUID: string) => `${token} ${contactUUID}`;
   const named = distinct(
@@ -55,35 +52,35 @@ export const createResolver = async (db: Transaction, finder: ContactFinder, bat
   );
   const contactByExternalID = await finder.numbersByExternalID(db, externalIDs);
   const contactByName = new Map(contacts.map((row) => [row.contactUUID, row.contact]));
-  const found = new Map<string, Against | Refusal>();
+  const subjects = new Map<string, EventSubject | Refusal>();
   const missing: { key: string; identifier: string }[] = [];
   for (const { token, browser, contactUUID } of named) {
     const key = keyOf(token, contactUUID);
     const claim = browser ? claimByHandle.get(contactUUID) : undefined;
     const contact = browser ? undefined : contactByName.get(contactUUID);
-    if (contact !== undefined) found.set(key, { name: null, contact, named: contact });
+    if (contact !== undefined) subjects.set(key, { name: null, contact, named: contact });
     else if (claim?.token === token) {
       const userUUID = userUUIDs.get(claim.user) as string;
-      found.set(key, { name: { account, userUUID }, contact: null, named: claim.contact });
+      subjects.set(key, { name: { account, userUUID }, contact: null, named: claim.contact });
     } else missing.push({ key, identifier: browser ? handleName(token, contactUUID) : contactUUID });
   }
   const refusals = await finder.missingEach(
     db,
     missing.map(({ identifier }) => identifier),
   );
-  for (const [nth, { key }] of missing.entries()) found.set(key, refusals[nth] as Refusal);
+  for (const [nth, { key }] of missing.entries()) subjects.set(key, refusals[nth] as Refusal);
 
-  return ({ token, browser }: EventBatch, { userUUID, contactUUID, externalID }: NewEvent): Against | Refusal => {
+  return ({ token, browser }: EventBatch, { userUUID, contactUUID, externalID }: NewEvent): EventSubject | Refusal => {
     const name = userUUID === null ? null : { account, userUUID };
     if (contactUUID === null) {
       const contact = contactByExternalID.get(externalID as string);
       return contact === undefined ? missingContact('contactExternalID', false) : { name, contact, named: contact };
     }
-    const against = found.get(keyOf(token, contactUUID)) as Against | Refusal;
-    if (against instanceof Refusal) return against;
-    if (!browser) return { ...against, name };
+    const subject = subjects.get(keyOf(token, contactUUID)) as EventSubject | Refusal;
+    if (subject instanceof Refusal) return subject;
+    if (!browser) return { ...subject, name };
     // A handle identifies the user of its claim, and is unknown with any other token or user.
-    const isAnother = userUUID !== null && userUUID !== against.name?.userUUID;
-    return isAnother ? new Refusal('unknown_contact', { field: 'contactUUID' }) : against;
+    const isOtherUser = userUUID !== null && userUUID !== subject.name?.userUUID;
+    return isOtherUser ? new Refusal('unknown_contact', { field: 'contactUUID' }) : subject;
   };
 };

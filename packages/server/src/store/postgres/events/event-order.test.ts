@@ -1,4 +1,4 @@
-// A holder with very many events, of whom PostgreSQL expects as few as of the others: no more is read than a page takes.
+// A page reads few rows even of a holder with very many events, of which PostgreSQL expects few.
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Asked, askedBy, nodesOf, type Plan, planOf, sortsIn } from '../../../../test/fixtures/plans.ts';
@@ -25,7 +25,7 @@ beforeAll(async () => {
     databaseURL,
     "SELECT inhrelid::regclass::text AS name FROM pg_inherits WHERE inhparent = 'event'::regclass",
   );
-  // As when all that it knows of holders is from before there was a busy one; nor does it look for itself meanwhile.
+  // Simulates statistics from before there was a busy user, without autoanalyze.
   await asking(
     databaseURL,
     `ALTER TABLE ${month?.name} SET (autovacuum_enabled = false); ALTER TABLE ${month?.name} ALTER COLUMN holder SET STATISTICS 0`,
@@ -43,10 +43,10 @@ afterAll(async () => {
   await store.close();
 });
 
-/** How many events were looked at in the plans of what was asked. */
-const rowsRead = async (asked: readonly Asked[], generic = false): Promise<number> => {
+/** Returns the number of events that statements read. */
+const rowsRead = async (statements: readonly Asked[], generic = false): Promise<number> => {
   let rows = 0;
-  for (const each of asked) {
+  for (const each of statements) {
     for (const node of nodesOf(await planOf(client, each, { analyze: true, generic }))) {
       if (!/^event_\d{4}_/.test(node['Relation Name'] ?? '')) continue;
       const perLoop = (node['Actual Rows'] ?? 0) + (node['Rows Removed by Filter'] ?? 0);
@@ -58,36 +58,36 @@ const rowsRead = async (asked: readonly Asked[], generic = false): Promise<numbe
 
 const page = (query: object) => () => store.getEvents({ account: site.account, order: 'desc', limit: 50, ...query });
 const aboutEvents = ({ text }: Asked) => /\bFROM event\b/.test(text);
-/** What is read of an order to have 50: two groups, where they lie on both sides of the end of one. */
-const most = { holder: 2 * 2 ** 10, account: 2 * 2 ** 8 };
+/** The maximum number of rows read for 50 events: two groups, if the events are on both sides of a boundary. */
+const maxRows = { holder: 2 * 2 ** 10, account: 2 * 2 ** 8 };
 
 test.each<[string, number, object]>([
-  ['the busy user’s newest events', most.holder, { userUUID: laptop }],
-  ['the busy user’s first events', most.holder, { userUUID: laptop, order: 'asc' }],
-  ['the busy user’s events before a cursor', most.holder, { userUUID: laptop, beyond: 30_000 }],
-  ['the busy user’s events after a cursor', most.holder, { userUUID: laptop, order: 'asc', beyond: 30_000 }],
-  ['the account’s newest events', most.account, {}],
-  ['the account’s events after a cursor', most.account, { order: 'asc', beyond: 30_000 }],
+  ['the busy user’s newest events', maxRows.holder, { userUUID: laptop }],
+  ['the busy user’s first events', maxRows.holder, { userUUID: laptop, order: 'asc' }],
+  ['the busy user’s events before a cursor', maxRows.holder, { userUUID: laptop, beyond: 30_000 }],
+  ['the busy user’s events after a cursor', maxRows.holder, { userUUID: laptop, order: 'asc', beyond: 30_000 }],
+  ['the account’s newest events', maxRows.account, {}],
+  ['the account’s events after a cursor', maxRows.account, { order: 'asc', beyond: 30_000 }],
   ['another user’s newest events', batches, { userUUID: 'visitor-number-7' }],
-])('%s: no more than %i are read', async (_, maxRead, query) => {
-  const asked = (await askedBy(page(query))).filter(aboutEvents);
+])('reads %s from at most %i rows', async (_, maxRead, query) => {
+  const statements = (await askedBy(page(query))).filter(aboutEvents);
   for (const generic of [false, true]) {
-    const rows = await rowsRead(asked, generic);
+    const rows = await rowsRead(statements, generic);
     expect(rows).toBeGreaterThanOrEqual(50);
     expect(rows).toBeLessThanOrEqual(maxRead);
   }
 });
 
-test('without what is set for it, PostgreSQL would read all of the busy user', async () => {
-  const asked = (await askedBy(page({ userUUID: laptop }))).filter(aboutEvents);
+test('would read all events of the busy user without its settings', async () => {
+  const statements = (await askedBy(page({ userUUID: laptop }))).filter(aboutEvents);
   const read = await rowsRead(
-    asked.map((each) => ({ ...each, settings: '' })),
+    statements.map((each) => ({ ...each, settings: '' })),
     true,
   );
   expect(read).toBeGreaterThan(batches * perBatch.busy - 1);
 });
 
-test('a contact who had a user again and again: what lies in one group is read once', async () => {
+test('reads each group once for a contact that was linked to a user many times', async () => {
   const other = await createSite(store, { time: site.time });
   const [{ contactUUID }, { contactUUID: another }] = [
     await other.server.createContact({ address: 'one@example.com' }),
@@ -115,15 +115,15 @@ test('a contact who had a user again and again: what lies in one group is read o
   }
 });
 
-test('what is erased is read and deleted in order as well', async () => {
+test('deletes erased events in index order', async () => {
   const { contactUUID } = await site.server.createContact({ userUUID: laptop });
-  const asked = await askedBy(async () => {
+  const statements = await askedBy(async () => {
     await site.erase(contactUUID);
     await expect.poll(async () => (await site.erase(contactUUID)).complete).toBe(true);
   });
   expect(await site.events()).toHaveLength(batches * perBatch.others);
   const plans: Plan[] = [];
-  for (const each of asked.filter(aboutEvents)) plans.push(await planOf(client, each));
+  for (const each of statements.filter(aboutEvents)) plans.push(await planOf(client, each));
   const sorts = new Set(plans.flatMap(sortsIn));
   expect([...sorts]).toEqual([expect.stringMatching(/^Incremental Sort over event_\d{4}_\d\d_holder_expr_idx$/)]);
   expect(plans.flatMap(nodesOf).filter((node) => node['Node Type'] === 'Seq Scan')).toEqual([]);

@@ -1,26 +1,22 @@
 /**
- * The order of events in the indexes: by groups of sequences. Rows of one holder or account with sequences in the same group have
- * equal keys; an index stores equal keys once, and 6 bytes for each row. An event takes 6 to 18 bytes in an index; with the
- * sequence itself as key it takes 30 to 40. A page reads the groups in order and sorts one at a time (Incremental Sort, in
- * PostgreSQL since 13).
+ * Indexes order events by groups of sequences: rows of a holder or account in one group have equal keys, which an index
+ * deduplicates. An event takes 6 to 18 bytes per index, instead of 30 to 40 with the sequence as key. A page reads the
+ * groups in order and sorts one at a time (Incremental Sort, PostgreSQL 13).
  */
 
-/**
- * The size of a group: 2^10 sequences for the rows of a holder, 2^8 for those of an account. To read one event, PostgreSQL reads
- * at most this many.
- */
+/** The size of a group as a power of two. To read one event, PostgreSQL reads at most a group. */
 const bits = { holder: 10, account: 8 } as const;
 
-/** The column that an index begins with. */
+/** The first column of an index. */
 type OrderedBy = keyof typeof bits;
 
-/** Returns SQL for the group of a sequence, as the index has it. `sequence` is SQL too. */
+/** Returns SQL for the group of a sequence, as in the index. `sequence` is SQL too. */
 export const sequenceGroup = (by: OrderedBy, sequence = 'sequence'): string => `(${sequence} >> ${bits[by]})`;
 
 export const isSameGroup = (by: OrderedBy, one: number, other: number): boolean =>
   Math.floor(one / 2 ** bits[by]) === Math.floor(other / 2 ** bits[by]);
 
-/** Returns SQL for after < sequence <= through. Both parameters are SQL of type bigint, with casts where needed. */
+/** Returns SQL for after < sequence <= through. Both parameters are SQL of type bigint. */
 export const within = (by: OrderedBy, after: string, through: string): string =>
   `sequence > ${after} AND sequence <= ${through}
    AND ${sequenceGroup(by)} >= ${sequenceGroup(by, after)} AND ${sequenceGroup(by)} <= ${sequenceGroup(by, through)}`;
@@ -30,14 +26,17 @@ export const inGroups = (by: OrderedBy, order: 'ASC' | 'DESC' = 'ASC'): string =
   `${sequenceGroup(by)} ${order}, sequence ${order}`;
 
 /**
- * Statements at the beginning of a transaction that reads events in order (`setLocally`). PostgreSQL expects as few events of a holder with very many as
- * of any other, and would sort them all rather than read along the index. Other transactions must not use these settings: they
- * find few rows by another index and sort them. Queries of these transactions must not have `ORDER BY` with rows of other tables that they find by
- * several keys: rather than sort, PostgreSQL up to 16 walks along the whole index (116 ms to find one of 300,000 contacts). PostgreSQL up to 17 adds a
- * great cost to a plan that needs a disabled step, and such a cost would start JIT compilation. It also expects so many events in a page that it would start parallel workers, which
- * takes several times as long as reading the page.
+ * Settings of a transaction that reads events in index order (`setLocally`):
+ *
+ * - Without sorts and bitmap scans, PostgreSQL reads along the index even for a holder of which it expects few events.
+ *   Other transactions need sorts, for few rows found by another index.
+ * - These transactions must not `ORDER BY` rows of other tables found by several keys: PostgreSQL up to 16 would walk
+ *   the whole index instead of sorting (116 ms to find one of 300,000 contacts).
+ * - PostgreSQL up to 17 assigns a huge cost to plans with a disabled step, which would trigger JIT compilation.
+ * - It overestimates the events of a page; starting parallel workers would take several times as long as reading the
+ *   page.
  */
-export const walkingInOrder = [
+export const orderedEventSettings = [
   'SET LOCAL enable_bitmapscan = off',
   'SET LOCAL enable_sort = off',
   'SET LOCAL jit = off',

@@ -1,4 +1,4 @@
-// The bounds of a page, which are too far for a test to reach: here they are near.
+// The bounds of a page, with values small enough to reach in a test.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { askedBy } from '../../../../test/fixtures/plans.ts';
 import { newMigratedDatabase } from '../../../../test/fixtures/postgres/databases.ts';
@@ -10,10 +10,10 @@ import type { EventPage, EventQuery, Store } from '../../store.ts';
 import { createContactFinder } from '../contacts/contact-finder.ts';
 import { type ConnectionPool, openPool } from '../database/connection.ts';
 import { readSnapshot, type Snapshot } from '../transactions/transaction.ts';
-import { createEventPager, look } from './event-pages.ts';
+import { createEventPager, readStep } from './event-pages.ts';
 
 const perMonth = 6_000;
-/** The first and the last of a month, and those on both sides of where 5,000 of it have been looked at, from either end. */
+/** The first and last of a month, and those on both sides of 5,000 events, the size of a step, from either end. */
 const isRare = (nth: number) => [0, 999, 1_000, 4_999, 5_000, 5_999].includes(nth % perMonth);
 const rare = Array.from({ length: 3 * perMonth }, (_, nth) => nth).filter(isRare);
 
@@ -44,8 +44,8 @@ const pagesOf = async (query: Partial<EventQuery>, bounds: PageBounds): Promise<
   const pages: EventPage[] = [];
   let beyond: number | undefined;
   for (;;) {
-    const asked: EventQuery = { account: site.account, order: 'asc', limit: 100, beyond, ...query };
-    const page = await readSnapshot(pool, 'all settled', site.account, (db) => getEvents(db, asked));
+    const pageQuery: EventQuery = { account: site.account, order: 'asc', limit: 100, beyond, ...query };
+    const page = await readSnapshot(pool, 'all settled', site.account, (db) => getEvents(db, pageQuery));
     pages.push(page);
     if (page.next === null) return pages;
     expect(page.next).not.toBe(beyond);
@@ -59,7 +59,7 @@ describe.each(['asc', 'desc'] as const)('a page of events, %s', (order) => {
   const inOrder = (numbers: readonly number[]) => (order === 'asc' ? numbers : numbers.toReversed());
 
   test.each([1, 5_001, perMonth, 9_000])(
-    'ends after %i events that were looked at, and the next goes on',
+    'ends after examining %i events, where the next one continues',
     async (maxExamined) => {
       const pages = await pagesOf({ order, attrID: 'rare' }, { maxExamined, maxCharacters: Infinity });
       expect(pages.length).toBeGreaterThan(1);
@@ -71,7 +71,7 @@ describe.each(['asc', 'desc'] as const)('a page of events, %s', (order) => {
     },
   );
 
-  test('may hold none, and tells a follower how far it has looked', async () => {
+  test('may be empty, and returns how far it has examined', async () => {
     const pages = await pagesOf({ order, attrID: 'none' }, { maxExamined: 2_000, maxCharacters: Infinity });
     expect(pages.length).toBeGreaterThan(3);
     for (const { events, next, through } of pages) {
@@ -80,24 +80,24 @@ describe.each(['asc', 'desc'] as const)('a page of events, %s', (order) => {
     }
   });
 
-  test('ends with a month where it has looked at as many as it may by then', async () => {
+  test('ends at a month’s end if it has reached the limit there', async () => {
     const pages = await pagesOf({ order, attrID: 'none' }, { maxExamined: perMonth, maxCharacters: Infinity });
     const sequences = (await site.events()).map(({ sequence }) => sequence);
     const ends = order === 'asc' ? [perMonth - 1, 2 * perMonth - 1] : [2 * perMonth, perMonth];
     expect(pages.map(({ next }) => next)).toEqual([...ends.map((nth) => sequences[nth]), null]);
   });
 
-  test('is not long in coming where all only seem to fit, however few are wanted', async () => {
+  test('takes few statements even if all events match falsely and few are requested', async () => {
     const other = await createSite(store, { time: site.time + 62 * day });
-    const said = { attributes: [['plan', 'page'] as const] };
-    for (let batch = 0; batch < 3; batch += 1) await other.browser.log(...Array.from({ length: 1_000 }, () => said));
+    const event = { attributes: [['plan', 'page'] as const] };
+    for (let batch = 0; batch < 3; batch += 1) await other.browser.log(...Array.from({ length: 1_000 }, () => event));
     let page: EventPage | undefined;
-    const asked = await askedBy(async () => {
+    const statements = await askedBy(async () => {
       page = await store.getEvents({ account: other.account, order, limit: 1, attrID: 'page' });
     });
     expect(page).toMatchObject({ events: [], next: null });
-    expect(asked.length).toBeLessThan(40);
-    await other.browser.log({ attributes: [['page', 'plan']] }, said);
+    expect(statements.length).toBeLessThan(40);
+    await other.browser.log({ attributes: [['page', 'plan']] }, event);
     expect(await other.events({ order, limit: 1, attrID: 'page' })).toHaveLength(1);
     const bounds = { maxExamined: 2_000, maxCharacters: Infinity };
     const ends = (await pagesOf({ account: other.account, order, limit: 1, attrID: 'page' }, bounds)).map(
@@ -107,12 +107,12 @@ describe.each(['asc', 'desc'] as const)('a page of events, %s', (order) => {
     expect(ends.length).toBeGreaterThan(1);
   });
 
-  test('is the last where nothing is left to look at, though it has looked at as many as it may', async () => {
+  test('is the last if nothing is left to examine, even at the limit', async () => {
     const all = { maxExamined: 3 * perMonth, maxCharacters: Infinity };
     expect(await pagesOf({ order, attrID: 'none' }, all)).toMatchObject([{ next: null }]);
   });
 
-  test('ends when its attributes take as much as they may, and has one at least', async () => {
+  test('ends at the limit of its attributes’ size, but has at least one event', async () => {
     const few = await pagesOf({ order, attrID: 'rare' }, { maxExamined: Infinity, maxCharacters: 1 });
     expect(few.map(({ events }) => events.length)).toEqual(rare.map(() => 1));
     expect(numbersOf(few)).toEqual(inOrder(rare));
@@ -127,7 +127,7 @@ test.each([
   ['asc', 6],
   ['desc', 2],
   ['desc', 6],
-] as const)('pages of a contact, %s, have the events of all of its %i users in order', async (order, users) => {
+] as const)('returns pages of a contact in order, %s, with the events of all of its %i users', async (order, users) => {
   const other = await createSite(store, { time: site.time });
   const { contactUUID } = await other.server.createContact({ address: 'one@example.com' });
   const expected: string[] = [];
@@ -152,18 +152,18 @@ test.each([
   expect(read).toEqual(order === 'asc' ? expected : expected.toReversed());
 });
 
-test('prepares as many statements for attributes with a hundred merged entries as for one with two', async () => {
+test('prepares as many statements for attributes with a hundred merged entries as for those with two', async () => {
   const texts = new Set<string>();
   const read = async (sql: string) => {
     texts.add(sql);
     return [];
   };
-  const db = { all: read, one: async (sql: string) => ({ looked: await read(sql), reached: null }) };
+  const db = { all: read, one: async (sql: string) => ({ examined: await read(sql), reached: null }) };
   const range = { after: 0, through: 1, first: 0, last: 1 };
   for (let count = 2; count <= 100; count += 1) {
     const attrIDs = Array.from({ length: count }, (_, nth) => `attribute-${nth}`);
     const query = { account: site.account, order: 'asc', limit: 1, eventIDs: undefined, attrIDs } as const;
-    await look(db as unknown as Snapshot, query, { stretches: undefined }, range, 1);
+    await readStep(db as unknown as Snapshot, query, { stretches: undefined }, range, 1);
   }
   expect(texts.size).toBe(2);
 });

@@ -1,4 +1,4 @@
-/** Builds the events of a response from their rows, with their owners and the reasons. */
+/** Builds the events of a response from their rows, with their owners and the reasons for these. */
 import { followMerges } from '../../../identity/merges.ts';
 import { why } from '../../../identity/ownership.ts';
 import { distinct } from '../../../shared/distinct.ts';
@@ -19,14 +19,14 @@ import { readBody } from './event-body.ts';
 
 /** A row of the table `event`. */
 export interface StoredRow extends Pick<KeptEvent, 'sequence' | 'eventTime' | 'account' | 'day' | 'eventID'> {
-  /** The user; minus the contact, for an event that was logged with one. */
+  /** The user, or minus the contact for an event that was logged with one. */
   readonly holder: number;
-  /** The user of an event that was logged with a contact too; otherwise null. */
+  /** The user of an event that was also logged with a contact; otherwise null. */
   readonly user: number | null;
   readonly body: Buffer;
 }
 
-/** Decodes a row. Names each property, because a spread takes three times as long, and a page has a thousand events. */
+/** Decodes a row. Names each property, because a spread takes three times as long. */
 export const toEvent = ({ holder, sequence, user, eventTime, account, day, eventID, body }: StoredRow): KeptEvent => {
   const { receivedTime, timeReplaced, eventUUID, attributes } = readBody(body, eventTime);
   return {
@@ -45,10 +45,10 @@ export const toEvent = ({ holder, sequence, user, eventTime, account, day, event
   };
 };
 
-/** What an account's catalogues say of a page's events. */
+/** What an account's catalogues contain about a page's events. */
 interface Entries {
   readonly merges: CatalogueMerges;
-  /** Returns the names of events; null for one that is not listed. */
+  /** Returns the names of events; null for unlisted ones. */
   namesOf(eventIDs: readonly number[]): Promise<ReadonlyMap<number, string | null>>;
 }
 
@@ -56,24 +56,24 @@ export const toStoredEvents = async (
   db: AccountConnection,
   events: readonly KeptEvent[],
   { merges, namesOf }: Entries,
-  known: OwnerFacts,
+  facts: OwnerFacts,
 ): Promise<StoredEvent[]> => {
-  const userUUIDs = new Map(known.users.map(({ user, userUUID }) => [user, userUUID]));
-  const unknown = events.filter(({ user }) => user !== null && !userUUIDs.has(user));
+  const userUUIDs = new Map(facts.users.map(({ user, userUUID }) => [user, userUUID]));
+  const unresolved = events.filter(({ user }) => user !== null && !userUUIDs.has(user));
   const usersOf = (some: readonly KeptEvent[]) => distinct(some.flatMap(({ user }) => user ?? []));
-  // The owner of an event that was logged with a contact is that contact, whatever the user's statements are.
-  const onlyNamed = usersOf(unknown.filter(({ contact }) => contact !== null));
+  // The owner of an event that was logged with a contact does not depend on the user's statements.
+  const onlyNamed = usersOf(unresolved.filter(({ contact }) => contact !== null));
   const [others, named, eventNames] = await Promise.all([
-    readUserFacts(db, usersOf(unknown.filter(({ contact }) => contact === null))),
+    readUserFacts(db, usersOf(unresolved.filter(({ contact }) => contact === null))),
     onlyNamed.length === 0 ? [] : readUsers(db, numbersOf(onlyNamed)),
     namesOf(distinct(events.map(({ eventID }) => toKeptEventID(eventID, merges)))),
   ]);
   for (const { user, userUUID } of [...others.users, ...named]) userUUIDs.set(user, userUUID);
   const statementsOf = ({ user }: KeptEvent): readonly ClaimedStatement[] =>
-    (user === null ? undefined : (known.statements.get(user) ?? others.statements.get(user))) ?? [];
-  // Contacts are read only for the statements that decide about these events.
+    (user === null ? undefined : (facts.statements.get(user) ?? others.statements.get(user))) ?? [];
+  // Only contacts of the deciding statements are read.
   const decided = events.map((event) => why(event, statementsOf(event)));
-  const contacts = await readChains(db, distinct(decided.flatMap(({ owner }) => owner ?? [])), known.contacts);
+  const contacts = await readChains(db, distinct(decided.flatMap(({ owner }) => owner ?? [])), facts.contacts);
   const claimIDs = new Map(
     decided.flatMap(({ statement }) => {
       const { claim, claimID } = (statement ?? {}) as Partial<ClaimedStatement>;

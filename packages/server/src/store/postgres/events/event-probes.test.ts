@@ -11,20 +11,20 @@ const stretch = (after: number, through: number, holder = 7, user: number | null
 const group = 1_024;
 
 test.each<[string, readonly Stretch[], readonly { after: number; through: number; bounds: readonly number[] }[]]>([
-  ['none', [], []],
-  ['one', [stretch(0, 9)], [{ after: 0, through: 9, bounds: [] }]],
+  ['no stretch', [], []],
+  ['one stretch', [stretch(0, 9)], [{ after: 0, through: 9, bounds: [] }]],
   [
-    'some in one group, in any order',
+    'stretches in one group, in any order',
     [stretch(20, 30), stretch(0, 9), stretch(9, 12)],
     [{ after: 0, through: 30, bounds: [1, 10, 10, 13, 21, 31] }],
   ],
   [
-    'the next one in the group in which the one before ends',
+    'a stretch that starts in the group in which the previous one ends',
     [stretch(0, 5 * group + 1), stretch(5 * group + 7, Number.MAX_SAFE_INTEGER)],
     [{ after: 0, through: Number.MAX_SAFE_INTEGER, bounds: [1, 5 * group + 2, 5 * group + 8, 2 ** 53] }],
   ],
   [
-    'the next one in the next group',
+    'a stretch that starts in the next group',
     [stretch(0, group - 1), stretch(group - 1, group + 9)],
     [
       { after: 0, through: group - 1, bounds: [] },
@@ -32,18 +32,18 @@ test.each<[string, readonly Stretch[], readonly { after: number; through: number
     ],
   ],
   [
-    'sequences that no 32 bits hold',
+    'sequences beyond 32 bits',
     [stretch(2 ** 40, 2 ** 40 + 5), stretch(2 ** 40 + 9, 2 ** 41), stretch(2 ** 41 + group, 2 ** 42)],
     [
       { after: 2 ** 40, through: 2 ** 41, bounds: [2 ** 40 + 1, 2 ** 40 + 6, 2 ** 40 + 10, 2 ** 41 + 1] },
       { after: 2 ** 41 + group, through: 2 ** 42, bounds: [] },
     ],
   ],
-])('%s', (_, stretches, expected) => {
+])('joins %s into probes', (_, stretches, expected) => {
   expect(probesOf(stretches)).toEqual(expected.map((probe) => ({ holder: 7, user: null, ...probe })));
 });
 
-test('those of another holder, or of another user of it, are looked at by themselves', () => {
+test('does not join stretches of different holders or users', () => {
   const stretches = [stretch(0, 5, -7), stretch(6, 9, -7, 1), stretch(10, 15, -8), stretch(20, 25, -8)];
   expect(probesOf(stretches).map(({ holder, user, bounds }) => [holder, user, bounds])).toEqual([
     [-8, null, [11, 16, 21, 26]],

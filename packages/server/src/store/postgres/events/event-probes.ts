@@ -1,13 +1,13 @@
 /**
- * Joins the stretches of one holder that share a group of sequences (event-order.ts) into one probe, because each stretch would
- * read the whole group. A user that was linked to two contacts in turn, many times, has hundreds of stretches.
+ * Joins stretches of one holder that share a group of sequences (event-order.ts) into one probe, because each would
+ * read the whole group. A user that was often linked to alternating contacts has hundreds of stretches.
  */
 import { isSameGroup } from './event-order.ts';
 import type { Stretch } from './event-sources.ts';
 
 /** One stretch, or the range from the first to the last of several. */
 export interface Probe extends Stretch {
-  /** For each stretch, its first sequence and the first sequence after it, ascending; empty for a single stretch. */
+  /** The first sequence of each stretch and the first after it, ascending; empty for a single stretch. */
   readonly bounds: readonly number[];
 }
 

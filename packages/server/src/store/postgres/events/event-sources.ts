@@ -1,4 +1,4 @@
-/** The source of a query of events: those of a user, of a contact, or of the whole account. */
+/** The source of an event query: a user, a contact, or the whole account. */
 import { latestDay } from '../../../identity/last-seen.ts';
 import { stretchesOwnedBy } from '../../../identity/ownership.ts';
 import type { EventQuery, NamedContact } from '../../store.ts';
@@ -27,10 +27,10 @@ export interface Stretch {
 export interface Source {
   /** Undefined: all events of the account. */
   readonly stretches: readonly Stretch[] | undefined;
-  /** All events are on these days; `first` is beyond `last` when there are none. */
+  /** The days of the source's events; `first` is beyond `last` without any. */
   readonly days: { readonly first: number; readonly last: number };
-  /** The contacts and users that were read to find these. */
-  readonly known: OwnerFacts;
+  /** The contacts and users that were read to find the stretches. */
+  readonly facts: OwnerFacts;
 }
 
 type ActiveDays = Pick<ContactRow, 'firstDay' | 'lastDay'>;
@@ -47,41 +47,41 @@ const span = (days: readonly ActiveDays[]): Source['days'] => ({
 });
 
 export const createEventSources = (contacts: ContactFinder) => {
-  /** Returns the stretches of users' histories that the contact owns, and the events that were logged with its contactUUID. */
+  /** Returns the stretches of users' histories that the contact owns, and events logged with its contactUUID. */
   const ofContact = async (
     db: AccountConnection,
     named: Omit<NamedContact, 'account'>,
     userUUID: string | undefined,
   ): Promise<Source> => {
-    const [found, only = 0] = await Promise.all([
+    const [initial, only = 0] = await Promise.all([
       readContactFacts(db, contacts.named(named), userUUID),
       userUUID === undefined ? undefined : findUser(db, userUUID),
     ]);
-    const [contact] = found.contacts;
+    const [contact] = initial.contacts;
     if (!contact) throw await contacts.missingNamed(db, named);
-    const group = found.isMerged ? await groupOf(db, contact.contact) : [contact.contact];
-    const known = found.isMerged ? await readContactFacts(db, numbersOf(group), userUUID) : found;
+    const group = initial.isMerged ? await groupOf(db, contact.contact) : [contact.contact];
+    const facts = initial.isMerged ? await readContactFacts(db, numbersOf(group), userUUID) : initial;
     // No user has the number 0.
     const onlyUser = userUUID === undefined ? null : only;
     // A user without events has no first day.
-    const active = known.users.filter(({ firstDay }) => firstDay !== null);
+    const active = facts.users.filter(({ firstDay }) => firstDay !== null);
     const stretches = active.flatMap(({ user }) =>
-      stretchesOwnedBy(group, known.statements.get(user) ?? [], { last: always.through }).map(
+      stretchesOwnedBy(group, facts.statements.get(user) ?? [], { last: always.through }).map(
         (stretch): Stretch => ({ ...stretch, holder: user, user: null }),
       ),
     );
     const direct = group.map((contact): Stretch => ({ ...always, holder: -contact, user: onlyUser }));
-    return { stretches: [...stretches, ...direct], days: span([...active, ...known.contacts]), known };
+    return { stretches: [...stretches, ...direct], days: span([...active, ...facts.contacts]), facts };
   };
 
-  /** Returns the events of a user, including those that were logged with a contact as well. */
+  /** Returns the events of a user, including those that were also logged with a contact. */
   const ofUser = async (db: AccountConnection, userUUID: string): Promise<Source> => {
-    const { loggedWith, ...known } = await readUserWithContacts(db, userUUID);
-    const stretches = known.users.flatMap(({ user }): Stretch[] => [
+    const { loggedWith, ...facts } = await readUserWithContacts(db, userUUID);
+    const stretches = facts.users.flatMap(({ user }): Stretch[] => [
       { ...always, holder: user, user: null },
       ...loggedWith.map((contact) => ({ ...always, holder: -contact, user })),
     ]);
-    return { stretches, days: span(known.users), known };
+    return { stretches, days: span(facts.users), facts };
   };
 
   /** Returns the source of a query. Throws a Refusal when the contactUUID names no contact. */
@@ -92,6 +92,6 @@ export const createEventSources = (contacts: ContactFinder) => {
     if (contactUUID !== undefined || externalID !== undefined)
       return ofContact(db, { contactUUID, externalID }, userUUID);
     if (userUUID !== undefined) return ofUser(db, userUUID);
-    return { stretches: undefined, days: { first: -Infinity, last: Infinity }, known: noFacts };
+    return { stretches: undefined, days: { first: -Infinity, last: Infinity }, facts: noFacts };
   };
 };

@@ -1,4 +1,4 @@
-/** Stores batches of events, from many clients, in one transaction. */
+/** Stores batches of events from many clients in one transaction. */
 import { linkedContact } from '../../../identity/statements.ts';
 import { distinct } from '../../../shared/distinct.ts';
 import { Refusal } from '../../../shared/refusal.ts';
@@ -7,17 +7,17 @@ import { eventBytes } from '../../rules/row-bytes.ts';
 import type { EventBatch, EventOutcome, NewEvent } from '../../store.ts';
 import type { CatalogueWriter, EventChecks } from '../accounts/catalogues.ts';
 import type { ContactFinder } from '../contacts/contact-finder.ts';
-import { holdContacts } from '../contacts/held-rows.ts';
+import { preventErasure } from '../contacts/held-rows.ts';
 import { insertStatement } from '../contacts/links.ts';
 import { statementsOf } from '../contacts/statements.ts';
 import { keyOfUser, type User, type UserName, type Users } from '../contacts/users.ts';
 import { bigints, byteas, integers } from '../database/arrays.ts';
-import { inserting, type SentRows, writeRows } from '../database/row-statements.ts';
+import { createInsert, type RowBatch, writeRows } from '../database/row-statements.ts';
 import { drawSequences } from '../transactions/sequencer.ts';
 import type { Transaction } from '../transactions/transaction.ts';
-import type { AskedEvent, Dedup, SentEvent } from './dedup.ts';
+import type { Dedup, EventKey, EventLookup } from './dedup.ts';
 import { createBodies } from './event-body.ts';
-import { type Against, createResolver, namesContact } from './event-contacts.ts';
+import { createEventResolver, type EventSubject, namesContact } from './event-contacts.ts';
 import { rollupsOf } from './rollups.ts';
 
 interface EventParts {
@@ -27,22 +27,22 @@ interface EventParts {
   readonly dedup: Dedup;
 }
 
-const nobody: Against = { name: null, contact: null, named: null };
+const noSubject: EventSubject = { name: null, contact: null, named: null };
 
 /** An event that is being stored. */
-interface Entry extends Against {
+interface Entry extends EventSubject {
   readonly batch: EventBatch;
   readonly event: NewEvent;
-  /** The user that `name` names, once it is found or created. */
+  /** The user of `name`, once it is found or created. */
   user: User | undefined;
   /** The key of the event, once its user is known. */
-  sent: SentEvent | undefined;
+  key: EventKey | undefined;
   /** Why the event is refused, unless it is a repeat. */
   refusal: Refusal | undefined;
   outcome: EventOutcome | undefined;
 }
 
-const kept: EventOutcome = { kept: true };
+const storedOutcome: EventOutcome = { kept: true };
 const duplicate: EventOutcome = { kept: false, duplicate: true };
 const refused = ({ code, field, message }: Refusal): EventOutcome => ({
   kept: false,
@@ -51,8 +51,8 @@ const refused = ({ code, field, message }: Refusal): EventOutcome => ({
   message,
 });
 
-/** The Refusal that the work throws, if any. */
-const refusalBy = (work: () => void): Refusal | undefined => {
+/** Returns the Refusal that the work throws, if any. */
+const catchRefusal = (work: () => void): Refusal | undefined => {
   try {
     work();
   } catch (error) {
@@ -62,23 +62,23 @@ const refusalBy = (work: () => void): Refusal | undefined => {
   return undefined;
 };
 
-/** Returns the names of the users that are not found yet, each once. */
-const soughtUsers = (entries: readonly Entry[]): UserName[] => {
+/** Returns the distinct names of users that are not found yet. */
+const unresolvedUsers = (entries: readonly Entry[]): UserName[] => {
   const names = new Map<string, UserName>();
   for (const { name, user } of entries) if (name !== null && !user) names.set(keyOfUser(name), name);
   return [...names.values()];
 };
 
-const isOfBoth = ({ name, contact }: Entry): boolean => name !== null && contact !== null;
-/** Returns the user of an entry that has one; it must be found already. */
+const hasUserAndContact = ({ name, contact }: Entry): boolean => name !== null && contact !== null;
+/** Returns the user of an entry, which must be resolved. */
 const userOf = ({ user }: Entry): number => (user as User).user;
 
-/** Returns the key of an entry whose holder is known. */
-const sentOf = ({ sent }: Entry): SentEvent => sent as SentEvent;
+/** Returns the key of an entry, whose holder must be known. */
+const keyOf = ({ key }: Entry): EventKey => key as EventKey;
 
 const accountOf = ({ batch }: Entry): number => batch.account;
 
-/** Groups entries by their accounts, ascending. */
+/** Groups entries by account, ascending. */
 const byAccount = (entries: readonly Entry[]): [number, Entry[]][] => {
   const groups = new Map<number, Entry[]>();
   for (const entry of entries) {
@@ -89,13 +89,13 @@ const byAccount = (entries: readonly Entry[]): [number, Entry[]][] => {
   return [...groups].sort(([a], [b]) => a - b);
 };
 
-const noteUsers = `
+const insertUserContacts = `
   INSERT INTO user_contact (account, "user", contact)
   SELECT DISTINCT p.account, sent."user", sent.contact
   FROM account_position p, unnest($2::bigint[], $3::bigint[]) AS sent ("user", contact) WHERE p.account = $1
   ON CONFLICT DO NOTHING`;
 
-const insertingEvents = inserting('event', [
+const insertEvents = createInsert('event', [
   ['holder', 'bigint'],
   ['sequence', 'bigint'],
   ['user', 'bigint'],
@@ -107,61 +107,61 @@ const insertingEvents = inserting('event', [
 
 export const createEventWriter = ({ users, catalogues, finder, dedup }: EventParts) => {
   const toEntries = async (db: Transaction, batches: readonly EventBatch[]): Promise<Entry[][]> => {
-    const resolvers = new Map<number, Awaited<ReturnType<typeof createResolver>>>();
+    const resolvers = new Map<number, Awaited<ReturnType<typeof createEventResolver>>>();
     const naming = batches.filter(({ events }) => events.some(namesContact));
     for (const account of distinct(naming.map(({ account }) => account))) {
       const batchesOf = naming.filter((batch) => batch.account === account);
-      resolvers.set(account, await createResolver(db.of(account), finder, batchesOf));
+      resolvers.set(account, await createEventResolver(db.of(account), finder, batchesOf));
     }
     return batches.map((batch) => {
       const { account } = batch;
       const resolve = resolvers.get(account);
       return batch.events.map((event): Entry => {
-        const against =
+        const subject =
           resolve && namesContact(event)
             ? resolve(batch, event)
-            : { ...nobody, name: event.userUUID === null ? null : { account, userUUID: event.userUUID } };
-        const outcome = against instanceof Refusal ? refused(against) : undefined;
-        const { name, contact, named } = against instanceof Refusal ? nobody : against;
-        const user = name === null ? undefined : users.known(name);
-        return { batch, event, name, contact, named, user, sent: undefined, refusal: undefined, outcome };
+            : { ...noSubject, name: event.userUUID === null ? null : { account, userUUID: event.userUUID } };
+        const outcome = subject instanceof Refusal ? refused(subject) : undefined;
+        const { name, contact, named } = subject instanceof Refusal ? noSubject : subject;
+        const user = name === null ? undefined : users.getCached(name);
+        return { batch, event, name, contact, named, user, key: undefined, refusal: undefined, outcome };
       });
     });
   };
 
-  /** Sets `user` of the entries whose users are among `found`, and `sent` of all entries whose holder is known. */
-  const note = (entries: readonly Entry[], found: readonly User[]): void => {
-    const byKey = new Map(found.map((user) => [keyOfUser(user), user]));
+  /** Sets `user` of entries whose users are among those given, and `key` of all entries whose holder is known. */
+  const assignUsers = (entries: readonly Entry[], resolved: readonly User[]): void => {
+    const byKey = new Map(resolved.map((user) => [keyOfUser(user), user]));
     for (const entry of entries) {
       const { batch, name, contact, event } = entry;
       if (name !== null) entry.user ??= byKey.get(keyOfUser(name));
       const holder = name === null ? -(contact as number) : entry.user?.user;
       if (holder !== undefined)
-        entry.sent ??= dedup.sent(batch.account, holder, event.eventUUID, batch.browser ? 0 : 1);
+        entry.key ??= dedup.createKey(batch.account, holder, event.eventUUID, batch.browser ? 0 : 1);
     }
   };
 
-  /** Sets the outcome of repeats and of refused events. Of several equal events, the first stays without an outcome. */
-  const examine = async (db: Transaction, entries: readonly Entry[]): Promise<EventChecks> => {
+  /** Sets the outcome of repeats and refused events. The first of several equal events stays without an outcome. */
+  const checkEntries = async (db: Transaction, entries: readonly Entry[]): Promise<EventChecks> => {
     const open = entries.filter(({ outcome }) => outcome === undefined);
-    const found = await users.find(db, soughtUsers(open));
+    const existing = await users.find(db, unresolvedUsers(open));
     const checks = await catalogues.checksOfEvents(db, distinct(open.map(({ batch }) => batch.account)));
-    const asked: AskedEvent[] = [];
-    note(open, found);
+    const lookups: EventLookup[] = [];
+    assignUsers(open, existing);
     for (const entry of open) {
       const { batch, event } = entry;
-      entry.refusal = refusalBy(() => checks.check(batch.account, batch.browser, event));
+      entry.refusal = catchRefusal(() => checks.check(batch.account, batch.browser, event));
       const since = entry.user?.since ?? 0;
-      // `store` recognizes repeats of today. A refused event never gets there, so its repeats are looked up now.
+      // `store` recognizes repeats of today. A refused event is never stored, so its repeats are looked up now.
       const { day } = db.of(batch.account).currentDay;
-      if (entry.sent && (since < day || entry.refusal || dedup.mustAsk)) asked.push({ ...entry.sent, since });
+      if (entry.key && (since < day || entry.refusal || dedup.mustLookUpToday)) lookups.push({ ...entry.key, since });
     }
-    const isRepeat = await dedup.find(db, asked);
+    const isRepeat = await dedup.find(db, lookups);
     const first = new Set<string>();
     for (const entry of open) {
-      const { batch, name, event, sent } = entry;
-      const key = sent?.key ?? `${batch.browser} ${keyOfUser(name as UserName)} ${event.eventUUID}`;
-      if (first.has(key) || (sent && isRepeat(sent))) {
+      const { batch, name, event, key: eventKey } = entry;
+      const key = eventKey?.key ?? `${batch.browser} ${keyOfUser(name as UserName)} ${event.eventUUID}`;
+      if (first.has(key) || (eventKey && isRepeat(eventKey))) {
         entry.outcome = duplicate;
         continue;
       }
@@ -171,7 +171,7 @@ export const createEventWriter = ({ users, catalogues, finder, dedup }: EventPar
     return checks;
   };
 
-  /** Returns the events that link their user: the first with a user and a contact, of each user who is linked to nobody. */
+  /** Returns the events that link their user: for each unlinked user, the first with a contact. */
   const findLinks = async (db: Transaction, both: readonly Entry[]): Promise<Set<Entry>> => {
     const links = new Set<Entry>();
     for (const [account, entries] of byAccount(both)) {
@@ -191,7 +191,7 @@ export const createEventWriter = ({ users, catalogues, finder, dedup }: EventPar
     entries: readonly Entry[],
     sequences: readonly number[],
     idsOf: (account: number) => ListedIDs,
-  ): SentRows[] => {
+  ): RowBatch[] => {
     const days = entries.map((entry) => db.of(accountOf(entry)).currentDay.day);
     const stored = entries.map(({ batch, event }) => {
       const { eventID, attributes } = toStoredKind(idsOf(batch.account), event);
@@ -204,7 +204,7 @@ export const createEventWriter = ({ users, catalogues, finder, dedup }: EventPar
     const columns = [
       bigints(entries, (entry) => (entry.contact === null ? userOf(entry) : -entry.contact)),
       bigints(sequences, (sequence) => sequence),
-      bigints(entries, (entry) => (isOfBoth(entry) ? userOf(entry) : null)),
+      bigints(entries, (entry) => (hasUserAndContact(entry) ? userOf(entry) : null)),
       bigints(entries, ({ event }) => event.eventTime),
       integers(stored, ({ eventID }) => eventID),
       byteas(bodies),
@@ -218,13 +218,13 @@ export const createEventWriter = ({ users, catalogues, finder, dedup }: EventPar
       eventTime: event.eventTime,
       bytes: eventBytes(event),
     }));
-    return [{ statement: insertingEvents, accounts: entries.map(accountOf), columns }, ...rollupsOf(db, counted)];
+    return [{ statement: insertEvents, accounts: entries.map(accountOf), columns }, ...rollupsOf(db, counted)];
   };
 
-  /** Updates the days of the contacts that events of an account were logged with, and records their users. */
-  const noteContacts = (db: Transaction, entries: readonly Entry[]) => {
+  /** Updates the active days of the contacts that events of an account were logged with, and records their users. */
+  const updateContactActivity = (db: Transaction, entries: readonly Entry[]) => {
     const contacts = distinct(entries.flatMap(({ contact }) => contact ?? []));
-    const both = entries.filter(isOfBoth);
+    const both = entries.filter(hasUserAndContact);
     return [
       db.run(
         `UPDATE contact SET "firstDay" = coalesce("firstDay", $3), "lastDay" = greatest("lastDay", $3)
@@ -232,12 +232,12 @@ export const createEventWriter = ({ users, catalogues, finder, dedup }: EventPar
         [db.account, contacts, db.currentDay.day],
       ),
       both.length > 0 &&
-        db.run(noteUsers, [db.account, bigints(both, userOf), bigints(both, ({ contact }) => contact)]),
+        db.run(insertUserContacts, [db.account, bigints(both, userOf), bigints(both, ({ contact }) => contact)]),
     ];
   };
 
-  /** Lists the IDs of events, account by account. Returns a function that returns what an account lists then. */
-  const list = async (
+  /** Registers the IDs of events, account by account. Returns a function that returns an account's listed IDs. */
+  const registerIDs = async (
     db: Transaction,
     entries: readonly Entry[],
     { idsOf }: EventChecks,
@@ -254,41 +254,47 @@ export const createEventWriter = ({ users, catalogues, finder, dedup }: EventPar
   const mayHaveNewID = ({ batch, event }: Entry, checks: EventChecks) =>
     checks.mayBeNew(batch.account, batch.browser, event);
 
-  const keep = async (db: Transaction, entries: readonly Entry[], checks: EventChecks, time: number): Promise<void> => {
-    const sought = soughtUsers(entries);
-    note(entries, await users.create(db, sought, { time, withEvent: true }));
-    const both = entries.filter(isOfBoth);
-    const seen = new Set(entries.flatMap(({ user }) => user ?? []));
-    const [seenNow] = await Promise.all([
-      users.seen(
+  const storeEntries = async (
+    db: Transaction,
+    entries: readonly Entry[],
+    checks: EventChecks,
+    time: number,
+  ): Promise<void> => {
+    const missing = unresolvedUsers(entries);
+    assignUsers(entries, await users.create(db, missing, { time, withEvent: true }));
+    const both = entries.filter(hasUserAndContact);
+    const active = new Set(entries.flatMap(({ user }) => user ?? []));
+    const [updatedUsers] = await Promise.all([
+      users.recordActivity(
         db,
-        [...seen],
+        [...active],
         both.flatMap(({ user }) => user ?? []),
       ),
-      holdContacts(
+      preventErasure(
         byAccount(entries.filter(({ named }) => named !== null)).map(
           ([account, group]) => [db.of(account), distinct(group.flatMap(({ named }) => named ?? []))] as const,
         ),
       ),
     ]);
     const links = await findLinks(db, both);
-    // Another transaction may have held the row of a user that this one locks: the user's events get sequences that are drawn after that.
+    // Drawn after the users' rows are locked, so that events follow what another transaction stored for these users
+    // before.
     const [isNew, drawn] = await Promise.all([
-      dedup.store(db, entries.map(sentOf)),
+      dedup.store(db, entries.map(keyOf)),
       drawSequences(db, entries.length + links.size),
     ]);
 
-    const listing = users.listChanged(db, seenNow, drawn[0] as number);
-    const news = entries.filter((entry) => {
-      const isKept = isNew(sentOf(entry));
-      entry.outcome = isKept ? kept : duplicate;
-      return isKept;
+    const listing = users.markContactsChanged(db, updatedUsers, drawn[0] as number);
+    const newEntries = entries.filter((entry) => {
+      const isStored = isNew(keyOf(entry));
+      entry.outcome = isStored ? storedOutcome : duplicate;
+      return isStored;
     });
-    if (news.length === 0) return listing;
+    if (newEntries.length === 0) return listing;
     const rest = drawn.values();
     const next = () => rest.next().value as number;
     const linking: Promise<unknown>[] = [];
-    const sequences = news.map((entry) => {
+    const sequences = newEntries.map((entry) => {
       const sequence = next();
       if (links.has(entry)) {
         const { token, receivedTime: time } = entry.batch;
@@ -297,30 +303,31 @@ export const createEventWriter = ({ users, catalogues, finder, dedup }: EventPar
       }
       return sequence;
     });
-    const ofContacts = byAccount(news.filter(({ contact }) => contact !== null));
-    const noted = [
+    const ofContacts = byAccount(newEntries.filter(({ contact }) => contact !== null));
+    const updates = [
       listing,
       ...linking,
-      ...ofContacts.flatMap(([account, group]) => noteContacts(db.of(account), group)),
+      ...ofContacts.flatMap(([account, group]) => updateContactActivity(db.of(account), group)),
     ];
-    const unlisted = news.filter((entry) => mayHaveNewID(entry, checks));
-    // Without new IDs, all statements are sent at once.
-    const [idsOf] = unlisted.length === 0 ? [checks.idsOf] : await Promise.all([list(db, unlisted, checks), ...noted]);
-    const rows = toRows(db, news, sequences, idsOf);
-    await Promise.all([...noted, ...rows.map((each) => writeRows(db, each))]);
+    const unlisted = newEntries.filter((entry) => mayHaveNewID(entry, checks));
+    // Without new IDs, all statements are sent together.
+    const [idsOf] =
+      unlisted.length === 0 ? [checks.idsOf] : await Promise.all([registerIDs(db, unlisted, checks), ...updates]);
+    const rows = toRows(db, newEntries, sequences, idsOf);
+    await Promise.all([...updates, ...rows.map((each) => writeRows(db, each))]);
   };
 
-  /** Returns one outcome for each event of each batch. A refused event has no effect and does not affect the others. */
-  const keepEvents = async (db: Transaction, batches: readonly EventBatch[]): Promise<EventOutcome[][]> => {
+  /** Returns an outcome for each event of each batch. A refused event does not affect the others. */
+  const storeEvents = async (db: Transaction, batches: readonly EventBatch[]): Promise<EventOutcome[][]> => {
     const time = Math.max(...batches.map(({ receivedTime }) => receivedTime));
     for (const account of distinct(batches.map(({ account }) => account))) db.of(account).dayOf(time);
     const lists = await toEntries(db, batches);
     const all = lists.flat();
-    const checks = await examine(db, all);
-    const left = all.filter(({ outcome }) => outcome === undefined);
-    if (left.length > 0) await keep(db, left, checks, time);
+    const checks = await checkEntries(db, all);
+    const remaining = all.filter(({ outcome }) => outcome === undefined);
+    if (remaining.length > 0) await storeEntries(db, remaining, checks, time);
     return lists.map((entries) => entries.map(({ outcome }) => outcome as EventOutcome));
   };
 
-  return keepEvents;
+  return storeEvents;
 };

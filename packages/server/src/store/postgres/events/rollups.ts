@@ -1,19 +1,19 @@
 /**
- * Rollups: the counts of events of each eventID and day. Each connection adds to rows of its own slot, so that none waits for
- * another's commit; reads add up the rows of all slots.
+ * Rollups: counts of events by eventID and by day. Each connection adds to the rows of its slot, so that none waits for
+ * another's commit; reads sum over all slots.
  */
 import { type CountedEvent, createSums, type DaySum, quarterMilliseconds, type TotalSum } from '../../rules/rollups.ts';
 import { bigints } from '../database/arrays.ts';
-import { inserting, type SentRows, writeRows } from '../database/row-statements.ts';
+import { createInsert, type RowBatch, writeRows } from '../database/row-statements.ts';
 import type { Transaction } from '../transactions/transaction.ts';
 
-/** The slot of deleted events: its counts are negative. */
+/** The slot of deleted events, whose counts are negative. */
 const slotOfDeleted = 0;
 
 const bigintColumns = (...names: readonly string[]) => names.map((name) => [name, 'bigint'] as const);
 
 const totalColumns = ['eventID', 'quarter', 'count', 'firstTime', 'lastTime'] as const;
-const addingTotals = inserting('event_total', bigintColumns(...totalColumns, 'slot'), {
+const addTotals = createInsert('event_total', bigintColumns(...totalColumns, 'slot'), {
   end: `
   ON CONFLICT (account, "eventID", quarter, slot) DO UPDATE SET count = event_total.count + excluded.count,
     "firstTime" = least(event_total."firstTime", excluded."firstTime"),
@@ -21,7 +21,7 @@ const addingTotals = inserting('event_total', bigintColumns(...totalColumns, 'sl
 });
 
 const dayColumns = ['day', 'count', 'bytes', 'firstSequence', 'lastSequence', 'firstTime', 'lastTime'] as const;
-const addingDays = inserting('account_day', bigintColumns(...dayColumns, 'slot'), {
+const addDays = createInsert('account_day', bigintColumns(...dayColumns, 'slot'), {
   end: `
   ON CONFLICT (account, day, slot) DO UPDATE SET count = account_day.count + excluded.count,
     bytes = account_day.bytes + excluded.bytes,
@@ -41,17 +41,17 @@ type Row<Sum> = { readonly [Name in keyof Sum]: number | null };
 const toRows = (
   slot: number,
   { totals, days }: { totals: readonly Row<TotalSum>[]; days: readonly Row<DaySum>[] },
-): [SentRows, SentRows] => {
+): [RowBatch, RowBatch] => {
   const accountsOf = (rows: readonly { readonly account: number | null }[]) =>
     rows.map(({ account }) => account as number);
   const slots = (rows: readonly unknown[]) => bigints(rows, () => slot);
   return [
     {
-      statement: addingTotals,
+      statement: addTotals,
       accounts: accountsOf(totals),
       columns: [...columnsOf(totals, ...totalColumns), slots(totals)],
     },
-    { statement: addingDays, accounts: accountsOf(days), columns: [...columnsOf(days, ...dayColumns), slots(days)] },
+    { statement: addDays, accounts: accountsOf(days), columns: [...columnsOf(days, ...dayColumns), slots(days)] },
   ];
 };
 
@@ -61,16 +61,15 @@ const sumsOf = (events: readonly CountedEvent[]) => {
   return sums.take();
 };
 
-/** Returns the statements that add stored events to the rollups. Sequences must ascend. */
-export const rollupsOf = ({ slot }: Pick<Transaction, 'slot'>, events: readonly CountedEvent[]): [SentRows, SentRows] =>
+/** Returns the statements that add events to the rollups. Sequences must ascend. */
+export const rollupsOf = ({ slot }: Pick<Transaction, 'slot'>, events: readonly CountedEvent[]): [RowBatch, RowBatch] =>
   toRows(slot, sumsOf(events));
 
 /**
- * Subtracts the events that this transaction deleted. The first and last times of the remaining events in a quarter are not
- * computed: times outside of the quarter are stored, so that reads look at the events. The times and bytes of a day stay: reads
- * assume that each deleted event had the average bytes of its day (usage.ts).
+ * Subtracts the events that this transaction deleted. Stores times outside of the quarter, which make reads look up the
+ * first and last events. A day's bytes stay: reads assume that deleted events had the day's average size (usage.ts).
  */
-export const takeFromRollups = async (db: Transaction, events: readonly CountedEvent[]): Promise<void> => {
+export const subtractFromRollups = async (db: Transaction, events: readonly CountedEvent[]): Promise<void> => {
   if (events.length === 0) return;
   const { totals, days } = sumsOf(events);
   const unchanged = { bytes: 0, firstSequence: null, lastSequence: null, firstTime: null, lastTime: null };

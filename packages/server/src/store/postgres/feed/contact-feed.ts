@@ -5,12 +5,12 @@ import { createFedContacts, rangeOfPart } from '../../rules/feed/fed-contacts.ts
 import type { FedContacts, RequestOf, SearchEnd } from '../../store.ts';
 import { readMerges } from '../accounts/catalogues.ts';
 import { readContacts } from '../contacts/contact-rows.ts';
-import { isUnsure, readFewUnsure } from '../contacts/contact-search.ts';
+import { isStale, readStaleContacts } from '../contacts/contact-search.ts';
 import { rowsOf, viewsOf } from '../contacts/contact-views.ts';
 import { lastSeenOf } from '../contacts/last-seen.ts';
 import type { AccountConnection } from '../database/connection.ts';
 
-/** Contacts whose views are built at the same time. */
+/** The number of contacts whose views are built together. */
 const viewsPerStep = 200;
 const inRange =
   '("createdTime", contact) > ($2::bigint, $3::bigint) AND ("createdTime", contact) < ($4::bigint, $5::bigint)';
@@ -29,14 +29,14 @@ export const feedContacts = async (db: AccountConnection, query: RequestOf<'feed
     [...valuesOf(rangeOfPart(beyond, undefined)), most - 1],
   );
   const where = valuesOf(rangeOfPart(beyond, last));
-  const few = await readFewUnsure(db);
+  const few = await readStaleContacts(db);
   const [terms, times, unsure] = await Promise.all([
     fed.terms.length === 0
       ? []
       : db.all<{ term: number; contacts: number[] }>(
           `SELECT term, jsonb_agg(contact) AS contacts FROM contact_term
            WHERE account = $1 AND term = ANY ($6::bigint[]) AND ${inRange}
-             ${few ? '' : `AND NOT ${isUnsure('contact_term.contact')}`} GROUP BY term`,
+             ${few ? '' : `AND NOT ${isStale('contact_term.contact')}`} GROUP BY term`,
           [...where, fed.terms],
         ),
     fed.needsTimes
@@ -50,13 +50,13 @@ export const feedContacts = async (db: AccountConnection, query: RequestOf<'feed
     db.all<{ contact: number }>(
       few
         ? `SELECT contact FROM contact WHERE account = $1 AND contact = ANY ($6::bigint[]) AND ${inRange}`
-        : `SELECT contact FROM contact WHERE account = $1 AND ${inRange} AND ${isUnsure('contact.contact')}`,
+        : `SELECT contact FROM contact WHERE account = $1 AND ${inRange} AND ${isStale('contact.contact')}`,
       few ? [...where, few] : where,
     ),
   ]);
   const byTerm = new Map(terms.map(({ term, contacts }) => [term, contacts]));
   const viewed = new Set([...unsure.map(({ contact }) => contact), ...fed.undecided(byTerm)]);
-  // An erased contact has no row, but the index lists its terms until maintenance removes them.
+  // An erased contact has no row, but the index has its terms until maintenance removes them.
   const excluded = new Set([...viewed, ...(few ?? [])]);
   fed.addIndexed(byTerm, new Map(times.map((each) => [each.contact, each])), excluded);
   const numbers = [...viewed];

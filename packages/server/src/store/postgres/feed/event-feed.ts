@@ -1,15 +1,15 @@
-/** Feeds an account's events to reports: as they are stored, in the order of their sequences. */
+/** Feeds an account's events to reports, as stored and in sequence order. */
 import type { FedEvents } from '../../report-feed.ts';
 import { createFedEvents } from '../../rules/feed/fed-events.ts';
 import type { RequestOf } from '../../store.ts';
 import type { AccountConnection } from '../database/connection.ts';
 import { daysOf } from '../days/days.ts';
 import { inGroups } from '../events/event-order.ts';
-import { look, rangesOf } from '../events/event-pages.ts';
+import { rangesOf, readStep } from '../events/event-pages.ts';
 import { toEvent } from '../events/event-presenter.ts';
 import type { Snapshot } from '../transactions/transaction.ts';
 
-/** The most events that one query reads. */
+/** The maximum number of events that one query reads. */
 const maxPerStep = 2_000;
 
 const wholeAccount = { stretches: undefined };
@@ -36,7 +36,7 @@ export const feedEvents = async (
   const fed = createFedEvents(most);
   for (const range of rangesOf(days, bounds)) {
     for (let rest: typeof range | null = range; rest !== null; ) {
-      const { rows, reached } = await look(db, query, wholeAccount, rest, perStep);
+      const { rows, reached } = await readStep(db, query, wholeAccount, rest, perStep);
       for (const event of rows.map(toEvent)) {
         fed.add(event);
         if (fed.isFull() && event.sequence < end) {

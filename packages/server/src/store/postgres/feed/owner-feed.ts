@@ -1,4 +1,4 @@
-/** Feeds reports with what changes about the owners of an account's events. */
+/** Feeds changes of the owners of an account's events to reports. */
 import type { FedErasure, FedOwners } from '../../report-feed.ts';
 import {
   fedErasures,
@@ -29,7 +29,7 @@ const readUsers = async (db: AccountConnection, users: Iterable<number>) => {
   return [...lists].map(([user, statements]) => ({ user, stretches: fedStretches(statements) }));
 };
 
-/** What is erased and not deleted yet. */
+/** Returns the stretches and contacts that are erased and not deleted yet. */
 const readErased = async (db: AccountConnection, account: number): Promise<FedErasure[]> => {
   const [stretches, contacts] = await Promise.all([
     db.all<{ user: number; after: number; through: number }>(
@@ -51,10 +51,10 @@ const readMark = async (db: AccountConnection, change: number): Promise<number> 
 
 export const feedOwners = async (db: Snapshot, { account, since }: RequestOf<'feedOwners'>): Promise<FedOwners> => {
   const newest = await db.settled;
-  const named = positionOf(since, newest);
-  const known = named && (await readMark(db, named.change)) === named.mark ? named : undefined;
-  const position: OwnerPosition = known ?? { change: newest, mark: await readMark(db, newest), user: 0 };
-  const reset = known === undefined;
+  const requested = positionOf(since, newest);
+  const valid = requested && (await readMark(db, requested.change)) === requested.mark ? requested : undefined;
+  const position: OwnerPosition = valid ?? { change: newest, mark: await readMark(db, newest), user: 0 };
+  const reset = valid === undefined;
   const erased = await readErased(db, account);
 
   if (position.user !== undefined) {
@@ -94,7 +94,7 @@ export const feedOwners = async (db: Snapshot, { account, since }: RequestOf<'fe
   };
 };
 
-/** Deletes changes of an account that are no longer needed. The newest stays: its mark tells readers that their place is there. */
+/** Deletes old owner changes of an account. The newest stays, because readers verify their position by its mark. */
 export const trimOwnerChanges = async (db: Transaction): Promise<void> => {
   await db.run(
     `DELETE FROM owner_change

@@ -10,17 +10,17 @@ export const namePeople = async (
   db: AccountConnection,
   { account, users, contacts }: RequestOf<'namePeople'>,
 ): Promise<PeopleNames> => {
-  const [namedUsers, found] = await Promise.all([
+  const [namedUsers, rows] = await Promise.all([
     db.all<PeopleNames['users'][number]>(
       'SELECT "user", "userUUID" FROM "user" WHERE account = $1 AND "user" = ANY ($2::bigint[])',
       [account, users],
     ),
     readContacts(db, contacts),
   ]);
-  const merged = found.filter(({ mergedInto }) => mergedInto !== null);
-  const kept = found.filter(({ mergedInto }) => mergedInto === null);
-  // One that was merged since the report counted it has the values of its own record only.
-  const groups = [...(await rowsOf(db, kept)), ...merged.map((row) => [row])];
+  const merged = rows.filter(({ mergedInto }) => mergedInto !== null);
+  const unmerged = rows.filter(({ mergedInto }) => mergedInto === null);
+  // A contact that was merged after the report counted it has only the values of its own record.
+  const groups = [...(await rowsOf(db, unmerged)), ...merged.map((row) => [row])];
   const views = await viewsOf(db, groups);
   return {
     users: namedUsers,

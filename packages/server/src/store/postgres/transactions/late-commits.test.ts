@@ -1,4 +1,4 @@
-// Whoever goes through contacts or refused requests page by page misses none, however late it is committed.
+// Paging through contacts or refused requests misses none, however late it is committed.
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import { afterEach, expect, test, vi } from 'vitest';
@@ -10,14 +10,14 @@ import { Refusal } from '../../../shared/refusal.ts';
 import { openStore } from '../../open.ts';
 import type { SearchEnd, Store } from '../../store.ts';
 
-const opened: Store[] = [];
+const openStores: Store[] = [];
 afterEach(async () => {
-  await Promise.all(opened.splice(0).map((store) => store.close()));
+  await Promise.all(openStores.splice(0).map((store) => store.close()));
 });
 
 const openServer = async (databaseURL: string): Promise<Store> => {
   const store = await openStore({ databaseURL, role: 'server', onFatal: expect.unreachable as never });
-  opened.push(store);
+  openStores.push(store);
   return store;
 };
 
@@ -26,7 +26,7 @@ interface Page {
   readonly next: SearchEnd | number | null;
 }
 
-/** What is gone through: each has an address. */
+/** A list to page through, whose entries have addresses. */
 interface Listed {
   readonly table: 'contact' | 'refused_request';
   readonly column: string;
@@ -71,24 +71,24 @@ const refusedRequests: Listed = {
   },
 };
 
-/** Page by page, from what was first; who is told to try later does. */
-const goThrough = async ({ page }: Listed, store: Store, { account }: Site): Promise<string[]> => {
-  const ask = (beyond: Page['next']): Promise<Page> =>
+/** Reads all pages, and retries those that are unavailable. */
+const readAllPages = async ({ page }: Listed, store: Store, { account }: Site): Promise<string[]> => {
+  const readPage = (beyond: Page['next']): Promise<Page> =>
     page(store, { account, beyond, limit: 4 }).catch((error: unknown) => {
-      if (error instanceof Refusal && error.code === 'unavailable') return ask(beyond);
+      if (error instanceof Refusal && error.code === 'unavailable') return readPage(beyond);
       throw error;
     });
-  const found: string[] = [];
+  const all: string[] = [];
   for (let beyond: Page['next'] = null; ; ) {
-    const { addresses, next }: Page = await ask(beyond);
-    found.push(...addresses);
-    if (next === null) return found;
+    const { addresses, next }: Page = await readPage(beyond);
+    all.push(...addresses);
+    if (next === null) return all;
     beyond = next;
   }
 };
 
-/** Whoever adds late-1@… or late-2@… has its number then, and waits until that is let go, however long. */
-const holdLate = async (databaseURL: string, { table, column }: Listed) => {
+/** Blocks the inserts of late-1@… and late-2@… after they have drawn their numbers, until each is released. */
+const blockLateInserts = async (databaseURL: string, { table, column }: Listed) => {
   await asking(
     databaseURL,
     `CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql SET lock_timeout = 0 AS
@@ -99,11 +99,11 @@ const holdLate = async (databaseURL: string, { table, column }: Listed) => {
   await gate.connect();
   await gate.query('SELECT pg_advisory_lock(1), pg_advisory_lock(2)');
   return {
-    async isWaiting(count: number) {
+    async waitForBlocked(count: number) {
       const waiting = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'advisory'";
       await vi.waitFor(async () => expect((await gate.query(waiting)).rows).toHaveLength(count), soon);
     },
-    letGo: (nth: number) => gate.query('SELECT pg_advisory_unlock($1)', [nth]),
+    release: (nth: number) => gate.query('SELECT pg_advisory_unlock($1)', [nth]),
     close: () => gate.end(),
   };
 };
@@ -111,34 +111,34 @@ const holdLate = async (databaseURL: string, { table, column }: Listed) => {
 test.each([
   ['contacts', contacts],
   ['refused requests', refusedRequests],
-])('of %s, none is passed over that has its number and is committed after the next', async (_, listed) => {
+])('lists all %s, even if one commits after another with a greater number', async (_, listed) => {
   const databaseURL = await newMigratedDatabase();
   const [one, other] = [await openServer(databaseURL), await openServer(databaseURL)];
   const site = await createSite(one);
-  // Each by a token and a user of its own: none waits for what another does.
+  // Each has its own token and user, so that none waits for another.
   const add = async (store: Store, name: string) =>
     listed.add(store, await site.newCaller('server'), `${name}@example.com`, site.time);
   await add(one, 'early');
-  const late = await holdLate(databaseURL, listed);
+  const late = await blockLateInserts(databaseURL, listed);
   try {
     const first = add(one, 'late-1');
-    await late.isWaiting(1);
+    await late.waitForBlocked(1);
     await add(other, 'acknowledged');
-    const going = goThrough(listed, other, site);
-    // Time for one that does not wait to see all that it ever will.
-    const pause = () => Promise.race([going, wait(100)]);
+    const reading = readAllPages(listed, other, site);
+    // Enough for a reader that does not wait to finish.
+    const pause = () => Promise.race([reading, wait(100)]);
     await pause();
     const second = add(one, 'late-2');
-    await late.isWaiting(2);
+    await late.waitForBlocked(2);
     for (const name of ['later', 'latest']) await add(other, name);
-    await late.letGo(1);
+    await late.release(1);
     await pause();
-    await late.letGo(2);
+    await late.release(2);
     await Promise.all([first, second]);
-    const found = (await going).map((address) => address.replace(/@.*/, ''));
-    expect(found).toEqual(expect.arrayContaining(['early', 'acknowledged']));
+    const names = (await reading).map((address) => address.replace(/@.*/, ''));
+    expect(names).toEqual(expect.arrayContaining(['early', 'acknowledged']));
     const all = ['early', 'late-1', 'acknowledged', 'late-2', 'later', 'latest'];
-    expect(found).toEqual(all.slice(0, found.length));
+    expect(names).toEqual(all.slice(0, names.length));
   } finally {
     await late.close();
   }

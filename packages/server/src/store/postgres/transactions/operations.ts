@@ -1,4 +1,4 @@
-/** Runs operations that are written once for both databases (store/operations/), in the transaction of a connection. */
+/** Runs operations that both databases share (store/operations/), in the transaction of a connection. */
 import { type Operation, type Result, toPostgres } from '../../operations/operation.ts';
 import type { Connection } from '../database/connection.ts';
 

@@ -5,25 +5,28 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** A database that draws one more after each time that it is asked, from 9 on, and each time answers the next; the last for ever. */
+/**
+ * A database that draws a number, from 9 on, after each query. Each query returns the next of the answers, and the last
+ * one repeatedly.
+ */
 const answering = <Answer>(answers: readonly Answer[], millisecondsEach: number) => {
   vi.useFakeTimers({ toFake: ['performance'] });
-  let asked = 0;
+  let queries = 0;
   return (): { last: number; answer: Answer } => {
     vi.advanceTimersByTime(millisecondsEach);
-    const answer = answers[Math.min(asked, answers.length - 1)] as Answer;
-    asked += 1;
-    return { last: 8 + asked, answer };
+    const answer = answers[Math.min(queries, answers.length - 1)] as Answer;
+    queries += 1;
+    return { last: 8 + queries, answer };
   };
 };
 
 const withFloors = (floors: readonly (number | null)[], millisecondsEach: number) => {
-  const ask = answering(floors, millisecondsEach);
+  const query = answering(floors, millisecondsEach);
   let floor: number | null = null;
   return {
-    // The last number is asked for first.
+    // The last number is queried first.
     async one<Row>() {
-      const { last, answer } = ask();
+      const { last, answer } = query();
       floor = answer;
       return { last } as Row;
     },
@@ -32,21 +35,21 @@ const withFloors = (floors: readonly (number | null)[], millisecondsEach: number
 };
 
 const withWriters = (writers: readonly string[], millisecondsEach: number) => {
-  const ask = answering(writers, millisecondsEach);
+  const query = answering(writers, millisecondsEach);
   return {
     async script() {
-      const { last, answer } = ask();
+      const { last, answer } = query();
       return [[{ last }], [...answer].map((writer) => ({ writer }))];
     },
   };
 };
 
-test('a reader waits until nothing is under way of what had been drawn', async () => {
+test('waits until all numbers drawn before the read are settled', async () => {
   expect(await waitForSettled(withFloors([3, 7, null], 1), 1)).toBe(9);
   expect(await waitForSettled(withFloors([3, 12], 1), 1)).toBe(9);
 });
 
-test('a reader does not wait for ever, however long it takes to ask', async () => {
+test('stops waiting after a time limit, even if queries are slow', async () => {
   await expect(waitForSettled(withFloors([3, 3, 3, 9], 1_000), 1)).resolves.toBe(9);
   await expect(waitForSettled(withFloors([3], 1_000), 1)).rejects.toMatchObject({
     code: 'unavailable',
@@ -54,7 +57,7 @@ test('a reader does not wait for ever, however long it takes to ask', async () =
   });
 });
 
-test('a reader waits until all have ended who were writing when it asked, and for nobody else', async () => {
+test('waits for the transactions that were writing at the first query, and for no later ones', async () => {
   expect(await waitForWriters(withWriters([''], 1), 1, 'contact_number')).toBe(9);
   expect(await waitForWriters(withWriters(['ab', 'bc', 'cd', 'c'], 1), 1, 'contact_number')).toBe(9);
   const stopped = withWriters(['ab', 'b'], 1_000);

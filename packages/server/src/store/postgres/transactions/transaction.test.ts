@@ -7,7 +7,7 @@ import { openStore } from '../../open.ts';
 import type { Store } from '../../store.ts';
 import { type ConnectionPool, lockKeys, openPool } from '../database/connection.ts';
 import { migrate } from '../database/migrate.ts';
-import { readOnce, readSnapshot, write } from './transaction.ts';
+import { readSnapshot, readWithoutSnapshot, write } from './transaction.ts';
 
 let databaseURL: string;
 let pool: ConnectionPool;
@@ -23,34 +23,37 @@ beforeAll(async () => {
 afterAll(() => pool.close());
 
 const countOf = async (name: string) =>
-  (await readOnce(pool, 0, (db) => db.get<{ count: number }>('SELECT count FROM thing WHERE name = $1', [name])))
-    ?.count;
+  (
+    await readWithoutSnapshot(pool, 0, (db) =>
+      db.get<{ count: number }>('SELECT count FROM thing WHERE name = $1', [name]),
+    )
+  )?.count;
 const add = 'UPDATE thing SET count = count + 1 WHERE name = $1';
 
 describe('a transaction', () => {
-  test('is carried out again when it had to give in to another', async () => {
-    let met = 0;
+  test('runs again after a deadlock', async () => {
+    let runs = 0;
     let go = () => {};
     const both = new Promise<void>((resolve) => {
       go = resolve;
     });
     const each = (first: string, second: string) =>
-      write(pool, 'beside others', 0, async (db) => {
+      write(pool, 'shared', 0, async (db) => {
         await db.run(add, [first]);
-        met += 1;
-        if (met >= 2) go();
+        runs += 1;
+        if (runs >= 2) go();
         await both;
         await db.run(add, [second]);
       });
     await Promise.all([each('one', 'other'), each('other', 'one')]);
     expect([await countOf('one'), await countOf('other')]).toEqual([2, 2]);
-    expect(met).toBeGreaterThan(2);
+    expect(runs).toBeGreaterThan(2);
   });
 
-  describe('that has a day to begin', () => {
+  describe('on a new day', () => {
     const time = nextStart();
     const today = Math.floor(time / day);
-    const gone = 2_000_000_000;
+    const deleted = 2_000_000_000;
     let store: Store;
     let accounts: number[];
     beforeAll(async () => {
@@ -64,40 +67,40 @@ describe('a transaction', () => {
     afterEach(() => void vi.restoreAllMocks());
 
     const writeOn = (nth: number, ...of: readonly number[]) =>
-      write(pool, 'beside others', of, async (db) => of.map((account) => db.of(account).dayOf(time + nth * day)));
+      write(pool, 'shared', of, async (db) => of.map((account) => db.of(account).dayOf(time + nth * day)));
     const daysOn = async () => {
       const sql = 'SELECT day FROM account_position WHERE account = ANY ($1::integer[]) ORDER BY account';
-      const rows = await readOnce(pool, 0, (db) => db.all<{ day: number }>(sql, [accounts]));
+      const rows = await readWithoutSnapshot(pool, 0, (db) => db.all<{ day: number }>(sql, [accounts]));
       return rows.map((row) => row.day - today);
     };
 
-    test('begins it for all of its accounts together', async () => {
+    test('starts the day for all of its accounts together', async () => {
       const [first, second, third] = accounts as [number, number, number];
       const taking = vi.spyOn(pool, 'take');
       expect(await writeOn(1, first, second, third)).toEqual([today + 1, today + 1, today + 1]);
-      // For the work, for the day that is not there yet, for its partitions, for the day, and for the work again.
+      // The work, the unprepared day, its partitions, the day, and the work again.
       expect(taking).toHaveBeenCalledTimes(5);
       expect(await daysOn()).toEqual([1, 1, 1, 0]);
     });
 
-    test('begins it where it has not begun', async () => {
+    test('starts the day for those accounts that are not on it yet', async () => {
       await writeOn(2, accounts[0] as number);
       expect(await writeOn(2, ...accounts)).toEqual(accounts.map(() => today + 2));
       expect(await daysOn()).toEqual([2, 2, 2, 2]);
     });
 
-    test('fails for an account that is gone', async () => {
-      await expect(writeOn(3, accounts[0] as number, gone)).rejects.toThrow(`account ${gone} is gone`);
+    test('fails for a deleted account', async () => {
+      await expect(writeOn(3, accounts[0] as number, deleted)).rejects.toThrow(`account ${deleted} was deleted`);
     });
 
-    test('is refused soon when one of several accounts is held, and has begun it for the others', async () => {
-      const [held, ...others] = accounts as [number, ...number[]];
+    test('is refused quickly when one of several accounts is locked, but starts the day for the others', async () => {
+      const [locked, ...others] = accounts as [number, ...number[]];
       const holder = await pool.take();
-      await holder.script(`BEGIN; SELECT pg_advisory_xact_lock_shared(${BigInt(lockKeys.accounts) + BigInt(held)})`);
+      await holder.script(`BEGIN; SELECT pg_advisory_xact_lock_shared(${BigInt(lockKeys.accounts) + BigInt(locked)})`);
       await expect(writeOn(4, ...accounts)).rejects.toMatchObject({ code: 'unavailable', cause: { code: '55P03' } });
       expect(await daysOn()).toEqual([3, 4, 4, 4]);
-      // Of one account it waits as long as anything else.
-      const writing = writeOn(4, held);
+      // With a single account, it waits for the default lock timeout.
+      const writing = writeOn(4, locked);
       expect(await writeOn(4, ...others)).toEqual(others.map(() => today + 4));
       await holder.rollBack();
       holder.release(false);
@@ -105,36 +108,38 @@ describe('a transaction', () => {
       expect(await daysOn()).toEqual([4, 4, 4, 4]);
     });
 
-    test('waits for no more than two accounts that are held', async () => {
+    test('waits for at most two locked accounts', async () => {
       const holder = await pool.take();
-      const locks = accounts.map((held) => `pg_advisory_xact_lock_shared(${BigInt(lockKeys.accounts) + BigInt(held)})`);
+      const locks = accounts.map(
+        (account) => `pg_advisory_xact_lock_shared(${BigInt(lockKeys.accounts) + BigInt(account)})`,
+      );
       await holder.script(`BEGIN; SELECT ${locks.join(', ')}`);
       const taking = vi.spyOn(pool, 'take');
       await expect(writeOn(5, ...accounts)).rejects.toMatchObject({ code: 'unavailable' });
-      // For the work, for all days, and for two.
+      // The work, the day of all accounts, and of two single ones.
       expect(taking).toHaveBeenCalledTimes(4);
       await holder.rollBack();
       holder.release(false);
     });
   });
 
-  test('that is refused leaves nothing, and remembers nothing', async () => {
+  test('rolls back when it is refused, and calls no commit callbacks', async () => {
     const before = await countOf('one');
-    let remembered = false;
-    const work = write(pool, 'beside others', 0, async (db) => {
+    let isCalled = false;
+    const work = write(pool, 'shared', 0, async (db) => {
       await db.run(add, ['one']);
       db.whenCommitted(() => {
-        remembered = true;
+        isCalled = true;
       });
       throw new Refusal('unknown_user');
     });
     await expect(work).rejects.toMatchObject({ code: 'unknown_user' });
-    expect([await countOf('one'), remembered]).toEqual([before, false]);
+    expect([await countOf('one'), isCalled]).toEqual([before, false]);
   });
 
-  test('goes on without the attempt that is refused', async () => {
+  test('continues after a refused attempt, without its writes', async () => {
     const before = (await countOf('one')) ?? 0;
-    await write(pool, 'beside others', 0, async (db) => {
+    await write(pool, 'shared', 0, async (db) => {
       await db.run(add, ['one']);
       const refused = db.attempt(async () => {
         await db.run(add, ['one']);
@@ -146,38 +151,38 @@ describe('a transaction', () => {
     expect(await countOf('one')).toBe(before + 2);
   });
 
-  test('is not committed when a statement of it has failed, even where nobody saw that', async () => {
+  test('does not commit after a failed statement, even if the error was ignored', async () => {
     const before = await countOf('one');
-    const work = write(pool, 'beside others', 0, async (db) => {
+    const work = write(pool, 'shared', 0, async (db) => {
       await db.run(add, ['one']);
       await db.run('SELECT 1 / 0').catch(() => {});
     });
-    await expect(work).rejects.toThrow(/answered by ROLLBACK/);
+    await expect(work).rejects.toThrow(/COMMIT with ROLLBACK/);
     expect(await countOf('one')).toBe(before);
   });
 
-  test('that is refused leaves nothing of what goes on beside it', async () => {
+  test('rejects statements that parallel work sends after a refusal', async () => {
     const before = await countOf('one');
-    let goOn = () => {};
+    let resume = () => {};
     const refused = new Promise<void>((resolve) => {
-      goOn = resolve;
+      resume = resolve;
     });
     let late: Promise<unknown> = Promise.resolve();
-    const work = write(pool, 'beside others', 0, async (db) => {
+    const work = write(pool, 'shared', 0, async (db) => {
       late = refused.then(() => db.run(add, ['one']));
       late.catch(() => {});
-      setImmediate(goOn);
+      setImmediate(resume);
       throw new Refusal('unknown_user');
     });
     await expect(work).rejects.toThrow(Refusal);
-    await expect(late).rejects.toThrow(/whose transaction is over/);
+    await expect(late).rejects.toThrow(/after the end of its transaction/);
     expect(await countOf('one')).toBe(before);
   });
 
-  test('that gives in to others again and again is refused in the end, and may be tried later', async () => {
+  test('is refused as unavailable after too many conflicts', async () => {
     const before = await countOf('one');
     let tries = 0;
-    const work = write(pool, 'beside others', 0, async (db) => {
+    const work = write(pool, 'shared', 0, async (db) => {
       tries += 1;
       await db.run(add, ['one']);
       await db.script("DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = '40001'; END $$");
@@ -186,9 +191,9 @@ describe('a transaction', () => {
     expect([tries, await countOf('one')]).toEqual([10, before]);
   });
 
-  test('whose attempt has a fault is undone as a whole', async () => {
+  test('rolls back as a whole when an attempt fails with an error', async () => {
     const before = await countOf('one');
-    const work = write(pool, 'beside others', 0, async (db) => {
+    const work = write(pool, 'shared', 0, async (db) => {
       await db.run(add, ['one']);
       await db.attempt(() => db.run('SELECT 1 / 0')).catch((error: unknown) => expect(error).toBeInstanceOf(Error));
       await db.run(add, ['one']);
@@ -197,13 +202,13 @@ describe('a transaction', () => {
     expect(await countOf('one')).toBe(before);
   });
 
-  test('is judged by what has failed first, however deep that was asked', async () => {
+  test('is classified by its first error, however deep in the call stack it occurred', async () => {
     const deeply = async <Value>(depth: number, work: () => Promise<Value>): Promise<Value> =>
       depth > 0 ? deeply(depth - 1, work) : work();
     const failing = (code: string) => `DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = '${code}'; END $$`;
     let tries = 0;
     const work = (code: string) => () =>
-      write(pool, 'beside others', 0, async (db) => {
+      write(pool, 'shared', 0, async (db) => {
         tries += 1;
         const fails = deeply(10, () => (tries === 1 ? db.script(failing(code)) : db.script('SELECT 1')));
         await Promise.all([fails, db.run(add, ['one'])]);
@@ -215,9 +220,9 @@ describe('a transaction', () => {
     expect([tries, await countOf('one')]).toEqual([2, (before as number) + 1]);
   });
 
-  test('that finds the disk full is refused for a little longer', async () => {
+  test('is refused with a longer Retry-After when the disk is full', async () => {
     const before = await countOf('one');
-    const work = write(pool, 'beside others', 0, async (db) => {
+    const work = write(pool, 'shared', 0, async (db) => {
       await db.run(add, ['one']);
       await db.script("DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = '53100'; END $$");
     });
@@ -225,52 +230,51 @@ describe('a transaction', () => {
     expect(await countOf('one')).toBe(before);
   });
 
-  test('whose connection is lost leaves nothing, and its connection is not used again', async () => {
+  test('rolls back when its connection is lost, and does not reuse the connection', async () => {
     const before = await countOf('one');
     const single = openPool(databaseURL, 1);
-    const lost = write(single, 'beside others', 0, async (db) => {
+    const lost = write(single, 'shared', 0, async (db) => {
       await db.run(add, ['one']);
       await db.run('SELECT pg_terminate_backend(pg_backend_pid())');
     });
     await expect(lost).rejects.toMatchObject({ code: 'unavailable', retryAfterSeconds: 1 });
     expect(await countOf('one')).toBe(before);
-    await write(single, 'beside others', 0, (db) => db.run(add, ['one']));
+    await write(single, 'shared', 0, (db) => db.run(add, ['one']));
     expect(await countOf('one')).toBe((before as number) + 1);
     await single.close();
   });
 
-  test('that is carried out alone begins when others have ended', async () => {
+  test('waits for the others to end if it is exclusive', async () => {
     const order: string[] = [];
     let end = () => {};
-    const beside = write(pool, 'beside others', 0, async (db) => {
+    const first = write(pool, 'shared', 0, async (db) => {
       await db.run(add, ['one']);
-      order.push('beside others');
+      order.push('shared');
       await new Promise<void>((resolve) => {
         end = resolve;
       });
       order.push('ended');
     });
-    await expect.poll(() => order).toEqual(['beside others']);
-    const alone = write(pool, 'alone', 0, async () => order.push('alone'));
+    await expect.poll(() => order).toEqual(['shared']);
+    const second = write(pool, 'exclusive', 0, async () => order.push('exclusive'));
     end();
-    await Promise.all([beside, alone]);
-    expect(order).toEqual(['beside others', 'ended', 'alone']);
+    await Promise.all([first, second]);
+    expect(order).toEqual(['shared', 'ended', 'exclusive']);
   });
 });
 
-test('a read is of one moment', async () => {
+test('reads from one snapshot', async () => {
   const [first, second] = await readSnapshot(pool, 'now', 0, async (db) => {
-    // Two different queries: a repeated one is not sent again.
-    const ask = (nth: string) =>
+    const readCount = (nth: string) =>
       db.get<{ count: number }>('SELECT count FROM thing WHERE name = $1 OR name = $2', ['one', nth]);
-    const before = await ask('first');
-    await write(pool, 'beside others', 0, (other) => other.run(add, ['one']));
-    return [before, await ask('second')];
+    const before = await readCount('first');
+    await write(pool, 'shared', 0, (other) => other.run(add, ['one']));
+    return [before, await readCount('second')];
   });
   expect(second).toEqual(first);
 });
 
-test('a connection on which a read did not end well is not used again', async () => {
+test('does not reuse a connection after a read that could not commit', async () => {
   const single = openPool(databaseURL, 1);
   const process = 'SELECT pg_backend_pid() AS process';
   const first = await readSnapshot(single, 'now', 0, async (db) => {
@@ -284,15 +288,18 @@ test('a connection on which a read did not end well is not used again', async ()
   await single.close();
 });
 
-test('a database that is not there is a mistake of the settings: nobody is told to try later', async () => {
+test('does not treat a missing database as transient', async () => {
   const wrong = openPool(databaseURL.replace(/[^/]+$/, 'no_such_database'), 1);
-  await expect(readOnce(wrong, 0, async () => {})).rejects.toMatchObject({ code: '3D000' });
+  await expect(readWithoutSnapshot(wrong, 0, async () => {})).rejects.toMatchObject({ code: '3D000' });
   await wrong.close();
 });
 
-test('without a database the answer is that nothing can be kept now', async () => {
+test('refuses reads and writes as unavailable without a server', async () => {
   const away = openPool('postgres://nobody@%2Fnowhere/nothing', 1);
-  await expect(write(away, 'beside others', 0, async () => {})).rejects.toMatchObject({ code: 'unavailable' });
-  await expect(readOnce(away, 0, async () => {})).rejects.toMatchObject({ code: 'unavailable', retryAfterSeconds: 1 });
+  await expect(write(away, 'shared', 0, async () => {})).rejects.toMatchObject({ code: 'unavailable' });
+  await expect(readWithoutSnapshot(away, 0, async () => {})).rejects.toMatchObject({
+    code: 'unavailable',
+    retryAfterSeconds: 1,
+  });
   await away.close();
 });

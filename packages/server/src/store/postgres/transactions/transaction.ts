@@ -5,19 +5,19 @@ import {
   type AccountConnection,
   type ConnectionPool,
   codeOf,
-  inOrderLocally,
   isConflict,
-  isLate,
-  isNotNow,
+  isLockTimeout,
+  isTransient,
+  orderedScanSettings,
   setLocally,
   type TakenConnection,
 } from '../database/connection.ts';
 import { beginDay, DaysMissing } from '../days/days.ts';
-import { forgetDays, maxDays, prepareDay } from '../days/partitions.ts';
+import { dropOldDays, maxDays, prepareDay } from '../days/partitions.ts';
 import {
   type AccountState,
   type AccountStates,
-  type Beginning,
+  type BeginOptions,
   beginWriting,
   readSettled,
   type Settled,
@@ -25,46 +25,46 @@ import {
   waitForWriters,
 } from './sequencer.ts';
 
-/** A transaction that writes rows of one account; `of` returns the same one for another of its accounts, if it has several. */
-export interface Transaction extends AccountConnection, Pick<TakenConnection, 'slot' | 'isSpread' | 'script'> {
+/** A transaction, bound to one account; `of` returns it bound to another of its accounts. */
+export interface Transaction extends AccountConnection, Pick<TakenConnection, 'slot' | 'isDistributed' | 'script'> {
   readonly currentDay: DayUnderWay;
   /** The account's state when this transaction began. */
-  readonly begun: AccountState;
+  readonly initialState: AccountState;
   of(account: number): Transaction;
   /**
-   * Returns the day of something received at a time. When it is not the account's current day, this throws: the transaction is
-   * rolled back, the day begins, and the work runs again.
+   * Returns the day of something received at a time. When that is a new day, throws: the transaction is rolled back,
+   * the day starts, and the work runs again.
    */
   dayOf(receivedTime: number): number;
-  /** Ends this attempt unless no other transaction writes rows of the account; the work then runs again, alone. */
-  requireAlone(): void;
-  /** Calls `remember` after the commit, to update what is held in memory. */
-  whenCommitted(remember: () => void): void;
-  /** Runs the work in a savepoint. When it throws a Refusal, only what the work has written is rolled back. Rethrows. */
+  /** Throws unless the transaction is exclusive; the work then runs again in an exclusive one. */
+  requireExclusive(): void;
+  /** Calls `callback` after the commit, to update caches. */
+  whenCommitted(callback: () => void): void;
+  /** Runs the work in a savepoint. If it throws a Refusal, rolls back only the work. Rethrows. */
   attempt<Value>(work: () => Promise<Value>): Promise<Value>;
 }
 
-/** Reads of an account in a transaction with one snapshot. */
+/** A read-only transaction with one snapshot, for one account. */
 export interface Snapshot extends AccountConnection {
-  /** The snapshot holds all rows with numbers up to this one: sequences, contacts, refused requests or changes of owners, as `moments` says. */
+  /** The snapshot contains all rows up to this number, whose kind depends on the entry of `moments`. */
   readonly settled: Promise<Settled['settled']>;
 }
 
-class OtherDay extends Error {
+class NewDay extends Error {
   readonly accounts: readonly number[];
   readonly receivedTime: number;
 
   constructor(accounts: readonly number[], receivedTime: number) {
-    super('a day begins');
+    super('a new day starts');
     this.accounts = accounts;
     this.receivedTime = receivedTime;
   }
 }
 
-class NotAlone extends Error {}
+class NotExclusive extends Error {}
 
-/** The state of an account that is not there any more. */
-const gone: Omit<AccountState, 'account'> = {
+/** The state of a deleted account. */
+const deletedAccount: Omit<AccountState, 'account'> = {
   day: -1,
   clockDay: -1,
   version: -1,
@@ -73,19 +73,19 @@ const gone: Omit<AccountState, 'account'> = {
   nextEventID: 1,
 };
 
-/** How often a transaction that conflicts with another is tried, and how often one that has a day to begin. */
+/** The maximum number of tries after conflicts, and after new days. */
 const maxTries = 10;
 
-/** How long it waits for the lock of each of several accounts that have a day to begin, before each begins it by itself. */
-const patienceOfSeveral = 200;
-/** After this many of them are late, it waits for no more. */
-const maxLate = 2;
+/** The lock timeout, in milliseconds, when a day starts for several accounts, together or one by one. */
+const groupLockTimeoutMilliseconds = 200;
+/** Stop waiting after this many lock timeouts. */
+const maxLockTimeouts = 2;
 
 const unavailable = (cause: unknown): Refusal =>
   new Refusal('unavailable', { retryAfterSeconds: codeOf(cause).startsWith('53') ? 5 : 1, cause });
 
-/** Ends a read transaction without waiting: the result of its commit does not matter. */
-const endBehind = (db: TakenConnection): void => {
+/** Ends a read transaction without waiting, because the result of its commit does not matter. */
+const commitInBackground = (db: TakenConnection): void => {
   db.commit().then(
     () => db.release(false),
     () => db.release(true),
@@ -93,8 +93,8 @@ const endBehind = (db: TakenConnection): void => {
 };
 
 /**
- * Takes a connection, runs the work, and returns the connection with `end`. When the work throws, rolls back and returns the
- * connection, or closes it when that fails. Throws Refusal('unavailable') when the database is unavailable; rethrows conflicts.
+ * Runs work on a connection of the pool, which `end` returns. If the work throws, rolls back, or closes the connection
+ * if that fails. Throws Refusal('unavailable') for transient errors, and rethrows conflicts.
  */
 export const withConnection = async <Value>(
   pool: ConnectionPool,
@@ -105,30 +105,31 @@ export const withConnection = async <Value>(
   try {
     db = await pool.take();
   } catch (error) {
-    throw isNotNow(error) ? unavailable(error) : error;
+    throw isTransient(error) ? unavailable(error) : error;
   }
   try {
     const value = await work(db);
     end(db);
     return value;
   } catch (error) {
-    // A connection that can still roll back is usable. After a commit without a response its state is unknown: it is closed.
+    // A connection that can roll back is usable. One with an unknown state, after a commit without a response, is
+    // closed.
     await db.rollBack().then(
       () => db.release(false),
       () => db.release(true),
     );
     const cause = db.causeOf(error);
-    throw isNotNow(cause) && !isConflict(cause) ? unavailable(cause) : cause;
+    throw isTransient(cause) && !isConflict(cause) ? unavailable(cause) : cause;
   }
 };
 
-interface Options extends Pick<Beginning, 'patienceMilliseconds'> {
-  /** Receives how long the statement COMMIT took, in seconds. */
+interface Options extends Pick<BeginOptions, 'lockTimeoutMilliseconds'> {
+  /** Receives the duration of COMMIT in seconds. */
   readonly onCommit?: (seconds: number) => void;
 }
 
-type Mode = Beginning['mode'];
-/** The number of an account, or of several. */
+type Mode = BeginOptions['mode'];
+/** The number of one account, or of several. */
 type Accounts = number | readonly number[];
 const listOf = (accounts: Accounts): readonly number[] => (typeof accounts === 'number' ? [accounts] : accounts);
 
@@ -136,106 +137,105 @@ const createTransaction = (
   db: TakenConnection,
   mode: Mode,
   states: AccountStates,
-  remembering: (() => void)[],
+  callbacks: (() => void)[],
 ): ((account: number) => Transaction) => {
   const shared = {
     ...db,
-    requireAlone() {
-      if (mode !== 'alone') throw new NotAlone('this must run alone');
+    requireExclusive() {
+      if (mode !== 'exclusive') throw new NotExclusive('the transaction must be exclusive');
     },
-    whenCommitted: (remember: () => void) => void remembering.push(remember),
+    whenCommitted: (callback: () => void) => void callbacks.push(callback),
     async attempt<Value>(attempted: () => Promise<Value>) {
       await db.script('SAVEPOINT attempt');
       try {
-        const done = await attempted();
+        const value = await attempted();
         await db.script('RELEASE attempt');
-        return done;
+        return value;
       } catch (error) {
         if (error instanceof Refusal) await db.script('ROLLBACK TO attempt');
         throw error;
       }
     },
   };
-  const made = new Map<number, Transaction>();
+  const transactions = new Map<number, Transaction>();
   const of = (account: number): Transaction => {
-    const found = made.get(account);
-    if (found) return found;
-    const begun = states.get(account) ?? { ...gone, account };
+    const existing = transactions.get(account);
+    if (existing) return existing;
+    const initialState = states.get(account) ?? { ...deletedAccount, account };
     const transaction: Transaction = {
       ...shared,
       account,
-      currentDay: begun,
-      begun,
+      currentDay: initialState,
+      initialState,
       of,
       dayOf(receivedTime) {
-        if (!hasDayToBegin(begun, receivedTime)) return begun.day;
-        // For all at once: at midnight each has one to begin. An account that is gone has no state.
+        if (!hasDayToBegin(initialState, receivedTime)) return initialState.day;
+        // All accounts together, because at midnight each starts a day. A deleted account has no state.
         const others = [...states.values()].filter((state) => hasDayToBegin(state, receivedTime));
-        throw new OtherDay(states.has(account) ? others.map((other) => other.account) : [account], receivedTime);
+        throw new NewDay(states.has(account) ? others.map((other) => other.account) : [account], receivedTime);
       },
     };
-    made.set(account, transaction);
+    transactions.set(account, transaction);
     return transaction;
   };
   return of;
 };
 
-const carryOut = async <Value>(
+const runTransaction = async <Value>(
   db: TakenConnection,
   mode: Mode,
   accounts: readonly number[],
   work: (transaction: Transaction) => Promise<Value>,
-  { patienceMilliseconds, onCommit }: Options,
+  { lockTimeoutMilliseconds, onCommit }: Options,
 ): Promise<Value> => {
-  const states = await beginWriting(db, { mode, patienceMilliseconds }, accounts);
-  const remembering: (() => void)[] = [];
-  const value = await work(createTransaction(db, mode, states, remembering)(accounts[0] as number));
+  const states = await beginWriting(db, { mode, lockTimeoutMilliseconds }, accounts);
+  const callbacks: (() => void)[] = [];
+  const value = await work(createTransaction(db, mode, states, callbacks)(accounts[0] as number));
   const began = performance.now();
   await db.commit();
   onCommit?.((performance.now() - began) / 1_000);
-  for (const remember of remembering) remember();
+  for (const callback of callbacks) callback();
   return value;
 };
 
-/** When one of several accounts is held for long, begins the day of the others, and is refused as late: its own work can be done by itself. */
+/** Starts the day of several accounts. If one stays locked, starts it for the others and throws the lock timeout. */
 const beginDays = async (
   pool: ConnectionPool,
-  { accounts, receivedTime }: OtherDay,
-  { patienceMilliseconds }: Options,
+  { accounts, receivedTime }: NewDay,
+  { lockTimeoutMilliseconds }: Options,
 ): Promise<void> => {
   const begin = (some: readonly number[], patience: number | undefined) =>
-    write(pool, 'alone', some, (db) => beginDay(some.map(db.of), receivedTime), {
-      patienceMilliseconds: patience,
+    write(pool, 'exclusive', some, (db) => beginDay(some.map(db.of), receivedTime), {
+      lockTimeoutMilliseconds: patience,
     });
-  if (accounts.length === 1) return begin(accounts, patienceMilliseconds);
+  if (accounts.length === 1) return begin(accounts, lockTimeoutMilliseconds);
   try {
-    await begin(accounts, patienceOfSeveral);
+    await begin(accounts, groupLockTimeoutMilliseconds);
   } catch (error) {
-    if (!isLate(error)) throw error;
-    // While it waits for one that is held, it holds no other.
+    if (!isLockTimeout(error)) throw error;
+    // One by one, so that it holds no other account while it waits for a locked one.
     const late: unknown[] = [];
     for (const account of accounts) {
-      await begin([account], patienceOfSeveral).catch((failure) => {
-        if (!isLate(failure)) throw failure;
+      await begin([account], groupLockTimeoutMilliseconds).catch((failure) => {
+        if (!isLockTimeout(failure)) throw failure;
         late.push(failure);
       });
-      if (late.length === maxLate) break;
+      if (late.length === maxLockTimeouts) break;
     }
     if (late.length > 0) throw late[0];
   }
 };
 
 const prepareDays = async (pool: ConnectionPool, { days, receivedTime }: DaysMissing): Promise<void> => {
-  let kept = 0;
-  for (const day of days) kept = await withConnection(pool, (db) => prepareDay(db, day));
-  // What fails is tried again on the next day.
-  if (kept > maxDays) await withConnection(pool, (db) => forgetDays(db, receivedTime)).catch(() => {});
+  let count = 0;
+  for (const day of days) count = await withConnection(pool, (db) => prepareDay(db, day));
+  // A failure is ignored, because the next day tries again.
+  if (count > maxDays) await withConnection(pool, (db) => dropOldDays(db, receivedTime)).catch(() => {});
 };
 
 /**
- * Runs the work in one transaction, beside others or while no other writes rows of its accounts; it is committed and synced when the
- * promise resolves. The work gets the transaction of the first account, and may run several times: after a conflict with another
- * transaction, and when a day begins.
+ * Runs work in one transaction, which is committed and synced when the promise resolves. The work gets the transaction
+ * of the first account, and may run several times: after conflicts, and on a new day.
  */
 export const write = async <Value>(
   pool: ConnectionPool,
@@ -249,15 +249,15 @@ export const write = async <Value>(
   let dayTries = 0;
   for (;;) {
     try {
-      return await withConnection(pool, (db) => carryOut(db, mode, list, work, options));
+      return await withConnection(pool, (db) => runTransaction(db, mode, list, work, options));
     } catch (error) {
-      if (error instanceof NotAlone) return write(pool, 'alone', accounts, work, options);
-      if (error instanceof DaysMissing || error instanceof OtherDay) {
+      if (error instanceof NotExclusive) return write(pool, 'exclusive', accounts, work, options);
+      if (error instanceof DaysMissing || error instanceof NewDay) {
         dayTries += 1;
-        if (dayTries > maxTries) throw new Error('a day does not begin', { cause: error });
+        if (dayTries > maxTries) throw new Error('a new day could not be started', { cause: error });
       }
       if (error instanceof DaysMissing) await prepareDays(pool, error);
-      else if (error instanceof OtherDay) await beginDays(pool, error, options);
+      else if (error instanceof NewDay) await beginDays(pool, error, options);
       else {
         if (!isConflict(error)) throw error;
         conflicts += 1;
@@ -267,7 +267,10 @@ export const write = async <Value>(
   }
 };
 
-/** The kinds of moments to read at; each returns the number up to which all rows are settled (sequencer.ts). */
+/**
+ * The moments at which a snapshot can be taken. Each returns the number up to which all rows are settled
+ * (sequencer.ts).
+ */
 const moments = {
   now: async () => 0,
   settled: async (db: TakenConnection, account: number) => (await readSettled(db, account)).settled,
@@ -279,12 +282,12 @@ const moments = {
 export type Moment = keyof typeof moments;
 
 /**
- * Runs reads of an account in one snapshot. With `all`, waits for a moment at which everything acknowledged before this call is settled.
- * `settings` are SQL statements that change settings for this transaction.
+ * Runs reads of an account in one snapshot. With `all …`, first waits until everything acknowledged before is settled.
+ * `settings` are SQL statements that change settings of the transaction.
  */
 export const readSnapshot = <Value>(
   pool: ConnectionPool,
-  wanted: Moment,
+  moment: Moment,
   account: number,
   work: (db: Snapshot) => Promise<Value>,
   settings: readonly string[] = [],
@@ -292,20 +295,23 @@ export const readSnapshot = <Value>(
   withConnection(
     pool,
     async (db) => {
-      const settled = moments[wanted](db, account);
-      // Only a snapshot that is taken after all is settled shows all of it.
-      if (wanted.startsWith('all ')) await settled;
+      const settled = moments[moment](db, account);
+      // Only a snapshot that is taken afterwards contains everything.
+      if (moment.startsWith('all ')) await settled;
       // PostgreSQL executes pipelined statements in the order in which they were sent.
-      const begin = ['BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', ...(db.isSpread ? inOrderLocally : [])];
-      const begun = setLocally(db, [...new Set([...begin, ...settings])]);
-      const [value] = await Promise.all([work({ ...db, account, settled }), begun, settled]);
+      const begin = [
+        'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY',
+        ...(db.isDistributed ? orderedScanSettings : []),
+      ];
+      const beginning = setLocally(db, [...new Set([...begin, ...settings])]);
+      const [value] = await Promise.all([work({ ...db, account, settled }), beginning, settled]);
       return value;
     },
-    endBehind,
+    commitInBackground,
   );
 
-/** Runs reads of which each sees a moment of its own. */
-export const readOnce = <Value>(
+/** Runs reads without a common snapshot. */
+export const readWithoutSnapshot = <Value>(
   pool: ConnectionPool,
   account: number,
   work: (db: AccountConnection) => Promise<Value>,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { createTurns } from './turns.ts';
+import { createKeyedMutex } from './turns.ts';
 
-/** Work that is done when the test says so. */
+/** Work that finishes when the test calls `finish`. */
 const startedWork = () => {
   let finish = (_error?: Error) => {};
   const work = () => {
@@ -14,11 +14,11 @@ const startedWork = () => {
   return { work, hasStarted: () => isStarted, finish: (error?: Error) => finish(error) };
 };
 
-test('works for one key go one after the other, also after one that fails; others beside them', async () => {
-  const inTurn = createTurns();
+test('runs work with the same key in order, even after a failure, and other work in parallel', async () => {
+  const runInOrder = createKeyedMutex();
   const [first, second, third, other] = [startedWork(), startedWork(), startedWork(), startedWork()];
-  const done = [first, second, third].map(({ work }) => inTurn('ann', work));
-  const otherDone = inTurn('ben', other.work);
+  const done = [first, second, third].map(({ work }) => runInOrder('ann', work));
+  const otherDone = runInOrder('ben', other.work);
   expect([first, second, third, other].map(({ hasStarted }) => hasStarted())).toEqual([true, false, false, true]);
   first.finish(new Error('away'));
   await expect(done[0]).rejects.toThrow('away');
@@ -30,7 +30,7 @@ test('works for one key go one after the other, also after one that fails; other
   other.finish();
   await Promise.all([...done.slice(1), otherDone]);
   const again = startedWork();
-  const last = inTurn('ann', again.work);
+  const last = runInOrder('ann', again.work);
   expect(again.hasStarted()).toBe(true);
   again.finish();
   await last;

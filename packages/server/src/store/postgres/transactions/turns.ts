@@ -1,24 +1,24 @@
 /**
- * Queues of writes that PostgreSQL would execute one after the other. They wait here, not on a connection: connections are few,
- * and unrelated writes would have to wait for one as well.
+ * Runs writes one after the other that PostgreSQL would serialize anyway. They wait here instead of occupying one of
+ * the few connections, which unrelated writes need.
  */
 import { Refusal } from '../../../shared/refusal.ts';
 
-/** Equals the time that a statement waits for a lock (connection.ts). */
+/** Equals the lock timeout of a statement (connection.ts). */
 const maxWaitMilliseconds = 5_000;
 
-export const createTurns = () => {
+export const createKeyedMutex = () => {
   const last = new Map<string, Promise<unknown>>();
 
-  /** Runs the work after all earlier work of the same key. Throws Refusal('unavailable') when it waited too long. */
+  /** Runs work after all earlier work with the same key. Throws Refusal('unavailable') if it has waited too long. */
   return async <Value>(key: string, work: () => Promise<Value>): Promise<Value> => {
     const before = last.get(key);
-    const asked = performance.now();
-    const workAtLast = () => {
-      if (performance.now() - asked > maxWaitMilliseconds) throw new Refusal('unavailable', { retryAfterSeconds: 1 });
+    const began = performance.now();
+    const workUnlessLate = () => {
+      if (performance.now() - began > maxWaitMilliseconds) throw new Refusal('unavailable', { retryAfterSeconds: 1 });
       return work();
     };
-    const turn = before ? before.then(workAtLast, workAtLast) : work();
+    const turn = before ? before.then(workUnlessLate, workUnlessLate) : work();
     last.set(key, turn);
     try {
       return await turn;

@@ -12,11 +12,11 @@ const batchOf = (count: number): EventBatch => ({
   events: Array.from({ length: count }, () => newEvent()),
 });
 
-/** A keeper that keeps when it is told to; `fails` says of which commits it doesn't. */
-const createKeeper = (fails: (batches: readonly EventBatch[]) => Error | undefined = () => undefined) => {
+/** A store whose commits wait until `finish`; `fails` returns the error of a commit, if any. */
+const createFakeStore = (fails: (batches: readonly EventBatch[]) => Error | undefined = () => undefined) => {
   const commits: number[][] = [];
   const waiting: { readonly nth: number; readonly resolve: () => void }[] = [];
-  const keep = async (batches: readonly EventBatch[]): Promise<EventOutcome[][]> => {
+  const store = async (batches: readonly EventBatch[]): Promise<EventOutcome[][]> => {
     commits.push(batches.map(({ events }) => events.length));
     const nth = commits.length - 1;
     await new Promise<void>((resolve) => waiting.push({ nth, resolve }));
@@ -24,18 +24,18 @@ const createKeeper = (fails: (batches: readonly EventBatch[]) => Error | undefin
     if (error) throw error;
     return batches.map(({ events }) => events.map(() => ({ kept: true })));
   };
-  /** Ends all commits that are under way, or that with a number. */
-  const goOn = async (nth?: number) => {
+  /** Finishes all running commits, or the one with this index. */
+  const finish = async (nth?: number) => {
     for (const { resolve } of nth === undefined ? waiting.splice(0) : waiting.filter((each) => each.nth === nth))
       resolve();
     await new Promise(setImmediate);
   };
-  return { keep, commits, goOn };
+  return { store, commits, finish };
 };
 
 const turn = () => new Promise(setImmediate);
 
-/** Until the places of accounts are found, and what waits is committed. */
+/** Waits until the queue has started the commits that it can. */
 const settle = async () => {
   for (let nth = 0; nth < 3; nth += 1) await turn();
 };
@@ -44,82 +44,82 @@ const settle = async () => {
 const late = new Refusal('unavailable', { cause: Object.assign(new Error(), { code: '55P03' }) });
 
 const maxAccounts = 32;
-const maxUnderWay = 4;
+const maxConcurrentCommits = 4;
 
 describe('batches', () => {
-  test('that arrive while commits are under way go together into the next', async () => {
-    const { keep, commits, goOn } = createKeeper();
-    const ask = createWriteQueue(keep);
-    const asked: Promise<EventOutcome[]>[] = [];
-    for (let nth = 0; nth < maxUnderWay + 3; nth += 1) {
-      asked.push(ask(batchOf(1 + nth)));
+  test('are collected into the next commit while others run', async () => {
+    const { store, commits, finish } = createFakeStore();
+    const log = createWriteQueue(store);
+    const outcomes: Promise<EventOutcome[]>[] = [];
+    for (let nth = 0; nth < maxConcurrentCommits + 3; nth += 1) {
+      outcomes.push(log(batchOf(1 + nth)));
       await turn();
     }
     expect(commits).toEqual([[1], [2], [3], [4]]);
-    await goOn();
-    expect(commits.slice(maxUnderWay)).toEqual([[5, 6, 7]]);
-    await goOn();
-    expect((await Promise.all(asked)).map(({ length }) => length)).toEqual([1, 2, 3, 4, 5, 6, 7]);
+    await finish();
+    expect(commits.slice(maxConcurrentCommits)).toEqual([[5, 6, 7]]);
+    await finish();
+    expect((await Promise.all(outcomes)).map(({ length }) => length)).toEqual([1, 2, 3, 4, 5, 6, 7]);
   });
 
-  test('that are many are spread over the connections that are free', async () => {
-    const { keep, commits, goOn } = createKeeper();
-    const ask = createWriteQueue(keep);
-    const asked = [3_000, 3_000, 900, 5_000].map((count) => ask(batchOf(count)));
+  test('are distributed over the free connections when they are large', async () => {
+    const { store, commits, finish } = createFakeStore();
+    const log = createWriteQueue(store);
+    const outcomes = [3_000, 3_000, 900, 5_000].map((count) => log(batchOf(count)));
     await turn();
     expect(commits).toEqual([[3_000], [3_000, 900], [5_000]]);
-    await goOn();
-    expect(await Promise.all(asked)).toHaveLength(4);
+    await finish();
+    expect(await Promise.all(outcomes)).toHaveLength(4);
   });
 
-  test('of many accounts take turns, and those of one account go together', async () => {
-    const { keep, commits, goOn } = createKeeper();
-    const ask = createWriteQueue(keep);
-    const of = (account: number, count: number) => ask({ ...batchOf(count), account });
-    // The first take all connections.
-    const asked = Array.from({ length: maxUnderWay }, (_, nth) => of(nth, 3_000));
+  test('of one account go together, while accounts take turns', async () => {
+    const { store, commits, finish } = createFakeStore();
+    const log = createWriteQueue(store);
+    const of = (account: number, count: number) => log({ ...batchOf(count), account });
+    // The first occupy all connections.
+    const outcomes = Array.from({ length: maxConcurrentCommits }, (_, nth) => of(nth, 3_000));
     await turn();
-    asked.push(of(8, 3_000), of(8, 3_000), of(9, 2), of(8, 1), of(10, 3), of(9, 4));
-    await goOn();
+    outcomes.push(of(8, 3_000), of(8, 3_000), of(9, 2), of(8, 1), of(10, 3), of(9, 4));
+    await finish();
     await settle();
-    expect(commits.slice(maxUnderWay)).toEqual([[3_000], [2, 4, 3, 3_000, 1]]);
-    await goOn();
-    expect(await Promise.all(asked)).toHaveLength(maxUnderWay + 6);
+    expect(commits.slice(maxConcurrentCommits)).toEqual([[3_000], [2, 4, 3, 3_000, 1]]);
+    await finish();
+    expect(await Promise.all(outcomes)).toHaveLength(maxConcurrentCommits + 6);
   });
 
-  test('without events are answered', async () => {
-    const { keep, goOn } = createKeeper();
-    const asked = [createWriteQueue(keep)(batchOf(0))];
+  test('resolve even if they have no events', async () => {
+    const { store, finish } = createFakeStore();
+    const outcomes = [createWriteQueue(store)(batchOf(0))];
     await settle();
-    await goOn();
-    expect(await Promise.all(asked)).toEqual([[]]);
+    await finish();
+    expect(await Promise.all(outcomes)).toEqual([[]]);
   });
 
   test.each([
     ['one PostgreSQL', maxAccounts, false],
     ['a cluster', 1, true],
-  ])('on %s, of up to %i accounts are in one commit', async (_, most, isSpread) => {
-    const { keep, commits, goOn } = createKeeper();
-    const ask = createWriteQueue(keep, { isSpread });
-    const asked = Array.from({ length: most + 1 }, (_, account) => ask({ ...batchOf(1), account }));
+  ])('share a commit on %s with those of up to %i accounts', async (_, perCommit, isDistributed) => {
+    const { store, commits, finish } = createFakeStore();
+    const log = createWriteQueue(store, { isDistributed });
+    const outcomes = Array.from({ length: perCommit + 1 }, (_, account) => log({ ...batchOf(1), account }));
     await settle();
-    await goOn();
+    await finish();
     await settle();
-    await goOn();
-    expect(commits.map(({ length }) => length)).toEqual([most, 1]);
-    expect(await Promise.all(asked)).toHaveLength(most + 1);
+    await finish();
+    expect(commits.map(({ length }) => length)).toEqual([perCommit, 1]);
+    expect(await Promise.all(outcomes)).toHaveLength(perCommit + 1);
   });
 
-  test('are tried one by one when their commit has a fault, which stays with the one that has it', async () => {
-    const fault = new TypeError('of one of them');
-    const { keep, commits, goOn } = createKeeper((batches) =>
+  test('are retried one by one after an error, which only the faulty one gets', async () => {
+    const fault = new TypeError('faulty batch');
+    const { store, commits, finish } = createFakeStore((batches) =>
       batches.some(({ events }) => events.length === 2) ? fault : undefined,
     );
-    const ask = createWriteQueue(keep);
-    const settling = Promise.allSettled([1, 2, 3].map((count) => ask(batchOf(count))));
+    const log = createWriteQueue(store);
+    const settling = Promise.allSettled([1, 2, 3].map((count) => log(batchOf(count))));
     for (let commit = 0; commit < 4; commit += 1) {
       await turn();
-      await goOn();
+      await finish();
     }
     const settled = await settling;
     expect(commits).toEqual([[1, 2, 3], [1], [2], [3]]);
@@ -127,62 +127,62 @@ describe('batches', () => {
     expect(settled[1]).toMatchObject({ reason: fault });
   });
 
-  test('of other accounts are stored when one account must wait too long for a lock', async () => {
-    const { keep, commits, goOn } = createKeeper((batches) =>
+  test('of other accounts are stored when one account times out on a lock', async () => {
+    const { store, commits, finish } = createFakeStore((batches) =>
       batches.some(({ account }) => account === 2) ? late : undefined,
     );
-    const ask = createWriteQueue(keep);
-    const sent = [
+    const log = createWriteQueue(store);
+    const requests = [
       [1, 10],
       [2, 20],
       [2, 21],
       [3, 30],
     ] as const;
-    const settling = Promise.allSettled(sent.map(([account, count]) => ask({ ...batchOf(count), account })));
+    const settling = Promise.allSettled(requests.map(([account, count]) => log({ ...batchOf(count), account })));
     for (let commit = 0; commit < 4; commit += 1) {
       await turn();
-      await goOn();
+      await finish();
     }
     expect(commits).toEqual([[10, 20, 21, 30], [10], [20, 21], [30]]);
     const settled = await settling;
     expect(settled.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected', 'fulfilled']);
   });
 
-  test('are refused soon when all accounts must wait too long for one lock', async () => {
-    const { keep, commits, goOn } = createKeeper(() => late);
-    const ask = createWriteQueue(keep);
+  test('are refused quickly when all accounts time out on one lock', async () => {
+    const { store, commits, finish } = createFakeStore(() => late);
+    const log = createWriteQueue(store);
     const settling = Promise.allSettled(
-      Array.from({ length: maxAccounts }, (_, account) => ask({ ...batchOf(1), account })),
+      Array.from({ length: maxAccounts }, (_, account) => log({ ...batchOf(1), account })),
     );
     for (let commit = 0; commit < 4; commit += 1) {
       await turn();
-      await goOn();
+      await finish();
     }
     expect((await settling).every(({ status }) => status === 'rejected')).toBe(true);
     expect(commits.map(({ length }) => length)).toEqual([maxAccounts, 1, 1]);
   });
 
-  test('of other accounts are tried when one has a fault, and two are late', async () => {
-    const { keep, commits, goOn } = createKeeper((batches) => {
-      if (batches.some(({ account }) => account === 4)) return new TypeError('of one of them');
+  test('of other accounts are tried when one is faulty and two time out', async () => {
+    const { store, commits, finish } = createFakeStore((batches) => {
+      if (batches.some(({ account }) => account === 4)) return new TypeError('faulty batch');
       return batches.some(({ account }) => account < 3) ? late : undefined;
     });
-    const ask = createWriteQueue(keep);
-    const settling = Promise.allSettled([1, 2, 3, 4].map((account) => ask({ ...batchOf(1), account })));
+    const log = createWriteQueue(store);
+    const settling = Promise.allSettled([1, 2, 3, 4].map((account) => log({ ...batchOf(1), account })));
     for (let commit = 0; commit < 5; commit += 1) {
       await settle();
-      await goOn();
+      await finish();
     }
     expect((await settling).map(({ status }) => status)).toEqual(['rejected', 'rejected', 'fulfilled', 'rejected']);
     expect(commits).toHaveLength(5);
   });
 
-  test('are all refused when the database is away', async () => {
-    const { keep, commits, goOn } = createKeeper(() => new Refusal('unavailable'));
-    const ask = createWriteQueue(keep);
-    const settling = Promise.allSettled([ask(batchOf(1)), ask(batchOf(1))]);
+  test('are all refused when the database is unavailable', async () => {
+    const { store, commits, finish } = createFakeStore(() => new Refusal('unavailable'));
+    const log = createWriteQueue(store);
+    const settling = Promise.allSettled([log(batchOf(1)), log(batchOf(1))]);
     await turn();
-    await goOn();
+    await finish();
     expect((await settling).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
     expect(commits).toHaveLength(1);
   });

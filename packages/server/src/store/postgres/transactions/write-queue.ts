@@ -1,21 +1,19 @@
 /**
- * Group commit: collects the batches that arrive while commits are under way into the next commit. Those of one account go together, and
- * accounts take turns. On a cluster, a commit has one account: its transaction is on one shard.
+ * Group commit: collects the batches that arrive during commits into the next one. Batches of an account go together,
+ * and accounts take turns. On a cluster, a commit has one account, because its transaction is on one shard.
  */
 import { Refusal } from '../../../shared/refusal.ts';
 import type { EventBatch, EventOutcome } from '../../store.ts';
-import { isConflict, isLate } from '../database/connection.ts';
+import { isConflict, isLockTimeout } from '../database/connection.ts';
 import { maxCommits } from '../database/pools.ts';
 
-/** Limits of a commit: a transaction locks each of its accounts, and PostgreSQL has room for some thousands of locks. */
+/** Per commit: a transaction locks each of its accounts, and PostgreSQL's lock table holds only some thousands. */
 const maxAccounts = 32;
-/** All clients of a commit get their responses when it ends. */
+/** Per commit: all of its clients wait until it ends. */
 const maxEvents = 4_000;
 
-/**
- * When this many parts of a commit wait too long for a lock, and none is stored, all need the same one: a migration holds it. The others are refused.
- */
-const maxLate = 2;
+/** If this many parts time out and none is stored, a global lock is held (by a migration), and the rest is refused. */
+const maxLockTimeouts = 2;
 
 type WriteQueue = (batch: EventBatch) => Promise<EventOutcome[]>;
 type Store = (batches: readonly EventBatch[]) => Promise<EventOutcome[][]>;
@@ -29,23 +27,24 @@ interface Queued {
 
 const eventsIn = (queued: readonly Queued[]): number => queued.reduce((sum, { batch }) => sum + batch.events.length, 0);
 
-/** Whether others can be stored nevertheless: any other Refusal says that the database cannot store anything now. */
-const isOfOne = (error: unknown): boolean => !(error instanceof Refusal) || isConflict(error.cause) || isLate(error);
+/** Whether other accounts may still be stored. Any other Refusal means that the database cannot store anything now. */
+const mayOthersSucceed = (error: unknown): boolean =>
+  !(error instanceof Refusal) || isConflict(error.cause) || isLockTimeout(error);
 
-const byAccount = (queued: readonly Queued[]): Map<number, Queued[]> => {
-  const lines = new Map<number, Queued[]>();
+const groupByAccount = (queued: readonly Queued[]): Map<number, Queued[]> => {
+  const queues = new Map<number, Queued[]>();
   for (const each of queued) {
-    const line = lines.get(each.batch.account);
-    if (line) line.push(each);
-    else lines.set(each.batch.account, [each]);
+    const queue = queues.get(each.batch.account);
+    if (queue) queue.push(each);
+    else queues.set(each.batch.account, [each]);
   }
-  return lines;
+  return queues;
 };
 
-/** Divides what could not be stored together: by account, then by batch. Returns nothing when it cannot be divided, or need not be. */
+/** Divides what could not be stored together, by account, then by batch. Returns [] if that would not help. */
 const divide = (queued: readonly Queued[], error: unknown): (readonly Queued[])[] => {
-  if (!isOfOne(error)) return [];
-  const accounts = byAccount(queued);
+  if (!mayOthersSucceed(error)) return [];
+  const accounts = groupByAccount(queued);
   if (accounts.size > 1) return [...accounts.values()];
   return error instanceof Refusal || queued.length === 1 ? [] : queued.map((each) => [each]);
 };
@@ -53,50 +52,52 @@ const divide = (queued: readonly Queued[], error: unknown): (readonly Queued[])[
 interface QueueOptions {
   /** Receives the events and the duration of each commit. */
   readonly measure?: Measure;
-  readonly isSpread?: boolean;
+  readonly isDistributed?: boolean;
 }
 
 /**
- * Returns a function that stores a batch. `store` stores several in one commit. When it fails, each account is stored by itself, and then
- * each batch, unless the database cannot store anything now.
+ * Returns a function that stores a batch. `store` stores several in one commit; if it fails, each account is stored
+ * separately, then each batch, unless the database is unavailable.
  */
-export const createWriteQueue = (store: Store, { measure, isSpread = false }: QueueOptions = {}): WriteQueue => {
-  const limits = isSpread
+export const createWriteQueue = (store: Store, { measure, isDistributed = false }: QueueOptions = {}): WriteQueue => {
+  const limits = isDistributed
     ? { accounts: 1, commits: maxCommits.onCluster, commitsOfAccount: 1 }
     : { accounts: maxAccounts, commits: maxCommits.here, commitsOfAccount: maxCommits.here };
-  /** By account. The one that has waited longest comes first. */
-  const lines = new Map<number, Queued[]>();
+  /** By account, longest wait first. */
+  const queues = new Map<number, Queued[]>();
   let commits = 0;
-  /** How many commits each account has under way. */
-  const underWay = new Map<number, number>();
+  /** The number of running commits, by account. */
+  const inFlight = new Map<number, number>();
   let isScheduled = false;
 
-  /** Takes the batches of the next commit. On a cluster, where a commit costs more, those of an account collect until its last one ends. */
+  /**
+   * Takes the batches of the next commit. On a cluster, an account has one commit at a time, because commits cost more.
+   */
   const take = (): Queued[] => {
-    const taken: Queued[] = [];
+    const batches: Queued[] = [];
     let accounts = 0;
     let events = 0;
-    for (const [account, line] of [...lines]) {
-      if ((underWay.get(account) ?? 0) >= limits.commitsOfAccount) continue;
+    for (const [account, queue] of [...queues]) {
+      if ((inFlight.get(account) ?? 0) >= limits.commitsOfAccount) continue;
       let count = 0;
-      for (const { batch } of line) {
-        if (taken.length + count > 0 && events + batch.events.length > maxEvents) break;
+      for (const { batch } of queue) {
+        if (batches.length + count > 0 && events + batch.events.length > maxEvents) break;
         events += batch.events.length;
         count += 1;
       }
       if (count === 0) break;
-      const isWhole = count === line.length;
-      taken.push(...line.splice(0, count));
+      const isWhole = count === queue.length;
+      batches.push(...queue.splice(0, count));
       accounts += 1;
-      // The rest of the line waits behind the other accounts.
-      lines.delete(account);
-      if (!isWhole) lines.set(account, line);
+      // The rest waits behind the other accounts.
+      queues.delete(account);
+      if (!isWhole) queues.set(account, queue);
       if (!isWhole || accounts === limits.accounts) break;
     }
-    return taken;
+    return batches;
   };
 
-  /** Returns why some were not stored, if so. Only the account and the batch that causes an error fails. */
+  /** Returns the first error if some were not stored. Only the account or batch that causes an error fails. */
   const commit = async (queued: readonly Queued[]): Promise<unknown> => {
     try {
       const began = performance.now();
@@ -114,27 +115,27 @@ export const createWriteQueue = (store: Store, { measure, isSpread = false }: Qu
       let late = 0;
       let isAnyStored = false;
       for (const part of parts) {
-        const isHopeless = isLate(error) && late >= maxLate && !isAnyStored;
+        const isHopeless = isLockTimeout(error) && late >= maxLockTimeouts && !isAnyStored;
         const failed = isHopeless ? error : await commit(part);
         if (isHopeless) for (const { reject } of part) reject(error);
         if (failed === undefined) isAnyStored = true;
-        else if (isLate(failed)) late += 1;
+        else if (isLockTimeout(failed)) late += 1;
         failure ??= failed;
       }
       return failure;
     }
   };
 
-  const begin = async (queued: readonly Queued[]): Promise<void> => {
-    const accounts = [...byAccount(queued).keys()];
+  const startCommit = async (queued: readonly Queued[]): Promise<void> => {
+    const accounts = [...groupByAccount(queued).keys()];
     commits += 1;
-    for (const account of accounts) underWay.set(account, (underWay.get(account) ?? 0) + 1);
+    for (const account of accounts) inFlight.set(account, (inFlight.get(account) ?? 0) + 1);
     await commit(queued);
     commits -= 1;
     for (const account of accounts) {
-      const left = (underWay.get(account) ?? 0) - 1;
-      if (left > 0) underWay.set(account, left);
-      else underWay.delete(account);
+      const left = (inFlight.get(account) ?? 0) - 1;
+      if (left > 0) inFlight.set(account, left);
+      else inFlight.delete(account);
     }
     flush();
   };
@@ -144,17 +145,17 @@ export const createWriteQueue = (store: Store, { measure, isSpread = false }: Qu
     while (commits < limits.commits) {
       const queued = take();
       if (queued.length === 0) return;
-      void begin(queued);
+      void startCommit(queued);
     }
   };
 
   return (batch) =>
     new Promise((resolve, reject) => {
       const queued = { batch, resolve, reject };
-      const line = lines.get(batch.account);
-      if (line) line.push(queued);
-      else lines.set(batch.account, [queued]);
-      // Waits for the other requests that are read in this turn of the event loop.
+      const queue = queues.get(batch.account);
+      if (queue) queue.push(queued);
+      else queues.set(batch.account, [queued]);
+      // Waits for other requests that are read in this turn of the event loop.
       if (!isScheduled) setImmediate(flush);
       isScheduled = true;
     });

@@ -1,11 +1,11 @@
-/** The results of changing an account, for both drivers: names of changed values, outcomes of refused contacts. */
+/** The results of an account update: the names of changed values, and the outcomes of refused contacts. */
 import { Refusal } from '../../../shared/refusal.ts';
 import { type CatalogueKind, type Catalogues, type ContactOutcome, catalogueKinds } from '../../store.ts';
 
-/** The values that updateAccount may change, as getAccount returns them: the settings, and the catalogues that are given. */
+/** The values that an updateAccount request may change, as getAccount returns them. */
 export type AccountValues = Readonly<Record<string, unknown>>;
 
-/** Returns the kinds whose entries a request gives. */
+/** Returns the catalogues that a request contains. */
 export const givenKinds = (catalogues: Catalogues): CatalogueKind[] =>
   catalogueKinds.filter((kind) => catalogues[kind] !== undefined);
 
@@ -13,7 +13,7 @@ export const givenKinds = (catalogues: Catalogues): CatalogueKind[] =>
 export const changedValues = (before: AccountValues, after: AccountValues): string[] =>
   Object.keys(before).filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]));
 
-/** Returns the outcome of a contact that was refused. Throws any other error. */
+/** Returns the outcome of a refused contact. Rethrows any other error. */
 export const refusedContact = (error: unknown): ContactOutcome => {
   if (!(error instanceof Refusal)) throw error;
   return { refused: error.code, message: error.message, ...(error.field && { field: error.field }) };

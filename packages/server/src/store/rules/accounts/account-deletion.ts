@@ -1,12 +1,12 @@
-/** Rules of deleting accounts, for both drivers. */
+/** The rules for deleting accounts. */
 
 /**
- * So long after its tokens were revoked, no server stores anything for an account any more: a server on PostgreSQL knows within a second
- * that a token is revoked.
+ * When this has passed since the revocation of its tokens, no server stores anything for an account. PostgreSQL servers
+ * notice it within 1 s.
  */
 const restMilliseconds = 2_000;
 
-/** How long the last step must wait still. Both times are in milliseconds since 1970. */
+/** Returns how long the last step must still wait. */
 export const restOfPause = ({ beganTime, time }: { readonly beganTime: number; readonly time: number }): number =>
-  // A clock that was set back must not make it longer.
+  // A clock that was set back must not lengthen the pause.
   Math.min(restMilliseconds, Math.max(0, beganTime + restMilliseconds - time));

@@ -1,26 +1,25 @@
-/** The audit entries of each write of the store, for both drivers. */
+/** The audit entries of each store write. */
 import { roleOf } from '@firsthand/contract/account/members';
 import type { AuditRecord, RequestOf, Store } from '../../store.ts';
 
-type AnswerOf<Name extends keyof Store> = Awaited<ReturnType<Store[Name]>>;
+type ResultOf<Name extends keyof Store> = Awaited<ReturnType<Store[Name]>>;
 
-/** An entry. By default, its action is the name of the write, and `account`, `by` and `time` are those of the request. */
+/** Default action: the name of the write. Default `account`, `by` and `time`: those of the request. */
 type Entry = Pick<AuditRecord, 'subject'> & Partial<AuditRecord>;
 
-type Recording<Name extends keyof Store> = (request: RequestOf<Name>, answer: AnswerOf<Name>) => Entry[];
+type EntryBuilder<Name extends keyof Store> = (request: RequestOf<Name>, result: ResultOf<Name>) => Entry[];
 
-/** Fields that do not count as changed. */
-const ofEveryChange: readonly string[] = ['account', 'by', 'time'];
+const requestMetadata: readonly string[] = ['account', 'by', 'time'];
 
-/** Returns the names of the fields that a request gives. */
+/** Returns the names of the fields that a request sets. */
 const updatedFields = ({ catalogues, contacts, ...settings }: RequestOf<'updateAccount'>): string[] => {
-  const given = { ...settings, ...catalogues, contact: contacts.length > 0 ? contacts : undefined };
-  return Object.entries(given).flatMap(([name, value]) =>
-    value === undefined || ofEveryChange.includes(name) ? [] : name,
+  const fields = { ...settings, ...catalogues, contact: contacts.length > 0 ? contacts : undefined };
+  return Object.entries(fields).flatMap(([name, value]) =>
+    value === undefined || requestMetadata.includes(name) ? [] : name,
   );
 };
 
-const recordings = {
+const entryBuilders = {
   createAccount: ({ accountUUID, tokens }) => [
     { subject: {}, accountUUID },
     ...tokens.map(({ tokenID, kind }): Entry => {
@@ -33,10 +32,10 @@ const recordings = {
   // The account's own log is deleted with it.
   deleteAccount: (_, { accountUUID, isGone }) => (isGone ? [{ subject: { accountUUID }, account: null }] : []),
   createToken: ({ tokenID, kind, createdBy = null }) => [{ subject: { tokenID, tokenKind: kind }, by: createdBy }],
-  // A token that was revoked earlier gets no second entry.
+  // A token that was revoked before gets no second entry.
   revokeToken: ({ tokenID, time }, { revokedTime, descendants }) => [
     ...(revokedTime === time ? [{ subject: { tokenID } }] : []),
-    ...descendants.map((made) => ({ subject: { tokenID: made }, account: null, accountOf: made })),
+    ...descendants.map((each) => ({ subject: { tokenID: each }, account: null, accountOf: each })),
   ],
   inviteMember: (_, { memberID, kind }) => [{ subject: { memberID, memberRole: roleOf(kind) } }],
   joinMember: ({ passkey }, { account, memberID, access }) => {
@@ -62,28 +61,28 @@ const recordings = {
   linkUser: ({ token }, { contactUUID, linkID }) => [{ subject: { contactUUID, linkID }, by: token }],
   unlinkUser: ({ token }, { linkID }) => (linkID === '' ? [] : [{ subject: { linkID }, by: token }]),
   voidLinks: ({ links, restore }, changed) => {
-    const named = 'linkID' in links ? { linkID: links.linkID } : { tokenID: links.tokenID };
-    return [{ action: 'voidLink', subject: { ...named, links: changed, restore } }];
+    const selection = 'linkID' in links ? { linkID: links.linkID } : { tokenID: links.tokenID };
+    return [{ action: 'voidLink', subject: { ...selection, links: changed, restore } }];
   },
   acceptClaim: ({ claimID }, { contactUUID }) => [{ subject: { claimID, contactUUID } }],
   voidClaim: ({ claimID, restore }, { contactUUID }) => [{ subject: { claimID, contactUUID, restore } }],
   mergeContact: (_, { contactUUID, otherContactUUID }) => [{ subject: { contactUUID, otherContactUUID } }],
   unmergeContact: (_, { contactUUID }) => [{ subject: { otherContactUUID: contactUUID } }],
   discardRefused: ({ refused }, wasListed) => (wasListed ? [{ subject: { refusedID: String(refused) } }] : []),
-  replayRefused: ({ refused, tokenID, request: { account } }, answer) => {
+  replayRefused: ({ refused, tokenID, request: { account } }, result) => {
     const subject = { refusedID: String(refused), ...(tokenID !== undefined && { tokenID }) };
-    return answer === undefined ? [] : [{ subject, account, time: Date.now() }];
+    return result === undefined ? [] : [{ subject, account, time: Date.now() }];
   },
-} as const satisfies { readonly [Name in keyof Store]?: Recording<Name> };
+} as const satisfies { readonly [Name in keyof Store]?: EntryBuilder<Name> };
 
-export type AuditedName = keyof typeof recordings;
-export const auditedNames = Object.keys(recordings) as AuditedName[];
-export const isAudited = (name: string): name is AuditedName => Object.hasOwn(recordings, name);
+export type AuditedName = keyof typeof entryBuilders;
+export const auditedNames = Object.keys(entryBuilders) as AuditedName[];
+export const isAudited = (name: string): name is AuditedName => Object.hasOwn(entryBuilders, name);
 
 /** Returns the entries of a write, from its request and its result. */
-export const recordsOf = (name: AuditedName, request: unknown, answer: unknown): AuditRecord[] => {
+export const recordsOf = (name: AuditedName, request: unknown, result: unknown): AuditRecord[] => {
   const { account, by = null, time } = request as Pick<AuditRecord, 'account' | 'time'> & Partial<AuditRecord>;
-  // The parameters of each recording are the request and the result of the write of the same name.
-  const entries = (recordings[name] as (request: unknown, answer: unknown) => Entry[])(request, answer);
+  // Safe: each builder takes the request and result of the write with its name.
+  const entries = (entryBuilders[name] as (request: unknown, result: unknown) => Entry[])(request, result);
   return entries.map((entry) => ({ action: name as AuditRecord['action'], account, by, time, ...entry }));
 };

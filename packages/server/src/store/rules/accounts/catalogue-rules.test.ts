@@ -14,8 +14,8 @@ const entries = (ids: readonly string[]) =>
   fc.array(fc.tuple(fc.constantFrom(...ids), listed), { maxLength: 4 }).map((some) => new Map(some));
 const attributeIDs = ['1', '2', 'plan', labelIDs.os, robotMark.attrID];
 
-test('an event is settled only when its uses are allowed and none of them is to be listed', () => {
-  const seen = { settled: 0, allowed: 0, refused: 0, listing: 0 };
+test('treats an event as settled only if all its uses are allowed and none must be listed', () => {
+  const counts = { settled: 0, allowed: 0, refused: 0, listing: 0 };
   fc.assert(
     fc.property(
       fc.record({ strict: fc.boolean(), browserCatalogue: fc.boolean() }),
@@ -46,18 +46,18 @@ test('an event is settled only when its uses are allowed and none of them is to 
         const sent = { ...kind, ...rest };
         const settled = isSettled(ids, browser, sent);
         const uses = usesOfEvent(sent);
-        let outcome: keyof typeof seen = settled ? 'settled' : 'allowed';
+        let outcome: keyof typeof counts = settled ? 'settled' : 'allowed';
         try {
           checkUses(ids, browser, uses);
           if (listUses(ids, browser, uses).length > 0) outcome = 'listing';
         } catch {
           outcome = 'refused';
         }
-        seen[outcome] += 1;
+        counts[outcome] += 1;
         if (settled) expect(outcome).toBe('settled');
       },
     ),
     { numRuns: 1_000 },
   );
-  expect(Math.min(...Object.values(seen))).toBeGreaterThan(20);
+  expect(Math.min(...Object.values(counts))).toBeGreaterThan(20);
 });

@@ -1,4 +1,4 @@
-/** Rules of catalogues: which IDs a request uses, which of them a token may use, and which are listed on first use. */
+/** Catalogue rules: which IDs a request uses, which of them a token may use, and which are listed on first use. */
 
 import { canonicalName } from '@firsthand/contract/fields';
 import { limits } from '@firsthand/contract/limits';
@@ -17,25 +17,27 @@ import {
 import { type CatalogueMerges, checkEntryRemoval, isOurs, toCatalogueMerges } from './entry-merges.ts';
 import { unlistedIDOf, withUnlistedName } from './unlisted-names.ts';
 
-/** An ID that a request uses, and the field that holds it. */
+/** A use of an ID in a request. */
 export interface Use {
   readonly kind: CatalogueKind;
-  /** Null: an event is named by `name`. */
+  /** Null: an event that is identified by `name`. */
   readonly id: string | null;
   readonly name?: string | null;
   /** Whether the name may be listed. */
   readonly mayAddName?: boolean;
   readonly field: string;
-  /** The ID is used in an event. An ID that a server token lists by an event is open to browser tokens. */
+  /** Whether an event uses the ID. If a server token lists an ID through an event, browser tokens may use it too. */
   readonly inEvent?: boolean;
 }
 
 export interface Listed {
-  /** May a browser token use it? */
+  /** Whether browser tokens may use it. */
   readonly forBrowsers: boolean;
-  /** Only browser tokens used the ID: the entry is dropped when the catalogue is full and the account lists others. */
+  /** Whether only browser tokens have used it. Such an entry is dropped if a full catalogue needs room. */
   readonly byBrowser: boolean;
-  /** It is an event and has a name other than its ID. It is never dropped: the next event of the name would get another ID. */
+  /**
+   * Whether it is an event with a name that is not its ID. Never dropped: the name's next event would get another ID.
+   */
   readonly isNamedEvent: boolean;
 }
 
@@ -45,22 +47,24 @@ export interface ListedIDs extends CatalogueSettings {
   readonly merges: CatalogueMerges;
   /** The IDs of events by the canonical form of their names. */
   readonly eventIDs: Map<string, string>;
-  /** The next name gets this eventID, or the next one that is free. It only grows, so that no two names ever share an ID. */
+  /** The lowest eventID that the next name may get. It never decreases, so that no two names share an ID. */
   nextEventID: number;
-  /** Whether events are stored under an eventID: also of one that is not listed, because the catalogue was full or it was removed. */
+  /**
+   * Whether events are stored under an eventID. It may be unlisted, because it was removed or the catalogue was full.
+   */
   readonly hasEvents: (eventID: string) => boolean;
 }
 
-/** A change of a catalogue: `listed` is undefined when the ID is no longer listed. */
+/** A catalogue change; `listed` is undefined if the ID is removed. */
 export interface Listing {
   readonly kind: CatalogueKind;
   readonly id: string;
   readonly listed: Listed | undefined;
-  /** The name of a new entry, if it is not the ID. */
+  /** The name of a new entry if it is not the ID. */
   readonly name?: string | undefined;
 }
 
-/** A row of a catalogue. SQLite has 0 and 1 for booleans. */
+/** A catalogue row. SQLite returns booleans as 0 and 1. */
 interface ListedRow {
   readonly kind: CatalogueKind;
   readonly id: string;
@@ -70,19 +74,19 @@ interface ListedRow {
   readonly mergedInto: string | null;
 }
 
-/** Adds an event's name. If several IDs have the same name, it is the name of the lowest. */
+/** Adds an event's name. If several IDs have it, the lowest wins. */
 const addName = (eventIDs: Map<string, string>, name: string, id: string): void => {
-  const known = eventIDs.get(canonicalName(name));
-  if (known === undefined || Number(id) < Number(known)) eventIDs.set(canonicalName(name), id);
+  const other = eventIDs.get(canonicalName(name));
+  if (other === undefined || Number(id) < Number(other)) eventIDs.set(canonicalName(name), id);
 };
 
-/** The events that an account lists: their IDs by the canonical form of their names, and the IDs that have a name. */
+/** An account's listed events: their IDs by canonical name, and the IDs that have a name. */
 interface EventNames {
   readonly ids: ReadonlyMap<string, string>;
   readonly namedIDs: ReadonlySet<string>;
 }
 
-/** `rows`: the events that the account lists. */
+/** `rows`: the account's listed events. */
 export const toEventNames = (rows: Iterable<Pick<ListedRow, 'id' | 'name'>>): EventNames => {
   const ids = new Map<string, string>();
   const namedIDs = new Set<string>();
@@ -95,15 +99,15 @@ export const toEventNames = (rows: Iterable<Pick<ListedRow, 'id' | 'name'>>): Ev
 
 type Naming = Pick<EventQuery, 'eventID' | 'eventName'> & Partial<Pick<EventQuery, 'attrID'>>;
 
-/** A query with the IDs whose events it asks for in place of the ID or name that it gives. */
+/** A query whose ID or name is resolved to the matching IDs, including merged ones. */
 export type WithIDs<Query> = Omit<Query, keyof Naming> & {
-  /** Undefined: events of every kind. */
+  /** Undefined: all events. */
   readonly eventIDs: readonly number[] | undefined;
-  /** An attribute of an event is that of the first of these IDs that the event has. Undefined: any event. */
+  /** The value of the first of these attributes that an event has counts. Undefined: all events. */
   readonly attrIDs: readonly string[] | undefined;
 };
 
-/** The eventIDs of the events with a name: those that the account lists for it, or else that of the unlisted name. */
+/** Returns the eventIDs of a name: those listed for it or, if there are none, the one for the unlisted name. */
 export const eventIDsOfName = (
   name: string,
   { ids, namedIDs }: EventNames,
@@ -114,9 +118,7 @@ export const eventIDsOfName = (
   return id === undefined ? [unlistedIDOf(canonical, (other) => namedIDs.has(other))] : idsOf(id).map(Number);
 };
 
-/**
- * Replaces the ID or name of a query by the IDs that it stands for. `rows`: the events that the account lists, for a query with a name.
- */
+/** Resolves the ID or name in a query. `rows`: the account's listed events; used only if the query has a name. */
 export const withIDs = <Query extends Naming>(
   query: Query,
   { event, attr }: Pick<CatalogueMerges, 'event' | 'attr'>,
@@ -145,7 +147,7 @@ export const toListedIDs = (
   return { ...settings, listed, merges: toCatalogueMerges(rows), eventIDs };
 };
 
-/** Returns a copy that changes do not share. */
+/** Returns an independent copy. */
 export const copyOfIDs = (ids: ListedIDs): ListedIDs => ({
   ...ids,
   listed: {
@@ -157,7 +159,7 @@ export const copyOfIDs = (ids: ListedIDs): ListedIDs => ({
   eventIDs: new Map(ids.eventIDs),
 });
 
-/** Returns the IDs that a contact's values use. Removing a value is not a use. */
+/** Returns the IDs used by a contact's values. Removing a value is not a use. */
 export const usesOfContact = ({
   fields: { contactProfileID },
   tags,
@@ -170,7 +172,7 @@ export const usesOfContact = ({
   ),
 ];
 
-/** Field names by index, each built once. */
+/** Cached field names, by index. */
 const attributeFields: string[] = [];
 const attributeField = (index: number): string => {
   attributeFields[index] ??= `eventAttrArray[${index}].attrID`;
@@ -179,21 +181,21 @@ const attributeField = (index: number): string => {
 
 type Kind = Pick<NewEvent, 'eventID' | 'eventName'>;
 
-/** Returns the eventID of an event; undefined if the account does not list its name. */
+/** Returns the eventID of an event; undefined if its name is not listed. */
 const eventIDOf = ({ eventIDs }: ListedIDs, { eventID, eventName }: Kind): number | undefined => {
   if (eventID !== null) return eventID;
   const id = eventIDs.get(eventName as string);
   return id === undefined ? undefined : Number(id);
 };
 
-/** Returns the ID of a use; undefined if it is of an event name that is not listed. */
+/** Returns the ID of a use; undefined if it is an unlisted event name. */
 const idOf = ({ eventIDs }: ListedIDs, { id, name }: Use): string | undefined => id ?? eventIDs.get(name as string);
 
-/** The eventID of events with a name that is not listed. */
+/** Returns the eventID for an unlisted event name. */
 const unlistedIDIn = ({ listed }: ListedIDs, name: string): number =>
   unlistedIDOf(name, (id) => listed.event.get(id)?.isNamedEvent === true);
 
-/** The eventID and the attributes that are stored of an event whose uses are registered. */
+/** Returns the eventID and attributes to store for an event. Register its uses first. */
 export const toStoredKind = (
   ids: ListedIDs,
   event: Kind & Pick<NewEvent, 'attributes'>,
@@ -223,15 +225,18 @@ export const usesOfEvent = ({
   return uses;
 };
 
-/** Whether a browser token may use an ID. The entry that stands for the ID says so; undefined: none is listed. */
+/** Whether a browser token may use an ID, according to the kept entry; undefined: not listed. */
 const isForBrowsers = ({ listed, merges }: ListedIDs, kind: CatalogueKind, id: string): boolean | undefined =>
   listed[kind].get(merges[kind].keptOf(id))?.forBrowsers;
 
 const refusalOf = (code: Refusal['code'], { kind, id, name, field }: Use, why: string): Refusal =>
   new Refusal(code, { field, message: `\`${field}\` names ${kind} ${scrub(id ?? (name as string))}, which ${why}` });
 
-/** The newest `surplus` entries that only browser tokens used and that may be dropped; undefined when there are not so many. */
-const droppable = (
+/**
+ * Returns the newest `surplus` entries that may be dropped because only browser tokens used them; undefined if there
+ * are fewer.
+ */
+const findDroppable = (
   { listed, merges }: ListedIDs,
   kind: CatalogueKind,
   surplus: number,
@@ -245,50 +250,50 @@ const droppable = (
 };
 
 /**
- * Makes room for IDs that are not listed, by dropping entries that only browser tokens used. Deletes them from `listed` and
- * returns them; returns undefined when there is no room.
+ * Makes room for unlisted IDs by dropping entries that only browser tokens used. Deletes them from `listed` and returns
+ * them; returns undefined if there is no room.
  */
 const makeRoom = (all: ListedIDs, kind: CatalogueKind, ids: ReadonlySet<string>): Listing[] | undefined => {
   const listed = all.listed[kind];
   const added = [...ids].filter((id) => !listed.has(id)).length;
   const dropped =
-    added === 0 ? [] : droppable(all, kind, listed.size + added - limits.idsPerCatalogue, (id) => ids.has(id));
+    added === 0 ? [] : findDroppable(all, kind, listed.size + added - limits.idsPerCatalogue, (id) => ids.has(id));
   for (const id of dropped ?? []) listed.delete(id);
   return dropped?.map((id) => ({ kind, id, listed: undefined }));
 };
 
-/** Whether another event name can be listed. Browser tokens leave room for the names of others. */
+/** Whether another event name can be listed. Browser tokens may not fill the catalogue. */
 const hasRoomForName = (ids: ListedIDs, browser: boolean): boolean => {
   const { event } = ids.listed;
-  if (droppable(ids, 'event', event.size + 1 - limits.idsPerCatalogue) === undefined) return false;
+  if (findDroppable(ids, 'event', event.size + 1 - limits.idsPerCatalogue) === undefined) return false;
   if (!browser) return true;
   let names = 0;
   for (const { byBrowser, isNamedEvent } of event.values()) if (byBrowser && isNamedEvent) names += 1;
   return names < limits.eventNamesByBrowsers;
 };
 
-/** Throws a Refusal when the account, or a browser token, may not use an ID. */
+/** Throws a Refusal if the token may not use one of the IDs. */
 export const checkUses = (ids: ListedIDs, browser: boolean, uses: readonly Use[]): void => {
   const { strict, listed } = ids;
   for (const use of uses) {
     const id = idOf(ids, use);
     const entry = id === undefined ? undefined : listed[use.kind].get(id);
     if (entry === undefined && strict) throw refusalOf('unknown_id', use, 'this strict account does not list');
-    // A page must not reach a closed event by a name whose events would be stored under its ID.
+    // An unlisted name can map to the ID of an event that is closed to browsers: a page must not reach it that way.
     if (browser && isForBrowsers(ids, use.kind, id ?? String(unlistedIDIn(ids, use.name as string))) === false) {
       throw refusalOf('id_not_for_browser', use, 'a browser token may not use');
     }
   }
 };
 
-/** Whether using an ID lists it. A browser token cannot add profiles, tags or attributes, unless its account allows it. */
+/** Whether using an ID lists it. Browser tokens may add profiles, tags and attributes only if the account allows it. */
 const isListedOnUse = (
   { strict, browserCatalogue }: CatalogueSettings,
   browser: boolean,
   kind: CatalogueKind,
 ): boolean => !strict && (!browser || browserCatalogue || kind === 'event');
 
-/** Whether a use changes nothing in the catalogues. */
+/** Whether a use leaves the catalogues unchanged. */
 export const isRegistered = (ids: ListedIDs, browser: boolean, use: Use): boolean => {
   if (!isListedOnUse(ids, browser, use.kind)) return true;
   const id = idOf(ids, use);
@@ -296,7 +301,7 @@ export const isRegistered = (ids: ListedIDs, browser: boolean, use: Use): boolea
   return entry !== undefined && (browser || !entry.byBrowser);
 };
 
-/** `taken` are further IDs that are not free. */
+/** `taken`: more IDs that are in use. */
 const takeEventID = (ids: ListedIDs, taken?: ReadonlyMap<string, unknown>): string => {
   const isTaken = (id: string) => ids.listed.event.has(id) || taken?.has(id) === true || ids.hasEvents(id);
   while (isTaken(String(ids.nextEventID))) ids.nextEventID += 1;
@@ -304,14 +309,14 @@ const takeEventID = (ids: ListedIDs, taken?: ReadonlyMap<string, unknown>): stri
   return String(ids.nextEventID - 1);
 };
 
-/** Takes the ID for a new event name: the one under which its events are stored already, or the next free one. */
+/** Assigns an ID to a new event name: the one that its events are stored under already, or the next free one. */
 const takeIDForName = (ids: ListedIDs, name: string, taken?: ReadonlyMap<string, unknown>): string => {
   const id = String(unlistedIDIn(ids, name));
   const isFree = !taken?.has(id) && !ids.listed.event.get(id)?.isNamedEvent;
   return isFree && ids.hasEvents(id) ? id : takeEventID(ids, taken);
 };
 
-/** Lists a new event name, if that is permitted and there is room. Returns the changes, as listUses does. */
+/** Lists a new event name if allowed and there is room. Returns the changes, as listUses does. */
 const listName = (ids: ListedIDs, browser: boolean, { name, mayAddName }: Use): Listing[] => {
   const { event } = ids.listed;
   if (!mayAddName || !hasRoomForName(ids, browser)) return [];
@@ -323,7 +328,7 @@ const listName = (ids: ListedIDs, browser: boolean, { name, mayAddName }: Use): 
   return [...dropped, { kind: 'event', id, listed, name: name as string }];
 };
 
-/** Adds used IDs that are not listed yet to `listed`, while there is room. Returns the changes that the caller must write. */
+/** Lists the used IDs that are unlisted, while there is room. Returns the changes, which the caller must write. */
 export const listUses = (ids: ListedIDs, browser: boolean, uses: readonly Use[]): Listing[] => {
   const { listed, browserCatalogue } = ids;
   const listings: Listing[] = [];
@@ -339,20 +344,20 @@ export const listUses = (ids: ListedIDs, browser: boolean, uses: readonly Use[])
     const isFull = listed[kind].size >= limits.idsPerCatalogue;
     const dropped = entry || !isFull ? [] : browser ? undefined : makeRoom(ids, kind, new Set([id]));
     if (!dropped) continue;
-    // A tag or attribute that a server token gave a contact is closed to browser tokens, unless the account allows it. Profiles
-    // are open: every createContact needs one, and a browser token's profile replaces none.
+    // Tags and attributes that a server token set on a contact are closed to browser tokens, unless the account allows
+    // it. Profiles are open: every createContact needs one, and a browser token's profile never replaces another.
     const isOpen = browser || browserCatalogue || inEvent || kind === 'profile';
     const isNamedEvent = entry?.isNamedEvent ?? false;
-    const made = { forBrowsers: entry?.forBrowsers ?? isOpen, byBrowser: browser, isNamedEvent };
-    listed[kind].set(id, made);
-    listings.push(...dropped, { kind, id, listed: made });
+    const newEntry = { forBrowsers: entry?.forBrowsers ?? isOpen, byBrowser: browser, isNamedEvent };
+    listed[kind].set(id, newEntry);
+    listings.push(...dropped, { kind, id, listed: newEntry });
   }
   return listings;
 };
 
 /**
- * Whether all IDs of an event may be used and none must be listed. This holds for nearly every event, and checking it is faster
- * than listing the uses of the event.
+ * Whether all IDs of an event may be used and none must be listed. This is true of nearly every event, and faster to
+ * check than to list its uses.
  */
 export const isSettled = (ids: ListedIDs, browser: boolean, event: Kind & Pick<NewEvent, 'attributes'>): boolean => {
   const { listed, strict } = ids;
@@ -372,19 +377,21 @@ export interface EntryWithID extends CatalogueEntry {
 }
 
 /**
- * The entries with their IDs. An event's name without one gets the ID that has this name after the request: that of another of the
- * entries, or the listed one, unless another of the entries renames or removes it; or else a new one.
+ * Resolves the IDs of entries. An event name without an ID gets the ID that has this name after the request: one of the
+ * entries', a listed one that the request does not rename or remove, or a new one.
  */
-const identified = (ids: ListedIDs, entries: readonly CatalogueEntry[]): EntryWithID[] => {
-  const given = new Map<string, string | undefined>();
-  for (const { id, name, remove } of entries) if (id !== null) given.set(id, remove ? undefined : name);
+const resolveIDs = (ids: ListedIDs, entries: readonly CatalogueEntry[]): EntryWithID[] => {
+  const requestNames = new Map<string, string | undefined>();
+  for (const { id, name, remove } of entries) if (id !== null) requestNames.set(id, remove ? undefined : name);
   const byName = new Map<string, string>();
-  for (const [id, name] of given) if (name !== undefined) byName.set(canonicalName(name), id);
+  for (const [id, name] of requestNames) if (name !== undefined) byName.set(canonicalName(name), id);
   return entries.map((entry) => {
     if (entry.id !== null) return { ...entry, id: entry.id };
     const name = canonicalName(entry.name as string);
-    const known = ids.eventIDs.get(name);
-    const id = byName.get(name) ?? (known !== undefined && !given.has(known) ? known : takeIDForName(ids, name, given));
+    const listedID = ids.eventIDs.get(name);
+    const id =
+      byName.get(name) ??
+      (listedID !== undefined && !requestNames.has(listedID) ? listedID : takeIDForName(ids, name, requestNames));
     byName.set(name, id);
     ids.eventIDs.set(name, id);
     return { ...entry, id, name };
@@ -392,29 +399,29 @@ const identified = (ids: ListedIDs, entries: readonly CatalogueEntry[]): EntryWi
 };
 
 /**
- * Splits the entries of an account request: `written` are the entries to add or change, `dropped` those to remove, which also
- * are deleted from `ids`: removed ones, and those that make room. Throws a Refusal when there is no room.
+ * Splits the entries of an account request: `written` must be added or changed, `dropped` removed, on request or to
+ * make room. Also deletes the dropped entries from `ids`. Throws a Refusal if there is no room.
  */
 export const partEntries = (ids: ListedIDs, catalogues: Catalogues) => {
   const { listed } = ids;
   const dropped: Listing[] = [];
   const written: { readonly kind: CatalogueKind; readonly entry: EntryWithID }[] = [];
   for (const kind of catalogueKinds) {
-    const entries = identified(ids, catalogues[kind] ?? []);
+    const entries = resolveIDs(ids, catalogues[kind] ?? []);
     for (const [index, { id, remove }] of entries.entries()) {
       if (remove) checkEntryRemoval(ids, kind, id, `${kind}[${index}].${kind}ID`);
       if (remove && listed[kind].delete(id)) dropped.push({ kind, id, listed: undefined });
     }
-    const named = entries.filter(({ remove }) => !remove);
-    const room = makeRoom(ids, kind, new Set(named.map(({ id }) => id)));
-    if (!room) {
+    const kept = entries.filter(({ remove }) => !remove);
+    const evicted = makeRoom(ids, kind, new Set(kept.map(({ id }) => id)));
+    if (!evicted) {
       throw new Refusal('invalid_field', {
         field: kind,
         message: `\`${kind}\` would list more than ${limits.idsPerCatalogue.toLocaleString('en')} IDs`,
       });
     }
-    dropped.push(...room);
-    written.push(...named.map((entry) => ({ kind, entry })));
+    dropped.push(...evicted);
+    written.push(...kept.map((entry) => ({ kind, entry })));
   }
   return { dropped, written };
 };

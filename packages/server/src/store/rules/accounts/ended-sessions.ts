@@ -1,4 +1,4 @@
 import { dayMilliseconds } from '../../../shared/time.ts';
 
-/** How long a session of the console is listed after it ended. */
+/** How long a console session is listed after it ends. */
 export const listedMilliseconds = dayMilliseconds;

@@ -1,4 +1,7 @@
-/** Rules of merging catalogue entries: which merges are refused, and what is written of merged IDs. Reads follow identity/merged-entries.ts. */
+/**
+ * Rules for merging catalogue entries: which merges are refused, and how writes resolve merged IDs. See
+ * identity/merged-entries.ts for reads.
+ */
 import { robotMark } from '@firsthand/contract/identifiers';
 import { isLabelID } from '@firsthand/contract/labels';
 import { limits } from '@firsthand/contract/limits';
@@ -10,14 +13,14 @@ import type { CatalogueKind, ContactChange, EntryMerge, EventDefinition, ListedE
 
 export type CatalogueMerges = Readonly<Record<CatalogueKind, EntryMerges>>;
 
-/** A row of a catalogue, as far as merges go. */
+/** The columns of a catalogue row that merges use. */
 export interface MergeRow {
   readonly kind: CatalogueKind;
   readonly id: string;
   readonly mergedInto: string | null;
 }
 
-/** Returns the merges of all catalogues. Rows of entries that are not merged may be left out. */
+/** Returns the merges of all catalogues. `rows` may omit entries that are not merged. */
 export const toCatalogueMerges = (rows: readonly MergeRow[]): CatalogueMerges => {
   const mergesOf = (kind: CatalogueKind) => createEntryMerges(rows.filter((row) => row.kind === kind));
   return { profile: mergesOf('profile'), tag: mergesOf('tag'), attr: mergesOf('attr'), event: mergesOf('event') };
@@ -25,10 +28,9 @@ export const toCatalogueMerges = (rows: readonly MergeRow[]): CatalogueMerges =>
 
 export const noMerges: CatalogueMerges = toCatalogueMerges([]);
 
-/** Whether Firsthand adds this attribute itself. Accounts need not list it and cannot forbid it to browsers. */
+/** Whether Firsthand adds this attribute itself. Accounts need not list it and cannot close it to browsers. */
 export const isOurs = (attrID: string): boolean => attrID === robotMark.attrID || isLabelID(attrID);
 
-/** An account's catalogues, as far as merges go. */
 interface Entries {
   readonly listed: Readonly<Record<CatalogueKind, ReadonlyMap<string, unknown>>>;
   readonly merges: CatalogueMerges;
@@ -41,7 +43,7 @@ const unknown = (field: string, kind: CatalogueKind, id: string) =>
     message: `\`${field}\` names ${kind} ${scrub(id)}, which the account does not list`,
   });
 
-/** Throws a Refusal when an entry can't be merged into the other one. Returns whether it is already. */
+/** Throws a Refusal if an entry can't be merged into the other. Returns whether it already is. */
 export const checkEntryMerge = (
   { listed, merges }: Entries,
   { kind, id, otherID }: Pick<EntryMerge, 'kind' | 'id' | 'otherID'>,
@@ -57,37 +59,37 @@ export const checkEntryMerge = (
     ['otherEntryID', otherID],
   ] as const) {
     if (kind === 'attr' && isOurs(one))
-      throw refused(field, `\`${field}\` names an attribute that Firsthand adds to events itself`);
+      throw refused(field, `\`${field}\` names an attribute that Firsthand adds to events: it cannot be merged`);
   }
   if (keptOf(id) !== id) {
     throw refused(
       'entryID',
-      `\`entryID\` is merged into ${kind} ${scrub(keptOf(id))}: name that one, or unmerge it first`,
+      `\`entryID\` is merged into ${kind} ${scrub(keptOf(id))}: use that ID, or unmerge it first`,
     );
   }
   if (keptOf(otherID) !== otherID) {
     throw refused(
       'otherEntryID',
-      `\`otherEntryID\` is merged into ${kind} ${scrub(keptOf(otherID))} already; unmerge it first`,
+      `\`otherEntryID\` is merged into ${kind} ${scrub(keptOf(otherID))} already: unmerge it first`,
     );
   }
   if (has(otherID)) {
     throw refused(
       'otherEntryID',
-      'other entries are merged into `otherEntryID`; unmerge them first, and merge each of them',
+      'other entries are merged into `otherEntryID`: unmerge them, then merge each of them',
     );
   }
   const count = groups.reduce((sum, group) => sum + group.length - 1, 0);
   if (count >= limits.mergesPerCatalogue) {
     throw refused(
       'otherEntryID',
-      `${limits.mergesPerCatalogue} entries of this catalogue are merged already; unmerge some first`,
+      `this catalogue has ${limits.mergesPerCatalogue} merged entries, the maximum: unmerge some first`,
     );
   }
   return false;
 };
 
-/** Throws a Refusal when an entry is not merged. */
+/** Throws a Refusal if an entry is not merged. */
 export const checkEntryUnmerge = (
   { listed, merges }: Entries,
   { kind, otherID }: Pick<EntryMerge, 'kind' | 'otherID'>,
@@ -97,7 +99,7 @@ export const checkEntryUnmerge = (
     throw refused('otherEntryID', '`otherEntryID` is not merged into any entry');
 };
 
-/** Throws a Refusal when an entry can't be removed: the merge must be undone first, so that nobody loses what it says by accident. */
+/** Throws a Refusal if an entry is part of a merge: removing it would silently undo the merge. */
 export const checkEntryRemoval = ({ merges }: Entries, kind: CatalogueKind, id: string, field: string): void => {
   if (!merges[kind].has(id)) return;
   const kept = merges[kind].keptOf(id);
@@ -109,26 +111,32 @@ export const checkEntryRemoval = ({ merges }: Entries, kind: CatalogueKind, id: 
   throw new Refusal('id_in_use', { field, message });
 };
 
-type Written = Pick<ContactChange, 'fields' | 'addedTags' | 'removedTags' | 'attributes'>;
+type ContactValues = Pick<ContactChange, 'fields' | 'addedTags' | 'removedTags' | 'attributes'>;
 
 /**
- * Returns a change of a contact with the IDs that stand for those that it gives. What it removes, it removes under all IDs that are one,
- * because each of them would show the value again. Of a value that it gives under several of them, that under the kept ID counts.
+ * Replaces merged IDs in a contact change by their kept IDs. A removal covers all merged IDs, because each would show
+ * the value again. If a value is sent under several of them, the kept ID's wins.
  */
-export const changeAsKept = <Change extends Written>(change: Change, { profile, tag, attr }: ContactMerges): Change => {
+export const changeAsKept = <Change extends ContactValues>(
+  change: Change,
+  { profile, tag, attr }: ContactMerges,
+): Change => {
   const { contactProfileID } = change.fields;
   return {
     ...change,
     fields: contactProfileID ? { ...change.fields, contactProfileID: profile.keptOf(contactProfileID) } : change.fields,
     addedTags: distinct(change.addedTags.map(tag.keptOf)),
     removedTags: distinct(change.removedTags.flatMap(tag.idsOf)),
-    attributes: united(change.attributes, attr).flatMap(([id, value]): Written['attributes'] =>
+    attributes: united(change.attributes, attr).flatMap(([id, value]): ContactValues['attributes'] =>
       value === null ? attr.idsOf(id).map((each) => [each, null]) : [[id, value]],
     ),
   };
 };
 
-/** Returns definitions of events with those of merged ones added to the ones that stand for them; ascending by eventID. `listed`: all events. */
+/**
+ * Adds the counts of merged event definitions to those of the kept ones. Returns them ascending by eventID. `listed`:
+ * all events.
+ */
 export const mergedDefinitions = (
   definitions: readonly EventDefinition[],
   listed: readonly Pick<ListedEntry, 'id' | 'name' | 'mergedInto'>[],
@@ -136,11 +144,11 @@ export const mergedDefinitions = (
   const { keptOf, groups } = createEntryMerges(listed);
   if (groups.length === 0) return [...definitions];
   const names = new Map(listed.map(({ id, name }) => [id, name]));
-  const found = new Map<string, EventDefinition>();
+  const byKeptID = new Map<string, EventDefinition>();
   for (const definition of definitions) {
     const kept = keptOf(String(definition.eventID));
-    const { count, firstTime, lastTime } = found.get(kept) ?? { count: 0, firstTime: Infinity, lastTime: -Infinity };
-    found.set(kept, {
+    const { count, firstTime, lastTime } = byKeptID.get(kept) ?? { count: 0, firstTime: Infinity, lastTime: -Infinity };
+    byKeptID.set(kept, {
       eventID: Number(kept),
       eventName: names.get(kept) ?? kept,
       count: count + definition.count,
@@ -148,5 +156,5 @@ export const mergedDefinitions = (
       lastTime: Math.max(lastTime, definition.lastTime),
     });
   }
-  return [...found.values()].sort((a, b) => a.eventID - b.eventID);
+  return [...byKeptID.values()].sort((a, b) => a.eventID - b.eventID);
 };

@@ -1,17 +1,17 @@
 /**
- * Events with a name that the account does not list, because a page may not add it or the catalogue is full. Such an event has the name
- * as an attribute, and an eventID made from the name, so that it is counted and found like any other.
+ * Events with an unlisted name: a page may not add it, or the catalogue is full. The name is stored as an attribute,
+ * and the eventID is derived from it, so that these events can be counted and found.
  */
 import { hash } from 'node:crypto';
 import { unlistedNameID } from '@firsthand/contract/labels';
 import type { NewEvent, StoredEvent } from '../../store.ts';
 
-/** Unlisted names have eventIDs from here to 2^31 − 1. Listed ones get IDs from 1,000,000 on. */
+/** Unlisted names have eventIDs from here to 2^31 − 1. Listed ones start at 1,000,000. */
 export const firstUnlistedID = 2 ** 30;
 
 /**
- * The eventIDs that a name can have while it is not listed; `name` is canonical. Two names share one with a probability of 1 in 2^30. Anyone
- * can forge such a pair, so a page may not send a name whose ID is closed to pages.
+ * Returns the two eventIDs that a canonical name may have while it is unlisted. Two names collide with a probability of
+ * 1 in 2^30, and a collision can be forged: so a page may not send a name whose ID is closed to browsers.
  */
 export const unlistedIDsOf = (name: string): [number, number] => {
   const idOf = (text: string) =>
@@ -19,19 +19,21 @@ export const unlistedIDsOf = (name: string): [number, number] => {
   return [idOf(name), idOf(`${name}\0`)];
 };
 
-/** The eventID of a name that is not listed: the second if the first has become that of another name, as after a renaming. */
+/** Returns the eventID of an unlisted name: the second if another name has taken the first, as after a rename. */
 export const unlistedIDOf = (name: string, isNamed: (id: string) => boolean = () => false): number => {
   const [first, second] = unlistedIDsOf(name);
   return isNamed(String(first)) ? second : first;
 };
 
-/** The attributes of an event, with its name. */
+/** Adds an event's name to its attributes. */
 export const withUnlistedName = (attributes: NewEvent['attributes'], name: string): NewEvent['attributes'] => [
   ...attributes,
   [unlistedNameID, name],
 ];
 
-/** The name of a stored event. `listed` is the name of its eventID in the catalogue; undefined if it is not listed. */
+/**
+ * Returns the name of a stored event. `listed` is the catalogue's name for its eventID; undefined if it is unlisted.
+ */
 export const eventNameOf = (
   { eventID, attributes }: Pick<StoredEvent, 'eventID' | 'attributes'>,
   listed: string | undefined,

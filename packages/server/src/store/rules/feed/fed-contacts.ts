@@ -1,6 +1,6 @@
 /**
- * The contacts that meet the conditions of a report, for both drivers. The index of contacts decides (rules/contact-search.ts), or the view of
- * a contact that has changed since it was indexed.
+ * Selects the contacts that meet the conditions of a report: by the contact index (rules/contact-search.ts), or by the
+ * view if a contact has changed since it was indexed.
  */
 import type { ContactView } from '../../../identity/contact-view.ts';
 import type { ContactMerges } from '../../../identity/merged-entries.ts';
@@ -8,19 +8,19 @@ import type { ContactSearch, FedContacts, RequestOf, SearchEnd } from '../../sto
 import { createContactMatcher } from '../contact-presenter.ts';
 import { askedOf, type Found, isInRange, isUnlimited, type KeyRange, searchAsKept } from '../contact-search.ts';
 
-/** Returns the contacts up to `last`, the last one of a part; all others without `last`. */
+/** Returns the range of a part: the contacts after `beyond`, up to and including `last`, if any. */
 export const rangeOfPart = (beyond: SearchEnd | null, last: SearchEnd | undefined): KeyRange => ({
   after: beyond ?? { key: Number.MIN_SAFE_INTEGER, contact: 0 },
   before: last ? { ...last, contact: last.contact + 1 } : { key: Number.MAX_SAFE_INTEGER, contact: 0 },
 });
 
 type IndexedTimes = Pick<Found, 'contact' | 'createdTime' | 'lastSeen'>;
-/** The contacts of a part that have each term. */
+/** The contacts of a part, by term. */
 type ContactsByTerm = ReadonlyMap<number, readonly number[]>;
 type ContactState = Parameters<ReturnType<typeof createContactMatcher>>[0] & { readonly contact: number };
 
-/** The contacts that have one of each list of terms. */
-const withTerms = (terms: readonly (readonly number[])[], byTerm: ContactsByTerm): number[] => {
+/** Returns the contacts that have at least one term of each list. */
+const findByTerms = (terms: readonly (readonly number[])[], byTerm: ContactsByTerm): number[] => {
   const lists = terms.map((some) => [...new Set(some.flatMap((term) => byTerm.get(term) ?? []))]);
   const [smallest = [], ...others] = lists.sort((a, b) => a.length - b.length);
   const sets = others.map((list) => new Set(list));
@@ -39,39 +39,42 @@ export const createFedContacts = (
       query,
       isMet: createContactMatcher(searchAsKept(search, merges)),
       needsTimes: query.terms.length === 0 || !isUnlimited(query),
-      // Of attributes that are one by merges the first one's value counts, and terms have no order.
+      // With merged attributes, the value of the first one counts. Terms have no order.
       needsView: search.attrValue !== undefined && merges.attr.idsOf(search.attrID ?? '').length > 1,
-      found: [] as number[],
+      matches: [] as number[],
     };
   });
   return {
-    /** All terms that decide. */
+    /** All terms in the conditions. */
     terms: [...new Set(all.flatMap(({ query }) => query.terms.flat()))],
-    /** Whether the times of contacts decide too. */
+    /** Whether a condition depends on the contacts' times. */
     needsTimes: all.some(({ needsTimes }) => needsTimes),
-    /** The contacts for which the index does not decide although it is up to date. */
+    /** The contacts that need their view even if the index is up to date. */
     undecided: (byTerm: ContactsByTerm): number[] =>
-      all.flatMap(({ query, needsView }) => (needsView ? withTerms(query.terms, byTerm) : [])),
-    /** Adds contacts by the index. `times` has all contacts of the part if `needsTimes`, `viewed` those that are added by their views. */
+      all.flatMap(({ query, needsView }) => (needsView ? findByTerms(query.terms, byTerm) : [])),
+    /**
+     * Adds contacts by the index. `times`: all contacts of the part, if `needsTimes`. `viewed`: those added by their
+     * views.
+     */
     addIndexed(byTerm: ContactsByTerm, times: ReadonlyMap<number, IndexedTimes>, viewed: ReadonlySet<number>): void {
-      for (const { query, needsTimes, found } of all) {
-        const isFound = (contact: number): boolean => {
+      for (const { query, needsTimes, matches } of all) {
+        const isMatch = (contact: number): boolean => {
           if (viewed.has(contact)) return false;
-          const known = times.get(contact);
-          return !needsTimes || (known !== undefined && isInRange(query, known));
+          const indexed = times.get(contact);
+          return !needsTimes || (indexed !== undefined && isInRange(query, indexed));
         };
-        const candidates = query.terms.length > 0 ? withTerms(query.terms, byTerm) : times.keys();
-        for (const contact of candidates) if (isFound(contact)) found.push(contact);
+        const candidates = query.terms.length > 0 ? findByTerms(query.terms, byTerm) : times.keys();
+        for (const contact of candidates) if (isMatch(contact)) matches.push(contact);
       }
     },
-    /** Adds a contact by its view, with merges followed. */
+    /** Adds a contact by its view, in which merges are resolved. */
     addViewed(state: ContactState, view: ContactView, lastSeen: number): void {
       const { contact, createdTime } = state;
-      for (const { query, isMet, found } of all)
-        if (isMet(state, view) && isInRange(query, { contact, createdTime, lastSeen })) found.push(contact);
+      for (const { query, isMet, matches } of all)
+        if (isMet(state, view) && isInRange(query, { contact, createdTime, lastSeen })) matches.push(contact);
     },
     done: (next: SearchEnd | null): FedContacts => ({
-      contacts: all.map(({ found }) => Float64Array.from(found)),
+      contacts: all.map(({ matches }) => Float64Array.from(matches)),
       next,
     }),
   };

@@ -1,13 +1,16 @@
-/** Puts events into the columns of a feed (report-feed.ts). */
+/** Converts events to the columns of a feed (report-feed.ts). */
 import type { FedAttribute, FedEvents } from '../../report-feed.ts';
 import { charactersOf, type KeptEvent } from '../kept-event.ts';
 
-/** A feed's part ends when its attributes reach this size, in UTF-16 code units; a single event may exceed it. */
+/** A part ends when its attributes reach this size, in UTF-16 code units. A single event may exceed it. */
 const maxCharacters = 4 * 1024 * 1024;
-/** Or when it has so many attributes: each is a message of its own to copy, and a page can make up as many names as it likes. */
+/**
+ * A part also ends at this many distinct attributes: each is copied separately, and a page can send any number of
+ * names.
+ */
 const maxAttributes = 5_000;
 
-/** A distinct text costs more than its number, which takes 4 bytes. */
+/** Dictionary-encodes an attribute: a repeated value takes 4 bytes. */
 const createAttribute = (attrID: string) => {
   const rows: number[] = [];
   const which: number[] = [];
@@ -28,14 +31,14 @@ const createAttribute = (attrID: string) => {
   };
 };
 
-/** Collects up to about `most` events. */
+/** Collects about `most` events. */
 export const createFedEvents = (most: number) => {
   const events: KeptEvent[] = [];
   const attributes = new Map<string, ReturnType<typeof createAttribute>>();
   let characters = 0;
   const column = (of: (event: KeptEvent) => number) => Float64Array.from(events, of);
   return {
-    /** Events are added in the order of their sequences. */
+    /** Add events in sequence order. */
     add(event: KeptEvent): void {
       const row = events.push(event) - 1;
       characters += charactersOf(event);

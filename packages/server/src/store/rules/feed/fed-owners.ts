@@ -1,19 +1,19 @@
 /**
- * The feed of what changes about owners (report-feed.ts). Triggers number each change in the table `owner_change`. A reader first gets all
- * users that were ever linked, in the order of their numbers, then the changes that were made since it began.
+ * The feed of owner changes (report-feed.ts). Triggers number each change in the table `owner_change`. A reader first
+ * gets all users that were ever linked, by row number, then the changes since it started.
  */
 import { followMerges } from '../../../identity/merges.ts';
 import { stretchesOf } from '../../../identity/ownership.ts';
 import type { Statement } from '../../../identity/statements.ts';
 import type { FedErasure, FedOwners, FedStretch } from '../../report-feed.ts';
 
-/** So many of the newest changes are stored. A reader that has read less begins again. */
+/** The number of stored changes. A reader that lags further behind starts over. */
 export const maxOwnerChanges = 1_000_000;
 
-/** Users, or changes, of one part of the feed. */
+/** The number of users or changes in one part of the feed. */
 export const ownersPerPart = 5_000;
 
-/** A row of `owner_change`: what changed, and of whom. */
+/** A row of `owner_change`. */
 export type OwnerChange =
   | { readonly change: number; readonly what: 'user'; readonly user: number }
   /** A contact was merged, or a merge was undone. */
@@ -27,10 +27,12 @@ export type OwnerChange =
     }
   | { readonly change: number; readonly what: 'contact erased'; readonly contact: number };
 
-/** How far a reader has read: the changes up to `change`; and, while it reads the users, these up to `user`. */
+/**
+ * A reader's position: it has read the changes up to `change` and, while it reads the users, the users up to `user`.
+ */
 export interface OwnerPosition {
   readonly change: number;
-  /** The random mark of the last change up to there, 0 when there is none: after a restore, other changes get the same numbers. */
+  /** The random mark of the last change read; 0: none. Detects a restore, after which numbers are assigned again. */
   readonly mark: number;
   readonly user?: number;
 }
@@ -39,8 +41,8 @@ export const positionText = ({ change, mark, user }: OwnerPosition): string =>
   user === undefined ? `${change} ${mark}` : `${change} ${mark} ${user}`;
 
 /**
- * Returns the position that a text names, or undefined when its changes are no longer stored, or never were: begin again. So must a
- * reader when the store has another mark there.
+ * Parses a position. Returns undefined if its changes are not stored (any more): start over. Also start over if the
+ * store has another mark at this position.
  */
 export const positionOf = (text: string | null, newest: number): OwnerPosition | undefined => {
   const [, change, mark, user] = /^(\d{1,15}) (\d{1,15})(?: (\d{1,15}))?$/.exec(text ?? '') ?? [];
@@ -49,7 +51,7 @@ export const positionOf = (text: string | null, newest: number): OwnerPosition |
   return { change: Number(change), mark: Number(mark), ...(user !== undefined && { user: Number(user) }) };
 };
 
-/** Returns a user's stretches that have an owner, ascending; neighbours with the same one are united. */
+/** Returns a user's owned stretches, ascending, and joins adjacent ones with the same owner. */
 export const fedStretches = (statements: readonly Statement[]): FedStretch[] => {
   const fed: FedStretch[] = [];
   for (const { after, through, contact } of stretchesOf(statements)) {
@@ -61,7 +63,7 @@ export const fedStretches = (statements: readonly Statement[]): FedStretch[] => 
   return fed;
 };
 
-/** Returns each merged contact with the one that answers for it. */
+/** Returns each merged contact with its final owner. */
 export const fedMerges = (
   merged: readonly { readonly contact: number; readonly mergedInto: number }[],
 ): NonNullable<FedOwners['merged']> => {

@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { chooseEvicted, type SenderShare } from './eviction.ts';
 
-const most = { listed: 20, bytes: 1_000 };
+const max = { listed: 20, bytes: 1_000 };
 
-/** A list that takes entries one after the other, as the drivers do. */
+/** A list that evicts entries as the drivers do. */
 const createList = () => {
   let entries: { sender: number; bytes: number; number: number }[] = [];
   let last = 0;
@@ -20,7 +20,7 @@ const createList = () => {
   return {
     sharesOf,
     total,
-    keep(sender: number, sizes: readonly number[]) {
+    add(sender: number, sizes: readonly number[]) {
       for (const bytes of sizes) entries.push({ sender, bytes, number: ++last });
       const held = total();
       const rest = new Map(
@@ -28,7 +28,7 @@ const createList = () => {
       );
       const evicted = chooseEvicted(
         sharesOf(),
-        { listed: held.listed - most.listed, bytes: held.bytes - most.bytes },
+        { listed: held.listed - max.listed, bytes: held.bytes - max.bytes },
         (each) => rest.get(each)?.shift(),
       );
       entries = entries.filter((entry) => !evicted.includes(entry));
@@ -39,32 +39,32 @@ const createList = () => {
 
 const sizes = fc.array(fc.integer({ min: 1, max: 200 }), { minLength: 1, maxLength: 30 });
 
-it('a hostile sender never evicts an entry of a sender who has less than he', () => {
+it('never evicts an entry of a sender with fewer entries than the one who sends', () => {
   const requests = fc.array(fc.tuple(fc.integer({ min: 0, max: 4 }), sizes), { maxLength: 40 });
   fc.assert(
     fc.property(requests, (all) => {
       const list = createList();
       for (const [sender, each] of all) {
         const before = list.sharesOf();
-        for (const victim of list.keep(sender, each)) {
+        for (const victim of list.add(sender, each)) {
           if (victim.sender === sender) continue;
           const had = before.find((share) => share.sender === victim.sender) as SenderShare;
           const has = list.sharesOf().find((share) => share.sender === sender) ?? { listed: 0, bytes: 0 };
           expect(had.listed >= has.listed || had.bytes >= has.bytes).toBe(true);
         }
         const { listed, bytes } = list.total();
-        expect(listed <= most.listed && bytes <= most.bytes).toBe(true);
+        expect(listed <= max.listed && bytes <= max.bytes).toBe(true);
       }
     }),
   );
 });
 
-it('among senders with equally much, the one whose entry is oldest gives way', () => {
+it('evicts the oldest entry among senders with equal shares', () => {
   const list = createList();
-  for (let sender = 1; sender <= most.listed; sender += 1) list.keep(sender, [1]);
-  expect(list.keep(99, [1])).toMatchObject([{ sender: 1 }]);
+  for (let sender = 1; sender <= max.listed; sender += 1) list.add(sender, [1]);
+  expect(list.add(99, [1])).toMatchObject([{ sender: 1 }]);
 });
 
-it('shares that promise more than there is end it', () => {
+it('stops when the shares count more entries than exist', () => {
   expect(chooseEvicted([{ sender: 1, listed: 5, bytes: 5 }], { listed: 9, bytes: 0 }, () => undefined)).toEqual([]);
 });

@@ -4,14 +4,14 @@ import { keptOperations } from '../../store.ts';
 import { createPersonSearch, type PersonNames, personNames } from './names.ts';
 import { fieldNames } from './searched-text.ts';
 
-/** Returns whether a request names a person; its message, if one is given, too. */
+/** Returns a function that checks whether a request, or its message, names a person. */
 const searchFor = (names: Partial<PersonNames>) => {
   const { add, isNamedIn } = createPersonSearch();
   add(personNames(names));
   return (input: unknown, message = '') => isNamedIn({ input: JSON.stringify(input), message, address: null });
 };
 
-test('a request that has no word in it names nobody, however many are looked for', () => {
+test('matches many userUUIDs as whole words only', () => {
   const isNamed = searchFor({ userUUIDs: Array.from({ length: 30 }, (_, nth) => `browser-${nth}`) });
   expect(isNamed({})).toBe(false);
   expect(isNamed({ userUUID: 'browser-7' })).toBe(true);
@@ -20,7 +20,7 @@ test('a request that has no word in it names nobody, however many are looked for
   expect(isNamed('{"userUUID":"browser-77')).toBe(false);
 });
 
-test('an external ID is found as the value of its field, and a long one anywhere', () => {
+test('finds an external ID as the value of its field, and a long one anywhere', () => {
   const isNamed = searchFor({ externalIDs: ['7', 'Kunde "Ö"', 'customer-1042'] });
   expect([
     isNamed({ contactExternalID: '7' }),
@@ -39,7 +39,7 @@ test('an external ID is found as the value of its field, and a long one anywhere
   ]).toEqual([false, false, false, false]);
 });
 
-test('the names of fields name nobody', () => {
+test('never treats a field name as the name of a person', () => {
   const names = keptOperations.flatMap((name) =>
     Object.keys((operations[name].input as { shape?: object }).shape ?? {}),
   );
@@ -54,7 +54,7 @@ test('the names of fields name nobody', () => {
   }
 });
 
-test('a name that a page chose is found only where it names somebody', () => {
+test('finds a name chosen by a page only in fields that identify a person', () => {
   const name = 'newsletter-signup';
   const isNamed = searchFor({ claimedIDs: [name], userUUIDs: [name] });
   for (const field of ['contactProfileID', 'contactTagID', 'eventName', 'attrID', 'attrValue']) {
@@ -69,7 +69,7 @@ test('a name that a page chose is found only where it names somebody', () => {
   }
 });
 
-test('a name in a longer one is that of somebody else', () => {
+test('ignores a name that is part of a longer one', () => {
   const isNamed = searchFor({ addresses: ['anna@shop.example'], externalIDs: ['kunde-10', 'CD12'] });
   const others = ['joanna@shop.example', 'jo.anna@shop.example', 'jo+anna@shop.example', 'anna@shop.example.org'];
   for (const note of [...others, 'anna@shop.example-x.com', 'kunde-10042', 'Kunde-10', 'großkunde-10', 'kunde-10-b']) {
@@ -93,7 +93,7 @@ test('a name in a longer one is that of somebody else', () => {
   }
 });
 
-test('a short external ID is found however it is written', () => {
+test('finds a short external ID in any notation', () => {
   const isNamed = searchFor({ externalIDs: ['q v9', '48152', 'x"y,1'] });
   for (const value of [48152, '48152', [48152], { id: '48152' }, [[{ id: ' 48152 ' }]], 'q v9', 'x"y,1']) {
     expect(isNamed({ contactExternalID: value }), JSON.stringify(value)).toBe(true);

@@ -1,12 +1,12 @@
-/** Finds the contacts that a refused request names, so that the request is erased with them. */
+/** Finds the people that a refused request names, so that it is erased with them. */
 import { domainToUnicode } from 'node:url';
 import type { NewRefusedRequest } from '../../store.ts';
 import { externalIDsIn, fieldNames, normalized, searchedOf, withoutEscapes } from './searched-text.ts';
 
-/** Matches possible contactUUIDs and handles in a request that could not be parsed. */
+/** Matches possible contactUUIDs and handles in an unparsable request. */
 const identifierInText = /[\w-]{8,64}/g;
 
-/** Returns the identifiers by which a request names contacts; from a request that could not be parsed, all that may be some. */
+/** Returns the contactUUIDs and handles in a request; from an unparsable one, every candidate. */
 export const contactsNamedBy = ({ input }: NewRefusedRequest): string[] => {
   if (typeof input === 'string') return input.match(identifierInText) ?? [];
   const entries: readonly unknown[] = Array.isArray(input.event) ? input.event : [];
@@ -15,42 +15,43 @@ export const contactsNamedBy = ({ input }: NewRefusedRequest): string[] => {
     .filter((name) => typeof name === 'string');
 };
 
-/** Returns the forms of an address that people write: its domain in ASCII and in Unicode. */
+/** Returns the notations of an address: with its domain in ASCII and in Unicode. */
 const formsOf = (address: string): string[] => {
   const at = address.lastIndexOf('@') + 1;
   return [address, address.slice(0, at) + domainToUnicode(address.slice(at))];
 };
 
-/** Returns an external ID as it may be written in a text: itself, with spaces for what JSON escapes, and as a form has spaces. */
+/**
+ * Returns the notations of an external ID in text: verbatim, with JSON escapes replaced by spaces, and form-encoded.
+ */
 const formsInText = (externalID: string): string[] => [
   externalID,
   withoutEscapes(JSON.stringify(externalID).slice(1, -1)).trim(),
   externalID.replaceAll(' ', '+'),
 ];
 
-/** The names by which refused requests may refer to a person. There may be many of each. */
+/** The names that identify a person in refused requests. There may be many of each. */
 export interface PersonNames {
-  /** Canonical. They are found anywhere in a text, whole. */
+  /** Canonical. Searched for anywhere, as a whole. */
   readonly addresses: readonly string[];
-  /** External IDs that a server token or the account's owner gave. From `longID` characters on, they are found like addresses. */
+  /** External IDs from server tokens. From `longID` characters on, they are searched for like addresses. */
   readonly externalIDs: readonly string[];
   /**
-   * External IDs of claims that are no other contact's key. A page chooses them, so elsewhere than in a contactExternalID they may be
-   * words of other people.
+   * External IDs of claims, unless they are another contact's key. Searched for in contactExternalID only: a page chose
+   * them, and elsewhere they may be ordinary words.
    */
   readonly claimedIDs: readonly string[];
-  /** Made at random, and therefore found anywhere. */
+  /** Random, and therefore searched for anywhere. */
   readonly contactUUIDs: readonly string[];
-  /** Found as words, because there may be thousands. */
+  /** Looked up word by word, because there may be thousands. */
   readonly handles: readonly string[];
   /**
-   * Found as the value of a userUUID or of a field that the contract does not have, and, in a request that could not be parsed, as
-   * words: a page chooses them too.
+   * Searched for in userUUID and unknown fields and, in an unparsable request, as words: a page may have chosen them.
    */
   readonly userUUIDs: readonly string[];
 }
 
-/** Returns names of which only some kinds are given. */
+/** Fills in the missing kinds of names. */
 export const personNames = (some: Partial<PersonNames>): PersonNames => ({
   addresses: [],
   externalIDs: [],
@@ -68,16 +69,17 @@ export interface ListedText {
   readonly address: string | null;
 }
 
-/** From this length on an external ID is searched for anywhere. Shorter ones are words of many requests. */
+/** External IDs of at least this length are searched for anywhere. Shorter ones occur in many requests by chance. */
 const longID = 8;
 
 /**
- * Matches text before and after a name that makes it part of a longer one: a letter or digit, directly or behind one character that
- * IDs and addresses have inside. Letters without case, such as those of Japanese, are none, because no space separates their words.
+ * Match text around a name that makes it part of a longer one: a letter or digit, possibly after one punctuation
+ * character that IDs and addresses contain. Caseless letters, such as Japanese, don't count: no spaces separate their
+ * words.
  */
 const continuedBefore = /[\p{LC}\p{N}][._%+-]?$/u;
 const continuedAfter = /^[._%+-]?[\p{LC}\p{N}]/u;
-/** That text's greatest length: two characters, one of them possibly of two code units. */
+/** The maximum length of that text: two characters, one of them possibly a surrogate pair. */
 const unitsBeside = 3;
 
 /** Whether text contains a name that is not part of a longer one. */
@@ -92,13 +94,13 @@ const includesWhole = (text: string, name: string): boolean => {
   return false;
 };
 
-/** Up to this many words are searched for one by one, which is faster than looking up each word of the text. */
+/** Up to this many words, searching for each is faster than looking up every word of the text. */
 const fewWords = 10;
-/** The cost of reading an external ID in a text, as `search` counts it. */
+/** The cost of reading an external ID from text, in the unit of `search`. */
 const costOfValue = 300;
 const charactersPerPart = 64 * 1024;
 
-/** Splits a text into parts of about `charactersPerPart`, each of which ends at the end of a word. */
+/** Splits text at word ends into parts of about `charactersPerPart`. */
 function* partsOf(text: string): Generator<string> {
   const betweenWords = /[^\w-]|$/g;
   for (let start = 0; start < text.length; start = betweenWords.lastIndex) {
@@ -109,21 +111,21 @@ function* partsOf(text: string): Generator<string> {
   }
 }
 
-/** Searches listed requests for a person who may have many names, in texts that may be long. */
+/** Searches refused requests, which may be long, for a person, who may have many names. */
 export const createPersonSearch = () => {
   const addresses = new Set<string>();
   /** In lower case. */
   const addressForms = new Set<string>();
   const contactUUIDs = new Set<string>();
   const handles = new Set<string>();
-  /** Case counts. */
+  /** Case-sensitive. */
   const longIDs = new Set<string>();
   const externalIDs = new Set<string>();
   const externalIDsInText = new Set<string>();
   const userUUIDs = new Set<string>();
   const wordsOfUsers = new Set<string>();
 
-  /** Returns whether a text has one of the words. Yields as `search` does. */
+  /** Returns whether the text has one of the words. Yields costs like `search`. */
   function* hasWord(text: string, words: ReadonlySet<string>): Generator<number, boolean> {
     if (words.size <= fewWords) {
       yield (words.size * text.length) / 20;
@@ -137,8 +139,8 @@ export const createPersonSearch = () => {
   }
 
   /**
-   * Returns whether a request names the person. Before each part of the search, yields its cost: the number of characters whose
-   * words could be looked up in the same time.
+   * Returns whether a request names the person. Yields the cost of each step before it runs: the number of characters
+   * whose words could be looked up in the same time.
    */
   function* search({ input, message, address }: ListedText): Generator<number, boolean> {
     if (address !== null && addresses.has(address)) return true;
@@ -198,7 +200,7 @@ export const createPersonSearch = () => {
       }
     },
     search,
-    /** Runs a whole `search` at once. */
+    /** Runs `search` without pausing. */
     isNamedIn(request: ListedText): boolean {
       const parts = search(request);
       for (;;) {

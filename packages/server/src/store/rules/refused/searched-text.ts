@@ -1,6 +1,6 @@
-/** The parts of a refused request that may name a person: its values, without the names of the contract's fields. */
+/** Extracts the parts of a refused request that may name a person: its values, without the contract's field names. */
 
-/** The names of the fields of kept operations. They name nobody, even if they are somebody's external ID or userUUID. */
+/** The field names of refusable operations. They never match, even if one is a person's external ID or userUUID. */
 export const fieldNames: ReadonlySet<string> = new Set([
   'attrID',
   'attrValue',
@@ -31,20 +31,20 @@ export const fieldNames: ReadonlySet<string> = new Set([
   'userUUID',
 ]);
 
-/** Combining marks in sequence. No name that is searched for has more. */
+/** Consecutive combining marks. No name has more. */
 const maxMarks = 256;
 
-/** Returns text in NFC. Longer runs of marks are cut to `maxMarks`: sorting n marks takes time that grows with the square of n. */
+/** Normalizes text to NFC. Truncates runs of marks to `maxMarks`, because sorting n marks takes O(n²) time. */
 export const normalized = (text: string): string =>
-  // ASCII has no marks, and looking for them takes most of the time of a search.
+  // ASCII has no marks, and searching for them dominates the time of a search.
   Buffer.byteLength(text) === text.length
     ? text
     : text.replace(/\p{M}+/gu, (marks) => marks.slice(0, maxMarks)).normalize('NFC');
 
-/** Returns text with spaces for the escapes of JSON, because they are no part of a word. */
+/** Replaces JSON escapes by spaces, because they are not part of a word. */
 export const withoutEscapes = (text: string): string => text.replace(/\\(?:u[\da-f]{4}|.)/gi, ' ');
 
-/** Returns text, and below it, if it has escapes of JSON or of URLs, the text that they stand for. */
+/** Appends the decoded text if the text has JSON or URL escapes. */
 const withDecoded = (text: string): string => {
   if (!/[\\%]/.test(text)) return text;
   const decoded = text
@@ -55,34 +55,34 @@ const withDecoded = (text: string): string => {
 
 const isExternalID = (name: string) =>
   name === 'contactExternalID' || (!fieldNames.has(name) && /contact[\s._-]?external[\s._-]?id$/i.test(name));
-/** An unknown name may be a wrong one for `userUUID`, and the reason why the request was refused. */
+/** An unknown field may be a misspelled `userUUID`, which may be why the request was refused. */
 const isUserUUID = (name: string) => name === 'userUUID' || !fieldNames.has(name);
 
 /**
- * Matches a contactExternalID, or otherContactExternalID, in JSON, with any quotes or none, and in a form. The value is in a
- * lookahead, because another field may begin in it. A value is read up to 255 characters; longer ones are never valid.
+ * Matches contactExternalID and otherContactExternalID in forms and in JSON, with any quotes or none. The value is in a
+ * lookahead, because another field may start inside it. Values over 255 characters are never valid.
  */
 const externalIDInText =
   /contact[\s._-]?external[\s._-]?id\W{0,8}?(?:[:=]|\n\s?\n)[\s[(]{0,8}(?=(?:"([^"]{1,255})|'([^']{1,255})|([^"'&\s][^&\n]{0,254})))/gi;
 const userInText = /user[\s._-]?uuid\W{0,8}?[:=]\W{0,8}?([\w-]{16,64})(?![\w-])/gi;
 
-/** Yields the texts that may be external IDs, those of each match by themselves, because there may be thousands of matches. */
+/** Yields the possible external IDs of each match, one match at a time: there may be thousands. */
 export function* externalIDsIn(text: string): Generator<readonly string[]> {
   for (const [, quoted, single, bare = ''] of text.matchAll(externalIDInText)) {
-    const found = quoted ?? single;
+    const value = quoted ?? single;
     // Without quotes, the ID may end before the next comma or bracket, or contain it.
-    yield found === undefined ? [bare.trim(), bare.slice(0, bare.search(/[,}\])]|$/)).trim()] : [found.trim()];
+    yield value === undefined ? [bare.trim(), bare.slice(0, bare.search(/[,}\])]|$/)).trim()] : [value.trim()];
   }
 }
 
-/** What is searched of a request. All of it is normalized. */
-interface Searched {
-  /** The whole text of a request that could not be parsed; of another one its values and unknown names, a line each. */
+/** The searchable parts of a request, normalized. */
+interface SearchableRequest {
+  /** The values and unknown field names, one per line; the whole text of an unparsable request. */
   readonly text: string;
   readonly isParsed: boolean;
-  /** The values of contactExternalID fields, at any depth, without spaces around them. */
+  /** The trimmed values of contactExternalID fields, at any depth. */
   readonly externalIDs: readonly string[];
-  /** The values of userUUID fields and of unknown ones, at any depth, and those in text. */
+  /** The values of userUUID and unknown fields, at any depth, and those in text. */
   readonly userUUIDs: readonly string[];
 }
 
@@ -92,10 +92,10 @@ interface Values {
   readonly userUUIDs: string[];
 }
 
-/** Returns the strings and numbers of a parsed request, and those of them that are below a field that names a person. */
+/** Returns the strings and numbers of a parsed request, and those of them under fields that identify a person. */
 const valuesOf = (input: object): Values => {
   const values: Values = { texts: [], externalIDs: [], userUUIDs: [] };
-  // A list of what is left, because the request decides how deep it is.
+  // An explicit stack, because the request controls the depth.
   const left: { value: unknown; isID: boolean; isUser: boolean }[] = [{ value: input, isID: false, isUser: false }];
   for (let next = left.pop(); next; next = left.pop()) {
     const { value, isID, isUser } = next;
@@ -108,7 +108,7 @@ const valuesOf = (input: object): Values => {
       for (const each of value) left.push({ value: each, isID, isUser });
     } else if (typeof value === 'object' && value !== null) {
       for (const [name, inner] of Object.entries(value)) {
-        // JSON that is sent as a form is one long name.
+        // JSON sent as a form becomes one long field name.
         if (!fieldNames.has(name)) values.texts.push(name);
         left.push({ value: inner, isID: isID || isExternalID(name), isUser: isUser || isUserUUID(name) });
       }
@@ -117,8 +117,8 @@ const valuesOf = (input: object): Values => {
   return values;
 };
 
-/** Returns what is searched of a request. `inputText` is JSON: an object, or the text of a request that could not be parsed. */
-export const searchedOf = (inputText: string): Searched => {
+/** Extracts the searchable parts of a request. `inputText` is JSON: an object, or the text of an unparsable request. */
+export const searchedOf = (inputText: string): SearchableRequest => {
   const input: unknown = JSON.parse(inputText);
   const isParsed = typeof input === 'object' && input !== null;
   const values = isParsed ? valuesOf(input) : { texts: [String(input)], externalIDs: [], userUUIDs: [] };

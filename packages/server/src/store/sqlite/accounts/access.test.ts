@@ -4,25 +4,26 @@ import { openMemory } from '../database/memory.ts';
 import { createWriteEngine } from '../engine.ts';
 import { createAccess } from './access.ts';
 
-test('what was made is remembered, whoever made it, and what was not is not', () => {
+test('remembers every created token, and no other', () => {
   const db = openMemory();
   const engine = createWriteEngine(db);
-  const [first, second, never] = [newToken('server'), newToken('browser'), newToken('server')];
+  const [first, second, unknown] = [newToken('server'), newToken('browser'), newToken('server')];
   engine.write([{ name: 'createAccount', request: newAccount({ tokens: [first] }) }]);
   const { wasMade } = createAccess(db);
-  expect([first, second, never].map(({ hash }) => wasMade(hash))).toEqual([true, false, false]);
+  expect([first, second, unknown].map(({ hash }) => wasMade(hash))).toEqual([true, false, false]);
   engine.write([{ name: 'createToken', request: { ...second, account: 1 } }]);
   engine.write([{ name: 'revokeToken', request: { account: 1, tokenID: first.tokenID, time: 1 } }]);
-  expect([first, second, never].map(({ hash }) => wasMade(hash))).toEqual([true, true, false]);
+  expect([first, second, unknown].map(({ hash }) => wasMade(hash))).toEqual([true, true, false]);
 });
 
-test('a token that was revoked while the database was busy works no more when it is free', () => {
+test('rejects a token that was revoked while the database was busy', () => {
   const db = openMemory();
   const engine = createWriteEngine(db);
   const token = newToken('server');
   engine.write([{ name: 'createAccount', request: newAccount({ tokens: [token] }) }]);
 
-  // As another connection, which is told of a commit once, by data_version, and finds the database busy just then.
+  // Like another connection, which sees a commit once, through data_version, and finds the database busy at that
+  // moment.
   let data = 1;
   let busy = false;
   const reader = {

@@ -1,9 +1,9 @@
-/** Caches what each token may access, and reads it again as soon as a token or an account has changed. */
+/** Caches what each token may access, and reloads it as soon as a token or an account changes. */
 import { BoundedMap } from '../../../shared/bounded-map.ts';
 import type { Access } from '../../store.ts';
 import type { Connection } from '../database/connection.ts';
 
-interface Known {
+interface CachedAccess {
   readonly access: Access;
   readonly expiresTime: number | null;
 }
@@ -14,16 +14,16 @@ interface Row extends Omit<Access, 'accountOrigin' | 'enrich'> {
   readonly expiresTime: number | null;
 }
 
-/** The most tokens in the cache; unknown tokens are looked up each time. */
+/** The size of the cache. Unknown tokens are not cached. */
 const maxCached = 10_000;
 
-/** The most hashes of issued tokens in memory; `wasMade` returns false for later ones. */
+/** The maximum number of hashes of issued tokens in memory. `wasMade` returns false for later ones. */
 const maxCreated = 100_000;
 
 /**
- * `PRAGMA data_version` changes when another connection commits anything; reading it takes a microsecond. Only then position.access
- * is read, which triggers increment when a token or an account changes. So a token that is revoked, by this process or by the
- * `firsthand` command in another one, stops working at the next request.
+ * `PRAGMA data_version`, which takes 1 µs to read, changes when another connection commits. Then position.access is
+ * read, which triggers increment when a token or an account changes. So a revoked token stops working at the next
+ * request.
  */
 export const createAccess = (db: Connection) => {
   const dataVersion = db.prepare<[], number>('PRAGMA data_version').pluck();
@@ -34,61 +34,61 @@ export const createAccess = (db: Connection) => {
       coalesce(a.enrich, 0) AS enrich
     FROM token t LEFT JOIN account a ON a.account = t.account LEFT JOIN token m ON t.session AND m.token = t.createdBy
     WHERE t.hash = ? AND t.revokedTime IS NULL AND m.revokedTime IS NULL`);
-  const selectMade = db.prepare<[number, number], { token: number; hash: string }>(
+  const selectCreated = db.prepare<[number, number], { token: number; hash: string }>(
     'SELECT token, hash FROM token WHERE token > ? AND NOT session ORDER BY token LIMIT ?',
   );
-  const known = new BoundedMap<string, Known>(maxCached);
-  const made = new Set<string>();
-  let lastMade = 0;
+  const cache = new BoundedMap<string, CachedAccess>(maxCached);
+  const createdHashes = new Set<string>();
+  let lastCreated = 0;
   let seenData = dataVersion.get();
   let seenAccess = accessVersion.get();
 
-  /** Tokens are never deleted, so only the new ones are read. */
-  const readMade = () => {
-    for (const { token, hash } of selectMade.all(lastMade, maxCreated - made.size)) {
-      made.add(hash);
-      lastMade = token;
+  /** Tokens are never deleted, except with their account and expired sessions, so only new ones are read. */
+  const readCreated = () => {
+    for (const { token, hash } of selectCreated.all(lastCreated, maxCreated - createdHashes.size)) {
+      createdHashes.add(hash);
+      lastCreated = token;
     }
   };
-  readMade();
+  readCreated();
 
-  const notice = () => {
+  const refresh = () => {
     const data = dataVersion.get();
-    // data_version doesn't change with the connection's own commits, so a connection that writes reads on.
+    // data_version doesn't change with the connection's own commits, so a writing connection always reads on.
     if (data === seenData && db.readonly) return;
     const access = accessVersion.get();
     if (access !== seenAccess) {
-      readMade();
-      known.clear();
+      readCreated();
+      cache.clear();
       seenAccess = access;
     }
-    // Set last: if reading fails, the next request reads again.
+    // Set last: if reading fails, the next request retries.
     seenData = data;
   };
 
-  const read = (tokenHash: string): Known | undefined => {
+  const read = (tokenHash: string): CachedAccess | undefined => {
     const row = select.get(tokenHash);
     if (!row) return undefined;
     const { expiresTime, ...rest } = row;
     const access = { ...rest, accountOrigin: JSON.parse(row.accountOrigin), enrich: row.enrich === 1 };
-    const found = { access, expiresTime };
-    known.set(tokenHash, found);
-    return found;
+    const cached = { access, expiresTime };
+    cache.set(tokenHash, cached);
+    return cached;
   };
 
   return {
-    /** Whether the token was ever issued, as far as that is held in memory. */
+    /** Whether the token was ever issued, according to the hashes in memory. */
     wasMade(tokenHash: string): boolean {
-      if (made.has(tokenHash)) return true;
-      notice();
-      return made.has(tokenHash);
+      if (createdHashes.has(tokenHash)) return true;
+      refresh();
+      return createdHashes.has(tokenHash);
     },
 
     findAccess(tokenHash: string, time: number): Access | undefined {
-      notice();
-      const found = known.get(tokenHash) ?? read(tokenHash);
-      if (found === undefined || (found.expiresTime !== null && time >= found.expiresTime)) return undefined;
-      return found.access;
+      refresh();
+      const cached = cache.get(tokenHash) ?? read(tokenHash);
+      if (cached === undefined || (cached.expiresTime !== null && time >= cached.expiresTime)) return undefined;
+      return cached.access;
     },
   };
 };

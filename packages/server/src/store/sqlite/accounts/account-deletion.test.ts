@@ -11,7 +11,7 @@ const fail = (error: Error) => {
   throw error;
 };
 
-test('no row of a deleted account is left, and the file is whole', async () => {
+test('leaves no row of a deleted account, and an intact file', async () => {
   const path = join(temporaryFolder(), 'firsthand.db');
   const store = await openStore({
     databaseURL: `sqlite:${path}`,
@@ -26,12 +26,12 @@ test('no row of a deleted account is left, and the file is whole', async () => {
     .prepare<[], string>(`SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'`)
     .pluck()
     .all();
-  // Maintenance moves rows of all accounts between these: only whose they are is compared.
+  // Maintenance moves rows of all accounts between these tables, so only their owners are compared.
   const moved = ['recent_total', 'event_total', 'segment_visitors', 'event_repeat', 'audit'];
   const ofAll = ['position', 'event_block', 'event_segment', 'segment_summary', 'segment_slice', 'event_posting'];
-  const own = names.filter((name) => ![...moved, ...ofAll, 'owner_change'].includes(name));
+  const accountTables = names.filter((name) => ![...moved, ...ofAll, 'owner_change'].includes(name));
   const count = (sql: string) => db.prepare<[], number>(`SELECT count(*) FROM ${sql}`).pluck().get();
-  const rows = () => Object.fromEntries(own.map((name) => [name, count(name)]));
+  const rows = () => Object.fromEntries(accountTables.map((name) => [name, count(name)]));
 
   const site = await createSite(store, { time: Date.now() - 40 * 86_400_000 });
   await site.browser.logAt(Date.now(), {}, {}, {});
@@ -46,8 +46,8 @@ test('no row of a deleted account is left, and the file is whole', async () => {
   expect(await removeSampleShop(store)).toMatchObject({ deletedEvents: 2_000 });
   expect(rows()).toEqual(before);
   for (const name of moved) {
-    const whose = name === 'event_repeat' ? 'holder' : 'account';
-    expect([name, count(`${name} WHERE ${whose} <> 1`)]).toEqual([name, 0]);
+    const ownerColumn = name === 'event_repeat' ? 'holder' : 'account';
+    expect([name, count(`${name} WHERE ${ownerColumn} <> 1`)]).toEqual([name, 0]);
   }
   expect(count('event')).toBe(3);
   expect(count('event_posting WHERE what IN (2, 3) AND number <> 1 OR what = 0 AND number <> 1')).toBe(0);

@@ -1,4 +1,4 @@
-/** Deletes accounts, some rows in each commit. */
+/** Deletes accounts, some rows per commit. */
 import { Refusal } from '../../../shared/refusal.ts';
 import { restOfPause } from '../../rules/accounts/account-deletion.ts';
 import type { AccountDeletion, RequestOf } from '../../store.ts';
@@ -15,7 +15,7 @@ interface DeletionParts {
   readonly catalogues: Pick<CatalogueWriter, 'forget'>;
 }
 
-/** Tables, with their keys, and the condition of the rows that are the account's. */
+/** Tables with their keys, and the condition for an account's rows. */
 const ofErasures = [
   ...['erased_stretch (user, after, erasure)', 'erased_contact (contact)', 'erased_identifier (hash)'],
   ...['erasing_contact (contact)', 'erasing_user (erasure, user)', 'erasing_refused (erasure)'],
@@ -48,16 +48,16 @@ export const createAccountDeletion = (db: Connection, { erasures, users, catalog
   const revokeTokens = db.prepare(
     'UPDATE token SET revokedTime = @time WHERE account = @account AND revokedTime IS NULL',
   );
-  const dropping = ([table, condition]: readonly [string, string]) => {
+  const prepareDrop = ([table, condition]: readonly [string, string]) => {
     const [name = '', key = ''] = table.slice(0, -1).split(' (');
     return db.prepare<{ account: number; most: number }>(
       `DELETE FROM ${name} WHERE (${key}) IN (SELECT ${key} FROM ${name} WHERE ${condition} LIMIT @most)`,
     );
   };
-  const dropFirst = [...ofErasures, ...ofTokens].map(dropping);
-  const dropLast = ofAccount.map(dropping);
+  const dropFirst = [...ofErasures, ...ofTokens].map(prepareDrop);
+  const dropLast = ofAccount.map(prepareDrop);
 
-  /** The next users, or contacts, as the JSON of their numbers; '[]' when there are none. */
+  /** Selects the next users or contacts as a JSON list of row numbers; '[]': none. */
   const nextOf = (what: 'user' | 'contact') =>
     db
       .prepare<{ account: number; most: number }, string>(
@@ -94,7 +94,7 @@ export const createAccountDeletion = (db: Connection, { erasures, users, catalog
   const dropPostingsOfAccount = db.prepare(`
     DELETE FROM event_posting
     WHERE segment IN (SELECT segment FROM event_segment) AND what IN (2, 3) AND number = @account`);
-  // Readers of other accounts' changes know their place by the mark of a row, so the rows stay, and name nothing.
+  // Feed readers of other accounts identify their position by a row's mark, so the rows stay, but without references.
   const emptyChanges = db.prepare(`
     UPDATE owner_change SET account = 0, user = NULL, contact = NULL, after = NULL, through = NULL
     WHERE change IN (SELECT change FROM owner_change WHERE account = @account LIMIT @most)`);
@@ -106,7 +106,7 @@ export const createAccountDeletion = (db: Connection, { erasures, users, catalog
     'DELETE FROM account WHERE account = @account',
   ].map((sql) => db.prepare<{ account: number }>(sql));
 
-  /** Deletes the next users or contacts, with what names them. Returns whether there were any. */
+  /** Deletes the next users or contacts with all rows that reference them. Returns whether there were any. */
   const dropGroup = ({ next, drops }: (typeof groups)[number], account: number, most: number): boolean => {
     const some = next.get({ account, most: Math.ceil(most / rowsOfEach) }) as string;
     if (some === '[]') return false;

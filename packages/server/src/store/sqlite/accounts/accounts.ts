@@ -102,13 +102,13 @@ export const createAccountWriter = (
     ...Object.fromEntries(kinds.map((kind) => [kind, listed.list(account, kind)])),
   });
 
-  type Act = Pick<AccountChange, 'time' | 'by'>;
+  type ChangeOrigin = Pick<AccountChange, 'time' | 'by'>;
 
-  /** Updates a contact that exists, or else creates it. A Refusal concerns this contact only. */
-  const putContact = (account: number, change: AccountContact, act: Act): ContactOutcome => {
+  /** Updates or creates a contact. A thrown Refusal affects this contact only. */
+  const putContact = (account: number, change: AccountContact, origin: ChangeOrigin): ContactOutcome => {
     const uses = usesOfContact({ ...change, tags: change.addedTags });
     catalogues.check(account, false, uses);
-    const written = { ...change, ...act };
+    const written = { ...change, ...origin };
     if (change.contactUUID !== undefined) {
       const row = contacts.byName({ account, contactUUID: change.contactUUID });
       const { contactUUID } = contacts.write(row, { ...written, keys: newKeysOf(change) });
@@ -121,18 +121,18 @@ export const createAccountWriter = (
     return { exists: existed, contactUUID };
   };
 
-  const putContacts = (account: number, changes: readonly AccountContact[], act: Act) =>
+  const putContacts = (account: number, changes: readonly AccountContact[], origin: ChangeOrigin) =>
     changes.map((change): ContactOutcome => {
       try {
-        return putContact(account, change, act);
+        return putContact(account, change, origin);
       } catch (error) {
-        // Every Refusal is thrown before the contact's first write.
+        // No rollback needed: every Refusal is thrown before the contact's first write.
         return refusedContact(error);
       }
     });
 
   return {
-    createAccount({ tokens: made, catalogues: given, contacts: changes, ...account }: NewAccount): ContactOutcome[] {
+    createAccount({ tokens, catalogues: entries, contacts: changes, ...account }: NewAccount): ContactOutcome[] {
       const { lastInsertRowid } = insert.run({
         ...account,
         accountOrigin: JSON.stringify(account.accountOrigin),
@@ -141,13 +141,13 @@ export const createAccountWriter = (
         enrich: Number(account.enrich),
       });
       const number = Number(lastInsertRowid);
-      for (const token of made) runOperation(createToken({ ...token, account: number }));
-      catalogues.put(number, given);
+      for (const token of tokens) runOperation(createToken({ ...token, account: number }));
+      catalogues.put(number, entries);
       return putContacts(number, changes, { time: account.time, by: account.by });
     },
-    updateAccount({ account, catalogues: given, contacts: changes, time, by, ...change }: AccountChange) {
+    updateAccount({ account, catalogues: entries, contacts: changes, time, by, ...change }: AccountChange) {
       const { accountName, accountOrigin, accountTimezone, accountCurrency, strict, browserCatalogue, enrich } = change;
-      const kinds = givenKinds(given);
+      const kinds = givenKinds(entries);
       const before = valuesOf(account, kinds);
       update.run({
         account,
@@ -159,7 +159,7 @@ export const createAccountWriter = (
         browserCatalogue: browserCatalogue === undefined ? null : Number(browserCatalogue),
         enrich: enrich === undefined ? null : Number(enrich),
       });
-      catalogues.put(account, given);
+      catalogues.put(account, entries);
       const updated = changedValues(before, valuesOf(account, kinds));
       return { updated, contacts: putContacts(account, changes, { time, by }) };
     },

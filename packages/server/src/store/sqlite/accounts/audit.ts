@@ -22,14 +22,14 @@ export const createAuditWriter = (db: Connection) => {
 
   return {
     recordAudit,
-    /** Returns the writes; those that are audited also record their entries. */
-    recording(writes: Writes): Writes {
+    /** Wraps the audited writes, so that they also record their entries. */
+    withAudit(writes: Writes): Writes {
       const audited = auditedNames.map((name) => [
         name,
         (request: never) => {
-          const answer = writes[name](request);
-          for (const record of recordsOf(name, request, answer)) recordAudit(record);
-          return answer;
+          const result = writes[name](request);
+          for (const record of recordsOf(name, request, result)) recordAudit(record);
+          return result;
         },
       ]);
       return { ...writes, ...Object.fromEntries(audited) };
@@ -37,8 +37,7 @@ export const createAuditWriter = (db: Connection) => {
   };
 };
 
-/** A query without filters. */
-const everything = { account: null, from: null, to: null, action: null, beyond: null };
+const noFilters = { account: null, from: null, to: null, action: null, beyond: null };
 
 export const createAuditReader = (db: Connection) => {
   const list = db.prepare<unknown[], Omit<AuditEntry, 'subject'> & { subject: string }>(`
@@ -50,7 +49,7 @@ export const createAuditReader = (db: Connection) => {
 
   return {
     listAudit(query: RequestOf<'listAudit'>) {
-      const rows = list.all({ ...everything, ...query });
+      const rows = list.all({ ...noFilters, ...query });
       const entries = rows.map((row): AuditEntry => ({ ...row, subject: JSON.parse(row.subject) }));
       return { entries, next: rows.length < query.limit ? null : (entries.at(-1) as AuditEntry).audit };
     },

@@ -25,7 +25,7 @@ import type { CatalogueKind, Catalogues, EntryMerge, EventQuery, ListedEntry, Ne
 import type { Connection } from '../database/connection.ts';
 import type { Rollups } from '../events/rollups.ts';
 
-/** The most accounts in the cache. */
+/** The size of the cache. */
 const maxAccounts = 500;
 
 interface Settings {
@@ -50,17 +50,17 @@ export const createCatalogueWriter = (db: Connection, rollups: Pick<Rollups, 'ha
         type = coalesce(@type, type)`);
   const setMerged = db.prepare('UPDATE catalogue SET mergedInto = ? WHERE account = ? AND kind = ? AND id = ?');
   const drop = db.prepare('DELETE FROM catalogue WHERE account = ? AND kind = ? AND id = ?');
-  const known = new BoundedMap<number, ListedIDs>(maxAccounts);
+  const cache = new BoundedMap<number, ListedIDs>(maxAccounts);
 
-  const knownOf = (account: number): ListedIDs => {
-    const remembered = known.get(account);
-    if (remembered) return remembered;
+  const getListedIDs = (account: number): ListedIDs => {
+    const cached = cache.get(account);
+    if (cached) return cached;
     const { strict, browserCatalogue, nextEventID } = settings.get(account) as Settings;
     const allows = { strict: strict === 1, browserCatalogue: browserCatalogue === 1, nextEventID };
     const hasEvents = (eventID: string) => rollups.has(account, Number(eventID));
-    const fresh = toListedIDs({ ...allows, hasEvents }, select.all(account));
-    known.set(account, fresh);
-    return fresh;
+    const ids = toListedIDs({ ...allows, hasEvents }, select.all(account));
+    cache.set(account, ids);
+    return ids;
   };
 
   const write = (account: number, kind: CatalogueKind, entry: EntryWithID, byBrowser: boolean) =>
@@ -83,50 +83,49 @@ export const createCatalogueWriter = (db: Connection, rollups: Pick<Rollups, 'ha
   };
 
   return {
-    /** The uses of an event that must be checked and registered; none when that would change nothing. */
+    /** Returns the uses of an event that must be checked and registered; none if that would change nothing. */
     usesOf: (account: number, browser: boolean, event: NewEvent): readonly Use[] =>
-      isSettled(knownOf(account), browser, event) ? [] : usesOfEvent(event),
-    /** Throws a Refusal when the account, or a browser token, may not use an ID. Changes nothing. */
+      isSettled(getListedIDs(account), browser, event) ? [] : usesOfEvent(event),
+    /** Throws a Refusal if the token may not use one of the IDs. */
     check: (account: number, browser: boolean, uses: readonly Use[]): void =>
-      checkUses(knownOf(account), browser, uses),
-    /** Lists IDs that are not listed yet, while there is room. */
+      checkUses(getListedIDs(account), browser, uses),
+    /** Lists the IDs that are unlisted, while there is room. */
     register(account: number, browser: boolean, uses: readonly Use[]): void {
-      const ids = knownOf(account);
+      const ids = getListedIDs(account);
       const { nextEventID } = ids;
       change(account, listUses(ids, browser, uses));
       if (ids.nextEventID > nextEventID) setNextEventID.run(ids.nextEventID, account);
     },
-    /** The eventID and the attributes that are stored of an event whose uses are registered. */
-    storedKindOf: (account: number, event: NewEvent) => toStoredKind(knownOf(account), event),
-    /** Adds, changes or removes entries. IDs that only browser tokens have used are dropped when there is no room. */
+    /** Returns the eventID and attributes to store for an event. Register its uses first. */
+    storedKindOf: (account: number, event: NewEvent) => toStoredKind(getListedIDs(account), event),
+    /** Adds, changes or removes entries. Makes room by dropping IDs that only browser tokens have used. */
     put(account: number, catalogues: Catalogues): void {
-      known.delete(account);
-      const ids = knownOf(account);
+      cache.delete(account);
+      const ids = getListedIDs(account);
       const { dropped, written } = partEntries(ids, catalogues);
       setNextEventID.run(ids.nextEventID, account);
       change(account, dropped);
       for (const { kind, entry } of written) write(account, kind, entry, false);
-      known.delete(account);
+      cache.delete(account);
     },
     mergeEntry({ account, kind, id, otherID }: EntryMerge): void {
-      if (checkEntryMerge(knownOf(account), { kind, id, otherID })) return;
+      if (checkEntryMerge(getListedIDs(account), { kind, id, otherID })) return;
       setMerged.run(id, account, kind, otherID);
-      known.delete(account);
+      cache.delete(account);
     },
     unmergeEntry({ account, kind, otherID }: Omit<EntryMerge, 'id'>): void {
-      checkEntryUnmerge(knownOf(account), { kind, otherID });
+      checkEntryUnmerge(getListedIDs(account), { kind, otherID });
       setMerged.run(null, account, kind, otherID);
-      known.delete(account);
+      cache.delete(account);
     },
-    forget: () => known.clear(),
-    undo: () => known.clear(),
+    forget: () => cache.clear(),
+    undo: () => cache.clear(),
   };
 };
 export type CatalogueWriter = ReturnType<typeof createCatalogueWriter>;
 
-/** Reads the catalogues of an account. */
 export const createCatalogueReader = (db: Connection) => {
-  // In the order of the primary key, but for events: only these must be sorted.
+  // Uses the order of the primary key, except for events, which must be sorted.
   const selectBy = (order: string) =>
     db.prepare<
       [number, CatalogueKind],
@@ -142,21 +141,21 @@ export const createCatalogueReader = (db: Connection) => {
   const selectMerged = db.prepare<[number], MergeRow>(
     'SELECT kind, id, mergedInto FROM catalogue WHERE account = ? AND mergedInto IS NOT NULL',
   );
-  /** The merges of an account's entries, as they are now. */
+  /** Returns the current merges of an account's entries. */
   const merges = (account: number): CatalogueMerges => toCatalogueMerges(selectMerged.all(account));
   return {
     list: (account: number, kind: CatalogueKind): ListedEntry[] =>
       (kind === 'event' ? selectEvents : select)
         .all(account, kind)
         .map((row) => ({ ...row, browser: row.browser === 1, byBrowser: row.byBrowser === 1 })),
-    /** The name of an event; undefined when it is not listed. */
+    /** Returns the name of an event; undefined if it is unlisted. */
     eventName: (account: number, eventID: number): string | undefined =>
       selectName.get(account, 'event', String(eventID))?.name,
-    /** The name of an ID: itself when it is not listed, '' when it is ''. */
+    /** Returns the name of an ID: the ID itself if it is unlisted, '' for ''. */
     name: (account: number, kind: CatalogueKind, id: string): string =>
       id === '' ? '' : (selectName.get(account, kind, id)?.name ?? id),
     merges,
-    /** Replaces the ID or name of a query by the IDs that it stands for. */
+    /** Resolves the ID or name in a query. */
     withIDs: <Query extends Pick<EventQuery, 'account' | 'eventID' | 'eventName'>>(
       query: Query,
       merged: CatalogueMerges = merges(query.account),

@@ -1,10 +1,10 @@
-/** Deletes share links, known networks and sessions of the console that have ended, some in each commit. */
+/** Deletes expired share links, known networks and console sessions, some per commit. */
 import { listedMilliseconds } from '../../rules/accounts/ended-sessions.ts';
 import type { RequestOf } from '../../store.ts';
 import type { Connection } from '../database/connection.ts';
 
-/** What names a token. A session that none of them names may go. */
-const namings = [
+/** Conditions that a token has no references. Only such a session may be deleted. */
+const unreferenced = [
   ['audit', 'token'],
   ['statement', 'token'],
   ['claim', 'token'],
@@ -18,7 +18,7 @@ const namings = [
 const isNewest = `t.createdBy IS NOT NULL
   AND NOT EXISTS (SELECT 1 FROM token n WHERE n.createdBy = t.createdBy AND n.session AND n.token > t.token)`;
 
-export const createEndedWriter = (db: Connection) => {
+export const createExpiryWriter = (db: Connection) => {
   const removeLinks = db.prepare<{ time: number; most: number }>(
     'DELETE FROM share_link WHERE shareID IN (SELECT shareID FROM share_link WHERE expiresTime <= @time LIMIT @most)',
   );
@@ -30,12 +30,12 @@ export const createEndedWriter = (db: Connection) => {
       'SELECT max(token) FROM (SELECT token FROM token WHERE token > @after ORDER BY token LIMIT @most)',
     )
     .pluck();
-  // The number of a deleted token is not used again.
-  const rememberNumber = db.prepare<[number]>('UPDATE position SET lastToken = max(lastToken, ?)');
+  // The number of a deleted token must not be reused.
+  const reserveNumber = db.prepare<[number]>('UPDATE position SET lastToken = max(lastToken, ?)');
   const removeSessions = db.prepare<{ after: number; last: number; ended: number }>(`
     DELETE FROM token AS t
     WHERE t.token > @after AND t.token <= @last AND t.session AND coalesce(t.revokedTime, t.expiresTime) <= @ended
-      AND NOT (${isNewest}) AND ${namings.join(' AND ')}`);
+      AND NOT (${isNewest}) AND ${unreferenced.join(' AND ')}`);
 
   return {
     deleteEnded({ time, after, most }: RequestOf<'deleteEnded'>): { deleted: number; next: number | null } {
@@ -44,7 +44,7 @@ export const createEndedWriter = (db: Connection) => {
       const last = lastOf.get({ after, most }) ?? null;
       if (last === null) return { deleted: others, next: Math.max(...changes) < most ? null : after };
       const sessions = removeSessions.run({ after, last, ended: time - listedMilliseconds }).changes;
-      if (sessions > 0) rememberNumber.run(last);
+      if (sessions > 0) reserveNumber.run(last);
       return { deleted: others + sessions, next: last };
     },
   };

@@ -1,4 +1,4 @@
-/** Requests that were refused for their content: a bounded list for each token, and counts of what became of them. */
+/** Refused requests: a bounded list per token, and counts of their outcomes. */
 import { type Amount, chooseEvicted, type SenderShare, surplusOf } from '../../rules/refused/eviction.ts';
 import { contactsNamedBy, type ListedText } from '../../rules/refused/names.ts';
 import type { RefusedBatch, RefusedCount, RefusedPage, RefusedQuery, RefusedRequest } from '../../store.ts';
@@ -6,7 +6,7 @@ import type { ContactFinder } from '../contacts/contact-finder.ts';
 import type { Connection } from '../database/connection.ts';
 import { createErasingRefusedReader, type ListedBytes } from '../erasure/erasing-refused.ts';
 
-type Fate = 'evicted' | 'erased' | 'replayed';
+type Removal = 'evicted' | 'erased' | 'replayed';
 
 export const createRefusedWriter = (
   db: Connection,
@@ -39,61 +39,61 @@ export const createRefusedWriter = (
       erased = erased + @erased, replayed = replayed + @replayed
     WHERE token = @token`);
 
-  const takeOff = ({ refused, token, bytes }: ListedBytes, fate: Fate) => {
+  const removeFromList = ({ refused, token, bytes }: ListedBytes, removal: Removal) => {
     if (drop.run(refused).changes === 0) return;
-    move.run({ token, bytes, evicted: 0, erased: 0, replayed: 0, [fate]: 1 });
+    move.run({ token, bytes, evicted: 0, erased: 0, replayed: 0, [removal]: 1 });
   };
 
   const evict = (token: number, surplus: Amount) => {
-    const passed = new Map<number, number>();
+    const lastEvicted = new Map<number, number>();
     const nextOldest = (sender: number) => {
-      const row = oldest.get(token, sender, passed.get(sender) ?? 0);
-      if (row) passed.set(sender, row.refused);
+      const row = oldest.get(token, sender, lastEvicted.get(sender) ?? 0);
+      if (row) lastEvicted.set(sender, row.refused);
       return row;
     };
-    for (const row of chooseEvicted(shares.all(token), surplus, nextOldest)) takeOff(row, 'evicted');
+    for (const row of chooseEvicted(shares.all(token), surplus, nextOldest)) removeFromList(row, 'evicted');
   };
 
   return {
     keepRefused({ account, token, time, sender, robot = false, requests }: RefusedBatch): void {
-      const namesErased = (name: string) =>
+      const isErasedName = (name: string) =>
         findErasure(account, name) !== undefined || isErasedHandle(account, token, name);
-      const kept = requests.filter((request) => !contactsNamedBy(request).some(namesErased));
+      const listed = requests.filter((request) => !contactsNamedBy(request).some(isErasedName));
       let bytes = 0;
-      for (const request of kept) {
+      for (const request of listed) {
         const input = JSON.stringify(request.input);
         const size = Buffer.byteLength(input);
         const field = request.field ?? '';
         insert.run({ ...request, token, time, sender, robot: Number(robot), field, input, size });
         bytes += size;
       }
-      const counted = add.get({ token, listed: kept.length, bytes, erased: requests.length - kept.length });
+      const counted = add.get({ token, listed: listed.length, bytes, erased: requests.length - listed.length });
       const surplus = surplusOf(counted as NonNullable<typeof counted>);
       if (surplus) evict(token, surplus);
     },
 
-    /** Removes a request from its list, because it is carried out in the same transaction. Returns whether it was listed. */
+    /** Removes a request that is replayed in the same transaction. Returns whether it was listed. */
     takeReplayed(refused: number): boolean {
-      const found = find.get(refused);
-      if (!found || erasing.withoutErased([found]).length === 0) return false;
-      takeOff(found, 'replayed');
+      const row = find.get(refused);
+      if (!row || erasing.withoutErased([row]).length === 0) return false;
+      removeFromList(row, 'replayed');
       return true;
     },
 
-    /** Removes a request from its list. Returns whether it was listed. */
+    /** Removes a request. Returns whether it was listed. */
     discard(refused: number): boolean {
-      const found = find.get(refused);
-      if (found) takeOff(found, 'evicted');
-      return found !== undefined;
+      const row = find.get(refused);
+      if (row) removeFromList(row, 'evicted');
+      return row !== undefined;
     },
 
-    /** Removes a request from its list, because it names an erased person. */
-    takeErased: (row: ListedBytes): void => takeOff(row, 'erased'),
+    /** Removes a request that names an erased person. */
+    takeErased: (row: ListedBytes): void => removeFromList(row, 'erased'),
 
-    /** Removes up to `most` requests that were refused before `time` from their lists; returns how many. */
+    /** Removes up to `most` requests that were refused before `time`. Returns the number removed. */
     evictBefore(time: number, most: number): number {
       const rows = before.all(time, most);
-      for (const row of rows) takeOff(row, 'evicted');
+      for (const row of rows) removeFromList(row, 'evicted');
       return rows.length;
     },
   };

@@ -1,33 +1,33 @@
-/** Measures what an account stores: the number of its contacts, users and events, and their bytes. */
+/** Measures an account: the numbers of its contacts, users and events, and its size. */
 import { storedBytesOf } from '../../rules/row-bytes.ts';
 import type { AccountDetail } from '../../store.ts';
 import type { Connection } from '../database/connection.ts';
 import type { ChunkedRead } from '../transactions/chunked-reads.ts';
 
-/** Rows in a step, which takes some milliseconds: an account may have millions of users. */
+/** The rows per step, which takes a few milliseconds. An account may have millions of users. */
 const rowsPerStep = 20_000;
-/** Rows in a step that also reads their content. */
+/** The rows per step if their content is read too. */
 const contentsPerStep = 2_000;
 
 /**
- * The result of a step: how many rows were read, how many of them count, their bytes, and the last key, after which the next step
- * begins.
+ * The result of a step: the number of rows read (`looked`) and counted, their bytes, and the last key, after which the
+ * next step starts.
  */
-interface Counted<Key> {
+interface StepCount<Key> {
   readonly looked: number;
   readonly count: number;
   readonly bytes: number;
   readonly last: Key;
 }
 
-interface Counting<Key> {
-  get(account: number, after: Key): Counted<Key> | undefined;
+interface StepCounter<Key> {
+  get(account: number, after: Key): StepCount<Key> | undefined;
 }
 
-function* countInSteps<Key>(counting: Counting<Key>, account: number, first: Key, most: number) {
+function* countInSteps<Key>(counter: StepCounter<Key>, account: number, first: Key, most: number) {
   const sum = { rows: 0, count: 0, bytes: 0 };
   for (let after = first; ; ) {
-    const { looked, count, bytes, last } = counting.get(account, after) as Counted<Key>;
+    const { looked, count, bytes, last } = counter.get(account, after) as StepCount<Key>;
     sum.rows += looked;
     sum.count += count;
     sum.bytes += bytes;
@@ -40,12 +40,12 @@ function* countInSteps<Key>(counting: Counting<Key>, account: number, first: Key
 type Usage = Pick<AccountDetail, 'usage' | 'storedBytes'>;
 
 export const createUsageReader = (db: Connection): ((account: number) => ChunkedRead<Usage>) => {
-  const users = db.prepare<[number, string], Counted<string>>(`
+  const users = db.prepare<[number, string], StepCount<string>>(`
     SELECT count(*) AS looked, count(*) AS count, 0 AS bytes, max(userUUID) AS last
     FROM (SELECT userUUID FROM user WHERE account = ? AND userUUID > ? ORDER BY userUUID LIMIT ${rowsPerStep})`);
-  // Two walks through the index of addresses, in which contacts without an address come first, by number.
+  // Two scans of the address index, in which contacts without an address come first, by number.
   const countContacts = <Key>(key: string, isNext: string) =>
-    db.prepare<[number, Key], Counted<Key>>(`
+    db.prepare<[number, Key], StepCount<Key>>(`
       SELECT count(*) AS looked, count(*) - count(mergedInto) AS count, coalesce(sum(bytes), 0) AS bytes, max(${key}) AS last
       FROM (SELECT ${key}, mergedInto, coalesce(length(contactExternalID), 0) + coalesce(
           (SELECT sum(length(attrID) + length(attrValue)) FROM contact_attr WHERE contact_attr.contact = contact.contact), 0
@@ -53,7 +53,7 @@ export const createUsageReader = (db: Connection): ((account: number) => Chunked
         FROM contact WHERE account = ? AND ${isNext} ORDER BY ${key} LIMIT ${contentsPerStep})`);
   const contacts = countContacts<string>('contactEmailaddress', 'contactEmailaddress > ?');
   const withoutAddress = countContacts<number>('contact', 'contactEmailaddress IS NULL AND contact > ?');
-  const claims = db.prepare<[number, number], Counted<number>>(`
+  const claims = db.prepare<[number, number], StepCount<number>>(`
     SELECT count(*) AS looked, count(*) AS count, coalesce(sum(length(said)), 0) AS bytes, max(claim) AS last
     FROM (SELECT claim, said FROM claim WHERE account = ? AND claim > ? ORDER BY claim LIMIT ${contentsPerStep})`);
   const events = db.prepare<[number], { count: number; bytes: number }>(

@@ -1,6 +1,6 @@
 /**
- * The days on which events of a user, or events logged with a contact, were stored: reads and searches for repeats skip the other
- * days. A listed day may be empty; a day that is not listed never had events.
+ * The days on which events of a user, or with a contact, were stored. Reads and searches for repeats skip all other
+ * days. A listed day may have no events; an unlisted day never has.
  */
 
 export interface ActiveDays {
@@ -8,8 +8,8 @@ export interface ActiveDays {
   readonly firstDay: number | null;
   readonly lastDay: number | null;
   /**
-   * Bit 2 ** n is set when n days before `lastDay` is listed. 0 when that is not known: in rows older than this column, and after a
-   * day before `lastDay` was added.
+   * A bit set: 2 ** n is the day n days before `lastDay`. 0 if unknown: in rows older than this column, and after a day
+   * before `lastDay` was added.
    */
   readonly days: number;
 }
@@ -17,27 +17,27 @@ export interface ActiveDays {
 export const noDays: ActiveDays = { firstDay: null, lastDay: null, days: 0 };
 
 /**
- * The number of days up to `lastDay` that `days` covers. All earlier days since `firstDay` count as listed. A number is exact up to
- * 2 ** 53.
+ * The number of days up to `lastDay` in `days`. All earlier days since `firstDay` count as listed. Numbers are exact up
+ * to 2 ** 53.
  */
-const daysTold = 52;
-const anyDay = 2 ** daysTold - 1;
+const coveredDays = 52;
+const anyDay = 2 ** coveredDays - 1;
 
-/** Adds a day. Days should ascend; after one that doesn't, all days from the first to the last count as listed. */
+/** Adds a day. Days should ascend: otherwise, all days from the first to the last count as listed. */
 export const withDay = (active: ActiveDays, day: number): ActiveDays => {
   const { firstDay, lastDay, days } = active;
   if (firstDay === null || lastDay === null) return { firstDay: day, lastDay: day, days: 1 };
   if (day < lastDay) return { firstDay: Math.min(firstDay, day), lastDay, days: 0 };
   if (day === lastDay) return active;
-  const later = Math.min(day - lastDay, daysTold);
-  // Arithmetic, since bitwise operators have 32 bits only. Days that are too long ago are dropped.
-  const told = ((days || anyDay) % 2 ** (daysTold - later)) * 2 ** later;
-  return { firstDay, lastDay: day, days: told + 1 };
+  const later = Math.min(day - lastDay, coveredDays);
+  // Arithmetic, because bitwise operators have only 32 bits. Days that are too old are dropped.
+  const shifted = ((days || anyDay) % 2 ** (coveredDays - later)) * 2 ** later;
+  return { firstDay, lastDay: day, days: shifted + 1 };
 };
 
 /** Whether a day is listed. */
 export const isActive = ({ firstDay, lastDay, days }: ActiveDays, day: number): boolean => {
   if (firstDay === null || lastDay === null || day < firstDay || day > lastDay) return false;
   const ago = lastDay - day;
-  return ago === 0 || days === 0 || ago >= daysTold || Math.floor(days / 2 ** ago) % 2 === 1;
+  return ago === 0 || days === 0 || ago >= coveredDays || Math.floor(days / 2 ** ago) % 2 === 1;
 };

@@ -1,4 +1,4 @@
-/** Claims: what a browser token said of a contact, stored beside the contact. */
+/** Stores and reads claims. */
 import { limits } from '@firsthand/contract/limits';
 import { type ClaimRow, claimedBy, claimedContact, keyTextOf, toValues } from '../../rules/claims.ts';
 import type { NewContact } from '../../store.ts';
@@ -8,7 +8,7 @@ import { createMergeReader } from './contact-rows.ts';
 
 type Row = Omit<ClaimRow, 'values' | 'accepted' | 'voided'> & { said: string; accepted: number; voided: number };
 
-/** The key of a claim (keyTextOf). An index has the same expression. */
+/** SQL for the key of a claim (keyTextOf). An index uses the same expression. */
 export const claimKey = `coalesce(
   'contactEmailaddress ' || (said ->> '$.fields.contactEmailaddress'),
   'contactExternalID ' || (said ->> '$.fields.contactExternalID'))`;
@@ -24,13 +24,13 @@ export const createClaimReader = (db: Connection) => {
   const byID = db.prepare<[number, string], Row>(`
     SELECT * FROM claim WHERE account = ? AND claimID = ?
       AND NOT EXISTS (SELECT 1 FROM erasing_contact e WHERE e.contact = claim.contact)`);
-  // The links are read once: a lookup for each claim would examine the links of all other claims.
+  // Joins the links once: a lookup per claim would examine the links of all other claims each time.
   const ofContact = db.prepare<{ contact: number }, Row & { newestLink: number }>(`
     SELECT c.*, coalesce(l.newest, 0) AS newestLink FROM claim c LEFT JOIN (
       SELECT user, max(sequence) AS newest FROM statement WHERE contact = @contact AND NOT voided GROUP BY user
     ) l ON l.user = c.user
     WHERE c.contact = @contact ORDER BY c.voided, c.accepted DESC, newestLink DESC, c.claim LIMIT ${limits.openClaimsPerContact}`);
-  // The unary plus forces a sort: reading claims in the order of their keys would pass those of all other contacts.
+  // The unary plus forces a sort: a scan in key order would pass the claims of all other contacts.
   const after = db.prepare<
     [number, number, number],
     Row & { tokenID: string; userUUID: string; contactUUID: string; linkID: string }
@@ -49,12 +49,15 @@ export const createClaimReader = (db: Connection) => {
       const row = byID.get(account, claimID);
       return row && toClaim(row);
     },
-    /** Returns at most `limits.openClaimsPerContact` claims of a contact: those that decide first (identity/contact-view.ts). */
+    /**
+     * Returns a contact's claims with the highest precedence, up to `limits.openClaimsPerContact`
+     * (identity/contact-view.ts).
+     */
     ofContact: (contact: number) => ofContact.all({ contact }).map(toClaim),
     /** Returns up to `most` claims with a greater number, ascending. */
     after: (contact: number, claim: number, most: number) => after.all(contact, claim, most).map(toClaim),
     countOf: (contact: number): number => count.get(contact) as number,
-    /** Whether a claim of the contact is accepted and not voided. */
+    /** Whether the contact has an accepted claim that is not voided. */
     hasAccepted: (contact: number): boolean => accepted.get(contact) !== undefined,
   };
 };
@@ -77,10 +80,11 @@ export const createClaimWriter = (db: Connection) => {
   return {
     ...reader,
     /**
-     * Adds values to the open claim of this token, user, contact and key, or creates that claim. Accepted claims are not changed.
-     * Each key (rules/claims.ts) has its own claim, because a handle must not reveal that two of them belong to one contact.
-     * `found`: the contact that has the key. `earlierClaims`: those of this user with this key. `contact`: that of the claim
-     * (claimedContact).
+     * Adds values to the open claim of this token, user and key, or creates it. Never changes accepted claims. Each key
+     * has its own claim (rules/claims.ts).
+     *
+     * `found`: the contact that has the key. Returns the claim, its contact (claimedContact), and the user's earlier
+     * claims with this key.
      */
     submit(
       request: NewContact,
@@ -109,7 +113,7 @@ export const createClaimWriter = (db: Connection) => {
       );
       return { claim: Number(lastInsertRowid), claimID: newHandle, contact, earlierClaims };
     },
-    /** Marks a claim. An accepted claim stays accepted. */
+    /** Accepts, voids or restores a claim. An accepted claim stays accepted. */
     mark(
       claim: number,
       { accepted = false, voided, time }: { accepted?: boolean; voided: boolean; time: number },

@@ -1,4 +1,4 @@
-/** Reads contacts: a contact's own record, and what a browser token's handle shows. */
+/** Reads a contact's record, or what a handle shows of it. */
 import { type ContactMerges, noContactMerges } from '../../../identity/merged-entries.ts';
 import { claimsToRead, type Listing, linksToRead, tellLists } from '../../rules/contact-lists.ts';
 import {
@@ -25,13 +25,13 @@ export const createContactReader = (db: Connection) => {
   const claims = createClaimReader(db);
   const statements = createStatementReader(db);
   const catalogues = createCatalogueReader(db);
-  const naming =
+  const createNameOf =
     (account: number): NameOf =>
     (kind, id) =>
       catalogues.name(account, kind, id);
-  const searchContact = createContactSearch(db, naming, catalogues.merges);
+  const searchContact = createContactSearch(db, createNameOf, catalogues.merges);
 
-  /** Counts the entries of a group, and lists those with a number greater than `beyond`; null lists none. */
+  /** Counts a group's claims and lists those after `beyond`; null: none. */
   const listClaims = (
     group: readonly ContactRow[],
     nameOf: NameOf,
@@ -59,20 +59,20 @@ export const createContactReader = (db: Connection) => {
     };
   };
 
-  /** A browser token's handle shows only what this browser said itself. */
+  /** A handle shows only what this browser sent itself. */
   const byHandle = ({ account, token, contactUUID = '' }: ContactQuery): ContactDetail => {
     const claim = claims.find(account, contactUUID);
     if (!claim || claim.token !== token) throw contacts.missingHandle(account, token, contactUUID);
-    return toHandle(claim, naming(account), catalogues.merges(account));
+    return toHandle(claim, createNameOf(account), catalogues.merges(account));
   };
 
   return {
     getContact(query: ContactQuery): ContactDetail {
       const { account, browser, include, beyond } = query;
       if (browser) return byHandle(query);
-      const row = contacts.answering(contacts.byName(query).contact);
+      const row = contacts.followMerges(contacts.byName(query).contact);
       const group = groupOf(row);
-      const nameOf = naming(account);
+      const nameOf = createNameOf(account);
       const merges = query.asSent ? noContactMerges : catalogues.merges(account);
       return {
         ...toContactDetail(row, viewOf(group, merges), nameOf, catalogues.list(account, 'tag')),

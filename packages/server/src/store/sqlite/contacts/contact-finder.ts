@@ -1,4 +1,4 @@
-/** Finds contacts by contactUUID, external ID or address, and builds the Refusal when there is none. */
+/** Finds contacts by contactUUID, external ID or address, and builds the Refusal if there is none. */
 import type { Refusal } from '../../../shared/refusal.ts';
 import { claimName, createNameHash, handleName, missingContact } from '../../rules/erased-names.ts';
 import type { NamedContact } from '../../store.ts';
@@ -27,19 +27,19 @@ export const createContactFinder = (db: Connection) => {
   const findErasure = (account: number, identifier: string): number | undefined =>
     anyErasure.get() === undefined ? undefined : erasureOf.get(hashOf(account, identifier));
 
-  /** The Refusal for an identifier that names no contact. */
+  /** Returns the Refusal for an identifier that matches no contact. */
   const missing = (account: number, identifier: string, field = 'contactUUID'): Refusal =>
     missingContact(field, findErasure(account, identifier) !== undefined);
 
-  /** Whether a claim is erased, for a caller with access to the whole account. */
+  /** Whether a claim was erased, for callers with access to the whole account. */
   const isErasedClaim = (account: number, claimID: string): boolean =>
     erasingClaim.get(account, claimID) !== undefined || findErasure(account, claimName(claimID)) !== undefined;
 
-  /** Whether a handle is erased, for the token that made it. To other tokens the handle never existed. */
+  /** Whether a handle was erased, for the token that created it. For other tokens it never existed. */
   const isErasedHandle = (account: number, token: number, handle: string): boolean =>
     erasingClaim.get(account, handle)?.token === token || findErasure(account, handleName(token, handle)) !== undefined;
 
-  /** The Refusal for a handle that names no claim of the token. */
+  /** Returns the Refusal for a handle that matches no claim of the token. */
   const missingHandle = (account: number, token: number, handle: string): Refusal =>
     missingContact('contactUUID', isErasedHandle(account, token, handle));
 
@@ -64,12 +64,12 @@ export const createContactFinder = (db: Connection) => {
     byAddress: (account: number, address: string) => byAddress.get(account, address),
     byExternalID: (account: number, externalID: string) => byExternalID.get({ account, externalID }),
     /**
-     * Returns the contact that a request names, merged or not. Throws a Refusal when there is none; `prefix` begins the names of its
-     * fields.
+     * Returns the contact that a request identifies, merged or not. Throws a Refusal if there is none. `prefix`: the
+     * prefix of the request's field names.
      */
     byName,
-    /** Returns the contact that answers for this one: the end of its merges. */
-    answering: (contact: number): ContactRow => byNumber.get(merges.follow(contact)) as ContactRow,
+    /** Returns the contact at the end of this one's merges. */
+    followMerges: (contact: number): ContactRow => byNumber.get(merges.follow(contact)) as ContactRow,
     hashOf,
     findErasure,
     isErasedClaim,

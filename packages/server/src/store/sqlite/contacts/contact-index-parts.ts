@@ -1,4 +1,4 @@
-/** Statements that read the index of contacts (rules/contact-search.ts), and the contacts of which it is not sure. */
+/** Reads the contact index (rules/contact-search.ts), and the contacts that are stale in it. */
 import {
   firstOf,
   type IndexPart,
@@ -15,7 +15,7 @@ import type { SearchEnd } from '../../store.ts';
 import type { Connection } from '../database/connection.ts';
 import type { ContactFinder } from './contact-finder.ts';
 
-/** A place after which, and one before which, a statement reads. */
+/** An open range of the index, as statement parameters. */
 export interface Range {
   readonly afterKey: number;
   readonly afterContact: number;
@@ -27,8 +27,8 @@ interface Part extends Range {
   readonly term: number | null;
   readonly most: number;
 }
-/** A part that is sorted: the part of the order that the page is in, beside that of the filter. */
-interface Sorted extends Part {
+/** Parameters for reading a part in page order: the page's range in addition to the part's. */
+interface SortedPart extends Part {
   readonly afterPlace: number;
   readonly afterThat: number;
   readonly beforePlace: number;
@@ -43,18 +43,18 @@ const tables: Record<IndexName, { readonly table: string; readonly key: string }
 };
 const keyColumns: Record<SortKey, string> = { created: 'createdTime', seen: 'lastSeen' };
 
-export const parametersOf = ({ after, before }: KeyRange): Range => ({
+export const toRangeParameters = ({ after, before }: KeyRange): Range => ({
   afterKey: after.key,
   afterContact: after.contact,
   beforeKey: before.key,
   beforeContact: before.contact,
 });
 
-/** Whether a contact may differ from what the index says: it or one that is merged into it may have changed. */
-export const isUnsure = (contact: string) => `(EXISTS (SELECT 1 FROM contact_changed d WHERE d.contact = ${contact})
+/** SQL: whether a contact may be stale in the index, because it, or one merged into it, may have changed. */
+export const isStale = (contact: string) => `(EXISTS (SELECT 1 FROM contact_changed d WHERE d.contact = ${contact})
   OR EXISTS (SELECT 1 FROM contact m WHERE m.mergedInto = ${contact}))`;
 
-/** Reads parts of the index, each in the order of its key, or, where few match, sorted by the other. */
+/** Reads parts of the index in the order of their key or, if few contacts match, sorted by the other key. */
 export const createParts = (db: Connection) => {
   const within = (from: IndexName) => {
     const { table, key } = tables[from];
@@ -65,31 +65,31 @@ export const createParts = (db: Connection) => {
         AND (p.${key}, p.contact) > (@afterKey, @afterContact) AND (p.${key}, p.contact) < (@beforeKey, @beforeContact)`,
     };
   };
-  const reading = (from: IndexName, order: 'ASC' | 'DESC') => {
+  const prepareRead = (from: IndexName, order: 'ASC' | 'DESC') => {
     const { table, where } = within(from);
     const { key } = tables[from];
     return db.prepare<Part, SearchEnd>(
       `SELECT p.${key} AS key, p.contact FROM ${table} ${where} ORDER BY p.${key} ${order}, p.contact ${order} LIMIT @most`,
     );
   };
-  const sorting = (from: IndexName, by: SortKey, order: 'ASC' | 'DESC') => {
+  const prepareSort = (from: IndexName, by: SortKey, order: 'ASC' | 'DESC') => {
     const { table, where } = within(from);
     const key = keyColumns[by];
-    return db.prepare<Sorted, SearchEnd>(`
+    return db.prepare<SortedPart, SearchEnd>(`
       SELECT f.${key} AS key, f.contact FROM ${table} CROSS JOIN contact_found f ON f.contact = p.contact ${where}
       AND (f.${key}, f.contact) > (@afterPlace, @afterThat) AND (f.${key}, f.contact) < (@beforePlace, @beforeThat)
       ORDER BY f.${key} ${order}, f.contact ${order} LIMIT @most`);
   };
-  const counting = (from: IndexName) => {
+  const prepareCount = (from: IndexName) => {
     const { table, where } = within(from);
     return db.prepare<Part, number>(`SELECT count(*) FROM (SELECT 1 FROM ${table} ${where} LIMIT @most)`).pluck();
   };
   const statementsFor = (from: IndexName, other: SortKey) => ({
-    ascending: reading(from, 'ASC'),
-    descending: reading(from, 'DESC'),
-    sortedAscending: sorting(from, other, 'ASC'),
-    sortedDescending: sorting(from, other, 'DESC'),
-    count: counting(from),
+    ascending: prepareRead(from, 'ASC'),
+    descending: prepareRead(from, 'DESC'),
+    sortedAscending: prepareSort(from, other, 'ASC'),
+    sortedDescending: prepareSort(from, other, 'DESC'),
+    count: prepareCount(from),
   });
   const statements = {
     term: statementsFor('term', 'seen'),
@@ -99,18 +99,18 @@ export const createParts = (db: Connection) => {
   const statementsOf = ({ terms, key }: IndexPart) => statements[terms === null ? key : 'term'];
 
   return {
-    /** Reads some contacts of a source within a range of the page's order, in that order. */
+    /** Reads contacts of a source within a range, in page order. */
     read(account: number, { part, inOrder }: Source, range: KeyRange, descending: boolean, most: number): SearchEnd[] {
       const { ascending, sortedAscending, sortedDescending, ...others } = statementsOf(part);
       const readTerm = (term: number | null): SearchEnd[] => {
         if (inOrder) {
-          return (descending ? others.descending : ascending).all({ account, term, most, ...parametersOf(range) });
+          return (descending ? others.descending : ascending).all({ account, term, most, ...toRangeParameters(range) });
         }
         return (descending ? sortedDescending : sortedAscending).all({
           account,
           term,
           most,
-          ...parametersOf(part.range),
+          ...toRangeParameters(part.range),
           afterPlace: range.after.key,
           afterThat: range.after.contact,
           beforePlace: range.before.key,
@@ -119,12 +119,14 @@ export const createParts = (db: Connection) => {
       };
       return firstOf((part.terms ?? [null]).map(readTerm), descending, most);
     },
-    /** The number of contacts of a part, up to `maxCollected` + 1; more where contacts have several of its terms. */
+    /**
+     * Returns the size of a part, capped at `maxCollected` + 1. Counts contacts with several of its terms repeatedly.
+     */
     sizeOf: (account: number, part: IndexPart): number => {
       const { count } = statementsOf(part);
       const most = maxCollected + 1;
       const sizeOfTerm = (term: number | null) =>
-        count.get({ account, term, most, ...parametersOf(part.range) }) as number;
+        count.get({ account, term, most, ...toRangeParameters(part.range) }) as number;
       return Math.min(
         most,
         (part.terms ?? [null]).reduce((sum: number, term) => sum + sizeOfTerm(term), 0),
@@ -133,8 +135,8 @@ export const createParts = (db: Connection) => {
   };
 };
 
-/** Reads the contacts that may differ from what the index says, in the order in which they were created. */
-export const createUnsure = (db: Connection, contacts: ContactFinder) => {
+/** Reads the stale contacts, in creation order. */
+export const createStaleContacts = (db: Connection, contacts: ContactFinder) => {
   const count = db
     .prepare<[], number>(`SELECT count(*) FROM (SELECT 1 FROM contact_changed LIMIT ${maxChanged + 1})`)
     .pluck();
@@ -150,34 +152,37 @@ export const createUnsure = (db: Connection, contacts: ContactFinder) => {
       place: db.prepare<Range & { account: number }, SearchEnd>(
         `SELECT createdTime AS key, contact ${inRange} ORDER BY createdTime ${order}, contact ${order} LIMIT 1 OFFSET ${scannedAtOnce - 1}`,
       ),
-      unsure: db.prepare<Range & { account: number }, SearchEnd>(
-        `SELECT createdTime AS key, contact ${inRange} AND ${isUnsure('c.contact')} ORDER BY createdTime ${order}, contact ${order}`,
+      stale: db.prepare<Range & { account: number }, SearchEnd>(
+        `SELECT createdTime AS key, contact ${inRange} AND ${isStale('c.contact')} ORDER BY createdTime ${order}, contact ${order}`,
       ),
     };
   };
   const ascending = statementsFor('ASC');
   const descending = statementsFor('DESC');
-  /** The contacts that have changed since they were indexed, and those who answer for merged ones of these; undefined when they are many. */
+  /**
+   * Returns the account's changed contacts, with merges followed; undefined if there are more than `maxChanged` in
+   * total.
+   */
   const few = (account: number): number[] | undefined => {
     if ((count.get() as number) > maxChanged) return undefined;
     const both = changed
       .all(account)
       .flatMap(([contact, mergedInto]) =>
-        mergedInto === null ? [contact] : [contact, contacts.answering(contact).contact],
+        mergedInto === null ? [contact] : [contact, contacts.followMerges(contact).contact],
       );
     return [...new Set(both)];
   };
   return {
     few,
-    /** All those in a range. */
+    /** Returns all stale contacts in a range. */
     within: (account: number, range: KeyRange): number[] =>
-      ascending.unsure.all({ account, ...parametersOf(range) }).map(({ contact }) => contact),
-    /** Those among the first contacts of a range; `rest` is the range that remains, null after the last contact. */
+      ascending.stale.all({ account, ...toRangeParameters(range) }).map(({ contact }) => contact),
+    /** Scans the first contacts of a range. `rest`: the remaining range; null after the last contact. */
     among(account: number, range: KeyRange, isDescending: boolean): { ends: SearchEnd[]; rest: KeyRange | null } {
-      const { place, unsure } = isDescending ? descending : ascending;
-      const last = place.get({ account, ...parametersOf(range) });
+      const { place, stale } = isDescending ? descending : ascending;
+      const last = place.get({ account, ...toRangeParameters(range) });
       const end = last && { ...last, contact: last.contact + (isDescending ? -1 : 1) };
-      const ends = unsure.all({ account, ...parametersOf(end ? partBefore(range, end, isDescending) : range) });
+      const ends = stale.all({ account, ...toRangeParameters(end ? partBefore(range, end, isDescending) : range) });
       return { ends, rest: last ? restOf(range, last, isDescending) : null };
     },
   };

@@ -1,6 +1,6 @@
 /**
- * Brings the index of contacts up to date (rules/contact-search.ts): for some of the contacts that triggers have listed as changed,
- * it computes what searches find and writes what differs. Writes don't wait for it: it runs between commits.
+ * Updates the contact index (rules/contact-search.ts) with the contacts that triggers have listed as changed. Runs
+ * between commits, so that writes don't wait for it.
  */
 import { termsOfContact } from '../../rules/contact-search.ts';
 import type { Connection } from '../database/connection.ts';
@@ -8,10 +8,10 @@ import type { ContactRow } from './contact-rows.ts';
 import { createContactViews } from './contact-views.ts';
 import { createLastSeen } from './last-seen.ts';
 
-/** A step takes some milliseconds. */
+/** A step takes a few milliseconds. */
 const contactsPerStep = 64;
-/** The share of the time that steps may take while others write: one part in this many. */
-const shareBesideWrites = 4;
+/** During writes, steps may take one Nth of the time. */
+const writeShare = 4;
 
 export const createContactIndex = (db: Connection) => {
   const { groupOf, viewOf } = createContactViews(db);
@@ -22,11 +22,11 @@ export const createContactIndex = (db: Connection) => {
   const anyChanged = db.prepare<[], 0 | 1>('SELECT EXISTS (SELECT 1 FROM contact_changed)').pluck();
   const dropChanged = db.prepare('DELETE FROM contact_changed WHERE contact = ?');
   const rowOf = db.prepare<[number], ContactRow>('SELECT * FROM contact WHERE contact = ?');
-  const foundOf = db.prepare<[number], { account: number; createdTime: number; lastSeen: number; terms: string }>(
+  const entryOf = db.prepare<[number], { account: number; createdTime: number; lastSeen: number; terms: string }>(
     'SELECT account, createdTime, lastSeen, terms FROM contact_found WHERE contact = ?',
   );
-  const dropFound = db.prepare('DELETE FROM contact_found WHERE contact = ?');
-  const putFound = db.prepare(`
+  const dropEntry = db.prepare('DELETE FROM contact_found WHERE contact = ?');
+  const putEntry = db.prepare(`
     INSERT INTO contact_found VALUES (@contact, @account, @createdTime, @lastSeen, @terms)
     ON CONFLICT (contact) DO UPDATE SET lastSeen = @lastSeen, terms = @terms`);
   const addTerm = db.prepare('INSERT INTO contact_term VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING');
@@ -35,40 +35,40 @@ export const createContactIndex = (db: Connection) => {
   );
 
   const remove = (contact: number): void => {
-    const found = foundOf.get(contact);
-    if (!found) return;
-    for (const term of JSON.parse(found.terms)) dropTerm.run(found.account, term, found.createdTime, contact);
-    dropFound.run(contact);
+    const entry = entryOf.get(contact);
+    if (!entry) return;
+    for (const term of JSON.parse(entry.terms)) dropTerm.run(entry.account, term, entry.createdTime, contact);
+    dropEntry.run(contact);
   };
 
-  /** Writes what searches find of the contact that answers for this one. */
+  /** Updates the index entry of the contact at the end of this one's merges. */
   const refresh = (row: ContactRow): void => {
     const group = groupOf(row);
     const { account, contact, createdTime, contactStatus } = group[0] as ContactRow;
-    const found = foundOf.get(contact);
+    const entry = entryOf.get(contact);
     const lastSeen = lastSeenOf(group);
-    const before = new Set<number>(JSON.parse(found?.terms ?? '[]'));
+    const before = new Set<number>(JSON.parse(entry?.terms ?? '[]'));
     const after = new Set(termsOfContact({ contactStatus }, viewOf(group)));
     const terms = JSON.stringify([...after]);
-    if (found?.lastSeen !== lastSeen || found.terms !== terms) {
-      putFound.run({ contact, account, createdTime, lastSeen, terms });
+    if (entry?.lastSeen !== lastSeen || entry.terms !== terms) {
+      putEntry.run({ contact, account, createdTime, lastSeen, terms });
     }
     for (const term of before) if (!after.has(term)) dropTerm.run(account, term, createdTime, contact);
     for (const term of after) if (!before.has(term)) addTerm.run(account, term, createdTime, contact);
   };
 
-  /** The milliseconds that the last step took, and when the next may run beside writes. */
+  /** When the next step may run during writes. */
   let dueAt = 0;
-  let isWritten = false;
+  let hasWrites = false;
 
   return {
-    /** Notes that others write. */
+    /** Call it at each write. */
     noteWrite(): void {
-      isWritten = true;
+      hasWrites = true;
     },
-    /** The milliseconds until the next step should run; null when there is nothing to do. */
+    /** Returns the milliseconds until the next step should run; null if nothing is to do. */
     pause: (): number | null => (anyChanged.get() === 1 ? Math.max(0, Math.ceil(dueAt - performance.now())) : null),
-    /** Brings some contacts up to date; returns how many. */
+    /** Updates some contacts. Returns their number. */
     step(): number {
       const began = performance.now();
       const contacts = changed.all();
@@ -80,8 +80,8 @@ export const createContactIndex = (db: Connection) => {
         dropChanged.run(contact);
       }
       const now = performance.now();
-      dueAt = isWritten ? now + (now - began) * (shareBesideWrites - 1) : now;
-      isWritten = false;
+      dueAt = hasWrites ? now + (now - began) * (writeShare - 1) : now;
+      hasWrites = false;
       return contacts.length;
     },
   };

@@ -1,4 +1,4 @@
-/** Contacts as they are stored, and the pointers from merged contacts to the contacts that they were merged into. */
+/** Stored contacts, and the pointers from merged contacts to those that they were merged into. */
 import type { ContactField } from '../../../identity/contact-view.ts';
 import { followMerges, mergedWith } from '../../../identity/merges.ts';
 import type { Connection } from '../database/connection.ts';
@@ -19,32 +19,32 @@ export type ContactRow = Readonly<Record<ContactField, string | null>> &
   };
 
 export const createMergeReader = (db: Connection) => {
-  const upwards = db.prepare<[number], { contact: number; mergedInto: number }>(`
+  const selectChain = db.prepare<[number], { contact: number; mergedInto: number }>(`
     WITH RECURSIVE chain (contact, mergedInto) AS (
       SELECT contact, mergedInto FROM contact WHERE contact = ?
       UNION
       SELECT c.contact, c.mergedInto FROM chain JOIN contact c ON c.contact = chain.mergedInto
     )
     SELECT contact, mergedInto FROM chain WHERE mergedInto IS NOT NULL`);
-  const downwards = db.prepare<[number], { contact: number; mergedInto: number }>(`
+  const selectTree = db.prepare<[number], { contact: number; mergedInto: number }>(`
     WITH RECURSIVE tree (contact, mergedInto) AS (
       SELECT contact, mergedInto FROM contact WHERE mergedInto = ?
       UNION
       SELECT c.contact, c.mergedInto FROM tree JOIN contact c ON c.mergedInto = tree.contact
     )
     SELECT contact, mergedInto FROM tree`);
-  const load = (rows: { contact: number; mergedInto: number }[]) =>
+  const toMergeMap = (rows: { contact: number; mergedInto: number }[]) =>
     new Map(rows.map(({ contact, mergedInto }) => [contact, mergedInto]));
 
   return {
-    /** The pointers on the way up from a contact. */
-    from: (contact: number) => load(upwards.all(contact)),
-    /** Returns the contact that answers for this one. */
-    follow: (contact: number): number => followMerges(load(upwards.all(contact)))(contact),
-    /** The contact that answers, first, and all that it answers for. */
+    /** Returns the chain of merges from a contact. */
+    from: (contact: number) => toMergeMap(selectChain.all(contact)),
+    /** Returns the contact at the end of the chain. */
+    follow: (contact: number): number => followMerges(toMergeMap(selectChain.all(contact)))(contact),
+    /** Returns the contact at the end of the chain, then all contacts merged into it. */
     group: (contact: number): number[] => {
-      const kept = followMerges(load(upwards.all(contact)))(contact);
-      return [kept, ...mergedWith(load(downwards.all(kept)), kept).filter((other) => other !== kept)];
+      const kept = followMerges(toMergeMap(selectChain.all(contact)))(contact);
+      return [kept, ...mergedWith(toMergeMap(selectTree.all(kept)), kept).filter((other) => other !== kept)];
     },
   };
 };

@@ -9,11 +9,11 @@ import { createContactSearch } from './contact-search.ts';
 
 const day = 86_400_000;
 
-/** A database of contacts whose index is up to date; one in 1,000 has the tag `rare`. More than 2,000 may wait. */
+/** Opens a database of contacts with a current index. One in 1,000 has the tag `rare`. */
 const openContacts = (contacts = 3_000): Connection => {
-  const made = filled.get(contacts) ?? fill(contacts);
-  filled.set(contacts, made);
-  const db = openConnection(made, 'write');
+  const bytes = filled.get(contacts) ?? fill(contacts);
+  filled.set(contacts, bytes);
+  const db = openConnection(bytes, 'write');
   onTestFinished(() => void db.close());
   return db;
 };
@@ -37,7 +37,7 @@ const fill = (contacts: number): Buffer => {
   return bytes;
 };
 
-/** Runs a search; returns how many contacts its page holds, and how many steps it took. */
+/** Runs a search. Returns the number of contacts on its page, and of steps. */
 const count = (db: Connection, search: Partial<ContactSearch>) => {
   const reading = createContactSearch(
     db,
@@ -50,7 +50,7 @@ const count = (db: Connection, search: Partial<ContactSearch>) => {
   }
 };
 
-/** The numbers of all contacts that a search finds, ascending. */
+/** Returns the row numbers of all contacts that a search finds, ascending. */
 const findAll = (db: Connection, search: Partial<ContactSearch>): number[] => {
   const found: number[] = [];
   const searching = createContactSearch(
@@ -68,27 +68,27 @@ const findAll = (db: Connection, search: Partial<ContactSearch>): number[] => {
   return found.sort((a, b) => a - b);
 };
 
-test('every part of the index is read in its order, without a sort or a scan', () => {
+test('reads every part of the index in its order, without a sort or a scan', () => {
   const db = openContacts();
-  const asked: string[] = [];
-  const listening = new Proxy(db, {
+  const statements: string[] = [];
+  const recordingDB = new Proxy(db, {
     get: (target, name) =>
       name === 'prepare'
         ? (sql: string) => {
-            asked.push(sql);
+            statements.push(sql);
             return target.prepare(sql);
           }
         : Reflect.get(target, name),
   });
   createContactSearch(
-    listening,
+    recordingDB,
     () => (_, id) => id,
     () => noContactMerges,
   );
-  const parts = asked.filter((sql) => sql.includes('@afterKey'));
+  const parts = statements.filter((sql) => sql.includes('@afterKey'));
   expect(parts).toHaveLength(19);
   for (const sql of parts) {
-    // A part of few contacts is sorted.
+    // Small parts are sorted.
     const isSorted = sql.includes('@afterPlace');
     const parameters = sql.match(/@\w+/g)?.map((name) => [name.slice(1), 0]) ?? [];
     const plan = db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(Object.fromEntries(parameters)) as { detail: string }[];
@@ -101,22 +101,22 @@ test('every part of the index is read in its order, without a sort or a scan', (
 });
 
 test.each<[string, Partial<ContactSearch>, number]>([
-  ['few have a tag', { contactTagID: 'rare' }, 3],
-  ['few have a tag, in the order in which they were seen', { contactTagID: 'rare', sort: 'seen' }, 3],
-  ['few have one tag of two filters', { contactTagID: 'rare', attrID: 'size', attrValue: 'M' }, 3],
-  ['few were created in a range', { createdFrom: 2_000_000, createdTo: 2_010_000 }, 10],
+  ['few contacts have a tag', { contactTagID: 'rare' }, 3],
+  ['few contacts have a tag, sorted by last seen', { contactTagID: 'rare', sort: 'seen' }, 3],
+  ['few contacts match one of two filters', { contactTagID: 'rare', attrID: 'size', attrValue: 'M' }, 3],
+  ['few contacts were created in a range', { createdFrom: 2_000_000, createdTo: 2_010_000 }, 10],
   [
-    'few were created in a range, in the order in which they were seen',
+    'few contacts were created in a range, sorted by last seen',
     { createdFrom: 2_000_000, createdTo: 2_010_000, sort: 'seen' },
     10,
   ],
-  ['few were seen on a day', { seenFrom: 20_100 * day, seenTo: 20_101 * day }, 6],
-  ['nobody has a value', { attrID: 'size', attrValue: 'XL' }, 0],
-])('where %s, they are found in one step', (_, search, found) => {
+  ['few contacts were last seen on a day', { seenFrom: 20_100 * day, seenTo: 20_101 * day }, 6],
+  ['no contact has a value', { attrID: 'size', attrValue: 'XL' }, 0],
+])('takes one step if %s', (_, search, found) => {
   expect(count(openContacts(), search)).toEqual({ found, steps: 1 });
 });
 
-test('where two tags are merged, the contacts with either are found in one step, in the order of the pages, each once', () => {
+test('finds contacts with either of two merged tags in one step, sorted and without duplicates', () => {
   const db = openContacts();
   const tag = createEntryMerges([{ id: 'Rare', mergedInto: 'rare' }]);
   const search = createContactSearch(
@@ -139,7 +139,7 @@ test('where two tags are merged, the contacts with either are found in one step,
   expect(created({ attrID: 'size', attrValue: 'M' })).toHaveLength(3);
 });
 
-test('where most match, a page takes no more steps than it needs', () => {
+test('takes few steps per page if most contacts match', () => {
   const db = openContacts();
   for (const search of [{ contactTagID: 'common' }, { attrID: 'size', attrValue: 'L', sort: 'seen' as const }]) {
     const { found, steps } = count(db, search);
@@ -148,30 +148,30 @@ test('where most match, a page takes no more steps than it needs', () => {
   }
 });
 
-test('a page that examines many ends early, but never empty', () => {
+test('ends a page early after many examined contacts, but never an empty one', () => {
   const db = openContacts(6_000);
-  // No index knows a text: all are examined.
+  // Text is not indexed, so all contacts are examined.
   db.exec("UPDATE contact SET contactLastname = 'Wanted' WHERE contact IN (3, 5900)");
   const search = { text: 'wanted' };
   expect(count(db, search)).toMatchObject({ found: 1 });
   expect(count(db, { ...search, beyond: { key: 3_000, contact: 3 } })).toMatchObject({ found: 1 });
 });
 
-test('contacts that have changed since they were indexed are found as they are, few or many', () => {
+test('finds few or many stale contacts by their current values', () => {
   const db = openContacts();
-  const changeTo = (many: number) =>
+  const changeTo = (changed: number) =>
     db.exec(`UPDATE contact_tag SET opt = 0 WHERE tagID = 'rare'; INSERT INTO contact_tag SELECT contact, 'new', 1 FROM contact
-      WHERE contact <= ${many} ON CONFLICT DO NOTHING`);
-  // More than 2,000 are many; a few more would not fit one page.
-  for (const many of [50, 2_010]) {
-    changeTo(many);
+      WHERE contact <= ${changed} ON CONFLICT DO NOTHING`);
+  // More than 2,000 count as many. A few more would not fit on one page.
+  for (const changed of [50, 2_010]) {
+    changeTo(changed);
     expect(count(db, { contactTagID: 'rare' }).found).toBe(0);
-    expect(count(db, { contactTagID: 'new', limit: 5_000 }).found).toBe(many);
-    expect(count(db, { contactTagID: 'new', limit: 5_000, sort: 'seen' }).found).toBe(many);
+    expect(count(db, { contactTagID: 'new', limit: 5_000 }).found).toBe(changed);
+    expect(count(db, { contactTagID: 'new', limit: 5_000, sort: 'seen' }).found).toBe(changed);
   }
 });
 
-/** Returns the contacts of all pages of a search, and calls `between` between the steps of each. */
+/** Returns the contacts on all pages of a search. Calls `between` between the steps. */
 const readAll = (db: Connection, search: Partial<ContactSearch>, between: () => void): string[] => {
   const found: string[] = [];
   const read = createContactSearch(
@@ -196,16 +196,16 @@ const readAll = (db: Connection, search: Partial<ContactSearch>, between: () => 
 test.each<[string, number, boolean]>([
   ['few', 1_500, false],
   ['many', 2_800, false],
-  ['many, which are indexed between the steps of a search', 2_800, true],
-])('pages hold each contact once, in order, while the index waits for %s', (_, many, isIndexed) => {
+  ['many, which are indexed between the steps of a search,', 2_800, true],
+])('lists each contact once, in order, while %s contacts are stale', (_, changed, isIndexed) => {
   const db = openContacts();
   db.exec(`
-    UPDATE contact SET lastDay = 20000 + contact * 7 % 600 WHERE contact <= ${many};
-    UPDATE contact SET contactStatus = 'archived' WHERE contact <= ${many} AND contact % 3 = 0;
-    UPDATE contact_tag SET opt = 0 WHERE tagID = 'common' AND contact <= ${many} AND contact % 2 = 0;
-    INSERT INTO contact_tag SELECT contact, 'merged', 1 FROM contact WHERE contact <= ${many} AND contact % 50 = 0;
-    UPDATE contact SET mergedInto = contact - 1 WHERE contact <= ${many} AND contact % 50 = 0;
-    UPDATE contact SET mergedInto = contact WHERE contact <= ${many} AND contact % 501 = 2;`);
+    UPDATE contact SET lastDay = 20000 + contact * 7 % 600 WHERE contact <= ${changed};
+    UPDATE contact SET contactStatus = 'archived' WHERE contact <= ${changed} AND contact % 3 = 0;
+    UPDATE contact_tag SET opt = 0 WHERE tagID = 'common' AND contact <= ${changed} AND contact % 2 = 0;
+    INSERT INTO contact_tag SELECT contact, 'merged', 1 FROM contact WHERE contact <= ${changed} AND contact % 50 = 0;
+    UPDATE contact SET mergedInto = contact - 1 WHERE contact <= ${changed} AND contact % 50 = 0;
+    UPDATE contact SET mergedInto = contact WHERE contact <= ${changed} AND contact % 501 = 2;`);
   const { step } = createContactIndex(db);
   const searches: Partial<ContactSearch>[] = [
     { contactTagID: 'common', limit: 1_000 },
@@ -214,25 +214,25 @@ test.each<[string, number, boolean]>([
     { createdFrom: 1_000_000, createdTo: 2_500_000, seenFrom: 20_050 * day, seenTo: 20_100 * day },
     { sort: 'seen', descending: true, limit: 2_000 },
   ];
-  const waited = searches.map((search) => {
+  const pagesWhileStale = searches.map((search) => {
     const found = readAll(db, search, () => void (isIndexed && step()));
-    // For the next search, everything waits again.
+    // All contacts are stale again for the next search.
     if (isIndexed) db.exec('INSERT INTO contact_changed SELECT contact FROM contact WHERE true ON CONFLICT DO NOTHING');
     return found;
   });
   while (step() > 0);
-  expect(waited).toEqual(searches.map((search) => readAll(db, search, () => {})));
+  expect(pagesWhileStale).toEqual(searches.map((search) => readAll(db, search, () => {})));
 });
 
-test('of many that wait to be indexed, a search holds no more than fit its page', () => {
+test('does not hold more stale contacts than fit on a page', () => {
   const db = openContacts();
   db.exec('INSERT INTO contact_changed SELECT contact FROM contact');
   expect(count(db, { sort: 'seen', descending: true })).toMatchObject({ found: 100 });
-  // The page is full after the first of them.
+  // The first stale contacts fill the page.
   expect(count(db, { contactTagID: 'common' }).steps).toBeLessThanOrEqual(2);
 });
 
-test('indexing leaves out the merged and the erased, and follows what changes', () => {
+test('removes merged and erased contacts from the index and follows changes', () => {
   const db = openContacts();
   const { step, pause } = createContactIndex(db);
   const indexed = (contact: number) =>
@@ -256,30 +256,27 @@ test('indexing leaves out the merged and the erased, and follows what changes', 
   expect(indexed(1)).toBeGreaterThan(0);
 });
 
-test.each([10, 2_500])(
-  'reports get the contacts that searches find when %i have changed since they were indexed',
-  (changed) => {
-    const db = openContacts();
-    db.exec(`
+test.each([10, 2_500])('feeds reports the same contacts that searches find with %i stale contacts', (changed) => {
+  const db = openContacts();
+  db.exec(`
     UPDATE contact_tag SET opt = 0 WHERE tagID = 'common' AND contact <= ${changed} AND contact % 2;
     UPDATE contact SET contactProfileID = 'other' WHERE contact <= ${changed} AND contact % 3 = 0;
     UPDATE contact SET mergedInto = contact + 1 WHERE contact = 1007`);
-    const conditions = [
-      { contactTagID: 'common' },
-      { contactTagID: 'Rare', contactProfileID: 'retail' },
-      { createdFrom: 5_000, createdTo: 2_900_000, attrID: 'size', attrValue: 'M' },
-    ];
-    const feed = createContactFeed(db);
-    const fed = conditions.map((): number[] => []);
-    for (let beyond: SearchEnd | null | undefined; beyond !== null; ) {
-      const reading = feed({ account: 1, conditions, beyond: beyond ?? null, most: 700 });
-      let step = reading.next();
-      while (!step.done) step = reading.next();
-      for (const [nth, those] of step.value.contacts.entries()) fed[nth]?.push(...those);
-      beyond = step.value.next;
-    }
-    expect(fed.map((those) => those.toSorted((a, b) => a - b))).toEqual(
-      conditions.map((condition) => findAll(db, condition)),
-    );
-  },
-);
+  const conditions = [
+    { contactTagID: 'common' },
+    { contactTagID: 'Rare', contactProfileID: 'retail' },
+    { createdFrom: 5_000, createdTo: 2_900_000, attrID: 'size', attrValue: 'M' },
+  ];
+  const feed = createContactFeed(db);
+  const matches = conditions.map((): number[] => []);
+  for (let beyond: SearchEnd | null | undefined; beyond !== null; ) {
+    const reading = feed({ account: 1, conditions, beyond: beyond ?? null, most: 700 });
+    let step = reading.next();
+    while (!step.done) step = reading.next();
+    for (const [nth, contacts] of step.value.contacts.entries()) matches[nth]?.push(...contacts);
+    beyond = step.value.next;
+  }
+  expect(matches.map((contacts) => contacts.toSorted((a, b) => a - b))).toEqual(
+    conditions.map((condition) => findAll(db, condition)),
+  );
+});

@@ -1,4 +1,4 @@
-/** Combines the rows of contacts into their views, by the rules in identity/. */
+/** Builds contact views from rows, by the rules in identity/. */
 import { type ContactView, contactFields, type Values, viewContact } from '../../../identity/contact-view.ts';
 import { type ContactMerges, noContactMerges } from '../../../identity/merged-entries.ts';
 import { isExternalIDVerified } from '../../rules/contact-keys.ts';
@@ -7,8 +7,8 @@ import { createClaimReader } from './claims.ts';
 import { createContactFinder } from './contact-finder.ts';
 import { type ContactRow, createMergeReader } from './contact-rows.ts';
 
-/** Returns the lists of each contact, from rows of a contact, an ID and a value. */
-const byContact = <Value>(rows: readonly [contact: number, id: string, value: Value][]) => {
+/** Groups rows by contact. */
+const groupByContact = <Value>(rows: readonly [contact: number, id: string, value: Value][]) => {
   const lists = new Map<number, [string, Value][]>();
   for (const [contact, id, value] of rows) {
     const list = lists.get(contact);
@@ -22,7 +22,7 @@ export const createContactViews = (db: Connection) => {
   const contacts = createContactFinder(db);
   const merges = createMergeReader(db);
   const claims = createClaimReader(db);
-  // Read for many contacts at once, whose numbers are a JSON array: a statement for each takes twice as long.
+  // Read in bulk, with a JSON array of row numbers: a statement per contact takes twice as long.
   const tags = db
     .prepare<[string], [contact: number, tagID: string, opt: number]>(
       'SELECT t.contact, t.tagID, t.opt FROM json_each(?) given CROSS JOIN contact_tag t ON t.contact = given.value',
@@ -33,7 +33,7 @@ export const createContactViews = (db: Connection) => {
       'SELECT a.contact, a.attrID, a.attrValue FROM json_each(?) given CROSS JOIN contact_attr a ON a.contact = given.value',
     )
     .raw();
-  const keeping = db
+  const mergeTargets = db
     .prepare<[string], number>(
       'SELECT given.value FROM json_each(?) given WHERE EXISTS (SELECT 1 FROM contact m WHERE m.mergedInto = given.value)',
     )
@@ -54,14 +54,14 @@ export const createContactViews = (db: Connection) => {
     return fields;
   };
 
-  /** The view of each group. Without `entryMerges`, values have the IDs that are stored. */
+  /** Returns the view of each group. Without `entryMerges`, values have stored IDs. */
   const viewsOf = (
     groups: readonly (readonly ContactRow[])[],
     entryMerges: ContactMerges = noContactMerges,
   ): ContactView[] => {
     const numbers = JSON.stringify(groups.flatMap((group) => group.map(({ contact }) => contact)));
-    const tagsOf = byContact(tags.all(numbers));
-    const attributesOf = byContact(attributes.all(numbers));
+    const tagsOf = groupByContact(tags.all(numbers));
+    const attributesOf = groupByContact(attributes.all(numbers));
     return groups.map((group) =>
       viewContact(
         group.map((row) => ({
@@ -80,19 +80,22 @@ export const createContactViews = (db: Connection) => {
   };
 
   return {
-    /** The values of a contact's own record. */
+    /** Returns the values of a contact's own record. */
     fieldsOf,
-    /** The rows of the contact that answers for `row`, which comes first, and of all contacts merged into it, as they are now. */
+    /**
+     * Returns the current rows of the contact at the end of `row`'s merges, which comes first, and of all contacts
+     * merged into it.
+     */
     groupOf: (row: ContactRow): ContactRow[] => {
-      // Most contacts are not merged: one look is faster than following both directions.
+      // Most contacts are not merged: one lookup is faster than following both directions.
       if (row.mergedInto === null && isMergedInto.get(row.contact) === 0)
         return [contacts.get(row.contact) as ContactRow];
       return mergedGroup(row.contact);
     },
-    /** The group of each of some rows that are not merged and were just read. */
+    /** Returns the groups of rows that are not merged and were just read. */
     groupsOf: (rows: readonly ContactRow[]): ContactRow[][] => {
-      const kept = new Set(keeping.all(JSON.stringify(rows.map(({ contact }) => contact))));
-      return rows.map((row) => (kept.has(row.contact) ? mergedGroup(row.contact) : [row]));
+      const targets = new Set(mergeTargets.all(JSON.stringify(rows.map(({ contact }) => contact))));
+      return rows.map((row) => (targets.has(row.contact) ? mergedGroup(row.contact) : [row]));
     },
     viewsOf,
     viewOf: (group: readonly ContactRow[], entryMerges?: ContactMerges): ContactView =>

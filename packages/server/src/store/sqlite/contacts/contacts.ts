@@ -1,4 +1,4 @@
-/** Creates contacts, and writes what a server token says of them. */
+/** Creates contacts, and writes the values that server tokens send. */
 import { type KeyField, plainFields } from '../../../identity/contact-view.ts';
 import { changeAsKept } from '../../rules/accounts/entry-merges.ts';
 import {
@@ -17,11 +17,13 @@ import { createContactFinder } from './contact-finder.ts';
 import { type ContactRow, createMergeReader } from './contact-rows.ts';
 import { createContactViews } from './contact-views.ts';
 
-/** What giving a key to a contact takes. `givingWay`: the contact that gives it up, and is merged into the one that gets it. */
+/**
+ * A planned assignment of a key. `yielding`: the contact that loses the key and is merged into the one that gets it.
+ */
 interface KeyPlan {
   readonly field: KeyField;
   readonly value: string;
-  readonly givingWay?: ContactRow | undefined;
+  readonly yielding?: ContactRow | undefined;
 }
 
 export const createContactWriter = (db: Connection) => {
@@ -36,7 +38,7 @@ export const createContactWriter = (db: Connection) => {
       createdTime, updatedTime)
     VALUES (@account, @newContactUUID, @externalID, @externalIDClaim, @address, 'active', @verified, @time, @time)`;
   const insertNew = db.prepare<unknown[], ContactRow>(`${insert} RETURNING *`);
-  // Both do the same work whether or not the key is known: a browser token must not learn that from the response time.
+  // Both do the same work whether or not the key exists: a browser token must not learn it from the response time.
   const upsertAddress = db.prepare<unknown[], ContactRow>(`
     ${insert} ON CONFLICT (account, contactEmailaddress) DO UPDATE SET verified = max(verified, @verified) RETURNING *`);
   const upsertExternalID = db.prepare<unknown[], ContactRow>(`
@@ -52,7 +54,7 @@ export const createContactWriter = (db: Connection) => {
       verified = @verified
     WHERE contact = @contact`);
   const setExternalID = db.prepare('UPDATE contact SET contactExternalID = ?, externalIDClaim = ? WHERE contact = ?');
-  const giveUp = {
+  const yieldKey = {
     contactEmailaddress: db.prepare(
       'UPDATE contact SET contactEmailaddress = NULL, mergedInto = ?, mergedTime = ? WHERE contact = ?',
     ),
@@ -71,56 +73,56 @@ export const createContactWriter = (db: Connection) => {
   const holderOf = (account: number, field: KeyField, value: string) =>
     field === 'contactExternalID' ? finder.byExternalID(account, value) : finder.byAddress(account, value);
 
-  const mayGiveWay = (holder: ContactRow, field: KeyField): boolean =>
+  const mayYield = (holder: ContactRow, field: KeyField): boolean =>
     givesWay(holder, field) && merges.group(holder.contact).length === 1 && !claims.hasAccepted(holder.contact);
 
   /**
-   * Returns what giving a key to a contact takes, and writes nothing. Undefined, only with `isFound`: another contact of the same
-   * person has it. Throws a Refusal when the contact of somebody else has it and does not give way.
+   * Plans the assignment of a key to a contact. Writes nothing. Returns undefined, only with `isFound`, if another
+   * contact of the same person has it. Throws a Refusal if another person's contact has it and does not yield.
    */
   const planKey = (row: ContactRow, field: KeyField, value: string, isFound: boolean): KeyPlan | undefined => {
     const holder = holderOf(row.account, field, value);
     if (!holder || holder.contact === row.contact) return { field, value };
     if (isFound && merges.follow(holder.contact) === merges.follow(row.contact)) return undefined;
-    if (!mayGiveWay(holder, field)) throw keyTaken(field);
-    return { field, value, givingWay: holder };
+    if (!mayYield(holder, field)) throw keyTaken(field);
+    return { field, value, yielding: holder };
   };
 
   /**
-   * Returns the contact that a server token names by an external ID and an address: that with the external ID, unless it gives way
-   * to that with the address.
+   * Finds the contact that a server token identifies by external ID and address: the one with the external ID, unless
+   * it yields to the one with the address.
    */
   const findByKeys = ({ account, externalID, address }: Pick<CreatedContact, 'account' | 'externalID' | 'address'>) => {
     const byID = externalID === undefined ? undefined : finder.byExternalID(account, externalID);
     const byAddress = address === undefined ? undefined : finder.byAddress(account, address);
     const isByAddress =
-      byAddress && (!byID || (mayGiveWay(byID, 'contactExternalID') && !mayGiveWay(byAddress, 'contactEmailaddress')));
+      byAddress && (!byID || (mayYield(byID, 'contactExternalID') && !mayYield(byAddress, 'contactEmailaddress')));
     return { found: isByAddress ? byAddress : byID, keys: isByAddress ? { externalID } : { address } };
   };
 
-  /** Takes the keys from the contacts that give them up, and merges those into the contact `into`. */
+  /** Takes keys from the contacts that yield them, and merges these into the contact `into`. */
   const takeKeys = (
     plans: readonly KeyPlan[],
     into: number,
     { time, by = null }: { time: number; by?: number | null | undefined },
   ) => {
-    for (const { field, givingWay } of plans) {
-      if (!givingWay) continue;
-      const kept = finder.answering(into);
-      giveUp[field].run(kept.contact, time, givingWay.contact);
-      const subject = { contactUUID: kept.contactUUID, otherContactUUID: givingWay.contactUUID };
+    for (const { field, yielding } of plans) {
+      if (!yielding) continue;
+      const kept = finder.followMerges(into);
+      yieldKey[field].run(kept.contact, time, yielding.contact);
+      const subject = { contactUUID: kept.contactUUID, otherContactUUID: yielding.contactUUID };
       recordAudit({ action: 'mergeContact', subject, account: kept.account, by, time });
     }
   };
 
   /**
-   * Writes to the contact that answers for `row`. Returns the contactUUID of that contact and the names of the fields whose
-   * visible value changed. Throws a Refusal before any write when somebody else has one of the new keys.
+   * Writes to the contact at the end of `row`'s merges. Returns its contactUUID and the names of the fields whose
+   * visible value changed. Throws a Refusal before any write if another person has one of the new keys.
    */
-  const write = (row: ContactRow, given: WrittenContact): { contactUUID: string; updated: string[] } => {
-    const kept = finder.answering(row.contact);
+  const write = (row: ContactRow, request: WrittenContact): { contactUUID: string; updated: string[] } => {
+    const kept = finder.followMerges(row.contact);
     const entryMerges = catalogues.merges(kept.account);
-    const change = changeAsKept(given, entryMerges);
+    const change = changeAsKept(request, entryMerges);
     const { contact, contactUUID } = kept;
     const { addedTags, removedTags, attributes, contactStatus = kept.contactStatus, time, isFound = false } = change;
     const { externalID, address } = change.keys;
@@ -159,8 +161,7 @@ export const createContactWriter = (db: Connection) => {
     ...finder,
 
     /**
-     * For a browser token: creates a contact with the address, or without one with the external ID, if there is none. Returns the
-     * contact that has it.
+     * For a browser token: finds or creates the contact with the address or, if there is no address, the external ID.
      */
     ensure({ account, externalID, address, newContactUUID, verified, time }: CreatedContact): ContactRow {
       const values = { account, newContactUUID, time };
@@ -184,14 +185,14 @@ export const createContactWriter = (db: Connection) => {
     },
 
     /**
-     * For a server token: finds a contact by the external ID, or else by the address, or creates one, and writes to the contact
-     * that answers for it. A null external ID is cleared. Returns the found contact and the contactUUID of the one that answers.
+     * For a server token: finds a contact by external ID or address, or creates one, and writes to the end of its
+     * merges. A null external ID is cleared. Returns the found contact, and the contactUUID of the written one.
      */
     put(
-      { account, externalID: given, address, newContactUUID }: PutContact,
+      { account, externalID: sentID, address, newContactUUID }: PutContact,
       change: Omit<WrittenContact, 'keys'>,
     ): { row: ContactRow; existed: boolean; contactUUID: string } {
-      const externalID = given ?? undefined;
+      const externalID = sentID ?? undefined;
       const { found, keys } = findByKeys({ account, externalID, address });
       const row =
         found ??
@@ -204,7 +205,7 @@ export const createContactWriter = (db: Connection) => {
           verified: Number(address !== undefined),
           time: change.time,
         }) as ContactRow);
-      const newKeys = given === null ? { externalID: given } : found ? keys : {};
+      const newKeys = sentID === null ? { externalID: sentID } : found ? keys : {};
       const { contactUUID } = write(row, { ...change, keys: newKeys, isFound: true });
       if (externalID !== undefined) {
         const holder = finder.byExternalID(account, externalID);
@@ -220,26 +221,26 @@ export const createContactWriter = (db: Connection) => {
     write,
 
     /**
-     * Makes the external ID of an accepted claim the contact's own, unless that has one, had one cleared, or shares it with another
-     * contact of the same person. Throws a Refusal when somebody else has it.
+     * Assigns the external ID of an accepted claim to the contact, unless it has one, had one cleared, or shares it
+     * with another contact of the same person. Throws a Refusal if another person has it.
      */
     acceptExternalID(
       contact: number,
       {
         claim,
         externalID,
-        ...act
+        ...origin
       }: { claim: number; externalID: string; time: number; by?: number | null | undefined },
     ): void {
       const row = finder.get(contact) as ContactRow;
       if (row.contactExternalID !== null) return;
       const plan = planKey(row, 'contactExternalID', externalID, true);
       if (!plan) return;
-      takeKeys([plan], contact, act);
+      takeKeys([plan], contact, origin);
       setExternalID.run(externalID, claim, contact);
     },
 
-    /** Takes back the external ID that a contact has from a claim. */
+    /** Removes the external ID that a contact has from a claim. */
     withdrawExternalID(contact: number, claim: number): void {
       if (finder.get(contact)?.externalIDClaim === claim) setExternalID.run(null, null, contact);
     },

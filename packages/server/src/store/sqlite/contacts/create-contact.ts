@@ -1,4 +1,4 @@
-/** createContact: finds or creates the contact with an external ID or an address, and links the user to it. */
+/** createContact: finds or creates the contact with an external ID or address, and links the user to it. */
 import { Refusal } from '../../../shared/refusal.ts';
 import { usesOfContact } from '../../rules/accounts/catalogue-rules.ts';
 import { keyOfClaim } from '../../rules/claims.ts';
@@ -28,9 +28,9 @@ interface CreateContactParts {
   readonly detaching: Detaching;
 }
 
-/** The result of a request, as it is stored for repeats, and the contactUUID or handle to return. */
+/** The result that is stored for repeats, and the contactUUID or handle to return. */
 type Created = { contact: number; claim: number | null; existed: boolean; contactUUID: string };
-const answerOf = ({ existed, contactUUID }: Created) => ({ exists: existed, contactUUID });
+const toResponse = ({ existed, contactUUID }: Created) => ({ exists: existed, contactUUID });
 
 export const createContactCreator = (db: Connection, parts: CreateContactParts) => {
   const { sequencer, users, catalogues, contacts, claims, surplus, links, dedup, detaching } = parts;
@@ -40,8 +40,8 @@ export const createContactCreator = (db: Connection, parts: CreateContactParts) 
   );
 
   /**
-   * Returns the response to a request that was sent before, or 'erased' when it was erased with its contact. A request that was
-   * sent to a PostgreSQL database, from which this one was copied, is known by its key only.
+   * Returns the response to a repeated request; 'erased' if it was erased with its contact. Requests copied from a
+   * PostgreSQL database are known by their keys only.
    */
   const findRepeat = ({ account, token, userUUID, requestUUID }: NewContact, day: number | null) => {
     if (day === null || requestUUID === null || userUUID === null) return undefined;
@@ -50,18 +50,18 @@ export const createContactCreator = (db: Connection, parts: CreateContactParts) 
     if (user === undefined) return undefined;
     const key = requestKey({ requestUUID, token });
     if (contacts.findErasure(account, requestKeyName(user, key)) !== undefined) return 'erased';
-    const found =
+    const stored =
       dedup.findRequest(day, { requestUUID, token, user }) ??
       dedup.findRequest(day, { requestUUID: key, token: tokenInKey, user });
-    if (!found) return undefined;
-    const { contact, claim, existed } = found;
+    if (!stored) return undefined;
+    const { contact, claim, existed } = stored;
     if (detaching.isUnderWay(contact)) return 'erased';
-    const contactUUID = claim === null ? contacts.answering(contact).contactUUID : claimIDOf.get(claim);
-    // The claim may have been deleted as surplus since: then the request counts as never sent.
+    const contactUUID = claim === null ? contacts.followMerges(contact).contactUUID : claimIDOf.get(claim);
+    // If the claim has been deleted as surplus since, the request counts as never sent.
     return contactUUID === undefined ? undefined : { exists: existed === 1, contactUUID };
   };
 
-  /** For a server token: the values become the contact's own, and the link, if there is a user, is verified. */
+  /** For a server token: writes the values to the contact, and links the user, if any, with a verified link. */
   const createAsServer = (request: NewContact, user: number | null): Created => {
     const { fields, tags, attributes, token, time } = request;
     const values = { fields, addedTags: tags, removedTags: [], attributes, time, by: token || null };
@@ -72,8 +72,8 @@ export const createContactCreator = (db: Connection, parts: CreateContactParts) 
   };
 
   /**
-   * For a browser token: creates or updates one claim and one link, whether or not the key is known, and neither writes nor
-   * reveals anything of the contact. A proof verifies the key and the link, but none of the other values.
+   * For a browser token: creates or updates one claim and one link, whether or not the key exists. Neither writes nor
+   * reveals the contact's values. A proof verifies the key and the link, but no other values.
    */
   const createAsBrowser = (request: NewContact, user: number): Created => {
     const { token, verified, time } = request;
@@ -94,7 +94,7 @@ export const createContactCreator = (db: Connection, parts: CreateContactParts) 
 
   return (request: NewContact): { exists: boolean; contactUUID: string } => {
     const { account, token, browser, userUUID, requestUUID, time } = request;
-    // Only keys of requests have a day. A contact may be created with a time of the past, which must not become the current day.
+    // Only request keys have a day. A contact may be created with a past time, which must not become the current day.
     const day = requestUUID === null ? null : sequencer.dayOf(time);
     const repeat = findRepeat(request, day);
     if (repeat === 'erased') throw new Refusal('erased_contact', { field: keyOfClaim(request).field });
@@ -102,10 +102,10 @@ export const createContactCreator = (db: Connection, parts: CreateContactParts) 
     const uses = usesOfContact(request);
     catalogues.check(account, browser, uses);
     catalogues.register(account, browser, uses);
-    if (userUUID === null) return answerOf(createAsServer(request, null));
+    if (userUUID === null) return toResponse(createAsServer(request, null));
     const { user } = users.ensure(account, userUUID, time);
     const created = browser ? createAsBrowser(request, user) : createAsServer(request, user);
     if (day !== null && requestUUID !== null) dedup.rememberRequest(day, { requestUUID, token, user }, created);
-    return answerOf(created);
+    return toResponse(created);
   };
 };

@@ -1,4 +1,4 @@
-/** Reads the days on which contacts were last seen. */
+/** Computes the days on which contacts were last seen. */
 import { lastDayAs, latestDay } from '../../../identity/last-seen.ts';
 import { dayMilliseconds } from '../../../shared/time.ts';
 import { neverSeen } from '../../rules/contact-search.ts';
@@ -10,7 +10,7 @@ export const createLastSeen = (db: Connection) => {
   const { usersOf, dated } = createStatementReader(db);
   const lastDayOf = db.prepare<[number], number | null>('SELECT lastDay FROM user WHERE user = ?').pluck();
 
-  /** Returns the last day on which one of a group of merged contacts was seen. */
+  /** Returns the last day on which any contact of a merged group was seen. */
   return (group: readonly ContactRow[]): number => {
     const contacts = new Set(group.map(({ contact }) => contact));
     const users = new Set(group.flatMap(({ contact }) => usersOf(contact)));

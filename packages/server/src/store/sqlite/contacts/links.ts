@@ -1,4 +1,4 @@
-/** Links and claims: states who a user is, and takes that back. */
+/** Links and unlinks users, and accepts and voids links and claims. */
 import { limits } from '@firsthand/contract/limits';
 import { decideUnlink, linksGivingWay } from '../../../identity/statements.ts';
 import { Refusal } from '../../../shared/refusal.ts';
@@ -48,16 +48,16 @@ export const createLinkWriter = (
     .prepare<[number, string], number>('SELECT token FROM token WHERE account = ? AND tokenID = ?')
     .pluck();
 
-  /** Appends a link, or, without a contact, an unlink. */
-  const append = (made: Omit<NewLink, 'contact'> & { contact: number | null }) => {
+  /** Appends a link; without a contact, an unlink. */
+  const append = (statement: Omit<NewLink, 'contact'> & { contact: number | null }) => {
     const sequence = sequencer.nextSequence();
-    insert.run({ ...made, sequence, verified: Number(made.verified) });
+    insert.run({ ...statement, sequence, verified: Number(statement.verified) });
     return sequence;
   };
 
   /**
-   * Links the user to the contact from here on, unless that is its link already. Beyond `limits.claimedLinksPerUser` and
-   * `limits.claimedLinksPerContact` the oldest claimed links are deleted.
+   * Links the user to the contact from now on, unless it already is. Deletes the oldest claimed links over
+   * `limits.claimedLinksPerUser` and `limits.claimedLinksPerContact`.
    */
   const link = (given: NewLink): { exists: boolean; sequence: number } => {
     detaching.detachUser(given.user);
@@ -77,38 +77,38 @@ export const createLinkWriter = (
 
   const select = (account: number, linkID: string) => {
     const sequence = sequenceOf(linkID);
-    const found = find.get(sequence, account);
-    if (!found) throw new Refusal('unknown_link', { field: 'linkID' });
-    if (found.erased) throw new Refusal('erased_contact', { field: 'linkID' });
-    detaching.detachUser(found.user);
+    const row = find.get(sequence, account);
+    if (!row) throw new Refusal('unknown_link', { field: 'linkID' });
+    if (row.erased) throw new Refusal('erased_contact', { field: 'linkID' });
+    detaching.detachUser(row.user);
     return sequence;
   };
 
-  const mark = (
+  const markClaim = (
     { account, claimID, time, by }: RequestOf<'acceptClaim'>,
     marks: { accepted?: boolean; voided: boolean },
   ) => {
-    const found = claims.find(account, claimID);
-    if (!found) {
+    const row = claims.find(account, claimID);
+    if (!row) {
       const code = contacts.isErasedClaim(account, claimID) ? 'erased_contact' : 'unknown_claim';
       throw new Refusal(code, { field: 'claimID' });
     }
-    detaching.detachUser(found.user);
-    const { claim, contact, accepted, values } = found;
+    detaching.detachUser(row.user);
+    const { claim, contact, accepted, values } = row;
     const { contactExternalID: externalID } = values.fields;
     if (externalID !== undefined) {
       if (marks.voided) contacts.withdrawExternalID(contact, claim);
       else if (marks.accepted || accepted) contacts.acceptExternalID(contact, { claim, externalID, time, by });
     }
     claims.mark(claim, { ...marks, time });
-    return { contactUUID: contacts.answering(found.contact).contactUUID };
+    return { contactUUID: contacts.followMerges(row.contact).contactUUID };
   };
 
   return {
     link,
 
-    linkUser({ token, userUUID, time, ...named }: RequestOf<'linkUser'>) {
-      const { contact, contactUUID, account } = contacts.byName(named);
+    linkUser({ token, userUUID, time, ...names }: RequestOf<'linkUser'>) {
+      const { contact, contactUUID, account } = contacts.byName(names);
       const { user } = users.ensure(account, userUUID, time);
       const { exists, sequence } = link({ user, contact, verified: true, claim: null, token, time });
       return { exists, linkID: String(sequence), contactUUID };
@@ -128,16 +128,16 @@ export const createLinkWriter = (
       const token = findToken.get(account, links.tokenID);
       if (token === undefined) throw new Refusal('unknown_token', { field: 'tokenID' });
       const { from = 0, to = Number.MAX_SAFE_INTEGER } = links;
-      // Marked with 2, so that restoring them leaves links that were voided one by one.
+      // Marked with 2, so that restoring them does not restore links that were voided individually.
       const [before, after] = restore ? [2, 0] : [0, 2];
       const claimed = { before, token, from, to };
       detaching.detachUsers(() => claimedUsers.all(claimed));
       return voidClaimed.run({ ...claimed, after }).changes;
     },
 
-    acceptClaim: (request: RequestOf<'acceptClaim'>) => mark(request, { accepted: true, voided: false }),
+    acceptClaim: (request: RequestOf<'acceptClaim'>) => markClaim(request, { accepted: true, voided: false }),
 
-    voidClaim: (request: RequestOf<'voidClaim'>) => mark(request, { voided: !request.restore }),
+    voidClaim: (request: RequestOf<'voidClaim'>) => markClaim(request, { voided: !request.restore }),
   };
 };
 export type LinkWriter = ReturnType<typeof createLinkWriter>;

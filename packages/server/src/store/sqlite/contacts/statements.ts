@@ -1,4 +1,4 @@
-/** Statements: who users were said to be, in the form that the rules in identity/ take. */
+/** Reads statements in the form that the rules in identity/ take. */
 import type { DecidingStatement, StatementRow } from '../../rules/links.ts';
 import type { Connection } from '../database/connection.ts';
 
@@ -9,8 +9,8 @@ interface Row extends Omit<StatementRow, 'verified' | 'voided' | 'onlyClaimed'> 
 }
 
 /**
- * A statement that a claim made has the marks of the claim until it is verified otherwise. So accepting or voiding a claim changes
- * one mark on the claim, and can be undone exactly.
+ * A statement created by a claim has the claim's marks until it is verified separately. So accepting or voiding a claim
+ * changes only the claim, and can be undone exactly.
  */
 const marks = `
   (s.verified OR (c.claim IS NOT NULL AND c.accepted AND NOT c.voided)) AS verified,
@@ -21,7 +21,7 @@ const source = 'FROM statement s LEFT JOIN claim c ON c.claim = s.claim';
 export const statementColumns = `
   s.sequence, s.user, s.contact, s.claim, s.time, ${marks}, ${isOnlyClaimed} AS onlyClaimed ${source}`;
 
-/** Reads links to a contact that is being erased as the unlinks that they will become (detaching.ts). */
+/** Links to a contact that is being erased read as unlinks, which they will become (detaching.ts). */
 const contactAndClaim =
   'iif(e.contact IS NULL, s.contact, NULL) AS contact, iif(e.contact IS NULL, s.claim, NULL) AS claim';
 const erasing = `${source} LEFT JOIN erasing_contact e ON e.contact = s.contact`;
@@ -46,20 +46,20 @@ export const createStatementReader = (db: Connection) => {
   const datedOf = db.prepare<[number], Omit<Row, 'onlyClaimed'> & { seenDay: number | null }>(
     `SELECT s.sequence, s.user, s.time, s.seenDay, ${marks}, ${contactAndClaim} ${erasing} WHERE s.user = ? ORDER BY s.sequence`,
   );
-  const ofUserAsMade = db.prepare<[number], Row>(`SELECT ${statementColumns} WHERE s.user = ? ORDER BY s.sequence`);
+  const ofUserUnfiltered = db.prepare<[number], Row>(`SELECT ${statementColumns} WHERE s.user = ? ORDER BY s.sequence`);
   const usersOf = db.prepare<[number], number>('SELECT DISTINCT user FROM statement WHERE contact = ?').pluck();
   const after = db.prepare<[number, number, number], Row & { userUUID: string; contactUUID: string }>(`
     SELECT u.userUUID, k.contactUUID, ${statementColumns} JOIN user u ON u.user = s.user
     JOIN contact k ON k.contact = s.contact WHERE s.contact = ? AND s.sequence > ? ORDER BY s.sequence LIMIT ?`);
   const count = db.prepare<[number], number>('SELECT count(*) FROM statement WHERE contact = ?').pluck();
   return {
-    /** All of a user's statements, ascending: the list that the rules take. */
+    /** Returns all statements of a user, ascending. */
     ofUser: (user: number): StatementRow[] => ofUser.all(user).map(toStatement),
-    /** The same, except that links to contacts that are being erased still name those contacts. */
-    ofUserAsMade: (user: number): StatementRow[] => ofUserAsMade.all(user).map(toStatement),
+    /** Like `ofUser`, but links to contacts that are being erased still name them. */
+    ofUserUnfiltered: (user: number): StatementRow[] => ofUserUnfiltered.all(user).map(toStatement),
     /**
-     * As `ofUser`, but only the columns that decide about owners, in less than half the time: a contact may have many users with
-     * many links.
+     * Like `ofUser`, but reads only the columns that decide about owners, which is more than twice as fast: a contact
+     * may have many users with many links.
      */
     forOwners: (user: number): DecidingStatement[] =>
       decidingOf.all(user).map(([sequence, contact, claim, verified, voided]) => ({
@@ -69,12 +69,12 @@ export const createStatementReader = (db: Connection) => {
         verified: verified === 1,
         voided: voided === 1,
       })),
-    /** As `ofUser`, with the last day on which the user had been active before each. */
+    /** Like `ofUser`, with the user's last active day before each statement. */
     dated: (user: number) =>
       datedOf.all(user).map((row) => ({ ...row, verified: row.verified === 1, voided: row.voided === 1 })),
-    /** The users that were ever linked to a contact. */
+    /** Returns the users that were ever linked to a contact. */
     usersOf: (contact: number): number[] => usersOf.all(contact),
-    /** Up to `most` links to a contact that were made after a sequence, with the names of their users and of the contact. */
+    /** Returns up to `most` links to a contact after a sequence, with the userUUIDs and contactUUID. */
     after: (contact: number, sequence: number, most: number) => after.all(contact, sequence, most).map(toStatement),
     countOf: (contact: number): number => count.get(contact) as number,
   };

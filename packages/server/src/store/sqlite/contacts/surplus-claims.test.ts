@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { openMemory } from '../database/memory.ts';
 import { createSurplusClaims } from './surplus-claims.ts';
 
-test('the oldest claimed links give way first, ten at a time, until a contact is back at its limit', () => {
+test('deletes the oldest claimed links, ten at a time, until a contact is back at its limit', () => {
   const db = openMemory();
   db.pragma('foreign_keys = OFF');
   const insert = db.prepare('INSERT INTO statement VALUES (?, 1, 1, ?, 0, 1, 1, 0, 0, NULL)');

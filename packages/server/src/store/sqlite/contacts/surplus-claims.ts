@@ -1,4 +1,4 @@
-/** Deletes claims and claimed links beyond the limits of a contact or a user: the oldest go, as if they had never been made. */
+/** Deletes the oldest claims and claimed links over the limits of a contact or user, as if they had never existed. */
 import { limits } from '@firsthand/contract/limits';
 import { maxGivingWay, type StatementRow } from '../../rules/links.ts';
 import type { Connection } from '../database/connection.ts';
@@ -8,23 +8,23 @@ import { claimKey } from './claims.ts';
 type Link = Pick<StatementRow, 'sequence' | 'user' | 'contact' | 'claim'>;
 
 export const createSurplusClaims = (db: Connection, { detachUser }: Pick<Detaching, 'detachUser'>) => {
-  // Of a contact only claims of one key are counted and deleted: otherwise a page could see which of its keys find one contact.
+  // Counts and deletes only claims with one key: otherwise a page could see which of its keys find the same contact.
   const open = `
     FROM claim WHERE contact = @contact AND NOT accepted
-      AND ${claimKey} = (SELECT ${claimKey} FROM claim WHERE claim = @made)`;
+      AND ${claimKey} = (SELECT ${claimKey} FROM claim WHERE claim = @newClaim)`;
   const surplus = db
-    .prepare<{ contact: number; made: number }, number>(`
+    .prepare<{ contact: number; newClaim: number }, number>(`
       SELECT count(*) FROM (SELECT 1 ${open} LIMIT ${maxGivingWay} OFFSET ${limits.claimsPerContact})`)
     .pluck();
-  // In the order in which they were made.
-  const oldest = db.prepare<{ contact: number; made: number; most: number }, { claim: number; user: number }>(`
-    SELECT claim, user ${open} AND claim <> @made
+  // In creation order.
+  const oldest = db.prepare<{ contact: number; newClaim: number; most: number }, { claim: number; user: number }>(`
+    SELECT claim, user ${open} AND claim <> @newClaim
       AND NOT EXISTS (SELECT 1 FROM statement s WHERE s.claim = claim.claim AND s.verified)
     ORDER BY claim LIMIT @most`);
   const dropLinksOf = db.prepare('DELETE FROM statement WHERE claim = ?');
   const drop = db.prepare('DELETE FROM claim WHERE claim = ?');
   const claimedLinks = `FROM statement WHERE contact = @contact AND claim IN (SELECT claim ${open}) AND NOT verified`;
-  const surplusLinks = db.prepare<{ contact: number; made: number | null }, Link>(`
+  const surplusLinks = db.prepare<{ contact: number; newClaim: number | null }, Link>(`
     SELECT sequence, user, contact, claim ${claimedLinks} ORDER BY sequence LIMIT (
       SELECT count(*) FROM (SELECT 1 ${claimedLinks} LIMIT ${maxGivingWay} OFFSET ${limits.claimedLinksPerContact}))`);
   const dropLink = db.prepare('DELETE FROM statement WHERE sequence = ?');
@@ -34,7 +34,7 @@ export const createSurplusClaims = (db: Connection, { detachUser }: Pick<Detachi
     DELETE FROM claim WHERE claim IN (${ofKey}) AND NOT accepted
       AND NOT EXISTS (SELECT 1 FROM statement WHERE claim IN (${ofKey}))`);
 
-  /** Deletes links. Where no claim of a user with the key of such a link has a link left, the unaccepted ones are deleted too. */
+  /** Deletes links. If no claim of the user with a link's key has a link left, deletes its unaccepted claims too. */
   const dropLinks = (links: readonly Link[]): void => {
     for (const { sequence, user } of links) {
       detachUser(user);
@@ -50,17 +50,22 @@ export const createSurplusClaims = (db: Connection, { detachUser }: Pick<Detachi
     dropLinks,
 
     /**
-     * Makes room for a link that only the claim `made` made: beyond `limits.claimedLinksPerContact` the oldest such links by the
-     * same key are deleted.
+     * Makes room for the link of an open claim: deletes the oldest such links with the same key over
+     * `limits.claimedLinksPerContact`.
      */
-    dropSurplusLinks: (contact: number, made: number | null): void => dropLinks(surplusLinks.all({ contact, made })),
+    dropSurplusLinks: (contact: number, newClaim: number | null): void =>
+      dropLinks(surplusLinks.all({ contact, newClaim })),
 
     /**
-     * Makes room for a claim that was just made: beyond `limits.claimsPerContact` the oldest with its key are deleted, with their
-     * links. Claims that were accepted, or whose link was verified, stay.
+     * Makes room for a new claim: deletes the oldest claims with its key over `limits.claimsPerContact`, with their
+     * links. Keeps claims that were accepted or whose link was verified.
      */
-    dropSurplusClaims(contact: number, made: number): void {
-      for (const { claim, user } of oldest.all({ contact, made, most: surplus.get({ contact, made }) as number })) {
+    dropSurplusClaims(contact: number, newClaim: number): void {
+      for (const { claim, user } of oldest.all({
+        contact,
+        newClaim,
+        most: surplus.get({ contact, newClaim }) as number,
+      })) {
         detachUser(user);
         dropLinksOf.run(claim);
         drop.run(claim);

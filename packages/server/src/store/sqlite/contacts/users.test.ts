@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { openMemory } from '../database/memory.ts';
 import { createUsers } from './users.ts';
 
-test('users of the same name are told apart by their accounts, whoever was met last', () => {
+test('distinguishes users with the same userUUID in two accounts, whichever was read last', () => {
   const db = openMemory();
   db.exec(`
     INSERT INTO account (accountUUID, accountName, accountOrigin, accountTimezone, strict, createdTime)
@@ -13,7 +13,7 @@ test('users of the same name are told apart by their accounts, whoever was met l
   expect(users.find(2, 'laptop-0123456789')).toBeUndefined();
   const second = users.ensure(2, 'laptop-0123456789', 0);
   expect(second.user).not.toBe(first.user);
-  users.seenOn(first, 7);
+  users.addActiveDay(first, 7);
   for (let turn = 0; turn < 2; turn += 1) {
     expect(users.find(1, 'laptop-0123456789')).toMatchObject({ user: first.user, active: { firstDay: 7, lastDay: 7 } });
     expect(users.find(2, 'laptop-0123456789')).toMatchObject({ user: second.user, active: { lastDay: null } });

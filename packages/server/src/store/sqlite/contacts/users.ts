@@ -8,7 +8,7 @@ export interface User {
   active: ActiveDays;
 }
 
-/** The most users in memory. */
+/** The size of the cache. */
 const maxCached = 50_000;
 
 export const createUsers = (db: Connection) => {
@@ -18,42 +18,42 @@ export const createUsers = (db: Connection) => {
   const insert = db.prepare('INSERT INTO user (account, userUUID, createdTime) VALUES (?, ?, ?)');
   const setDays = db.prepare('UPDATE user SET firstDay = ?, lastDay = ?, days = ? WHERE user = ?');
   /**
-   * Keyed by userUUID alone, which is hashed faster than a key with the account. When two accounts use the same userUUID, the one
-   * that was read last is held.
+   * Keyed by userUUID alone, which hashes faster than a key with the account. If two accounts use the same userUUID,
+   * the one read last is cached.
    */
-  const remembered = new BoundedMap<string, User>(maxCached);
+  const cache = new BoundedMap<string, User>(maxCached);
 
-  const remember = (userUUID: string, user: User) => {
-    remembered.set(userUUID, user);
+  const addToCache = (userUUID: string, user: User) => {
+    cache.set(userUUID, user);
     return user;
   };
 
   const find = (account: number, userUUID: string): User | undefined => {
-    const known = remembered.get(userUUID);
-    if (known?.account === account) return known;
-    const found = select.get(account, userUUID);
-    if (!found) return undefined;
-    const { user, ...active } = found;
-    return remember(userUUID, { account, user, active });
+    const cached = cache.get(userUUID);
+    if (cached?.account === account) return cached;
+    const row = select.get(account, userUUID);
+    if (!row) return undefined;
+    const { user, ...active } = row;
+    return addToCache(userUUID, { account, user, active });
   };
 
   return {
     find,
     ensure(account: number, userUUID: string, time: number): User {
-      const known = find(account, userUUID);
-      if (known) return known;
+      const existing = find(account, userUUID);
+      if (existing) return existing;
       const { lastInsertRowid } = insert.run(account, userUUID, time);
-      return remember(userUUID, { account, user: Number(lastInsertRowid), active: noDays });
+      return addToCache(userUUID, { account, user: Number(lastInsertRowid), active: noDays });
     },
-    /** Notes that the user has an event on a day. Days must ascend. */
-    seenOn(user: User, day: number): void {
+    /** Records that the user has an event on a day. Days must ascend. */
+    addActiveDay(user: User, day: number): void {
       if (isActive(user.active, day)) return;
       user.active = withDay(user.active, day);
       const { firstDay, lastDay, days } = user.active;
       setDays.run(firstDay, lastDay, days, user.user);
     },
-    forget: () => remembered.clear(),
-    undo: () => remembered.clear(),
+    forget: () => cache.clear(),
+    undo: () => cache.clear(),
   };
 };
 export type Users = ReturnType<typeof createUsers>;

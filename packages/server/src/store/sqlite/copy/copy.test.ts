@@ -37,7 +37,7 @@ const eventOf = (sequence: number): KeptEvent => ({
   server: 0,
   attributes: [['note', `of ${sequence}`]],
 });
-/** The first by a browser token, the second by a server token, the third by one that is not known. */
+/** In turn: sent with a browser token, a server token, an unknown token. */
 const kindOf = (sequence: number) => ([0, 1, null] as const)[(sequence - 1) % 3] as SentByServer;
 const keyOf = (sequence: number): Buffer =>
   toBytes(createIdempotencyKeys(secret).eventKey(1, `event-${sequence}`, kindOf(sequence)));
@@ -82,7 +82,7 @@ const accountDay: ExportedRow = {
   lastTime: time,
 };
 
-/** A database with a few events, of which the second is not known any more, and one that was deleted still is. */
+/** Exports a few events. The key of the second has expired; there also is a key of a deleted event. */
 const createExport = (changes: Partial<Record<ExportedTable, ExportedRow[]>> = {}): DatabaseExport => {
   const rows: Partial<Record<ExportedTable, ExportedRow[]>> = {
     account: [account],
@@ -105,13 +105,13 @@ const createExport = (changes: Partial<Record<ExportedTable, ExportedRow[]>> = {
 
 const ignored = () => {};
 
-test('a copy is a file that has its name when it is whole: another is never replaced', async () => {
-  const told: object[] = [];
+test('names the file only when it is complete, and never replaces another file', async () => {
+  const progressCalls: object[] = [];
   await copyInto(path, createExport(), (progress) => {
     expect(existsSync(path)).toBe(false);
-    told.push(progress);
+    progressCalls.push(progress);
   });
-  expect(told).toEqual([
+  expect(progressCalls).toEqual([
     { sequence: 2, last: 7, events: 2 },
     { sequence: 3, last: 7, events: 3 },
   ]);
@@ -138,23 +138,23 @@ test('a copy is a file that has its name when it is whole: another is never repl
   expect(db.prepare("SELECT seq FROM sqlite_sequence WHERE name = 'contact'").pluck().get()).toBe(50);
   db.close();
 
-  await expect(copyInto(path, createExport(), ignored)).rejects.toThrow(`${path} exists already`);
+  await expect(copyInto(path, createExport(), ignored)).rejects.toThrow(`${path} already exists`);
   rmSync(path);
   for (const ending of ['-wal', '-journal']) {
     writeFileSync(path + ending, 'of another');
-    await expect(copyInto(path, createExport(), ignored)).rejects.toThrow(`${path}${ending} exists already`);
+    await expect(copyInto(path, createExport(), ignored)).rejects.toThrow(`${path}${ending} already exists`);
     rmSync(path + ending);
   }
   symlinkSync(join(folder, 'nowhere'), path);
-  await expect(copyInto(path, createExport(), ignored)).rejects.toThrow(`${path} exists already`);
+  await expect(copyInto(path, createExport(), ignored)).rejects.toThrow(`${path} already exists`);
   rmSync(path);
-  const makeAnother = () => writeFileSync(path, 'of another');
-  await expect(copyInto(path, createExport(), makeAnother)).rejects.toThrow(`${path} exists already`);
+  const createAnother = () => writeFileSync(path, 'of another');
+  await expect(copyInto(path, createExport(), createAnother)).rejects.toThrow(`${path} already exists`);
   expect(readFileSync(path, 'utf8')).toBe('of another');
   expect(readdirSync(join(folder, 'of-its-own')).sort()).toEqual(['firsthand.db', 'firsthand.db-lock']);
 });
 
-test('a copy that somebody reads before it is whole does not get its name', async () => {
+test('fails if another connection reads the incomplete copy', async () => {
   const readers: Connection[] = [];
   const read = () => {
     const reader = openConnection(`${path}.copying`, 'read');
@@ -167,7 +167,7 @@ test('a copy that somebody reads before it is whole does not get its name', asyn
   for (const reader of readers) reader.close();
 });
 
-test('what is copied is arranged on the way, as by a server', async () => {
+test('compacts and indexes events while it copies, like a server', async () => {
   const [pages, perPage] = [10, 72];
   const exported: DatabaseExport = {
     ...createExport({ account_day: [{ ...accountDay, count: pages * perPage, lastSequence: pages * perPage }] }),
@@ -180,7 +180,7 @@ test('what is copied is arranged on the way, as by a server', async () => {
   };
   await copyInto(path, exported, ignored, { eventsPerSegment: 2 * perPage });
   const db = openConnection(path, 'write');
-  // What came later is what readers know by heart.
+  // Readers index the later events in memory.
   expect(db.prepare('SELECT after, through FROM event_segment').all()).toEqual([{ after: 0, through: 8 * perPage }]);
   const request = { account: 1, userUUID: 'visitor-one', order: 'asc', limit: 1_000 } as const;
   const { events } = (await createReadEngine(db)({ name: 'getEvents', request })) as { events: KeptEvent[] };
@@ -188,7 +188,7 @@ test('what is copied is arranged on the way, as by a server', async () => {
   db.close();
 });
 
-test('a copy for which there is no room leaves nothing, and says which file it was', async () => {
+test('names the file and leaves nothing if the disk is full', async () => {
   const fill = () => {
     const db = openConnection(`${path}.copying`, 'write');
     try {
@@ -199,12 +199,12 @@ test('a copy for which there is no room leaves nothing, and says which file it w
     }
   };
   await expect(copyInto(path, createExport(), fill)).rejects.toThrow(
-    `${path} cannot be made: database or disk is full`,
+    `${path} cannot be created: database or disk is full`,
   );
   expect(readdirSync(join(folder, 'of-its-own'))).toEqual(['firsthand.db-lock']);
 });
 
-test('a copy that is interrupted leaves nothing, and what a crash has left of one is not gone on with', async () => {
+test('leaves nothing if it is interrupted, and restarts after a crash', async () => {
   const interrupt = () => {
     throw new Error('interrupted');
   };
@@ -219,14 +219,10 @@ test('a copy that is interrupted leaves nothing, and what a crash has left of on
 });
 
 test.each<[string, Partial<Record<ExportedTable, ExportedRow[]>>, string]>([
-  [
-    'counts other events than there are',
-    { account_day: [{ ...accountDay, count: 4 }] },
-    'it counts 4 events, and holds 3',
-  ],
-  ['refers to what is not there', { token: [{ ...token, account: 2 }] }, 'refer to others that are not there'],
-  ['says something twice', { token: [token, token] }, 'UNIQUE constraint failed'],
-])('a database that %s is not copied', async (_, changes, says) => {
-  await expect(copyInto(path, createExport(changes), ignored)).rejects.toThrow(says);
+  ['a wrong event count', { account_day: [{ ...accountDay, count: 4 }] }, 'it counts 4 events but has 3'],
+  ['dangling references', { token: [{ ...token, account: 2 }] }, 'it has dangling references'],
+  ['duplicate rows', { token: [token, token] }, 'UNIQUE constraint failed'],
+])('refuses to copy a database with %s', async (_, changes, message) => {
+  await expect(copyInto(path, createExport(changes), ignored)).rejects.toThrow(message);
   expect(existsSync(path)).toBe(false);
 });

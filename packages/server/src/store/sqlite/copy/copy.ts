@@ -1,6 +1,6 @@
 /**
- * Copies all data of another database into a new file. The file is written under another name and gets its own when it is complete
- * and synced, so that an incomplete copy is never taken for a database. A copy that was interrupted starts again.
+ * Copies another database into a new file. The file is written under a temporary name and gets its name when it is
+ * complete and synced. An interrupted copy restarts.
  */
 import { closeSync, fsyncSync, linkSync, lstatSync, mkdirSync, openSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -9,15 +9,15 @@ import { createIdempotencyKeys, type SentByServer, toBytes } from '../../rules/i
 import type { KeptEvent } from '../../rules/kept-event.ts';
 import { StoreUnusable } from '../../unusable.ts';
 import type { Arrangement } from '../arrangement.ts';
-import { type Connection, isNotNow, openConnection } from '../database/connection.ts';
+import { type Connection, isTransient, openConnection } from '../database/connection.ts';
 import { ensureFile, syncDirectory } from '../database/file.ts';
 import { takeLock } from '../database/lock.ts';
 import { createWriteEngine } from '../engine.ts';
-import { createEventLogWriter, holderOf, eventsPerSegment as usualEventsPerSegment } from '../event-log/event-log.ts';
+import { createEventLogWriter, eventsPerSegment as defaultEventsPerSegment, holderOf } from '../event-log/event-log.ts';
 
-/** Sets where sequences, days and row numbers continue. */
+/** Sets the next sequence, day and row numbers. */
 const writePosition = (db: Connection, { position, numbers }: DatabaseExport): void => {
-  // `remembered`: the keys of events are written with their blocks, so no server has to read them from there.
+  // `remembered`: the keys of all events are written, so that no server has to read them from the blocks.
   const columns = 'sequence = @sequence, remembered = @sequence, day = @day, clockDay = @clockDay, secret = @secret';
   db.prepare(`UPDATE position SET ${columns}`).run(position);
   const write = db.prepare('INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)');
@@ -38,8 +38,8 @@ const copyTables = async (db: Connection, exported: DatabaseExport): Promise<voi
 };
 
 /**
- * Writes events. The source has only a keyed hash for each event that was sent. Each hash whose event exists is replaced by a row
- * of event_repeat, as in any other file; the other hashes stay.
+ * Writes events. The source has only keyed hashes of the sent events. Replaces each hash whose event exists by a row of
+ * event_repeat, as a server would store it. The other hashes stay.
  */
 const createEventCopier = (db: Connection, secret: Buffer) => {
   const log = createEventLogWriter(db);
@@ -48,7 +48,7 @@ const createEventCopier = (db: Connection, secret: Buffer) => {
   const dropKey = db.prepare('DELETE FROM erased_repeat WHERE day = ? AND hash = ?');
   const insertName = db.prepare('INSERT INTO event_repeat (day, eventUUID, holder, server) VALUES (?, ?, ?, ?)');
   const insertOfEither = db.prepare('INSERT INTO event_repeat_of_either (day, eventUUID, holder) VALUES (?, ?, ?)');
-  /** The kind of token that sent the event, found by its keyed hash; undefined when there is none. */
+  /** Deletes the keyed hash of an event and returns the kind of token in it; undefined if there is none. */
   const takeKey = (event: KeptEvent): SentByServer | undefined =>
     ([0, 1, null] as const).find((server) => {
       const key = toBytes(eventKey(holderOf(event), event.eventUUID, server));
@@ -66,70 +66,68 @@ const createEventCopier = (db: Connection, secret: Buffer) => {
   });
 };
 
-/** Throws when the source lacked events that it counts, or rows that others refer to. */
-const assertWhole = (db: Connection, events: number): void => {
+/** Throws StoreUnusable if the source lacks events that it counts, or referenced rows. */
+const checkCompleteness = (db: Connection, events: number): void => {
   const counted = db.prepare<[], number>('SELECT coalesce(sum(count), 0) FROM account_day').pluck().get();
   if (events !== counted) {
-    throw new StoreUnusable(`the database to copy from is damaged: it counts ${counted} events, and holds ${events}`);
+    throw new StoreUnusable(`the database to copy from is damaged: it counts ${counted} events but has ${events}`);
   }
   if (db.prepare('PRAGMA foreign_key_check').get() !== undefined) {
-    throw new StoreUnusable('the database to copy from is damaged: rows of it refer to others that are not there');
+    throw new StoreUnusable('the database to copy from is damaged: it has dangling references');
   }
 };
 
 const copyAll = async (
   db: Connection,
   exported: DatabaseExport,
-  tell: Tell,
+  onProgress: Tell,
   arrangement: Arrangement,
 ): Promise<void> => {
   writePosition(db, exported);
   await copyTables(db, exported);
   const copyEvents = createEventCopier(db, exported.position.secret);
   const last = exported.position.sequence;
-  const { eventsPerSegment = usualEventsPerSegment } = arrangement;
+  const { eventsPerSegment = defaultEventsPerSegment } = arrangement;
   let copied = 0;
-  let arranged = 0;
+  let indexed = 0;
   for await (const events of exported.eventsAfter(0)) {
     const end = events.at(-1);
     if (!end) continue;
     copyEvents(events);
     copied += events.length;
-    tell({ sequence: end.sequence, last, events: copied });
-    // Indexes the events, as a server does between commits: otherwise the first reader would index millions of them in memory.
-    // One segment at a time: each call examines all events that wait, so these must not become all there are.
-    if (copied - arranged < eventsPerSegment) continue;
+    onProgress({ sequence: end.sequence, last, events: copied });
+    // Indexes the events, as a server does between commits: otherwise the first reader would index millions of them in
+    // memory. One segment at a time, because each call examines all waiting events.
+    if (copied - indexed < eventsPerSegment) continue;
     const engine = createWriteEngine(db, arrangement);
     while (engine.catchUp());
-    arranged = copied;
+    indexed = copied;
   }
-  assertWhole(db, copied);
+  checkCompleteness(db, copied);
 };
 
 /**
- * Writes the log back into the file, because the copy gets its name without its log. Throws when there is no room, or when somebody
- * reads the file.
+ * Writes the log back into the file, because the copy is renamed without its log. Throws if the disk is full, or if
+ * another connection reads the file.
  */
 const completeFile = (db: Connection): void => {
   const [result] = db.pragma('wal_checkpoint(TRUNCATE)') as { busy: number }[];
   if (result?.busy === 0) return;
-  throw new StoreUnusable(
-    `${db.name} is being read, so that the copy cannot be completed: leave it alone, and copy again`,
-  );
+  throw new StoreUnusable(`${db.name} is being read, so the copy cannot be completed: close the reader and copy again`);
 };
 
-const exists = (name: string) => new StoreUnusable(`${name} exists already: a copy never replaces a file`);
+const fileExists = (name: string) => new StoreUnusable(`${name} already exists: a copy never replaces a file`);
 
-/** Creates the file at `path` from an export. Throws StoreUnusable when it exists. */
+/** Creates the file at `path` from an export. Throws StoreUnusable if it exists. */
 export const copyInto = async (
   path: string,
   exported: DatabaseExport,
-  tell: Tell,
+  onProgress: Tell,
   arrangement: Arrangement = {},
 ): Promise<void> => {
-  // A leftover log or journal would be read as part of the new file. lstat finds links too, wherever they lead.
+  // SQLite would apply a leftover log or journal to the new file. lstat also finds dangling links.
   for (const name of [path, `${path}-wal`, `${path}-journal`]) {
-    if (lstatSync(name, { throwIfNoEntry: false })) throw exists(name);
+    if (lstatSync(name, { throwIfNoEntry: false })) throw fileExists(name);
   }
   mkdirSync(dirname(path), { recursive: true });
   const unlock = takeLock(path);
@@ -142,10 +140,11 @@ export const copyInto = async (
     ensureFile(draft);
     const db = openConnection(draft, 'write');
     try {
-      // The file is synced once, as a whole. References are checked as a whole too: a contact may be merged into a later one.
+      // The file is synced once, at the end. References are checked at the end too: a contact may be merged into a
+      // later one.
       db.pragma('synchronous = OFF');
       db.pragma('foreign_keys = OFF');
-      await copyAll(db, exported, tell, arrangement);
+      await copyAll(db, exported, onProgress, arrangement);
       completeFile(db);
     } finally {
       db.close();
@@ -156,10 +155,10 @@ export const copyInto = async (
     linkSync(draft, path);
     syncDirectory(dirname(path));
   } catch (error) {
-    // Another process created the file meanwhile.
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') throw exists(path);
-    if (isNotNow(error))
-      throw new StoreUnusable(`${path} cannot be made: ${(error as Error).message}`, { cause: error });
+    // Another process has created the file.
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') throw fileExists(path);
+    if (isTransient(error))
+      throw new StoreUnusable(`${path} cannot be created: ${(error as Error).message}`, { cause: error });
     throw error;
   } finally {
     drop();

@@ -24,7 +24,7 @@ const inDatabase = (work: (db: ReturnType<typeof openConnection>) => void) => {
   db.close();
 };
 
-test('a file that is not there, is served, or is newer holds nothing to be copied', () => {
+test('refuses a file that is missing, being served, or newer', () => {
   expect(() => openExport(path)).toThrow(new StoreUnusable(`there is no database at ${path}`));
   ensureFile(path);
   const unlock = takeLock(path);
@@ -32,11 +32,11 @@ test('a file that is not there, is served, or is newer holds nothing to be copie
   unlock();
   inDatabase((db) => db.pragma('user_version = 9000'));
   expect(() => openExport(path)).toThrow('written by a newer Firsthand');
-  // It is not held on to.
+  // The lock was released.
   takeLock(path)();
 });
 
-test('the latest rollups are in their place, and the file is free again when it is closed', () => {
+test('includes the latest rollups, and releases the lock on close', () => {
   ensureFile(path);
   inDatabase((db) =>
     createWriteEngine(db).write([
@@ -54,7 +54,7 @@ test('the latest rollups are in their place, and the file is free again when it 
   takeLock(path)();
 });
 
-test('however many rows there are, all of them are held', () => {
+test('exports all rows of a large table', () => {
   ensureFile(path);
   inDatabase((db) => {
     createWriteEngine(db).write([{ name: 'createAccount', request: newAccount({ tokens: [] }) }]);

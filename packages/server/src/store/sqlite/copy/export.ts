@@ -12,7 +12,7 @@ import { createRollups } from '../events/rollups.ts';
 import { createSequencer } from '../transactions/sequencer.ts';
 
 /**
- * Writes the keys of repeats and the rollups that wait to be written, and completes erasures that the copy must not hold incomplete.
+ * Writes pending keys and rollups, and detaches erased contacts, because a copy has no unfinished erasures.
  */
 const settle = (db: Connection): void => {
   const recentKeys = createRecentKeys(db, createSequencer(db), createEventLogWriter(db));
@@ -24,19 +24,21 @@ const settle = (db: Connection): void => {
   createWriteEngine(db).detachAll();
 };
 
-const rowsPerPart = 1_000;
+const rowsPerChunk = 1_000;
 
-function* inParts(rows: Iterable<ExportedRow>): Generator<ExportedRow[]> {
-  let part: ExportedRow[] = [];
+function* toChunks(rows: Iterable<ExportedRow>): Generator<ExportedRow[]> {
+  let chunk: ExportedRow[] = [];
   for (const row of rows) {
-    if (part.push(row) < rowsPerPart) continue;
-    yield part;
-    part = [];
+    if (chunk.push(row) < rowsPerChunk) continue;
+    yield chunk;
+    chunk = [];
   }
-  yield part;
+  yield chunk;
 }
 
-/** Opens all data of a file for copying. No server can use the file until it is closed; throws StoreUnusable when one does. */
+/**
+ * Opens a file for copying and locks it against servers until it is closed. Throws StoreUnusable if a server has it.
+ */
 export const openExport = (path: string) => {
   if (!existsSync(path)) throw new StoreUnusable(`there is no database at ${path}`);
   const unlock = takeLock(path);
@@ -54,14 +56,14 @@ export const openExport = (path: string) => {
     throw error;
   }
   const log = createEventLogReader(db);
-  const greatest = db
+  const maxNumber = db
     .prepare<[string], number>('SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = ?')
     .pluck();
-  const numberOf = (table: string) => greatest.get(table) as number;
+  const numberOf = (table: string) => maxNumber.get(table) as number;
   return {
     position: db.prepare('SELECT sequence, day, clockDay, secret FROM position').get() as DatabaseExport['position'],
     numbers: { contact: numberOf('contact'), claim: numberOf('claim'), refused_request: numberOf('refused_request') },
-    rows: (table: ExportedTable) => inParts(db.prepare<[], ExportedRow>(`SELECT * FROM ${table}`).iterate()),
+    rows: (table: ExportedTable) => toChunks(db.prepare<[], ExportedRow>(`SELECT * FROM ${table}`).iterate()),
     *eventsAfter(sequence: number) {
       for (const { block } of log.blocksAfter(sequence)) {
         yield eventsOf(block).filter((event) => event.sequence > sequence);

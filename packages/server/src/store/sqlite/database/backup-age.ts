@@ -1,23 +1,26 @@
-/** When `firsthand backup` last copied a database: the modification time of a file beside it. For `firsthand doctor`. */
+/**
+ * Records when `firsthand backup` last copied a database, as the modification time of a file next to it, for `firsthand
+ * doctor`.
+ */
 import { accessSync, constants, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { dayMilliseconds } from '../../../shared/time.ts';
 import type { ExamineOptions, Finding } from '../../doctor-findings.ts';
 import { isBackupName, openBackupFolder } from './backup-folder.ts';
-import { give, ownerAmong } from './owner.ts';
+import { changeOwner, findOwner } from './owner.ts';
 
-/** The age from which a person should check the backups of a database that was backed up before. */
+/** `firsthand doctor` warns if the last backup is older. */
 const maxDays = 7;
 
 const markOf = (path: string): string => `${path}-backup`;
 
-/** `target` is written into the mark for people. A user who may only read the database writes no mark. */
+/** Writes `target` into the mark for humans. A user with read-only access writes no mark. */
 export const markBackup = (path: string, target: string): void => {
   try {
     writeFileSync(markOf(path), `${new Date().toISOString()} ${target}\n`);
-    give(markOf(path), ownerAmong(path));
+    changeOwner(markOf(path), findOwner(path));
   } catch {
-    // The backup exists all the same.
+    // The backup succeeded anyway.
   }
 };
 
@@ -25,20 +28,19 @@ export const examineBackup = (path: string, { backupDir }: ExamineOptions): Find
   const mark = statSync(markOf(path), { throwIfNoEntry: false });
   if (!mark) {
     const advice = `${backupDir === undefined ? 'set BACKUP_DIR, or ' : ''}run firsthand backup <file>`;
-    return { name: 'backup', ok: false, detail: `there is none: ${advice}` };
+    return { name: 'backup', ok: false, detail: `there is no backup: ${advice}` };
   }
   const days = (Date.now() - mark.mtimeMs) / dayMilliseconds;
-  return { name: 'backup', ok: days <= maxDays, detail: `the last one is ${days.toFixed(1)} days old` };
+  return { name: 'backup', ok: days <= maxDays, detail: `the last backup is ${days.toFixed(1)} days old` };
 };
 
-/** A duration in milliseconds, for people. */
-const toText = (milliseconds: number): string => {
+const formatDuration = (milliseconds: number): string => {
   const minutes = milliseconds / 60_000;
   if (minutes < 2) return `${Math.round(milliseconds / 1_000)} seconds`;
   return minutes < 120 ? `${Math.round(minutes)} minutes` : `${(minutes / 60).toFixed(1)} hours`;
 };
 
-/** Reports whether the newest backup in BACKUP_DIR is as new as BACKUP_EVERY promises: a period may be missed once. */
+/** Reports whether the newest backup in BACKUP_DIR is at most two periods of BACKUP_EVERY old: one may be missed. */
 export const examineFolder = (path: string, { backupDir, backupEvery }: ExamineOptions): Finding[] => {
   if (backupDir === undefined || backupEvery === undefined) return [];
   const name = 'scheduled backups';
@@ -47,14 +49,14 @@ export const examineFolder = (path: string, { backupDir, backupEvery }: ExamineO
     accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    const advice = 'run this as the user that serves, or give the folder to that user (chown)';
+    const advice = 'run this as the user of the server, or give the folder to that user (chown)';
     if (code !== 'ENOENT') {
-      const detail = `user ${process.getuid?.()} may not read and write ${folder} (BACKUP_DIR): ${message}; ${advice}`;
+      const detail = `user ${process.getuid?.()} cannot read and write ${folder} (BACKUP_DIR): ${message}; ${advice}`;
       return [{ name, ok: false, detail }];
     }
   }
   const now = Date.now();
-  // One with a later date was made while the clock was ahead: it may be of any age.
+  // A backup with a future date was made while the clock was ahead: its age is unknown.
   const newest = openBackupFolder(path, folder)
     .list()
     .find(({ time }) => time <= now);
@@ -64,10 +66,10 @@ export const examineFolder = (path: string, { backupDir, backupEvery }: ExamineO
       others > 0
         ? `; the folder has backups of other databases (${others}): does DATABASE_URL name the right file?`
         : '';
-    return [{ name, ok: false, detail: `there is none of this database in ${folder}${hint}` }];
+    return [{ name, ok: false, detail: `there is no backup of this database in ${folder}${hint}` }];
   }
   const age = now - newest.time;
   const limit = 2 * backupEvery;
-  const detail = `the newest, ${newest.file}, is ${toText(age)} old; the limit is two periods of BACKUP_EVERY, ${toText(limit)}`;
+  const detail = `the newest, ${newest.file}, is ${formatDuration(age)} old; the limit is twice BACKUP_EVERY, ${formatDuration(limit)}`;
   return [{ name, ok: age <= limit, detail }];
 };

@@ -30,16 +30,16 @@ beforeEach(() => {
 });
 
 const wait = () => new Promise((resolve) => setTimeout(resolve, 2));
-const make = async (keep = 7, of = path) => {
-  // A name is of a millisecond.
+const createBackup = async (keep = 7, of = path) => {
+  // Names have millisecond resolution.
   await wait();
   return backupIntoFolder(of, backups, keep);
 };
 
-test('a backup is verified, named for its time, and has the record of erasures beside it without a line under way', async () => {
+test('verifies a backup, names it by time, and copies the record of erasures without an incomplete line', async () => {
   writeFileSync(`${path}-erased`, 'erased from x\n1 2 abc\n1 2 hal');
   const before = Date.now();
-  const { file, bytes, removed } = await make();
+  const { file, bytes, removed } = await createBackup();
   expect(basename(file)).toMatch(/^firsthand-[\da-f]{12}-\d{8}T\d{9}Z\.db$/);
   expect({ bytes, removed }).toEqual({ bytes: statSync(file).size, removed: 0 });
   expect(readFileSync(`${file}-erased`, 'utf8')).toBe('erased from x\n1 2 abc\n');
@@ -52,10 +52,10 @@ test('a backup is verified, named for its time, and has the record of erasures b
   expect(listed?.time).toBeLessThanOrEqual(Date.now());
 });
 
-test('the oldest beyond the count are removed with their records, and nothing else is', async () => {
-  const first = await make();
+test('removes only the oldest backups over the limit, with their records', async () => {
+  const first = await createBackup();
   writeFileSync(`${first.file}-erased`, '');
-  await make();
+  await createBackup();
   const [name = ''] = /firsthand-[\da-f]{12}/.exec(first.file) ?? [];
   const others = [
     'firsthand.db',
@@ -69,7 +69,7 @@ test('the oldest beyond the count are removed with their records, and nothing el
   for (const other of others) writeFileSync(join(backups, other), 'not ours');
   mkdirSync(join(backups, `${name}-20200101T000000001Z.db`));
   symlinkSync(path, join(backups, `${name}-20200101T000000002Z.db`));
-  const third = await make(2);
+  const third = await createBackup(2);
   expect(third.removed).toBe(1);
   expect(existsSync(first.file) || existsSync(`${first.file}-erased`)).toBe(false);
   expect(openBackupFolder(path, backups).list()).toHaveLength(2);
@@ -78,28 +78,28 @@ test('the oldest beyond the count are removed with their records, and nothing el
   expect(left).toEqual(expect.arrayContaining(others));
 });
 
-test('the newest is never removed, not even when the clock had been ahead', async () => {
-  const { file } = await make();
+test('never removes the newest backup, even if the clock was ahead', async () => {
+  const { file } = await createBackup();
   const ahead = file.replace(/-\d{8}T/, '-29991231T');
   writeFileSync(ahead, '');
-  const { file: newest, removed } = await make(1);
+  const { file: newest, removed } = await createBackup(1);
   expect(removed).toBe(2);
   expect(openBackupFolder(path, backups).list()).toEqual([{ file: newest, time: expect.any(Number) }]);
 });
 
-test('two databases in one folder leave each other’s backups alone, even a database and its copy', async () => {
+test('keeps the backups of other databases in the folder, even of a copy of this one', async () => {
   const copy = join(folder, 'copy.db');
   backupDatabase(path, copy);
-  const { file } = await make(1);
-  const { file: ofCopy, removed } = await make(1, copy);
+  const { file } = await createBackup(1);
+  const { file: ofCopy, removed } = await createBackup(1, copy);
   expect(removed).toBe(0);
-  expect((await make(1, copy)).removed).toBe(1);
+  expect((await createBackup(1, copy)).removed).toBe(1);
   expect([existsSync(file), existsSync(ofCopy)]).toEqual([true, false]);
 });
 
-test('what is not verified is no backup, and leaves nothing', async () => {
+test('leaves no files when verification fails', async () => {
   new Database(path).exec('PRAGMA application_id = 1').close();
-  await expect(make()).rejects.toThrow(/another program/);
+  await expect(createBackup()).rejects.toThrow(/another program/);
   expect(readdirSync(backups)).toEqual([expect.stringMatching(/^firsthand-[\da-f]{12}-lock$/)]);
 });
 
@@ -113,9 +113,9 @@ const draftsBeside = (file: string) => {
   return { left, untouched: () => [...others, folder].every((each) => existsSync(each)) };
 };
 
-test('drafts of killed processes are removed at the start of a server and before the next backup, and no other file', async () => {
-  const { file } = await make();
-  for (const remove of [() => openBackupFolder(path, backups).removeDrafts(), () => make()]) {
+test('removes only the drafts of killed processes, when a server starts and before the next backup', async () => {
+  const { file } = await createBackup();
+  for (const remove of [() => openBackupFolder(path, backups).removeDrafts(), () => createBackup()]) {
     const { left, untouched } = draftsBeside(file);
     expect(left()).toBe(2);
     await remove();
@@ -124,43 +124,43 @@ test('drafts of killed processes are removed at the start of a server and before
   }
 });
 
-test('while a process makes a backup, another one makes none of this database there and removes nothing', async () => {
-  const { file } = await make();
+test('refuses a second concurrent backup of a database and removes nothing meanwhile', async () => {
+  const { file } = await createBackup();
   const end = openBackupFolder(path, backups).begin();
   const { left } = draftsBeside(file);
   openBackupFolder(path, backups).removeDrafts();
   expect(left()).toBe(2);
-  await expect(make()).rejects.toThrow(`another process makes a backup of this database in ${backups}: wait for it`);
+  await expect(createBackup()).rejects.toThrow(
+    `another process is backing up this database to ${backups}: wait until it finishes`,
+  );
   expect(left()).toBe(2);
   const copy = join(folder, 'copy.db');
   backupDatabase(path, copy);
-  await make(1, copy);
+  await createBackup(1, copy);
   end();
-  await make();
+  await createBackup();
   expect(left()).toBe(0);
 });
 
-test('a folder that is not there has none; one that cannot be read is no empty folder', () => {
+test('lists no backups in a missing folder, and throws if the folder cannot be read', () => {
   expect(openBackupFolder(path, backups).list()).toEqual([]);
   expect(() => openBackupFolder(path, path).list()).toThrow('ENOTDIR');
 });
 
-test('doctor warns when the newest is older than two periods, or there is none', async () => {
+test('makes doctor warn if the newest backup is older than two periods or missing', async () => {
   const examine = async (backupEvery: number) =>
     (await examineDatabase(path, { backupDir: backups, backupEvery })).find(({ name }) => name === 'scheduled backups');
-  expect(await examine(60_000)).toMatchObject({ ok: false, detail: expect.stringContaining('there is none') });
-  const { file } = await make();
+  expect(await examine(60_000)).toMatchObject({ ok: false, detail: expect.stringContaining('there is no backup') });
+  const { file } = await createBackup();
   const ahead = file.replace(/-\d{8}T/, '-29991231T');
   renameSync(file, ahead);
-  expect(await examine(60_000)).toMatchObject({ ok: false, detail: expect.stringContaining('there is none') });
+  expect(await examine(60_000)).toMatchObject({ ok: false, detail: expect.stringContaining('there is no backup') });
   renameSync(ahead, file);
   utimesSync(path, 0, 0);
   expect(await examine(60_000)).toEqual({
     name: 'scheduled backups',
     ok: true,
-    detail: expect.stringMatching(
-      `the newest, ${file}, is \\d+ \\w+ old; the limit is two periods of BACKUP_EVERY, 2 minutes`,
-    ),
+    detail: expect.stringMatching(`the newest, ${file}, is \\d+ \\w+ old; the limit is twice BACKUP_EVERY, 2 minutes`),
   });
   await wait();
   expect(await examine(0)).toMatchObject({
@@ -169,19 +169,19 @@ test('doctor warns when the newest is older than two periods, or there is none',
   });
 });
 
-test('doctor has one finding about backups, and notices that those in the folder are of another database', async () => {
+test('makes doctor report one finding, and a hint if the folder has backups of other databases', async () => {
   const examine = async (backupDir?: string) => {
     const options = { backupDir, backupEvery: 60_000 };
     return (await examineDatabase(path, options)).filter(({ name }) => name.includes('backup'));
   };
-  const { file } = await make();
-  // As on another machine, where the backup was restored.
+  const { file } = await createBackup();
+  // As after a restore on another machine.
   rmSync(`${path}-backup`);
   expect(await examine(backups)).toMatchObject([{ name: 'scheduled backups', ok: true }]);
   expect(await examine()).toMatchObject([{ name: 'backup', detail: expect.stringContaining('set BACKUP_DIR') }]);
   renameSync(file, file.replace(/firsthand-[\da-f]{12}/, 'firsthand-0123456789ab'));
   const detail = expect.stringMatching(
-    /there is none of this database in .*; the folder has backups of other databases \(1\): does DATABASE_URL/,
+    /there is no backup of this database in .*; the folder has backups of other databases \(1\): does DATABASE_URL/,
   );
   expect(await examine(backups)).toEqual([{ name: 'scheduled backups', ok: false, detail }]);
 });

@@ -1,7 +1,11 @@
 /**
- * The backups of one database in a folder that other databases may use too. A name says of which database a backup is and when it was
- * made: `firsthand-<key>-<time>.db`, and the record of erasures beside it `firsthand-<key>-<time>.db-erased`. Whoever makes one holds the
- * lock `firsthand-<key>-lock`. No other file is touched.
+ * The backups of one database, in a folder that may have those of other databases:
+ *
+ * - `firsthand-<key>-<time>.db`: a backup. The key identifies the database.
+ * - `firsthand-<key>-<time>.db-erased`: its record of erasures.
+ * - `firsthand-<key>-lock`: the lock that a process holds while it makes a backup.
+ *
+ * Other files are never changed.
  */
 import { createHash } from 'node:crypto';
 import { lstatSync, readdirSync, rmSync } from 'node:fs';
@@ -10,15 +14,15 @@ import { StoreUnusable } from '../../unusable.ts';
 import { recordHeadOf, recordPathOf } from '../erasure/erasure-record.ts';
 import { openConnection } from './connection.ts';
 import { tryLock } from './lock.ts';
-import { makeFolder } from './owner.ts';
+import { createFolder } from './owner.ts';
 
-interface MadeBackup {
+interface ExistingBackup {
   readonly file: string;
-  /** When it was begun, in milliseconds since 1970. */
+  /** When the backup was started. */
   readonly time: number;
 }
 
-/** The same for a database and for a restored backup of it in its place; another one for a copy of it elsewhere. */
+/** Returns the key of a database. It survives a restore; a copy with another path has another key. */
 const keyOf = (path: string): string => {
   const db = openConnection(path, 'read');
   try {
@@ -33,7 +37,7 @@ const keyOf = (path: string): string => {
 
 const timePattern = '(\\d{4})(\\d{2})(\\d{2})T(\\d{2})(\\d{2})(\\d{2})(\\d{3})Z';
 
-/** Whether a file in the folder is named like a backup, of this database or another one. */
+/** Whether a file is named like a backup, of this or another database. */
 export const isBackupName = (name: string): boolean =>
   new RegExp(`^firsthand-[\\da-f]{12}-${timePattern}\\.db$`).test(name);
 
@@ -41,7 +45,7 @@ const toTimeText = (time: number): string => new Date(time).toISOString().replac
 
 const isFile = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false })?.isFile() === true;
 
-/** `path` is that of the database, and absolute. */
+/** `path`: the absolute path of the database. */
 export const openBackupFolder = (path: string, folder: string) => {
   const key = keyOf(path);
   const backup = new RegExp(`^firsthand-${key}-${timePattern}\\.db$`);
@@ -56,8 +60,8 @@ export const openBackupFolder = (path: string, folder: string) => {
     }
   };
 
-  /** All backups of this database, the newest first. */
-  const list = (): MadeBackup[] =>
+  /** Lists this database's backups, newest first. */
+  const list = (): ExistingBackup[] =>
     names()
       .flatMap((name) => {
         const [, year, month, day, hour, minute, second, millisecond] = backup.exec(name) ?? [];
@@ -65,51 +69,52 @@ export const openBackupFolder = (path: string, folder: string) => {
         const file = join(folder, name);
         return Number.isNaN(time) || !isFile(file) ? [] : [{ file, time }];
       })
-      .sort((one, other) => other.time - one.time);
+      .sort((a, b) => b.time - a.time);
 
   const lock = () => tryLock(join(folder, `firsthand-${key}`));
 
-  const drafts = (): string[] => names().filter((name) => draft.test(name) && isFile(join(folder, name)));
+  const listDrafts = (): string[] => names().filter((name) => draft.test(name) && isFile(join(folder, name)));
 
-  /** To be called under the lock: then no process writes a draft. */
-  const removeAll = (): void => {
-    for (const name of drafts()) rmSync(join(folder, name), { force: true });
+  /** Call it under the lock, when no process writes a draft. */
+  const removeUnlocked = (): void => {
+    for (const name of listDrafts()) rmSync(join(folder, name), { force: true });
   };
 
   return {
     list,
-    /** Makes the folder if there is none. Returns the path of a backup that is made at `time`. */
+    /** Creates the folder if necessary. Returns the path for a backup that starts at `time`. */
     pathAt: (time: number): string => {
-      makeFolder(folder);
+      createFolder(folder);
       return join(folder, `firsthand-${key}-${toTimeText(time)}.db`);
     },
     /**
-     * Lets this process alone make backups of this database, and removes the drafts of processes that were killed. Returns a function
-     * that ends this. Throws StoreUnusable while another process makes one.
+     * Takes the lock and removes the drafts of killed processes. Returns a function that releases the lock. Throws
+     * StoreUnusable while another process makes a backup.
      */
     begin: (): (() => void) => {
       const unlock = lock();
-      if (!unlock) throw new StoreUnusable(`another process makes a backup of this database in ${folder}: wait for it`);
+      if (!unlock)
+        throw new StoreUnusable(`another process is backing up this database to ${folder}: wait until it finishes`);
       try {
-        removeAll();
+        removeUnlocked();
         return unlock;
       } catch (error) {
         unlock();
         throw error;
       }
     },
-    /** Removes the drafts of processes that were killed; none while a process makes a backup. */
+    /** Removes the drafts of killed processes. Does nothing while a process makes a backup. */
     removeDrafts: (): void => {
-      if (drafts().length === 0) return;
+      if (listDrafts().length === 0) return;
       const unlock = lock();
       if (!unlock) return;
       try {
-        removeAll();
+        removeUnlocked();
       } finally {
         unlock();
       }
     },
-    /** Removes the oldest backups beyond `keep`, but never `newest`. Returns how many. */
+    /** Removes the oldest backups beyond `keep`, but never `newest`. Returns the number removed. */
     removeSurplus: (keep: number, newest: string): number => {
       const surplus = list()
         .filter(({ file }) => file !== newest)

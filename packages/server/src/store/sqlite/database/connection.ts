@@ -11,13 +11,15 @@ export const applicationID = 0x46486e64;
 
 const cacheKiB = 32 * 1024;
 
-/** How long a statement waits while another process or thread has the database locked. */
+/** How long a statement waits for a lock of another process or thread. */
 const patienceMilliseconds = 5_000;
 
 /**
- * Opens a connection that syncs before a commit returns. In WAL mode better-sqlite3's build falls back to NORMAL, which does not
- * (https://www.sqlite.org/wal.html#performance_considerations), so FULL is set on each connection and read back. Mode `serve`
- * writes, and leaves checkpoints to write-ahead-log.ts. The bytes of a database in the place of a path are copied into memory.
+ * Opens a connection that syncs before a commit returns. better-sqlite3's build defaults to NORMAL in WAL mode, which
+ * does not (https://www.sqlite.org/wal.html#performance_considerations), so FULL is set and verified.
+ *
+ * Mode `serve` writes, and leaves checkpoints to write-ahead-log.ts. Bytes instead of a path are opened as a database
+ * in memory.
  */
 export const openConnection = (path: string | Buffer, mode: 'serve' | 'write' | 'read'): Connection => {
   const isInMemory = path === ':memory:' || typeof path !== 'string';
@@ -39,10 +41,10 @@ export const openConnection = (path: string | Buffer, mode: 'serve' | 'write' | 
       db.pragma('journal_size_limit = 67108864');
       if (mode === 'serve') db.pragma('wal_autocheckpoint = 0');
     }
-    // SQLite reports nothing when it leaves a setting unchanged.
+    // SQLite does not report an error if it ignores a setting.
     if (!isLogged || db.pragma('synchronous', { simple: true }) !== 2) {
       throw new StoreUnusable(
-        `${isInMemory ? 'a database in memory' : path} cannot be put into WAL mode, or does not sync its commits`,
+        `${isInMemory ? 'a database in memory' : path} cannot be switched to WAL mode, or does not sync its commits`,
       );
     }
     return db;
@@ -53,14 +55,14 @@ export const openConnection = (path: string | Buffer, mode: 'serve' | 'write' | 
 };
 
 /**
- * Writes the write-ahead log back into the database and empties it, so that it holds no deleted data. Returns whether it could be
- * done: a long read or a full disk can prevent it.
+ * Checkpoints and truncates the write-ahead log, so that no deleted data stays in it. Returns false if a long read or a
+ * full disk prevents it.
  */
 export const emptyLog = (db: Connection): boolean => {
-  // Long enough for the current steps of reads, and short for the events that wait meanwhile.
+  // Long enough for read steps to finish, and short for waiting events.
   db.pragma('busy_timeout = 100');
   try {
-    return couldNow(() => {
+    return tryNow(() => {
       const [result] = db.pragma('wal_checkpoint(TRUNCATE)') as { busy: number }[];
       return result?.busy === 0;
     });
@@ -69,22 +71,22 @@ export const emptyLog = (db: Connection): boolean => {
   }
 };
 
-/** The code of an error, '' when it has none. */
+/** Returns the code of an error; '' if it has none. */
 export const codeOf = (error: unknown): string => String((error as { code?: unknown } | null)?.code ?? '');
 
 /**
- * Whether an error is temporary and not the fault of the request: no room, no memory, no file descriptor, or another process has
- * the database locked. Covers errors of SQLite, and of the operating system for files beside the database.
+ * Whether an error is temporary and not caused by the request: no disk space, memory or file descriptors, or a locked
+ * database. Covers SQLite errors, and operating system errors for other files.
  */
-export const isNotNow = (error: unknown): boolean =>
+export const isTransient = (error: unknown): boolean =>
   /^(SQLITE_(FULL|BUSY|LOCKED|NOMEM|CANTOPEN).*|ENOSPC|EDQUOT|EMFILE|ENFILE|ENOMEM)$/.test(codeOf(error));
 
-/** Returns the result of the work, or false when it throws an error that is temporary (`isNotNow`). Throws other errors. */
-export const couldNow = (work: () => boolean): boolean => {
+/** Returns the result of the work; false if it throws a transient error. Rethrows other errors. */
+export const tryNow = (work: () => boolean): boolean => {
   try {
     return work();
   } catch (error) {
-    if (isNotNow(error)) return false;
+    if (isTransient(error)) return false;
     throw error;
   }
 };

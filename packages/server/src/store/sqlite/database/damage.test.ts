@@ -1,4 +1,4 @@
-// Damage that leaves a database well-formed, so that SQLite says nothing of it.
+// Damage that leaves the database well-formed, so that SQLite does not report it.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -27,8 +27,8 @@ const open = () =>
     },
   });
 
-/** Makes the database; answers what a read of all its events would be asked with. */
-const make = async (fill: (site: Site) => Promise<unknown>) => {
+/** Creates the database and returns a query for all its events. */
+const create = async (fill: (site: Site) => Promise<unknown>) => {
   const store = await open();
   const site = await createSite(store);
   await fill(site);
@@ -40,7 +40,7 @@ const damage = (sql: string) => {
   db.exec(sql);
   db.close();
 };
-const read = async (request: Awaited<ReturnType<typeof make>>) => {
+const read = async (request: Awaited<ReturnType<typeof create>>) => {
   const db = openConnection(path, 'read');
   try {
     return await createReadEngine(db)({ name: 'getEvents', request });
@@ -49,14 +49,14 @@ const read = async (request: Awaited<ReturnType<typeof make>>) => {
   }
 };
 
-test('events that were changed are found by the doctor, and nobody is answered them', async () => {
-  const all = await make(({ server }) => server.log({ eventUUID: 'event-as-sent' }));
+test('makes doctor report changed events, and reads refuse them', async () => {
+  const all = await create(({ server }) => server.log({ eventUUID: 'event-as-sent' }));
   const events = async () => (await examineDatabase(path)).find(({ name }) => name === 'events');
   expect(await events()).toMatchObject({ ok: true });
   damage("UPDATE event_block SET events = replace(events, 'event-as-sent', 'event-as-lent')");
   expect(await events()).toMatchObject({ ok: false, detail: expect.stringMatching(/^1 /) });
   await expect(read(all)).rejects.toThrow('are damaged');
-  // The server begins, and says the same to who asks.
+  // The server starts, and its reads fail the same way.
   const store = await open();
   await expect(store.getEvents(all)).rejects.toThrow('are damaged');
   await store.close();
@@ -65,25 +65,25 @@ test('events that were changed are found by the doctor, and nobody is answered t
 test.each([
   ['user', { userUUID: 'somebody-as-sent' }],
   ['contact', { contactUUID: 'somebody-as-sent' }],
-] as const)('nobody is answered another %s than the one that was kept', async (whose, event) => {
-  const all = await make(async ({ server }) => {
-    if (whose === 'contact') await server.createContact({ newContactUUID: 'somebody-as-sent' });
+] as const)('makes reads fail if a %s is not the one that was stored', async (table, event) => {
+  const all = await create(async ({ server }) => {
+    if (table === 'contact') await server.createContact({ newContactUUID: 'somebody-as-sent' });
     await server.log(event);
   });
   const good = readFileSync(path);
-  // Once in the row, and once in its index.
+  // In the row and in its index.
   const places = [...good.toString('latin1').matchAll(/somebody-as-sent/g)].map(({ index }) => index);
   expect(places.length).toBeGreaterThanOrEqual(2);
   for (const place of places) {
     writeFileSync(path, Buffer.from(good).fill('somebody-as-lent', place, place + 'somebody-as-lent'.length));
-    await expect(read(all)).rejects.toThrow(`the row of ${whose} 1 is damaged`);
+    await expect(read(all)).rejects.toThrow(`the row of ${table} 1 is damaged`);
   }
 });
 
 test.each(['sequence = sequence - 1', 'packed = sequence + 1', 'indexed = sequence'])(
-  'a database that goes on after its position is not served: %s',
+  'prevents serving a database with an inconsistent position: %s',
   async (change) => {
-    await make(({ server }) => server.log({}));
+    await create(({ server }) => server.log({}));
     damage(`UPDATE position SET ${change}`);
     const db = openConnection(path, 'write');
     expect(() => createSequencer(db)).toThrow('its position is damaged');

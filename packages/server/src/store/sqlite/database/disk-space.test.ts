@@ -4,36 +4,36 @@ import { expect, it } from 'vitest';
 import { temporaryFolder } from '../../../../test/fixtures/command.ts';
 import { Refusal } from '../../../shared/refusal.ts';
 import { fromPlain, toPlain } from '../threads/messages.ts';
-import { createFileRoom } from './disk-space.ts';
+import { createFileSpaceCheck } from './disk-space.ts';
 
 const full = Object.assign(new Error('database or disk is full'), { code: 'SQLITE_FULL' });
 const busy = Object.assign(new Error('database is locked'), { code: 'SQLITE_BUSY' });
 const unavailable = (cause: Error) => new Refusal('unavailable', { retryAfterSeconds: 5, cause });
 
-it('the cause of a refusal comes from the other thread along with it', () => {
+it('preserves the cause of a refusal across threads', () => {
   const call = { name: 'logEvents', request: undefined };
   const plain = structuredClone(toPlain(call, { error: unavailable(full) }));
   expect(fromPlain(call, plain)).toMatchObject({ error: { code: 'unavailable', cause: { code: 'SQLITE_FULL' } } });
 });
 
-it('looks for room at first, and after a write has found none, until there is some', async () => {
+it('probes the disk at first, and after a write failed for lack of space until there is space', async () => {
   const folder = temporaryFolder();
   const there = join(folder, 'there');
-  const room = createFileRoom(join(there, 'firsthand.db'));
-  // As after a restart on a full disk.
-  await expect(room.check()).rejects.toThrow();
+  const diskSpace = createFileSpaceCheck(join(there, 'firsthand.db'));
+  // As when restarting on a full disk.
+  await expect(diskSpace.check()).rejects.toThrow();
   mkdirSync(there);
-  await room.check();
+  await diskSpace.check();
   rmSync(there, { recursive: true });
-  room.noteFailure(unavailable(busy));
-  await room.check();
-  room.noteFailure(unavailable(full));
-  await expect(room.check()).rejects.toThrow();
-  await expect(room.check()).rejects.toThrow();
+  diskSpace.noteFailure(unavailable(busy));
+  await diskSpace.check();
+  diskSpace.noteFailure(unavailable(full));
+  await expect(diskSpace.check()).rejects.toThrow();
+  await expect(diskSpace.check()).rejects.toThrow();
 
-  const found = createFileRoom(join(folder, 'firsthand.db'));
-  found.noteFailure(unavailable(full));
-  await found.check();
+  const recovered = createFileSpaceCheck(join(folder, 'firsthand.db'));
+  recovered.noteFailure(unavailable(full));
+  await recovered.check();
   rmSync(folder, { recursive: true });
-  await found.check();
+  await recovered.check();
 });

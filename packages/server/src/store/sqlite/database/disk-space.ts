@@ -1,18 +1,18 @@
-/** Checks whether the disk of a file has room. */
+/** Checks whether the disk of a file has space. */
 import { open, rm } from 'node:fs/promises';
 import { createRoom, type Room } from '../../disk-space.ts';
 import { codeOf } from './connection.ts';
 
-/** More than a usual commit writes. A smaller commit may succeed meanwhile, in the space that a failed one has left. */
-const probe = Buffer.alloc(256 * 1024, 1);
+/** Larger than a usual commit. A smaller one may succeed meanwhile in the space that a failed one has freed. */
+const probeBytes = Buffer.alloc(256 * 1024, 1);
 
-/** Throws ENOSPC or EDQUOT when there is no room, and any other error of writing a file there. */
-const findRoom = async (path: string): Promise<void> => {
+/** Throws ENOSPC or EDQUOT if the disk is full, and any other error of writing a file there. */
+const probe = async (path: string): Promise<void> => {
   const name = `${path}-room-${process.pid}`;
   try {
     const file = await open(name, 'w');
     try {
-      await file.writeFile(probe);
+      await file.writeFile(probeBytes);
       await file.sync();
     } finally {
       await file.close();
@@ -22,9 +22,9 @@ const findRoom = async (path: string): Promise<void> => {
   }
 };
 
-export const createFileRoom = (path: string): Room =>
+export const createFileSpaceCheck = (path: string): Room =>
   createRoom(
     (cause) => path !== ':memory:' && codeOf(cause).startsWith('SQLITE_FULL'),
-    () => findRoom(path),
+    () => probe(path),
     { isUnknown: path !== ':memory:' },
   );

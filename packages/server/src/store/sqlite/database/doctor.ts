@@ -1,4 +1,4 @@
-/** Examines a database for a person who runs the service (`firsthand doctor`). Changes nothing. */
+/** Examines a database for `firsthand doctor`. Read-only. */
 import { existsSync, statfsSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, resolve } from 'node:path';
 import {
@@ -20,25 +20,25 @@ import { tryLock } from './lock.ts';
 import { newestMigration } from './migrate.ts';
 
 const mebibyte = 1024 * 1024;
-const fewestFreeBytes = 256 * mebibyte;
+const minFreeBytes = 256 * mebibyte;
 const maxWALBytes = 64 * mebibyte;
 
 const examineServer = (path: string): Finding => {
-  const found = (ok: boolean, detail: string): Finding => ({ name: 'server', ok, detail });
-  if (!existsSync(`${path}-lock`)) return found(true, 'not running');
+  const finding = (ok: boolean, detail: string): Finding => ({ name: 'server', ok, detail });
+  if (!existsSync(`${path}-lock`)) return finding(true, 'not running');
   try {
     const unlock = tryLock(path);
     unlock?.();
-    return found(true, unlock === undefined ? 'running' : 'not running');
+    return finding(true, unlock === undefined ? 'running' : 'not running');
   } catch (error) {
-    // The lock's file may belong to another user.
-    return found(false, `not known whether it is running: ${(error as Error).message}`);
+    // The lock file may belong to another user.
+    return finding(false, `cannot tell whether it is running: ${(error as Error).message}`);
   }
 };
 
 const examineEvents = (db: Connection): Finding => {
   const damaged = countDamagedBlocks(db);
-  return { name: 'events', ok: damaged === 0, detail: `${damaged} blocks of them are not as they were written` };
+  return { name: 'events', ok: damaged === 0, detail: `${damaged} damaged blocks` };
 };
 
 const examineRefused = (db: Connection): Finding => {
@@ -62,7 +62,7 @@ const examineRows = (db: Connection, options: ExamineOptions): Finding[] => {
   const version = db.pragma('user_version', { simple: true }) as number;
   const accounts = count('SELECT count(*) FROM account');
   const isCurrent = version === newestMigration();
-  // Sessions of the console, and the access of members, are tokens that no program uses. An older schema may not have the columns.
+  // Excludes console sessions and members' access, which no program uses. An older schema may lack the columns.
   const ofPrograms = isCurrent
     ? `AND memberID IS NULL AND NOT session AND coalesce(expiresTime > ${Date.now()}, true)`
     : '';
@@ -73,16 +73,16 @@ const examineRows = (db: Connection, options: ExamineOptions): Finding[] => {
   return [
     { name: 'SQLite', ok: true, detail: sqlite },
     { name: 'structure', ok: damage.join() === 'ok', detail: damage.join('; ') },
-    { name: 'references', ok: orphans.length === 0, detail: `${orphans.length} rows point to nothing` },
+    { name: 'references', ok: orphans.length === 0, detail: `${orphans.length} dangling references` },
     {
       name: 'schema',
       ok: isCurrent,
-      detail: `${version}; this program knows ${newestMigration()}${version < newestMigration() ? ', and brings it there at start, after a backup' : ''}`,
+      detail: `${version}; this program needs ${newestMigration()}${version < newestMigration() ? ': the server updates it at start, after a backup' : ''}`,
     },
     { name: 'accounts', ok: accounts > 0, detail: `${accounts}, with ${tokens} live server tokens` },
     clockFinding(day),
-    { name: 'erasures', ok: true, detail: `${erasing} under way` },
-    // An older schema has no blocks, or no checksums.
+    { name: 'erasures', ok: true, detail: `${erasing} in progress` },
+    // An older schema lacks blocks or checksums.
     ...(isCurrent
       ? [
           examineRefused(db),
@@ -110,36 +110,35 @@ const examineFile = (path: string, options: ExamineOptions): Finding[] => {
   }
 };
 
-/** Returns a finding if there is no file at `path`, or if this user may not look for it. */
+/** Returns a finding if there is no file at `path`, or if this user may not access it. */
 const examineAbsence = (path: string, isRelative: boolean): Finding | undefined => {
   const finding = { name: 'file', ok: false };
   try {
     if (statSync(path, { throwIfNoEntry: false })) return undefined;
   } catch (error) {
-    return { ...finding, detail: `${path}: ${(error as Error).message}; run this as the user that serves` };
+    return { ...finding, detail: `${path}: ${(error as Error).message}; run this as the user of the server` };
   }
   const hint = isRelative
-    ? "; DATABASE_URL is relative to the folder of this command; the service's is relative to its WorkingDirectory"
+    ? '; a relative DATABASE_URL is resolved from the current folder, and by the service from its WorkingDirectory'
     : '';
-  return { ...finding, detail: `there is none at ${path}: firsthand serve makes it${hint}` };
+  return { ...finding, detail: `there is no database at ${path}: firsthand serve creates it${hint}` };
 };
 
-/** Examines the database at a path. A finding that is not `ok` needs a person. */
-export const examineDatabase = async (given: string, options: ExamineOptions = {}): Promise<Finding[]> => {
-  const path = resolve(given);
-  const absence = examineAbsence(path, !isAbsolute(given));
+export const examineDatabase = async (databasePath: string, options: ExamineOptions = {}): Promise<Finding[]> => {
+  const path = resolve(databasePath);
+  const absence = examineAbsence(path, !isAbsolute(databasePath));
   if (absence) return [absence];
   const { bavail, bsize } = statfsSync(dirname(path));
   const free = bavail * bsize;
   const wal = existsSync(`${path}-wal`) ? statSync(`${path}-wal`).size : 0;
   const inFile = examineFile(path, options);
-  // Scheduled backups have their own finding. The mark of other backups may be missing: it is not part of a restored database.
+  // Scheduled backups have their own finding; the mark of a manual backup may be missing, as after a restore.
   const backups = inFile.some(({ name }) => name === 'scheduled backups') ? [] : [examineBackup(path, options)];
   return [
     ...inFile,
     examinePermissions(path),
     ...backups,
-    { name: 'disk', ok: free > fewestFreeBytes, detail: `${Math.floor(free / mebibyte)} MiB free` },
+    { name: 'disk', ok: free > minFreeBytes, detail: `${Math.floor(free / mebibyte)} MiB free` },
     { name: 'write-ahead log', ok: wal <= maxWALBytes, detail: `${Math.ceil(wal / mebibyte)} MiB` },
     examineServer(path),
   ];

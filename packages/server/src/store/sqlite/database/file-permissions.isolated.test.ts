@@ -7,7 +7,7 @@ import { examineDatabase } from './doctor.ts';
 import { ensureFile } from './file.ts';
 import { examinePermissions } from './file-permissions.ts';
 
-// The tests may run as root, to whom everything is open, or as a user who cannot give files away.
+// The tests may run as root, who may access everything, or as a user who cannot change owners.
 vi.mock('node:fs', async (load) => {
   const fs = await load<typeof import('node:fs')>();
   return { ...fs, accessSync: vi.fn(fs.accessSync), statSync: vi.fn(fs.statSync) };
@@ -20,8 +20,8 @@ afterEach(() => {
 
 const denied = (path: PathLike) => Object.assign(new Error(`EACCES: permission denied, '${path}'`), { code: 'EACCES' });
 
-/** A database's files, for their owner only. */
-const makeFiles = () => {
+/** Creates a database's files with owner-only permissions. */
+const createFiles = () => {
   const folder = join(temporaryFolder(), 'data');
   mkdirSync(folder, { mode: 0o700 });
   const path = join(folder, 'firsthand.db');
@@ -29,27 +29,27 @@ const makeFiles = () => {
   return { folder, path, owner: real.statSync(path).uid };
 };
 
-/** Files with these names have the user `uid`, and all others `otherUID`. */
+/** Makes `uid` the owner of files with these names, and `otherUID` the owner of all others. */
 const setOwners = (names: readonly string[], uid: number, otherUID: number) =>
   vi
     .mocked(statSync)
     .mockImplementation(((path: string) =>
       Object.assign(real.statSync(path), { uid: names.includes(basename(path)) ? uid : otherUID })) as typeof statSync);
 
-const close = (...names: string[]) =>
+const denyAccess = (...names: string[]) =>
   vi.mocked(accessSync).mockImplementation((path, mode) => {
     if (names.includes(basename(String(path)))) throw denied(path);
     real.accessSync(path, mode);
   });
 
-test('files of one owner, for nobody else, are as they should be', () => {
-  const { path, owner } = makeFiles();
-  const detail = `only user ${owner} may read the 3 files`;
+test('accepts files that only their one owner may access', () => {
+  const { path, owner } = createFiles();
+  const detail = `only user ${owner} can read the 3 files`;
   expect(examinePermissions(path)).toEqual({ name: 'permissions', ok: true, detail });
 });
 
-test('a file of another owner is named, with the command that gives it back', () => {
-  const { path } = makeFiles();
+test('names a file of another owner and the chown command', () => {
+  const { path } = createFiles();
   const advice = `a server that runs as the owner of ${path} cannot use them: chown 998`;
   setOwners(['firsthand.db-wal'], 0, 998);
   expect(examinePermissions(path)).toEqual({
@@ -63,8 +63,8 @@ test('a file of another owner is named, with the command that gives it back', ()
   );
 });
 
-test('a database that root owns among files of another user is to be given to that user', () => {
-  const { path } = makeFiles();
+test('suggests chown for a database that root owns among files of another user', () => {
+  const { path } = createFiles();
   setOwners(['firsthand.db', 'firsthand.db-lock'], 0, 998);
   expect(examinePermissions(path)).toEqual({
     name: 'permissions',
@@ -73,16 +73,16 @@ test('a database that root owns among files of another user is to be given to th
   });
 });
 
-test('a backup folder that this user may not read and write is named', () => {
-  const { path } = makeFiles();
+test('names a backup folder that this user cannot read and write', () => {
+  const { path } = createFiles();
   const backupDir = temporaryFolder();
-  close(basename(backupDir));
+  denyAccess(basename(backupDir));
   expect(examineFolder(path, { backupDir, backupEvery: 86_400_000 })).toEqual([
     {
       name: 'scheduled backups',
       ok: false,
       detail: expect.stringMatching(
-        `user ${process.getuid?.()} may not read and write ${backupDir} \\(BACKUP_DIR\\): EACCES`,
+        `user ${process.getuid?.()} cannot read and write ${backupDir} \\(BACKUP_DIR\\): EACCES`,
       ),
     },
   ]);
@@ -91,48 +91,48 @@ test('a backup folder that this user may not read and write is named', () => {
 test.each([
   ['a file', 'firsthand.db', (path: string) => path],
   ['the folder', 'data', (path: string) => join(path, '..')],
-])('%s that this user may not read and write is named', (_, name, named) => {
-  const { path, owner } = makeFiles();
-  close(name);
+])('names %s if this user cannot read and write it', (_, name, pathOf) => {
+  const { path, owner } = createFiles();
+  denyAccess(name);
   expect(examinePermissions(path)).toEqual({
     name: 'permissions',
     ok: false,
-    detail: `this user may not read and write ${named(path)}; user ${owner} owns the database`,
+    detail: `this user cannot read and write ${pathOf(path)}; user ${owner} owns the database`,
   });
 });
 
-test('a database in a folder that this user may not enter is not said to be missing', async () => {
-  const { path } = makeFiles();
+test('does not report a database as missing if this user cannot enter its folder', async () => {
+  const { path } = createFiles();
   vi.mocked(statSync).mockImplementation((path) => {
     throw denied(path);
   });
   const [finding, ...others] = await examineDatabase(path);
   expect(others).toEqual([]);
   expect(finding).toMatchObject({ name: 'file', ok: false });
-  expect(finding?.detail).toMatch(/firsthand\.db: EACCES: permission denied, .*; run this as the user that serves$/);
+  expect(finding?.detail).toMatch(/firsthand\.db: EACCES: permission denied, .*; run this as the user of the server$/);
 });
 
 test.each([
   ['the folder', 'data'],
   ['the database', 'firsthand.db'],
   ['the lock', 'firsthand.db-lock'],
-])('a server that may not write to %s is told whose it is, and who it is itself', (_, name) => {
-  const { path, folder, owner } = makeFiles();
-  close(name);
+])('reports the owner and the current user if a server cannot write to %s', (_, name) => {
+  const { path, folder, owner } = createFiles();
+  denyAccess(name);
   const closed = name === 'data' ? folder : join(folder, name);
   expect(() => ensureFile(path)).toThrow(
-    `user ${process.getuid?.()} may not read and write ${closed}, which belongs to user ${owner}: run Firsthand as`,
+    `user ${process.getuid?.()} cannot read and write ${closed}, which belongs to user ${owner}: run Firsthand as`,
   );
 });
 
-test('a server needs no mark of the last backup, which another user may have made', () => {
-  const { path } = makeFiles();
+test('lets a server start without access to the backup mark, which another user may have written', () => {
+  const { path } = createFiles();
   writeFileSync(`${path}-backup`, '');
-  close('firsthand.db-backup');
+  denyAccess('firsthand.db-backup');
   expect(() => ensureFile(path)).toThrow('firsthand.db is empty');
 });
 
-test('a folder that cannot be made is told with the database that it is for', () => {
-  const { path } = makeFiles();
-  expect(() => ensureFile(join(path, 'data', 'firsthand.db'))).toThrow(/firsthand\.db cannot be made: ENOTDIR/);
+test('names the database if its folder cannot be created', () => {
+  const { path } = createFiles();
+  expect(() => ensureFile(join(path, 'data', 'firsthand.db'))).toThrow(/firsthand\.db cannot be created: ENOTDIR/);
 });

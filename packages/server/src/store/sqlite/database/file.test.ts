@@ -36,7 +36,7 @@ import { examineDatabase } from './doctor.ts';
 import { ensureFile } from './file.ts';
 import { newestMigration } from './migrate.ts';
 
-/** Of the program that opens a store in a process of its own. */
+/** The folder of the built program that opens a store in another process. */
 let built: string;
 beforeAll(async () => {
   built = mkdtempSync(join(tmpdir(), 'firsthand-opener-'));
@@ -83,7 +83,7 @@ interface Opener {
   readonly child: ChildProcess;
   readonly answer: { open: boolean; accounts?: number; name?: string; message?: string };
 }
-/** Opens the store in another process; answers when it has, or was refused. */
+/** Opens the store in another process. Resolves when it is open or was refused. */
 const openElsewhere = async (role: StoreOptions['role'] = 'server'): Promise<Opener> => {
   const child = spawn(process.execPath, [join(built, 'opener.cjs'), `sqlite:${path}`, role], {
     stdio: ['pipe', 'pipe', 'inherit'],
@@ -97,8 +97,8 @@ const openElsewhere = async (role: StoreOptions['role'] = 'server'): Promise<Ope
 const hashOf = (file: string) => createHash('sha256').update(readFileSync(file)).digest('hex');
 
 let filled: Buffer | undefined;
-/** A database with something in it, that nobody has open. */
-const makeDatabase = async () => {
+/** Creates a database with some data, not open anywhere. */
+const createDatabase = async () => {
   if (!filled) {
     const store = await open();
     const { server } = await createSite(store);
@@ -110,8 +110,8 @@ const makeDatabase = async () => {
   writeFileSync(path, filled);
 };
 
-/** As the first Firsthand left it, with an account; answers the account's UUID. */
-const makeOlder = (file: string): string => {
+/** Creates a database with the first schema and one account. Returns its accountUUID. */
+const createOlder = (file: string): string => {
   const db = new Database(file);
   db.exec(readFileSync(new URL('../migrations/0.1.0/0001-first.sql', import.meta.url), 'utf8'));
   db.pragma('user_version = 1');
@@ -122,7 +122,7 @@ const makeOlder = (file: string): string => {
   return 'account-of-old';
 };
 
-/** All that a database is made of. */
+/** Returns the schema version and definitions of a database. */
 const schemaOf = (file: string) => {
   const db = new Database(file, { readonly: true });
   const number = db.pragma('user_version', { simple: true });
@@ -132,7 +132,7 @@ const schemaOf = (file: string) => {
 };
 
 describe('a database file', () => {
-  test('is made where there is none, with its folders, and nothing is left beside it', async () => {
+  test('is created with its folders if missing, and leaves no other files', async () => {
     path = join(folder, 'some', 'where', 'new.db');
     const store = await open();
     const { accountUUID } = await createSite(store);
@@ -142,7 +142,7 @@ describe('a database file', () => {
     expect(await again.listAccounts()).toMatchObject([{ accountUUID }]);
   });
 
-  test('has its own secret, and leaves out the journal of a killed process', async () => {
+  test('has its own secret, and ignores the journal of a killed process', async () => {
     const secretOf = (file: string) => {
       ensureFile(file);
       const db = new Database(file, { readonly: true });
@@ -156,12 +156,12 @@ describe('a database file', () => {
     expect(readdirSync(folder).filter((name) => name.includes('.new'))).toEqual([]);
   });
 
-  test('keeps its events, and its order goes on, from one server to the next', async () => {
+  test('keeps its events and continues its sequence from one server to the next', async () => {
     let store = await open();
     const { account, server, time } = await createSite(store);
-    const asker = { account, token: server.token, browser: false };
+    const caller = { account, token: server.token, browser: false };
     const log = async (eventUUID: string) =>
-      store.logEvents({ ...asker, receivedTime: time, events: [newEvent({ eventUUID })] });
+      store.logEvents({ ...caller, receivedTime: time, events: [newEvent({ eventUUID })] });
     const sequences = async () =>
       (await store.getEvents({ account, order: 'asc', limit: 10 })).events.map(({ sequence }) => sequence);
     await log('event-first');
@@ -179,8 +179,8 @@ describe('a database file', () => {
     expect(third).toBeGreaterThan(second);
   });
 
-  test('syncs every commit, on each connection, also after it has written', async () => {
-    await makeDatabase();
+  test('syncs every commit on each connection, also after a write', async () => {
+    await createDatabase();
     for (const mode of ['write', 'read'] as const) {
       const db = openConnection(path, mode);
       expect(db.pragma('synchronous', { simple: true })).toBe(2);
@@ -192,17 +192,17 @@ describe('a database file', () => {
     }
   });
 
-  test('answers what was asked of it before it is closed', async () => {
+  test('answers pending calls before it closes', async () => {
     const store = await open();
     const { server } = await createSite(store);
-    const asked: Promise<unknown>[] = [];
+    const pending: Promise<unknown>[] = [];
     const thousand = Array.from({ length: 1_000 }, () => ({}));
     for (let turn = 0; turn < 5; turn += 1) {
-      asked.push(server.log(...thousand), store.check());
+      pending.push(server.log(...thousand), store.check());
       await new Promise(setImmediate);
     }
     await close(store);
-    const settled = await Promise.allSettled(asked);
+    const settled = await Promise.allSettled(pending);
     expect(settled.filter(({ status }) => status === 'rejected')).toEqual([]);
   });
 });
@@ -214,7 +214,7 @@ describe('a second server on the same file', () => {
     expect((error as Error).message).toMatch(/being served already/);
   };
 
-  test('is refused soon, and the first serves on', async () => {
+  test('is refused quickly, and the first keeps serving', async () => {
     const { child, answer } = await openElsewhere();
     expect(answer).toMatchObject({ open: true });
     const started = performance.now();
@@ -224,7 +224,7 @@ describe('a second server on the same file', () => {
     expect(child.exitCode).toBeNull();
   });
 
-  test('is refused in the same process as well, by whatever path it comes', async () => {
+  test('is refused in the same process too, by any path', async () => {
     const store = await open();
     expectRefusal(await open().catch((thrown: unknown) => thrown));
     expect(
@@ -233,7 +233,7 @@ describe('a second server on the same file', () => {
     await createSite(store);
   });
 
-  test('may begin when the first has closed, or was killed', async () => {
+  test('may start after the first was closed or killed', async () => {
     await close(await open());
     await close(await open());
     const { child } = await openElsewhere();
@@ -242,7 +242,7 @@ describe('a second server on the same file', () => {
     expect(await (await open()).listAccounts()).toEqual([]);
   });
 
-  test('that starts at the same moment, where there is no file yet, leaves one that serves', async () => {
+  test('is refused when several start at the same time without a file, except for one', async () => {
     const openers = await Promise.all([openElsewhere(), openElsewhere(), openElsewhere()]);
     const refused = openers.filter(({ answer }) => !answer.open);
     expect(openers.filter(({ answer }) => answer.open)).toHaveLength(1);
@@ -251,10 +251,10 @@ describe('a second server on the same file', () => {
   });
 });
 
-describe('a file that is not ours to serve', () => {
+describe('opening a file that cannot be served', () => {
   const files: [string, RegExp, () => Promise<void>][] = [
     ['an empty file', /is empty/, async () => writeFileSync(path, '')],
-    ['a text', /cannot be read as a database/, async () => writeFileSync(path, 'not a database\n'.repeat(1_000))],
+    ['a text file', /cannot be read as a database/, async () => writeFileSync(path, 'not a database\n'.repeat(1_000))],
     [
       'another program’s database',
       /another program's database/,
@@ -274,18 +274,18 @@ describe('a file that is not ours to serve', () => {
       },
     ],
     [
-      'a database of ours that was cut off between two pages',
+      'a Firsthand database that was truncated between two pages',
       /cannot be read as a database/,
       async () => {
-        await makeDatabase();
+        await createDatabase();
         truncateSync(path, 4_096 * Math.floor(statSync(path).size / 4_096 / 2));
       },
     ],
     [
-      'a database of ours that was cut off within a page',
+      'a Firsthand database that was truncated within a page',
       /cannot be read as a database/,
       async () => {
-        await makeDatabase();
+        await createDatabase();
         truncateSync(path, 1_000);
       },
     ],
@@ -293,7 +293,7 @@ describe('a file that is not ours to serve', () => {
       'a database of a newer Firsthand',
       /newer Firsthand/,
       async () => {
-        await makeDatabase();
+        await createDatabase();
         const db = new Database(path);
         db.pragma(`user_version = ${newestMigration() + 1}`);
         db.close();
@@ -303,7 +303,7 @@ describe('a file that is not ours to serve', () => {
       'a backup of a newer Firsthand',
       /newer Firsthand/,
       async () => {
-        await makeDatabase();
+        await createDatabase();
         const db = new Database(path);
         db.pragma('journal_mode = DELETE');
         db.pragma(`user_version = ${newestMigration() + 1}`);
@@ -312,8 +312,8 @@ describe('a file that is not ours to serve', () => {
     ],
   ];
 
-  test.each(files)('%s is refused and stays as it is, byte for byte', async (_name, reason, make) => {
-    await make();
+  test.each(files)('refuses %s and does not change a byte', async (_name, reason, create) => {
+    await create();
     const before = hashOf(path);
     for (const role of ['server', 'beside'] as const) {
       const error = await open(role).catch((thrown: unknown) => thrown);
@@ -324,12 +324,12 @@ describe('a file that is not ours to serve', () => {
     }
   });
 
-  test('a folder is refused', async () => {
+  test('refuses a folder', async () => {
     mkdirSync(path);
     await expect(open()).rejects.toThrow(StoreUnusable);
   });
 
-  test('a link that leads nowhere is refused, and still leads nowhere', async () => {
+  test('refuses a dangling symbolic link and does not create its target', async () => {
     symlinkSync(join(folder, 'not-mounted', 'firsthand.db'), path);
     for (const role of ['server', 'beside'] as const) {
       await expect(open(role, { create: true })).rejects.toThrow(path);
@@ -338,99 +338,99 @@ describe('a file that is not ours to serve', () => {
     expect(existsSync(path)).toBe(false);
   });
 
-  test('a name so long that the disk takes none for a journal beside it is refused, and nothing is left', async () => {
+  test('refuses a name that is too long for a journal file and leaves no files', async () => {
     path = join(folder, 'a'.repeat(255 - `.${process.pid}.new`.length));
     const error = await open().catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(StoreUnusable);
-    expect((error as Error).message).toContain(`${path} cannot be made`);
+    expect((error as Error).message).toContain(`${path} cannot be created`);
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  test('what can have no write-ahead log is not opened', () => {
-    // An empty name is a database that is nobody's, for which SQLite makes none.
+  test('refuses a database without a write-ahead log', () => {
+    // An empty name is a temporary database, for which SQLite has no WAL mode.
     expect(() => openConnection('', 'write')).toThrow(StoreUnusable);
   });
 });
 
-describe('beside a server', () => {
-  test('accounts and tokens are made, read and noticed at once', async () => {
+describe('a command next to a server', () => {
+  test('creates accounts and tokens that the server notices immediately', async () => {
     const serving = await open();
-    const beside = await open('beside');
-    const { account } = await createSite(beside);
+    const command = await open('beside');
+    const { account } = await createSite(command);
     expect(await serving.listAccounts()).toMatchObject([{ account }]);
     const token = newToken('server');
-    await beside.createToken({ ...token, account });
+    await command.createToken({ ...token, account });
     expect(await serving.findAccess(token.hash)).toMatchObject({ tokenID: token.tokenID, account });
-    await beside.revokeToken({ account, tokenID: token.tokenID, time: 1 });
+    await command.revokeToken({ account, tokenID: token.tokenID, time: 1 });
     expect(await serving.findAccess(token.hash)).toBeUndefined();
   });
 
-  test('a token that is revoked in another process stops at once, here and there', async () => {
+  test('revokes a token that stops working immediately in both processes', async () => {
     const serving = await open();
     const { account } = await createSite(serving);
     const [token, other] = [newToken('browser'), newToken('browser')];
     await serving.createToken({ ...token, account });
     await serving.createToken({ ...other, account });
     expect(await serving.findAccess(token.hash)).toBeDefined();
-    const beside = await open('beside');
-    expect(await beside.findAccess(token.hash)).toBeDefined();
-    await beside.revokeToken({ account, tokenID: token.tokenID, time: 1 });
+    const command = await open('beside');
+    expect(await command.findAccess(token.hash)).toBeDefined();
+    await command.revokeToken({ account, tokenID: token.tokenID, time: 1 });
     expect(await serving.findAccess(token.hash)).toBeUndefined();
-    expect(await beside.findAccess(token.hash)).toBeUndefined();
+    expect(await command.findAccess(token.hash)).toBeUndefined();
     await serving.revokeToken({ account, tokenID: other.tokenID, time: 1 });
-    expect(await beside.findAccess(other.hash)).toBeUndefined();
+    expect(await command.findAccess(other.hash)).toBeUndefined();
   });
 
-  test('what an account changes is noticed by who writes events', async () => {
+  test('changes an account with immediate effect on the server’s writes', async () => {
     const serving = await open();
     const site = await createSite(serving);
     expect(await site.browser.log({ eventID: 7 })).toEqual([{ kept: true }]);
-    const beside = await open('beside');
+    const command = await open('beside');
     const change = { account: site.account, contacts: [], time: site.time };
-    await beside.updateAccount({ ...change, catalogues: { event: [{ id: '7', browser: false }] } });
+    await command.updateAccount({ ...change, catalogues: { event: [{ id: '7', browser: false }] } });
     expect(await site.browser.log({ eventID: 7 })).toMatchObject([{ refused: 'id_not_for_browser' }]);
-    await beside.updateAccount({ ...change, strict: true, catalogues: {} });
+    await command.updateAccount({ ...change, strict: true, catalogues: {} });
     expect(await site.server.log({ eventID: 8 })).toMatchObject([{ refused: 'unknown_id' }]);
   });
 
-  test('events are read as soon as they are kept, and kept by either in one order', async () => {
+  test('shares one sequence with the server and reads events as soon as they are stored', async () => {
     const serving = await open();
     const site = await createSite(serving);
-    const beside = await open('beside');
+    const command = await open('beside');
     const { account, server, time } = site;
     for (let nth = 0; nth < 10; nth += 1) {
       await server.log({ eventUUID: `event-of-server-${nth}` });
       const events = [newEvent({ eventUUID: `event-beside-${nth}` })];
-      await beside.logEvents({ account, token: server.token, browser: false, receivedTime: time, events });
-      const page = await beside.getEvents({ account, order: 'asc', limit: 100 });
+      await command.logEvents({ account, token: server.token, browser: false, receivedTime: time, events });
+      const page = await command.getEvents({ account, order: 'asc', limit: 100 });
       expect(page.events).toHaveLength(2 * (nth + 1));
       expect(await site.events()).toEqual(page.events);
     }
     expect(await site.count()).toBe(20);
   });
 
-  test('a command works where nobody serves, and makes the file where there is none, if that is its purpose', async () => {
+  test('works without a server, and creates a missing file only with `create`', async () => {
     const error = await open('beside').catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(StoreUnusable);
     expect((error as Error).message).toBe(
-      `there is no database at ${path}: firsthand serve or firsthand account create makes one`,
+      `there is no database at ${path}: create it with firsthand serve or firsthand account create`,
     );
     expect(readdirSync(folder)).toEqual([]);
-    const beside = await open('beside', { create: true });
-    await createSite(beside);
-    await close(beside);
+    const command = await open('beside', { create: true });
+    await createSite(command);
+    await close(command);
     const store = await open();
     expect(await store.listAccounts()).toHaveLength(1);
   });
 
-  test('a command leaves an older schema to the server, which brings it to the newest and keeps what is in it', async () => {
-    const accountUUID = makeOlder(path);
+  test('leaves an older schema to the server, which migrates it and keeps the data', async () => {
+    const accountUUID = createOlder(path);
     const before = readFileSync(path);
     for (const create of [false, true]) {
       const error = await open('beside', { create }).catch((thrown: unknown) => thrown);
       expect(error).toBeInstanceOf(StoreUnusable);
       expect((error as Error).message).toBe(
-        `${path} has an older schema: start the server with this version of Firsthand first, which makes a backup and updates it`,
+        `${path} has an older schema: start the server with this version of Firsthand first; it backs up the database and updates it`,
       );
     }
     expect(readFileSync(path).equals(before)).toBe(true);
@@ -442,15 +442,15 @@ describe('beside a server', () => {
     expect(schemaOf(path)).toEqual(schemaOf(fresh));
   });
 
-  test('commands may start at the same moment, where there is no file yet', async () => {
+  test('may start at the same time as others without a file', async () => {
     const openers = await Promise.all([1, 2, 3, 4].map(() => openElsewhere('beside')));
     for (const { answer } of openers) expect(answer).toMatchObject({ open: true, accounts: 0 });
   });
 });
 
 describe('a server whose threads cannot open the database', () => {
-  test('is refused with the reason, and leaves nothing open', async () => {
-    await makeDatabase();
+  test('fails with the reason and leaves nothing open', async () => {
+    await createDatabase();
     const damage = (sql: string) => {
       const db = new Database(path);
       db.exec(sql);
@@ -470,7 +470,9 @@ describe('a server whose threads cannot open the database', () => {
 });
 
 describe('an erased contact', () => {
-  /** Which files hold a text; asked of another process, because closing a database's file here would drop its locks. */
+  /**
+   * Lists the files with a text, in another process: closing the database file here would release its locks (fcntl(2)).
+   */
   const filesWith = (text: string): Promise<string> =>
     new Promise((resolve) => {
       execFile(
@@ -480,7 +482,7 @@ describe('an erased contact', () => {
       );
     });
 
-  test('leaves not a byte of what it was called in the files, and then none of what it did', async () => {
+  test('leaves no trace of its names or events in the files', async () => {
     const store = await open();
     const site = await createSite(store, { browserCatalogue: true });
     const fill = (nth: number, secret: string) => ({
@@ -505,7 +507,7 @@ describe('an erased contact', () => {
       attributes: [['search', `identifying-search-${nth}`]] as const,
     }));
     await site.server.log(...events);
-    // More than the first commit of an erasure searches.
+    // More than the first commit of an erasure processes.
     const requests = Array.from({ length: 40 }, () => ({
       operation: 'createContact' as const,
       input: { contactEmailaddress: 'identifying-61@example.com', text: 'x'.repeat(20_000) },
@@ -522,12 +524,12 @@ describe('an erased contact', () => {
     expect(await filesWith('harmless-first-59')).not.toBe('');
     await close(store);
     expect(await filesWith('identifying')).toBe('');
-    // The audit log says who was erased, and nothing else does.
+    // The audit log alone has the erased contactUUID.
     forgetAudit(path);
     expect(await filesWith(contactUUID)).toBe('');
   });
 
-  test('goes on being erased by the next server', async () => {
+  test('is erased further by the next server', async () => {
     const store = await open();
     const site = await createSite(store);
     const { contactUUID } = await site.server.createContact();
@@ -538,15 +540,15 @@ describe('an erased contact', () => {
     await site.erase(contactUUID);
     await close(store);
     const again = await open();
-    const ask = () => again.eraseContact({ account: site.account, contactUUID, time: 0 });
-    await vi.waitUntil(async () => (await ask()).complete, { ...soon, interval: 50 });
-    expect(await ask()).toMatchObject({ erasedTime: site.time, deletedEvents: count });
+    const readProgress = () => again.eraseContact({ account: site.account, contactUUID, time: 0 });
+    await vi.waitUntil(async () => (await readProgress()).complete, { ...soon, interval: 50 });
+    expect(await readProgress()).toMatchObject({ erasedTime: site.time, deletedEvents: count });
     expect((await again.getAccount(site.account)).usage.events).toBe(0);
   });
 });
 
 describe('a backup', () => {
-  test('is a database of its own, as it was at that moment, while a server writes on', async () => {
+  test('is a consistent copy, made while a server keeps writing', async () => {
     const store = await open();
     const site = await createSite(store);
     await site.server.log({ eventUUID: 'event-before' });
@@ -560,8 +562,8 @@ describe('a backup', () => {
     expect(readdirSync(folder).filter((file) => file.includes('.new'))).toEqual([]);
   });
 
-  test('never replaces a file, and leaves none where it can’t be made', async () => {
-    await makeDatabase();
+  test('never replaces a file, and leaves none if it fails', async () => {
+    await createDatabase();
     const target = join(folder, 'backup.db');
     writeFileSync(target, 'mine');
     expect(() => backupDatabase(path, target)).toThrow(StoreUnusable);
@@ -572,12 +574,12 @@ describe('a backup', () => {
   });
 });
 
-describe('the doctor', () => {
+describe('examineDatabase', () => {
   const findings = async () =>
     Object.fromEntries((await examineDatabase(path)).map(({ name, ok, detail }) => [name, { ok, detail }]));
 
-  test('finds nothing wrong with a database, served or not', async () => {
-    await makeDatabase();
+  test('reports no problem with an intact database, served or not', async () => {
+    await createDatabase();
     const before = hashOf(path);
     const found = await findings();
     for (const name of ['file', 'structure', 'references', 'schema', 'accounts', 'erasures', 'events', 'server']) {
@@ -590,12 +592,12 @@ describe('the doctor', () => {
     await expect(open()).rejects.toThrow(StoreUnusable);
   });
 
-  test('says what is wrong with a file', async () => {
+  test('reports a missing, unreadable or damaged file', async () => {
     expect(await findings()).toMatchObject({ file: { ok: false, detail: expect.stringContaining(path) } });
     writeFileSync(path, 'text\n'.repeat(1_000));
     expect(await findings()).toMatchObject({ file: { ok: false, detail: expect.stringContaining(path) } });
     rmSync(path);
-    await makeDatabase();
+    await createDatabase();
     const copy = `${path}-copy`;
     copyFileSync(path, copy);
     const bytes = readFileSync(copy);
@@ -605,60 +607,60 @@ describe('the doctor', () => {
     expect([file?.ok, structure?.ok]).toContain(false);
   });
 
-  test('says whose a database is, or of which schema, when it is not ours or older', async () => {
+  test('reports another program’s database and an older schema', async () => {
     const db = new Database(path);
     db.exec('CREATE TABLE account (name TEXT)');
     db.close();
     expect(await findings()).toMatchObject({ file: { ok: false, detail: `${path} is another program's database` } });
     rmSync(path);
-    makeOlder(path);
+    createOlder(path);
     const { schema } = await findings();
     expect(schema).toMatchObject({
       ok: false,
-      detail: expect.stringMatching(/^1; .*brings it there at start, after a backup$/),
+      detail: expect.stringMatching(/^1; .*the server updates it at start, after a backup$/),
     });
     await close(await open());
     expect((await findings()).schema).toMatchObject({ ok: true });
   });
 
-  test('says when there is no account, no event and no backup', async () => {
+  test('reports that there are no accounts, events or backups', async () => {
     await close(await open());
     expect(await findings()).toMatchObject({
       accounts: { ok: false },
-      clock: { ok: true, detail: 'no event was received yet' },
-      'refused requests': { ok: true, detail: '0 listed, 0 gave way' },
-      backup: { ok: false, detail: 'there is none: set BACKUP_DIR, or run firsthand backup <file>' },
+      clock: { ok: true, detail: 'no events received yet' },
+      'refused requests': { ok: true, detail: '0 listed, 0 evicted' },
+      backup: { ok: false, detail: 'there is no backup: set BACKUP_DIR, or run firsthand backup <file>' },
     });
   });
 
-  test('says how many refused requests are listed, and how many gave way', async () => {
+  test('reports how many refused requests are listed and evicted', async () => {
     const store = await open();
     const { account, server, time } = await createSite(store);
     const request = { operation: 'logEvent', input: {}, address: null, code: 'missing_field', message: '' } as const;
-    const keep = (count: number) =>
+    const refuse = (count: number) =>
       store.keepRefused({ account, token: server.token, time, sender: 0, requests: Array(count).fill(request) });
-    await keep(1_000);
-    await keep(2);
-    const detail = '1000 listed, 2 gave way; firsthand refused list shows them';
+    await refuse(1_000);
+    await refuse(2);
+    const detail = '1000 listed, 2 evicted; run firsthand refused list to see them';
     expect(await findings()).toMatchObject({ 'refused requests': { ok: true, detail } });
   });
 
-  test('says the rest when the file of the lock cannot be opened', async () => {
-    await makeDatabase();
-    // As another user's would be.
+  test('reports the other findings if the lock file cannot be opened', async () => {
+    await createDatabase();
+    // Fails to open, like another user's file.
     rmSync(`${path}-lock`, { force: true });
     mkdirSync(`${path}-lock`);
     const { server, events } = await findings();
-    expect(server).toMatchObject({ ok: false, detail: expect.stringContaining('not known whether it is running') });
+    expect(server).toMatchObject({ ok: false, detail: expect.stringContaining('cannot tell whether it is running') });
     expect(events).toMatchObject({ ok: true });
   });
 
-  test('says how old the last backup is, and when that is long', async () => {
-    await makeDatabase();
+  test('reports the age of the last backup and warns if it is old', async () => {
+    await createDatabase();
     backupDatabase(path, join(folder, 'copy.db'));
-    expect((await findings()).backup).toEqual({ ok: true, detail: 'the last one is 0.0 days old' });
+    expect((await findings()).backup).toEqual({ ok: true, detail: 'the last backup is 0.0 days old' });
     const before = new Date(Date.now() - 8 * 86_400_000);
     utimesSync(`${path}-backup`, before, before);
-    expect((await findings()).backup).toEqual({ ok: false, detail: 'the last one is 8.0 days old' });
+    expect((await findings()).backup).toEqual({ ok: false, detail: 'the last backup is 8.0 days old' });
   });
 });

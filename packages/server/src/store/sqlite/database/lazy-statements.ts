@@ -1,12 +1,12 @@
 /**
- * Prepares each statement when it is first used. An engine has 700, which take 25 ms, and a command or a test uses few. The threads of a
- * server prepare all of them as they start, so that none serves a database that lacks a table.
+ * Prepares each statement on first use. An engine has 700, which take 25 ms, and a command or a test uses few. Server
+ * threads prepare all of them at start, so that they fail immediately if a table is missing.
  */
 import type BetterSqlite3 from 'better-sqlite3';
 
 type Statement = BetterSqlite3.Statement<unknown[]>;
 
-/** The part of a Statement that is used here. */
+/** Implements the part of Statement that the store uses. */
 class LazyStatement implements Pick<Statement, 'get' | 'all' | 'run' | 'iterate' | 'pluck' | 'raw' | 'reader'> {
   #prepare: () => Statement;
 
@@ -14,7 +14,7 @@ class LazyStatement implements Pick<Statement, 'get' | 'all' | 'run' | 'iterate'
     this.#prepare = prepare;
   }
 
-  /** Puts the methods of the prepared statement in the place of those below, so that later calls cost nothing more. */
+  /** Replaces the methods below with those of the prepared statement, so that later calls have no overhead. */
   #prepared(): Statement {
     const statement = this.#prepare();
     this.#prepare = () => statement;
@@ -43,7 +43,7 @@ class LazyStatement implements Pick<Statement, 'get' | 'all' | 'run' | 'iterate'
   iterate = (...values: unknown[]): IterableIterator<unknown> => this.#prepared().iterate(...values);
 }
 
-/** Makes a connection prepare its statements when they are first used. A mistake in their SQL is thrown then. */
+/** Makes a connection prepare its statements on first use, when SQL errors are thrown too. */
 export const prepareLazily = (db: BetterSqlite3.Database): void => {
   const prepare = db.prepare.bind(db);
   db.prepare = ((sql: string) => new LazyStatement(() => prepare(sql) as Statement)) as never;

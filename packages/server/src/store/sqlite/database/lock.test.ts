@@ -17,7 +17,7 @@ const newPath = () => {
   return join(folder, 'firsthand.db');
 };
 
-/** Another process has the lock, and lets go of it some time after it has said so; `released` returns when. */
+/** Holds the lock in another process for some time. `released` returns when it was released. */
 const holdElsewhere = async (path: string, milliseconds: number) => {
   const script = `
     const Database = require(${JSON.stringify(createRequire(import.meta.url).resolve(packageName))});
@@ -35,8 +35,8 @@ const holdElsewhere = async (path: string, milliseconds: number) => {
   return { released: async () => Number((await lines.next()).value) };
 };
 
-// On a busy machine this process may hear too late that the lock is held.
-test('a lock that is held for a moment is waited for', { retry: 9 }, async () => {
+// On a busy machine, the message that the lock is held may arrive too late.
+test('waits for a lock that is held briefly', { retry: 9 }, async () => {
   const path = newPath();
   const { released } = await holdElsewhere(path, 100);
   const began = Date.now();
@@ -47,7 +47,7 @@ test('a lock that is held for a moment is waited for', { retry: 9 }, async () =>
   expect(ended).toBeGreaterThanOrEqual(between);
 });
 
-test('a lock that a server holds is waited for as long as a command may hold it, and refused soon', async () => {
+test('gives up quickly on a lock that a server holds, but waits as long as a command may hold it', async () => {
   const path = newPath();
   await holdElsewhere(path, 300_000);
   const before = performance.now();
@@ -60,10 +60,10 @@ test('a lock that a server holds is waited for as long as a command may hold it,
 
 test.each([
   ['a folder', (file: string) => mkdirSync(file)],
-  ['no database', (file: string) => writeFileSync(file, 'text\n'.repeat(1_000))],
-])('a lock that is %s is told by its name', (_, make) => {
+  ['not a database', (file: string) => writeFileSync(file, 'text\n'.repeat(1_000))],
+])('names a lock file that is %s in the error', (_, create) => {
   const path = newPath();
-  make(`${path}-lock`);
+  create(`${path}-lock`);
   expect(() => takeLock(path)).toThrow(StoreUnusable);
   expect(() => takeLock(path)).toThrow(`${path}-lock cannot be locked`);
 });

@@ -1,30 +1,32 @@
-/** Databases in memory, and the bytes of an empty one, with which a file begins. */
+/** Databases in memory, and the bytes of an empty database, from which files are created. */
 import { applicationID, type Connection, openConnection } from './connection.ts';
 import { prepareLazily } from './lazy-statements.ts';
 import { migrate } from './migrate.ts';
 
-let empty: Buffer | undefined;
+let emptyBytes: Buffer | undefined;
 
 const openMigrated = (): Connection => {
   const db = openConnection(':memory:', 'write');
   db.pragma(`application_id = ${applicationID}`);
   migrate(db, ':memory:');
-  empty = db.serialize();
+  emptyBytes = db.serialize();
   return db;
 };
 
-/** The bytes of an empty database of the newest schema. The migrations run once in a process: a test opens many. */
-export const emptyDatabase = (): Buffer => {
-  if (!empty) openMigrated().close();
-  return empty as Buffer;
+/**
+ * Returns the bytes of an empty database with the newest schema. Migrates once per process: tests open many databases.
+ */
+export const getEmptyDatabase = (): Buffer => {
+  if (!emptyBytes) openMigrated().close();
+  return emptyBytes as Buffer;
 };
 
 /**
- * Opens an empty database in memory, whose statements are prepared when they are first used. It holds 1 GiB at most
- * (SQLITE_CONFIG_MEMDB_MAXSIZE) where the process has created an empty database before.
+ * Opens an empty database in memory that prepares statements on first use. Limited to 1 GiB
+ * (SQLITE_CONFIG_MEMDB_MAXSIZE), except for the first one in a process.
  */
 export const openMemory = (): Connection => {
-  const db = empty ? openConnection(empty, 'write') : openMigrated();
+  const db = emptyBytes ? openConnection(emptyBytes, 'write') : openMigrated();
   prepareLazily(db);
   return db;
 };

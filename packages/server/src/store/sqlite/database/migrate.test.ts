@@ -6,7 +6,7 @@ import { migrate } from './migrate.ts';
 
 const migrations = readMigrations(new URL('../migrations/', import.meta.url));
 
-/** A database with the schema of this number. */
+/** Opens a database with this schema version. */
 const openAt = (number: number): Connection => {
   const db = openConnection(':memory:', 'write');
   for (const { sql } of migrations.slice(0, number)) db.exec(sql);
@@ -14,7 +14,7 @@ const openAt = (number: number): Connection => {
   return db;
 };
 
-test('events that were rows become blocks, and are shown as the same rows', () => {
+test('converts event rows to blocks, from which the view returns the same rows', () => {
   const db = openAt(2);
   const insert = db.prepare('INSERT INTO event VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)');
   const texts = ['{}', '{"path":"/"}', '{"path":"/","quote \\" and é":"{\\"a\\":[1]}"}', '{"1":"","__proto__":"x"}'];
@@ -57,7 +57,7 @@ test('events that were rows become blocks, and are shown as the same rows', () =
   ).toEqual(before);
 });
 
-test('tokens keep their numbers, and what refers to them, when their table is made anew', () => {
+test('keeps token numbers and references when the table is recreated', () => {
   const db = openAt(11);
   db.exec(`
     INSERT INTO account (account, accountUUID, accountName, accountOrigin, accountTimezone, strict, createdTime)
@@ -96,10 +96,11 @@ test('tokens keep their numbers, and what refers to them, when their table is ma
   ).toThrow('FOREIGN KEY');
 });
 
-test('of too many claims for a contact the oldest give way, but for those that were accepted or whose link was verified', () => {
+test('deletes the oldest surplus claims of a contact, except accepted ones and those with a verified link', () => {
   const db = openAt(13);
   db.pragma('foreign_keys = OFF');
-  // The first contact has 1,100 claims: 1 was accepted, and the link of 2 verified. The second has 900, which is not too many.
+  // Contact 1 has 1,100 claims: claim 1 is accepted, and the link of claim 2 verified. Contact 2 has 900, within the
+  // limit.
   db.exec(`
     WITH RECURSIVE nth (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM nth WHERE n < 2000)
     INSERT INTO claim
@@ -115,10 +116,10 @@ test('of too many claims for a contact the oldest give way, but for those that w
   expect(db.prepare('SELECT count(*) FROM claim WHERE contact = 2').pluck().get()).toBe(900);
 });
 
-test('of too many claimed links of a user the oldest give way, but for those that were accepted or verified', () => {
+test('deletes the oldest surplus claimed links of a user, except accepted and verified ones', () => {
   const db = openAt(15);
   db.pragma('foreign_keys = OFF');
-  // User 1 has 150 links to 150 contacts: the claim of 1 was accepted, 2 is verified. User 2 goes to and fro between two contacts.
+  // User 1 has 150 links to 150 contacts: claim 1 is accepted, link 2 verified. User 2 alternates between two contacts.
   db.exec(`
     WITH RECURSIVE nth (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM nth WHERE n < 152)
     INSERT INTO claim SELECT n, 'handle-' || n, 1, 1, iif(n <= 150, 1, 2), n, '{}', n = 1, 0, 0, 0 FROM nth;
@@ -138,11 +139,11 @@ test('of too many claimed links of a user the oldest give way, but for those tha
   );
 });
 
-test('of too many claimed links of a contact the oldest give way, but for those that were accepted or verified', () => {
+test('deletes the oldest surplus claimed links of a contact, except accepted and verified ones', () => {
   const db = openAt(21);
   db.pragma('foreign_keys = OFF');
-  // Contact 1 has 1,200 links of 24 users, in turn: the claim of user 1 was accepted, and the links of user 2 are verified. User 3 is
-  // linked to contact 3 as well, which is being erased. Contact 2 has 900 links of user 25.
+  // Contact 1 has 1,200 links of 24 users in rotation: the claim of user 1 is accepted, the links of user 2 are
+  // verified. User 3 is also linked to contact 3, which is being erased. Contact 2 has 900 links of user 25.
   db.exec(`
     WITH RECURSIVE nth (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM nth WHERE n < 25)
     INSERT INTO claim SELECT n, 'handle-' || n, 1, 1, n, iif(n < 25, 1, 2), '{}', n = 1, 0, 0, 0 FROM nth;
@@ -152,7 +153,7 @@ test('of too many claimed links of a contact the oldest give way, but for those 
     WITH RECURSIVE nth (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM nth WHERE n < 900)
     INSERT INTO statement (sequence, user, contact, verified, voided, claim, token, erased, time)
     SELECT 2000 + n, 25, 2, 0, 0, 25, 1, 0, 0 FROM nth;
-    -- The only link of user 26 to contact 1, and older than all others.
+    -- The only link of user 26 to contact 1, older than all others.
     INSERT INTO claim VALUES (26, 'handle-26', 1, 1, 26, 1, '{}', 0, 0, 0, 0);
     INSERT INTO statement VALUES (0, 26, 1, 0, 0, 26, 1, 0, 0), (1500, 3, 3, 1, 0, NULL, 1, 0, 0);
     INSERT INTO erasing_contact VALUES (3, 1, 1600, 1);
@@ -162,19 +163,19 @@ test('of too many claimed links of a contact the oldest give way, but for those 
     .prepare<[], number>('SELECT sequence FROM statement WHERE contact = 1 ORDER BY sequence')
     .pluck()
     .all();
-  // Of 1,101 that only claims made, 101 are too many: user 26's, and the first 100 of the others.
-  const isOthers = (sequence: number) => [1, 2].includes(1 + ((sequence - 1) % 24));
+  // 1,101 links come from open claims only, 101 too many: user 26's, and the first 100 of the others.
+  const isProtected = (sequence: number) => [1, 2].includes(1 + ((sequence - 1) % 24));
   const all = Array.from({ length: 1_200 }, (_, nth) => 1 + nth);
-  const tooMany = all.filter((sequence) => !isOthers(sequence)).slice(0, 100);
+  const surplus = all.filter((sequence) => !isProtected(sequence)).slice(0, 100);
   const ofUser3 = (sequence: number) => (sequence - 1) % 24 === 2;
-  expect(left).toEqual(all.filter((sequence) => !tooMany.includes(sequence) || ofUser3(sequence)));
+  expect(left).toEqual(all.filter((sequence) => !surplus.includes(sequence) || ofUser3(sequence)));
   expect(db.prepare('SELECT claim FROM claim ORDER BY claim').pluck().all()).toEqual(
     Array.from({ length: 25 }, (_, nth) => 1 + nth),
   );
   expect(db.prepare('SELECT count(*) FROM statement WHERE contact = 2').pluck().get()).toBe(900);
 });
 
-test('the audit log cannot be changed, nor anything of it deleted', () => {
+test('makes the audit log append-only', () => {
   const db = openConnection(':memory:', 'write');
   migrate(db, ':memory:');
   db.exec(`INSERT INTO audit (action, subject, time) VALUES ('backup', '{}', 5)`);

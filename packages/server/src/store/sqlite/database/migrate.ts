@@ -5,10 +5,10 @@ import type { Connection } from './connection.ts';
 
 const folder = new URL('../migrations/', import.meta.url);
 
-/** The number of the newest schema that this program knows. */
+/** Returns the schema version of this program. */
 export const newestMigration = (): number => newestOf(folder);
 
-/** Throws when the schema of a database is newer than this program. */
+/** Throws StoreUnusable if the schema of a database is newer than this program. */
 export const refuseNewer = (schema: number, path: string): void => {
   const newest = newestMigration();
   if (schema <= newest) return;
@@ -18,21 +18,20 @@ export const refuseNewer = (schema: number, path: string): void => {
 };
 
 /**
- * Applies the missing migrations in one transaction, so that a file has either the old schema or the new one. The schema's number
- * is read within it: of two processes that start at once, the second finds nothing left to do.
+ * Applies the missing migrations in one transaction, so that a file has either the old or the new schema. Reads the
+ * version in it, so that the second of two concurrent processes does nothing.
  */
 export const migrate = (db: Connection, path: string): void => {
   const migrations = readMigrations(folder);
   const newest = newestMigration();
   const foreignKeys = db.pragma('foreign_keys', { simple: true });
-  // A table that is created anew keeps its rows' numbers: dropping the old table must neither fail on rows that refer to it nor
-  // search for them.
+  // A recreated table keeps its row numbers, so dropping the old one must not check the rows that reference it.
   db.pragma('foreign_keys = OFF');
   try {
     db.transaction(() => {
-      const found = db.pragma('user_version', { simple: true }) as number;
-      refuseNewer(found, path);
-      for (const { number, sql } of migrations) if (number > found) db.exec(sql);
+      const current = db.pragma('user_version', { simple: true }) as number;
+      refuseNewer(current, path);
+      for (const { number, sql } of migrations) if (number > current) db.exec(sql);
       db.pragma(`user_version = ${newest}`);
     }).immediate();
   } finally {

@@ -1,4 +1,7 @@
-/** The owner of files that root makes beside those of another user: a server that runs as that user must be able to open them. */
+/**
+ * Sets the owner of files that root creates next to those of another user, so that a server that runs as that user can
+ * open them.
+ */
 import { chownSync, existsSync, mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 
@@ -7,8 +10,8 @@ export interface Owner {
   readonly gid: number;
 }
 
-/** The owner of the first of these paths that is there and isn't root's. Undefined unless this process is root's: it keeps its files. */
-export const ownerAmong = (...paths: readonly string[]): Owner | undefined => {
+/** Returns the owner of the first path that exists and isn't root's. Undefined unless this process runs as root. */
+export const findOwner = (...paths: readonly string[]): Owner | undefined => {
   if (process.getuid?.() !== 0) return undefined;
   return paths
     .filter((path) => existsSync(path))
@@ -16,15 +19,15 @@ export const ownerAmong = (...paths: readonly string[]): Owner | undefined => {
     .find(({ uid }) => uid !== 0);
 };
 
-/** Gives a file to the owner, if there is one. */
-export const give = (path: string, owner: Owner | undefined): void => {
+/** Changes a file's owner; does nothing if `owner` is undefined. */
+export const changeOwner = (path: string, owner: Owner | undefined): void => {
   if (owner) chownSync(path, owner.uid, owner.gid);
 };
 
-/** Makes a folder and those above it. They belong to the owner of the one in which the first of them is made. */
-export const makeFolder = (folder: string): void => {
+/** Creates a folder and its missing parents. They get the owner of the existing parent. */
+export const createFolder = (folder: string): void => {
   const first = mkdirSync(folder, { recursive: true });
   if (first === undefined) return;
-  const owner = ownerAmong(dirname(first));
-  for (let made = folder; made.length >= first.length; made = dirname(made)) give(made, owner);
+  const owner = findOwner(dirname(first));
+  for (let path = folder; path.length >= first.length; path = dirname(path)) changeOwner(path, owner);
 };

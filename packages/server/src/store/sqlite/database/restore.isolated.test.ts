@@ -36,12 +36,12 @@ vi.mock('node:fs', async (load) => {
     ...Object.fromEntries(Object.entries(steps).map(([name, step]) => [name, vi.fn(step as () => void)])),
   };
 });
-/** What changes the folder of the database, once the backup is copied. */
+/** The functions that change the database's folder after the backup is copied. */
 const steps = [linkSync, renameSync, rmSync, chmodSync] as unknown as ReturnType<typeof vi.fn>[];
 
-const asker = { account: 1, token: 1, browser: false };
+const caller = { account: 1, token: 1, browser: false };
 
-/** A database that this test has open, as a server has it. */
+/** Opens a database in this process, as a server does. */
 const openHere = (path: string) => {
   ensureFile(path);
   const db = openConnection(path, 'serve');
@@ -57,23 +57,27 @@ const openHere = (path: string) => {
     db,
     create: (name: string) => {
       const contact = newContact({ userUUID: `browser-of-${name}`, address: `${name}@example.com` });
-      return (write('createContact', { ...contact, ...asker, verified: true }) as { contactUUID: string }).contactUUID;
+      return (write('createContact', { ...contact, ...caller, verified: true }) as { contactUUID: string }).contactUUID;
     },
-    log: () => write('logEvents', { ...asker, receivedTime: 0, events: [newEvent({ userUUID: 'browser-of-nobody' })] }),
+    log: () =>
+      write('logEvents', { ...caller, receivedTime: 0, events: [newEvent({ userUUID: 'browser-of-nobody' })] }),
     erase: (contactUUID: string) => write('eraseContact', { account: 1, contactUUID, time: 5 }),
     createAccount: () => write('createAccount', newAccount({ tokens: [newToken('server')] })),
     events: async () =>
       ((await read('getEvents', { account: 1, order: 'asc', limit: 100 })) as { events: unknown[] }).events.length,
     isErased: (contactUUID: string) =>
-      read('getContact', { ...asker, contactUUID, include: [] }).then(
+      read('getContact', { ...caller, contactUUID, include: [] }).then(
         () => false,
         (error: { code: string }) => error.code === 'erased_contact',
       ),
   };
 };
 
-/** Two events and two contacts in the backup; then a third event, and Ann erased, all of it still in the write-ahead log. */
-const makeTemplate = () => {
+/**
+ * The backup has two events and two contacts. Then a third event was logged and Ann erased, still in the write-ahead
+ * log.
+ */
+const createTemplate = () => {
   const folder = temporaryFolder(afterAll);
   const source = join(folder, 'source', 'firsthand.db');
   const here = openHere(source);
@@ -86,7 +90,7 @@ const makeTemplate = () => {
   backupDatabase(source, backup);
   here.log();
   here.erase(ann);
-  // As after a kill: nothing is written back.
+  // As after a kill: the log is not written back.
   const data = join(folder, 'data');
   mkdirSync(data);
   const path = join(data, 'firsthand.db');
@@ -94,11 +98,11 @@ const makeTemplate = () => {
   here.db.close();
   return { folder, ann, ben };
 };
-let template: ReturnType<typeof makeTemplate> | undefined;
+let template: ReturnType<typeof createTemplate> | undefined;
 
-/** A copy of the template, which takes a fortieth of the time of making one. */
-const scene = () => {
-  template ??= makeTemplate();
+/** Copies the template, which is 40 times as fast as creating one. */
+const createScene = () => {
+  template ??= createTemplate();
   const folder = temporaryFolder();
   cpSync(template.folder, folder, { recursive: true });
   const data = join(folder, 'data');
@@ -112,7 +116,7 @@ afterEach(() => {
   for (const db of opened.splice(0)) db.close();
 });
 
-const lookAt = async (path: string, { ann, ben }: { ann: string; ben: string }) => {
+const readState = async (path: string, { ann, ben }: { ann: string; ben: string }) => {
   const { db, events, isErased } = openHere(path);
   const found = { events: await events(), annIsErased: await isErased(ann), benIsErased: await isErased(ben) };
   db.close();
@@ -121,8 +125,8 @@ const lookAt = async (path: string, { ann, ben }: { ann: string; ben: string }) 
 const before = { events: 3, annIsErased: true, benIsErased: false };
 const after = { events: 2, annIsErased: true, benIsErased: false };
 
-test('puts the backup in the place of the database, keeps that one, and erases again what was erased since', async () => {
-  const { data, path, backup, ...contacts } = scene();
+test('replaces the database with the backup, keeps the old one, and repeats later erasures', async () => {
+  const { data, path, backup, ...contacts } = createScene();
   chmodSync(backup, 0o644);
   const sent = readFileSync(backup);
   const restored = await restoreDatabase(path, backup);
@@ -139,13 +143,13 @@ test('puts the backup in the place of the database, keeps that one, and erases a
   expect(readdirSync(data).sort()).toEqual(
     ['', '-erased', '-lock', previous.slice(path.length)].map((suffix) => `firsthand.db${suffix}`).sort(),
   );
-  expect(await lookAt(path, contacts)).toEqual(after);
-  expect(await lookAt(previous, contacts)).toEqual(before);
+  expect(await readState(path, contacts)).toEqual(after);
+  expect(await readState(previous, contacts)).toEqual(before);
   expect(readFileSync(backup)).toEqual(sent);
 });
 
-test('leaves the old database or the backup after a crash at each point, and nobody comes back who was erased', async () => {
-  const { folder, data, path, backup, ...contacts } = scene();
+test('leaves the old database or the backup after a crash at any point, and never brings back an erased contact', async () => {
+  const { folder, data, path, backup, ...contacts } = createScene();
   const crashes: string[] = [];
   const real = steps.map((step) => step.getMockImplementation() as (...args: unknown[]) => unknown);
   steps.forEach((step, nth) => {
@@ -160,11 +164,11 @@ test('leaves the old database or the backup after a crash at each point, and nob
   steps.forEach((step, nth) => void step.mockImplementation(real[nth] as () => void));
   const found = [];
   for (const crash of [...crashes, data]) {
-    // A restore that is run again after the crash comes to the same end.
+    // Repeating the restore after the crash has the same result.
     cpSync(crash, `${crash}-again`, { recursive: true });
-    found.push(await lookAt(join(crash, 'firsthand.db'), contacts));
+    found.push(await readState(join(crash, 'firsthand.db'), contacts));
     await restoreDatabase(join(`${crash}-again`, 'firsthand.db'), backup);
-    expect(await lookAt(join(`${crash}-again`, 'firsthand.db'), contacts)).toEqual(after);
+    expect(await readState(join(`${crash}-again`, 'firsthand.db'), contacts)).toEqual(after);
   }
   expect(crashes.length).toBeGreaterThan(6);
   const turn = found.findIndex(({ events }) => events === after.events);
@@ -174,7 +178,7 @@ test('leaves the old database or the backup after a crash at each point, and nob
 });
 
 test('fails without harm when a step fails', async () => {
-  const { path, backup, ...contacts } = scene();
+  const { path, backup, ...contacts } = createScene();
   for (let nth = 0; nth < 2; nth += 1) {
     vi.mocked(renameSync).mockImplementationOnce((from, to) => {
       if (nth === 1) {
@@ -187,28 +191,28 @@ test('fails without harm when a step fails', async () => {
       throw new Error('EIO');
     });
     await expect(restoreDatabase(path, backup)).rejects.toThrow('EIO');
-    expect(await lookAt(path, contacts)).toEqual(before);
+    expect(await readState(path, contacts)).toEqual(before);
   }
   await restoreDatabase(path, backup);
-  expect(await lookAt(path, contacts)).toEqual(after);
+  expect(await readState(path, contacts)).toEqual(after);
 });
 
-test('takes the record beside the backup along to another machine, and that of the database, wherever one is lost', async () => {
-  const { folder, path, backup, ...contacts } = scene();
+test('uses the record next to the backup on another machine, and the database itself if records are lost', async () => {
+  const { folder, path, backup, ...contacts } = createScene();
   const elsewhere = join(folder, 'new', 'machine', 'firsthand.db');
   copyFileSync(`${path}-erased`, `${backup}-erased`);
   expect(await restoreDatabase(elsewhere, backup)).toMatchObject({ previous: null, erasedIdentifiers: 1 });
-  expect(await lookAt(elsewhere, contacts)).toEqual(after);
+  expect(await readState(elsewhere, contacts)).toEqual(after);
 
-  // The database itself knows whom it erased.
+  // The database itself lists its erasures.
   rmSync(`${path}-erased`);
   rmSync(`${backup}-erased`);
   expect(await restoreDatabase(path, backup)).toMatchObject({ erasedIdentifiers: 1 });
-  expect(await lookAt(path, contacts)).toEqual(after);
+  expect(await readState(path, contacts)).toEqual(after);
 });
 
-test('erases what any record of the database beside the backup lists, and reads no other file', async () => {
-  const { folder, path, backup, ...contacts } = scene();
+test('repeats the erasures in every record of the database next to the backup, and reads no other file', async () => {
+  const { folder, path, backup, ...contacts } = createScene();
   const elsewhere = join(folder, 'new', 'machine', 'firsthand.db');
   const newer = join(folder, 'firsthand-0123456789ab-20261101T000000000Z.db-erased');
   const record = readFileSync(`${path}-erased`, 'utf8');
@@ -219,27 +223,27 @@ test('erases what any record of the database beside the backup lists, and reads 
   mkdirSync(join(folder, 'folder-erased'));
   symlinkSync(`${path}-erased`, join(folder, 'link-erased'));
   await restoreDatabase(elsewhere, backup);
-  expect(await lookAt(elsewhere, contacts)).toEqual({ ...after, annIsErased: false });
+  expect(await readState(elsewhere, contacts)).toEqual({ ...after, annIsErased: false });
   writeFileSync(newer, record);
   expect(await restoreDatabase(elsewhere, backup)).toMatchObject({ erasedIdentifiers: 1 });
-  expect(await lookAt(elsewhere, contacts)).toEqual(after);
+  expect(await readState(elsewhere, contacts)).toEqual(after);
 });
 
-/** Whether the process of another user could use a file as a server does. Only root can start one. */
+/** Whether another user's process could use a file as a server does. Only root can start one. */
 const mayOpen = (path: string, uid: number) =>
   spawnSync('test', ['-r', path, '-a', '-w', path], { uid, gid: uid }).status === 0;
 
 test.each([
-  ['that is there', (_: string, own: (path: string) => void, path: string) => own(path)],
+  ['that exists', (_: string, own: (path: string) => void, path: string) => own(path)],
   [
-    'of its folder',
+    'or its folder',
     (data: string, own: (path: string) => void, path: string) => {
       rmSync(path);
       own(data);
     },
   ],
   [
-    'of the folder in which folders are made for it',
+    'or the folder in which its folder is created',
     (data: string, own: (path: string) => void, path: string) => {
       cpSync(`${path}-erased`, `${data}.db-erased`);
       rmSync(data, { recursive: true });
@@ -247,7 +251,7 @@ test.each([
     },
   ],
 ])('gives its files to the owner of the file %s when root restores', async (_, prepare) => {
-  const { folder, data, path, backup } = scene();
+  const { folder, data, path, backup } = createScene();
   const isRoot = process.getuid?.() === 0;
   const uid = isRoot ? 54_321 : (process.getuid?.() as number);
   const own = (each: string) => chownSync(each, uid, isRoot ? uid : (process.getgid?.() as number));
@@ -263,48 +267,48 @@ test.each([
   }
 });
 
-test('erases all of a history when one of the records says so', async () => {
-  const { path, backup, ...contacts } = scene();
+test('erases the whole history if one of the records says so', async () => {
+  const { path, backup, ...contacts } = createScene();
   const record = readFileSync(`${path}-erased`, 'utf8');
   const claimsLeft = record.replaceAll(/([\da-f]{64})$/gm, '$1 verified').replace(/^(erased from .*) verified$/m, '$1');
-  for (const [present, brought] of [
+  for (const [currentRecord, backupRecord] of [
     [record, claimsLeft],
     [claimsLeft, record],
   ] as const) {
-    writeFileSync(`${path}-erased`, present);
-    writeFileSync(`${backup}-erased`, brought);
+    writeFileSync(`${path}-erased`, currentRecord);
+    writeFileSync(`${backup}-erased`, backupRecord);
     await restoreDatabase(path, backup);
     expect(readFileSync(`${path}-erased`, 'utf8')).not.toContain('verified');
   }
-  expect(await lookAt(path, contacts)).toEqual(after);
+  expect(await readState(path, contacts)).toEqual(after);
 });
 
-test('replaces a database that is damaged or empty, and keeps what is left of it', async () => {
-  const { path, backup, ...contacts } = scene();
+test('replaces a damaged or empty database, and keeps its remains', async () => {
+  const { path, backup, ...contacts } = createScene();
   const damage = Buffer.from('no database, whatever its name says'.repeat(1_000));
   writeFileSync(path, damage);
   const { previous } = await restoreDatabase(path, backup);
   expect(readFileSync(previous as string)).toEqual(damage);
   expect(existsSync(`${previous}-wal`)).toBe(true);
   expect(existsSync(`${path}-wal`)).toBe(false);
-  expect(await lookAt(path, contacts)).toEqual(after);
+  expect(await readState(path, contacts)).toEqual(after);
 
   truncateSync(path);
   await restoreDatabase(path, backup);
-  expect(await lookAt(path, contacts)).toEqual(after);
+  expect(await readState(path, contacts)).toEqual(after);
 });
 
-test('replaces a database with a newer schema: so an older version of Firsthand is gone back to', async () => {
-  const { path, backup, ...contacts } = scene();
+test('replaces a database with a newer schema, to downgrade Firsthand', async () => {
+  const { path, backup, ...contacts } = createScene();
   const db = openConnection(path, 'write');
   db.pragma('user_version = 99999');
   db.close();
   await restoreDatabase(path, backup);
-  expect(await lookAt(path, contacts)).toEqual(after);
+  expect(await readState(path, contacts)).toEqual(after);
 });
 
 test.each<[string, RegExp, (scene: { path: string; backup: string; folder: string }) => string | undefined]>([
-  ['that is not there', /there is no file .*-nowhere$/, ({ backup }) => `${backup}-nowhere`],
+  ['that does not exist', /there is no file .*-nowhere$/, ({ backup }) => `${backup}-nowhere`],
   ['that is a folder', /there is no file/, ({ folder }) => folder],
   ['that is the database itself', /is the database itself/, ({ path }) => path],
   [
@@ -333,7 +337,7 @@ test.each<[string, RegExp, (scene: { path: string; backup: string; folder: strin
     },
   ],
   [
-    'that is cut short',
+    'that is truncated',
     /backup\.db (is damaged|cannot be read)/,
     ({ backup }) => {
       truncateSync(backup, statSync(backup).size / 2);
@@ -341,16 +345,16 @@ test.each<[string, RegExp, (scene: { path: string; backup: string; folder: strin
     },
   ],
   [
-    'with rows that point to nothing',
-    /backup\.db is damaged: rows point to nothing/,
+    'with dangling references',
+    /backup\.db is damaged: dangling references/,
     ({ backup }) => {
       new Database(backup).exec('PRAGMA foreign_keys = OFF; DELETE FROM account').close();
       return undefined;
     },
   ],
   [
-    'with a block that is not as it was written',
-    /backup\.db is damaged: 2 blocks of events/,
+    'with damaged blocks',
+    /backup\.db is damaged: 2 damaged blocks of events/,
     ({ backup }) => {
       new Database(backup).exec('UPDATE event_block SET checksum = checksum + 1').close();
       return undefined;
@@ -373,7 +377,7 @@ test.each<[string, RegExp, (scene: { path: string; backup: string; folder: strin
     },
   ],
   [
-    'beside the record of another database',
+    'next to the record of another database',
     /firsthand\.db-erased is the record of erasures of another database/,
     ({ path }) => {
       writeFileSync(`${path}-erased`, `erased from ${'0'.repeat(64)}\n`);
@@ -382,7 +386,7 @@ test.each<[string, RegExp, (scene: { path: string; backup: string; folder: strin
   ],
   [
     'of another database',
-    /is another database than the one that .*backup\.db is a backup of: move it and/,
+    /backup\.db is a backup of another database than .*firsthand\.db: move the database and/,
     ({ backup, folder }) => {
       rmSync(backup);
       const other = join(folder, 'other.db');
@@ -411,7 +415,7 @@ test.each<[string, RegExp, (scene: { path: string; backup: string; folder: strin
   ],
   [
     'while a program has the file open',
-    /cannot be moved away: database is locked \(does a program have it open\?\)/,
+    /cannot be replaced: database is locked \(does another program have it open\?\)/,
     ({ path }) => {
       const db = openConnection(path, 'read');
       db.prepare('SELECT * FROM account').all();
@@ -420,8 +424,8 @@ test.each<[string, RegExp, (scene: { path: string; backup: string; folder: strin
     },
   ],
 ])('refuses a backup %s, and changes nothing', async (_, message, prepare) => {
-  const { folder, data, path, backup } = scene();
-  const given = prepare({ path, backup, folder }) ?? backup;
+  const { folder, data, path, backup } = createScene();
+  const source = prepare({ path, backup, folder }) ?? backup;
   const record = readFileSync(`${path}-erased`, { flag: 'a+' });
   const events = () => {
     const db = new Database(path, { readonly: true });
@@ -432,7 +436,7 @@ test.each<[string, RegExp, (scene: { path: string; backup: string; folder: strin
     }
   };
   const old = events();
-  await expect(restoreDatabase(path, given)).rejects.toThrow(message);
+  await expect(restoreDatabase(path, source)).rejects.toThrow(message);
   for (const unlock of unlocks.splice(0)) unlock();
   expect(events()).toEqual(old);
   expect(readFileSync(`${path}-erased`)).toEqual(record);

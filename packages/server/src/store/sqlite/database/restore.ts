@@ -1,6 +1,6 @@
 /**
- * Puts a backup in the place of a database. Everything that can fail for its content fails before the database is touched, and one
- * rename replaces it: after a crash the file is the old database or the backup, each with all erasures recorded.
+ * Replaces a database with a backup. Validates everything before it touches the database, then replaces it with one
+ * rename: after a crash, the file is the old database or the backup, each with all erasures recorded.
  */
 import {
   chmodSync,
@@ -18,7 +18,7 @@ import { pipeline } from 'node:stream/promises';
 import type { Restored } from '../../restored.ts';
 import { StoreUnusable } from '../../unusable.ts';
 import {
-  type Erased,
+  type ErasedIdentifier,
   findRecords,
   listErased,
   readRecord,
@@ -30,39 +30,39 @@ import { applicationID, codeOf, openConnection } from './connection.ts';
 import { syncDirectory } from './file.ts';
 import { takeLock } from './lock.ts';
 import { newestMigration } from './migrate.ts';
-import { give, makeFolder, type Owner, ownerAmong } from './owner.ts';
+import { changeOwner, createFolder, findOwner, type Owner } from './owner.ts';
 import { verifyBackup } from './verify.ts';
 
-/** Files that a restore has not finished. One restore runs at a time, under the lock, so their names are fixed. */
+/** The names of drafts are fixed, because the lock allows one restore at a time. */
 const draftOf = (path: string): string => `${path}-restoring`;
 
 const previousOf = (path: string, time: Date): string =>
   `${path}-before-restore-${time.toISOString().replace(/[-:.]/g, '')}`;
 
 const refuseBackup = (backup: string, path: string): void => {
-  const found = statSync(backup, { throwIfNoEntry: false });
-  if (!found?.isFile()) throw new StoreUnusable(`there is no file ${backup}`);
-  const present = statSync(path, { throwIfNoEntry: false });
-  if (present?.ino === found.ino && present.dev === found.dev) {
+  const backupFile = statSync(backup, { throwIfNoEntry: false });
+  if (!backupFile?.isFile()) throw new StoreUnusable(`there is no file ${backup}`);
+  const current = statSync(path, { throwIfNoEntry: false });
+  if (current?.ino === backupFile.ino && current.dev === backupFile.dev) {
     throw new StoreUnusable(`${backup} is the database itself: give the path of a backup`);
   }
   if ((statSync(`${backup}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0) {
     throw new StoreUnusable(
-      `${backup}-wal exists, so ${backup} is a database in use or a part of one: make a copy of it with firsthand backup`,
+      `${backup}-wal exists, so ${backup} is a database in use or a partial copy: copy the database with firsthand backup`,
     );
   }
 };
 
-interface Present {
-  /** The first line of its record of erasures; undefined when the database is too damaged to say. */
+interface CurrentDatabase {
+  /** The first line of its record of erasures; undefined if the database is too damaged. */
   readonly head?: string;
-  readonly erased: readonly Erased[];
+  readonly erased: readonly ErasedIdentifier[];
 }
 
 /** Whether a file can't be read as a database. */
 const isDamage = (error: unknown): boolean => /^SQLITE_(NOTADB|CORRUPT|IOERR)/.test(codeOf(error));
 
-/** Reads the header only: opening for writing would change another program's database. */
+/** Opens read-only, because opening for writing would change another program's database. */
 const isForeign = (path: string): boolean => {
   const db = openConnection(path, 'read');
   try {
@@ -73,20 +73,20 @@ const isForeign = (path: string): boolean => {
 };
 
 /**
- * Reads what must outlast the present database, and brings its write-ahead log back into its file. Throws StoreUnusable when it is
- * another program's, or a program has it open.
+ * Reads the erasures of the current database and writes back its write-ahead log. Throws StoreUnusable if it is another
+ * program's or is open.
  */
-const closePresent = (path: string): Present => {
+const closeCurrent = (path: string): CurrentDatabase => {
   if (!existsSync(path) || statSync(path).size === 0) return { erased: [] };
   try {
     if (isForeign(path)) throw new StoreUnusable(`${path} is another program's database, not Firsthand's`);
     const db = openConnection(path, 'write');
     try {
       const isCurrent = db.pragma('user_version', { simple: true }) === newestMigration();
-      const present = { head: recordHeadOf(db), erased: isCurrent ? listErased(db) : [] };
+      const current = { head: recordHeadOf(db), erased: isCurrent ? listErased(db) : [] };
       // Fails while another connection is open. Afterwards the file is the whole database.
       db.pragma('journal_mode = DELETE');
-      return present;
+      return current;
     } finally {
       db.close();
     }
@@ -94,7 +94,7 @@ const closePresent = (path: string): Present => {
     if (isDamage(cause)) return { erased: [] };
     if (cause instanceof StoreUnusable) throw cause;
     throw new StoreUnusable(
-      `${path} cannot be moved away: ${(cause as Error).message} (does a program have it open?)`,
+      `${path} cannot be replaced: ${(cause as Error).message} (does another program have it open?)`,
       {
         cause,
       },
@@ -103,27 +103,28 @@ const closePresent = (path: string): Present => {
 };
 
 /**
- * All erasures that are known: to the present database, to its record, and to each record of this database beside the backup. The record
- * of a newer backup lists what was erased after this one. One record is in memory at a time.
+ * Yields the erasures in the current database, in its record, and in each record of this database next to the backup:
+ * those of newer backups list later erasures. Holds one record in memory at a time.
  */
-const allErased = function* (path: string, backup: string, { head, erased }: Present & { head: string }) {
+const listAllErased = function* (path: string, backup: string, { head, erased }: CurrentDatabase & { head: string }) {
   yield* erased;
-  const beside = findRecords(dirname(backup), head);
-  for (const each of new Set([recordPathOf(path), recordPathOf(backup), ...beside])) yield* readRecord(each, head);
+  const recordsOfBackups = findRecords(dirname(backup), head);
+  for (const each of new Set([recordPathOf(path), recordPathOf(backup), ...recordsOfBackups]))
+    yield* readRecord(each, head);
 };
 
-/** Replaces the record of erasures. It belongs to the old database as much as to its backup. */
+/** Replaces the record of erasures. It is valid for the old database and for the backup. */
 const replaceRecord = async (path: string, text: string, owner: Owner | undefined): Promise<void> => {
   const draft = recordPathOf(draftOf(path));
   await writeFile(draft, text, { mode: 0o600, flush: true });
-  give(draft, owner);
+  changeOwner(draft, owner);
   renameSync(draft, recordPathOf(path));
   syncDirectory(dirname(path));
 };
 
-/** Keeps the present database under the name `previous`, and takes away the log that would be read with the backup. */
-const keepPresent = (path: string, previous: string): boolean => {
-  // Of a database that could be closed only the file is left.
+/** Links the current database to the name `previous`, and removes its log, which would be applied to the backup. */
+const archiveCurrent = (path: string, previous: string): boolean => {
+  // A log is left only if the database could not be closed.
   for (const suffix of ['', '-wal'].filter((each) => existsSync(path + each))) {
     linkSync(path + suffix, previous + suffix);
     chmodSync(previous + suffix, 0o600);
@@ -139,35 +140,35 @@ const removeDrafts = (path: string): void => {
   for (const each of [draft, `${draft}-wal`, `${draft}-shm`, recordPathOf(draft)]) rmSync(each, { force: true });
 };
 
-/** Both paths are absolute. Throws StoreUnusable, and changes nothing, when the backup can't be restored there. */
+/** Both paths are absolute. Throws StoreUnusable, and changes nothing, if the backup can't be restored. */
 export const restoreDatabase = async (path: string, backup: string): Promise<Restored> => {
   refuseBackup(backup, path);
-  makeFolder(dirname(path));
-  const owner = ownerAmong(path, dirname(path));
+  createFolder(dirname(path));
+  const owner = findOwner(path, dirname(path));
   const unlock = takeLock(path);
   const draft = draftOf(path);
   try {
     removeDrafts(path);
     await pipeline(createReadStream(backup), createWriteStream(draft, { flags: 'wx', mode: 0o600, flush: true }));
     const head = verifyBackup(draft, backup);
-    const present = closePresent(path);
-    if (present.head !== undefined && present.head !== head) {
+    const current = closeCurrent(path);
+    if (current.head !== undefined && current.head !== head) {
       throw new StoreUnusable(
-        `${path} is another database than the one that ${backup} is a backup of: move it and ${recordPathOf(path)} away first`,
+        `${backup} is a backup of another database than ${path}: move the database and ${recordPathOf(path)} away first`,
       );
     }
-    const record = toRecord(head, allErased(path, backup, { ...present, head }));
+    const record = toRecord(head, listAllErased(path, backup, { ...current, head }));
     const erasedIdentifiers = record.split('\n').length - 2;
     if (erasedIdentifiers > 0) await replaceRecord(path, record, owner);
-    give(draft, owner);
+    changeOwner(draft, owner);
     const previous = previousOf(path, new Date());
-    const isKept = keepPresent(path, previous);
+    const isArchived = archiveCurrent(path, previous);
     renameSync(draft, path);
     syncDirectory(dirname(path));
     return {
       file: path,
       bytes: statSync(path).size,
-      previous: isKept ? previous : null,
+      previous: isArchived ? previous : null,
       erasedIdentifiers,
       owner: owner?.uid ?? null,
     };

@@ -1,11 +1,11 @@
-/** Inserts rows with fewer calls than rows: several rows in each statement. */
+/** Inserts several rows per statement. */
 import type { Connection } from './connection.ts';
 
 export type RowValue = number | string;
 
 /**
- * Rows in one call. For most rows, binding values and starting a statement takes as long as the insertion itself: several at once
- * take 1.2 µs a row instead of 1.9 µs.
+ * The numbers of rows per statement. Binding values and starting a statement takes as long as inserting a small row:
+ * batches take 1.2 µs per row instead of 1.9 µs.
  */
 const callSizes = [16, 4, 1];
 
@@ -16,22 +16,22 @@ interface Target {
   readonly onConflict: string;
 }
 
-/** Returns a function that inserts rows in order. It takes their values, one row after the other. */
+/** Returns a function that inserts rows in order. It takes the values of all rows as one flat list. */
 export const createRowInsert = (
   db: Connection,
   { table, columns, onConflict }: Target,
 ): ((values: readonly RowValue[]) => void) => {
   const row = `(${columns.map(() => '?').join(', ')})`;
   const calls = callSizes.map((size) => ({
-    most: size * columns.length,
+    valueCount: size * columns.length,
     insert: db.prepare(
       `INSERT INTO ${table} (${columns.join(', ')}) VALUES ${Array.from({ length: size }, () => row).join(', ')} ${onConflict}`,
     ),
   }));
   return (values) => {
     let next = 0;
-    for (const { most, insert } of calls) {
-      for (; values.length - next >= most; next += most) insert.run(values.slice(next, next + most));
+    for (const { valueCount, insert } of calls) {
+      for (; values.length - next >= valueCount; next += valueCount) insert.run(values.slice(next, next + valueCount));
     }
   };
 };

@@ -1,4 +1,4 @@
-/** Checks that a file is a whole Firsthand database, before somebody relies on it as a backup. */
+/** Checks that a file is an intact Firsthand database before it counts as a backup. */
 import { StoreUnusable } from '../../unusable.ts';
 import { recordHeadOf } from '../erasure/erasure-record.ts';
 import { countDamagedBlocks } from '../event-log/event-log.ts';
@@ -11,16 +11,18 @@ const maxReported = 5;
 const examine = (db: Connection): string[] => {
   const check = db.prepare<[], string>(`PRAGMA integrity_check(${maxReported})`).pluck().all();
   if (check.join() !== 'ok') return check;
-  if (db.prepare('PRAGMA foreign_key_check').all().length > 0) return ['rows point to nothing'];
-  // An older schema has no blocks of events, or no checksums.
+  if (db.prepare('PRAGMA foreign_key_check').all().length > 0) return ['dangling references'];
+  // An older schema lacks blocks or checksums.
   if (db.pragma('user_version', { simple: true }) !== newestMigration()) return [];
   const damaged = countDamagedBlocks(db);
-  return damaged > 0 ? [`${damaged} blocks of events are not as they were written`] : [];
+  return damaged > 0 ? [`${damaged} damaged blocks of events`] : [];
 };
 
 /**
- * Reads the whole file at `path`, and changes nothing. Returns the first line of its record of erasures, which says of which database
- * it is a backup. Throws StoreUnusable when it is no Firsthand database, has a newer schema or is damaged; `name` is its name in messages.
+ * Verifies the whole file at `path`, read-only. Returns the first line of its record of erasures, which identifies the
+ * database. Throws StoreUnusable if it is not a Firsthand database, has a newer schema or is damaged.
+ *
+ * `name`: the name in messages.
  */
 export const verifyBackup = (path: string, name = path): string => {
   refuseForeign(path, name);

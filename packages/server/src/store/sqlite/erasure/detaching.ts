@@ -1,7 +1,11 @@
 /**
- * Detaches an erased contact, some rows in each commit: refused requests that name it are removed from the lists, its claims and
- * requests are replaced by keyed hashes, and then its links become unlinks. Until that is done, reads compute the result
- * (statements.ts, erased-stretches.ts), and a write that would change the other statements of a user detaches that user first.
+ * Detaches erased contacts, some rows per commit:
+ *
+ * 1. Removes refused requests that name the contact. 2. Replaces its claims and requests by keyed hashes. 3. Turns its
+ * links into unlinks.
+ *
+ * Until then, reads compute the result (statements.ts, erased-stretches.ts). A write that would change a user's other
+ * statements detaches that user first.
  */
 import type { ClaimRow } from '../../rules/claims.ts';
 import { claimName, handleName, requestKeyName, requestName } from '../../rules/erased-names.ts';
@@ -11,7 +15,7 @@ import { createErasingReader } from './erased-stretches.ts';
 import { createErasingRefused, type ListedBytes } from './erasing-refused.ts';
 import type { Erasure } from './erasure-record.ts';
 
-const usualRowsPerStep = 100;
+const defaultRowsPerStep = 100;
 
 interface ErasingContact extends Erasure {
   readonly contact: number;
@@ -21,14 +25,14 @@ interface ErasingContact extends Erasure {
 
 export type EraseName = (name: string, erasure: Erasure) => void;
 
-/** `takeOffRefused` removes a refused request from its list. `rowsPerStep` is about how many rows a step changes. */
+/** `removeRefused` removes a refused request from its list. A step changes about `rowsPerStep` rows. */
 export const createDetaching = (
   db: Connection,
-  takeOffRefused: (row: ListedBytes) => void,
-  rowsPerStep = usualRowsPerStep,
+  removeRefused: (row: ListedBytes) => void,
+  rowsPerStep = defaultRowsPerStep,
 ) => {
   const { isUnderWay, stretchesOf } = createErasingReader(db);
-  const refused = createErasingRefused(db, takeOffRefused, rowsPerStep);
+  const refused = createErasingRefused(db, removeRefused, rowsPerStep);
   const begin = db.prepare(`
     INSERT INTO erasing_contact (contact, erasure, through, contactUUID, contactEmailaddress, contactExternalID)
     SELECT contact, @erasure, @through, iif(@isSearched, contactUUID, NULL), iif(@isSearched, contactEmailaddress, NULL),
@@ -43,9 +47,9 @@ export const createDetaching = (
     `SELECT ${columns} WHERE e.hasNames AND e.erasure = ? LIMIT 1`,
   );
   const setNameless = db.prepare('UPDATE erasing_contact SET hasNames = 0 WHERE contact = ?');
-  const isOne = db.prepare<[number], number>('SELECT 1 FROM erasing_contact WHERE contact = ?').pluck();
+  const isErasing = db.prepare<[number], number>('SELECT 1 FROM erasing_contact WHERE contact = ?').pluck();
   const insertStretch = db.prepare('INSERT INTO erased_stretch VALUES (?, ?, ?, ?)');
-  // A claim's marks decide about its links and are deleted with it, so they are first copied into the links.
+  // A claim's marks apply to its links and are deleted with it, so they are copied to the links first.
   const unlink = db.prepare(`
     UPDATE statement SET
       voided = voided OR (NOT verified AND coalesce((SELECT c.voided FROM claim c WHERE c.claim = statement.claim), 0)),
@@ -72,15 +76,15 @@ export const createDetaching = (
   const end = db.prepare('DELETE FROM erasing_contact WHERE contact = ?');
   const dropContact = db.prepare('DELETE FROM contact WHERE contact = ?');
 
-  /** Detaches a user from the contacts that are being erased. Returns the number of changed rows. */
+  /** Detaches a user from all contacts that are being erased. Returns the number of changed rows. */
   const detach = (user: number): number => {
     const stretches = stretchesOf(user);
     for (const { erasure, after, through } of stretches) insertStretch.run(erasure, user, after, through);
-    return refused.noteUser(user) + stretches.length + unlink.run(user).changes;
+    return refused.addUser(user) + stretches.length + unlink.run(user).changes;
   };
 
-  /** Deletes tags, attributes, requests and claims of a contact, about `most` rows. Returns the number of changed rows. */
-  const takeNames = (erasing: ErasingContact, most: number, eraseName: EraseName): number => {
+  /** Deletes about `most` tags, attributes, requests and claims of a contact. Returns the number of changed rows. */
+  const removeNames = (erasing: ErasingContact, most: number, eraseName: EraseName): number => {
     const { contact } = erasing;
     let rows = 0;
     for (const drop of dropTagsAndAttributes) {
@@ -99,7 +103,7 @@ export const createDetaching = (
     const claims = nextClaims.all(contact);
     for (const { claim, claimID, token, user } of claims) {
       if (rows >= most) return rows;
-      // The claim's marks decide about its user's links, so the user is detached first.
+      // The claim's marks apply to its user's links, so the user is detached first.
       rows += detach(user);
       for (const name of [handleName(token, claimID), claimName(claimID)]) eraseName(name, erasing);
       dropClaim.run(claim);
@@ -110,10 +114,10 @@ export const createDetaching = (
   };
 
   /**
-   * Detaches users linked to a contact until about `most` rows have changed, and at last deletes its row. Returns the number of
+   * Detaches users from a contact until about `most` rows have changed, then deletes its row. Returns the number of
    * changed rows.
    */
-  const takeLinks = ({ contact }: ErasingContact, most: number): number => {
+  const removeLinks = ({ contact }: ErasingContact, most: number): number => {
     let rows = 0;
     while (rows < most) {
       const user = nextUser.get(contact);
@@ -127,32 +131,34 @@ export const createDetaching = (
     return rows;
   };
 
-  /** Takes away about a step's rows, contact by contact. Returns whether there was anything to do. */
-  const stepThrough = (nextContact: () => ErasingContact | undefined, eraseName: EraseName): boolean => {
-    // The search needs the names that the rest of the step deletes.
+  /** Changes about a step's rows, contact by contact. Returns whether there was anything to do. */
+  const runStep = (nextContact: () => ErasingContact | undefined, eraseName: EraseName): boolean => {
+    // First, because the search needs the names that the rest of the step deletes.
     let rows = refused.step();
-    for (let found = nextContact(); found && rows < rowsPerStep; found = nextContact()) {
-      rows += found.hasNames ? takeNames(found, rowsPerStep - rows, eraseName) : takeLinks(found, rowsPerStep - rows);
+    for (let current = nextContact(); current && rows < rowsPerStep; current = nextContact()) {
+      rows += current.hasNames
+        ? removeNames(current, rowsPerStep - rows, eraseName)
+        : removeLinks(current, rowsPerStep - rows);
     }
     return rows > 0;
   };
 
   return {
     /**
-     * Begins to detach contacts from their events up to the sequence `through`. Their own identifiers are stored only when refused
-     * requests must be searched for them.
+     * Starts to detach contacts from their events up to the sequence `through`. Stores their identifiers only if
+     * refused requests must be searched for them.
      */
     begin({ account, erasure }: Erasure, group: readonly number[], through: number): void {
       const isSearched = group.length > 0 && refused.begin(erasure, account);
       begin.run({ erasure, through, isSearched: Number(isSearched), group: JSON.stringify(group) });
     },
-    isUnderWay: (contact: number): boolean => isOne.get(contact) !== undefined,
+    isUnderWay: (contact: number): boolean => isErasing.get(contact) !== undefined,
 
-    /** Detaches a user while an erasure is in progress. Call it before any change that affects the user's history. */
+    /** Detaches a user if an erasure is in progress. Call it before any change of the user's history. */
     detachUser: (user: number): void => {
       if (isUnderWay()) detach(user);
     },
-    /** The same for many users, whom `read` selects only while an erasure is in progress. */
+    /** Like `detachUser`, for the users that `read` returns. Calls it only if an erasure is in progress. */
     detachUsers: (read: () => readonly number[]): void => {
       if (isUnderWay()) for (const user of read()) detach(user);
     },
@@ -160,13 +166,14 @@ export const createDetaching = (
     /** Whether claims, requests or refused requests still name a contact of this erasure. */
     hasNames: (erasure: number): boolean => withNamesOf.get(erasure) !== undefined,
 
-    /** Takes away the names of this erasure, up to about a step's rows. */
-    takeFirstNames: (erasure: number, eraseName: EraseName) => stepThrough(() => withNamesOf.get(erasure), eraseName),
+    /** Removes the names of this erasure, up to about a step's rows. */
+    removeFirstNames: (erasure: number, eraseName: EraseName) => runStep(() => withNamesOf.get(erasure), eraseName),
 
     /**
-     * Runs a step. Returns whether there was anything to do. Names come first: an erasure is acknowledged once they are taken away.
+     * Runs a step. Returns whether there was anything to do. Names come first, because an erasure is acknowledged once
+     * they are removed.
      */
-    step: (eraseName: EraseName) => stepThrough(() => nextWithNames.get() ?? next.get(), eraseName),
+    step: (eraseName: EraseName) => runStep(() => nextWithNames.get() ?? next.get(), eraseName),
 
     forget: refused.forget,
   };

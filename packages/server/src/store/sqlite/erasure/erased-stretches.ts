@@ -1,4 +1,4 @@
-/** Computes which parts of a user's history are erased while the user is not detached yet. */
+/** Computes the erased parts of a user's history until the user is detached. */
 import { stretchesOwnedBy } from '../../../identity/ownership.ts';
 import { createStatementReader } from '../contacts/statements.ts';
 import type { Connection } from '../database/connection.ts';
@@ -20,21 +20,21 @@ export const createErasingReader = (db: Connection) => {
   return {
     isUnderWay: (): boolean => any.get() !== undefined,
 
-    /** The stretches of a user's history that are erased but not listed in `erased_stretch` yet. */
+    /** Returns the erased stretches of a user's history that are not in `erased_stretch` yet. */
     stretchesOf(user: number): ErasedStretch[] {
       if (any.get() === undefined) return [];
       const erasing = ofUser.all(user);
       if (erasing.length === 0) return [];
-      const taken: ErasedStretch[] = [];
-      let list = statements.ofUserAsMade(user);
-      // One erasure after the other: for a later one, the links of an earlier one count as unlinks.
+      const erased: ErasedStretch[] = [];
+      let list = statements.ofUserUnfiltered(user);
+      // In order: for a later erasure, the links of an earlier one count as unlinks.
       for (const { erasure, last, verifiedOnly, contacts } of erasing) {
         const group: number[] = JSON.parse(contacts);
         const stretches = stretchesOwnedBy(group, list, { verifiedOnly: verifiedOnly === 1, last });
-        taken.push(...stretches.map((stretch) => ({ erasure, ...stretch })));
+        erased.push(...stretches.map((stretch) => ({ erasure, ...stretch })));
         list = list.map((each) => (group.includes(each.contact as number) ? { ...each, contact: null } : each));
       }
-      return taken;
+      return erased;
     },
   };
 };

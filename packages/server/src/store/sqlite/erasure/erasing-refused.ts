@@ -1,17 +1,17 @@
 /**
- * Removes refused requests that name an erased person from the lists, some in each commit; until then reads leave them out. The
- * person's names are read from the rows that detaching.ts deletes afterwards.
+ * Removes refused requests that name an erased person, some per commit; until then, reads omit them. The person's names
+ * are read from the rows that detaching.ts deletes afterwards.
  */
 import { createPersonSearch, type ListedText, type PersonNames, personNames } from '../../rules/refused/names.ts';
 import { statementColumns } from '../contacts/statements.ts';
 import type { Connection } from '../database/connection.ts';
 
-/** An erasure for which the lists of its account must still be searched. */
-interface Searching {
+/** An erasure whose account's lists must still be searched. */
+interface PendingSearch {
   readonly erasure: number;
   readonly account: number;
   readonly verifiedOnly: 0 | 1;
-  /** The last refused request that was listed when the erasure began. */
+  /** The last request that was listed when the erasure started. */
   readonly through: number;
 }
 
@@ -32,7 +32,8 @@ const createPersonReader = (db: Connection) => {
   >(`
     SELECT contact AS at, contactUUID, contactEmailaddress AS address, contactExternalID AS externalID FROM erasing_contact
     WHERE hasNames AND erasure = @of AND contact > @beyond ORDER BY contact LIMIT @most`);
-  // An external ID that is another contact's key names that contact, whatever a page said. The erased ones have no keys any more.
+  // Excludes an external ID that is another contact's key: it names that contact. Erased contacts have no keys any
+  // more.
   const claims = db.prepare<
     Page,
     { at: number; claimID: string; userUUID: string; address: string | null; externalID: string | null }
@@ -67,8 +68,8 @@ const createPersonReader = (db: Connection) => {
     }
   }
 
-  /** Yields the identifiers by which a request may name the person, from up to `most` rows at a time. */
-  return function* ({ erasure: of, verifiedOnly }: Searching, most: number): Generator<PersonNames> {
+  /** Yields the names of the person, from up to `most` rows at a time. */
+  return function* ({ erasure: of, verifiedOnly }: PendingSearch, most: number): Generator<PersonNames> {
     for (const some of pages((beyond) => contacts.all({ of, beyond, most }))) {
       yield personNames({
         addresses: some.flatMap(({ address }) => address ?? []),
@@ -77,7 +78,7 @@ const createPersonReader = (db: Connection) => {
       });
       for (const { at } of some) yield* ofContact(at, verifiedOnly, most);
     }
-    // Users come last: a user may be detached before the links that named this user are read.
+    // Users come last: one may be detached before its links are read.
     for (const some of pages((beyond) => users.all({ of, beyond, most }))) {
       yield personNames({ userUUIDs: some.map(({ userUUID }) => userUUID) });
     }
@@ -88,21 +89,21 @@ const columns =
   'r.erasure, r.through, x.account, x.verifiedOnly FROM erasing_refused r JOIN erasure x ON x.erasure = r.erasure';
 const rowsPerRead = 1_000;
 
-/** Finds requests that are still listed only because their list has not been searched yet. */
+/** Omits requests that name an erased person but have not been removed yet. */
 export const createErasingRefusedReader = (db: Connection) => {
   const namesOf = createPersonReader(db);
-  const all = db.prepare<[], Searching>(`SELECT ${columns}`);
+  const all = db.prepare<[], PendingSearch>(`SELECT ${columns}`);
   return {
-    /** Returns those of some listed requests that name nobody who is being erased. */
+    /** Filters out requests that name a person who is being erased. */
     withoutErased<Row extends ListedText & { readonly refused: number; readonly account: number }>(
       rows: readonly Row[],
     ): readonly Row[] {
-      return all.all().reduce((left, searching) => {
-        const isMeant = ({ account, refused }: Row) => account === searching.account && refused <= searching.through;
-        if (!left.some(isMeant)) return left;
+      return all.all().reduce((left, pending) => {
+        const isAffected = ({ account, refused }: Row) => account === pending.account && refused <= pending.through;
+        if (!left.some(isAffected)) return left;
         const person = createPersonSearch();
-        for (const some of namesOf(searching, rowsPerRead)) person.add(some);
-        return left.filter((row) => !isMeant(row) || !person.isNamedIn(row));
+        for (const some of namesOf(pending, rowsPerRead)) person.add(some);
+        return left.filter((row) => !isAffected(row) || !person.isNamedIn(row));
       }, rows);
     },
   };
@@ -114,20 +115,23 @@ export interface ListedBytes {
   readonly bytes: number;
 }
 
-/** Amounts of work that take as long as changing one row. */
+/** Each takes as long as changing one row. */
 const charactersSearchedPerRow = 1024;
 const bytesReadPerRow = 20 * 1024;
 const bytesDeletedPerRow = 4 * 1024;
 const namesReadPerRow = 4;
-/** Costs beside those of the bytes, in rows. */
+/** Fixed costs, in rows. */
 const costOfDeleting = 3;
 const costOfList = 0.1;
 
 /**
- * `takeOff` removes a request from its list, if it is still there. `rowsPerStep`: a step costs about as much as changing this many
- * rows.
+ * `removeFromList` removes a request if it is still listed. A step costs about as much as changing `rowsPerStep` rows.
  */
-export const createErasingRefused = (db: Connection, takeOff: (row: ListedBytes) => void, rowsPerStep: number) => {
+export const createErasingRefused = (
+  db: Connection,
+  removeFromList: (row: ListedBytes) => void,
+  rowsPerStep: number,
+) => {
   const namesOf = createPersonReader(db);
   const hasAny = db
     .prepare<[number], number>(
@@ -135,7 +139,7 @@ export const createErasingRefused = (db: Connection, takeOff: (row: ListedBytes)
     )
     .pluck();
   const insert = db.prepare('INSERT INTO erasing_refused SELECT ?, max(refused) FROM refused_request');
-  const next = db.prepare<[], Searching>(`SELECT ${columns} LIMIT 1`);
+  const next = db.prepare<[], PendingSearch>(`SELECT ${columns} LIMIT 1`);
   const insertUser = db.prepare(`
     INSERT OR IGNORE INTO erasing_user SELECT e.erasure, s.user FROM (SELECT ${statementColumns} WHERE s.user = ?) s
     JOIN erasing_contact e ON e.contact = s.contact JOIN erasing_refused r ON r.erasure = e.erasure
@@ -151,18 +155,17 @@ export const createErasingRefused = (db: Connection, takeOff: (row: ListedBytes)
   );
 
   /**
-   * Removes all requests that name the person from their lists. Before each part of the search, yields the cost of that part, in
-   * rows.
+   * Removes all requests that name the person. Yields the cost of each part of the search, in rows, before running it.
    */
-  function* search(searching: Searching): Generator<number, void> {
+  function* search(pending: PendingSearch): Generator<number, void> {
     const person = createPersonSearch();
-    for (const some of namesOf(searching, rowsPerStep)) {
+    for (const some of namesOf(pending, rowsPerStep)) {
       person.add(some);
       yield 1 + (some.addresses.length + some.handles.length + some.userUUIDs.length) / namesReadPerRow;
     }
-    for (const token of tokens.all(searching.account)) {
+    for (const token of tokens.all(pending.account)) {
       yield costOfList;
-      for (const { refused, bytes } of listed.all(token, searching.through)) {
+      for (const { refused, bytes } of listed.all(token, pending.through)) {
         yield bytes / bytesReadPerRow;
         const row = get.get(refused);
         if (!row) continue;
@@ -171,43 +174,43 @@ export const createErasingRefused = (db: Connection, takeOff: (row: ListedBytes)
         for (; !part.done; part = parts.next()) yield part.value / charactersSearchedPerRow;
         if (!part.value) continue;
         yield costOfDeleting + bytes / bytesDeletedPerRow;
-        takeOff(row);
+        removeFromList(row);
       }
     }
-    dropUsers.run(searching.erasure);
-    drop.run(searching.erasure);
+    dropUsers.run(pending.erasure);
+    drop.run(pending.erasure);
   }
 
-  /** The current search. It starts again after a restart, and when another process has written. */
-  let underWay: Generator<number, void> | undefined;
+  /** The current search. It restarts after a server restart or a write of another process. */
+  let current: Generator<number, void> | undefined;
 
   return {
-    /** Begins a search, unless all lists of the account are empty. Returns whether it began. */
+    /** Starts a search unless all lists of the account are empty. Returns whether it started. */
     begin(erasure: number, account: number): boolean {
       const isNeeded = hasAny.get(account) !== undefined;
       if (isNeeded) insert.run(erasure);
       return isNeeded;
     },
 
-    /** Adds a user who is about to be detached to the names that are searched for. Returns the number of changed rows. */
-    noteUser: (user: number): number => (next.get() === undefined ? 0 : insertUser.run(user).changes),
+    /** Adds a user that is about to be detached to the searched names. Returns the number of changed rows. */
+    addUser: (user: number): number => (next.get() === undefined ? 0 : insertUser.run(user).changes),
 
-    /** Continues the search. Returns its cost in rows: less than `rowsPerStep` when nothing is left to search. */
+    /** Continues the search. Returns its cost in rows; less than `rowsPerStep` if nothing is left to search. */
     step(): number {
       let rows = 0;
       while (rows < rowsPerStep) {
-        const searching = underWay ? undefined : next.get();
-        if (searching) underWay = search(searching);
-        if (!underWay) break;
-        const part = underWay.next();
+        const pending = current ? undefined : next.get();
+        if (pending) current = search(pending);
+        if (!current) break;
+        const part = current.next();
         rows += part.done ? 1 : part.value;
-        if (part.done) underWay = undefined;
+        if (part.done) current = undefined;
       }
       return Math.floor(rows);
     },
 
     forget() {
-      underWay = undefined;
+      current = undefined;
     },
   };
 };

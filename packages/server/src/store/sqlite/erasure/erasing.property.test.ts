@@ -1,4 +1,4 @@
-// Two databases with the same history: one carries out erasures at once, the other a step now and then.
+// Two databases with the same history: one completes erasures immediately, the other runs a step now and then.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { runs } from '../../../../test/fixtures/runs.ts';
@@ -13,9 +13,9 @@ const server = { account: 1, token: 1, browser: false };
 const browsers = [2, 3].map((token) => ({ account: 1, token, browser: true }));
 
 const small = fc.nat({ max: 2 });
-/** Two people on three browsers, mostly: what is erased meets what is said again. */
+/** Mostly two people on three browsers, so that erased people are claimed again. */
 const person = fc.nat({ max: 1 });
-/** Of what was made so far, by its number from the latest. */
+/** An index from the end of the created items. */
 const recent = fc.nat({ max: 5 });
 const action = fc.oneof(
   { weight: 6, arbitrary: fc.record({ do: fc.constant('log' as const), user: small, contact: fc.option(recent) }) },
@@ -70,21 +70,21 @@ const action = fc.oneof(
   },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('replay' as const), refused: recent }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('move' as const), contact: recent, address: person }) },
-  { weight: 4, arbitrary: fc.record({ do: fc.constant('tidy' as const), steps: fc.nat({ max: 3 }) }) },
+  { weight: 4, arbitrary: fc.record({ do: fc.constant('maintain' as const), steps: fc.nat({ max: 3 }) }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('restart' as const) }) },
 );
 type Action = typeof action extends fc.Arbitrary<infer Kind> ? Kind : never;
 
-/** Each user is both people, by a claim or by the server, and has events before, between and after. */
+/** Links each user to both people, by a claim or by the server, with events before, between and after. */
 const arbitraryActions = fc
   .tuple(fc.array(fc.boolean(), { minLength: 6, maxLength: 6 }), fc.array(action, { maxLength: 25, size: 'max' }))
   .map(([byServer, rest]): Action[] => [
     ...byServer.flatMap((isServer, nth): Action[] => {
       const [user, address] = [nth % 3, nth < 3 ? 0 : 1];
       const log = { do: 'log', user, contact: null } as const;
-      const said = { user, address, request: null };
+      const values = { user, address, request: null };
       const refuse = { do: 'refuse', browser: nth % 2, user, address: null, contact: null, claim: null } as const;
-      return [log, isServer ? { do: 'create', ...said } : { do: 'claim', browser: 0, ...said }, log, refuse];
+      return [log, isServer ? { do: 'create', ...values } : { do: 'claim', browser: 0, ...values }, log, refuse];
     }),
     ...rest,
   ]);
@@ -109,10 +109,10 @@ const outcomeOf = (outcome: { value: unknown } | { error: unknown } | undefined)
   throw outcome?.error;
 };
 
-test('an erasure takes and leaves the same, whatever happens between two of its steps', async () => {
+test('erases the same data, whatever happens between the steps of an erasure', async () => {
   await fc.assert(
     fc.asyncProperty(arbitraryActions, async (actions: Action[]) => {
-      const [atOnce, later] = [open(), open()];
+      const [immediate, stepwise] = [open(), open()];
       const claims: string[] = [];
       const contacts: string[] = [];
       const links: string[] = [];
@@ -121,7 +121,7 @@ test('an erasure takes and leaves the same, whatever happens between two of its 
         list.at(-1 - (nth % Math.max(list.length, 1))) ?? 'none-0123';
       const userOf = (user: number) => `visitor-number-${user}`;
       const toCall = (each: Action, nth: number): Call | undefined => {
-        const made = { newContactUUID: `contact-${nth}`, newHandle: `handle-${nth}` };
+        const newNames = { newContactUUID: `contact-${nth}`, newHandle: `handle-${nth}` };
         switch (each.do) {
           case 'log': {
             const contactUUID = each.contact === null ? null : recentOf(contacts, each.contact);
@@ -135,12 +135,12 @@ test('an erasure takes and leaves the same, whatever happens between two of its 
           }
           case 'claim':
           case 'create': {
-            const asker = each.do === 'create' ? server : browsers[each.browser];
+            const caller = each.do === 'create' ? server : browsers[each.browser];
             const requestUUID = each.request === null ? null : `request-${each.request}`;
             const address = `person-${each.address}@example.com`;
-            const contact = newContact({ ...made, userUUID: userOf(each.user), address, requestUUID, time: nth });
-            if (each.do === 'claim') claims.push(made.newHandle);
-            return { name: 'createContact', request: { ...contact, ...asker, verified: each.do === 'create' } };
+            const contact = newContact({ ...newNames, userUUID: userOf(each.user), address, requestUUID, time: nth });
+            if (each.do === 'claim') claims.push(newNames.newHandle);
+            return { name: 'createContact', request: { ...contact, ...caller, verified: each.do === 'create' } };
           }
           case 'link': {
             const contactUUID = recentOf(contacts, each.contact);
@@ -199,8 +199,14 @@ test('an erasure takes and leaves the same, whatever happens between two of its 
                 claim === null ? '' : recentOf(claims, claim),
               ],
             };
-            const said = { operation: 'logEvent', input, address: null, code: 'invalid_field', message: '' } as const;
-            const request = { ...(browsers[browser] as Asker), time: nth, sender: nth, requests: [said] };
+            const refused = {
+              operation: 'logEvent',
+              input,
+              address: null,
+              code: 'invalid_field',
+              message: '',
+            } as const;
+            const request = { ...(browsers[browser] as Asker), time: nth, sender: nth, requests: [refused] };
             return { name: 'keepRefused', request };
           }
           case 'replay': {
@@ -221,17 +227,17 @@ test('an erasure takes and leaves the same, whatever happens between two of its 
             return undefined;
         }
       };
-      const everything = async ({ db }: typeof later) => {
+      const readAll = async ({ db }: typeof stepwise) => {
         const read = createReadEngine(db);
-        const ask = (name: string, request: unknown) =>
+        const query = (name: string, request: unknown) =>
           read({ name, request }).catch((error: unknown) => outcomeOf({ error }));
-        const page = (await ask('getEvents', { account: 1, order: 'asc', limit: 100 })) as {
+        const page = (await query('getEvents', { account: 1, order: 'asc', limit: 100 })) as {
           events: { why: { linkID: string | null } }[];
         };
         for (const { why } of page.events) if (why.linkID && !links.includes(why.linkID)) links.push(why.linkID);
         const include = ['link', 'claim'];
-        const search = await ask('searchContact', { account: 1, limit: 100 });
-        const refused = (await ask('listRefused', { beyond: 0, limit: 100 })) as RefusedPage;
+        const search = await query('searchContact', { account: 1, limit: 100 });
+        const refused = (await query('listRefused', { beyond: 0, limit: 100 })) as RefusedPage;
         for (const { contactUUID } of (search as { contacts: { contactUUID: string }[] }).contacts) {
           if (!contacts.includes(contactUUID)) contacts.push(contactUUID);
         }
@@ -239,47 +245,49 @@ test('an erasure takes and leaves the same, whatever happens between two of its 
           events: page.events,
           refused: refused.requests.map(({ refused, input }) => ({ refused, input })),
           contacts: await Promise.all(
-            contacts.map((contactUUID) => ask('getContact', { ...server, contactUUID, include })),
+            contacts.map((contactUUID) => query('getContact', { ...server, contactUUID, include })),
           ),
           ofContacts: await Promise.all(
-            contacts.map((contactUUID) => ask('getEvents', { account: 1, contactUUID, order: 'desc', limit: 100 })),
+            contacts.map((contactUUID) => query('getEvents', { account: 1, contactUUID, order: 'desc', limit: 100 })),
           ),
           ofUsers: await Promise.all(
-            [0, 1, 2].map((user) => ask('getEvents', { account: 1, userUUID: userOf(user), order: 'asc', limit: 100 })),
+            [0, 1, 2].map((user) =>
+              query('getEvents', { account: 1, userUUID: userOf(user), order: 'asc', limit: 100 }),
+            ),
           ),
           handles: await Promise.all(
             claims.flatMap((contactUUID) =>
-              browsers.map((asker) => ask('getContact', { ...asker, contactUUID, include: [] })),
+              browsers.map((caller) => query('getContact', { ...caller, contactUUID, include: [] })),
             ),
           ),
           search,
         };
       };
       for (const [nth, each] of actions.entries()) {
-        if (each.do === 'tidy') for (let step = 0; step < each.steps; step += 1) later.engine.maintain();
-        if (each.do === 'restart') later.engine = createWriteEngine(later.db, { rowsPerDetaching: 1 });
+        if (each.do === 'maintain') for (let step = 0; step < each.steps; step += 1) stepwise.engine.maintain();
+        if (each.do === 'restart') stepwise.engine = createWriteEngine(stepwise.db, { rowsPerDetaching: 1 });
         if (each.do === 'refuse') last.refused += 1;
         const call = toCall(each, nth);
         if (!call) continue;
-        const [expected, found] = [atOnce, later].map(({ engine }) => outcomeOf(engine.write([call])[0]));
-        while (atOnce.engine.maintain() !== null);
+        const [expected, actual] = [immediate, stepwise].map(({ engine }) => outcomeOf(engine.write([call])[0]));
+        while (immediate.engine.maintain() !== null);
         if (each.do === 'erase' && typeof expected === 'object') {
           const { deletedEvents: _, complete: __, hasNames: ___, ...receipt } = expected as Record<string, unknown>;
-          expect(found).toMatchObject(receipt);
-        } else expect(found).toEqual(expected);
+          expect(actual).toMatchObject(receipt);
+        } else expect(actual).toEqual(expected);
         const linkID = (expected as { linkID?: string } | undefined)?.linkID;
         if (linkID) links.push(linkID);
         if (nth % 3 > 0) continue;
-        const [expectedReads, foundReads] = [await everything(atOnce), await everything(later)];
-        expect(foundReads).toEqual(expectedReads);
+        const [expectedReads, actualReads] = [await readAll(immediate), await readAll(stepwise)];
+        expect(actualReads).toEqual(expectedReads);
       }
-      while (later.engine.maintain() !== null);
-      expect(await everything(later)).toEqual(await everything(atOnce));
-      const [expectedCounts, foundCounts] = [atOnce, later].map(({ db }) =>
+      while (stepwise.engine.maintain() !== null);
+      expect(await readAll(stepwise)).toEqual(await readAll(immediate));
+      const [expectedCounts, actualCounts] = [immediate, stepwise].map(({ db }) =>
         db.prepare('SELECT * FROM refused_count').all(),
       );
-      expect(foundCounts).toEqual(expectedCounts);
-      for (const { db } of [atOnce, later]) db.close();
+      expect(actualCounts).toEqual(expectedCounts);
+      for (const { db } of [immediate, stepwise]) db.close();
     }),
     { numRuns: runs(3, 15) },
   );

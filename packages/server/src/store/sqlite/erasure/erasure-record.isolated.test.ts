@@ -25,10 +25,10 @@ let folder: string;
 let path: string;
 let db: Connection;
 let engine: WriteEngine;
-/** A backup from before there was an account. */
+/** A backup from before the account was created. */
 let empty: string;
 
-const asker = { account: 1, token: 1, browser: false };
+const caller = { account: 1, token: 1, browser: false };
 
 const open = () => {
   db = openConnection(path, 'serve');
@@ -55,11 +55,11 @@ const write = (name: string, request: object) => {
 const create = (name: string, requestUUID: string | null = null) => {
   const address = `${name}@example.com`;
   const userUUID = `browser-of-${name}`;
-  const contact = { ...newContact({ userUUID, address, requestUUID }), ...asker, verified: true };
+  const contact = { ...newContact({ userUUID, address, requestUUID }), ...caller, verified: true };
   return (write('createContact', contact) as { contactUUID: string }).contactUUID;
 };
 const log = (name: string) =>
-  write('logEvents', { ...asker, receivedTime: 0, events: [newEvent({ userUUID: `browser-of-${name}` })] });
+  write('logEvents', { ...caller, receivedTime: 0, events: [newEvent({ userUUID: `browser-of-${name}` })] });
 const erase = (contactUUID: string) => write('eraseContact', { account: 1, contactUUID, time: 5 });
 const finish = () => {
   while (engine.maintain() !== null);
@@ -73,19 +73,19 @@ const backUp = () => {
   backupDatabase(path, file);
   return file;
 };
-/** As a person restores: the server is stopped, and the file put in the place of the other. */
+/** Restores a backup manually: stops the server and replaces the file. */
 const restore = (backup: string) => {
   db.close();
   copyFileSync(backup, path);
   open();
 };
 
-test('what was erased after a backup is erased from it again, with its events, and nobody else', async () => {
+test('erases again from a restored backup what was erased after it, and nothing else', async () => {
   const ann = create('ann');
   const ben = create('ben');
   const cleo = create('cleo');
   for (const name of ['ann', 'ben', 'cleo']) log(name);
-  // Merged when the backup is made, and not any more when one of the two is erased.
+  // Merged at the time of the backup, but no longer when one of the two is erased.
   write('mergeContact', { account: 1, contactUUID: ann, otherContactUUID: cleo, time: 1 });
   const backup = backUp();
   write('unmergeContact', { account: 1, otherContactUUID: cleo, time: 0 });
@@ -94,11 +94,11 @@ test('what was erased after a backup is erased from it again, with its events, a
 
   restore(backup);
   engine.eraseAgain();
-  await expect(read('getContact', { ...asker, contactUUID: ann, include: [] })).rejects.toMatchObject({
+  await expect(read('getContact', { ...caller, contactUUID: ann, include: [] })).rejects.toMatchObject({
     code: 'erased_contact',
   });
   for (const contactUUID of [ben, cleo]) {
-    expect(await read('getContact', { ...asker, contactUUID, include: [] })).toMatchObject({ contactUUID });
+    expect(await read('getContact', { ...caller, contactUUID, include: [] })).toMatchObject({ contactUUID });
   }
   expect(await events()).toBe(2);
   finish();
@@ -107,10 +107,10 @@ test('what was erased after a backup is erased from it again, with its events, a
   expect(readFileSync(path).includes('cleo@example.com')).toBe(true);
 });
 
-test('what an erasure left because it was claimed only is left again', async () => {
-  // Claimed by the browser of Ann, and written by the server for Ben's.
+test('keeps again what an erasure kept because it was only claimed', async () => {
+  // Claimed by Ann's browser, and written by the server for Ben's.
   const claimed = { userUUID: 'browser-of-ann', address: 'ben@example.com' };
-  write('createContact', { ...newContact(claimed), ...asker, browser: true, verified: false });
+  write('createContact', { ...newContact(claimed), ...caller, browser: true, verified: false });
   const ben = create('ben');
   log('ann');
   log('ben');
@@ -126,26 +126,26 @@ test('what an erasure left because it was claimed only is left again', async () 
   expect(await events()).toBe(1);
 });
 
-test('what the backup never knew is known as erased all the same, and no late retry makes it anew', async () => {
+test('recognizes an erased contact that the backup never had, and refuses a late retry', async () => {
   const backup = backUp();
   const ann = create('ann', 'request-of-ann');
   erase(ann);
   restore(backup);
   engine.eraseAgain();
-  await expect(read('getContact', { ...asker, contactUUID: ann, include: [] })).rejects.toMatchObject({
+  await expect(read('getContact', { ...caller, contactUUID: ann, include: [] })).rejects.toMatchObject({
     code: 'erased_contact',
   });
   expect(() => create('ann', 'request-of-ann')).toThrow(expect.objectContaining({ code: 'erased_contact' }));
   expect(create('ann')).not.toBe(ann);
 });
 
-test('of what made a contact, nothing that is sent again makes it anew on a backup, however soon the server died', async () => {
+test('refuses all retried requests of an erased contact on a backup, even if the server was killed immediately', async () => {
   const users = 60;
   const claim = (nth: number) => {
     const sent = { userUUID: `visitor-number-${nth}`, requestUUID: `request-${nth}`, newHandle: `handle-${nth}` };
     const contact = {
       ...newContact({ ...sent, address: 'ann@example.com' }),
-      ...asker,
+      ...caller,
       browser: true,
       verified: false,
     };
@@ -160,9 +160,9 @@ test('of what made a contact, nothing that is sent again makes it anew on a back
   backups.push(backUp());
   claimAll(users / 2, users);
   const eraseContact = acknowledging(async ({ name, request }) => {
-    const answer = write(name, request as object);
+    const result = write(name, request as object);
     engine.maintain();
-    return answer;
+    return result;
   });
   await eraseContact({ account: 1, contactUUID: ann, time: 5 });
   const erased = expect.objectContaining({ code: 'erased_contact' });
@@ -173,14 +173,14 @@ test('of what made a contact, nothing that is sent again makes it anew on a back
     expect(() => create('ann', 'request-of-ann')).toThrow(erased);
     for (let nth = 0; nth < users; nth += 1) {
       expect(() => claim(nth)).toThrow(erased);
-      const named = { ...asker, browser: true, contactUUID: `handle-${nth}`, include: [] };
-      await expect(read('getContact', named)).rejects.toEqual(erased);
+      const query = { ...caller, browser: true, contactUUID: `handle-${nth}`, include: [] };
+      await expect(read('getContact', query)).rejects.toEqual(erased);
     }
     expect(readFileSync(`${path}-erased`)).toEqual(record);
   }
 });
 
-test('the record is made anew where it is lost or cut short, and names nobody', () => {
+test('restores a lost or truncated record, which contains no names', () => {
   const ann = create('ann', 'request-of-ann');
   erase(ann);
   const record = readFileSync(`${path}-erased`, 'utf8');
@@ -197,19 +197,19 @@ test('the record is made anew where it is lost or cut short, and names nobody', 
   expect(lines(readFileSync(`${path}-erased`, 'utf8'))).toEqual(lines(record));
 });
 
-test('the record of another database stops the start', () => {
+test('refuses to start with the record of another database', () => {
   writeFileSync(`${path}-erased`, `erased from ${'0'.repeat(64)}\n`);
   expect(() => engine.eraseAgain()).toThrow(/is the record of erasures of another database: move it away/);
 });
 
-test('a backup from before the account is served: there is nothing in it to erase', async () => {
+test('starts on a backup from before the account, with nothing to erase', async () => {
   erase(create('ann'));
   restore(empty);
   engine.eraseAgain();
   expect(await read('listAccounts', undefined)).toEqual([]);
 });
 
-test('what cannot be erased again stops the start', () => {
+test('refuses to start if an erasure cannot be repeated', () => {
   const ann = create('ann');
   const backup = backUp();
   erase(ann);
@@ -218,28 +218,28 @@ test('what cannot be erased again stops the start', () => {
   expect(() => engine.eraseAgain()).toThrow('broken');
 });
 
-test('nobody is said to be erased while there is no room to record it, and what else was asked is kept', async () => {
+test('does not acknowledge an erasure that cannot be recorded on a full disk, but stores the rest of the commit', async () => {
   const ann = create('ann');
   vi.mocked(writeSync).mockImplementationOnce(() => {
     throw Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
   });
   const outcomes = engine.write([
     { name: 'eraseContact', request: { account: 1, contactUUID: ann, time: 5 } },
-    { name: 'logEvents', request: { ...asker, receivedTime: 0, events: [newEvent()] } },
+    { name: 'logEvents', request: { ...caller, receivedTime: 0, events: [newEvent()] } },
   ]);
   expect(outcomes).toEqual([
     { error: expect.objectContaining({ code: 'unavailable', retryAfterSeconds: 5 }) },
     { value: [{ kept: true }] },
   ]);
-  // Out of every read it is.
-  await expect(read('getContact', { ...asker, contactUUID: ann, include: [] })).rejects.toThrow();
+  // The contact is erased from reads.
+  await expect(read('getContact', { ...caller, contactUUID: ann, include: [] })).rejects.toThrow();
   expect(readFileSync(`${path}-erased`, 'utf8')).toBe('');
   expect(erase(ann)).toMatchObject({ contactUUID: ann, erasedTime: 5 });
   const [, ...lines] = readFileSync(`${path}-erased`, 'utf8').split('\n').filter(Boolean);
   expect(lines.length).toBeGreaterThan(0);
 });
 
-test('what could not be recorded is recorded when there is room, even if nobody asks again', () => {
+test('records an erasure once there is disk space, even without a repeated request', () => {
   const ann = create('ann', 'request-of-ann');
   for (let times = 0; times < 2; times += 1) {
     vi.mocked(writeSync).mockImplementationOnce(() => {
@@ -253,17 +253,17 @@ test('what could not be recorded is recorded when there is room, even if nobody 
   expect(readFileSync(`${path}-erased`, 'utf8').split('\n').filter(Boolean)).toHaveLength(3);
 });
 
-test('a record that cannot be written is not passed over', () => {
+test('throws if the record cannot be written', () => {
   const ann = create('ann');
   mkdirSync(`${path}-erased`);
   expect(() => erase(ann)).toThrow('EISDIR');
 });
 
-test('a database in memory has none, and erases all the same', () => {
+test('erases without a record in memory', () => {
   const inMemory = openMemory();
   const other = createWriteEngine(inMemory);
   other.eraseAgain();
-  const contact = { ...newContact(), ...asker, verified: true };
+  const contact = { ...newContact(), ...caller, verified: true };
   const [, , erased] = other.write([
     { name: 'createAccount', request: newAccount({ tokens: [newToken('server')] }) },
     { name: 'createContact', request: contact },

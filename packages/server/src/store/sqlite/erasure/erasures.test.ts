@@ -1,4 +1,4 @@
-// What is between the moment of an erasure and the last of its deletions, which no test through a store can hold still.
+// The states between an erasure and its last deletion, which a test through a store cannot pause.
 import { beforeEach, describe, expect, test } from 'vitest';
 import { newAccount, newContact, newEvent, newToken } from '../../../../test/fixtures/store.ts';
 import type { EventPage, LinkDetail, RefusedCount, RefusedPage, Store } from '../../store.ts';
@@ -18,23 +18,23 @@ const write = <Name extends keyof Store>(name: Name, request: RequestOf<Name>): 
   throw outcome?.error;
 };
 
-const asker = { account: 1, token: 1, browser: false };
+const caller = { account: 1, token: 1, browser: false };
 const userUUID = 'laptop-0123456789';
 const log = (eventUUID: string) =>
-  write('logEvents', { ...asker, receivedTime: 0, events: [newEvent({ userUUID, eventUUID })] });
+  write('logEvents', { ...caller, receivedTime: 0, events: [newEvent({ userUUID, eventUUID })] });
 const create = (name: string) => {
   const address = `${name}@example.com`;
-  return write('createContact', { ...newContact({ userUUID, address }), ...asker, verified: true }).contactUUID;
+  return write('createContact', { ...newContact({ userUUID, address }), ...caller, verified: true }).contactUUID;
 };
 const unlink = () => write('unlinkUser', { account: 1, token: 1, userUUID, time: 0 }).linkID;
 const linkOf = async (contactUUID: string) => {
-  const detail = await reads({ name: 'getContact', request: { ...asker, contactUUID, include: ['link'] } });
+  const detail = await reads({ name: 'getContact', request: { ...caller, contactUUID, include: ['link'] } });
   return (detail as { links: LinkDetail[] }).links[0]?.linkID as string;
 };
-const mark = (linkID: string, restore: boolean) =>
+const setRestored = (linkID: string, restore: boolean) =>
   write('voidLinks', { account: 1, restore, links: { linkID }, time: 0 });
 const erase = (contactUUID: string) => write('eraseContact', { account: 1, contactUUID, time: 0 });
-/** Rows that are changed while this is done. */
+/** Returns the number of rows that `work` changes. */
 const changesOf = (work: () => unknown): number => {
   const changes = db.prepare<[], number>('SELECT total_changes()').pluck();
   const before = changes.get() as number;
@@ -53,20 +53,20 @@ beforeEach(() => {
   write('createAccount', newAccount({ tokens: [newToken('server'), newToken('browser')] }));
 });
 
-describe('events that are erased and not yet deleted', () => {
-  test('stay out of reads when a second erasure meets the same part of a user’s history', async () => {
+describe('erased events that are not deleted yet', () => {
+  test('are excluded from reads when a second erasure covers the same part of a user’s history', async () => {
     const first = create('first');
     const second = create('second');
     const linkID = await linkOf(second);
     const unlinkID = unlink();
-    mark(linkID, false);
-    mark(unlinkID, false);
+    setRestored(linkID, false);
+    setRestored(unlinkID, false);
     log('event-of-first');
     erase(first);
     expect(await events()).toEqual([]);
-    // The second contact's link now reaches back to where the first one's was.
-    mark(linkID, true);
-    mark(unlinkID, true);
+    // The second contact's link now reaches back to the first one's.
+    setRestored(linkID, true);
+    setRestored(unlinkID, true);
     erase(second);
     expect(await events()).toEqual([]);
     while (engine.maintain() !== null);
@@ -74,7 +74,7 @@ describe('events that are erased and not yet deleted', () => {
     expect(erase(first)).toMatchObject({ deletedEvents: 1, complete: true });
   });
 
-  test('take nothing along of what their user does meanwhile', async () => {
+  test('do not affect later events of their user', async () => {
     const contactUUID = create('first');
     log('event-before');
     erase(contactUUID);
@@ -84,7 +84,7 @@ describe('events that are erased and not yet deleted', () => {
     expect(await events()).toEqual(['event-after']);
   });
 
-  test('are left to it by retention, and counted once', async () => {
+  test('are counted once if retention deletes them too', async () => {
     const contactUUID = create('first');
     log('event-1');
     log('event-2');
@@ -98,16 +98,16 @@ describe('events that are erased and not yet deleted', () => {
   });
 });
 
-test('events that lie one to a block, or together in blocks, go in short steps', () => {
+test('deletes events in short steps, whether they are scattered over blocks or adjacent', () => {
   const other = (nth: number) => newEvent({ userUUID: 'phone-0123456789a', eventUUID: `other-${nth}` });
   const contactUUID = create('first');
   for (let nth = 0; nth < 150; nth += 1) {
-    const own = newEvent({ userUUID, eventUUID: `event-${nth}` });
-    const events = [own, ...Array.from({ length: 40 }, (_, index) => other(100 * nth + index))];
-    write('logEvents', { ...asker, receivedTime: 0, events });
+    const erasedEvent = newEvent({ userUUID, eventUUID: `event-${nth}` });
+    const events = [erasedEvent, ...Array.from({ length: 40 }, (_, index) => other(100 * nth + index))];
+    write('logEvents', { ...caller, receivedTime: 0, events });
   }
-  const together = Array.from({ length: 900 }, (_, nth) => newEvent({ userUUID, eventUUID: `together-${nth}` }));
-  write('logEvents', { ...asker, receivedTime: 0, events: together });
+  const adjacent = Array.from({ length: 900 }, (_, nth) => newEvent({ userUUID, eventUUID: `adjacent-${nth}` }));
+  write('logEvents', { ...caller, receivedTime: 0, events: adjacent });
   let deleted = 0;
   let complete = false;
   for (let steps = 0; !complete; steps += 1) {
@@ -120,7 +120,7 @@ test('events that lie one to a block, or together in blocks, go in short steps',
   expect(deleted).toBe(1_050);
 });
 
-describe('a contact that very many users have claimed', () => {
+describe('a contact claimed by many users', () => {
   const users = 300;
   const page = { account: 1, token: 2, browser: true };
   const userOf = (nth: number) => `visitor-number-${nth}`;
@@ -145,7 +145,7 @@ describe('a contact that very many users have claimed', () => {
     contactUUID = db.prepare<[], string>('SELECT contactUUID FROM contact').pluck().get() as string;
   });
 
-  test('is erased in commits that change few rows each, and not in one for each user', () => {
+  test('is erased in commits of few rows, but fewer commits than users', () => {
     const changed = [changesOf(() => erase(contactUUID))];
     for (let rest: number | null = 0; rest !== null; ) {
       changed.push(
@@ -160,14 +160,14 @@ describe('a contact that very many users have claimed', () => {
     expect(erase(contactUUID)).toMatchObject({ deletedEvents: 2, complete: true });
   });
 
-  test('is gone for every read and write from the first commit on, and after each of the others', async () => {
+  test('is gone for every read and write after each commit, from the first on', async () => {
     erase(contactUUID);
     const erased = expect.objectContaining({ code: 'erased_contact' });
     for (let rest: number | null = 0, nth = 0; rest !== null; nth += 1) {
       expect(await events()).toEqual([]);
-      const askAs = (asked: object) => reads({ name: 'getContact', request: { include: [], ...asked } });
-      await expect(askAs({ ...asker, contactUUID })).rejects.toEqual(erased);
-      await expect(askAs({ ...page, contactUUID: handleOf(users - 1) })).rejects.toEqual(erased);
+      const getContact = (query: object) => reads({ name: 'getContact', request: { include: [], ...query } });
+      await expect(getContact({ ...caller, contactUUID })).rejects.toEqual(erased);
+      await expect(getContact({ ...page, contactUUID: handleOf(users - 1) })).rejects.toEqual(erased);
       const search = { name: 'searchContact', request: { account: 1, limit: 10 } };
       expect(await reads(search)).toEqual({ contacts: [], next: null });
       expect(() => write('acceptClaim', { account: 1, claimID: handleOf(users - 1), time: 0 })).toThrow('erased');
@@ -176,19 +176,19 @@ describe('a contact that very many users have claimed', () => {
     }
   });
 
-  test('is named by nothing: what is left of its row is no contact', async () => {
+  test('cannot be found by what is left of its row', async () => {
     erase(contactUUID);
     const left = db.prepare<[], string>('SELECT contactUUID FROM contact').pluck().all();
     expect(left).toHaveLength(1);
     const unknown = expect.objectContaining({ code: 'unknown_contact' });
     for (const name of left) {
-      const request = { ...asker, include: [], contactUUID: name };
+      const request = { ...caller, include: [], contactUUID: name };
       await expect(reads({ name: 'getContact', request })).rejects.toEqual(unknown);
       expect(() => erase(name)).toThrow(unknown);
     }
   });
 
-  test('leaves what its users do meanwhile to others', async () => {
+  test('does not affect later events of its users', async () => {
     erase(contactUUID);
     logAs(1, 'event-after');
     claim(users - 1, 'ben@example.com', 'handle-of-ben-1');
@@ -197,18 +197,18 @@ describe('a contact that very many users have claimed', () => {
     expect(await events()).toEqual(['event-after', 'event-of-ben']);
   });
 
-  test('takes the same events, whatever is accepted, voided or displaced before its users are detached', async () => {
+  test('loses the same events, whatever is accepted, voided or replaced before its users are detached', async () => {
     claim(2, 'ben@example.com', 'handle-of-ben-2');
     logAs(2, 'event-of-ben');
     erase(contactUUID);
-    // Without Ben's claim, Ann's would reach on to this event; but by now Ann's is an unlink.
+    // Without Ben's claim, Ann's would extend to this event, but Ann's is an unlink by now.
     write('voidClaim', { account: 1, claimID: 'handle-of-ben-2', restore: false, time: 0 });
     expect(await events()).toEqual(['event-of-ben']);
     while (engine.maintain() !== null);
     expect(await events()).toEqual(['event-of-ben']);
   });
 
-  test('is no reason to detach its users when links of a token are voided, but for those with another such link', async () => {
+  test('keeps its users attached when links of a token are voided, except those with another such link', async () => {
     claim(2, 'ben@example.com', 'handle-of-ben-2');
     logAs(2, 'event-of-ben');
     erase(contactUUID);
@@ -222,7 +222,7 @@ describe('a contact that very many users have claimed', () => {
     expect(write('voidLinks', { account: 1, restore: true, links: { tokenID }, time: 0 })).toBe(1);
   });
 
-  test('is erased to the end after another start in the middle', async () => {
+  test('is erased completely after a restart', async () => {
     erase(contactUUID);
     engine.maintain();
     engine = createWriteEngine(db);
@@ -231,7 +231,7 @@ describe('a contact that very many users have claimed', () => {
     expect(await events()).toEqual([]);
   });
 
-  test('is acknowledged when only hashes are left of its claims and requests, also after another start', () => {
+  test('is acknowledged once only hashes of its claims and requests are left, also after a restart', () => {
     const isAcknowledged = () => !(erase(contactUUID) as ErasureProgress).hasNames;
     const hasNames = () => remaining()[0] !== 0 || remaining()[2] !== 0;
     expect(isAcknowledged()).toBe(false);
@@ -241,11 +241,11 @@ describe('a contact that very many users have claimed', () => {
       engine.maintain();
     }
     expect(hasNames()).toBe(false);
-    // A handle and a claim of each user, a request, and the contact.
+    // A handle, a claim and a request per user, and the contact.
     expect(db.prepare('SELECT count(*) FROM erased_identifier').pluck().get()).toBe(3 * users + 1);
   });
 
-  test('is erased once: a contact that is erased meanwhile takes what was its own', async () => {
+  test('is erased independently of a contact that is erased in the meantime', async () => {
     claim(3, 'ben@example.com', 'handle-of-ben-3');
     logAs(3, 'event-of-ben');
     erase(contactUUID);
@@ -261,7 +261,7 @@ describe('a contact that very many users have claimed', () => {
   });
 });
 
-test('a contact into which many were merged, each with many tags and attributes, is erased in commits of few rows', () => {
+test('erases a contact with many merged contacts, tags and attributes in commits of few rows', () => {
   const merged = 40;
   const ids = Array.from({ length: 50 }, (_, nth) => `id-${nth}`);
   const contactUUID = create('ann');
@@ -272,7 +272,7 @@ test('a contact into which many were merged, each with many tags and attributes,
     write('updateContact', { account: 1, contactUUID: otherContactUUID, ...change });
     write('mergeContact', { account: 1, contactUUID, otherContactUUID, time: 0 });
   }
-  // Each contact's row, its UUID, and two marks that it is being erased.
+  // For each contact: its row, its UUID, and two rows that mark the erasure.
   const first = changesOf(() => erase(contactUUID));
   expect(first).toBeLessThan(4 * (merged + 1) + 200);
   for (let rest: number | null = 0; rest !== null; ) {
@@ -291,11 +291,11 @@ describe('refused requests that name an erased contact', () => {
 
   const refuse = (token: number, name: string) => {
     const input = { name, text: 'x'.repeat(bytesOfEach) };
-    const said = { operation: 'logEvent', input, address: null, code: 'invalid_field', message: '' } as const;
-    write('keepRefused', { account: 1, token, time: 0, sender: 0, requests: [said] });
+    const refused = { operation: 'logEvent', input, address: null, code: 'invalid_field', message: '' } as const;
+    write('keepRefused', { account: 1, token, time: 0, sender: 0, requests: [refused] });
   };
   const replay = (refused: number) => {
-    const request = { ...asker, receivedTime: 0, events: [newEvent({ userUUID: 'phone-0123456789a' })] };
+    const request = { ...caller, receivedTime: 0, events: [newEvent({ userUUID: 'phone-0123456789a' })] };
     return write('replayRefused', { refused, tokenID: 'any', write: 'logEvents', request });
   };
   const listed = async () => {
@@ -314,7 +314,7 @@ describe('refused requests that name an erased contact', () => {
     }
   });
 
-  test('are deleted in commits of few bytes each, however many there are, before the erasure is acknowledged', async () => {
+  test('are deleted in commits of few bytes before the erasure is acknowledged', async () => {
     const bytes = db.prepare<[], number>('SELECT sum(listedBytes) FROM refused_count').pluck();
     const left = [bytes.get() as number];
     for (let done = false; !done; engine.maintain()) {
@@ -330,7 +330,7 @@ describe('refused requests that name an erased contact', () => {
     expect(['erasing_refused', 'erasing_user', 'erasing_contact'].map(count)).toEqual([0, 0, 0]);
   });
 
-  test('are not listed nor sent again from its first commit on, unlike others', async () => {
+  test('are neither listed nor replayed from the first commit on, unlike others', async () => {
     expect(isAcknowledged()).toBe(false);
     expect(replay(2 + namingEach)).toEqual([{ kept: true }]);
     while (!isAcknowledged()) {
@@ -341,7 +341,7 @@ describe('refused requests that name an erased contact', () => {
     expect(await listed()).toEqual(['somebody']);
   });
 
-  test('stay where they were refused after it', async () => {
+  test('stay listed if they were refused after the erasure', async () => {
     erase(contactUUID);
     refuse(1, userUUID);
     expect(await listed()).toEqual(['somebody', 'somebody', userUUID]);
@@ -349,7 +349,7 @@ describe('refused requests that name an erased contact', () => {
     expect(await listed()).toEqual(['somebody', 'somebody', userUUID]);
   });
 
-  test('go with it when their user becomes somebody else meanwhile, also after another start', async () => {
+  test('are deleted if their user is linked to another contact in the meantime, also after a restart', async () => {
     erase(contactUUID);
     create('ben');
     expect(await listed()).toEqual(['somebody', 'somebody']);

@@ -1,4 +1,4 @@
-/** Erases contacts: one commit removes a contact from every read, and later steps delete its events. */
+/** Erases contacts: one commit removes a contact from every read; later steps delete its events. */
 import { plainFields } from '../../../identity/contact-view.ts';
 import type { NewErasure } from '../../store.ts';
 import type { RefusedWriter } from '../accounts/refused-requests.ts';
@@ -19,7 +19,7 @@ import type { Rollups } from '../events/rollups.ts';
 import type { Sequencer } from '../transactions/sequencer.ts';
 import type { ErasureProgress } from './acknowledging.ts';
 import type { Detaching, EraseName } from './detaching.ts';
-import { type Erased, type Erasure, listErased } from './erasure-record.ts';
+import { type ErasedIdentifier, type Erasure, listErased } from './erasure-record.ts';
 
 const groupBy = <Entry>(entries: readonly Entry[], keyOf: (entry: Entry) => number): Map<number, Entry[]> => {
   const groups = new Map<number, Entry[]>();
@@ -32,12 +32,12 @@ const groupBy = <Entry>(entries: readonly Entry[], keyOf: (entry: Entry) => numb
 };
 
 /**
- * The most that a step of deleting may cost, in events; and the costs of rewriting a block, of a pause of the search, and of
+ * The maximum cost of a deletion step, in events, and the costs of rewriting a block, of a pause in the search, and of
  * finishing a stretch or contact.
  */
 const costPerStep = 150;
 const costOfBlock = 10;
-const costOfRest = 100;
+const costOfPause = 100;
 const costOfEnd = 3;
 
 interface ErasureParts {
@@ -66,11 +66,11 @@ export const createErasures = (db: Connection, parts: ErasureParts) => {
   const contactUUIDs = db
     .prepare<[string], string>('SELECT contactUUID FROM contact WHERE contact IN (SELECT value FROM json_each(?))')
     .pluck();
-  // One statement for all contacts: for a person of 1,000 merged contacts this takes half as long as one for each.
+  // One statement for all contacts: twice as fast as one each, for a person with 1,000 merged contacts.
   const ofErasure = '(SELECT contact FROM erasing_contact WHERE hasNames AND erasure = ?)';
-  const takeOut = [
+  const removeFromReads = [
     `INSERT INTO erased_contact SELECT erasure, contact FROM erasing_contact WHERE hasNames AND erasure = ?`,
-    // The row stays until nothing refers to it. Merged into itself, it is in no list and no count.
+    // The row stays until nothing references it. Because it is merged into itself, no list or count includes it.
     `UPDATE contact SET ${emptied}, contactUUID = 'erased ' || contact, contactEmailaddress = 'erased ' || contact,
        mergedInto = contact, mergedTime = NULL WHERE contact IN ${ofErasure}`,
     // In a restored backup, other contacts may still be merged into it.
@@ -87,37 +87,37 @@ export const createErasures = (db: Connection, parts: ErasureParts) => {
   const addDeleted = db.prepare('UPDATE erasure SET deletedEvents = deletedEvents + ? WHERE erasure = ?');
   const complete = db.prepare('UPDATE erasure SET complete = 1 WHERE NOT complete');
 
-  /** Identifiers that were erased since the last call of `takeFresh`. */
-  let fresh: Erased[] = [];
+  /** The identifiers erased since the last call of `takeUnrecorded`. */
+  let unrecorded: ErasedIdentifier[] = [];
 
   const receipt = (erasure: number, contactUUID: string): ErasureProgress => {
-    const found = get.get(erasure) as NonNullable<ReturnType<typeof get.get>>;
-    return { contactUUID, ...found, complete: found.complete === 1, hasNames: detaching.hasNames(erasure) };
+    const row = get.get(erasure) as NonNullable<ReturnType<typeof get.get>>;
+    return { contactUUID, ...row, complete: row.complete === 1, hasNames: detaching.hasNames(erasure) };
   };
 
   const eraseHash = (hash: Buffer, { erasure, account, erasedTime, verifiedOnly }: Erasure) => {
-    if (insertHash.run(hash, erasure).changes > 0) fresh.push({ account, erasedTime, verifiedOnly, hash });
+    if (insertHash.run(hash, erasure).changes > 0) unrecorded.push({ account, erasedTime, verifiedOnly, hash });
   };
   const eraseName: EraseName = (name, erasure) => eraseHash(contacts.hashOf(erasure.account, name), erasure);
 
-  /** Erases contacts that are one person: removes them from all reads, with as few writes as that takes. */
-  const eraseGroup = (group: readonly number[], made: Omit<Erasure, 'erasure'>): Erasure => {
-    const { account, erasedTime, verifiedOnly } = made;
+  /** Erases the contacts of one person: removes them from all reads with few writes. */
+  const eraseGroup = (group: readonly number[], values: Omit<Erasure, 'erasure'>): Erasure => {
+    const { account, erasedTime, verifiedOnly } = values;
     const { lastInsertRowid } = insert.run(account, erasedTime, verifiedOnly);
     const erasure = { account, erasedTime, verifiedOnly, erasure: Number(lastInsertRowid) };
     const names = contactUUIDs.all(JSON.stringify(group));
     detaching.begin(erasure, group, sequencer.sequence);
     for (const contactUUID of names) eraseName(contactUUID, erasure);
-    for (const statement of takeOut) statement.run(erasure.erasure);
-    detaching.takeFirstNames(erasure.erasure, eraseName);
+    for (const statement of removeFromReads) statement.run(erasure.erasure);
+    detaching.removeFirstNames(erasure.erasure, eraseName);
     return erasure;
   };
 
-  /** The stretch or contact whose events are being deleted, and the sequence up to which that is done. */
+  /** The stretch or contact whose events are being deleted, and the sequence up to which they are. */
   let progress = { of: '', after: 0 };
 
-  /** Returns some of the remaining events of a source, what finding them cost, and whether they are the last. */
-  const placesOf = (
+  /** Returns some of the remaining events of a source, the cost of finding them, and whether they are the last. */
+  const findPlaces = (
     source: Omit<Source, 'eventID'>,
     maxCost: number,
   ): { places: EventPlace[]; cost: number; areLast: boolean } => {
@@ -126,74 +126,74 @@ export const createErasures = (db: Connection, parts: ErasureParts) => {
     if (progress.of !== of) progress = { of, after: source.after };
     const range = { after: progress.after, through: source.through };
     let cost = 0;
-    for (const found of reader.find([{ ...source, eventID: 0 }], [range], 'asc')) {
-      if (typeof found === 'number') {
-        progress.after = found;
-        cost += costOfRest;
+    for (const match of reader.find([{ ...source, eventID: 0 }], [range], 'asc')) {
+      if (typeof match === 'number') {
+        progress.after = match;
+        cost += costOfPause;
       } else {
-        for (const index of found.indexes) places.push({ stored: found, index });
-        progress.after = found.reached;
-        cost += costOfBlock + found.indexes.length;
+        for (const index of match.indexes) places.push({ stored: match, index });
+        progress.after = match.reached;
+        cost += costOfBlock + match.indexes.length;
       }
       if (cost >= maxCost) return { places, cost, areLast: false };
     }
     return { places, cost: cost + costOfEnd, areLast: true };
   };
 
-  /** Deletes events. `forget` says what becomes of their keys. */
-  const deleteEvents = (places: readonly EventPlace[], forget: 'erase' | 'drop' = 'erase') => {
+  /** Deletes events and erases or drops their keys. */
+  const deleteEvents = (places: readonly EventPlace[], keyAction: 'erase' | 'drop' = 'erase') => {
     for (const { stored, index } of places) {
       const event = eventAt(stored.block, index);
-      dedup[forget]({ ...event, holder: holderOf(event) });
+      dedup[keyAction]({ ...event, holder: holderOf(event) });
       rollups.remove(event);
     }
-    // Last, because `dedup` may still read the keys of these events from the log.
+    // Last, because `dedup` may read the keys of these events from the log.
     log.remove(places);
   };
 
   return {
     /**
-     * Erases the contact that answers for the named one, with all contacts merged into it. A repeated call only returns the
-     * progress.
+     * Erases the contact at the end of the named one's merges, with all contacts merged into it. A repeated call only
+     * returns the progress.
      */
     eraseContact({ time, verifiedOnly, ...name }: NewErasure): ErasureProgress {
       const { account, contactUUID } = name;
       const erased = contactUUID === undefined ? undefined : contacts.findErasure(account, contactUUID);
       if (erased !== undefined) return receipt(erased, contactUUID as string);
-      const named = contacts.byName(name);
-      const made = { account, erasedTime: time, verifiedOnly: verifiedOnly ? 1 : 0 } as const;
-      const { erasure } = eraseGroup(merges.group(named.contact), made);
-      return receipt(erasure, named.contactUUID);
+      const row = contacts.byName(name);
+      const values = { account, erasedTime: time, verifiedOnly: verifiedOnly ? 1 : 0 } as const;
+      const { erasure } = eraseGroup(merges.group(row.contact), values);
+      return receipt(erasure, row.contactUUID);
     },
 
-    /** Repeats erasures that this database doesn't know of: it is a backup from before them. */
-    eraseAgain(erased: readonly Erased[]): void {
+    /** Repeats erasures that are missing in this database, because it is an older backup. */
+    eraseAgain(erased: readonly ErasedIdentifier[]): void {
       for (const [account, ofAccount] of groupBy(erased, ({ account }) => account)) {
         if (hasAccount.get(account) === undefined) continue;
-        const found = new Map(
+        const byHash = new Map(
           contactsOf
             .all(account)
             .map(({ contact, contactUUID }) => [contacts.hashOf(account, contactUUID).toString('hex'), contact]),
         );
         for (const names of groupBy(ofAccount, (each) => 2 * each.erasedTime + each.verifiedOnly).values()) {
-          const group = names.flatMap(({ hash }) => found.get(hash.toString('hex')) ?? []);
-          const erasure = eraseGroup(group, names[0] as Erased);
+          const group = names.flatMap(({ hash }) => byHash.get(hash.toString('hex')) ?? []);
+          const erasure = eraseGroup(group, names[0] as ErasedIdentifier);
           for (const { hash } of names) eraseHash(hash, erasure);
         }
       }
     },
 
-    listErased: (): Erased[] => listErased(db),
+    listErased: (): ErasedIdentifier[] => listErased(db),
 
-    /** Returns the identifiers that were erased since the last call, to be recorded. */
-    takeFresh(): Erased[] {
-      const taken = fresh;
-      fresh = [];
+    /** Returns the identifiers erased since the last call, which must be recorded. */
+    takeUnrecorded(): ErasedIdentifier[] {
+      const taken = unrecorded;
+      unrecorded = [];
       return taken;
     },
 
     forget() {
-      fresh = [];
+      unrecorded = [];
       progress = { of: '', after: 0 };
       reader.forget();
     },
@@ -201,10 +201,10 @@ export const createErasures = (db: Connection, parts: ErasureParts) => {
     /** Whether an erasure is incomplete. */
     isErasing: (): boolean => open.get() !== undefined,
 
-    /** Removes some of what still names erased contacts. Returns whether there was any. */
+    /** Removes some rows that still name erased contacts. Returns whether there were any. */
     detachSome: (): boolean => detaching.step(eraseName),
 
-    /** Deletes some events of erased contacts. Returns whether there is more to do. */
+    /** Deletes some events of erased contacts. Returns whether more is to do. */
     continueErasures(): boolean {
       let cost = 0;
       while (cost < costPerStep) {
@@ -214,7 +214,7 @@ export const createErasures = (db: Connection, parts: ErasureParts) => {
           break;
         }
         const { erasure, what, number, after } = source;
-        const some = placesOf({ ...source, withoutContact: what === 'user' }, costPerStep - cost);
+        const some = findPlaces({ ...source, withoutContact: what === 'user' }, costPerStep - cost);
         cost += some.cost;
         deleteEvents(some.places);
         addDeleted.run(some.places.length, erasure);
@@ -225,7 +225,7 @@ export const createErasures = (db: Connection, parts: ErasureParts) => {
       return cost > 0;
     },
 
-    /** Marks all erasures complete: no event is left to delete, and no file holds one. */
+    /** Marks all erasures complete. No events may be left to delete, nor traces of them in the files. */
     completeErasures() {
       complete.run();
     },
@@ -233,11 +233,11 @@ export const createErasures = (db: Connection, parts: ErasureParts) => {
     /** Frees the memory of searches. */
     endSearch: (): void => reader.forget(),
 
-    /** Deletes some events of an account, with their keys. Returns how many, and whether they were the last. */
+    /** Deletes some events of an account with their keys. Returns their number, and whether they were the last. */
     deleteEventsOf(account: number, most: number): { deleted: number; areLast: boolean } {
       log.flush();
       const all = { what: 'account', number: account, after: 0, through: Number.MAX_SAFE_INTEGER } as const;
-      const { places, areLast } = placesOf(all, most);
+      const { places, areLast } = findPlaces(all, most);
       deleteEvents(places, 'drop');
       return { deleted: places.length, areLast };
     },
@@ -246,7 +246,7 @@ export const createErasures = (db: Connection, parts: ErasureParts) => {
       log.flush();
       const places = oldEvents({ time, most, now });
       deleteEvents(places);
-      // Refused requests are stored no longer than accepted ones.
+      // The retention period applies to refused requests too.
       return Math.max(places.length, refused.evictBefore(time, most));
     },
   };

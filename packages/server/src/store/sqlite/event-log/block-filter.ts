@@ -1,21 +1,21 @@
-/** Finds the blocks of a segment that may hold matching events, from the segment's summary. */
+/** Finds the blocks of a segment that may have matching events, using the segment's summary. */
 
 import type { Connection } from '../database/connection.ts';
 import { placesBetween } from './block-times.ts';
 import { createAttributeHash, visitSlices } from './bloom-filter.ts';
 
-/** Conditions on an event, apart from its owner. */
+/** Conditions on an event, except its owner. */
 export interface EventFilter {
   readonly account: number;
-  /** from <= eventTime < to. */
+  /** from ≤ eventTime < to. */
   readonly from?: number | undefined;
   readonly to?: number | undefined;
-  /** The event has at least one of these attributes. */
+  /** Events with at least one of these attributes. */
   readonly attrIDs?: readonly string[] | undefined;
   readonly attrValue?: string | undefined;
 }
 
-/** The hash of attributes, keyed with the secret of the database. */
+/** Returns the attribute hash function, keyed with the database's secret. */
 export const attributeHashOf = (db: Connection) =>
   createAttributeHash(db.prepare<[], Buffer>('SELECT secret FROM position').pluck().get() as Buffer);
 
@@ -28,26 +28,26 @@ export const createBlockFilter = (db: Connection) => {
     .prepare<[number, number], Buffer>('SELECT blocks FROM segment_slice WHERE segment = ? AND slice = ?')
     .pluck();
 
-  /** The bitmap of the blocks that have all bits of a hash; undefined when no block has them. */
+  /** Returns the bitmap of the blocks that have all bits of a hash; undefined if no block has. */
   const bitsOf = (segment: number, hash: number, slices: number): Buffer | undefined => {
-    const found: (Buffer | undefined)[] = [];
-    visitSlices(hash, slices, (nth) => found.push(slice.get(segment, nth)));
-    return found.reduce(
+    const bitmaps: (Buffer | undefined)[] = [];
+    visitSlices(hash, slices, (nth) => bitmaps.push(slice.get(segment, nth)));
+    return bitmaps.reduce(
       (bits, next) => bits && next && (bits.map((byte, at) => byte & (next[at] as number)) as Buffer),
     );
   };
 
   /**
-   * Returns the distances of the blocks that may hold a matching event from the beginning of the segment (`through` minus the
-   * segment's `after`), ascending. Returns undefined when the segment has no summary. A returned block may have been deleted.
+   * Returns the distances (`through` minus the segment's `after`) of the blocks that may have a matching event,
+   * ascending; undefined if the segment has no summary. A returned block may have been deleted.
    */
   return (segment: number, { account, attrIDs, attrValue, ...times }: EventFilter): readonly number[] | undefined => {
-    const found = summary.get(segment);
-    if (!found) return undefined;
-    if (attrIDs === undefined) return placesBetween(found.blocks, times, () => true);
-    const ofEach = attrIDs.flatMap((attrID) => bitsOf(segment, hashOf(account, attrID, attrValue), found.slices) ?? []);
+    const row = summary.get(segment);
+    if (!row) return undefined;
+    if (attrIDs === undefined) return placesBetween(row.blocks, times, () => true);
+    const ofEach = attrIDs.flatMap((attrID) => bitsOf(segment, hashOf(account, attrID, attrValue), row.slices) ?? []);
     if (ofEach.length === 0) return [];
-    return placesBetween(found.blocks, times, (nth) =>
+    return placesBetween(row.blocks, times, (nth) =>
       ofEach.some((bits) => (((bits[nth >>> 3] as number) >>> (nth & 7)) & 1) === 1),
     );
   };

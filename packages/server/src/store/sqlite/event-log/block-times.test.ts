@@ -17,10 +17,10 @@ test.each([
   [{ to: -hour }, [64]],
   [{ to: -2 * hour }, []],
   [{ from: hour, to: hour + 2 }, [130, 4_000_000_000]],
-])('%j', (times, places) => {
+])('finds the blocks that overlap %j', (times, places) => {
   expect(placesBetween(toBytes(blocks), times, all)).toEqual(places);
 });
 
-test('of those that are open', () => {
+test('skips blocks for which isOpen returns false', () => {
   expect(placesBetween(toBytes(blocks), {}, (nth) => nth === 1)).toEqual([130]);
 });

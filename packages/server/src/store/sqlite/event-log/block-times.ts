@@ -1,8 +1,6 @@
-/** Packs the place and the time range of each block of a segment into 12 bytes, little-endian. */
+/** Packs the place and time range of each block of a segment into 12 bytes, little-endian. */
 
-/**
- * `place` is how far the block's `through` is after the beginning of the segment; the times are the earliest and latest eventTime.
- */
+/** `place`: the block's `through` minus the segment's `after`. The times are the earliest and latest eventTime. */
 export interface BlockTimes {
   readonly place: number;
   readonly firstTime: number;
@@ -12,7 +10,7 @@ export interface BlockTimes {
 const bytesPerBlock = 12;
 const minuteMilliseconds = 60_000;
 
-/** Whole minutes since 1970, clamped to 32 bits (4,000 years). */
+/** Returns whole minutes since 1970, clamped to 32 bits (4,000 years). */
 const toMinute = (time: number): number =>
   Math.max(-(2 ** 31), Math.min(2 ** 31 - 1, Math.floor(time / minuteMilliseconds)));
 
@@ -28,8 +26,8 @@ export const toBytes = (blocks: readonly BlockTimes[]): Buffer => {
 };
 
 /**
- * Returns the places of the blocks that may hold an event with from <= eventTime < to and for which `isOpen` returns true,
- * ascending.
+ * Returns the places of the blocks that may have an event with from ≤ eventTime < to and for which `isOpen` returns
+ * true, ascending.
  */
 export const placesBetween = (
   bytes: Buffer,

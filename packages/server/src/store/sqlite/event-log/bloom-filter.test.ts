@@ -4,7 +4,7 @@ import { createAttributeHash, createSlices, visitSlices } from './bloom-filter.t
 const hash = createAttributeHash(Buffer.alloc(32, 1));
 const hashOf = (value: string, account = 1) => hash(account, 'path', value);
 
-/** Blocks of so many values each, none of them in two blocks. */
+/** Creates the filters of blocks with this many distinct values each. */
 const createFilters = (blocks: number, perBlock: number) => {
   const hashes = Array.from({ length: blocks }, (_, block) =>
     Array.from({ length: perBlock }, (_, nth) => hashOf(`/${block}/${nth}`)),
@@ -21,22 +21,22 @@ const createFilters = (blocks: number, perBlock: number) => {
   return { count, mayHold };
 };
 
-test.each([1, 30, 118, 500])('of %i attributes in a block, all are found, and of others hardly any', (perBlock) => {
+test.each([1, 30, 118, 500])('finds all of %i attributes per block, with few false positives', (perBlock) => {
   const blocks = 100;
   const { count, mayHold } = createFilters(blocks, perBlock);
   expect(count).toBe(Math.max(64, 14 * perBlock));
   let missed = 0;
-  let inVain = 0;
+  let falsePositives = 0;
   for (let block = 0; block < blocks; block += 1) {
     for (let nth = 0; nth < perBlock; nth += 1) if (!mayHold(block, hashOf(`/${block}/${nth}`))) missed += 1;
-    for (let nth = 0; nth < 200; nth += 1) if (mayHold(block, hashOf(`/other/${block}/${nth}`))) inVain += 1;
+    for (let nth = 0; nth < 200; nth += 1) if (mayHold(block, hashOf(`/other/${block}/${nth}`))) falsePositives += 1;
   }
   expect(missed).toBe(0);
-  // 0.15 % is what is expected.
-  expect(inVain / (blocks * 200)).toBeLessThan(0.004);
+  // The expected rate is 0.15%.
+  expect(falsePositives / (blocks * 200)).toBeLessThan(0.004);
 });
 
-test('a hash is of an account, an attribute and a value, and of one database', () => {
+test('hashes depend on the account, attribute, value and database', () => {
   const others = [
     hashOf('/', 2),
     hashOf('/a'),
@@ -49,7 +49,7 @@ test('a hash is of an account, an attribute and a value, and of one database', (
   expect(hashOf('/')).toBe(hashOf('/'));
 });
 
-test('blocks without attributes have filters without bits', () => {
+test('sets no bits for blocks without attributes', () => {
   const { count, slice } = createSlices(2, 0);
   for (let nth = 0; nth < count; nth += 1) expect([...slice(nth)]).toEqual([0]);
 });

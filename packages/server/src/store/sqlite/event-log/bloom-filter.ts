@@ -1,20 +1,20 @@
 /**
- * Bloom filters of the attributes in each block of a segment. They are stored bit-sliced: a row holds the same bit of all blocks,
- * so that a query reads seven short rows instead of a filter for each block.
+ * Bloom filters for the attributes in each block of a segment. They are bit-sliced: a row has the same bit of all
+ * blocks, so that a query reads seven short rows instead of a filter per block.
  */
 import { createHmac } from 'node:crypto';
 
 /**
- * The bits for each distinct attribute of a block, and how many of them an attribute sets. A block with as many attributes as the
- * average of its segment is a false positive in (1 - e^(-7/14))^7 = 0.15 % of all cases; one with twice as many, in 4 %.
+ * The bits per distinct attribute of a block, and how many bits an attribute sets. The false positive rate of a block
+ * with an average number of attributes is (1 - e^(-7/14))^7 = 0.15%; with twice as many attributes, 4%.
  */
 const bitsPerAttribute = 14;
 const bitsSet = 7;
 
-/** Segments with few distinct attributes get more bits for each: fewer slices would save hardly any space. */
-const fewestSlices = 64;
+/** Segments with few distinct attributes get more bits per attribute: fewer slices would hardly save space. */
+const minSlices = 64;
 
-/** FNV-1a, then the finalizer of MurmurHash3, which makes the low bits as good as the high ones. */
+/** FNV-1a with the finalizer of MurmurHash3, which also distributes the low bits well. */
 const prime = 0x01000193;
 const add = (state: number, text: string): number => {
   let hash = state;
@@ -30,16 +30,16 @@ const mix = (state: number): number => {
 /** Separates an attrID from its value: larger than any UTF-16 code unit. */
 const separator = 0x10000;
 
-/** Returns a 32-bit hash of an account's attribute, with this value or with any. */
+/** Returns a 32-bit hash of an account's attribute, with a value or, without `attrValue`, with any. */
 export type AttributeHash = (account: number, attrID: string, attrValue?: string) => number;
 
-/** `secret` is that of the database: without it, nobody can find out which value a hash stands for. */
+/** `secret`: the database's secret. It prevents looking up which value a hash stands for. */
 export const createAttributeHash = (secret: Buffer): AttributeHash => {
-  // With another word, the filters that are stored would miss events.
+  // Changing this word would break the stored filters.
   const seed = createHmac('sha256', secret).update('signature').digest().readInt32LE();
   return (account, attrID, attrValue) => {
-    const named = add(mix(seed ^ account), attrID);
-    return mix(attrValue === undefined ? named : add(Math.imul(named ^ separator, prime), attrValue));
+    const state = add(mix(seed ^ account), attrID);
+    return mix(attrValue === undefined ? state : add(Math.imul(state ^ separator, prime), attrValue));
   };
 };
 
@@ -49,9 +49,9 @@ export const visitSlices = (hash: number, slices: number, visit: (slice: number)
   for (let nth = 0; nth < bitsSet; nth += 1) visit(((hash + nth * step) >>> 0) % slices);
 };
 
-/** `hashes` is the number of distinct hashes of each block, summed over all blocks. */
+/** `hashes`: the number of distinct hashes per block, summed over all blocks. */
 export const createSlices = (blocks: number, hashes: number) => {
-  const count = Math.max(fewestSlices, Math.ceil((bitsPerAttribute * hashes) / Math.max(1, blocks)));
+  const count = Math.max(minSlices, Math.ceil((bitsPerAttribute * hashes) / Math.max(1, blocks)));
   const bytes = Math.ceil(blocks / 8);
   const bits = Buffer.alloc(count * bytes);
   return {
@@ -65,7 +65,7 @@ export const createSlices = (blocks: number, hashes: number) => {
       };
       for (const hash of hashes) visitSlices(hash, count, set);
     },
-    /** The bits of all blocks in a slice; the lowest bit of the first byte is the first block's. */
+    /** Returns the bits of all blocks in a slice. The first block has the lowest bit of the first byte. */
     slice: (nth: number): Buffer => bits.subarray(nth * bytes, (nth + 1) * bytes),
   };
 };

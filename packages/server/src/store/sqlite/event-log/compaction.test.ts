@@ -3,7 +3,7 @@ import type { Connection } from '../database/connection.ts';
 import { openMemory } from '../database/memory.ts';
 import { type Compaction, createCompaction } from './compaction.ts';
 import { eventsOf, type KeptEvent } from './event-block.ts';
-import { type BlockWriter, createBlockWriter, usualEventsPerBlock as eventsPerBlock } from './event-blocks.ts';
+import { type BlockWriter, createBlockWriter, defaultEventsPerBlock as eventsPerBlock } from './event-blocks.ts';
 
 let db: Connection;
 let blocks: BlockWriter;
@@ -34,7 +34,7 @@ const newEvent = (text: string): KeptEvent => {
     attributes: [['text', text]],
   };
 };
-/** So many commits of so many events. */
+/** Writes `commits` commits of `events` events each. */
 const commit = (commits: number, events: number, text: (nth: number) => string = () => '') => {
   for (let nth = 0; nth < commits; nth += 1) {
     for (let event = 0; event < events; event += 1) blocks.add(newEvent(text(nth)));
@@ -51,21 +51,24 @@ const texts = () => db.prepare<[], string>('SELECT events FROM event_block ORDER
 const sequences = () => texts().flatMap((events) => eventsOf(JSON.parse(events)).map((event) => event.sequence));
 const expectAll = () => expect(sequences()).toEqual(Array.from({ length: sequence }, (_, nth) => nth + 1));
 
-test.each([1, 3, 10, 31])('commits of %i events become full blocks, but for the last few events', (events) => {
-  commit(Math.ceil(2_000 / events), events);
-  expect(compact()).toBeGreaterThan(1);
-  const all = counts();
-  const compacted = compaction.compacted();
-  const before = db
-    .prepare<[number], number>('SELECT count FROM event_block WHERE through <= ?')
-    .pluck()
-    .all(compacted);
-  expect(new Set(before)).toEqual(new Set([eventsPerBlock]));
-  expect(all.slice(before.length).reduce((sum, count) => sum + count, 0)).toBeLessThan(eventsPerBlock);
-  expectAll();
-});
+test.each([1, 3, 10, 31])(
+  'compacts commits of %i events into full blocks, except for the last few events',
+  (events) => {
+    commit(Math.ceil(2_000 / events), events);
+    expect(compact()).toBeGreaterThan(1);
+    const all = counts();
+    const compacted = compaction.compacted();
+    const before = db
+      .prepare<[number], number>('SELECT count FROM event_block WHERE through <= ?')
+      .pluck()
+      .all(compacted);
+    expect(new Set(before)).toEqual(new Set([eventsPerBlock]));
+    expect(all.slice(before.length).reduce((sum, count) => sum + count, 0)).toBeLessThan(eventsPerBlock);
+    expectAll();
+  },
+);
 
-test('what is over is joined with what comes later', () => {
+test('merges the remainder with later events', () => {
   commit(40, 3);
   compact();
   const compacted = compaction.compacted();
@@ -76,7 +79,7 @@ test('what is over is joined with what comes later', () => {
   expectAll();
 });
 
-test('a commit is cut into blocks that need no compaction', () => {
+test('does not rewrite the blocks of a large commit', () => {
   commit(3, 1_600);
   expect(Math.min(...counts())).toBeGreaterThan(eventsPerBlock / 2);
   const before = texts();
@@ -85,7 +88,7 @@ test('a commit is cut into blocks that need no compaction', () => {
   expect(compaction.compacted()).toBe(sequence);
 });
 
-test('small blocks are joined with each other, and with a larger one where all are one', () => {
+test('merges small blocks with each other, and with a larger one if they fit into one block', () => {
   commit(3, 5);
   commit(1, eventsPerBlock);
   commit(1, 5);
@@ -98,7 +101,7 @@ test('small blocks are joined with each other, and with a larger one where all a
   expectAll();
 });
 
-test('waits until there is enough again', () => {
+test('waits until there are enough events again', () => {
   commit(4, 1);
   expect(compaction.isDue()).toBe(true);
   expect(compaction.step()).toBe(false);
@@ -111,25 +114,25 @@ test('waits until there is enough again', () => {
   expect(compaction.isDue()).toBe(true);
 });
 
-test('events that fill a block by their size stay where they are', () => {
+test('does not rewrite blocks that are full by size', () => {
   commit(100, 1, (nth) => `${nth}`.padEnd(40_000, 'x'));
   const changes = () => db.prepare<[], number>('SELECT total_changes()').pluck().get() as number;
   const before = changes();
   const steps = compact();
-  // A step looks at about a megabyte, and writes how far it has come.
+  // A step examines about a megabyte and writes its position.
   expect(steps).toBeGreaterThan(2);
   expect(changes() - before).toBe(steps);
   expect(compaction.compacted()).toBe(100);
 });
 
-test('a block holds no more text than it may, and small ones become few', () => {
+test('merges small blocks up to the size limit', () => {
   commit(60, 1, (nth) => `${nth}`.padEnd(20_000, 'x'));
   compact();
   expect(counts().slice(0, 10)).toEqual(Array.from({ length: 10 }, () => 3));
   expectAll();
 });
 
-test('texts that come back count as often as they are said', () => {
+test('counts repeated texts each time toward the size limit', () => {
   commit(20, 1, () => 'the same'.padEnd(20_000, 'x'));
   expect(compact()).toBeGreaterThan(0);
   expect(counts()).toEqual([3, 3, 3, 3, 3, 3, 1, 1]);
@@ -137,7 +140,7 @@ test('texts that come back count as often as they are said', () => {
   expectAll();
 });
 
-test('what was large only as several blocks is one that is small, and begins the next', () => {
+test('carries a merged block over to the next group if it is small', () => {
   commit(25, 1, () => 'the same'.padEnd(2_900, 'x'));
   expect(compact()).toBe(1);
   expect(compaction.compacted()).toBe(0);
@@ -145,7 +148,7 @@ test('what was large only as several blocks is one that is small, and begins the
   expectAll();
 });
 
-test('rolled back, it begins where it was', () => {
+test('resumes at its previous position after a rollback', () => {
   commit(2 * eventsPerBlock, 1);
   db.exec('BEGIN');
   compaction.step();
@@ -158,7 +161,7 @@ test('rolled back, it begins where it was', () => {
   expectAll();
 });
 
-test('no block has events on both sides of a large gap, whether they are of one commit or of several', () => {
+test('never merges events across a large gap, in one commit or several', () => {
   const ends: number[] = [];
   for (let part = 0; part < 20; part += 1) {
     commit(3, 5);
@@ -172,7 +175,7 @@ test('no block has events on both sides of a large gap, whether they are of one 
   const blocksOf = texts().map((events) => eventsOf(JSON.parse(events)).map((event) => event.sequence));
   for (const [first = 0, ...rest] of blocksOf) expect((rest.at(-1) ?? first) - first).toBeLessThan(2 ** 30);
   expect(blocksOf.flat()).toHaveLength(20 * 17);
-  // Those of a part are in one block.
+  // The events of a part are in one block.
   expect(blocksOf.filter((each) => each.includes(ends[3] as number))).toEqual([
     expect.objectContaining({ length: 17 }),
   ]);

@@ -1,4 +1,4 @@
-/** Joins small blocks into full ones, so that events from commits of their own are read as quickly as events from a batch. */
+/** Merges small blocks into full ones, so that events from small commits can be read as fast as those from a batch. */
 import type { Connection } from '../database/connection.ts';
 import {
   type BlockSize,
@@ -9,11 +9,11 @@ import {
   type StoredBlock,
 } from './event-blocks.ts';
 
-/** The most blocks that a step looks at, and the most bytes in them. */
+/** The limits of a step. */
 const blocksPerStep = 128;
 const bytesPerStep = 1024 * 1024;
 
-/** The approximate number of events that are joined together; never fewer than a block holds. */
+/** The approximate number of events per compaction; at least a block's. */
 const eventsPerCompaction = 1_024;
 
 type Size = Pick<BlockSize, 'count' | 'bytes'>;
@@ -32,12 +32,12 @@ export const createCompaction = (db: Connection, blocks: BlockWriter, perCompact
     `SELECT through, count, octet_length(events) AS bytes FROM event_block WHERE through > ? ORDER BY through LIMIT ${blocksPerStep}`,
   );
   let compacted = readCompacted.get() as number;
-  /** The number of written events from which compaction is worth trying again. */
+  /** The number of written events at which the next compaction is worthwhile. */
   let dueAt = 0;
 
   const isSmall = ({ count, bytes }: Size) => count < eventsPerBlock / 2 && bytes < charactersPerBlock / 2;
   const fitsInOne = ({ count, bytes }: Size) => count <= eventsPerBlock && bytes <= charactersPerBlock;
-  /** Whether blocks of this size together make a block that is not small. */
+  /** Whether blocks of this total size make a block that is not small. */
   const isEnough = ({ count, bytes }: Size) => count >= eventsPerBlock || bytes >= charactersPerBlock;
   const isDue = (): boolean => blocks.written() >= dueAt;
 
@@ -45,11 +45,10 @@ export const createCompaction = (db: Connection, blocks: BlockWriter, perCompact
     /** Whether there may be enough small blocks. */
     isDue,
     /**
-     * Blocks up to this sequence are final, except for erasures. Each of the few small ones among them is alone between larger
-     * blocks.
+     * Blocks up to this sequence are final, except for erasures. The few small ones among them have larger neighbors.
      */
     compacted: (): number => compacted,
-    /** Joins some small blocks. Returns whether there may be more. Must be called in a transaction. */
+    /** Merges some small blocks. Returns whether there may be more. Call it in a transaction. */
     step(): boolean {
       if (!isDue()) return false;
       let group: BlockSize[] = [];
@@ -57,14 +56,14 @@ export const createCompaction = (db: Connection, blocks: BlockWriter, perCompact
       let bytes = 0;
       const before = compacted;
       let reached = before;
-      let replaced = false;
-      const join = (group: readonly BlockSize[]): BlockSize[] => {
-        replaced = true;
+      let hasReplaced = false;
+      const merge = (group: readonly BlockSize[]): BlockSize[] => {
+        hasReplaced = true;
         return blocks.replace(group.map(({ through }) => reader.containing(through) as StoredBlock));
       };
       const endGroup = () => {
         reached = group.at(-1)?.through ?? reached;
-        if (group.length > 1) join(group);
+        if (group.length > 1) merge(group);
         group = [];
       };
       for (const size of sizes.all(compacted)) {
@@ -74,24 +73,24 @@ export const createCompaction = (db: Connection, blocks: BlockWriter, perCompact
         const [first] = group;
         if (first && size.through - first.through > maxSpan) endGroup();
         if (!isSmall(size) && (group.length === 0 || !fitsInOne(sumOf([...group, size])))) {
-          // The block stays: joined with the blocks before it, it would make every later block be rewritten.
+          // The block stays as it is: merging it with the previous ones would shift and rewrite every later block.
           endGroup();
           reached = size.through;
           continue;
         }
         group.push(size);
         if (!isEnough(sumOf(group))) continue;
-        const made = join(group);
-        reached = made.findLast((block, nth) => nth < made.length - 1 || !isSmall(block))?.through ?? reached;
-        // The remainder begins the next group.
-        group = made.slice(-1).filter(isSmall);
+        const merged = merge(group);
+        reached = merged.findLast((block, nth) => nth < merged.length - 1 || !isSmall(block))?.through ?? reached;
+        // The remainder starts the next group.
+        group = merged.slice(-1).filter(isSmall);
       }
       if (reached > before) {
         compacted = reached;
         writeCompacted.run(compacted);
       }
-      if (replaced || reached > before) return true;
-      // By then there are enough events to fill blocks.
+      if (hasReplaced || reached > before) return true;
+      // Then there will be enough events to fill blocks.
       dueAt = blocks.written() + perCompaction;
       return false;
     },

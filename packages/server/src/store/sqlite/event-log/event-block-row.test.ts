@@ -20,18 +20,18 @@ const block = toBlock([
 ]);
 const row = toBlockRow(7, block);
 
-test('reads what was written, and what was written before there were checksums', () => {
+test('reads a block, also from before there were checksums', () => {
   expect(readBlock(row)).toEqual(block);
   expect(readBlock({ ...row, checksum: null })).toEqual(block);
 });
 
-test('refuses what was changed, though it is well-formed', () => {
+test('rejects a changed but well-formed block', () => {
   const changed = { ...row, events: row.events.replace('event-7', 'event-6') };
   expect(isWhole(changed)).toBe(false);
   expect(() => readBlock(changed)).toThrow('the events up to sequence 7 are damaged');
 });
 
-test('refuses what stands in another place', () => {
+test('rejects a block in another row', () => {
   expect(isWhole({ ...row, through: 8 })).toBe(false);
   const far = toBlockRow(2 ** 40 + 7, block);
   expect(isWhole(far)).toBe(true);

@@ -1,9 +1,9 @@
-/** The row of a block: its text and a checksum. Damaged blocks are rejected, not served. */
+/** The row of a block: its text and a checksum. Reads reject damaged blocks. */
 import { crc32 } from 'node:zlib';
 import type { EventBlock } from './event-block.ts';
 
 export interface BlockRow {
-  /** The key of the block: the sequence of the last event that was written into it. */
+  /** The block's key: the sequence of the last event written to it. */
   readonly through: number;
   readonly events: string;
   /** Null in a block written before there were checksums. */
@@ -11,13 +11,13 @@ export interface BlockRow {
 }
 
 const checksumOf = ({ through, events }: Pick<BlockRow, 'through' | 'events'>): number =>
-  // Seeded with the key: a block copied to another row doesn't match.
+  // Seeded with the key, so that a block in another row doesn't match.
   crc32(events, through % 2 ** 32);
 
-/** Whether the row matches its checksum; true when it has none. */
+/** Whether the row matches its checksum; true if it has none. */
 export const isWhole = (row: BlockRow): boolean => row.checksum === null || row.checksum === checksumOf(row);
 
-/** Throws when the row doesn't match its checksum. */
+/** Throws if the row doesn't match its checksum. */
 export const readBlock = (row: BlockRow): EventBlock => {
   if (!isWhole(row)) {
     throw new Error(

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { openMemory } from '../database/memory.ts';
-import { attributesAt, eventsOf, type KeptEvent, only, toBlock } from './event-block.ts';
+import { attributesAt, eventsOf, type KeptEvent, pickEvents, toBlock } from './event-block.ts';
 
 const number = fc.integer({ min: 1, max: 5 });
 const text = fc.oneof(fc.constantFrom('/', '9.90', '', '__proto__'), fc.string());
@@ -39,7 +39,7 @@ const someEvents = fc
     });
   });
 
-test('a block tells its events as they were', () => {
+test('round-trips events', () => {
   fc.assert(
     fc.property(someEvents, (events) => {
       expect(eventsOf(JSON.parse(JSON.stringify(toBlock(events))))).toEqual(events);
@@ -50,16 +50,18 @@ test('a block tells its events as they were', () => {
 const toJSON = (attributes: KeptEvent['attributes']) =>
   `{${attributes.map((attribute) => attribute.map((text) => JSON.stringify(text)).join(':')).join()}}`;
 
-test('people are shown the events as they were', () => {
+test('returns the same events through the view `event`', () => {
   const db = openMemory();
   const insert = db.prepare('INSERT INTO event_block (through, count, events) VALUES (?, ?, ?)');
-  const shown = db.prepare<[], { attributes: string }>('SELECT * FROM event ORDER BY sequence');
+  const selectEvents = db.prepare<[], { attributes: string }>('SELECT * FROM event ORDER BY sequence');
   fc.assert(
     fc.property(someEvents, (events) => {
       db.exec('DELETE FROM event_block');
       insert.run(events.at(-1)?.sequence, events.length, JSON.stringify(toBlock(events)));
-      const rows = shown.all().map((row) => ({ ...row, attributes: Object.entries(JSON.parse(row.attributes)) }));
-      // Names that are numbers come first, in whatever order they were.
+      const rows = selectEvents
+        .all()
+        .map((row) => ({ ...row, attributes: Object.entries(JSON.parse(row.attributes)) }));
+      // JSON.parse puts numeric names first.
       const inOrder = (entries: KeptEvent['attributes']) => Object.entries(JSON.parse(toJSON(entries)));
       const expected = events.map(({ server, ...event }) => ({ ...event, attributes: inOrder(event.attributes) }));
       expect(rows).toEqual(expected);
@@ -67,22 +69,22 @@ test('people are shown the events as they were', () => {
   );
 });
 
-test('a block of some of its events tells those, and nothing that only the others said', () => {
+test('keeps nothing of the removed events when a block is reduced', () => {
   fc.assert(
     fc.property(someEvents, fc.infiniteStream(fc.boolean()), (events, choice) => {
       const indexes = events.map((_, index) => index).filter((index) => index === 0 || choice.next().value);
-      const block = only(toBlock(events), indexes);
+      const block = pickEvents(toBlock(events), indexes);
       const kept = indexes.map((index) => events[index] as KeptEvent);
       expect(eventsOf(JSON.parse(JSON.stringify(block)))).toEqual(kept);
-      const said = new Set(kept.flatMap(({ attributes }) => attributes.flat()));
+      const keptTexts = new Set(kept.flatMap(({ attributes }) => attributes.flat()));
       for (const text of [...block.names.flat(), ...block.values, ...block.words]) {
-        if (typeof text === 'string' && text !== '') expect(said).toContain(text);
+        if (typeof text === 'string' && text !== '') expect(keptTexts).toContain(text);
       }
     }),
   );
 });
 
-test('what all events have in common stands once', () => {
+test('stores common values once', () => {
   const event = (nth: number): KeptEvent => ({
     sequence: 70 + nth,
     day: 3,
@@ -120,7 +122,7 @@ test('what all events have in common stands once', () => {
   });
 });
 
-test('ages of long ago are told from the first on', () => {
+test('stores large ages relative to the first', () => {
   const ages = [3_600_000, 3_600_007, 3_599_999];
   const base = {
     day: 0,
@@ -138,10 +140,10 @@ test('ages of long ago are told from the first on', () => {
   const block = toBlock(events);
   expect(block.age).toEqual({ from: 3_600_000, by: [0, 7, -1] });
   expect(eventsOf(block)).toEqual(events);
-  expect(eventsOf(only(block, [1, 2]))).toEqual(events.slice(1));
+  expect(eventsOf(pickEvents(block, [1, 2]))).toEqual(events.slice(1));
 });
 
-test('lists of attrIDs that only look alike are two', () => {
+test('distinguishes lists of attrIDs that are equal when joined', () => {
   const [first, second] = [
     [['a,b', '1']],
     [

@@ -1,8 +1,9 @@
 /**
- * The JSON form of a block of events: an object with one column for each field. A value that all events share is stored once,
- * growing numbers are stored relative to the first, and attribute values that repeat are stored once, in `words`. An event takes
- * about half the space of a row, and `JSON.parse` reads it faster than SQLite reads rows. The view `event` shows the events as rows
- * to a person who opens the database.
+ * The JSON format of a block of events: an object with a column per field. Values shared by all events and repeated
+ * attribute values (`words`) are stored once, and growing numbers relative to the first.
+ *
+ * An event takes about half the space of a row, and `JSON.parse` is faster than reading rows in SQLite. The view
+ * `event` shows the events as rows.
  */
 import { robotMark } from '@firsthand/contract/identifiers';
 import type { SentByServer } from '../../rules/idempotency-keys.ts';
@@ -13,11 +14,11 @@ export type { KeptEvent };
 /** The fields that decide whether an event is selected. */
 export type EventFacts = Pick<KeptEvent, 'sequence' | 'account' | 'user' | 'contact' | 'eventID'>;
 
-/** One value for all events, or a list with one for each. */
+/** One value for all events, or a list with one per event. */
 type Column<Value> = Value | readonly Value[];
 
 /**
- * Numbers that mostly grow: the first, and either one step between all neighbours or, for each number, its distance from the first.
+ * Mostly growing numbers: the first, and either a constant step or each number's distance from the first.
  */
 interface Growing {
   readonly from: number;
@@ -31,20 +32,20 @@ export interface EventBlock {
   readonly user: Column<number | null>;
   readonly contact: Column<number | null>;
   readonly eventID: Column<number>;
-  /** The common prefix of all eventUUIDs, mostly their time; undefined when there is none. */
+  /** The common prefix of all eventUUIDs, usually their time; undefined: none. */
   readonly eventUUIDStart?: string | undefined;
-  /** The rest of each eventUUID, after the prefix. */
+  /** The eventUUIDs without the prefix. */
   readonly eventUUID: readonly string[];
   readonly receivedTime: Growing;
-  /** How long before its receipt each event happened, in milliseconds. */
+  /** receivedTime minus eventTime. */
   readonly age: Column<number> | Growing;
   readonly timeReplaced: Column<0 | 1>;
   /** Undefined in a block written before the kind of token was stored. */
   readonly server?: Column<SentByServer> | undefined;
-  /** Lists of attrIDs. `named` has, for each event, the index of its list. */
+  /** The distinct lists of attrIDs. `named` has the index of each event's list. */
   readonly names: readonly (readonly string[])[];
   readonly named: Column<number>;
-  /** The attrValues of all events, in order: each a text, or an index into `words`. */
+  /** The attrValues of all events, in order: text, or an index into `words`. */
   readonly values: readonly (string | number)[];
   readonly words: readonly string[];
 }
@@ -62,7 +63,7 @@ const toGrowing = (values: readonly number[]): Growing => {
   return { from, by: values.map((value) => value - from) };
 };
 
-/** An age below this limit takes as few characters as its difference from another age. */
+/** An age below this limit is as short as its difference from another age. */
 const longAgoMilliseconds = 60_000;
 
 const toAges = (ages: readonly number[]): Column<number> | Growing =>
@@ -70,8 +71,8 @@ const toAges = (ages: readonly number[]): Column<number> | Growing =>
 
 const isGrowing = (ages: Column<number> | Growing): ages is Growing => typeof ages === 'object' && 'from' in ages;
 
-/** The common prefix of several texts; undefined when it is empty or when there are fewer than two texts. */
-const startOf = (texts: readonly string[]): string | undefined => {
+/** Returns the common prefix of several texts; undefined if it is empty or there are fewer than two texts. */
+const commonPrefix = (texts: readonly string[]): string | undefined => {
   const [first = '', ...others] = texts;
   if (others.length === 0) return undefined;
   let { length } = first;
@@ -79,10 +80,10 @@ const startOf = (texts: readonly string[]): string | undefined => {
   return length > 0 ? first.slice(0, length) : undefined;
 };
 
-const grownTo = ({ from, by }: Growing, index: number): number =>
+const growingAt = ({ from, by }: Growing, index: number): number =>
   from + (typeof by === 'number' ? index * by : (by[index] as number));
 
-/** The distinct lists of attrIDs, and for each event the index of its list. */
+/** Returns the distinct lists of attrIDs, and the index of each event's list. */
 const toNames = (events: readonly KeptEvent[]): Pick<EventBlock, 'named' | 'names'> => {
   const names: (readonly string[])[] = [];
   const numbers = new Map<string, number>();
@@ -96,23 +97,23 @@ const toNames = (events: readonly KeptEvent[]): Pick<EventBlock, 'named' | 'name
   return { named: toColumn(named), names };
 };
 
-/** The values that occur more than once. A value that occurs once is shorter in place. */
-const wordsOf = (events: readonly KeptEvent[]): Map<string, number> => {
+/** Returns the values that occur more than once, with their indexes. A unique value is shorter in place. */
+const findWords = (events: readonly KeptEvent[]): Map<string, number> => {
   const words = new Map<string, number>();
-  const met = new Set<string>();
+  const seenValues = new Set<string>();
   for (const { attributes } of events) {
     for (const [, value] of attributes) {
-      if (!met.has(value)) met.add(value);
+      if (!seenValues.has(value)) seenValues.add(value);
       else if (!words.has(value)) words.set(value, words.size);
     }
   }
   return words;
 };
 
-/** `events` holds at least one event, ascending by sequence. */
+/** `events`: at least one, ascending by sequence. */
 export const toBlock = (events: readonly KeptEvent[]): EventBlock => {
-  const words = wordsOf(events);
-  const eventUUIDStart = startOf(events.map(({ eventUUID }) => eventUUID));
+  const words = findWords(events);
+  const eventUUIDStart = commonPrefix(events.map(({ eventUUID }) => eventUUID));
   return {
     sequence: toGrowing(events.map(({ sequence }) => sequence)),
     day: toColumn(events.map(({ day }) => day)),
@@ -133,7 +134,7 @@ export const toBlock = (events: readonly KeptEvent[]): EventBlock => {
 };
 
 export const sizeOf = ({ eventUUID }: EventBlock): number => eventUUID.length;
-export const sequenceAt = ({ sequence }: EventBlock, index: number): number => grownTo(sequence, index);
+export const sequenceAt = ({ sequence }: EventBlock, index: number): number => growingAt(sequence, index);
 export const factsAt = (block: EventBlock, index: number): EventFacts => ({
   sequence: sequenceAt(block, index),
   account: at(block.account, index),
@@ -141,26 +142,26 @@ export const factsAt = (block: EventBlock, index: number): EventFacts => ({
   contact: at(block.contact, index),
   eventID: at(block.eventID, index),
 });
-export const receivedTimeAt = ({ receivedTime }: EventBlock, index: number): number => grownTo(receivedTime, index);
-const ageAt = ({ age }: EventBlock, index: number): number => (isGrowing(age) ? grownTo(age, index) : at(age, index));
+export const receivedTimeAt = ({ receivedTime }: EventBlock, index: number): number => growingAt(receivedTime, index);
+const ageAt = ({ age }: EventBlock, index: number): number => (isGrowing(age) ? growingAt(age, index) : at(age, index));
 export const eventTimeAt = (block: EventBlock, index: number): number =>
   receivedTimeAt(block, index) - ageAt(block, index);
 
 const namesAt = ({ names, named }: EventBlock, index: number) => names[at(named, index)] as readonly string[];
 
-/** The index in `values` where each event begins, computed once for a block. */
+/** The index in `values` where each event starts, computed once per block. */
 const starts = new WeakMap<EventBlock, readonly number[]>();
 const startsOf = (block: EventBlock): readonly number[] => {
-  const known = starts.get(block);
-  if (known) return known;
-  const found: number[] = [];
+  const cached = starts.get(block);
+  if (cached) return cached;
+  const indexes: number[] = [];
   let from = 0;
   for (let index = 0; index < sizeOf(block); index += 1) {
-    found.push(from);
+    indexes.push(from);
     from += namesAt(block, index).length;
   }
-  starts.set(block, found);
-  return found;
+  starts.set(block, indexes);
+  return indexes;
 };
 
 const valueAt = ({ values, words }: EventBlock, at: number): string => {
@@ -173,7 +174,7 @@ export const attributesAt = (block: EventBlock, index: number): KeptEvent['attri
   return namesAt(block, index).map((attrID, nth) => [attrID, valueAt(block, from + nth)]);
 };
 
-/** Calls `visit` for each attribute of each event, one event after the other, without a list for each. */
+/** Calls `visit` for each attribute of each event, in order, without allocating lists. */
 export const visitAttributes = (
   block: EventBlock,
   visit: (index: number, attrID: string, attrValue: string) => void,
@@ -191,13 +192,13 @@ const pick = <Value>(column: Column<Value>, indexes: readonly number[]): Column<
   Array.isArray(column) ? indexes.map((index) => column[index] as Value) : column;
 
 const pickGrowing = (growing: Growing, indexes: readonly number[]): Growing =>
-  toGrowing(indexes.map((index) => grownTo(growing, index)));
+  toGrowing(indexes.map((index) => growingAt(growing, index)));
 
 /**
- * The block reduced to these events, at least one. Nothing that only the removed events contained is left. Building it from the
- * events themselves would take twice as long.
+ * Reduces a block to these events, at least one. Nothing that only the removed events contained is left. Twice as fast
+ * as rebuilding the block from its events.
  */
-export const only = (block: EventBlock, indexes: readonly number[]): EventBlock => {
+export const pickEvents = (block: EventBlock, indexes: readonly number[]): EventBlock => {
   const values = indexes.flatMap((index) => {
     const from = startsOf(block)[index] as number;
     return block.values.slice(from, from + namesAt(block, index).length);
@@ -225,18 +226,18 @@ export const only = (block: EventBlock, indexes: readonly number[]): EventBlock 
   };
 };
 
-/** Whether an event has an attribute with this value, or with any value when none is given. */
+/** Whether an event has an attribute, with this value or, without `attrValue`, with any. */
 export const hasAttribute = (block: EventBlock, index: number, attrID: string, attrValue?: string): boolean => {
   const nth = namesAt(block, index).indexOf(attrID);
   if (nth < 0) return false;
   return attrValue === undefined || valueAt(block, (startsOf(block)[index] as number) + nth) === attrValue;
 };
 
-/** Whether an event is marked as a robot's. */
+/** Whether an event has the robot mark. */
 export const isRobot = (block: EventBlock, index: number): boolean =>
   hasAttribute(block, index, robotMark.attrID, robotMark.attrValue);
 
-// Written out: spreading the result of `factsAt` takes ten times as long.
+// Written out, because spreading the result of `factsAt` takes ten times as long.
 export const eventAt = (block: EventBlock, index: number): KeptEvent => ({
   sequence: sequenceAt(block, index),
   day: at(block.day, index),

@@ -1,34 +1,36 @@
-/** Reads and writes the blocks that store events. A commit writes its own blocks; compaction.ts joins them later. */
+/** Reads and writes blocks of events. Each commit writes its own blocks; compaction.ts merges them later. */
 import { charactersOf } from '../../rules/kept-event.ts';
 import type { Connection } from '../database/connection.ts';
-import { type EventBlock, eventsOf, type KeptEvent, only, toBlock } from './event-block.ts';
+import { type EventBlock, eventsOf, type KeptEvent, pickEvents, toBlock } from './event-block.ts';
 import { type BlockRow, isWhole, readBlock, toBlockRow } from './event-block-row.ts';
 
 /**
- * Events in a block. Larger blocks take less space but make reading one event slower. At 72, events with three attributes each just
- * fill a page of the database; with 64, an event takes 6 bytes more.
+ * The number of events in a block. Larger blocks take less space, but reading one event is slower. 72 events with three
+ * attributes just fill a database page; with 64, an event takes 6 bytes more.
  */
-export const usualEventsPerBlock = 72;
+export const defaultEventsPerBlock = 72;
 
-/** The most characters of attributes in a block, about; a single event may exceed it. */
+/** The approximate maximum length of a block's attributes. A single event may exceed it. */
 export const charactersPerBlock = 64 * 1024;
 
-/** The most by which sequences in a block differ: copied ones may have gaps, and a segment cannot begin within a block (segment-builder.ts). */
+/**
+ * The maximum difference of sequences in a block: copied sequences may have gaps, and a segment can't start inside a
+ * block.
+ */
 export const maxSpan = 2 ** 30;
 
 export interface StoredBlock {
-  /** The key of the block: the sequence of the last event that was written into it. */
+  /** The block's key: the sequence of the last event written to it. */
   readonly through: number;
   readonly block: EventBlock;
 }
 
-/** Where an event is: the functions `…At` read it. */
+/** The location of an event, for the functions `…At`. */
 export interface EventPlace {
   readonly stored: StoredBlock;
   readonly index: number;
 }
 
-/** The size of a block: its events, and the bytes of its text. */
 export interface BlockSize {
   readonly through: number;
   readonly count: number;
@@ -39,28 +41,28 @@ export const createBlockReader = (db: Connection) => {
   const next = db.prepare<[number], BlockRow>(
     'SELECT through, events, checksum FROM event_block WHERE through > ? ORDER BY through LIMIT 1',
   );
-  const stored = (row: BlockRow): StoredBlock => ({ through: row.through, block: readBlock(row) });
+  const toStoredBlock = (row: BlockRow): StoredBlock => ({ through: row.through, block: readBlock(row) });
   const last = db
     .prepare<[number], number>('SELECT coalesce(max(through), 0) FROM event_block WHERE through < ?')
     .pluck();
   return {
-    /** The block that contains a sequence, or else the first block after it. */
+    /** Returns the block that contains a sequence or, if there is none, the first one after it. */
     containing(sequence: number): StoredBlock | undefined {
       const row = next.get(sequence - 1);
-      return row && stored(row);
+      return row && toStoredBlock(row);
     },
-    /** The blocks with events after a sequence, in order. Throws at a damaged one, unless these are to be left out. */
-    *after(sequence: number, leaveOutDamaged = false): Generator<StoredBlock> {
+    /** Yields the blocks with events after a sequence, in order. Throws at a damaged one, unless `skipDamaged`. */
+    *after(sequence: number, skipDamaged = false): Generator<StoredBlock> {
       for (let row = next.get(sequence); row; row = next.get(row.through)) {
-        if (!leaveOutDamaged || isWhole(row)) yield stored(row);
+        if (!skipDamaged || isWhole(row)) yield toStoredBlock(row);
       }
     },
-    /** The key of the last block that ends before a sequence; 0 when there is none. */
+    /** Returns the key of the last block that ends before a sequence; 0 if there is none. */
     lastBefore: (sequence: number): number => last.get(sequence) as number,
   };
 };
 
-/** Cuts events into as few blocks as they fit in, with up to `most` events each, and none across a large gap. */
+/** Splits events into as few blocks as possible, of up to `most` events, and at large gaps. */
 const chunk = (events: readonly KeptEvent[], most: number): KeptEvent[][] => {
   const chunks: KeptEvent[][] = [];
   let characters = Infinity;
@@ -79,7 +81,7 @@ const chunk = (events: readonly KeptEvent[], most: number): KeptEvent[][] => {
   return chunks;
 };
 
-export const createBlockWriter = (db: Connection, eventsPerBlock = usualEventsPerBlock) => {
+export const createBlockWriter = (db: Connection, eventsPerBlock = defaultEventsPerBlock) => {
   const insert = db.prepare('INSERT INTO event_block (through, count, events, checksum) VALUES (?, ?, ?, ?)');
   const update = db.prepare('UPDATE event_block SET count = ?, events = ?, checksum = ? WHERE through = ?');
   const drop = db.prepare('DELETE FROM event_block WHERE through = ?');
@@ -101,12 +103,11 @@ export const createBlockWriter = (db: Connection, eventsPerBlock = usualEventsPe
       drop.run(through);
       return;
     }
-    const { events, checksum } = toBlockRow(through, only(block, rest));
+    const { events, checksum } = toBlockRow(through, pickEvents(block, rest));
     update.run(rest.length, events, checksum, through);
   };
 
   return {
-    /** The most events in a block. */
     eventsPerBlock,
     /** Adds an event to the current commit. Sequences must ascend. */
     add(event: KeptEvent): void {
@@ -114,18 +115,18 @@ export const createBlockWriter = (db: Connection, eventsPerBlock = usualEventsPe
     },
     flush(): void {
       if (pending.length === 0) return;
-      // Blocks of equal size: a small last one would have to be compacted.
-      const made = write(pending, Math.ceil(pending.length / Math.ceil(pending.length / eventsPerBlock)));
-      for (const { bytes } of made) writtenBytes += bytes;
+      // Blocks of equal size, because a small last one would have to be compacted.
+      const blocks = write(pending, Math.ceil(pending.length / Math.ceil(pending.length / eventsPerBlock)));
+      for (const { bytes } of blocks) writtenBytes += bytes;
       written += pending.length;
       pending = [];
     },
     forget() {
       pending = [];
     },
-    /** Events that were added and will be written with the commit. */
+    /** The added events that will be written with the commit. */
     unwritten: (): readonly KeptEvent[] => pending,
-    /** The number of events written since this writer was made, and the bytes of their text. */
+    /** The number of events written by this writer, and the bytes of their text. */
     written: (): number => written,
     writtenBytes: (): number => writtenBytes,
     remove(places: readonly EventPlace[]): void {
@@ -133,7 +134,7 @@ export const createBlockWriter = (db: Connection, eventsPerBlock = usualEventsPe
       for (const { stored, index } of places) byBlock.set(stored, (byBlock.get(stored) ?? new Set()).add(index));
       for (const [stored, indexes] of byBlock) removeFrom(stored, indexes);
     },
-    /** Replaces consecutive blocks with one or few full ones. Returns the sizes of the new blocks. */
+    /** Replaces consecutive blocks by one or few full ones. Returns the sizes of the new blocks. */
     replace(blocks: readonly StoredBlock[]): BlockSize[] {
       for (const { through } of blocks) drop.run(through);
       return write(
@@ -145,7 +146,7 @@ export const createBlockWriter = (db: Connection, eventsPerBlock = usualEventsPe
 };
 export type BlockWriter = ReturnType<typeof createBlockWriter>;
 
-/** The number of blocks that are not as they were written. */
+/** Counts the blocks that don't match their checksums. */
 export const countDamagedBlocks = (db: Connection): number => {
   let damaged = 0;
   const rows = db.prepare<[], BlockRow>('SELECT through, events, checksum FROM event_block');

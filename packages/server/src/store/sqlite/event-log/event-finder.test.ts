@@ -1,4 +1,4 @@
-// A reader that stays: what it knows by heart, and where it looks, may be older than what is there.
+// Long-lived readers, whose in-memory index may be older than the database.
 import { beforeEach, expect, test } from 'vitest';
 import {
   ann,
@@ -18,42 +18,42 @@ import { openMemory } from '../database/memory.ts';
 import { createWriteEngine, type WriteEngine } from '../engine.ts';
 import { createEventPager } from '../events/event-pages.ts';
 
-const asker = { account: 1, token: 1, browser: false };
+const caller = { account: 1, token: 1, browser: false };
 const maxSteps = 5_000;
 
 let db: Connection;
 let engine: WriteEngine;
-let made: number;
+let eventCount: number;
 
 const open = (arrangement?: Arrangement) => {
   engine = createWriteEngine(db, arrangement);
 };
 beforeEach(() => {
   db = openMemory();
-  made = 0;
+  eventCount = 0;
   open();
   engine.write([{ name: 'createAccount', request: newAccount({ tokens: [newToken('server')] }) }]);
 });
 
-/** Logs an event of each of these users, in one commit. */
+/** Logs an event per user, in one commit. */
 const log = (userUUIDs: readonly string[], days = 0) => {
   const events = userUUIDs.map((userUUID) => {
-    made += 1;
-    return newEvent({ userUUID, eventUUID: `event-${made}`, eventTime: days * day });
+    eventCount += 1;
+    return newEvent({ userUUID, eventUUID: `event-${eventCount}`, eventTime: days * day });
   });
-  engine.write([{ name: 'logEvents', request: { ...asker, receivedTime: days * day, events } }]);
+  engine.write([{ name: 'logEvents', request: { ...caller, receivedTime: days * day, events } }]);
 };
 const logTimes = (times: number, userUUID = laptop, days = 0) =>
   log(
     Array.from({ length: times }, () => userUUID),
     days,
   );
-const tidyUp = () => {
+const runMaintenance = () => {
   while (engine.maintain() !== null);
 };
 const retain = (most: number, time: number) => engine.write([{ name: 'deleteEventsBefore', request: { time, most } }]);
 
-/** The numbers of the events on all pages. */
+/** Returns a function that reads the numbers of the events on all pages. */
 const createReader = (bounds?: PageBounds) => {
   const getEvents = createEventPager(db, { bounds });
   return (query: Partial<EventQuery>): number[] => {
@@ -63,7 +63,7 @@ const createReader = (bounds?: PageBounds) => {
       const steps = getEvents({ account: 1, order: 'desc', limit: 1_000, beyond, ...query });
       let step = steps.next();
       for (let nth = 0; !step.done; nth += 1) {
-        if (nth > maxSteps) throw new Error('it never ends');
+        if (nth > maxSteps) throw new Error('the read does not end');
         step = steps.next();
       }
       const { events, next }: EventPage = step.value;
@@ -75,7 +75,7 @@ const createReader = (bounds?: PageBounds) => {
 };
 const from = (first: number, last: number) => Array.from({ length: last - first + 1 }, (_, nth) => first + nth);
 
-test.each(['asc', 'desc'] as const)('%s, passes what it knows by heart and what is gone', (order) => {
+test.each(['asc', 'desc'] as const)('skips deleted events in the in-memory index (%s)', (order) => {
   const read = createReader();
   logTimes(500);
   logTimes(500, laptop, 5);
@@ -87,21 +87,21 @@ test.each(['asc', 'desc'] as const)('%s, passes what it knows by heart and what 
   expect(read({ order })).toEqual([]);
 });
 
-test.each(['asc', 'desc'] as const)('%s, passes blocks of a segment that are gone', (order) => {
+test.each(['asc', 'desc'] as const)('skips deleted blocks of a segment (%s)', (order) => {
   open({ eventsPerCompaction: 64, eventsPerSegment: 6_400 });
   logTimes(4_000);
   logTimes(4_000, laptop, 5);
-  tidyUp();
+  runMaintenance();
   expect(db.prepare('SELECT count(*) FROM event_segment').pluck().get()).toBe(1);
   retain(4_000, day);
   const left = from(4_001, 8_000);
   expect(createReader()({ order })).toEqual(order === 'asc' ? left : left.toReversed());
 });
 
-test.each(['asc', 'desc'] as const)('%s, a page that ends in a block of two days goes on in it', (order) => {
+test.each(['asc', 'desc'] as const)('resumes in the middle of a block that has events of two days (%s)', (order) => {
   for (let nth = 0; nth < 10; nth += 1) logTimes(20, laptop, nth < 5 ? 0 : 2);
   open({ eventsPerCompaction: 64 });
-  tidyUp();
+  runMaintenance();
   const all = from(1, 200);
   const expected = order === 'asc' ? all : all.toReversed();
   for (const maxExamined of [1, 60, 70, 120, 130, 190]) {
@@ -110,12 +110,12 @@ test.each(['asc', 'desc'] as const)('%s, a page that ends in a block of two days
   }
 });
 
-test.each(['asc', 'desc'] as const)('%s, a contact may have very many users', (order) => {
+test.each(['asc', 'desc'] as const)('finds the events of a contact with many users (%s)', (order) => {
   open({ eventsPerCompaction: 64, eventsPerSegment: 2_000 });
   const users = from(1, 600).map((nth) => `user-${String(nth).padStart(16, '0')}`);
   const contact = newContact({ address: ann });
   for (const userUUID of users) {
-    const request = { ...newContact({ ...contact, userUUID, newHandle: userUUID }), ...asker, verified: true };
+    const request = { ...newContact({ ...contact, userUUID, newHandle: userUUID }), ...caller, verified: true };
     engine.write([{ name: 'createContact', request }]);
   }
   log(users);
@@ -126,16 +126,16 @@ test.each(['asc', 'desc'] as const)('%s, a contact may have very many users', (o
   const { newContactUUID: contactUUID } = contact;
   const before = createReader()({ order, contactUUID });
   expect(before).toHaveLength(3_000);
-  tidyUp();
+  runMaintenance();
   expect(db.prepare('SELECT count(*) FROM event_segment').pluck().get()).toBe(1);
   expect(createReader()({ order, contactUUID })).toEqual(before);
 });
 
-test.each(['asc', 'desc'] as const)('%s, passes the segments in which a user has no events', (order) => {
+test.each(['asc', 'desc'] as const)('skips the segments in which a user has no events (%s)', (order) => {
   open({ eventsPerCompaction: 64, eventsPerSegment: 128 });
   for (const userUUID of [laptop, phone, laptop]) {
     logTimes(128, userUUID);
-    tidyUp();
+    runMaintenance();
   }
   expect(db.prepare('SELECT count(*) FROM event_segment').pluck().get()).toBe(3);
   const ofLaptop = [...from(1, 128), ...from(257, 384)];

@@ -1,5 +1,5 @@
 /**
- * Finds the events of users, contacts, accounts and eventIDs, in the order of their sequences, and skips most blocks that have none.
+ * Finds the events of users, contacts, accounts and eventIDs, in sequence order. Skips most blocks without any.
  */
 
 import type { Connection } from '../database/connection.ts';
@@ -7,26 +7,26 @@ import { createBlockFilter, type EventFilter } from './block-filter.ts';
 import { type EventBlock, type EventFacts, factsAt, sequenceAt, sizeOf } from './event-block.ts';
 import { createBlockReader, type StoredBlock } from './event-blocks.ts';
 import { createEventTail } from './event-tail.ts';
-import { type PostingKey, posted } from './posting-lists.ts';
+import { type PostingKey, postingKinds } from './posting-lists.ts';
 
-/** The events of one posting with after < sequence <= through. */
+/** The events of one posting with after < sequence ≤ through. */
 export interface Source extends PostingKey, Range {
   /**
-   * `contactAndUser` selects only the events of this user that were logged with the contact; `withoutContact` only the events of
-   * the user that were logged without a contact.
+   * `contactAndUser`: only events of this user that were logged with the contact. `withoutContact`: only events of the
+   * user that were logged without a contact.
    */
   readonly contactAndUser?: number;
   readonly withoutContact?: boolean;
 }
 
-/** The sources of the events of an account: of all, or of some eventIDs. */
+/** Returns the sources for all events of an account, or for some eventIDs. */
 export const sourcesOfKinds = (account: number, eventIDs: readonly number[] | undefined): Source[] => {
   const always = { number: account, after: 0, through: Infinity };
   if (eventIDs === undefined) return [{ ...always, what: 'account', eventID: 0 }];
   return eventIDs.map((eventID) => ({ ...always, what: 'eventID', eventID }));
 };
 
-/** A range of sequences: after < sequence <= through. */
+/** A range of sequences: after < sequence ≤ through. */
 export interface Range {
   readonly after: number;
   readonly through: number;
@@ -34,40 +34,40 @@ export interface Range {
 
 export type Order = 'asc' | 'desc';
 
-export interface Found {
+export interface BlockMatch {
   readonly through: number;
   readonly block: EventBlock;
   /** The indexes of the matching events in the block, in the requested order. */
   readonly indexes: readonly number[];
-  /** All matching events up to this sequence have been found; in descending order, all from this sequence on. */
+  /** All matching events up to this sequence have been found; in descending order, all from it on. */
   readonly reached: number;
 }
 
-/** Events examined between two pauses. */
+/** The number of events examined between two pauses. */
 const eventsPerStep = 2_000;
 
-/** The cost of looking up one posting, as a number of events that could be examined in that time. */
-const costOfAsking = 4;
+/** The cost of looking up a posting, in events that could be examined in the same time. */
+const costOfLookup = 4;
 
-/** With fewer blocks the filter is skipped: examining one block costs less than filtering it. */
-const fewestToFilter = 2;
+/** Fewer blocks are not filtered: examining one block costs less than filtering it. */
+const minBlocksToFilter = 2;
 
-/** A range and the places to look at in it: sequences of events, or keys of blocks. Ascending. */
+/** A range and the places to examine in it, ascending: sequences of events, or keys of blocks. */
 interface Span extends Range {
   readonly places: readonly number[];
 }
 
-/** The events with after < sequence <= through. */
+/** The events with after < sequence ≤ through. */
 export interface Segment extends Range {
   readonly segment: number;
 }
 
-/** The union of ascending lists, ascending and without duplicates. */
-const united = (lists: readonly (readonly number[])[]): readonly number[] =>
+/** Returns the union of ascending lists, ascending and without duplicates. */
+const union = (lists: readonly (readonly number[])[]): readonly number[] =>
   lists.length === 1 ? (lists[0] as readonly number[]) : [...new Set(lists.flat())].sort((a, b) => a - b);
 
-/** The intersection of two ascending lists. */
-const shared = (some: readonly number[], others: readonly number[]): readonly number[] => {
+/** Returns the intersection of two ascending lists. */
+const intersect = (some: readonly number[], others: readonly number[]): readonly number[] => {
   let at = 0;
   return some.filter((value) => {
     while ((others[at] as number) < value) at += 1;
@@ -75,9 +75,9 @@ const shared = (some: readonly number[], others: readonly number[]): readonly nu
   });
 };
 
-/** The blocks that may hold events of a range. */
+/** Returns the blocks that may have events of a range. */
 const placesIn = ({ after, through }: Range, all: readonly number[]): readonly number[] => {
-  // The last of them begins within the range and may end after it.
+  // The last one starts within the range and may end after it.
   const beyond = all.findIndex((place) => place >= through);
   return all.filter((place, index) => place > after && (beyond < 0 || index <= beyond));
 };
@@ -89,10 +89,10 @@ const isWithin = (source: Source, { sequence, user, contact }: EventFacts): bool
   (!source.withoutContact || contact === null);
 
 /**
- * Returns a function that says whether an event belongs to at least one source. Its cost hardly grows with the number of sources of
- * users and contacts.
+ * Returns a function that checks whether an event belongs to a source. Its cost hardly grows with the number of users
+ * and contacts among the sources.
  */
-const createIsSought = (sources: readonly Source[]) => {
+const createSourceMatcher = (sources: readonly Source[]) => {
   const sourcesOf = { user: new Map<number | null, Source[]>(), contact: new Map<number | null, Source[]>() };
   const others: Source[] = [];
   for (const source of sources) {
@@ -129,8 +129,8 @@ export const createEventFinder = (db: Connection) => {
 
   const blocksOf = ({ segment, after, through }: Segment, source: Source): number[] => {
     if (source.after >= through || source.through <= after) return [];
-    const found = posting.get(segment, posted[source.what], source.number, source.eventID);
-    return found === undefined ? [] : (JSON.parse(found) as number[]).map((distance) => after + distance);
+    const list = posting.get(segment, postingKinds[source.what], source.number, source.eventID);
+    return list === undefined ? [] : (JSON.parse(list) as number[]).map((distance) => after + distance);
   };
 
   const segmentSpan = (
@@ -139,15 +139,16 @@ export const createEventFinder = (db: Connection) => {
     range: Range,
     filter: EventFilter | undefined,
   ): Span => {
-    const passing = () => filter && filterBlocks(segment.segment, filter)?.map((distance) => segment.after + distance);
+    const findPassing = () =>
+      filter && filterBlocks(segment.segment, filter)?.map((distance) => segment.after + distance);
     if (filter?.attrIDs !== undefined && sources.every(({ what }) => what === 'account')) {
-      // The Bloom filters cover the account too; its postings would name nearly every block.
-      const passed = passing();
-      if (passed) return { ...segment, places: placesIn(range, passed) };
+      // The Bloom filters include the account, whose postings would list nearly every block.
+      const passing = findPassing();
+      if (passing) return { ...segment, places: placesIn(range, passing) };
     }
-    const places = placesIn(range, united(sources.map((source) => blocksOf(segment, source))));
-    const passed = places.length < fewestToFilter ? undefined : passing();
-    return { ...segment, places: passed ? shared(places, passed) : places };
+    const places = placesIn(range, union(sources.map((source) => blocksOf(segment, source))));
+    const passing = places.length < minBlocksToFilter ? undefined : findPassing();
+    return { ...segment, places: passing ? intersect(places, passing) : places };
   };
 
   return {
@@ -157,33 +158,33 @@ export const createEventFinder = (db: Connection) => {
       ranges: readonly Range[],
       order: Order,
       filter?: EventFilter,
-    ): Generator<Found | number, void> {
+    ): Generator<BlockMatch | number, void> {
       const ascending = order === 'asc';
-      const isSought = createIsSought(sources);
-      /** Cost of the lookups and number of the events examined since the last pause. */
-      let asked = 0;
-      let looked = 0;
+      const matchesSource = createSourceMatcher(sources);
+      /** The cost of lookups, and the number of examined events, since the last pause. */
+      let lookupCost = 0;
+      let examined = 0;
 
-      function* findIn(range: Range): Generator<Found | number, void> {
-        // The other sources have nothing in the range.
-        const near = sources.filter(({ after, through }) => after < range.through && through > range.after);
-        if (near.length === 0) return;
-        const costOfSpan = costOfAsking * near.length;
-        /** The part that has not been examined yet: after < sequence <= through. */
+      function* findIn(range: Range): Generator<BlockMatch | number, void> {
+        // The other sources have no events in the range.
+        const relevant = sources.filter(({ after, through }) => after < range.through && through > range.after);
+        if (relevant.length === 0) return;
+        const costOfSpan = costOfLookup * relevant.length;
+        /** The unexamined part: after < sequence ≤ through. */
         const rest = { ...range };
 
         function* spans(): Generator<Span> {
           const indexed = tail.indexed();
           const inTail = function* () {
             if (rest.through <= indexed) return;
-            const lists = near.map((source) =>
+            const lists = relevant.map((source) =>
               tail.find(source, Math.max(rest.after, source.after), Math.min(rest.through, source.through)),
             );
-            yield { after: indexed, through: Infinity, places: united(lists) };
+            yield { after: indexed, through: Infinity, places: union(lists) };
           };
           if (!ascending) yield* inTail();
           for (const segment of segments[order].all(rest.after, Math.min(rest.through, indexed))) {
-            yield segmentSpan(near, segment, rest, filter);
+            yield segmentSpan(relevant, segment, rest, filter);
           }
           if (ascending) yield* inTail();
         }
@@ -193,59 +194,60 @@ export const createEventFinder = (db: Connection) => {
           else rest.through = Math.min(rest.through, after);
         };
 
-        /** Returns the matching events of the part of a block that has not been examined yet. */
-        const look = ({ through, block }: StoredBlock): Found => {
+        /** Returns the matching events in the unexamined part of a block. */
+        const examine = ({ through, block }: StoredBlock): BlockMatch => {
           const indexes: number[] = [];
           for (let index = 0; index < sizeOf(block); index += 1) {
             const event = factsAt(block, index);
-            if (event.sequence > rest.after && event.sequence <= rest.through && isSought(event)) indexes.push(index);
+            if (event.sequence > rest.after && event.sequence <= rest.through && matchesSource(event))
+              indexes.push(index);
           }
           pass(sequenceAt(block, 0) - 1, through);
           if (!ascending) indexes.reverse();
-          // Events of the block outside the range were not examined.
+          // Events outside the range were not examined.
           const reached = ascending ? Math.min(rest.after, range.through) : Math.max(rest.through, range.after) + 1;
           return { through, block, indexes, reached };
         };
 
-        /** Continues; returns whether the whole range has been examined. */
-        function* step(): Generator<Found, boolean> {
-          /** Descending only: places from this one on have been examined. */
-          let seen = Infinity;
+        /** Runs a step. Returns whether the whole range has been examined. */
+        function* step(): Generator<BlockMatch, boolean> {
+          /** Descending only: all places from this one on have been examined. */
+          let examinedFrom = Infinity;
           for (const span of spans()) {
-            asked += costOfSpan;
-            // By index, because most of a span of tens of thousands is never visited.
+            lookupCost += costOfSpan;
+            // By index, because most of a span's tens of thousands of places are never visited.
             for (let nth = 0; nth < span.places.length; nth += 1) {
               const place = span.places.at(ascending ? nth : -1 - nth) as number;
-              if (ascending ? place <= rest.after : place >= seen) continue;
+              if (ascending ? place <= rest.after : place >= examinedFrom) continue;
               const stored = blocks.containing(place);
               const first = stored ? sequenceAt(stored.block, 0) : Infinity;
-              if (stored) looked += sizeOf(stored.block);
+              if (stored) examined += sizeOf(stored.block);
               if (!ascending && first > place) {
-                // The block was deleted, perhaps with many beside it: go on with the last block before it.
-                seen = blocks.lastBefore(place) + 1;
-                pass(seen - 1, place);
+                // The block was deleted, perhaps with its neighbors: continue with the last block before it.
+                examinedFrom = blocks.lastBefore(place) + 1;
+                pass(examinedFrom - 1, place);
                 continue;
               }
-              // Ascending, no block is left.
+              // No block is left (ascending).
               if (!stored) break;
-              const found = look(stored);
-              seen = first;
-              if (found.indexes.length > 0) yield found;
-              if (looked >= eventsPerStep) return false;
+              const match = examine(stored);
+              examinedFrom = first;
+              if (match.indexes.length > 0) yield match;
+              if (examined >= eventsPerStep) return false;
             }
             pass(span.after, span.through);
-            if (asked + looked >= eventsPerStep) return false;
+            if (lookupCost + examined >= eventsPerStep) return false;
           }
           return true;
         }
 
         const reached = () => (ascending ? rest.after : rest.through + 1);
-        asked += costOfAsking;
+        lookupCost += costOfLookup;
         while (rest.after < rest.through) {
           while (!tail.refresh()) yield reached();
           if (yield* step()) return;
-          asked = 0;
-          looked = 0;
+          lookupCost = 0;
+          examined = 0;
           yield reached();
         }
       }

@@ -1,25 +1,24 @@
 /**
- * The log of all events, in the order in which they were stored: commits append to it, reads find in it. No other
- * room imports another file of it. `transactions/sequencer.ts` reads its tables too, to check at the start
- * that the log ends at the stored position.
+ * The log of all events, in sequence order. Other folders import only this file. `transactions/sequencer.ts` also reads
+ * its tables, to check at start that the log ends at the stored position.
  *
- * - A **sequence** numbers events and statements, in one order. Its gaps are statements and erased events.
- * - A **block** is a row of up to 72 events, as JSON with a column for each field (event-block.ts), and a checksum
- *   (event-block-row.ts). Its key, `through`, is the sequence of the last event that was written into it.
- * - **Compaction** joins the small blocks of small commits into full ones (compaction.ts). An event is written by its commit, and by
- *   compaction once, rarely twice; an erasure writes its block again without it.
- * - A **segment** is a stretch of some 131,072 events in compacted blocks, which are **indexed** together (segment-builder.ts).
- * - A **posting** lists the blocks of a segment with events of one user, of one account, of one eventID of an account, or
- *   logged with one contact. A **source** names the events that a read looks for: a posting, and a range of sequences.
- * - A **summary** tells which blocks of a segment can be skipped: their times (block-times.ts) and Bloom filters of their attributes
- *   (bloom-filter.ts). It also lists the holders of the events of each eventID for each quarter of an hour (visitor-list.ts).
- * - A **holder** is the user of an event, or minus the contact of one without a user.
- * - The **tail** holds the events after the last segment. Each reader indexes it in memory (event-tail.ts), so the less is compacted,
- *   the more memory readers take; commits are slowed down when it is too much (`behind`).
+ * - A **sequence** numbers events and statements in one order. Statements and erased events leave gaps.
+ * - A **block** is a row with up to 72 events, as JSON with a column per field (event-block.ts), and a checksum
+ *   (event-block-row.ts). Its key, `through`, is the sequence of the last event written to it.
+ * - **Compaction** merges the small blocks of small commits into full ones (compaction.ts). An event is written by its
+ *   commit, and once, rarely twice, by compaction. An erasure rewrites its block.
+ * - A **segment** is a stretch of about 131,072 events in compacted blocks, which are **indexed** together
+ *   (segment-builder.ts).
+ * - A **posting** lists the blocks of a segment with events of a user, contact, account or eventID.
+ * - A **source** describes the events that a read searches for: a posting and a range of sequences.
+ * - A **summary** tells which blocks of a segment a read can skip. It has the blocks' times (block-times.ts) and Bloom
+ *   filters of their attributes (bloom-filter.ts), and the holders per eventID and quarter hour (visitor-list.ts).
+ * - A **holder** is the user of an event; for an event without a user, the negated contact.
+ * - The **tail** is the events after the last segment. Each reader indexes it in memory (event-tail.ts), so a backlog
+ *   of compaction costs memory. Commits are slowed down if it grows too large (`behind`).
  *
- * An event with three attributes takes about 60 bytes in its block, and 7 in postings and summaries (the tables `event_block`,
- * `event_posting` and `segment_…` of `npm run bench -- size --quick`). Of new events a commit writes the blocks only; all else
- * follows in steps between commits. Decisions 8 and 11 say why.
+ * A commit writes only blocks; the rest follows in steps between commits. Decisions 8 and 11 explain why. An event with
+ * three attributes takes about 60 bytes in its block and 7 in postings and summaries (`npm run bench -- size --quick`).
  */
 import type { Arrangement } from '../arrangement.ts';
 import type { Connection } from '../database/connection.ts';
@@ -28,7 +27,7 @@ import type { EventFilter } from './block-filter.ts';
 import { createCompaction } from './compaction.ts';
 import { eventAt, eventsOf, type KeptEvent } from './event-block.ts';
 import { createBlockReader, createBlockWriter, type EventPlace, type StoredBlock } from './event-blocks.ts';
-import { createEventFinder, type Found, type Order, type Range, type Source } from './event-finder.ts';
+import { type BlockMatch, createEventFinder, type Order, type Range, type Source } from './event-finder.ts';
 import { createSegmentBuilder } from './segment-builder.ts';
 import { createVisitorReader, type VisitHolders } from './visitors.ts';
 
@@ -53,16 +52,18 @@ export { holderOf } from './visitors.ts';
 
 export interface EventLogReader extends Pending {
   /**
-   * Yields the blocks with events of at least one source, range by range; the ranges must be in the given order. Yields a number
-   * where other work may go first: the transaction may end there, and later commits do no harm. All events up to that sequence
-   * (descending: from it on) have been found. The caller must still check each event against the filter, which only skips blocks.
+   * Yields the blocks with events of at least one source, range by range. Ranges must be sorted by `order`. The filter
+   * only skips blocks, so the caller must check each event against it.
+   *
+   * Yields a number where other work may run: the transaction may end there, and later commits do no harm. All events
+   * up to that sequence (descending: from it on) have been found.
    */
   find(
     sources: readonly Source[],
     ranges: readonly Range[],
     order: Order,
     filter?: EventFilter,
-  ): Generator<Found | number, void>;
+  ): Generator<BlockMatch | number, void>;
   /** Yields the blocks with events after a sequence, in order. Throws at a damaged one. */
   blocksAfter(sequence: number): Generator<StoredBlock>;
   readonly visit: VisitHolders;
@@ -72,18 +73,18 @@ export interface EventLogWriter extends Pending {
   /** Adds an event to the current commit. Sequences must ascend. */
   append(event: KeptEvent): void;
   flush(): void;
-  /** The events after a sequence, in order, those of the current commit too. Those of damaged blocks are left out. */
+  /** Yields the events after a sequence, in order, including the current commit's. Skips damaged blocks. */
   eventsAfter(sequence: number): Generator<KeptEvent>;
   /** Removes events, which must ascend by sequence and be flushed. */
   remove(places: readonly EventPlace[]): void;
   /** The number of events written since this log was opened, and the bytes of their text. */
   written(): number;
   writtenBytes(): number;
-  /** Whether there may be something to arrange, which is to compact or to index. */
+  /** Whether there may be something to compact or index. */
   isDue(): boolean;
-  /** By how many segments the events that wait to be indexed exceed the permitted number; 0 while they don't. */
+  /** The backlog of unindexed events, in segments over the limit; 0 within it. */
   behind(): number;
-  /** Arranges some events. Returns whether there may be more to do. */
+  /** Compacts or indexes some events. Returns whether there may be more to do. */
   step(): boolean;
 }
 
@@ -120,10 +121,10 @@ export const createEventLogWriter = (
     },
     written: blocks.written,
     writtenBytes: blocks.writtenBytes,
-    isDue: () => compaction.isDue() || segments.isUnderWay(),
+    isDue: () => compaction.isDue() || segments.hasMoreWork(),
     behind: segments.behind,
     step() {
-      // Indexing goes first when it is behind: each commit leaves something to join, so compaction alone could use every step.
+      // Indexing first if it is behind: each commit leaves something to compact, so compaction could use up every step.
       if (segments.behind() > 0 && segments.step(compaction.compacted())) return true;
       return compaction.step() || segments.step(compaction.compacted());
     },

@@ -51,7 +51,7 @@ const expectAllAfter = (from: number) => {
   expect(find('eventID', 2, 4)).toEqual(after(from, (nth) => nth % 4 === 3));
 };
 
-test('takes in what is new, once, however it is compacted meanwhile', () => {
+test('loads new events once, even if they are compacted in the meantime', () => {
   const compaction = createCompaction(db, blocks);
   for (let nth = 0; nth < 70; nth += 1) {
     write(1);
@@ -66,7 +66,7 @@ test('takes in what is new, once, however it is compacted meanwhile', () => {
   expect(tail.find({ what: 'user', number: 5, eventID: 0 }, 4, 8)).toEqual([5, 7, 8]);
 });
 
-test('lets go of what the postings tell, and takes in no more than is left', () => {
+test('drops indexed events and loads only the rest', () => {
   write(64);
   write(64);
   expectAllAfter(0);
@@ -84,15 +84,15 @@ test('lets go of what the postings tell, and takes in no more than is left', () 
   }
 });
 
-test('takes in much in several goes, and loses none', () => {
+test('loads many events in several steps without losing any', () => {
   write(20_000);
-  let goes = 1;
-  while (!tail.refresh()) goes += 1;
-  expect(goes).toBeGreaterThan(2);
+  let steps = 1;
+  while (!tail.refresh()) steps += 1;
+  expect(steps).toBeGreaterThan(2);
   expectAllAfter(0);
 });
 
-test('forgets what was never committed', () => {
+test('discards events that were rolled back', () => {
   db.exec('BEGIN');
   write(10);
   expectAllAfter(0);

@@ -1,11 +1,11 @@
-/** An in-memory index of the newest events, which no segment covers yet. */
+/** The in-memory index of the newest events, which are in no segment yet. */
 import type { Connection } from '../database/connection.ts';
 import { factsAt, sizeOf } from './event-block.ts';
 import { createBlockReader } from './event-blocks.ts';
 import { createPostingLists, type PostingKey } from './posting-lists.ts';
 
-/** The most that is read between two pauses, in events; a block costs as much as a few events. */
-const maxTaken = 8_192;
+/** The maximum cost of a `refresh`, in events. Reading a block costs as much as a few events. */
+const maxCost = 8_192;
 const costOfBlock = 8;
 
 export const createEventTail = (db: Connection) => {
@@ -16,7 +16,7 @@ export const createEventTail = (db: Connection) => {
   let loaded = 0;
 
   return {
-    /** Reads some of what was committed since the last call. Returns whether that was all. */
+    /** Loads some of the events committed since the last call. Returns whether that was all. */
     refresh(): boolean {
       const now = readIndexed.get() as number;
       if (now > indexed) {
@@ -24,22 +24,22 @@ export const createEventTail = (db: Connection) => {
         indexed = now;
         loaded = Math.max(loaded, indexed);
       }
-      let taken = 0;
+      let cost = 0;
       for (const { through, block } of blocks.after(loaded)) {
         for (let index = 0; index < sizeOf(block); index += 1) {
           const facts = factsAt(block, index);
-          // A compacted block may hold events that were read before.
+          // A compacted block may have events that were loaded before.
           if (facts.sequence > loaded) lists.add(facts, facts.sequence);
         }
         loaded = through;
-        taken += costOfBlock + sizeOf(block);
-        if (taken >= maxTaken) return false;
+        cost += costOfBlock + sizeOf(block);
+        if (cost >= maxCost) return false;
       }
       return true;
     },
-    /** The last sequence that postings cover. */
+    /** The last sequence in postings. */
     indexed: (): number => indexed,
-    /** The sequences of the events that belong to a key, ascending, with after < sequence <= through. */
+    /** Returns the sequences of a key's events, ascending, with after < sequence ≤ through. */
     find: (key: PostingKey, after: number, through: number): readonly number[] => lists.between(key, after, through),
     forget() {
       lists = createPostingLists();

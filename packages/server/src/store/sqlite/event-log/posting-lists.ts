@@ -1,26 +1,26 @@
-/** Ascending lists of where a user, contact, account or eventID has events: in which blocks of a segment, or at which sequences. */
+/** Ascending lists of the blocks or sequences in which a user, contact, account or eventID has events. */
 import type { EventFacts } from './event-block.ts';
 
-/** The kinds of postings, as stored in event_posting. */
-export const posted = { user: 0, contact: 1, account: 2, eventID: 3 } as const;
+/** The numbers of posting kinds in event_posting. */
+export const postingKinds = { user: 0, contact: 1, account: 2, eventID: 3 } as const;
 
-/** The key of a posting. For an eventID, `number` is its account; for the other kinds, `eventID` is 0. */
+/** The key of a posting. For an eventID, `number` is the account; for other kinds, `eventID` is 0. */
 export interface PostingKey {
-  readonly what: keyof typeof posted;
+  readonly what: keyof typeof postingKinds;
   readonly number: number;
   readonly eventID: number;
 }
 
 type Lists = Map<number, number[]>;
 
-/** Adds a value to a list, unless it is the last there. */
+/** Appends a value to a list unless it is the last value already. */
 const push = (lists: Lists, number: number, value: number) => {
   const list = lists.get(number);
   if (!list) lists.set(number, [value]);
   else if (list[list.length - 1] !== value) list.push(value);
 };
 
-/** Returns how many values of an ascending list are at most `value`. */
+/** Counts the values of an ascending list that are at most `value`. */
 const countUpTo = (list: readonly number[], value: number): number => {
   let low = 0;
   let high = list.length;
@@ -40,15 +40,15 @@ const removeUpTo = (lists: Lists, value: number) => {
   }
 };
 
-/** The keys of a map, ascending. A typed array sorts 100,000 numbers in milliseconds. */
-const keysOf = (map: ReadonlyMap<number, unknown>) => Float64Array.from(map.keys()).sort();
+/** Returns the keys of a map, ascending. A typed array sorts 100,000 numbers in milliseconds. */
+const sortedKeys = (map: ReadonlyMap<number, unknown>) => Float64Array.from(map.keys()).sort();
 
 export const createPostingLists = () => {
   const lists = { user: new Map(), contact: new Map(), account: new Map() } satisfies Record<string, Lists>;
   /** By account, then by eventID. */
   const byEventID = new Map<number, Lists>();
   return {
-    /** Adds a value to the lists of an event. Values must not descend. */
+    /** Adds a value to the lists of an event. Values must not decrease. */
     add({ account, user, contact, eventID }: EventFacts, value: number): void {
       if (user !== null) push(lists.user, user, value);
       if (contact !== null) push(lists.contact, contact, value);
@@ -57,7 +57,7 @@ export const createPostingLists = () => {
       byEventID.set(account, ofAccount);
       push(ofAccount, eventID, value);
     },
-    /** The values of a list with after < value <= through. */
+    /** Returns the values of a list with after < value ≤ through. */
     between({ what, number, eventID }: PostingKey, after: number, through: number): readonly number[] {
       const list: number[] = (what === 'eventID' ? byEventID.get(number)?.get(eventID) : lists[what].get(number)) ?? [];
       return list.slice(countUpTo(list, after), countUpTo(list, through));
@@ -72,11 +72,11 @@ export const createPostingLists = () => {
     /** Yields all lists, in the order of event_posting. */
     *inOrder(): Generator<PostingKey & { readonly list: readonly number[] }> {
       for (const what of ['user', 'contact', 'account'] as const) {
-        for (const number of keysOf(lists[what])) yield { what, number, eventID: 0, list: lists[what].get(number) };
+        for (const number of sortedKeys(lists[what])) yield { what, number, eventID: 0, list: lists[what].get(number) };
       }
-      for (const number of keysOf(byEventID)) {
+      for (const number of sortedKeys(byEventID)) {
         const ofAccount = byEventID.get(number) as Lists;
-        for (const eventID of keysOf(ofAccount)) {
+        for (const eventID of sortedKeys(ofAccount)) {
           yield { what: 'eventID', number, eventID, list: ofAccount.get(eventID) as number[] };
         }
       }

@@ -6,11 +6,11 @@ import {
   type BlockWriter,
   createBlockReader,
   createBlockWriter,
-  usualEventsPerBlock as eventsPerBlock,
+  defaultEventsPerBlock as eventsPerBlock,
 } from './event-blocks.ts';
 import { createSegmentBuilder, type SegmentBuilder } from './segment-builder.ts';
 
-/** Two steps of reading full blocks. */
+/** Two read steps of full blocks. */
 const perSegment = 128 * eventsPerBlock;
 let db: Connection;
 let blocks: BlockWriter;
@@ -74,7 +74,7 @@ const postings = (segment = 1) =>
     )
     .all(segment);
 const segments = () => db.prepare('SELECT segment, after, through FROM event_segment ORDER BY segment').all();
-/** In the order in which they are written, which a trigger sees. */
+/** Records the order in which postings are written, with a trigger. */
 const watch = () => {
   db.exec(`
     CREATE TEMP TABLE seen (nth INTEGER PRIMARY KEY, what, number, eventID);
@@ -90,8 +90,8 @@ const mixed = (nth: number): Partial<KeptEvent> => ({
   eventID: 1 + (nth % 7),
 });
 
-test('tells in which blocks whose events are, written in order', () => {
-  const seen = watch();
+test('writes the blocks of each posting, in key order', () => {
+  const writtenKeys = watch();
   write(perSegment, mixed);
   expect(run()).toBeGreaterThan(4);
   expect(segments()).toEqual([{ segment: 1, after: 0, through: perSegment }]);
@@ -104,9 +104,9 @@ test('tells in which blocks whose events are, written in order', () => {
       if (key) expected.set(key.join(), (expected.get(key.join()) ?? new Set()).add(through));
     }
   }
-  const told = new Map(postings().map((row) => [[row.what, row.number, row.eventID].join(), JSON.parse(row.blocks)]));
-  expect(told).toEqual(new Map([...expected].map(([key, throughs]) => [key, [...throughs]])));
-  const inOrder = seen();
+  const actual = new Map(postings().map((row) => [[row.what, row.number, row.eventID].join(), JSON.parse(row.blocks)]));
+  expect(actual).toEqual(new Map([...expected].map(([key, throughs]) => [key, [...throughs]])));
+  const inOrder = writtenKeys();
   const compare = (a: number[], b: number[]) => a.map((part, nth) => part - (b[nth] as number)).find(Boolean) ?? 0;
   expect(inOrder).toEqual(inOrder.toSorted(compare));
 });
@@ -116,15 +116,15 @@ test('waits for events, and for their blocks to be compacted', () => {
   expect(builder.step(sequence)).toBe(false);
   write(1, mixed);
   expect(builder.step(0)).toBe(true);
-  expect(builder.isUnderWay()).toBe(true);
+  expect(builder.hasMoreWork()).toBe(true);
   expect(builder.step(0)).toBe(false);
-  // Nothing to do until more is compacted.
-  expect(builder.isUnderWay()).toBe(false);
+  // Nothing to do until more events are compacted.
+  expect(builder.hasMoreWork()).toBe(false);
   run();
   expect(segments()).toHaveLength(1);
 });
 
-test('is behind when more than three segments wait', () => {
+test('is behind with more than three segments of unindexed events', () => {
   write(3 * perSegment, mixed);
   expect(builder.behind()).toBe(0);
   write(1, mixed);
@@ -134,7 +134,7 @@ test('is behind when more than three segments wait', () => {
   expect(builder.behind()).toBe(0);
 });
 
-test('no longer waits for events that were deleted', () => {
+test('does not count deleted events as unindexed', () => {
   write(perSegment, mixed);
   run();
   write(4 * perSegment, mixed);
@@ -150,18 +150,18 @@ test('no longer waits for events that were deleted', () => {
   expect(segments()).toHaveLength(2);
 });
 
-test('leaves no rows of a segment whose events were deleted before it was done', () => {
+test('leaves no rows of a segment whose events were deleted before it was complete', () => {
   write(perSegment, (nth) => ({ user: nth }));
   while (postings().length < 2_000) builder.step(sequence);
   removeAfter(perSegment / 2);
-  expect(builder.isUnderWay()).toBe(true);
+  expect(builder.hasMoreWork()).toBe(true);
   run();
   expect(segments()).toEqual([]);
   expect(postings()).toEqual([]);
   expect(db.prepare('SELECT count(*) FROM segment_visitors').pluck().get()).toBe(0);
 });
 
-test('steps are short, however large the events are, and however many blocks a posting names', () => {
+test('limits the size of a step with large events and long postings', () => {
   write(perSegment, mixed, (nth) => `${nth}`.padEnd(2_000, 'x'));
   let steps = 0;
   while (segments().length === 0) {
@@ -170,11 +170,11 @@ test('steps are short, however large the events are, and however many blocks a p
     expect(postings().length - before).toBeLessThanOrEqual(1_000);
     steps += 1;
   }
-  // Some 16 MB of text, of which a step reads half a megabyte.
+  // About 16 MB of text, of which a step reads half a megabyte.
   expect(steps).toBeGreaterThan(20);
 });
 
-test('a step writes few postings that name many blocks', () => {
+test('writes few long postings per step', () => {
   for (let nth = 0; nth < 32; nth += 1) write(perSegment, (nth) => ({ eventID: 1 + (nth % 32) }));
   const large = createSegmentBuilder(db, blocks.written, 32 * perSegment);
   let before = 0;
@@ -186,7 +186,7 @@ test('a step writes few postings that name many blocks', () => {
   expect(before).toBe(33);
 });
 
-test.each(['rolled back', 'ended before it was done'])('%s, it begins anew and leaves nothing twice', (what) => {
+test.each(['rolled back', 'interrupted by a restart'])('restarts without duplicate rows if it is %s', (what) => {
   write(2 * perSegment, (nth) => ({ user: nth % perSegment }));
   while (postings().length < 2_000) builder.step(sequence);
   if (what === 'rolled back') {
@@ -194,7 +194,7 @@ test.each(['rolled back', 'ended before it was done'])('%s, it begins anew and l
     builder.step(sequence);
     db.exec('ROLLBACK');
     builder.forget();
-    expect(builder.isUnderWay()).toBe(false);
+    expect(builder.hasMoreWork()).toBe(false);
   } else open();
   expect(postings().length).toBeGreaterThan(0);
   run();
@@ -203,14 +203,14 @@ test.each(['rolled back', 'ended before it was done'])('%s, it begins anew and l
   expect(postings(2)).toHaveLength(perSegment + 2);
 });
 
-test('postings go with the last of their events, of one segment after the other, without waiting for new events', () => {
+test('deletes the postings of each segment after its last event, without waiting for new events', () => {
   write(2 * perSegment, (nth) => ({ user: nth % perSegment }));
   run();
   db.prepare('DELETE FROM event_block WHERE through < ?').run(perSegment);
   expect(run()).toBe(0);
   db.prepare('DELETE FROM event_block WHERE through <= ?').run(perSegment);
   expect(builder.step(sequence)).toBe(true);
-  expect(builder.isUnderWay()).toBe(true);
+  expect(builder.hasMoreWork()).toBe(true);
   run();
   expect(postings(1)).toEqual([]);
   expect(segments()).toEqual([{ segment: 2, after: perSegment, through: 2 * perSegment }]);
@@ -220,7 +220,7 @@ test('postings go with the last of their events, of one segment after the other,
   expect(db.prepare('SELECT count(*) FROM event_posting').pluck().get()).toBe(0);
 });
 
-test('covers events far from the first sequence, and from each other', () => {
+test('indexes events with large gaps between them', () => {
   const far = 2 ** 40;
   sequence = far;
   write(perSegment / 2, mixed);
@@ -235,7 +235,7 @@ test('covers events far from the first sequence, and from each other', () => {
   expect(db.prepare('SELECT indexed FROM position').pluck().get()).toBe(2 * far + half + perSegment);
 });
 
-test('begins behind a gap when the events before it are deleted', () => {
+test('starts after a gap if the events before it are deleted', () => {
   write(1, mixed);
   sequence += 2 ** 40;
   write(perSegment, mixed);

@@ -1,6 +1,7 @@
 /**
- * Writes the postings and the summary of a segment (event-log.ts says what these are). Postings are written together and sorted, so
- * that they are appended in one place; single entries would each change a page. Until then event-tail.ts indexes the events in memory.
+ * Writes the postings and the summary of a segment (terms: event-log.ts). Postings are written together, sorted, so
+ * that they are appended in one place; single entries would change a page each. Until then, event-tail.ts indexes the
+ * events in memory.
  */
 
 import type { Connection } from '../database/connection.ts';
@@ -8,44 +9,50 @@ import { attributeHashOf } from './block-filter.ts';
 import { factsAt, type KeptEvent, sequenceAt, sizeOf } from './event-block.ts';
 import { type BlockRow, readBlock } from './event-block-row.ts';
 import type { Segment } from './event-finder.ts';
-import { createPostingLists, type PostingLists, posted } from './posting-lists.ts';
+import { createPostingLists, type PostingLists, postingKinds } from './posting-lists.ts';
 import { createSummaryDraft, type SummaryDraft } from './summary-draft.ts';
 import { createVisitorRemoval } from './visitors.ts';
 
-/** Events in a segment. Larger segments make lookups faster, but each reader holds as many events in memory. */
+/**
+ * The number of events in a segment. Larger segments make lookups faster, but each reader indexes as many events in
+ * memory.
+ */
 export const eventsPerSegment = 131_072;
 
-/** The most events that may wait for indexing, in segments: readers index them in memory. */
+/** The limit of unindexed events, in segments. Readers index them in memory. */
 const maxWaitingSegments = 3;
 
-/** The most blocks that a step reads, and the most characters in them. */
+/** The limits of a read step. */
 const blocksPerStep = 64;
 const charactersPerStep = 128 * 1024;
-/** The most that a step of writing may cost: a row, plus 1 for each block, event or attribute that it covers. */
+/** The limit of a write step: the cost of each row, plus 1 per block, event or attribute in it. */
 const costPerStep = 10_000;
 const costOfRow = 20;
-/** Rows that a step deletes from a table. */
+/** The number of rows that a step deletes from a table. */
 const rowsPerStep = 1_000;
 
-/** The most attributes in a summary: a segment ends early when its events have very many. */
+/** The maximum number of attributes in a summary. A segment with more ends early. */
 const attributesPerSegment = 2 ** 21;
 
-/** Places of blocks have 32 bits (block-times.ts): a segment ends before a block beyond this one. Copied sequences may have such gaps. */
+/**
+ * The places of blocks have 32 bits (block-times.ts), so a segment ends before a larger gap. Copied sequences may have
+ * such gaps.
+ */
 const maxPlace = 2 ** 32 - 1;
 
 /** A segment that is being written. */
 interface Draft {
   readonly segment: number;
-  /** Of a new segment, the sequence before that of its first event. */
+  /** The sequence before the first event. */
   readonly after: number;
   through: number;
   count: number;
-  /** Undefined when the postings are stored already and only the summary is missing. */
+  /** Undefined if the postings are stored already and only the summary is missing. */
   readonly postings: PostingLists | undefined;
   readonly summary: SummaryDraft;
-  /** The last sequence of the segment; Infinity while it is not known. */
+  /** The last sequence of the segment; Infinity while unknown. */
   readonly end: number;
-  /** Set once all blocks are read: writes row after row and yields the cost of each. */
+  /** Set once all blocks are read: writes rows and yields the cost of each. */
   writing: Generator<number, void> | undefined;
 }
 
@@ -61,14 +68,14 @@ export const createSegmentBuilder = (db: Connection, written: () => number, perS
   );
   const insertPosting = db.prepare('INSERT INTO event_posting VALUES (?, ?, ?, ?, ?)');
   const insertSegment = db.prepare('INSERT INTO event_segment VALUES (?, ?, ?)');
-  /** The oldest segment, when none of its events is left. */
+  /** Selects the oldest segment if none of its events are left. */
   const emptySegment = db
     .prepare<[], number>(`
       SELECT segment FROM event_segment WHERE through < coalesce((SELECT min(through) FROM event_block), 9e15)
       ORDER BY segment LIMIT 1`)
     .pluck();
-  /** The oldest segment that has events left but no summary: it was written before there were summaries. */
-  const unsummedSegment = db.prepare<[], Segment>(`
+  /** Selects the oldest segment with events but without a summary, from before there were summaries. */
+  const segmentWithoutSummary = db.prepare<[], Segment>(`
     SELECT segment, after, through FROM event_segment
     WHERE segment NOT IN (SELECT segment FROM segment_summary)
       AND through >= (SELECT min(through) FROM event_block)
@@ -90,10 +97,10 @@ export const createSegmentBuilder = (db: Connection, written: () => number, perS
   const hashOf = attributeHashOf(db);
   const removeVisitors = createVisitorRemoval(db);
   let draft: Draft | undefined;
-  let underWay = false;
-  /** Whether the next segment may have rows of a draft that was given up, perhaps by the previous server. */
+  let hasMore = false;
+  /** Whether the next segment may have rows of an abandoned draft, perhaps by a previous server. */
   let mayHaveRows = true;
-  /** The number of events that no segment covered when `written` events had been written. */
+  /** The number of unindexed events when `written` events had been written. */
   let counted: { events: number; written: number } | undefined;
 
   const waiting = (): number => {
@@ -105,7 +112,7 @@ export const createSegmentBuilder = (db: Connection, written: () => number, perS
   const dropSome = (statements: typeof dropAll, segment: number): boolean =>
     statements.some((statement) => statement.run(segment).changes > 0);
 
-  /** The next segment, which begins with the first event that none covers; undefined while too few events wait. */
+  /** Returns the next segment, from the first unindexed event on; undefined while there are too few. */
   const newSegment = (): Segment | undefined => {
     const first = waiting() >= perSegment ? next.get(readIndexed.get() as number, Infinity) : undefined;
     if (!first) return undefined;
@@ -113,17 +120,17 @@ export const createSegmentBuilder = (db: Connection, written: () => number, perS
     return { segment: (lastSegment.get() as number) + 1, after, through: Infinity };
   };
 
-  /** Begins the next segment, or else the summary of a segment that has none. Returns whether there was something to do. */
+  /** Starts the next segment, or the summary of a segment that has none. Returns whether there was anything to do. */
   const begin = (): boolean => {
     if (mayHaveRows && dropSome(dropAll, (lastSegment.get() as number) + 1)) return true;
     mayHaveRows = false;
-    const fresh = newSegment();
-    const found = fresh ?? unsummedSegment.get();
-    if (!found) return false;
-    const { segment, after, through: end } = found;
-    // A previous server may have ended before it had written all of its summary.
-    if (!fresh && dropSome(dropSummary, segment)) return true;
-    const postings = fresh ? createPostingLists() : undefined;
+    const nextSegment = newSegment();
+    const source = nextSegment ?? segmentWithoutSummary.get();
+    if (!source) return false;
+    const { segment, after, through: end } = source;
+    // A previous server may have left an incomplete summary.
+    if (!nextSegment && dropSome(dropSummary, segment)) return true;
+    const postings = nextSegment ? createPostingLists() : undefined;
     const summary = createSummaryDraft(hashOf);
     draft = { segment, after, through: after, count: 0, postings, summary, end, writing: undefined };
     return true;
@@ -131,7 +138,7 @@ export const createSegmentBuilder = (db: Connection, written: () => number, perS
 
   function* write({ segment, after, through, postings, summary }: Draft): Generator<number, void> {
     for (const { what, number, eventID, list } of postings?.inOrder() ?? []) {
-      insertPosting.run(segment, posted[what], number, eventID, JSON.stringify(list));
+      insertPosting.run(segment, postingKinds[what], number, eventID, JSON.stringify(list));
       yield list.length;
     }
     for (const { account, eventID, events, list } of summary.visitors()) {
@@ -142,7 +149,7 @@ export const createSegmentBuilder = (db: Connection, written: () => number, perS
     for (let nth = 0; nth < slices.count; nth += 1) {
       const bits = slices.slice(nth);
       if (bits.some((byte) => byte !== 0)) insertSlice.run(segment, nth, bits);
-      // Copied bytes cost next to nothing.
+      // Copying bytes costs next to nothing.
       yield bits.length / 16;
     }
     insertSummary.run(segment, slices.count, summary.blocks());
@@ -178,7 +185,7 @@ export const createSegmentBuilder = (db: Connection, written: () => number, perS
     return isRead || draft.through > before;
   };
 
-  /** Continues writing; returns whether there is more to write. */
+  /** Continues writing. Returns whether there is more to write. */
   const writeSome = (writing: Generator<number, void>): boolean => {
     for (let cost = 0; cost < costPerStep; ) {
       const { done, value } = writing.next();
@@ -188,7 +195,7 @@ export const createSegmentBuilder = (db: Connection, written: () => number, perS
     return true;
   };
 
-  /** Deletes the rows of the oldest segment once its last event is deleted. */
+  /** Deletes rows of the oldest segment if all its events are deleted. */
   const dropOldest = (): boolean => {
     const segment = emptySegment.get();
     if (segment === undefined) return false;
@@ -207,21 +214,21 @@ export const createSegmentBuilder = (db: Connection, written: () => number, perS
   };
 
   return {
-    /** Does some of the due work, for blocks up to `compacted`. Returns whether there is more. Call it in a transaction. */
+    /** Runs a step, for blocks up to `compacted`. Returns whether there is more to do. Call it in a transaction. */
     step(compacted: number): boolean {
-      underWay = step(compacted);
-      return underWay;
+      hasMore = step(compacted);
+      return hasMore;
     },
     /** Whether the last step left more to do. */
-    isUnderWay: (): boolean => underWay,
+    hasMoreWork: (): boolean => hasMore,
     /**
-     * By how many segments the events that wait for indexing exceed the permitted number; 0 while they don't. Above 0, commits wait
-     * for steps of indexing (maintenance.ts).
+     * The backlog of unindexed events, in segments over the limit; 0 within it. Above 0, commits wait for indexing
+     * steps (maintenance.ts).
      */
     behind: (): number => Math.max(0, waiting() / perSegment - maxWaitingSegments),
     /**
-     * Removes events that are being deleted from the summaries, where leaving them would change a result. They no longer count as waiting. The caller's
-     * transaction must not go on after an error without `forget`.
+     * Removes deleted events from the summaries and from the backlog. After an error, call `forget` before the
+     * transaction continues.
      */
     remove(events: readonly KeptEvent[]): void {
       removeVisitors(events);
@@ -229,18 +236,18 @@ export const createSegmentBuilder = (db: Connection, written: () => number, perS
         const indexed = readIndexed.get() as number;
         counted.events -= events.filter(({ sequence }) => sequence > indexed).length;
       }
-      // The draft has summed up events that are now deleted, or begins far before those that are left: it must begin again.
+      // If the draft includes deleted events, or starts far before the remaining ones, it must restart.
       const { after = 0, through = 0, count = 0 } = draft ?? {};
-      const isOfDraft = ({ sequence }: KeptEvent) => sequence > after && (sequence <= through || count === 0);
-      if (!draft || !events.some(isOfDraft)) return;
+      const isInDraft = ({ sequence }: KeptEvent) => sequence > after && (sequence <= through || count === 0);
+      if (!draft || !events.some(isInDraft)) return;
       draft = undefined;
-      underWay = true;
+      hasMore = true;
     },
     forget() {
       draft = undefined;
       mayHaveRows = true;
       counted = undefined;
-      underWay = false;
+      hasMore = false;
     },
   };
 };

@@ -1,4 +1,4 @@
-/** Collects the summary of a segment while its blocks are read. */
+/** Builds the summary of a segment while its blocks are read. */
 import { type BlockTimes, toBytes } from './block-times.ts';
 import { type AttributeHash, createSlices, type Slices } from './bloom-filter.ts';
 import { type EventBlock, eventTimeAt, factsAt, sizeOf, visitAttributes } from './event-block.ts';
@@ -9,16 +9,16 @@ export const createSummaryDraft = (hashOf: AttributeHash) => {
   const blocks: BlockTimes[] = [];
   /** The hashes of each block. */
   const hashes: Uint32Array[] = [];
-  /** By account, then by eventID, then by quarter of an hour. */
+  /** By account, eventID and quarter hour. */
   const visitors = new Map<number, Map<number, Map<number, Holder[]>>>();
   let attributes = 0;
 
   return {
-    /** Reads the next block, with its place. */
+    /** Adds the next block, with its place. */
     read(block: EventBlock, place: number): void {
       let firstTime = Infinity;
       let lastTime = -Infinity;
-      const found = new Set<number>();
+      const blockHashes = new Set<number>();
       for (let index = 0; index < sizeOf(block); index += 1) {
         const facts = factsAt(block, index);
         const { account, eventID } = facts;
@@ -33,16 +33,16 @@ export const createSummaryDraft = (hashOf: AttributeHash) => {
       }
       visitAttributes(block, (index, attrID, attrValue) => {
         const { account } = factsAt(block, index);
-        found.add(hashOf(account, attrID));
-        found.add(hashOf(account, attrID, attrValue));
+        blockHashes.add(hashOf(account, attrID));
+        blockHashes.add(hashOf(account, attrID, attrValue));
       });
       blocks.push({ place, firstTime, lastTime });
-      hashes.push(Uint32Array.from(found));
-      attributes += found.size;
+      hashes.push(Uint32Array.from(blockHashes));
+      attributes += blockHashes.size;
     },
-    /** The number of distinct attributes of each block, summed over all blocks. */
+    /** The number of distinct attributes per block, summed over all blocks. */
     attributes: (): number => attributes,
-    /** Yields the eventIDs in the order of their keys, with the number of their events, and a function that lists the visitors. */
+    /** Yields the eventIDs in key order, with their number of events and a function that builds the visitor list. */
     *visitors() {
       const ascending = (a: readonly [number, unknown], b: readonly [number, unknown]) => a[0] - b[0];
       for (const [account, ofAccount] of [...visitors].sort(ascending)) {
@@ -53,7 +53,10 @@ export const createSummaryDraft = (hashOf: AttributeHash) => {
         }
       }
     },
-    /** Builds the Bloom filters block by block. Each step yields its cost, in the unit of `costPerStep` (segment-builder.ts). */
+    /**
+     * Builds the Bloom filters block by block. Yields the cost of each, in the unit of `costPerStep`
+     * (segment-builder.ts).
+     */
     *slices(): Generator<number, Slices> {
       const slices = createSlices(blocks.length, attributes);
       for (const [block, some] of hashes.entries()) {

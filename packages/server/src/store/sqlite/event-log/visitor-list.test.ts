@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { readVisitorList, toVisitorList, withoutVisitors } from './visitor-list.ts';
 
-/** Ascending: the visitors of each quarter. */
-const told = (bytes: Buffer): [number, number[]][] => {
+/** Reads the visitors of each quarter, ascending. */
+const readAll = (bytes: Buffer): [number, number[]][] => {
   const quarters: [number, number[]][] = [];
   readVisitorList(bytes, (quarter) => {
     const visitors: number[] = [];
@@ -23,17 +23,17 @@ const inOrder = (visitors: ReadonlyMap<number, readonly number[]>): [number, num
 
 const holder = fc.oneof(
   fc.integer({ min: -20, max: 20 }),
-  // Half of what a number holds exactly, as they are written with a bit for the sign; no -0.
+  // At most half of the safe integers, because the encoding uses a bit for the sign; no -0.
   fc.maxSafeInteger().map((number) => Math.trunc(number / 4) + 0),
 );
 const quarter = fc.oneof(fc.integer({ min: -3, max: 3 }), fc.integer({ min: 1_900_000, max: 2_000_000 }));
 const entries = fc.array(fc.tuple(quarter, fc.array(fc.tuple(holder, fc.boolean()), { minLength: 1 })));
 
-test('tells what was written, and what is left of it', () => {
+test('round-trips visitors and removes some', () => {
   fc.assert(
     fc.property(entries, (entries) => {
       const all = new Map(entries.map(([quarter, some]) => [quarter, some.map(([visitor]) => visitor)]));
-      expect(told(toVisitorList(all))).toEqual(inOrder(all));
+      expect(readAll(toVisitorList(all))).toEqual(inOrder(all));
       const part = (isGone: boolean) =>
         new Map(
           entries.map(([quarter, some]) => [
@@ -42,27 +42,27 @@ test('tells what was written, and what is left of it', () => {
           ]),
         );
       const left = withoutVisitors(toVisitorList(all), part(true));
-      expect(told(left)).toEqual(inOrder(part(false)));
+      expect(readAll(left)).toEqual(inOrder(part(false)));
       expect(left).toEqual(toVisitorList(new Map(inOrder(part(false)))));
     }),
   );
 });
 
-test('takes two bytes for an event, and one for another of the same visitor', () => {
+test('takes two bytes per event, and one for another event of the same visitor', () => {
   const visitors = Array.from({ length: 1_000 }, (_, nth) => 100_000 + 200 * nth);
   const once = toVisitorList(new Map([[1_900_000, visitors]])).length;
   expect(once).toBeLessThan(2_020);
   expect(toVisitorList(new Map([[1_900_000, [...visitors, ...visitors]]])).length - once).toBe(1_000);
 });
 
-test('passes over quarters that nobody asks for', () => {
+test('skips quarters without a callback', () => {
   const bytes = toVisitorList(
     new Map([
       [1, [7, 8]],
       [2, [9]],
     ]),
   );
-  const seen: number[] = [];
-  readVisitorList(bytes, (quarter) => (quarter === 2 ? (visitor) => seen.push(visitor) : undefined));
-  expect(seen).toEqual([9]);
+  const visitors: number[] = [];
+  readVisitorList(bytes, (quarter) => (quarter === 2 ? (visitor) => visitors.push(visitor) : undefined));
+  expect(visitors).toEqual([9]);
 });

@@ -1,26 +1,27 @@
 /**
- * The visitors of each quarter of an hour, as bytes. Quarters ascend; each is followed by the byte length of its visitors and by
- * the visitors, ascending: one for each event, so that an event can be removed when it is deleted. Quarters and visitors are stored
- * as the difference from the one before, except the first. A number is written in groups of seven bits, the lowest first. An event
- * takes one or two bytes.
+ * Encodes the visitors of each quarter hour. For each quarter, ascending: its number, the byte length of its visitors,
+ * and the visitors, ascending. A visitor is listed once per event, so that a deleted event can be removed.
+ *
+ * Quarters and visitors are delta-encoded as LEB128 (groups of seven bits, lowest first). An event takes one or two
+ * bytes.
  */
 
-/** Minus the contact, for an event without a user; else the user. */
+/** The user of an event; for an event without a user, the negated contact. */
 export type Holder = number;
 
-/** The visitors of each quarter of an hour since 1970, in any order, once for each of their events. */
+/** The visitors of each quarter hour since 1970, in any order, once per event. */
 type VisitorsByQuarter = ReadonlyMap<number, readonly Holder[]>;
 
-/** The most bytes of a number below 2^53. */
+/** The maximum number of bytes for a number below 2^53. */
 const maxBytesPerNumber = 8;
 
-/** Maps negative numbers to the odd ones. */
+/** Zigzag encoding: maps negative numbers to odd ones. */
 const toUnsigned = (number: number): number => (number < 0 ? -2 * number - 1 : 2 * number);
 const fromUnsigned = (number: number): number => (number % 2 === 1 ? -(number + 1) / 2 : number / 2);
 
 const createNumberWriter = (bytes: Buffer) => {
   let at = 0;
-  let before: number | undefined;
+  let previous: number | undefined;
   const write = (number: number): void => {
     let rest = number;
     for (; rest >= 128; rest = Math.floor(rest / 128)) bytes[at++] = (rest % 128) + 128;
@@ -28,10 +29,10 @@ const createNumberWriter = (bytes: Buffer) => {
   };
   return {
     write,
-    /** Writes how far an ascending number is after the one before. */
+    /** Writes an ascending number as the difference from the previous one. */
     writeNext(number: number): void {
-      write(before === undefined ? toUnsigned(number) : number - before);
-      before = number;
+      write(previous === undefined ? toUnsigned(number) : number - previous);
+      previous = number;
     },
     append(others: Buffer): void {
       at += others.copy(bytes, at);
@@ -42,7 +43,7 @@ const createNumberWriter = (bytes: Buffer) => {
 
 const createNumberReader = (bytes: Buffer) => {
   let at = 0;
-  let before: number | undefined;
+  let previous: number | undefined;
   const read = (): number => {
     let number = 0;
     for (let scale = 1; ; scale *= 128) {
@@ -55,8 +56,8 @@ const createNumberReader = (bytes: Buffer) => {
     isAtEnd: (): boolean => at >= bytes.length,
     read,
     readNext(): number {
-      before = before === undefined ? fromUnsigned(read()) : before + read();
-      return before;
+      previous = previous === undefined ? fromUnsigned(read()) : previous + read();
+      return previous;
     },
     take(length: number): Buffer {
       at += length;
@@ -82,8 +83,8 @@ interface Quarter {
 }
 
 const fromQuarters = (quarters: readonly Quarter[]): Buffer => {
-  const most = quarters.reduce((bytes, { visitors }) => bytes + 2 * maxBytesPerNumber + visitors.length, 0);
-  const numbers = createNumberWriter(Buffer.allocUnsafe(most));
+  const maxBytes = quarters.reduce((bytes, { visitors }) => bytes + 2 * maxBytesPerNumber + visitors.length, 0);
+  const numbers = createNumberWriter(Buffer.allocUnsafe(maxBytes));
   for (const { quarter, visitors } of quarters) {
     numbers.writeNext(quarter);
     numbers.write(visitors.length);
@@ -103,8 +104,8 @@ export const toVisitorList = (visitors: VisitorsByQuarter): Buffer =>
   );
 
 /**
- * Calls `ofQuarter` for each quarter, and the function that it returns for each visitor. Visitors are skipped when it returns
- * undefined.
+ * Calls `ofQuarter` for each quarter, and the function that it returns for each visitor. Skips the visitors if it
+ * returns undefined.
  */
 export const readVisitorList = (
   bytes: Buffer,
@@ -117,11 +118,11 @@ export const readVisitorList = (
 };
 
 /**
- * Removes visitors. The result is no longer than `visitors`, except that its first number may take more bytes: a difference that is
- * the sum of two takes no more bytes than both.
+ * Removes visitors. The result is not longer than `visitors`, except for its first number: the sum of two differences
+ * takes no more bytes than both of them.
  */
-const without = (visitors: Buffer, gone: readonly Holder[]): Buffer => {
-  const ascending = Float64Array.from(gone).sort();
+const without = (visitors: Buffer, removed: readonly Holder[]): Buffer => {
+  const ascending = Float64Array.from(removed).sort();
   const left = createNumberWriter(Buffer.allocUnsafe(visitors.length + maxBytesPerNumber));
   let next = 0;
   visitEach(visitors, (visitor) => {
@@ -132,12 +133,12 @@ const without = (visitors: Buffer, gone: readonly Holder[]): Buffer => {
   return left.written();
 };
 
-/** Removes each visitor as often as it is given in `gone`. Quarters that `gone` doesn't name are copied as they are. */
-export const withoutVisitors = (bytes: Buffer, gone: VisitorsByQuarter): Buffer => {
+/** Removes each visitor as often as it occurs in `removed`. Copies quarters that are not in `removed`. */
+export const withoutVisitors = (bytes: Buffer, removed: VisitorsByQuarter): Buffer => {
   const left: Quarter[] = [];
   for (const { quarter, visitors } of quartersOf(bytes)) {
-    const goneHere = gone.get(quarter);
-    const rest = goneHere ? without(visitors, goneHere) : visitors;
+    const removedHere = removed.get(quarter);
+    const rest = removedHere ? without(visitors, removedHere) : visitors;
     if (rest.length > 0) left.push({ quarter, visitors: rest });
   }
   return fromQuarters(left);

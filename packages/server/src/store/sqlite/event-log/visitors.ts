@@ -1,4 +1,4 @@
-/** Reads and updates the lists of the holders of each eventID's events, in the summaries of segments. */
+/** Reads and updates the lists of holders per eventID in the summaries of segments. */
 import { quarterMilliseconds, quarterOf } from '../../rules/rollups.ts';
 import type { Connection } from '../database/connection.ts';
 import type { ChunkedRead } from '../transactions/chunked-reads.ts';
@@ -7,9 +7,9 @@ import { type EventFinder, type Range, type Segment, sourcesOfKinds } from './ev
 import { type Holder, readVisitorList, withoutVisitors } from './visitor-list.ts';
 
 /**
- * Reports the holders of the events of some eventIDs in these ranges, at least once for each quarter of an hour: calls `seeAt` with a time
- * of that quarter, and the function that it returns with each holder. Reports all events with from <= eventTime < to, and may report
- * others.
+ * Visits the holders of events in these ranges, at least once per quarter hour: calls `visitAt` with a time in the
+ * quarter, and the function that it returns with each holder. Visits all events with from ≤ eventTime < to, and
+ * possibly others.
  */
 export type VisitHolders = (
   events: {
@@ -20,29 +20,29 @@ export type VisitHolders = (
     readonly to: number;
   },
   ranges: readonly Range[],
-  seeAt: (time: number) => ((holder: Holder) => void) | undefined,
+  visitAt: (time: number) => ((holder: Holder) => void) | undefined,
 ) => ChunkedRead<void>;
 
-/** The user, or minus the contact for an event without a user. */
+/** Returns the user of an event; for an event without a user, the negated contact. */
 export const holderOf = ({ user, contact }: Pick<KeptEvent, 'user' | 'contact'>): Holder =>
   user ?? -(contact as number);
 
-/** Adds a visitor to the quarter of an hour in which the event happened. */
+/** Adds a visitor to the quarter hour of an event. */
 export const addVisitor = (visitors: Map<number, Holder[]>, eventTime: number, visitor: Holder): void => {
   const quarter = quarterOf(eventTime);
-  const those = visitors.get(quarter);
-  if (those) those.push(visitor);
+  const list = visitors.get(quarter);
+  if (list) list.push(visitor);
   else visitors.set(quarter, [visitor]);
 };
 
-/** Selects the segments with a summary that overlap after < sequence <= through, ascending. */
+/** Selects the segments with a summary that overlap after < sequence ≤ through, ascending. */
 const createSegmentReader = (db: Connection) =>
   db.prepare<[number, number], Segment>(`
     SELECT segment, after, through FROM event_segment JOIN segment_summary USING (segment)
     WHERE through > ? AND after < ? ORDER BY segment`);
 
-/** The parts of the ranges that the others don't cover. Both ascend. */
-const without = (ranges: readonly Range[], others: readonly Range[]): Range[] =>
+/** Subtracts `others` from the ranges. Both ascend. */
+const subtract = (ranges: readonly Range[], others: readonly Range[]): Range[] =>
   ranges.flatMap((range) => {
     const rest: Range[] = [];
     let { after } = range;
@@ -65,40 +65,40 @@ export const createVisitorReader = (db: Connection, find: EventFinder['find']): 
   const ofAccount = db
     .prepare<[number, number], Buffer>('SELECT visitors FROM segment_visitors WHERE segment = ? AND account = ?')
     .pluck();
-  /** The segments that overlap at least one of the ranges; both ascend. */
+  /** Returns the segments that overlap at least one of the ranges. Both ascend. */
   const segmentsIn = (ranges: readonly Range[]): Segment[] => {
-    const found = ranges.flatMap(({ after, through }) => segments.all(after, through));
-    return found.filter(({ segment }, nth) => segment !== found[nth - 1]?.segment);
+    const overlapping = ranges.flatMap(({ after, through }) => segments.all(after, through));
+    return overlapping.filter(({ segment }, nth) => segment !== overlapping[nth - 1]?.segment);
   };
 
-  return function* ({ account, eventIDs, from, to }, ranges, seeAt) {
-    // A segment that is written meanwhile is not among these: its events are read. A segment that is deleted meanwhile has no
-    // events left.
-    const summed = segmentsIn(ranges);
-    for (const { segment } of summed) {
+  return function* ({ account, eventIDs, from, to }, ranges, visitAt) {
+    // Events of a segment that is written in the meantime are read individually. A segment that is deleted in the
+    // meantime has no events left.
+    const segmentsWithSummary = segmentsIn(ranges);
+    for (const { segment } of segmentsWithSummary) {
       const lists =
         eventIDs === undefined
           ? ofAccount.iterate(segment, account)
           : eventIDs.flatMap((eventID) => ofEventID.all(segment, account, eventID));
-      for (const list of lists) readVisitorList(list, (quarter) => seeAt(quarter * quarterMilliseconds));
+      for (const list of lists) readVisitorList(list, (quarter) => visitAt(quarter * quarterMilliseconds));
       yield;
     }
-    for (const found of find(sourcesOfKinds(account, eventIDs), without(ranges, summed), 'asc', {
+    for (const match of find(sourcesOfKinds(account, eventIDs), subtract(ranges, segmentsWithSummary), 'asc', {
       account,
       from,
       to,
     })) {
-      if (typeof found === 'number') yield;
+      if (typeof match === 'number') yield;
       else {
-        for (const index of found.indexes) {
-          seeAt(eventTimeAt(found.block, index))?.(holderOf(factsAt(found.block, index)));
+        for (const index of match.indexes) {
+          visitAt(eventTimeAt(match.block, index))?.(holderOf(factsAt(match.block, index)));
         }
       }
     }
   };
 };
 
-/** Returns a function that removes the visitors of events that are being deleted. The events must ascend by sequence. */
+/** Returns a function that removes the visitors of deleted events, which must ascend by sequence. */
 export const createVisitorRemoval = (db: Connection) => {
   const segments = createSegmentReader(db);
   const key = 'segment = ? AND account = ? AND eventID = ?';
@@ -117,9 +117,9 @@ export const createVisitorRemoval = (db: Connection) => {
         if (event.sequence <= after || event.sequence > through) continue;
         const { account, eventID, eventTime } = event;
         const name = `${account} ${eventID}`;
-        const gone = byEventID.get(name) ?? { account, eventID, visitors: new Map() };
-        byEventID.set(name, gone);
-        addVisitor(gone.visitors, eventTime, holderOf(event));
+        const removed = byEventID.get(name) ?? { account, eventID, visitors: new Map() };
+        byEventID.set(name, removed);
+        addVisitor(removed.visitors, eventTime, holderOf(event));
       }
       for (const { account, eventID, visitors } of byEventID.values()) {
         const rest = withoutVisitors(select.get(segment, account, eventID) as Buffer, visitors);

@@ -9,7 +9,7 @@ import { createCounter } from './counts.ts';
 
 const day = 24 * hour;
 
-test('lets others go first after each kind of event that it counts', () => {
+test('yields to other reads after each eventID', () => {
   const db = openMemory();
   const events = [1, 2, 3, 3].map((eventID) => newEvent({ eventID, eventTime: eventID * quarter }));
   createWriteEngine(db).write([
@@ -26,20 +26,20 @@ test('lets others go first after each kind of event that it counts', () => {
   expect(defining.next()).toMatchObject({ done: true, value: [{ count: 1 }, { count: 1 }, { count: 2 }] });
 });
 
-test('tells no time that never was of events that are deleted while it looks for them', () => {
+test('returns plausible times for events that are deleted while it searches for them', () => {
   const db = openMemory();
   const engine = createWriteEngine(db);
-  const asker = { account: 1, token: 1, browser: false };
+  const caller = { account: 1, token: 1, browser: false };
   const log = (receivedTime: number, ...events: Partial<NewEvent>[]): Call => ({
     name: 'logEvents',
-    request: { ...asker, receivedTime, events: events.map((event) => newEvent({ userUUID: phone, ...event })) },
+    request: { ...caller, receivedTime, events: events.map((event) => newEvent({ userUUID: phone, ...event })) },
   });
-  const contact = { ...newContact({ time: 0 }), ...asker, verified: true };
+  const contact = { ...newContact({ time: 0 }), ...caller, verified: true };
   const erased = { userUUID: null, contactUUID: contact.newContactUUID, eventTime: 0 };
   engine.write([
     { name: 'createAccount', request: newAccount({ tokens: [newToken('server')] }) },
     { name: 'createContact', request: contact },
-    // A day before the others, with which the looking begins, and more than it looks at without a rest.
+    // A day before the others, where the search starts, and more events than it examines in one step.
     log(0, { eventID: 2, eventTime: 0 }, ...Array.from({ length: 2_100 }, () => ({ eventTime: quarter }))),
     log(day, { eventTime: 1 }, erased),
     { name: 'eraseContact', request: { account: 1, contactUUID: contact.newContactUUID, time: 0 } },
@@ -53,33 +53,33 @@ test('tells no time that never was of events that are deleted while it looks for
   expect(last.value).toEqual([{ eventID: 1, eventName: '1', count: 2_101, firstTime: 0, lastTime: quarter }]);
 });
 
-test('looks for the first event that is left no further than it must', () => {
+test('searches for the first remaining event no further than necessary', () => {
   const db = openMemory();
   const engine = createWriteEngine(db);
-  const asker = { account: 1, token: 1, browser: false };
+  const caller = { account: 1, token: 1, browser: false };
   const log = (event: Partial<NewEvent>): Call => ({
     name: 'logEvents',
-    request: { ...asker, receivedTime: 0, events: [newEvent({ userUUID: phone, ...event })] },
+    request: { ...caller, receivedTime: 0, events: [newEvent({ userUUID: phone, ...event })] },
   });
-  const contact = { ...newContact({ time: 0 }), ...asker, verified: true };
+  const contact = { ...newContact({ time: 0 }), ...caller, verified: true };
   engine.write([
     { name: 'createAccount', request: newAccount({ tokens: [newToken('server')] }) },
     { name: 'createContact', request: contact },
     log({ userUUID: null, contactUUID: contact.newContactUUID, eventTime: 0 }),
   ]);
-  // A block for each.
+  // One block per event.
   engine.write([log({ eventTime: 5 })]);
   for (let nth = 0; nth < 100; nth += 1) engine.write([log({ eventTime: quarter + nth })]);
   engine.write([{ name: 'eraseContact', request: { account: 1, contactUUID: contact.newContactUUID, time: 0 } }]);
   while (db.prepare('SELECT 1 FROM erased_contact').get() !== undefined) engine.maintain();
   const reader = createEventLogReader(db);
-  let looked = 0;
+  let visitedBlocks = 0;
   const counting: EventLogReader = {
     ...reader,
-    *find(...asked) {
-      for (const found of reader.find(...asked)) {
-        looked += 1;
-        yield found;
+    *find(...query) {
+      for (const result of reader.find(...query)) {
+        visitedBlocks += 1;
+        yield result;
       }
     },
   };
@@ -87,5 +87,5 @@ test('looks for the first event that is left no further than it must', () => {
   let step = defining.next();
   while (!step.done) step = defining.next();
   expect(step.value).toEqual([{ eventID: 1, eventName: '1', count: 101, firstTime: 5, lastTime: quarter + 99 }]);
-  expect(looked).toBeLessThanOrEqual(3);
+  expect(visitedBlocks).toBeLessThanOrEqual(3);
 });

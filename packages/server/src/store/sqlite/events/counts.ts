@@ -1,4 +1,4 @@
-/** Counts events from the rollups, and distinct users from the summaries of segments and the events that no segment covers. */
+/** Counts events from rollups, and distinct users from segment summaries and from events outside of segments. */
 import { mergedDefinitions } from '../../rules/accounts/entry-merges.ts';
 import { type Bucket, countsOf, createBuckets } from '../../rules/count-buckets.ts';
 import { quarterMilliseconds } from '../../rules/rollups.ts';
@@ -25,8 +25,8 @@ interface Quarter {
   readonly lastTime: number;
 }
 
-/** The same SELECT from both tables of rollups (rollups.ts). */
-const each = (select: (table: string) => string): string =>
+/** Applies a SELECT to both rollup tables (rollups.ts). */
+const unionAll = (select: (table: string) => string): string =>
   ['event_total', 'recent_total'].map(select).join(' UNION ALL ');
 
 export const createCounter = (db: Connection, log = createEventLogReader(db)) => {
@@ -35,13 +35,13 @@ export const createCounter = (db: Connection, log = createEventLogReader(db)) =>
   const nextEventID = db
     .prepare<{ account: number; eventID: number }, number | null>(`
       SELECT min(eventID) FROM (
-        ${each((table) => `SELECT min(eventID) AS eventID FROM ${table} WHERE account = @account AND eventID > @eventID`)}
+        ${unionAll((table) => `SELECT min(eventID) AS eventID FROM ${table} WHERE account = @account AND eventID > @eventID`)}
       )`)
     .pluck();
-  /** The count of one eventID in each span of quarters that has events. `spans` is JSON: [[from, to], …]. */
+  /** Counts one eventID in each span of quarters that has events. `spans` is JSON: [[from, to], …]. */
   const rollups = db.prepare<{ spans: string; account: number; eventID: number }, { bucket: number; count: number }>(`
     SELECT bucket, sum(count) AS count FROM (
-      ${each(
+      ${unionAll(
         (table) => `
           SELECT span.key AS bucket, total.count FROM json_each(@spans) AS span CROSS JOIN ${table} AS total
             ON total.account = @account AND total.eventID = @eventID
@@ -51,13 +51,13 @@ export const createCounter = (db: Connection, log = createEventLogReader(db)) =>
   const countOf = db
     .prepare<{ account: number; eventID: number }, number | null>(`
       SELECT sum(count) FROM (
-        ${each((table) => `SELECT count FROM ${table} WHERE account = @account AND eventID = @eventID`)}
+        ${unionAll((table) => `SELECT count FROM ${table} WHERE account = @account AND eventID = @eventID`)}
       )`)
     .pluck();
-  const outermost = (direction: 'ASC' | 'DESC') =>
+  const selectQuarter = (direction: 'ASC' | 'DESC') =>
     db.prepare<{ account: number; eventID: number }, Quarter>(`
       SELECT quarter, sum(count) AS count, min(firstTime) AS firstTime, max(lastTime) AS lastTime FROM (
-        ${each(
+        ${unionAll(
           (table) => `
             SELECT * FROM (
               SELECT quarter, count, firstTime, lastTime FROM ${table}
@@ -65,14 +65,14 @@ export const createCounter = (db: Connection, log = createEventLogReader(db)) =>
             )`,
         )}
       ) GROUP BY quarter ORDER BY quarter ${direction} LIMIT 1`);
-  const firstQuarter = outermost('ASC');
-  const lastQuarter = outermost('DESC');
+  const firstQuarter = selectQuarter('ASC');
+  const lastQuarter = selectQuarter('DESC');
 
-  /** The ranges of sequences that may hold events with from <= eventTime < to. */
+  /** Returns the ranges of sequences that may have events with from ≤ eventTime < to. */
   const rangesBetween = (account: number, from: number, to: number): Range[] =>
     toRanges(daysOf({ account, from, to, after: 0, through: Infinity }));
 
-  /** Visits the events of some eventIDs, or of all, with from <= eventTime < to, until a visit returns false. */
+  /** Visits the events of some or all eventIDs with from ≤ eventTime < to, until a visit returns false. */
   function* visitEvents(
     {
       account,
@@ -83,37 +83,37 @@ export const createCounter = (db: Connection, log = createEventLogReader(db)) =>
     visit: (time: number, block: EventBlock, index: number) => boolean,
   ): ChunkedRead<void> {
     const sources = sourcesOfKinds(account, eventIDs);
-    for (const found of log.find(sources, rangesBetween(account, from, to), 'asc', { account, from, to })) {
-      if (typeof found === 'number') {
+    for (const match of log.find(sources, rangesBetween(account, from, to), 'asc', { account, from, to })) {
+      if (typeof match === 'number') {
         yield;
         continue;
       }
-      for (const index of found.indexes) {
-        const time = eventTimeAt(found.block, index);
-        if (time >= from && time < to && !visit(time, found.block, index)) return;
+      for (const index of match.indexes) {
+        const time = eventTimeAt(match.block, index);
+        if (time >= from && time < to && !visit(time, match.block, index)) return;
       }
     }
   }
 
-  /** The eventIDs that have events, by one index seek for each instead of a scan. */
+  /** Yields the eventIDs that have events, with one index seek per eventID instead of a scan. */
   function* eventIDsOf(account: number) {
     const after = (eventID: number) => nextEventID.get({ account, eventID }) as number | null;
     for (let eventID = after(0); eventID !== null; eventID = after(eventID)) yield eventID;
   }
 
-  /** Returns a function that returns the bucket of a time, fast for times near the one before. */
+  /** Returns a function that finds the bucket of a time, fast for times close to the previous one. */
   const bucketAt = (edges: readonly number[], buckets: readonly Bucket[]) => {
-    let at = 0;
+    let current = 0;
     return (time: number): Bucket => {
-      while (at > 0 && time < (edges[at] as number)) at -= 1;
-      while (at < edges.length - 2 && time >= (edges[at + 1] as number)) at += 1;
-      return buckets[at] as Bucket;
+      while (current > 0 && time < (edges[current] as number)) current -= 1;
+      while (current < edges.length - 2 && time >= (edges[current + 1] as number)) current += 1;
+      return buckets[current] as Bucket;
     };
   };
 
   /**
-   * The times of the first and last event of an eventID in a quarter. A stored time outside of the quarter means that the first or last
-   * event was deleted: then events are read until as many as the total counts have been seen.
+   * Returns the times of the first and last event of an eventID in a quarter. A stored time outside of the quarter
+   * means that event was deleted: then reads events until the total count is reached.
    */
   function* timesIn(
     of: { account: number; eventID: number },
@@ -122,17 +122,17 @@ export const createCounter = (db: Connection, log = createEventLogReader(db)) =>
     const from = total.quarter * quarterMilliseconds;
     const to = from + quarterMilliseconds;
     if (total.firstTime >= from && total.lastTime < to) return total;
-    let seen = 0;
+    let count = 0;
     let firstTime = Infinity;
     let lastTime = -Infinity;
     yield* visitEvents({ account: of.account, eventIDs: [of.eventID], from, to }, (time) => {
-      seen += 1;
+      count += 1;
       firstTime = Math.min(firstTime, time);
       lastTime = Math.max(lastTime, time);
-      return seen < total.count;
+      return count < total.count;
     });
-    // All of them may have been deleted between two steps.
-    return seen > 0 ? { firstTime, lastTime } : { firstTime: from, lastTime: to - 1 };
+    // All events may have been deleted between two steps.
+    return count > 0 ? { firstTime, lastTime } : { firstTime: from, lastTime: to - 1 };
   }
 
   return {
@@ -143,7 +143,7 @@ export const createCounter = (db: Connection, log = createEventLogReader(db)) =>
       const bucketOf = bucketAt(edges, buckets);
       const within = { account, eventIDs, from: edges[0] as number, to: edges.at(-1) as number };
       if (withoutRobots) {
-        // Reads the events: neither the rollups nor the summaries distinguish robots.
+        // Reads the events, because neither rollups nor summaries distinguish robots.
         yield* visitEvents(within, (time, block, index) => {
           if (isRobot(block, index)) return true;
           const bucket = bucketOf(time);
@@ -155,8 +155,8 @@ export const createCounter = (db: Connection, log = createEventLogReader(db)) =>
       }
       const quarters = edges.map((edge) => edge / quarterMilliseconds);
       const spans = JSON.stringify(quarters.slice(1).map((quarter, bucket) => [quarters[bucket], quarter]));
-      for (const counted of eventIDs ?? eventIDsOf(account)) {
-        for (const { bucket, count } of rollups.all({ spans, account, eventID: counted })) {
+      for (const eventID of eventIDs ?? eventIDsOf(account)) {
+        for (const { bucket, count } of rollups.all({ spans, account, eventID })) {
           (buckets[bucket] as Bucket).events += count;
         }
         yield;

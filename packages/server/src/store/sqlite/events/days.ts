@@ -1,11 +1,11 @@
-/** Finds the days on which an account has events, by sequences and eventTimes. */
+/** Finds the days on which an account has events, by sequence and eventTime. */
 import type { DayRange, DaySpan } from '../../rules/event-pages.ts';
 import type { Connection } from '../database/connection.ts';
 import type { Range } from '../event-log/event-log.ts';
 
 /**
- * Returns the ranges of sequences of these days. Consecutive days are joined into one range, and so are days with at most
- * `maxBetween` events between them: a new range costs more than skipping those events.
+ * Returns the sequence ranges of the days. Joins consecutive days, and days with at most `maxBetween` events between
+ * them: a new range costs more than skipping these events.
  */
 export const toRanges = (days: readonly DaySpan[], maxBetween = 0): Range[] => {
   const ranges: { after: number; through: number }[] = [];

@@ -1,7 +1,7 @@
 /**
- * Recognizes repeats: an eventUUID or requestUUID is known for 7 days after it was first sent, and its key is stored until
- * something has been sent on 8 later days. Only days on which something was sent count: a clock that jumps years ahead makes one
- * new day, and makes nothing old.
+ * Recognizes repeated eventUUIDs and requestUUIDs for 7 days after they were first sent. Keys are stored until 8 later
+ * days have events or requests. Empty days don't count: if the clock jumps years ahead, that is one new day, and no key
+ * expires.
  */
 
 import { createIdempotencyKeys, type SentByServer, type SentRequest, toBytes } from '../../rules/idempotency-keys.ts';
@@ -16,21 +16,21 @@ interface RequestRow {
   readonly existed: number;
 }
 
-/** The key of an event, without a day. */
-type Sent = Omit<SentEvent, 'day'>;
+/** The key of an event, without its day. */
+type EventKey = Omit<SentEvent, 'day'>;
 
-/** Fills lists of days that are too short; no day has this number. */
+/** Pads lists of days. No day has this number. */
 const noDay = -1;
 
 export const createDedup = (db: Connection, recentKeys: RecentKeys) => {
-  const daysOf = (count: number) => Array.from({ length: count }, () => '?').join(', ');
-  const days = daysOf(daysKept);
-  /** One statement for each number of days: each day costs a search in another place. */
+  const placeholders = (count: number) => Array.from({ length: count }, () => '?').join(', ');
+  const days = placeholders(daysKept);
+  /** One statement per number of days: each day costs an index search. */
   const selectsOf = (table: string, condition: string) =>
     Array.from({ length: daysKept + 1 }, (_, count) =>
       db
         .prepare<unknown[], number>(
-          `SELECT 1 FROM ${table} WHERE day IN (${daysOf(count)}) AND eventUUID = ? AND holder = ?${condition}`,
+          `SELECT 1 FROM ${table} WHERE day IN (${placeholders(count)}) AND eventUUID = ? AND holder = ?${condition}`,
         )
         .pluck(),
     );
@@ -53,7 +53,7 @@ export const createDedup = (db: Connection, recentKeys: RecentKeys) => {
     ['erased_repeat', 'day, hash'],
     ['request_repeat', 'day, requestUUID, token, user'],
   ];
-  const forgetBefore = tables.map(([table, key]) =>
+  const deleteBefore = tables.map(([table, key]) =>
     db.prepare(`DELETE FROM ${table} WHERE (${key}) IN (SELECT ${key} FROM ${table} WHERE day < ? LIMIT ?)`),
   );
   const secret = db.prepare<[], Buffer>('SELECT secret FROM position').pluck().get() as Buffer;
@@ -63,7 +63,7 @@ export const createDedup = (db: Connection, recentKeys: RecentKeys) => {
     )
     .pluck();
   let recent: number[] = [noDay];
-  /** `day` and the days before it on which something was sent, the latest first. */
+  /** Returns `day` and the previous days with keys, newest first. */
   const recentDays = (day: number): number[] => {
     if (recent[0] === day) return recent;
     recentKeys.settle();
@@ -76,41 +76,42 @@ export const createDedup = (db: Connection, recentKeys: RecentKeys) => {
     return recent;
   };
   const { eventKey } = createIdempotencyKeys(secret);
-  const hashOf = ({ holder, eventUUID }: Sent, server: SentByServer) => toBytes(eventKey(holder, eventUUID, server));
+  const hashOf = ({ holder, eventUUID }: EventKey, server: SentByServer) =>
+    toBytes(eventKey(holder, eventUUID, server));
 
-  const firstOf = {
+  const anyKey = {
     erased: db.prepare<[], number>('SELECT 1 FROM erased_repeat LIMIT 1').pluck(),
-    /** A key without a kind of token, from before the kind was stored. */
+    /** A key from before the kind of token was stored. */
     ofEither: db.prepare<[], number>('SELECT 1 FROM event_repeat_of_either LIMIT 1').pluck(),
   };
-  /** Whether there are such keys at all; undefined while that has not been read. */
-  let known: { [Name in keyof typeof firstOf]?: boolean | undefined } = {};
-  const hasAny = (name: keyof typeof firstOf): boolean => {
-    known[name] ??= firstOf[name].get() !== undefined;
-    return known[name];
+  /** Whether there are any such keys; undefined: not read yet. */
+  let hasKeys: { [Name in keyof typeof anyKey]?: boolean | undefined } = {};
+  const hasAny = (name: keyof typeof anyKey): boolean => {
+    hasKeys[name] ??= anyKey[name].get() !== undefined;
+    return hasKeys[name];
   };
 
-  const isRepeat = (day: number, sent: Sent, active: ActiveDays): boolean => {
+  const isRepeat = (day: number, sent: EventKey, active: ActiveDays): boolean => {
     const { eventUUID, holder, server } = sent;
     const recent = recentDays(day);
     if (recentKeys.has(eventUUID, holder, server)) return true;
-    // Only days on which the holder had events need to be searched.
+    // Searches only the days on which the holder had events.
     if (active.lastDay === null) return false;
-    const asked = recent.filter((each) => isActive(active, each));
-    if (asked.length > 0) {
-      if (selects[asked.length]?.get(...asked, eventUUID, holder, server) !== undefined) return true;
-      if (hasAny('ofEither') && selectsOfEither[asked.length]?.get(...asked, eventUUID, holder) !== undefined)
+    const activeDays = recent.filter((each) => isActive(active, each));
+    if (activeDays.length > 0) {
+      if (selects[activeDays.length]?.get(...activeDays, eventUUID, holder, server) !== undefined) return true;
+      if (hasAny('ofEither') && selectsOfEither[activeDays.length]?.get(...activeDays, eventUUID, holder) !== undefined)
         return true;
     }
     return hasAny('erased') && selectErased.get(...recent, hashOf(sent, server), hashOf(sent, null)) !== undefined;
   };
 
-  const doubt = () => {
+  const reset = () => {
     recent = [noDay];
-    known = {};
+    hasKeys = {};
   };
 
-  /** Deletes the key of an event. Returns whether there was one. */
+  /** Deletes the key of an event. Returns whether it existed. */
   const drop = ({ day, eventUUID, holder, server }: SentEvent): boolean => {
     recentKeys.settle();
     const dropped =
@@ -119,25 +120,25 @@ export const createDedup = (db: Connection, recentKeys: RecentKeys) => {
   };
 
   return {
-    forget: doubt,
-    undo: doubt,
-    /** Whether an event of a holder was sent before. */
+    forget: reset,
+    undo: reset,
+    /** Whether the holder sent this event before. */
     isRepeat,
-    /** Remembers an event. Returns false, and does nothing, when it was sent before. */
-    remember: (day: number, sent: Sent, active: ActiveDays): boolean => {
+    /** Adds the key of an event. Returns false, and adds nothing, if it was sent before. */
+    remember: (day: number, sent: EventKey, active: ActiveDays): boolean => {
       if (isRepeat(day, sent, active)) return false;
       recentKeys.add(day, sent);
       return true;
     },
-    /** Replaces the key of an erased event with a keyed hash, by which a repeat is still recognized. */
+    /** Replaces the key of an erased event by a keyed hash, so that a repeat is still recognized. */
     erase: (event: SentEvent) => {
       if (!drop(event)) return;
       insertErased.run(event.day, hashOf(event, event.server));
-      known.erased = true;
+      hasKeys.erased = true;
     },
-    /** Forgets an event that is deleted with its account. */
+    /** Deletes the key of an event that is deleted with its account. */
     drop,
-    /** Returns the stored result of a request that was sent before. */
+    /** Returns the stored result of a repeated request. */
     findRequest: (day: number, { requestUUID, token, user }: SentRequest): RequestRow | undefined =>
       selectRequest.get(...recentDays(day), requestUUID, token, user),
     rememberRequest: (
@@ -147,10 +148,10 @@ export const createDedup = (db: Connection, recentKeys: RecentKeys) => {
     ) => {
       insertRequest.run(day, requestUUID, token, user, contact, claim, Number(existed));
     },
-    /** Deletes up to `most` keys that are older than the days that are searched. Returns whether there may be more. */
+    /** Deletes up to `most` keys older than the searched days. Returns whether there may be more. */
     forgetOld: (day: number, most: number): boolean => {
-      known.ofEither = undefined;
-      return forgetBefore.some((statement) => statement.run(recentDays(day).at(-1) as number, most).changes > 0);
+      hasKeys.ofEither = undefined;
+      return deleteBefore.some((statement) => statement.run(recentDays(day).at(-1) as number, most).changes > 0);
     },
   };
 };

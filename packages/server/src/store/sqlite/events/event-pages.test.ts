@@ -1,4 +1,4 @@
-// The bounds of a page, which are too far for a test to reach: here they are near.
+// The bounds of a page, lowered so that a test can reach them.
 import { beforeAll, describe, expect, test } from 'vitest';
 import { day, newAccount, newEvent, newToken } from '../../../../test/fixtures/store.ts';
 import type { PageBounds } from '../../rules/event-pages.ts';
@@ -49,7 +49,7 @@ describe.each(['asc', 'desc'] as const)('a page of events, %s', (order) => {
   const inOrder = (numbers: readonly number[]) => (order === 'asc' ? numbers : numbers.toReversed());
 
   test.each([1, 2_000, 3_500, perDay, 9_000])(
-    'ends after %i rows that were looked at, and the next goes on',
+    'ends after %i examined events, where the next page continues',
     (maxExamined) => {
       const pages = pagesOf({ order, attrID: 'rare' }, { maxExamined, maxCharacters: Infinity });
       expect(pages.length).toBeGreaterThan(1);
@@ -61,7 +61,7 @@ describe.each(['asc', 'desc'] as const)('a page of events, %s', (order) => {
     },
   );
 
-  test('may hold none, and tells a follower how far it has looked', () => {
+  test('may be empty, and reports how far it has searched', () => {
     const pages = pagesOf({ order, attrID: 'none' }, { maxExamined: 2_000, maxCharacters: Infinity });
     expect(pages.length).toBeGreaterThan(3);
     for (const { events, next, through } of pages) {
@@ -70,7 +70,7 @@ describe.each(['asc', 'desc'] as const)('a page of events, %s', (order) => {
     }
   });
 
-  test('ends when its attributes take as much as they may, and has one at least', () => {
+  test('ends when its attributes reach the size limit, but has at least one event', () => {
     const few = pagesOf({ order, attrID: 'rare' }, { maxExamined: Infinity, maxCharacters: 1 });
     expect(few.map(({ events }) => events.length)).toEqual(rare.map(() => 1));
     expect(numbersOf(few)).toEqual(inOrder(rare));

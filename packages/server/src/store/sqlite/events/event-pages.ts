@@ -1,4 +1,4 @@
-/** Reads events page by page, in the order of their sequences. */
+/** Reads events page by page, in sequence order. */
 import type { WithIDs } from '../../rules/accounts/catalogue-rules.ts';
 import { noMerges } from '../../rules/accounts/entry-merges.ts';
 import { type PageBounds, pageBounds, sequencesOf } from '../../rules/event-pages.ts';
@@ -25,7 +25,7 @@ import { createDayReader, toRanges } from './days.ts';
 import { createEventPresenter } from './event-presenter.ts';
 import { createEventSources } from './event-sources.ts';
 
-/** Returns a function that checks the conditions of the query that its sources don't ensure. */
+/** Returns a function that checks the query's conditions that its sources don't ensure. */
 const createMatcher =
   ({ eventIDs, from = 0, to = Infinity, attrIDs, attrValue, withoutRobots = false }: WithIDs<EventQuery>) =>
   (block: EventBlock, index: number): boolean => {
@@ -37,8 +37,8 @@ const createMatcher =
     return attrIDs === undefined || (attrID !== undefined && hasAttribute(block, index, attrID, attrValue));
   };
 
-/** The part of each range that is within `bounds`, in the order of reading. */
-const within = (ranges: readonly Range[], bounds: Range, order: Order): Range[] => {
+/** Clips each range to `bounds`, and sorts them in reading order. */
+const clip = (ranges: readonly Range[], bounds: Range, order: Order): Range[] => {
   const parts = ranges.map(({ after, through }) => ({
     after: Math.max(after, bounds.after),
     through: Math.min(through, bounds.through),
@@ -55,7 +55,7 @@ export const createEventPager = (
   }: {
     bounds?: PageBounds | undefined;
     log?: EventLogReader;
-    /** A visitor's days with at most this many events between them are read as one range. */
+    /** Days of a visitor with at most this many events between them are read as one range. */
     maxBetween?: number | undefined;
   } = {},
 ) => {
@@ -65,32 +65,33 @@ export const createEventPager = (
   const createPresenter = createEventPresenter(db);
   const lastSequence = db.prepare<[], number>('SELECT sequence FROM position').pluck();
 
-  return function* getEvents(asked: EventQuery): ChunkedRead<EventPage> {
-    const { account, order, limit, from, to } = asked;
+  return function* getEvents(request: EventQuery): ChunkedRead<EventPage> {
+    const { account, order, limit, from, to } = request;
     const ascending = order === 'asc';
     const end = lastSequence.get() as number;
     const merges = catalogues.merges(account);
-    const query = catalogues.withIDs(asked, merges);
+    const query = catalogues.withIDs(request, merges);
     const sequences = sequencesOf(query, end);
     const accountDays = daysOf({ account, from: from ?? 0, to: to ?? Number.MAX_SAFE_INTEGER, ...sequences });
     const { sources, days } = sourcesOf(query, accountDays);
     const matches = createMatcher(query);
-    const presenter = createPresenter(account, asked.asSent ? noMerges : merges);
+    const presenter = createPresenter(account, request.asSent ? noMerges : merges);
     const events: StoredEvent[] = [];
-    let looked = 0;
+    let examined = 0;
     let characters = 0;
 
     const always = from === undefined && to === undefined;
-    // The postings of a visitor name few blocks in a segment: skipping the visitor's other days costs less than another range.
+    // A visitor's postings list few blocks per segment, so skipping the visitor's inactive days costs less than another
+    // range.
     const ofVisitor = days && toRanges(days, maxBetween);
     const ranges = ofVisitor ?? (always ? [sequences] : toRanges(accountDays));
     const filter = always && query.attrIDs === undefined ? undefined : query;
-    for (const found of log.find(sources, within(ranges, sequences, order), order, filter)) {
-      if (typeof found === 'number') {
+    for (const match of log.find(sources, clip(ranges, sequences, order), order, filter)) {
+      if (typeof match === 'number') {
         yield;
         continue;
       }
-      const { block, indexes, reached } = found;
+      const { block, indexes, reached } = match;
       for (const index of indexes) {
         if (!matches(block, index)) continue;
         const event = eventAt(block, index);
@@ -102,8 +103,8 @@ export const createEventPager = (
         events.push(presenter.toStoredEvent(event));
         characters += charactersOf(event);
       }
-      looked += sizeOf(block);
-      if (looked >= maxExamined && (ascending ? reached < end : reached > 1)) {
+      examined += sizeOf(block);
+      if (examined >= maxExamined && (ascending ? reached < end : reached > 1)) {
         return { events, next: reached, through: reached };
       }
     }

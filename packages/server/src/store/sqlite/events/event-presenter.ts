@@ -1,4 +1,4 @@
-/** Turns a stored event into an event of a page: adds its owner and why the owner has it. */
+/** Converts a stored event to an event of a page: adds its owner and the reason. */
 import { followMerges } from '../../../identity/merges.ts';
 import { why } from '../../../identity/ownership.ts';
 import type { CatalogueMerges } from '../../rules/accounts/entry-merges.ts';
@@ -11,26 +11,25 @@ import type { Connection } from '../database/connection.ts';
 import { createErasingReader } from '../erasure/erased-stretches.ts';
 import type { KeptEvent } from '../event-log/event-log.ts';
 
-/** Caches the result for each key. */
-const remembering = <Key, Value>(ask: (key: Key) => Value) => {
-  const known = new Map<Key, Value>();
+const memoize = <Key, Value>(compute: (key: Key) => Value) => {
+  const cache = new Map<Key, Value>();
   return (key: Key): Value => {
-    if (known.has(key)) return known.get(key) as Value;
-    const value = ask(key);
-    known.set(key, value);
+    if (cache.has(key)) return cache.get(key) as Value;
+    const value = compute(key);
+    cache.set(key, value);
     return value;
   };
 };
 
-const refuse = (whose: string): never => {
-  throw new Error(`the row of ${whose} is damaged: it is not what its index says; restore a backup`);
+const throwDamaged = (row: string): never => {
+  throw new Error(`the row of ${row} is damaged: it does not match its index; restore a backup`);
 };
 
 export const createEventPresenter = (db: Connection) => {
   const statements = createStatementReader(db);
   const merges = createMergeReader(db);
   const catalogues = createCatalogueReader(db);
-  // A row that its index doesn't find by this name is damaged: SQLite has no checksums that would detect it.
+  // If the index doesn't lead back to the row, one of them is damaged. SQLite has no checksums to detect that.
   const userUUID = db
     .prepare<[number], string>(`
       SELECT userUUID FROM user AS u
@@ -48,21 +47,21 @@ export const createEventPresenter = (db: Connection) => {
   const erasing = createErasingReader(db);
   const erasedContact = db.prepare<[number], number>('SELECT 1 FROM erased_contact WHERE contact = ?').pluck();
 
-  /** Create one for each page: its events share the cached lookups. */
+  /** Create one per page: its events share cached lookups. */
   return (account: number, entryMerges: CatalogueMerges) => {
-    const statementsOf = remembering((user: number) => statements.forOwners(user));
-    const follow = remembering((contact: number) => followMerges(merges.from(contact))(contact));
+    const statementsOf = memoize((user: number) => statements.forOwners(user));
+    const follow = memoize((contact: number) => followMerges(merges.from(contact))(contact));
     const names = {
-      eventName: remembering((eventID: number) => catalogues.eventName(account, eventID)),
-      userUUID: remembering((user: number) => userUUID.get(user) ?? refuse(`user ${user}`)),
-      contactUUID: remembering((contact: number) => contactUUID.get(contact) ?? refuse(`contact ${contact}`)),
-      claimID: remembering((claim: number) => claimID.get(claim) ?? null),
+      eventName: memoize((eventID: number) => catalogues.eventName(account, eventID)),
+      userUUID: memoize((user: number) => userUUID.get(user) ?? throwDamaged(`user ${user}`)),
+      contactUUID: memoize((contact: number) => contactUUID.get(contact) ?? throwDamaged(`contact ${contact}`)),
+      claimID: memoize((claim: number) => claimID.get(claim) ?? null),
     };
-    const stretchesOf = remembering((user: number) => [...erasedStretches.all(user), ...erasing.stretchesOf(user)]);
-    const isErasedContact = remembering((contact: number) => erasedContact.get(contact) !== undefined);
+    const stretchesOf = memoize((user: number) => [...erasedStretches.all(user), ...erasing.stretchesOf(user)]);
+    const isErasedContact = memoize((contact: number) => erasedContact.get(contact) !== undefined);
 
     return {
-      /** Whether the event belongs to an erased contact and only waits to be deleted. */
+      /** Whether the event belongs to an erased contact and will be deleted. */
       isErased: ({ sequence, user, contact }: KeptEvent): boolean => {
         if (contact !== null) return isErasedContact(contact);
         return stretchesOf(user as number).some(({ after, through }) => after < sequence && sequence <= through);

@@ -1,4 +1,4 @@
-// A user's days say where to look, and never what there is: whether they are told changes no answer.
+// A user's active days only narrow a search: results must be the same whether or not they are recorded.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { runs } from '../../../../test/fixtures/runs.ts';
@@ -18,18 +18,21 @@ import { openMemory } from '../database/memory.ts';
 import { createWriteEngine } from '../engine.ts';
 import { createEventPager } from './event-pages.ts';
 
-const asker = { account: 1, token: 1, browser: false };
+const caller = { account: 1, token: 1, browser: false };
 const users = [laptop, phone];
 const contactUUID = 'contact-of-ann';
 
-/** Which users come on a day, and whether something is logged with the contact, with or without a user; nobody comes on most of them. */
+/**
+ * The users that visit on a day, and whether events are logged with the contact, with or without a user. Most days have
+ * none.
+ */
 const visits = fc.array(
   fc.record({
     later: fc.oneof({ weight: 9, arbitrary: fc.integer({ min: 1, max: 6 }) }, fc.constant(60)),
     users: fc.subarray(users),
     contact: fc.boolean(),
     both: fc.boolean(),
-    untold: fc.oneof({ weight: 9, arbitrary: fc.constant(false) }, fc.boolean()),
+    unrecorded: fc.oneof({ weight: 9, arbitrary: fc.constant(false) }, fc.boolean()),
   }),
   { minLength: 3, maxLength: 25 },
 );
@@ -64,25 +67,25 @@ const namesOf = (db: Connection, maxBetween: number, query: Partial<EventQuery>)
   }
 };
 
-test('pages and repeats are the same with and without the list of active days', () => {
+test('returns the same pages and repeats with and without recorded active days', () => {
   fc.assert(
     fc.property(visits, (visits) => {
       const db = openMemory();
       const { write, arrange } = openEngine(db);
       const log = (receivedTime: number, events: object[]) =>
-        write('logEvents', { ...asker, receivedTime, events }) as EventOutcome[];
+        write('logEvents', { ...caller, receivedTime, events }) as EventOutcome[];
       write('createAccount', newAccount({ tokens: [newToken('server')] }));
       write('createContact', {
-        ...asker,
+        ...caller,
         verified: true,
         ...newContact({ newContactUUID: contactUUID, address: ann }),
       });
       let today = 20_000;
-      const kept: { day: number; eventUUID: string; userUUID: string | null; contactUUID: string | null }[] = [];
-      for (const { later, users, contact, both, untold } of visits) {
+      const stored: { day: number; eventUUID: string; userUUID: string | null; contactUUID: string | null }[] = [];
+      for (const { later, users, contact, both, unrecorded } of visits) {
         today += later;
-        if (untold) forgetDays(db);
-        // Others fill the segments between.
+        if (unrecorded) forgetDays(db);
+        // Other users fill the segments in between.
         const others = Array.from({ length: 15 }, (_, nth) => newEvent({ userUUID: `another-${today}-${nth}` }));
         const eventTime = today * day;
         const events = users.map((userUUID) => newEvent({ userUUID, eventTime }));
@@ -90,20 +93,20 @@ test('pages and repeats are the same with and without the list of active days', 
         if (both) events.push(newEvent({ userUUID: laptop, contactUUID, eventTime }));
         log(today * day, [...others, ...events]);
         for (const { eventUUID, userUUID, contactUUID } of events) {
-          kept.push({ day: today, eventUUID, userUUID, contactUUID });
+          stored.push({ day: today, eventUUID, userUUID, contactUUID });
         }
-        // Sent again within seven days, each is known.
-        const again = kept
+        // Each is a repeat if it is sent again within seven days.
+        const again = stored
           .filter((each) => each.day >= today - 7)
           .map(({ eventUUID, userUUID, contactUUID }) => newEvent({ eventUUID, userUUID, contactUUID }));
         for (const outcome of log(today * day, again)) expect(outcome).toEqual({ kept: false, duplicate: true });
         arrange();
       }
-      const ofUser = (user: string) => kept.filter(({ userUUID }) => userUUID === user);
-      const ofContact = kept.filter(({ userUUID, contactUUID }) => userUUID === laptop || contactUUID !== null);
+      const ofUser = (user: string) => stored.filter(({ userUUID }) => userUUID === user);
+      const ofContact = stored.filter(({ userUUID, contactUUID }) => userUUID === laptop || contactUUID !== null);
       const expectPages = (maxBetween: number) => {
         for (const order of ['asc', 'desc'] as const) {
-          const inOrder = (some: typeof kept) => {
+          const inOrder = (some: typeof stored) => {
             const names = some.map(({ eventUUID }) => eventUUID);
             return order === 'asc' ? names : names.reverse();
           };
@@ -114,7 +117,7 @@ test('pages and repeats are the same with and without the list of active days', 
           expect(namesOf(db, maxBetween, { order, contactUUID, to: 20_030 * day })).toEqual(inOrder(early));
         }
       };
-      // Each stretch of days by itself, and some together.
+      // Each stretch of days as its own range, and some joined.
       for (const maxBetween of [0, 40]) expectPages(maxBetween);
       forgetDays(db);
       expectPages(0);

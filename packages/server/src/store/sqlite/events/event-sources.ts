@@ -1,4 +1,4 @@
-/** Chooses the sources of the events that a query selects: a user, a contact, an eventID, or the whole account. */
+/** Chooses the sources of a query's events: a user, a contact, an eventID, or the whole account. */
 import { stretchesOwnedBy } from '../../../identity/ownership.ts';
 import type { WithIDs } from '../../rules/accounts/catalogue-rules.ts';
 import type { DaySpan } from '../../rules/event-pages.ts';
@@ -10,10 +10,9 @@ import { createStatementReader } from '../contacts/statements.ts';
 import type { Connection } from '../database/connection.ts';
 import { type Source, sourcesOfKinds } from '../event-log/event-log.ts';
 
-/** The sources of the events that a query selects. */
-interface Sought {
+interface SourcePlan {
   readonly sources: readonly Source[];
-  /** The days that may have such events; undefined when this is not known. */
+  /** The days that may have such events; undefined: unknown. */
   readonly days: readonly DaySpan[] | undefined;
 }
 
@@ -29,10 +28,10 @@ export const createEventSources = (db: Connection) => {
   const userByNumber = db.prepare<[number], ActiveDays>('SELECT firstDay, lastDay, days FROM user WHERE user = ?');
 
   /**
-   * Narrows a source to the sequences from its first to its last active day in `days`, which are all days of the account that the
-   * query covers. Returns an empty list when it was active on none.
+   * Narrows a source to its first through last active day among `days`, the account's days that the query covers.
+   * Returns an empty list if it was active on none.
    */
-  const between = (source: Source, active: ActiveDays, days: readonly DaySpan[]): Source[] => {
+  const narrow = (source: Source, active: ActiveDays, days: readonly DaySpan[]): Source[] => {
     const first = days.find(({ day }) => isActive(active, day));
     const last = days.findLast(({ day }) => isActive(active, day));
     if (!first || !last) return [];
@@ -41,9 +40,13 @@ export const createEventSources = (db: Connection) => {
     return after < through ? [{ ...source, after, through }] : [];
   };
 
-  /** The stretches of users' histories that the contact owns, and the events that were logged with its contactUUID. */
-  const ofContact = (named: NamedContact, onlyUser: number | undefined, days: readonly DaySpan[]): Sought => {
-    const group = merges.group(contacts.byName(named).contact);
+  /** Returns the parts of users' histories that the contact owns, and the events logged with its contactUUID. */
+  const ofContact = (
+    contactNames: NamedContact,
+    onlyUser: number | undefined,
+    days: readonly DaySpan[],
+  ): SourcePlan => {
+    const group = merges.group(contacts.byName(contactNames).contact);
     const users = new Set(group.flatMap((contact) => statements.usersOf(contact)));
     const sources: Source[] = [];
     const actives: ActiveDays[] = [];
@@ -55,7 +58,7 @@ export const createEventSources = (db: Connection) => {
       if (stretches.length > 0) actives.push(active);
       for (const { after, through } of stretches) {
         sources.push(
-          ...between({ what: 'user', number: user, eventID: 0, withoutContact: true, after, through }, active, days),
+          ...narrow({ what: 'user', number: user, eventID: 0, withoutContact: true, after, through }, active, days),
         );
       }
     }
@@ -63,16 +66,16 @@ export const createEventSources = (db: Connection) => {
       const only = onlyUser === undefined ? {} : { contactAndUser: onlyUser };
       const active = contacts.get(contact) as ContactRow;
       actives.push(active);
-      sources.push(...between({ ...always, what: 'contact', number: contact, ...only }, active, days));
+      sources.push(...narrow({ ...always, what: 'contact', number: contact, ...only }, active, days));
     }
     return { sources, days: days.filter(({ day }) => actives.some((active) => isActive(active, day))) };
   };
 
-  /** `days` are the days of the account that the query covers. Throws a Refusal when no contact has the contactUUID. */
+  /** `days`: the account's days that the query covers. Throws a Refusal if the contact does not exist. */
   return (
     { account, userUUID, contactUUID, externalID, eventIDs }: WithIDs<EventQuery>,
     days: readonly DaySpan[],
-  ): Sought => {
+  ): SourcePlan => {
     const user = userUUID === undefined ? undefined : userByUUID.get(account, userUUID);
     if (contactUUID !== undefined || externalID !== undefined) {
       return ofContact(
@@ -83,7 +86,7 @@ export const createEventSources = (db: Connection) => {
     }
     if (userUUID !== undefined) {
       if (!user) return { sources: [], days: [] };
-      const sources = between({ ...always, what: 'user', number: user.user }, user, days);
+      const sources = narrow({ ...always, what: 'user', number: user.user }, user, days);
       return { sources, days: days.filter(({ day }) => isActive(user, day)) };
     }
     return { sources: sourcesOfKinds(account, eventIDs), days: undefined };

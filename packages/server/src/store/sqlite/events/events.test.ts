@@ -23,9 +23,9 @@ const events = async () => {
   const page = await createReadEngine(db)({ name: 'getEvents', request: { account: 1, order: 'asc', limit: 100 } });
   return (page as EventPage).events.map(({ eventUUID }) => eventUUID);
 };
-const kept = { kept: true };
+const stored = { kept: true };
 
-test('a fault in one event takes its batch with it, and no other of the commit', async () => {
+test('rolls back only the batch of an event that fails, not the rest of the commit', async () => {
   db.exec(`
     CREATE TEMP TRIGGER fault BEFORE INSERT ON user WHEN NEW.userUUID = '${tablet}'
     BEGIN SELECT RAISE(ABORT, 'broken'); END`);
@@ -35,22 +35,22 @@ test('a fault in one event takes its batch with it, and no other of the commit',
     log({ eventUUID: 'event-after' }),
   ]);
   expect(outcomes).toEqual([
-    { value: [kept] },
+    { value: [stored] },
     { error: expect.objectContaining({ message: 'broken' }) },
-    { value: [kept] },
+    { value: [stored] },
   ]);
   expect(await events()).toEqual(['event-before', 'event-after']);
-  // Nothing of it is held in memory: sent again, it is new, and so is its user.
+  // It left nothing in memory: when it is sent again, the event and its user are new.
   db.exec('DROP TRIGGER fault');
   expect(
     engine.write([
       log({ eventUUID: 'event-beside', userUUID: phone }, { eventUUID: 'event-at-fault', userUUID: tablet }),
     ]),
-  ).toEqual([{ value: [kept, kept] }]);
+  ).toEqual([{ value: [stored, stored] }]);
   expect(await events()).toEqual(['event-before', 'event-after', 'event-beside', 'event-at-fault']);
 });
 
-test('a commit for which there was no room is kept when it is sent again, once', async () => {
+test('stores a commit once if it is resent after the disk was full', async () => {
   const calls = [log({ eventUUID: 'event-1', userUUID: laptop }), log({ eventUUID: 'event-2', userUUID: laptop })];
   const pages = db.pragma('page_count', { simple: true }) as number;
   engine.write([log({ eventUUID: 'event-0', userUUID: laptop })]);
@@ -62,19 +62,19 @@ test('a commit for which there was no room is kept when it is sent again, once',
   expect(await events()).toEqual(['event-0']);
   db.pragma('max_page_count = 1000000');
   expect(engine.write([...calls, long, ...calls])).toEqual([
-    ...[1, 2, 3].map(() => ({ value: [kept] })),
+    ...[1, 2, 3].map(() => ({ value: [stored] })),
     ...[1, 2].map(() => ({ value: [{ kept: false, duplicate: true }] })),
   ]);
   expect(await events()).toEqual(['event-0', 'event-1', 'event-2', 'event-long']);
 });
 
-test('what was kept is a repeat when it is sent again, though its account would not have it any more', () => {
+test('recognizes a stored event as a repeat even if its account would now refuse it', () => {
   const contact = { ...newContact({ userUUID: laptop }), account: 1, token: 1, browser: false, verified: true };
   engine.write([{ name: 'createContact', request: contact }]);
   const ofUser = { userUUID: laptop, eventUUID: 'event-of-a-user' };
   const ofContact = { userUUID: null, contactUUID: contact.newContactUUID, eventUUID: 'event-of-a-contact' };
-  expect(engine.write([log(ofUser, ofContact)])).toEqual([{ value: [kept, kept] }]);
-  // Strict from now on, with a list that has neither.
+  expect(engine.write([log(ofUser, ofContact)])).toEqual([{ value: [stored, stored] }]);
+  // Strict from now on, with an empty catalogue.
   db.exec('UPDATE account SET strict = 1; DELETE FROM catalogue');
   engine = createWriteEngine(db);
   const duplicate = { kept: false, duplicate: true };

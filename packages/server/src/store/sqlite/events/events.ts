@@ -30,15 +30,19 @@ interface EventParts {
   readonly log: EventLogWriter;
 }
 
-/** The user or contact that an event was logged against. `user` is undefined while the userUUID is not known. */
-interface Against {
+/** The user or contact of an event. `user` is undefined if the userUUID is new. */
+interface EventSubject {
   readonly userUUID: string | null;
   readonly user: User | undefined;
   readonly contact: ContactRow | null;
 }
 
 /** The key by which a repeated event is recognized. */
-const sentAs = ({ browser }: EventBatch, { eventUUID }: NewEvent, { user, contact }: Omit<Against, 'userUUID'>) => ({
+const toEventKey = (
+  { browser }: EventBatch,
+  { eventUUID }: NewEvent,
+  { user, contact }: Omit<EventSubject, 'userUUID'>,
+) => ({
   eventUUID,
   holder: user?.user ?? -(contact as ContactRow).contact,
   server: browser ? (0 as const) : (1 as const),
@@ -53,9 +57,10 @@ export const createEventWriter = (db: Connection, parts: EventParts) => {
   const userUUIDOf = db.prepare<[number], string>('SELECT userUUID FROM user WHERE user = ?').pluck();
 
   /**
-   * A browser token's contactUUID is a handle: it stands for the user of its claim, and only with the token and user of that claim.
+   * A browser token's contactUUID is a handle: it identifies the user of its claim, and is valid with that token and
+   * user only.
    */
-  const againstHandle = (batch: EventBatch, event: NewEvent, handle: string): Against => {
+  const findSubjectByHandle = (batch: EventBatch, event: NewEvent, handle: string): EventSubject => {
     const claim = claims.find(batch.account, handle);
     if (!claim || claim.token !== batch.token) throw contacts.missingHandle(batch.account, batch.token, handle);
     const userUUID = userUUIDOf.get(claim.user) as string;
@@ -64,10 +69,10 @@ export const createEventWriter = (db: Connection, parts: EventParts) => {
     return { userUUID, user: users.find(batch.account, userUUID), contact: null };
   };
 
-  const against = (batch: EventBatch, event: NewEvent): Against => {
+  const findSubject = (batch: EventBatch, event: NewEvent): EventSubject => {
     const { account, browser } = batch;
     const { userUUID, contactUUID, externalID } = event;
-    if (browser && contactUUID !== null) return againstHandle(batch, event, contactUUID);
+    if (browser && contactUUID !== null) return findSubjectByHandle(batch, event, contactUUID);
     return {
       userUUID,
       user: userUUID === null ? undefined : users.find(account, userUUID),
@@ -79,32 +84,32 @@ export const createEventWriter = (db: Connection, parts: EventParts) => {
   };
 
   /**
-   * Returns whom an event was logged against, and writes nothing of the event. Throws a Refusal when the contact is unknown. Throws
-   * one when the catalogues forbid the event, unless it was sent before: then it was stored, whatever they permit today.
+   * Returns the subject of an event. Writes nothing. Throws a Refusal if the contact is unknown, or if the catalogues
+   * forbid the event, unless it is a repeat: then it was stored when they permitted it.
    */
-  const examine = (batch: EventBatch, event: NewEvent, day: number, check: () => void): Against => {
-    const found = against(batch, event);
+  const examine = (batch: EventBatch, event: NewEvent, day: number, check: () => void): EventSubject => {
+    const subject = findSubject(batch, event);
     try {
       check();
     } catch (refusal) {
-      const { user, contact } = found;
-      const known = user?.active ?? (found.userUUID === null ? contact : null);
-      if (known && dedup.isRepeat(day, sentAs(batch, event, found), known)) return found;
+      const { user, contact } = subject;
+      const active = user?.active ?? (subject.userUUID === null ? contact : null);
+      if (active && dedup.isRepeat(day, toEventKey(batch, event, subject), active)) return subject;
       throw refusal;
     }
-    return found;
+    return subject;
   };
 
-  const keep = (batch: EventBatch, event: NewEvent, day: number): EventOutcome => {
+  const store = (batch: EventBatch, event: NewEvent, day: number): EventOutcome => {
     const { account, token, browser, receivedTime } = batch;
     const uses = catalogues.usesOf(account, browser, event);
     const check = () => catalogues.check(account, browser, uses);
-    const { userUUID, user: known, contact } = examine(batch, event, day, check);
-    const user = known ?? (userUUID === null ? undefined : users.ensure(account, userUUID, receivedTime));
+    const { userUUID, user: existingUser, contact } = examine(batch, event, day, check);
+    const user = existingUser ?? (userUUID === null ? undefined : users.ensure(account, userUUID, receivedTime));
     const { eventUUID, eventTime, timeReplaced } = event;
     const active = user?.active ?? (contact as ContactRow);
-    const sent = sentAs(batch, event, { user, contact });
-    if (!dedup.remember(day, sent, active)) return { kept: false, duplicate: true };
+    const key = toEventKey(batch, event, { user, contact });
+    if (!dedup.remember(day, key, active)) return { kept: false, duplicate: true };
     catalogues.register(account, browser, uses);
     const { eventID, attributes } = catalogues.storedKindOf(account, event);
     const sequence = sequencer.nextSequence();
@@ -119,11 +124,11 @@ export const createEventWriter = (db: Connection, parts: EventParts) => {
       eventTime,
       receivedTime,
       timeReplaced: timeReplaced ? 1 : 0,
-      server: sent.server,
+      server: key.server,
       attributes,
     });
     rollups.add({ account, day, sequence, eventID, eventTime, bytes: eventBytes({ ...event, attributes }) });
-    if (user) users.seenOn(user, day);
+    if (user) users.addActiveDay(user, day);
     if (contact && !isActive(contact, day)) setContactDays.run({ ...withDay(contact, day), contact: contact.contact });
     if (user && contact && linkedContact(statements.ofUser(user.user)) === null) {
       links.link({ user: user.user, contact: contact.contact, verified: true, claim: null, token, time: receivedTime });
@@ -136,16 +141,16 @@ export const createEventWriter = (db: Connection, parts: EventParts) => {
       const day = sequencer.dayOf(batch.receivedTime, batch.isPast);
       return batch.events.map((event) => {
         try {
-          return keep(batch, event, day);
+          return store(batch, event, day);
         } catch (error) {
-          // Events are refused before their first write, so the others of the batch aren't affected.
+          // Events are refused before their first write, so the rest of the batch isn't affected.
           if (!(error instanceof Refusal)) throw error;
           return { kept: false, refused: error.code, field: error.field as string, message: error.message };
         }
       });
     },
 
-    /** Throws the first Refusal that any of the events would get. */
+    /** Throws the first Refusal that one of the events would get. */
     checkEvents(batch: EventBatch): void {
       const day = sequencer.dayOf(batch.receivedTime);
       const { account, browser } = batch;

@@ -6,8 +6,11 @@ import { createWriteEngine } from '../engine.ts';
 const start = Date.UTC(2026, 0, 1, 9);
 const ahead = 1_500;
 
-/** How many events are deleted on day 100, of what was logged on these days, in this order, of those older than 30 days: in one commit, or in one for each. */
-const deleteOf = (days: readonly number[], { most, together }: { most: number; together: boolean }): number => {
+/**
+ * Logs events on these days, in one commit or one each. Returns how many are deleted on day 100 with a retention of 30
+ * days.
+ */
+const countDeleted = (days: readonly number[], { most, together }: { most: number; together: boolean }): number => {
   const db = openMemory();
   const engine = createWriteEngine(db);
   engine.write([{ name: 'createAccount', request: newAccount({ tokens: [newToken('server')] }) }]);
@@ -28,18 +31,18 @@ const deleteOf = (days: readonly number[], { most, together }: { most: number; t
 };
 
 test.each<[string, readonly number[], number]>([
-  ['what is old, and not what follows it', [1, 2, 80, 90], 2],
-  ['what was stamped ahead of what is old', [1, ahead, ahead, 2, 80], 4],
-  ['what was stamped ahead, at the beginning', [ahead, ahead, ahead, 2, 80], 4],
-  ['not what was stamped ahead of what is young', [1, ahead, ahead, 80], 1],
-  ['not what was stamped ahead, at the beginning', [ahead, ahead, 80], 0],
-  ['not what was stamped ahead when nothing follows', [1, ahead, ahead], 1],
-  ['nothing that follows what is young, though it be stamped 1970', [1, 80, -20_000, 90], 1],
+  ['old events, but not later ones', [1, 2, 80, 90], 2],
+  ['events with a future time before old events', [1, ahead, ahead, 2, 80], 4],
+  ['events with a future time at the start, before old events', [ahead, ahead, ahead, 2, 80], 4],
+  ['no events with a future time before recent events', [1, ahead, ahead, 80], 1],
+  ['no events with a future time at the start, before recent events', [ahead, ahead, 80], 0],
+  ['no events with a future time if none follow', [1, ahead, ahead], 1],
+  ['no events after recent events, even with a time in 1970', [1, 80, -20_000, 90], 1],
 ])('deletes %s', (_, days, expected) => {
   for (const together of [false, true]) {
     for (const most of [1, 2, 100]) {
-      const where = together ? 'of one block' : 'of blocks of their own';
-      expect(deleteOf(days, { most, together }), `${most} at a time, ${where}`).toBe(expected);
+      const where = together ? 'in one block' : 'in separate blocks';
+      expect(countDeleted(days, { most, together }), `${most} at a time, ${where}`).toBe(expected);
     }
   }
 });

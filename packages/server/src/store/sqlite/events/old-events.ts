@@ -1,11 +1,11 @@
-/** Finds the oldest events, as far as their received times can be trusted. */
+/** Finds the oldest events, as far as their received times are plausible. */
 import { chooseOld } from '../../rules/old-events.ts';
 import { type EventLogReader, type EventPlace, receivedTimeAt, sequenceAt, sizeOf } from '../event-log/event-log.ts';
 
 type OldEvent = EventPlace & { readonly sequence: number; readonly receivedTime: number };
 
 export const createOldEvents = (log: EventLogReader) => {
-  /** The events after a sequence, in order. */
+  /** Yields the events after a sequence, in order. */
   function* eventsAfter(after: number): Generator<OldEvent> {
     for (const stored of log.blocksAfter(after)) {
       for (let index = 0; index < sizeOf(stored.block); index += 1) {
@@ -15,24 +15,24 @@ export const createOldEvents = (log: EventLogReader) => {
     }
   }
 
-  const nextBelievable = (sequence: number, now: number) => {
+  const findPlausible = (sequence: number, now: number) => {
     for (const event of eventsAfter(sequence)) if (event.receivedTime <= now) return event;
     return { sequence: -1, receivedTime: Infinity };
   };
   /**
-   * The next event with a believable time. After a long time of a wrong clock it is far away, so it is cached until all events
-   * before it are deleted.
+   * The next event with a plausible time. After a long period with a wrong clock it is far away, so it is cached until
+   * all events before it are deleted.
    */
-  let believable = { sequence: -1, receivedTime: Infinity };
+  let nextPlausible = { sequence: -1, receivedTime: Infinity };
 
-  /** Returns up to `most` events, in order from the first, that were received before `time`: see chooseOld. */
+  /** Returns up to `most` events that were received before `time`, in order from the first (chooseOld). */
   return ({ time, most, now }: { time: number; most: number; now: number }): EventPlace[] => {
     const candidates: OldEvent[] = [];
     for (const event of eventsAfter(0)) if (candidates.push(event) >= most) break;
     const { old, ahead } = chooseOld(candidates, { time, now });
     const last = ahead.at(-1);
     if (!last) return old;
-    if (believable.sequence <= last.sequence) believable = nextBelievable(last.sequence, now);
-    return believable.receivedTime < time ? candidates : old;
+    if (nextPlausible.sequence <= last.sequence) nextPlausible = findPlausible(last.sequence, now);
+    return nextPlausible.receivedTime < time ? candidates : old;
   };
 };

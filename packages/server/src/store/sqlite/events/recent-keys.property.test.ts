@@ -1,5 +1,5 @@
-// Whatever happens to a database, an event that was answered is there once, and known as sent: two processes write the same file,
-// and end, fail, tidy up, refuse, erase and delete in any order.
+// An acknowledged event is stored exactly once and recognized as a repeat, whatever happens: two processes write the
+// same file, and crash, fail, run maintenance, refuse, erase and delete in any order.
 import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -29,11 +29,11 @@ import { createWriteEngine, type WriteEngine } from '../engine.ts';
 import { eventsOf } from '../event-log/event-log.ts';
 import type { Outcome } from '../transactions/transaction.ts';
 
-const asker = { account: 1, token: 1, browser: false };
-/** Who can be erased: two that are logged against themselves, and whoever has the laptop. */
+const caller = { account: 1, token: 1, browser: false };
+/** The contacts that can be erased: two with events of their own, and the one linked to the laptop. */
 const contacts = { ann: 'contact-of-ann', ben: 'contact-of-ben', laptop: 'contact-of-cleo' };
 
-/** By whom an event is sent. */
+/** The subjects of events. */
 const holders = {
   laptop: { userUUID: laptop },
   phone: { userUUID: phone },
@@ -47,7 +47,7 @@ interface Sent {
   readonly of: HolderName;
   readonly nth: number;
 }
-/** `days`: after the one before. */
+/** `days`: since the previous request. */
 type Request = { readonly days: number } & (
   | { readonly do: 'log'; readonly events: readonly Sent[] }
   | { readonly do: 'refused' }
@@ -57,17 +57,17 @@ type Request = { readonly days: number } & (
 );
 type Action =
   | { readonly do: 'commit'; readonly by: number; readonly requests: readonly Request[] }
-  | { readonly do: 'tidy'; readonly by: number; readonly steps: number }
+  | { readonly do: 'maintain'; readonly by: number; readonly steps: number }
   | { readonly do: 'break'; readonly by: number; readonly fault: string }
   | { readonly do: 'crash'; readonly by: number };
 
 const nameOf = ({ of, nth }: Sent) => `event-sent-${nth} of ${of}`;
 
-/** An event that was kept: after a week, there may be another of its name. */
+/** Identifies a stored event: after a week, there may be another with the same name. */
 const entryOf = (name: string, today: number) => `${name} on ${today}`;
 
 const by = fc.nat({ max: 1 });
-/** Some are sent again and again; without new ones no day would begin. */
+/** Some events are sent repeatedly; without new ones no day would start. */
 const nth = fc.oneof(fc.nat({ max: 3 }), fc.nat({ max: 100 }));
 const sent = fc.record({ of: fc.constantFrom(...holderNames), nth });
 const days = fc.constantFrom(...Array<number>(16).fill(0), 1, 1, 2, 7);
@@ -97,15 +97,15 @@ const action: fc.Arbitrary<Action> = fc.oneof(
       requests: fc.array(request, { minLength: 1, maxLength: 5 }),
     }),
   },
-  { weight: 4, arbitrary: fc.record({ do: fc.constant('tidy'), by, steps: fc.integer({ min: 1, max: 30 }) }) },
+  { weight: 4, arbitrary: fc.record({ do: fc.constant('maintain'), by, steps: fc.integer({ min: 1, max: 30 }) }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('break'), by, fault }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('crash'), by }) },
 );
 
-/** Refused for what it says of a browser's user, after it was looked for what that user has sent. */
+/** A request that is refused for its profile, after the search for repeats. */
 const refusedContact = (time: number) => ({
   ...newContact({ userUUID: laptop, fields: { contactProfileID: 'staff' }, requestUUID: 'request-sent-twice', time }),
-  ...{ ...asker, browser: true, verified: false },
+  ...{ ...caller, browser: true, verified: false },
 });
 
 const toCall = (request: Request, today: number): Call => {
@@ -121,7 +121,7 @@ const toCall = (request: Request, today: number): Call => {
           attributes: [['name', nameOf({ of, nth })]],
         }),
       );
-      return { name: 'logEvents', request: { ...asker, receivedTime: time, events } };
+      return { name: 'logEvents', request: { ...caller, receivedTime: time, events } };
     }
     case 'refused':
       return { name: 'createContact', request: refusedContact(time) };
@@ -172,7 +172,7 @@ beforeAll(() => {
   const refused = { operation: 'createContact', input: {}, code: 'id_not_for_browser', message: '', address: null };
   const outcomes = createWriteEngine(db).write([
     { name: 'createAccount', request: account },
-    { name: 'createContact', request: { ...cleoOnLaptop, ...asker, verified: true } },
+    { name: 'createContact', request: { ...cleoOnLaptop, ...caller, verified: true } },
     { name: 'keepRefused', request: { account: 1, token: 1, time: 0, sender: 0, requests: [refused] } },
   ]);
   for (const outcome of outcomes) expect(outcome).toHaveProperty('value');
@@ -180,66 +180,66 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** A server over the file, that may end at any moment and begin anew. */
+/** A server on the file that may restart at any time. */
 const openServer = (path: string) => {
   const db = openConnection(path, 'write');
-  // What a power cut does to a file is tried elsewhere.
+  // Other tests cover power failures.
   db.pragma('synchronous = OFF');
   let engine: WriteEngine;
   let isBroken = false;
-  const begin = () => {
+  const restart = () => {
     engine = createWriteEngine(db, { eventsPerCompaction: 72, eventsPerMove: 20, eventsPerSegment: 100 });
   };
-  const mend = () => {
+  const repair = () => {
     db.exec('DROP TRIGGER IF EXISTS fault');
     db.pragma('max_page_count = 1000000');
     isBroken = false;
   };
-  begin();
+  restart();
   return {
     db,
-    begin,
+    restart,
     break(fault: string) {
-      mend();
+      repair();
       isBroken = true;
       if (fault === 'no room') db.pragma(`max_page_count = ${db.pragma('page_count', { simple: true })}`);
       else db.exec(`CREATE TEMP TRIGGER fault BEFORE ${fault} BEGIN SELECT RAISE(ABORT, 'broken'); END`);
     },
     write(calls: readonly Call[]): Outcome[] {
       const outcomes = engine.write(calls);
-      mend();
+      repair();
       return outcomes;
     },
-    tidy(steps: number) {
+    maintain(steps: number) {
       try {
         for (let step = 0; step < steps && engine.maintain() === 0; step += 1);
       } catch (error) {
         if (!isBroken) throw error;
       }
-      mend();
+      repair();
     },
   };
 };
 
 type Server = ReturnType<typeof openServer>;
 
-/** What is to be kept of all that was answered. */
+/** Models the events that must be stored. */
 const createModel = () => {
-  /** On which day an event was kept last, whether or not it was deleted. */
-  const keptOn = new Map<string, number>();
+  /** The day on which each event was last stored, even if it was deleted. */
+  const storedOn = new Map<string, number>();
   const erased = new Set<string>();
-  /** What may be deleted at any time. */
-  const going = new Set<string>();
+  /** The events that may be deleted at any time. */
+  const erasing = new Set<string>();
   let present: string[] = [];
 
   const followLog = (events: readonly Sent[], today: number, outcomes: readonly EventOutcome[]) => {
     outcomes.forEach((outcome, index) => {
       const { of } = events[index] as Sent;
       const name = nameOf(events[index] as Sent);
-      const before = keptOn.get(name);
+      const before = storedOn.get(name);
       if (outcome.kept) {
-        expect(before === undefined || today - before > limits.repeatDays, `${name} is kept twice`).toBe(true);
-        keptOn.set(name, today);
+        expect(before === undefined || today - before > limits.repeatDays, `${name} is stored twice`).toBe(true);
+        storedOn.set(name, today);
         present.push(entryOf(name, today));
       } else if ('duplicate' in outcome) expect(before, `${name} is called a duplicate`).toBeDefined();
       else expect(of !== 'laptop' && erased.has(of), `${name} is refused`).toBe(true);
@@ -252,20 +252,20 @@ const createModel = () => {
       if (request.do === 'log') followLog(request.events, today, outcome.value as EventOutcome[]);
       if (request.do === 'erase') {
         erased.add(request.of);
-        for (const entry of present) if (entry.includes(` of ${request.of} `)) going.add(entry);
+        for (const entry of present) if (entry.includes(` of ${request.of} `)) erasing.add(entry);
       }
       if (request.do === 'retain') present.splice(0, outcome.value as number);
     },
-    /** What was erased may be deleted by now, and nothing else. */
-    compare(found: string[]) {
-      const staying = (entries: string[]) => entries.filter((entry) => !going.has(entry));
-      expect(staying(found)).toEqual(staying(present));
-      present = found;
+    /** Erased events may be deleted by now, and no others. */
+    compare(events: string[]) {
+      const withoutErased = (entries: string[]) => entries.filter((entry) => !erasing.has(entry));
+      expect(withoutErased(events)).toEqual(withoutErased(present));
+      present = events;
     },
   };
 };
 
-test('an event that was answered is kept once, and known as sent for a week', () => {
+test('stores an acknowledged event once and recognizes repeats for a week', () => {
   let files = 0;
   fc.assert(
     fc.property(fc.array(action, { minLength: 5, maxLength: 40, size: 'max' }), (actions) => {
@@ -277,9 +277,9 @@ test('an event that was answered is kept once, and known as sent for a week', ()
       let today = 30;
       for (const action of actions) {
         const server = servers[action.by] as Server;
-        if (action.do === 'crash') server.begin();
+        if (action.do === 'crash') server.restart();
         if (action.do === 'break') server.break(action.fault);
-        if (action.do === 'tidy') server.tidy(action.steps);
+        if (action.do === 'maintain') server.maintain(action.steps);
         if (action.do === 'commit') {
           const days = action.requests.map(({ days }) => (today += days));
           const outcomes = server.write(action.requests.map((request, nth) => toCall(request, days[nth] as number)));
@@ -287,9 +287,9 @@ test('an event that was answered is kept once, and known as sent for a week', ()
             model.follow(request, days[nth] as number, outcomes[nth] as Outcome);
           });
         }
-        const found = eventsIn(server.db);
-        model.compare(found);
-        expect(sumsIn(server.db)).toEqual({ kinds: found.length, days: found.length });
+        const events = eventsIn(server.db);
+        model.compare(events);
+        expect(sumsIn(server.db)).toEqual({ kinds: events.length, days: events.length });
       }
       for (const { db } of servers) db.close();
       rmSync(path);

@@ -1,4 +1,4 @@
-// What is not written into event_repeat yet, through all that may happen to it meanwhile.
+// Keys that are not written to event_repeat yet.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -32,10 +32,10 @@ beforeEach(() => {
   engine.write([{ name: 'createAccount', request: newAccount({ catalogues, tokens: [newToken('server')] }) }]);
 });
 
-const asker = { account: 1, token: 1, browser: false };
+const caller = { account: 1, token: 1, browser: false };
 const logOf = (events: Partial<NewEvent>[], receivedTime = 0): Call => ({
   name: 'logEvents',
-  request: { ...asker, receivedTime, events: events.map((event) => newEvent({ userUUID: laptop, ...event })) },
+  request: { ...caller, receivedTime, events: events.map((event) => newEvent({ userUUID: laptop, ...event })) },
 });
 const outcomesOf = (call: Call) => {
   const [outcome] = engine.write([call]);
@@ -46,72 +46,72 @@ const log = (...events: Partial<NewEvent>[]) => outcomesOf(logOf(events));
 const once = { eventUUID: 'event-sent-twice' };
 const written = () => db.prepare<[], number>('SELECT count(*) FROM event_repeat').pluck().get() as number;
 const many = (count: number) => Array.from({ length: count }, () => ({}));
-const tidyUp = () => {
+const runMaintenance = () => {
   while (engine.maintain() !== null);
 };
 
-test('an event is known at once, by its own holder, before anything of it is written apart', () => {
-  tidyUp();
+test('recognizes a repeat of the same holder before its key is written', () => {
+  runMaintenance();
   expect(log(once, once, { ...once, userUUID: phone })).toEqual([true, false, true]);
   expect(log(once, { ...once, userUUID: phone })).toEqual([false, false]);
-  tidyUp();
+  runMaintenance();
   expect(written()).toBe(0);
 });
 
-test('a thousand are written together, and known as before', () => {
-  tidyUp();
+test('writes a thousand keys together and still recognizes repeats', () => {
+  runMaintenance();
   log(once, ...many(1_022));
-  tidyUp();
+  runMaintenance();
   expect(written()).toBe(0);
   log({});
-  tidyUp();
+  runMaintenance();
   expect(written()).toBe(1_024);
   expect(log(once)).toEqual([false]);
 });
 
-test('where there is no time between commits, the commit itself writes them', () => {
+test('writes keys in a commit if there is no time between commits', () => {
   expect(log(once, ...many(9_000)).every((kept) => kept)).toBe(true);
   expect(written()).toBe(8_192);
   expect(log(once)).toEqual([false]);
 });
 
-test('after a crash their blocks tell what was sent, compacted or not', () => {
+test('recovers the keys from blocks after a crash, compacted or not', () => {
   log(once, ...many(50));
   log(...many(100));
   engine = createWriteEngine(db);
   expect(log(once)).toEqual([false]);
   expect(written()).toBe(151);
   log(...many(50));
-  tidyUp();
+  runMaintenance();
   engine = createWriteEngine(db);
-  tidyUp();
+  runMaintenance();
   expect(written()).toBe(201);
   expect(log(once)).toEqual([false]);
 });
 
-test('those of the day before are written when a day begins', () => {
+test('writes the keys of the previous day when a day starts', () => {
   log(once);
   expect(outcomesOf(logOf([{ ...once }, {}], day))).toEqual([false, true]);
   expect(written()).toBe(1);
 });
 
-test('what was rolled back is not known, and what stands is', () => {
-  log({ eventUUID: 'event-that-stands' });
+test('forgets events that were rolled back, and no others', () => {
+  log({ eventUUID: 'event-committed' });
   db.exec(`
     CREATE TEMP TRIGGER fault BEFORE INSERT ON event_block
     BEGIN SELECT RAISE(ABORT, 'broken'); END`);
   expect(() => log(once)).toThrow('broken');
   db.exec('DROP TRIGGER fault');
-  expect(log(once, { eventUUID: 'event-that-stands' })).toEqual([true, false]);
+  expect(log(once, { eventUUID: 'event-committed' })).toEqual([true, false]);
 });
 
-test('what a call of the same commit undoes leaves the others known', () => {
+test('keeps the keys of a commit when one of its calls is undone', () => {
   const eventLog = createEventLogWriter(db);
   const sequencer = createSequencer(db);
-  const latest = createRecentKeys(db, sequencer, eventLog);
+  const recentKeys = createRecentKeys(db, sequencer, eventLog);
   db.exec('BEGIN');
-  expect(latest.has('event-sent-twice', 1, 0)).toBe(false);
-  latest.add(0, { ...once, holder: 1, server: 0 });
+  expect(recentKeys.has('event-sent-twice', 1, 0)).toBe(false);
+  recentKeys.add(0, { ...once, holder: 1, server: 0 });
   eventLog.append({
     ...newEvent(once),
     ...{
@@ -126,35 +126,35 @@ test('what a call of the same commit undoes leaves the others known', () => {
       server: 0,
     },
   });
-  latest.undo?.();
-  // Held in memory, or written by now.
-  expect(latest.has('event-sent-twice', 1, 0) || written() === 1).toBe(true);
+  recentKeys.undo?.();
+  // In memory, or written by now.
+  expect(recentKeys.has('event-sent-twice', 1, 0) || written() === 1).toBe(true);
   db.exec('COMMIT');
 });
 
-test('what is kept with calls that are refused stands, though they wrote', async () => {
+test('stores events in a commit with refused calls that wrote before', async () => {
   const eventUUIDs = async () => {
     const request = { account: 1, order: 'asc', limit: 10 };
     const page = (await createReadEngine(db)({ name: 'getEvents', request })) as { events: { eventUUID: string }[] };
     return page.events.map(({ eventUUID }) => eventUUID);
   };
-  log({ eventUUID: 'event-that-stands' });
-  // On the day after, so that there is something to write, and of a user that is known: it is looked for what it sent.
+  log({ eventUUID: 'event-committed' });
+  // On the next day, so that keys are written, and from an existing user, so that its repeats are searched.
   const refused = (): Call => ({
     name: 'createContact',
     request: {
       ...newContact({ userUUID: laptop, fields: { contactProfileID: 'staff' }, requestUUID: 'request-sent-twice' }),
-      ...{ ...asker, browser: true, verified: false, time: day },
+      ...{ ...caller, browser: true, verified: false, time: day },
     },
   });
-  const [kept, ...others] = engine.write([logOf([once]), refused(), refused()]);
-  expect(kept).toEqual({ value: [{ kept: true }] });
+  const [logged, ...others] = engine.write([logOf([once]), refused(), refused()]);
+  expect(logged).toEqual({ value: [{ kept: true }] });
   expect(others).toMatchObject([{ error: { code: 'id_not_for_browser' } }, { error: { code: 'id_not_for_browser' } }]);
-  expect(await eventUUIDs()).toEqual(['event-that-stands', 'event-sent-twice']);
+  expect(await eventUUIDs()).toEqual(['event-committed', 'event-sent-twice']);
   expect(log(once)).toEqual([false]);
 });
 
-test('what another process has logged meanwhile is known', () => {
+test('recognizes repeats of events that another process has logged', () => {
   const folder = mkdtempSync(join(tmpdir(), 'firsthand-'));
   const path = join(folder, 'firsthand.db');
   ensureFile(path);
@@ -170,19 +170,19 @@ test('what another process has logged meanwhile is known', () => {
   rmSync(folder, { recursive: true });
 });
 
-test('an erased event stays erased when it is sent again, however soon it was erased', async () => {
-  const contact = { ...newContact({ userUUID: laptop, address: ann }), ...asker, verified: true };
+test('recognizes a repeat of an erased event, even if it was erased before its key was written', async () => {
+  const contact = { ...newContact({ userUUID: laptop, address: ann }), ...caller, verified: true };
   engine.write([{ name: 'createContact', request: contact }]);
   log(once);
   engine.write([{ name: 'eraseContact', request: { account: 1, contactUUID: contact.newContactUUID, time: 0 } }]);
-  tidyUp();
+  runMaintenance();
   expect(written()).toBe(0);
   expect(log(once)).toEqual([false]);
   const page = await createReadEngine(db)({ name: 'getEvents', request: { account: 1, order: 'asc', limit: 10 } });
   expect(page).toMatchObject({ events: [] });
 });
 
-test('a damaged block takes only its own events with it', () => {
+test('loses only the keys in a damaged block', () => {
   log(once);
   log({ eventUUID: 'event-as-sent' });
   db.exec("UPDATE event_block SET events = replace(events, 'event-as-sent', 'event-as-lent')");

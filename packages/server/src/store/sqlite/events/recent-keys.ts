@@ -1,7 +1,8 @@
 /**
- * The keys of the latest events, by which repeats are recognized. One row of `event_repeat` for each event would change some pages
- * in each commit, so the rows of a thousand events are written together, sorted. Until then the keys are held in memory; after a
- * restart they are read from the blocks.
+ * The keys of the latest events, by which repeats are recognized. Inserting a row per event into `event_repeat` would
+ * change several pages per commit, so the rows of a thousand events are written together, sorted.
+ *
+ * Until then, keys are held in memory. After a restart they are read from the blocks.
  */
 import type { SentByServer } from '../../rules/idempotency-keys.ts';
 import type { Connection } from '../database/connection.ts';
@@ -9,7 +10,7 @@ import { createRowInsert, type RowValue } from '../database/row-inserts.ts';
 import { type EventLogWriter, type Holder, holderOf } from '../event-log/event-log.ts';
 import type { Sequencer } from '../transactions/sequencer.ts';
 
-/** The key of an event that was sent, and its day. */
+/** The key of a sent event, and its day. */
 export interface SentEvent {
   /** The day on which the event was received. */
   readonly day: number;
@@ -18,13 +19,13 @@ export interface SentEvent {
   readonly server: SentByServer;
 }
 
-/** Keys that are written together: each then costs about 60 bytes of the log instead of 500. */
-const usualEventsPerSettling = 1_024;
-/** When there was no time to write the keys between commits, a commit writes them once there are 8 times the usual number. */
-const maxTimes = 8;
+/** The number of keys written together: each then takes about 60 bytes in the write-ahead log instead of 500. */
+const defaultEventsPerSettling = 1_024;
+/** If there is no time between commits, a commit writes the keys once there are this many times the usual number. */
+const maxBacklogFactor = 8;
 
-/** All keys are of one day: those of the day before are written when a day begins. */
-const byKey = (a: SentEvent, b: SentEvent): number => {
+/** All keys are of the same day: those of the previous day are written when a day starts. */
+const compareKeys = (a: SentEvent, b: SentEvent): number => {
   if (a.eventUUID !== b.eventUUID) return a.eventUUID < b.eventUUID ? -1 : 1;
   return a.holder - b.holder || Number(a.server) - Number(b.server);
 };
@@ -33,43 +34,43 @@ export const createRecentKeys = (
   db: Connection,
   sequencer: Sequencer,
   log: EventLogWriter,
-  eventsPerSettling = usualEventsPerSettling,
+  eventsPerSettling = defaultEventsPerSettling,
 ) => {
-  const known = ['day', 'eventUUID', 'holder'];
+  const keyColumns = ['day', 'eventUUID', 'holder'];
   const onConflict = 'ON CONFLICT DO NOTHING';
-  const insert = createRowInsert(db, { table: 'event_repeat', columns: [...known, 'server'], onConflict });
+  const insert = createRowInsert(db, { table: 'event_repeat', columns: [...keyColumns, 'server'], onConflict });
   /** For events in blocks that don't store which kind of token sent them. */
-  const insertOfEither = createRowInsert(db, { table: 'event_repeat_of_either', columns: known, onConflict });
+  const insertOfEither = createRowInsert(db, { table: 'event_repeat_of_either', columns: keyColumns, onConflict });
   const readRemembered = db.prepare<[], number>('SELECT remembered FROM position').pluck();
   const writeRemembered = db.prepare('UPDATE position SET remembered = ?');
-  /** By eventUUID: several holders, and both kinds of tokens, may have sent the same. */
+  /** By eventUUID. Several holders, and both kinds of tokens, may have sent the same one. */
   const recent = new Map<string, SentEvent[]>();
   let count = 0;
-  /** True while the memory may not match the blocks: at the start, and after a rollback. */
-  let isDoubtful = true;
+  /** True while memory may not match the blocks: at start, and after a rollback. */
+  let isStale = true;
 
-  const begin = (doubtful: boolean) => {
-    isDoubtful = doubtful;
+  const reset = (stale: boolean) => {
+    isStale = stale;
     recent.clear();
     count = 0;
   };
 
-  /** The keys of the events in the log whose keys are not written yet, and of the events that this transaction adds. */
-  const inLog = (): SentEvent[] =>
-    // An event of a damaged block is left out: sent again, it counts as new. Those of this transaction are not flushed: what is
-    // written within a call is lost when the call is refused.
+  /** Returns the keys of the logged events whose keys are not written yet, including those of this transaction. */
+  const readLoggedKeys = (): SentEvent[] =>
+    // Omits events in damaged blocks; if one is sent again, it is new. Does not flush this transaction's events: if the
+    // call is refused, its writes are lost.
     Array.from(log.eventsAfter(readRemembered.get() as number), (event) => {
       const { day, eventUUID, server } = event;
       return { day, eventUUID, holder: holderOf(event), server };
     });
 
   const settle = () => {
-    const events = isDoubtful ? inLog() : [...recent.values()].flat();
-    begin(false);
+    const events = isStale ? readLoggedKeys() : [...recent.values()].flat();
+    reset(false);
     if (events.length === 0) return;
     const values: RowValue[] = [];
     const valuesOfEither: RowValue[] = [];
-    for (const { day, eventUUID, holder, server } of events.sort(byKey)) {
+    for (const { day, eventUUID, holder, server } of events.sort(compareKeys)) {
       if (server === null) valuesOfEither.push(day, eventUUID, holder);
       else values.push(day, eventUUID, holder, server);
     }
@@ -80,23 +81,23 @@ export const createRecentKeys = (
 
   return {
     has(eventUUID: string, holder: Holder, server: SentByServer): boolean {
-      if (isDoubtful) settle();
+      if (isStale) settle();
       return recent.get(eventUUID)?.some((sent) => sent.holder === holder && sent.server === server) ?? false;
     },
     add(day: number, { eventUUID, holder, server }: Omit<SentEvent, 'day'>): void {
-      if (count >= maxTimes * eventsPerSettling) settle();
+      if (count >= maxBacklogFactor * eventsPerSettling) settle();
       const sent = { day, eventUUID, holder, server };
-      const known = recent.get(eventUUID);
-      if (known) known.push(sent);
+      const sameUUID = recent.get(eventUUID);
+      if (sameUUID) sameUUID.push(sent);
       else recent.set(eventUUID, [sent]);
       count += 1;
     },
-    /** Writes all keys. Must be called in a transaction, like the other functions. */
+    /** Writes all keys. Like the other functions, call it in a transaction. */
     settle,
-    /** Whether there are enough keys to write them. */
-    isDue: (): boolean => isDoubtful || count >= eventsPerSettling,
-    forget: () => begin(true),
-    undo: () => begin(true),
+    /** Whether there are enough keys to write. */
+    isDue: (): boolean => isStale || count >= eventsPerSettling,
+    forget: () => reset(true),
+    undo: () => reset(true),
   };
 };
 export type RecentKeys = ReturnType<typeof createRecentKeys>;

@@ -17,7 +17,7 @@ const newEvent = (changes: { eventID?: number; eventTime?: number } = {}) => {
   sequence += 1;
   return { account: 1, day: 0, sequence, eventID: 1, eventTime: 0, bytes: 100, ...changes };
 };
-/** A commit of so many events, one of a kind each. */
+/** Commits this many events, one per eventID. */
 const commit = (events: number, eventTime = 0) => {
   for (let eventID = 1; eventID <= events; eventID += 1) rollups.add(newEvent({ eventID, eventTime }));
   rollups.flush();
@@ -26,7 +26,7 @@ const rowsOf = (table: string) =>
   db.prepare(`SELECT eventID, quarter, count, firstTime, lastTime FROM ${table} ORDER BY eventID, quarter`).all();
 const countOf = (table: string) => db.prepare(`SELECT count(*) FROM ${table}`).pluck().get();
 
-test('a commit touches the recent rollups only, until there are enough to move', () => {
+test('writes to the recent rollups only, until there are enough to move', () => {
   expect(rollups.step()).toBe(false);
   commit(9);
   expect(rollups.isDue()).toBe(false);
@@ -40,7 +40,7 @@ test('a commit touches the recent rollups only, until there are enough to move',
   expect(rowsOf('event_total')[0]).toEqual({ eventID: 1, quarter: 0, count: 2, firstTime: 0, lastTime: 7 });
 });
 
-test('what is moved is added to what was there, its times as well', () => {
+test('adds moved rollups to existing ones and combines their times', () => {
   commit(10, 5);
   rollups.settle();
   commit(10, 3);
@@ -50,7 +50,7 @@ test('what is moved is added to what was there, its times as well', () => {
   expect(rowsOf('event_total')[9]).toEqual({ eventID: 10, quarter: 0, count: 3, firstTime: 3, lastTime: 8 });
 });
 
-test('many are moved some at a time', () => {
+test('moves many rollups in steps', () => {
   commit(totalsPerStep + 1);
   expect(rollups.step()).toBe(true);
   expect([countOf('recent_total'), countOf('event_total')]).toEqual([1, totalsPerStep]);
@@ -58,7 +58,7 @@ test('many are moved some at a time', () => {
   expect([countOf('recent_total'), countOf('event_total')]).toEqual([0, totalsPerStep + 1]);
 });
 
-test('what an earlier server has left is moved at the start', () => {
+test('moves the recent rollups of a previous server', () => {
   commit(3);
   rollups = createRollups(db, 10);
   expect(rollups.isDue()).toBe(true);
@@ -66,7 +66,7 @@ test('what an earlier server has left is moved at the start', () => {
   expect([countOf('recent_total'), countOf('event_total')]).toEqual([0, 3]);
 });
 
-test('an event that is deleted is counted no more, wherever its count stands', () => {
+test('subtracts a deleted event wherever it was counted', () => {
   const [first, second, third] = [newEvent(), newEvent({ eventTime: 5 }), newEvent({ eventTime: quarter })];
   rollups.add(first);
   rollups.flush();
@@ -83,7 +83,7 @@ test('an event that is deleted is counted no more, wherever its count stands', (
   expect(countOf('event_total')).toBe(0);
 });
 
-test('after a rollback nothing is counted of what was, and what is there is looked for anew', () => {
+test('discards pending counts after a rollback and rereads the rollups', () => {
   commit(10);
   rollups.settle();
   db.exec('BEGIN');

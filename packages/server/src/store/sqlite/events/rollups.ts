@@ -1,27 +1,27 @@
 /**
- * Counts of events by eventID and quarter of an hour, and by account and day. They are summed in memory and written once for each
- * commit. The rollups of an eventID are stored together, so a commit would change a page for each of its eventIDs. It adds to
- * `recent_total` instead, a page or two, which is moved into `event_total` after some thousand events.
+ * Event counts by eventID and quarter hour, and by account and day, written once per commit. `event_total` is clustered
+ * by eventID, so writing to it would change a page per eventID. A commit writes to the small table `recent_total`
+ * instead, which is moved to `event_total` after some thousand events.
  */
 import { type CountedEvent, createSums, quarterMilliseconds, quarterOf } from '../../rules/rollups.ts';
 import type { Connection } from '../database/connection.ts';
 import { createRowInsert, type RowValue } from '../database/row-inserts.ts';
 
-/** Events that are counted before the recent rollups are moved: each eventID among them then costs a page. */
-const usualEventsPerMove = 4_096;
-/** Rows that a step moves. */
+/** The number of events after which recent rollups are moved. A move changes a page per eventID. */
+const defaultEventsPerMove = 4_096;
+/** The number of rows that a step moves. */
 export const totalsPerStep = 256;
 
-export const createRollups = (db: Connection, eventsPerMove = usualEventsPerMove) => {
+export const createRollups = (db: Connection, eventsPerMove = defaultEventsPerMove) => {
   const columns = ['account', 'eventID', 'quarter', 'count', 'firstTime', 'lastTime'];
-  const addUp = `
+  const onConflict = `
     ON CONFLICT (account, eventID, quarter) DO UPDATE SET
       count = count + excluded.count,
       firstTime = min(firstTime, excluded.firstTime),
       lastTime = max(lastTime, excluded.lastTime)`;
-  const addToRecent = createRowInsert(db, { table: 'recent_total', columns, onConflict: addUp });
+  const addToRecent = createRowInsert(db, { table: 'recent_total', columns, onConflict });
   const some = `FROM recent_total ORDER BY account, eventID, quarter LIMIT ${totalsPerStep}`;
-  const copySome = db.prepare(`INSERT INTO event_total (${columns}) SELECT ${columns} ${some} ${addUp}`);
+  const copySome = db.prepare(`INSERT INTO event_total (${columns}) SELECT ${columns} ${some} ${onConflict}`);
   const dropSome = db.prepare(`
     DELETE FROM recent_total WHERE (account, eventID, quarter) IN (SELECT account, eventID, quarter ${some})`);
   const upsertDay = db.prepare(`
@@ -48,7 +48,7 @@ export const createRollups = (db: Connection, eventsPerMove = usualEventsPerMove
         OR EXISTS (SELECT 1 FROM recent_total WHERE account = @account AND eventID = @eventID)`)
     .pluck();
   const sums = createSums();
-  /** Events counted since the recent rollups were moved. At the start there may be some from a previous server. */
+  /** The number of events since recent rollups were moved. Assumes a backlog from a previous server at start. */
   let counted = eventsPerMove;
 
   const flush = () => {
@@ -70,19 +70,19 @@ export const createRollups = (db: Connection, eventsPerMove = usualEventsPerMove
     return false;
   };
 
-  /** Writes and moves all rollups: none is left in memory or in `recent_total`. Must be called in a transaction. */
+  /** Writes and moves all rollups, leaving none in memory or `recent_total`. Call it in a transaction. */
   const settle = () => {
     flush();
     if (counted > 0) while (step());
   };
 
   return {
-    /** Counts an event that was inserted. Sequences must ascend. */
+    /** Counts an inserted event. Sequences must ascend. */
     add: sums.add,
     /**
-     * Subtracts a deleted event from the counts. When it was the first or last event of a quarter, the new first or last one is not
-     * searched for: the stored time is set outside of the quarter. The times of a day are left. Its bytes are taken as the average of
-     * its day.
+     * Subtracts a deleted event, with its day's average size. If it was the first or last event of a quarter, moves the
+     * stored time outside of the quarter, which is cheaper than searching for the new one. Does not change a day's
+     * times.
      */
     remove({ account, day, eventID, eventTime }: CountedEvent): void {
       settle();
@@ -92,13 +92,13 @@ export const createRollups = (db: Connection, eventsPerMove = usualEventsPerMove
       removeDay.run(account, day);
       dropDay.run(account, day);
     },
-    /** Whether an event of an eventID is counted. */
+    /** Whether an event with this eventID is counted. */
     has: (account: number, eventID: number): boolean =>
       sums.has(account, eventID) || isStored.get({ account, eventID }) === 1,
     flush,
-    /** Whether enough recent rollups may wait to be worth a step. */
+    /** Whether there may be enough recent rollups to move. */
     isDue: (): boolean => counted >= eventsPerMove,
-    /** Moves some recent rollups into `event_total`. Returns whether there may be more. Must be called in a transaction. */
+    /** Moves some recent rollups to `event_total`. Returns whether there may be more. Call it in a transaction. */
     step: (): boolean => counted >= eventsPerMove && step(),
     settle,
     forget() {

@@ -1,40 +1,40 @@
-/** Feeds reports with the contacts that meet their conditions. */
+/** Feeds reports the contacts that meet their conditions. */
 import type { ContactView } from '../../../identity/contact-view.ts';
 import { candidatesPerStep, type KeyRange, neverSeen } from '../../rules/contact-search.ts';
 import { createFedContacts, rangeOfPart } from '../../rules/feed/fed-contacts.ts';
 import type { FedContacts, RequestOf, SearchEnd } from '../../store.ts';
 import { createCatalogueReader } from '../accounts/catalogues.ts';
 import { createContactFinder } from '../contacts/contact-finder.ts';
-import { createUnsure, parametersOf, type Range } from '../contacts/contact-index-parts.ts';
+import { createStaleContacts, type Range, toRangeParameters } from '../contacts/contact-index-parts.ts';
 import type { ContactRow } from '../contacts/contact-rows.ts';
 import { createContactViews } from '../contacts/contact-views.ts';
 import { createLastSeen } from '../contacts/last-seen.ts';
 import type { Connection } from '../database/connection.ts';
 import type { ChunkedRead } from '../transactions/chunked-reads.ts';
 
-type OfAccount = Range & { readonly account: number };
+type AccountRange = Range & { readonly account: number };
 const inRange = `(createdTime, contact) > (@afterKey, @afterContact) AND (createdTime, contact) < (@beforeKey, @beforeContact)`;
 
 export const createContactFeed = (db: Connection) => {
   const { merges: mergesOf } = createCatalogueReader(db);
   const { groupsOf, viewsOf } = createContactViews(db);
   const lastSeenOf = createLastSeen(db);
-  const unsure = createUnsure(db, createContactFinder(db));
-  const lastOfPart = db.prepare<OfAccount & { offset: number }, SearchEnd>(
+  const staleContacts = createStaleContacts(db, createContactFinder(db));
+  const lastOfPart = db.prepare<AccountRange & { offset: number }, SearchEnd>(
     `SELECT createdTime AS key, contact FROM contact WHERE account = @account AND ${inRange}
      ORDER BY createdTime, contact LIMIT 1 OFFSET @offset`,
   );
   const withTerm = db
-    .prepare<OfAccount & { term: number }, number>(
+    .prepare<AccountRange & { term: number }, number>(
       `SELECT contact FROM contact_term WHERE account = @account AND term = @term AND ${inRange}`,
     )
     .pluck();
-  const timesOf = db.prepare<OfAccount, { contact: number; createdTime: number; lastSeen: number }>(
+  const timesOf = db.prepare<AccountRange, { contact: number; createdTime: number; lastSeen: number }>(
     `SELECT f.contact, f.createdTime, f.lastSeen FROM (SELECT contact FROM contact WHERE account = @account AND ${inRange}) c
      CROSS JOIN contact_found f ON f.contact = c.contact`,
   );
-  const thoseInRange = db
-    .prepare<OfAccount & { numbers: string }, number>(
+  const filterByRange = db
+    .prepare<AccountRange & { numbers: string }, number>(
       `SELECT contact FROM json_each(@numbers) given CROSS JOIN contact c ON c.contact = given.value
        WHERE account = @account AND ${inRange}`,
     )
@@ -46,26 +46,28 @@ export const createContactFeed = (db: Connection) => {
   return function* feedContacts(query: RequestOf<'feedContacts'>): ChunkedRead<FedContacts> {
     const { account, beyond, most } = query;
     const merges = mergesOf(account);
-    const fed = createFedContacts(query, merges);
-    const last = lastOfPart.get({ account, ...parametersOf(rangeOfPart(beyond, undefined)), offset: most - 1 });
+    const part = createFedContacts(query, merges);
+    const last = lastOfPart.get({ account, ...toRangeParameters(rangeOfPart(beyond, undefined)), offset: most - 1 });
     const range: KeyRange = rangeOfPart(beyond, last);
-    const where = { account, ...parametersOf(range) };
-    const byTerm = new Map(fed.terms.map((term) => [term, withTerm.all({ ...where, term })]));
-    const times = new Map(fed.needsTimes ? timesOf.all(where).map((each) => [each.contact, each]) : []);
-    const few = unsure.few(account);
-    const changed = few ? thoseInRange.all({ ...where, numbers: JSON.stringify(few) }) : unsure.within(account, range);
-    const viewed = new Set([...changed, ...fed.undecided(byTerm)]);
-    fed.addIndexed(byTerm, times, viewed);
+    const where = { account, ...toRangeParameters(range) };
+    const byTerm = new Map(part.terms.map((term) => [term, withTerm.all({ ...where, term })]));
+    const times = new Map(part.needsTimes ? timesOf.all(where).map((each) => [each.contact, each]) : []);
+    const few = staleContacts.few(account);
+    const changed = few
+      ? filterByRange.all({ ...where, numbers: JSON.stringify(few) })
+      : staleContacts.within(account, range);
+    const viewed = new Set([...changed, ...part.undecided(byTerm)]);
+    part.addIndexed(byTerm, times, viewed);
     const numbers = [...viewed];
     for (let from = 0; from < numbers.length; from += candidatesPerStep) {
       yield;
       const groups = groupsOf(rowsOf.all(JSON.stringify(numbers.slice(from, from + candidatesPerStep)), account));
       const views = viewsOf(groups, merges);
       for (const [nth, group] of groups.entries()) {
-        const lastSeen = fed.needsTimes ? lastSeenOf(group) : neverSeen;
-        fed.addViewed(group[0] as ContactRow, views[nth] as ContactView, lastSeen);
+        const lastSeen = part.needsTimes ? lastSeenOf(group) : neverSeen;
+        part.addViewed(group[0] as ContactRow, views[nth] as ContactView, lastSeen);
       }
     }
-    return fed.done(last ?? null);
+    return part.done(last ?? null);
   };
 };

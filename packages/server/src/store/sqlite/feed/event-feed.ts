@@ -1,4 +1,4 @@
-/** Feeds an account's events to reports: as they are stored, in the order of their sequences. */
+/** Feeds reports an account's events, as stored and in sequence order. */
 import type { FedEvents } from '../../report-feed.ts';
 import { createFedEvents } from '../../rules/feed/fed-events.ts';
 import type { RequestOf } from '../../store.ts';
@@ -18,20 +18,20 @@ export const createEventFeed = (db: Connection, log: EventLogReader) => {
     const end = lastSequence.get() as number;
     const firstSequence = readFirstSequence();
     const range = { after: beyond, through: end };
-    const fed = createFedEvents(most);
-    for (const found of log.find([{ what: 'account', number: account, eventID: 0, ...range }], [range], 'asc')) {
-      if (typeof found === 'number') {
+    const part = createFedEvents(most);
+    for (const match of log.find([{ what: 'account', number: account, eventID: 0, ...range }], [range], 'asc')) {
+      if (typeof match === 'number') {
         yield;
         continue;
       }
-      for (const index of found.indexes) {
-        const event = eventAt(found.block, index);
-        fed.add(event);
-        if (fed.isFull() && event.sequence < end) {
-          return fed.done({ through: event.sequence, more: true, firstSequence });
+      for (const index of match.indexes) {
+        const event = eventAt(match.block, index);
+        part.add(event);
+        if (part.isFull() && event.sequence < end) {
+          return part.done({ through: event.sequence, more: true, firstSequence });
         }
       }
     }
-    return fed.done({ through: end, more: false, firstSequence });
+    return part.done({ through: end, more: false, firstSequence });
   };
 };

@@ -1,4 +1,4 @@
-/** Feeds reports with what changes about the owners of an account's events. */
+/** Feeds reports the changes of owners in an account. */
 import type { FedErasure, FedOwners } from '../../report-feed.ts';
 import {
   fedErasures,
@@ -48,7 +48,10 @@ export const createOwnerFeed = (db: Connection) => {
       JOIN statement s ON s.contact = e.contact WHERE x.account = ?`)
     .pluck();
 
-  /** What is erased and not deleted yet; also of users that an erasure has not reached (detaching.ts). */
+  /**
+   * Returns the erasures whose events are not deleted yet, including those of users that are not detached yet
+   * (detaching.ts).
+   */
   const erasedOf = (account: number, notDetached: readonly number[]): FedErasure[] => [
     ...erasedStretches.all(account),
     ...erasedContacts.all(account),
@@ -57,15 +60,15 @@ export const createOwnerFeed = (db: Connection) => {
 
   return ({ account, since }: RequestOf<'feedOwners'>): FedOwners => {
     const newest = newestChange.get() as number;
-    const named = positionOf(since, newest);
-    const known = named && markAt(named.change) === named.mark ? named : undefined;
-    const position: OwnerPosition = known ?? { change: newest, mark: markAt(newest), user: 0 };
+    const requested = positionOf(since, newest);
+    const valid = requested && markAt(requested.change) === requested.mark ? requested : undefined;
+    const position: OwnerPosition = valid ?? { change: newest, mark: markAt(newest), user: 0 };
     const notDetached = erasingUsers.all(account);
-    const whole = {
-      reset: known === undefined,
+    const common = {
+      reset: valid === undefined,
       erased: erasedOf(account, notDetached),
     };
-    const fedOf = (users: Iterable<number>) =>
+    const withStretches = (users: Iterable<number>) =>
       [...users].map((user) => ({ user, stretches: fedStretches(statements.forOwners(user)) }));
 
     if (position.user !== undefined) {
@@ -74,10 +77,10 @@ export const createOwnerFeed = (db: Connection) => {
       const { user: _, ...afterUsers } = position;
       const next = isLast ? afterUsers : { ...position, user: users.at(-1) as number };
       return {
-        ...whole,
+        ...common,
         position: positionText(next),
-        users: fedOf(users),
-        merged: known === undefined ? fedMerges(merged.all(account)) : null,
+        users: withStretches(users),
+        merged: valid === undefined ? fedMerges(merged.all(account)) : null,
         more: !isLast || position.change < newest,
       };
     }
@@ -88,11 +91,11 @@ export const createOwnerFeed = (db: Connection) => {
     const changed = ofAccount.flatMap((change) => ('user' in change && change.what === 'user' ? change.user : []));
     const hasMerged = ofAccount.some(({ what }) => what === 'merge');
     return {
-      ...whole,
+      ...common,
       position: positionText({ change: last, mark: markAt(last) }),
-      users: fedOf(new Set([...changed, ...notDetached])),
+      users: withStretches(new Set([...changed, ...notDetached])),
       merged: hasMerged ? fedMerges(merged.all(account)) : null,
-      erased: [...fedErasures(ofAccount), ...whole.erased],
+      erased: [...fedErasures(ofAccount), ...common.erased],
       more: last < newest,
     };
   };

@@ -1,4 +1,4 @@
-/** Reads the names of the people in a report. */
+/** Looks up the people in a report. */
 import type { ContactView } from '../../../identity/contact-view.ts';
 import type { PeopleNames } from '../../report-feed.ts';
 import type { RequestOf } from '../../store.ts';
@@ -15,14 +15,14 @@ export const createPeopleNames = (db: Connection) => {
   const contacts = db.prepare<[number, string], ContactRow>(`
     SELECT * FROM contact
     WHERE account = ? AND mergedInto IS NOT contact AND contact IN (SELECT value FROM json_each(?))`);
-  return (asked: RequestOf<'namePeople'>): PeopleNames => {
-    const rows = contacts.all(asked.account, JSON.stringify(asked.contacts));
+  return (request: RequestOf<'namePeople'>): PeopleNames => {
+    const rows = contacts.all(request.account, JSON.stringify(request.contacts));
     const merged = rows.filter(({ mergedInto }) => mergedInto !== null);
-    // One that was merged since the report counted it has the values of its own record only.
+    // A contact that was merged after the report counted it has only the values of its own record.
     const groups = [...groupsOf(rows.filter(({ mergedInto }) => mergedInto === null)), ...merged.map((row) => [row])];
     const views = viewsOf(groups);
     return {
-      users: users.all(asked.account, JSON.stringify(asked.users)),
+      users: users.all(request.account, JSON.stringify(request.users)),
       contacts: groups.map(([row], nth) => {
         const { contact, contactUUID } = row as ContactRow;
         return { contact, contactUUID, fields: (views[nth] as ContactView).fields };

@@ -14,21 +14,21 @@ let path: string;
 let db: Connection;
 let engine: WriteEngine;
 
-const asker = { account: 1, token: 1, browser: false };
+const caller = { account: 1, token: 1, browser: false };
 const events = () => db.prepare('SELECT count(*) FROM event').pluck().get();
 
-/** With a contact that is erased, and an event of its that is still to be deleted. */
+/** Starts with an erased contact, one of whose events is not deleted yet. */
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'firsthand-'));
   path = join(folder, 'firsthand.db');
   ensureFile(path);
   db = openConnection(path, 'serve');
   engine = createWriteEngine(db);
-  const contact = { ...newContact({ userUUID: 'laptop-0123456789' }), ...asker, verified: true };
+  const contact = { ...newContact({ userUUID: 'laptop-0123456789' }), ...caller, verified: true };
   engine.write([
     { name: 'createAccount', request: newAccount({ tokens: [newToken('server')] }) },
     { name: 'createContact', request: contact },
-    { name: 'logEvents', request: { ...asker, receivedTime: 0, events: [newEvent({ userUUID: contact.userUUID })] } },
+    { name: 'logEvents', request: { ...caller, receivedTime: 0, events: [newEvent({ userUUID: contact.userUUID })] } },
   ]);
   engine.write([{ name: 'eraseContact', request: { account: 1, contactUUID: contact.newContactUUID, time: 0 } }]);
   expect(events()).toBe(1);
@@ -38,7 +38,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-test('what cannot be deleted now is deleted later', () => {
+test('retries a deletion that failed because the database was locked', () => {
   db.pragma('busy_timeout = 0');
   const other = openConnection(path, 'write');
   other.exec('BEGIN IMMEDIATE');
@@ -53,7 +53,7 @@ test('what cannot be deleted now is deleted later', () => {
   expect(events()).toBe(0);
 });
 
-test('what a server before this one has left incomplete is completed', () => {
+test('completes the erasures of a previous server', () => {
   db.close();
   db = openConnection(path, 'serve');
   engine = createWriteEngine(db);
@@ -62,7 +62,7 @@ test('what a server before this one has left incomplete is completed', () => {
   expect(db.prepare('SELECT complete FROM erasure').pluck().get()).toBe(1);
 });
 
-test('a fault in the background is not passed over', () => {
+test('throws unexpected errors', () => {
   db.exec(`CREATE TEMP TRIGGER fault BEFORE DELETE ON event_block BEGIN SELECT RAISE(ABORT, 'broken'); END`);
   expect(() => {
     for (let step = 0; step < 10; step += 1) engine.maintain();
@@ -76,14 +76,14 @@ describe('a step', () => {
     continueErasures: () => false,
     completeErasures: () => {},
   };
-  /** Transactions that are refused while another process has the database, which `busy` lists for each. */
+  /** Transactions that fail if the next entry of `busy` is true, as when another process has the database locked. */
   const runUnless = (busy: boolean[]): MaintenanceParts['transactions'] => ({
     runAlone(work) {
       if (busy.shift()) throw new Refusal('unavailable');
       return work();
     },
   });
-  /** Maintenance whose parts have nothing to do, unless told otherwise. */
+  /** Maintenance whose parts have nothing to do by default. */
   const createIdle = (parts: Partial<MaintenanceParts>) =>
     createMaintenance({
       transactions: { runAlone: (work) => work() },
@@ -103,7 +103,7 @@ describe('a step', () => {
       ...parts,
     });
 
-  test('is followed at once by the next while there are pages to clear, and deletes nothing meanwhile', () => {
+  test('returns no pause while there are pages to clear, and deletes no repeats meanwhile', () => {
     const pauses = [0, 0, null];
     const forgetRepeats = vi.fn(() => false);
     const { step } = createIdle({
@@ -116,7 +116,7 @@ describe('a step', () => {
     expect(forgetRepeats).toHaveBeenCalledOnce();
   });
 
-  test('forgets as many repeats as were kept since the last one, within bounds', () => {
+  test('deletes as many repeats as events were stored since the last step, within bounds', () => {
     let written = 0;
     const forgetRepeats = vi.fn((_most: number) => true);
     const { step } = createIdle({
@@ -129,16 +129,16 @@ describe('a step', () => {
       },
       forgetRepeats,
     });
-    for (const kept of [1_000_000, 3_000, 1_000_000, 1]) {
-      written += kept;
+    for (const stored of [1_000_000, 3_000, 1_000_000, 1]) {
+      written += stored;
       step();
     }
     expect(forgetRepeats.mock.calls.flat()).toEqual([1_000, 3_000, 4_000, 1_000]);
   });
 
-  test('says that an erasure is complete later when it cannot be said now', () => {
+  test('completes an erasure later if the database is locked', () => {
     const completeErasures = vi.fn();
-    // Another process has the database just then.
+    // Another process has the database locked at that moment.
     const busy = [false, true, false, false];
     const { step } = createIdle({
       erasures: { ...idleErasures, isErasing: () => true, completeErasures },
@@ -150,7 +150,7 @@ describe('a step', () => {
     expect(completeErasures).toHaveBeenCalledOnce();
   });
 
-  test('arranges before a write goes on only what waits too long, and a rest later what cannot be arranged now', () => {
+  test('catches up between writes only with a backlog, and retries compaction after a pause if the database is locked', () => {
     let behind = 0;
     const more = [true, false];
     const arrange = vi.fn(() => more.shift() as boolean);
@@ -184,7 +184,7 @@ describe('a step', () => {
     expect(step()).toBe(pause);
   });
 
-  test('catches up the more the more was kept, and the more waits', () => {
+  test('catches up in proportion to the stored bytes and the backlog', () => {
     let behind = 0.1;
     let writtenBytes = 1_000_000;
     const arrange = vi.fn(() => true);

@@ -1,6 +1,6 @@
 /**
- * Work that is not urgent, done step by step: arranges new events in their final form, indexes contacts, removes erased data from the
- * files, and deletes old repeats.
+ * Background work in small steps: compacts and indexes new events, indexes contacts, removes erased data from the
+ * files, and deletes the keys of old repeats.
  */
 import { Refusal } from '../../../shared/refusal.ts';
 import type { ContactIndex } from '../contacts/contact-index.ts';
@@ -9,27 +9,27 @@ import type { UnusedSpace } from './unused-space.ts';
 import type { WriteAheadLog } from './write-ahead-log.ts';
 
 /**
- * Old keys that a step deletes: as many as events were stored since the last such step, within these bounds. With fewer their number
- * would grow.
+ * A step deletes as many old keys as events were stored since the last such step, within these bounds. Deleting fewer
+ * would let their number grow.
  */
-const fewestRepeats = 1_000;
+const minRepeats = 1_000;
 const maxRepeats = 4_000;
 
-/** The pause before a step is tried again for which the disk had no room, or which another process blocked. */
+/** The pause before a step is retried that failed on a full disk or a lock of another process. */
 export const pauseMilliseconds = 1_000;
 
 /**
- * While too many events wait to be arranged, one step runs for this many bytes of text that were stored. The number of steps grows
- * with the backlog.
+ * While the backlog of unindexed events is too large, one step runs per this many stored bytes of text. The number of
+ * steps grows with the backlog.
  */
 const bytesPerCatchUp = 16 * 1024;
 
-/** Brings the newest events into their final form. */
+/** Compacts and indexes the newest events. */
 interface Arranging {
   isDue(): boolean;
-  /** How many segments too many wait to be arranged; 0 while readers may index all waiting events in memory. */
+  /** The backlog, in segments over the limit; 0 while readers can index all waiting events in memory. */
   behind(): number;
-  /** Runs a step. Returns whether there is more to do. */
+  /** Runs a step. Returns whether more is to do. */
   step(): boolean;
   /** The number of events stored by this server, and the bytes of their text. */
   written(): number;
@@ -49,7 +49,7 @@ export interface MaintenanceParts {
   readonly arranging: Arranging;
   readonly contactIndex: Pick<ContactIndex, 'pause' | 'step'>;
   readonly forgetRepeats: (most: number) => boolean;
-  /** The last day on which an event was stored. Old repeats are deleted when it changes. */
+  /** The last day on which an event was stored. When it changes, old repeats are deleted. */
   readonly day: () => number;
 }
 
@@ -63,21 +63,21 @@ export const createMaintenance = ({
   forgetRepeats,
   day,
 }: MaintenanceParts) => {
-  /** The number of stored events when old repeats were last deleted, or when none were left to delete. */
-  let forgottenAt = arranging.written();
-  const forgetSome = (): boolean => {
-    const kept = arranging.written() - forgottenAt;
-    forgottenAt += kept;
-    return forgetRepeats(Math.min(Math.max(kept, fewestRepeats), maxRepeats));
+  /** The number of stored events when old repeats were last deleted, or none were left. */
+  let storedAtLastDeletion = arranging.written();
+  const deleteSomeRepeats = (): boolean => {
+    const stored = arranging.written() - storedAtLastDeletion;
+    storedAtLastDeletion += stored;
+    return forgetRepeats(Math.min(Math.max(stored, minRepeats), maxRepeats));
   };
-  const deleteSome = () => erasures.continueErasures() || forgetSome();
+  const deleteSome = () => erasures.continueErasures() || deleteSomeRepeats();
   let erasing = false;
-  /** Whether something may still name an erased contact. */
+  /** Whether rows may still name an erased contact. */
   let detaching = false;
   let deleting = false;
   /** The last day for which all old repeats were deleted. */
   let clearedDay: number | undefined;
-  /** The bytes that were stored at the last call of `catchUp`. */
+  /** The stored bytes at the last call of `catchUp`. */
   let caughtUpAt = arranging.writtenBytes();
 
   const clearFiles = () => {
@@ -85,14 +85,14 @@ export const createMaintenance = ({
     writeAheadLog.holdsErased();
     unusedSpace.begin();
   };
-  /** Notes an erasure: its data must be removed from the files. */
-  const erases = () => {
+  /** Schedules the removal of an erasure's data from the files. */
+  const noteErasure = () => {
     detaching = true;
     clearFiles();
   };
-  if (erasures.isErasing()) erases();
+  if (erasures.isErasing()) noteErasure();
 
-  /** Returns the result of the work, or null when it can't be done now. */
+  /** Returns the result of the work; null if it can't be done now. */
   const inTransaction = <Value>(work: () => Value): Value | null => {
     try {
       return transactions.runAlone(work);
@@ -102,7 +102,7 @@ export const createMaintenance = ({
     }
   };
 
-  /** A step for erased and old data; returns what `step` returns. */
+  /** Runs a step that removes erased and old data. Returns like `step`. */
   const clear = (): number | null => {
     if (detaching) {
       const detached = inTransaction(erasures.detachSome);
@@ -112,18 +112,18 @@ export const createMaintenance = ({
       clearFiles();
     }
     const logPause = writeAheadLog.maintain();
-    // While the log may hold erased data, pages that are not in the database yet may hold it too.
+    // While the log may have erased data, so may pages that are not written back yet.
     const clearPause = writeAheadLog.mayHoldErased() ? logPause : unusedSpace.step();
     if (clearPause === 0) return 0;
     const today = day();
     const isDue = erasing || deleting || today !== clearedDay;
-    if (!deleting) forgottenAt = arranging.written();
+    if (!deleting) storedAtLastDeletion = arranging.written();
     const more = isDue && inTransaction(deleteSome);
     if (more === null) return pauseMilliseconds;
     if (!more) clearedDay = today;
     const ended = deleting && !more;
     deleting = more;
-    // The log and the repacked pages now hold what has just been deleted.
+    // The log and repacked pages now have the data that has just been deleted.
     if (ended) clearFiles();
     if (more || ended) return 0;
     if (erasing && clearPause === null) {
@@ -133,30 +133,30 @@ export const createMaintenance = ({
     return clearPause ?? logPause;
   };
 
-  /** Indexes contacts when that is due; returns what `step` returns. */
+  /** Indexes contacts if due. Returns like `step`. */
   const index = (): number | null => {
     if (contactIndex.pause() !== 0) return contactIndex.pause();
     return inTransaction(contactIndex.step) === null ? pauseMilliseconds : contactIndex.pause();
   };
 
   return {
-    erases,
+    noteErasure,
     /**
-     * Runs steps of arranging while too many events wait; the more, the more text was stored since the last call. Returns whether
-     * there is more to do at once.
+     * Compacts and indexes while the backlog is too large. The number of steps grows with the text stored since the
+     * last call. Returns whether to call it again immediately.
      */
     catchUp(): boolean {
-      const kept = arranging.writtenBytes() - caughtUpAt;
-      caughtUpAt += kept;
+      const stored = arranging.writtenBytes() - caughtUpAt;
+      caughtUpAt += stored;
       let more = true;
-      for (let left = kept * (1 + arranging.behind()); more && left >= 0; left -= bytesPerCatchUp) {
+      for (let left = stored * (1 + arranging.behind()); more && left >= 0; left -= bytesPerCatchUp) {
         more = arranging.behind() > 0 && inTransaction(arranging.step) === true;
       }
       return more;
     },
     /**
-     * Runs one step. Returns the milliseconds to wait before the next, or null when nothing is left to do. Throws errors that only a
-     * person can fix, such as a failing disk.
+     * Runs one step. Returns the milliseconds to wait before the next; null if nothing is left to do. Throws errors
+     * that need an operator, such as a failing disk.
      */
     step(): number | null {
       const more = arranging.isDue() && inTransaction(arranging.step);

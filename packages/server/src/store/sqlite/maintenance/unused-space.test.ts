@@ -18,7 +18,7 @@ beforeEach(() => {
   path = join(folder, 'firsthand.db');
   ensureFile(path);
   db = openConnection(path, 'serve');
-  // Names that stand in an index of their own, and grow, so that pages are packed anew all the time.
+  // Names that have their own index and grow, so that SQLite keeps repacking pages.
   db.exec('CREATE TABLE person (person INTEGER PRIMARY KEY, name TEXT UNIQUE, value TEXT)');
 });
 afterEach(() => {
@@ -26,7 +26,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-/** Makes people, changes them, and deletes every tenth; answers the names of those. */
+/** Inserts and changes people, then deletes every tenth. Returns the names of the deleted. */
 const fill = (): string[] => {
   const random = createRandom(7);
   const insert = db.prepare('INSERT INTO person (name, value) VALUES (?, ?)');
@@ -37,55 +37,56 @@ const fill = (): string[] => {
   names.forEach((name, index) => {
     change.run(name.repeat(1 + random() * 30), index + 1);
   });
-  const gone = names.filter((_, index) => index % 10 === 0);
+  const deletedNames = names.filter((_, index) => index % 10 === 0);
   const remove = db.prepare('DELETE FROM person WHERE name = ?');
-  for (const name of gone) remove.run(name.repeat(3));
+  for (const name of deletedNames) remove.run(name.repeat(3));
   emptyLog(db);
-  return gone;
+  return deletedNames;
 };
 
-const found = (names: readonly string[], file = path): number => {
-  // Each name ends with its own number: one pass over the file, where a search for each name would take hundreds.
+/** Counts the names that occur in the file. */
+const countInFile = (names: readonly string[], file = path): number => {
+  // Each name ends with a unique number, so one pass finds all names.
   const text = readFileSync(file, 'latin1');
   const byNumber = new Map(names.map((name) => [name.split('-')[1], name]));
-  const met = new Set<string>();
+  const matches = new Set<string>();
   for (const { 1: number, index } of text.matchAll(/-(?=(\d+)-)/g)) {
     const name = byNumber.get(number);
-    if (name !== undefined && text.startsWith(name, index - name.indexOf('-'))) met.add(name);
+    if (name !== undefined && text.startsWith(name, index - name.indexOf('-'))) matches.add(name);
   }
-  return met.size;
+  return matches.size;
 };
 
 const finish = (unused: ReturnType<typeof createUnusedSpace>) => {
   for (let steps = 0; steps < 1_000; steps += 1) if (unused.step() === null) return;
-  throw new Error('it comes to no end');
+  throw new Error('clearing does not end');
 };
 const clearAll = (unused: ReturnType<typeof createUnusedSpace>) => {
   unused.begin();
   finish(unused);
 };
 
-test('what packing leaves of deleted rows goes, and nothing else', () => {
-  const gone = fill();
+test('clears only the copies of deleted rows that repacking leaves', () => {
+  const deletedNames = fill();
   const before = db.prepare('SELECT * FROM person').all();
-  // Or there would be nothing to clear, and no need for it.
-  expect(found(gone)).toBeGreaterThan(0);
+  // Otherwise there would be nothing to clear.
+  expect(countInFile(deletedNames)).toBeGreaterThan(0);
   clearAll(createUnusedSpace(db));
-  expect(found(gone)).toBe(0);
+  expect(countInFile(deletedNames)).toBe(0);
   expect(db.pragma('integrity_check', { simple: true })).toBe('ok');
   expect(db.prepare('SELECT * FROM person').all()).toEqual(before);
 });
 
-test('it does not come back with the next change of a page', () => {
-  const gone = fill();
+test('leaves no cached page that would write the copies back', () => {
+  const deletedNames = fill();
   clearAll(createUnusedSpace(db));
   db.exec("UPDATE person SET value = 'x' || value");
   emptyLog(db);
-  expect(found(gone)).toBe(0);
+  expect(countInFile(deletedNames)).toBe(0);
 });
 
-test('while others read it waits, and is done when they have read', async () => {
-  const gone = fill();
+test('waits while another connection reads, and finishes afterwards', async () => {
+  const deletedNames = fill();
   db.exec("UPDATE person SET value = '' WHERE person = 2");
   const reader = openConnection(path, 'read');
   reader.exec('BEGIN');
@@ -98,10 +99,10 @@ test('while others read it waits, and is done when they have read', async () => 
   reader.close();
   await wait(pause);
   expect(unused.step()).toBeNull();
-  expect(found(gone)).toBe(0);
+  expect(countInFile(deletedNames)).toBe(0);
 });
 
-test('nothing stays of what is deleted from a backup, which was packed anew as a whole', () => {
+test('clears all rows deleted from a restored backup, which VACUUM has repacked', () => {
   db.exec('CREATE TABLE detail (person, name, value, PRIMARY KEY (person, name)) WITHOUT ROWID');
   const random = createRandom(11);
   const insert = db.prepare('INSERT INTO detail VALUES (?, ?, ?)');
@@ -113,17 +114,17 @@ test('nothing stays of what is deleted from a backup, which was packed anew as a
   const backup = join(folder, 'backup.db');
   backupDatabase(path, backup);
   const restored = openConnection(backup, 'serve');
-  const gone = names.filter((_, person) => person % 10 === 0);
+  const deletedNames = names.filter((_, person) => person % 10 === 0);
   restored.exec('DELETE FROM detail WHERE person % 10 = 0');
   emptyLog(restored);
   clearAll(createUnusedSpace(restored));
-  expect(found(gone, backup)).toBe(0);
+  expect(countInFile(deletedNames, backup)).toBe(0);
   expect(restored.pragma('integrity_check', { simple: true })).toBe('ok');
   restored.close();
 });
 
-/** The database, where something happens each time just before it is locked. */
-const before = (happens: () => void): Connection =>
+/** A proxy of the database that calls `hook` before each lock. */
+const withHook = (hook: () => void): Connection =>
   new Proxy(db, {
     get: (target, name) => {
       const value = Reflect.get(target, name);
@@ -132,7 +133,7 @@ const before = (happens: () => void): Connection =>
         const statement = target.prepare(sql);
         if (sql !== 'BEGIN IMMEDIATE') return statement;
         const run = () => {
-          happens();
+          hook();
           return statement.run();
         };
         return { run };
@@ -140,33 +141,33 @@ const before = (happens: () => void): Connection =>
     },
   });
 
-test('while others write it waits, and touches nothing of what they have written', () => {
-  const gone = fill();
+test('waits while another connection writes, and does not change what it has written', () => {
+  const deletedNames = fill();
   const other = openConnection(path, 'write');
-  const doing = [
+  const hooks = [
     () => other.exec("UPDATE person SET value = 'written meanwhile' WHERE person = 2"),
     () => {
       db.pragma('busy_timeout = 0');
       other.exec('BEGIN IMMEDIATE');
     },
   ];
-  const unused = createUnusedSpace(before(() => doing.shift()?.()));
+  const unused = createUnusedSpace(withHook(() => hooks.shift()?.()));
   unused.begin();
   expect(unused.step()).toBeGreaterThan(0);
   expect(unused.step()).toBeGreaterThan(0);
   other.exec('ROLLBACK');
   expect(unused.step()).toBeNull();
   other.close();
-  expect(found(gone)).toBe(0);
+  expect(countInFile(deletedNames)).toBe(0);
   expect(db.prepare('SELECT value FROM person WHERE person = 2').pluck().get()).toBe('written meanwhile');
   expect(db.pragma('integrity_check', { simple: true })).toBe('ok');
 });
 
-test('a disk that is full is tried again, and one that fails is not passed over', () => {
-  const gone = fill();
+test('retries on a full disk and throws on a failing one', () => {
+  const deletedNames = fill();
   const codes = ['ENOSPC', 'SQLITE_FULL', 'EIO'];
   const unused = createUnusedSpace(
-    before(() => {
+    withHook(() => {
       const code = codes.shift();
       if (code) throw Object.assign(new Error(code), { code });
     }),
@@ -176,10 +177,10 @@ test('a disk that is full is tried again, and one that fails is not passed over'
   expect(unused.step()).toBeGreaterThan(0);
   expect(() => unused.step()).toThrow('EIO');
   expect(unused.step()).toBeNull();
-  expect(found(gone)).toBe(0);
+  expect(countInFile(deletedNames)).toBe(0);
 });
 
-/** Makes `count` pages that hold one row each, and where another was; answers the names of those that are gone. */
+/** Creates `count` pages with one row and one deleted row each. Returns the names of the deleted rows. */
 const fillPages = (count: number): string[] => {
   db.pragma('secure_delete = OFF');
   db.exec('CREATE TABLE thing (thing INTEGER PRIMARY KEY, name TEXT)');
@@ -188,42 +189,42 @@ const fillPages = (count: number): string[] => {
   db.transaction(() => {
     for (const name of names) insert.run(name.padEnd(1_900, 'x'));
   })();
-  // Of the two on each page the one that lies next to the unused middle.
+  // On each page, deletes the row next to the unused middle.
   db.exec('DELETE FROM thing WHERE thing % 2 = 0');
   emptyLog(db);
   return names.filter((_, index) => index % 2 === 1);
 };
 
-test('however many pages there are, each is cleared, some at a time', () => {
-  const gone = fillPages(4_500).filter((_, index) => index % 100 === 0);
+test('clears any number of pages in steps', () => {
+  const deletedNames = fillPages(4_500).filter((_, index) => index % 100 === 0);
   const things = () => db.prepare('SELECT count(*), sum(length(name)) FROM thing').raw().get();
   const before = things();
-  expect(found(gone)).toBe(45);
+  expect(countInFile(deletedNames)).toBe(45);
   const reader = openConnection(path, 'read');
   reader.exec('BEGIN');
   reader.prepare('SELECT count(*) FROM thing').get();
   db.exec("INSERT INTO thing (name) VALUES ('')");
   const unused = createUnusedSpace(db);
   unused.begin();
-  // Others may go first after each; at last it has to wait for the reader.
+  // Writes may run between steps. The last step has to wait for the reader.
   let steps = 0;
   while (unused.step() === 0 && steps < 100) steps += 1;
   expect(steps).toBeGreaterThan(1);
   expect(steps).toBeLessThan(100);
   reader.close();
   finish(unused);
-  expect(found(gone)).toBe(0);
+  expect(countInFile(deletedNames)).toBe(0);
   db.exec("DELETE FROM thing WHERE name = ''");
   expect(things()).toEqual(before);
   expect(db.pragma('integrity_check', { simple: true })).toBe('ok');
 });
 
-test('a file that has become shorter between two steps stays as short', () => {
+test('does not extend a file that was truncated between two steps', () => {
   fillPages(1_500);
   const unused = createUnusedSpace(db);
   unused.begin();
   expect(unused.step()).toBe(0);
-  // And its last page is one to clear.
+  // The last page needs clearing.
   db.exec('DELETE FROM thing WHERE thing > 7; VACUUM; DELETE FROM thing WHERE thing IN (3, 7)');
   emptyLog(db);
   const { size } = statSync(path);
@@ -232,11 +233,11 @@ test('a file that has become shorter between two steps stays as short', () => {
   expect(db.pragma('integrity_check', { simple: true })).toBe('ok');
 });
 
-test('pages that are full, or hold a part of something long, stay as they are', () => {
+test('does not change full pages and overflow pages', () => {
   fillPages(1);
   db.exec('CREATE TABLE long (bytes BLOB)');
   const insert = db.prepare('INSERT INTO long VALUES (randomblob(?))');
-  // Two of 2,036 bytes leave nothing unused on a page of 4,096.
+  // Two rows of 2,036 bytes leave no unused space on a page of 4,096.
   for (const bytes of [2_036, 2_036, 100_000]) insert.run(bytes);
   emptyLog(db);
   const before = db.prepare('SELECT * FROM long').all();

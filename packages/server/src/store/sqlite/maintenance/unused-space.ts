@@ -1,28 +1,30 @@
 /**
- * Clears the unused middle of the database's pages. `secure_delete` overwrites deleted rows in place, but not the copies that
- * SQLite leaves when it repacks a page (btree.c, rebuildPage): when a row has moved to another page, the first page may keep a copy
- * between its cell pointers and its cells, which no later delete reaches.
+ * Clears the unused middle of the database's pages.
+ *
+ * `secure_delete` overwrites deleted rows, but not the copies left by repacking (btree.c, rebuildPage): when a row
+ * moves to another page, a copy may stay between the first page's cell pointers and cells, where no later delete
+ * overwrites it.
  */
 import { fsyncSync, openSync, readSync, statSync, writeSync } from 'node:fs';
-import { type Connection, couldNow, emptyLog } from '../database/connection.ts';
+import { type Connection, emptyLog, tryNow } from '../database/connection.ts';
 
-/** Bytes that are read between two commits, in a few milliseconds. */
+/** Read between two commits, in a few milliseconds. */
 const bytesPerStep = 2 * 1024 * 1024;
 
-/** Pages that are cleared under one lock, or slightly more: each takes about 10 microseconds. */
+/** About this many pages are cleared under one lock, at 10 µs each. */
 const maxPages = 500;
 
 const pauseMilliseconds = 100;
 
 /**
- * From this page on an overflow or freelist page, which begins with the number of another page, could be mistaken for a b-tree
- * page, whose first byte is its type. A database reaches it at 128 GiB; later pages are not cleared.
+ * Overflow and freelist pages start with a page number, b-tree pages with a type byte. From this page number on (128
+ * GiB) they can be confused, so later pages are not cleared.
  */
-const tooManyPages = 0x02000000;
+const firstAmbiguousPage = 0x02000000;
 
 /**
- * Returns where the unused middle of a page begins and ends (https://www.sqlite.org/fileformat2.html#b_tree_pages); null when the
- * page has none.
+ * Returns the bounds of a page's unused middle (https://www.sqlite.org/fileformat2.html#b_tree_pages); null if it has
+ * none.
  */
 const unusedOf = (page: Buffer, isFirst: boolean): readonly [number, number] | null => {
   const header = isFirst ? 100 : 0;
@@ -43,69 +45,69 @@ export const createUnusedSpace = (db: Connection) => {
   const lock = db.prepare('BEGIN IMMEDIATE');
   const unlock = db.prepare('ROLLBACK');
   let opened: number | undefined;
-  // Never closed: closing it would release the locks that SQLite holds on the file in this process (fcntl(2)).
+  // Never closed: closing it would release SQLite's locks on the file in this process (fcntl(2)).
   const file = () => (opened ??= openSync(path, 'r+'));
-  /** Whether the file is open: connections may have used up all descriptors of the process. */
-  const canOpen = () => couldNow(() => file() >= 0);
-  /** The next page to look at; null when nothing is left. */
+  /** Whether the file could be opened: the process may be out of file descriptors. */
+  const canOpen = () => tryNow(() => file() >= 0);
+  /** The next page to examine; null: none. */
   let next: number | null = null;
-  let unclean: number[] = [];
+  let dirtyPages: number[] = [];
 
   /** Returns the unused middle of a page unless it is all zeros. */
-  const uncleanOf = (page: Buffer, number: number) => {
+  const dirtyRange = (page: Buffer, number: number) => {
     const unused = unusedOf(page, number === 0);
     return unused && !page.subarray(...unused).equals(zeros.subarray(0, unused[1] - unused[0])) ? unused : null;
   };
 
   const clearPages = () => {
     const page = Buffer.allocUnsafe(pageBytes);
-    for (const number of unclean) {
+    for (const number of dirtyPages) {
       const read = readSync(file(), page, 0, pageBytes, number * pageBytes);
-      // Shorter when the file has been truncated since.
-      const unused = uncleanOf(page.subarray(0, read), number);
+      // Shorter if the file has been truncated since.
+      const unused = dirtyRange(page.subarray(0, read), number);
       if (unused) writeSync(file(), zeros, 0, unused[1] - unused[0], number * pageBytes + unused[0]);
     }
     fsyncSync(file());
   };
 
   /**
-   * Clears the collected pages while nobody can write and the whole log is in the database. SQLite's page cache is dropped too: the
-   * next change of a page would write the cached copy back. Returns whether it could be done.
+   * Clears the collected pages, under a write lock and with an empty log. Also drops SQLite's page cache, which would
+   * write back the old content at the next change of a page. Returns whether it could.
    */
   const clear = (): boolean => {
     if (!emptyLog(db)) return false;
-    return couldNow(() => {
+    return tryNow(() => {
       lock.run();
       try {
-        // Another process has written since the log was emptied.
+        // Another process has written since the log was truncated.
         if (statSync(`${path}-wal`).size > 0) return false;
         clearPages();
       } finally {
         unlock.run();
       }
       db.pragma('shrink_memory');
-      unclean = [];
+      dirtyPages = [];
       return true;
     });
   };
 
   return {
-    /** Starts to clear all pages, from the first on. Call it, or at least the first `step`, when the log has been emptied. */
+    /** Restarts from the first page. The log must be empty before the first `step`. */
     begin(): void {
       next = 0;
-      unclean = [];
+      dirtyPages = [];
     },
-    /** Runs one step. Returns the milliseconds to wait before the next, or null when nothing is left to clear. */
+    /** Runs one step. Returns the milliseconds to wait before the next; null if nothing is left to clear. */
     step(): number | null {
       if (next === null) return null;
       if (!canOpen()) return pauseMilliseconds;
-      if (unclean.length >= maxPages) return clear() ? 0 : pauseMilliseconds;
+      if (dirtyPages.length >= maxPages) return clear() ? 0 : pauseMilliseconds;
       const read = readSync(file(), chunk, 0, bytesPerStep, next * pageBytes);
       for (let at = 0; at + pageBytes <= read; at += pageBytes, next += 1) {
-        if (uncleanOf(chunk.subarray(at, at + pageBytes), next)) unclean.push(next);
+        if (dirtyRange(chunk.subarray(at, at + pageBytes), next)) dirtyPages.push(next);
       }
-      if (read === bytesPerStep && next < tooManyPages) return 0;
-      if (unclean.length > 0 && !clear()) return pauseMilliseconds;
+      if (read === bytesPerStep && next < firstAmbiguousPage) return 0;
+      if (dirtyPages.length > 0 && !clear()) return pauseMilliseconds;
       next = null;
       return null;
     },

@@ -29,7 +29,7 @@ afterEach(() => {
 
 const write = () => db.prepare('INSERT INTO filling VALUES (zeroblob(?))').run(2 * mebibyte);
 const logBytes = () => statSync(`${path}-wal`).size;
-/** Holds a snapshot, as the step of a read does. */
+/** Holds a snapshot like a read step does. Returns a function that ends it. */
 const beginReading = () => {
   const reader = openConnection(path, 'read');
   others.push(reader);
@@ -38,7 +38,7 @@ const beginReading = () => {
   return () => reader.exec('COMMIT');
 };
 
-test('no commit writes the log back, and a step between two does', () => {
+test('checkpoints in a step between commits, never in a commit', () => {
   const log = createWriteAheadLog(db);
   log.maintain();
   const before = statSync(path).size;
@@ -48,7 +48,7 @@ test('no commit writes the log back, and a step between two does', () => {
   expect(statSync(path).size).toBeGreaterThan(before + 16 * mebibyte);
 });
 
-test('the log stays short while reads come and go at every commit', () => {
+test('bounds the log while reads run during every commit', () => {
   const log = createWriteAheadLog(db);
   let highest = 0;
   for (let written = 0; written < 40; written += 1) {
@@ -61,7 +61,7 @@ test('the log stays short while reads come and go at every commit', () => {
   expect(highest).toBeLessThan(24 * mebibyte);
 });
 
-test('the log that could not begin anew, because somebody read just then, does so soon after, and no commit waits for it', () => {
+test('retries soon, without blocking commits, if a read prevented the log from restarting', () => {
   const log = createWriteAheadLog(db);
   log.maintain();
   while (logBytes() < 16 * mebibyte) write();
@@ -69,17 +69,17 @@ test('the log that could not begin anew, because somebody read just then, does s
   log.maintain();
   write();
   endReading();
-  const asked = vi.spyOn(db, 'pragma');
+  const pragmas = vi.spyOn(db, 'pragma');
   for (let written = 0; written < 20; written += 1) {
     log.maintain();
     write();
   }
-  expect(asked.mock.calls.flat()).toContain('wal_checkpoint(PASSIVE)');
-  expect(asked.mock.calls.flat()).not.toContain('wal_checkpoint(TRUNCATE)');
+  expect(pragmas.mock.calls.flat()).toContain('wal_checkpoint(PASSIVE)');
+  expect(pragmas.mock.calls.flat()).not.toContain('wal_checkpoint(TRUNCATE)');
   expect(logBytes()).toBeLessThan(22 * mebibyte);
 });
 
-test('the log begins anew once a long read has ended that made it grow', async () => {
+test('restarts the log after a long read that made it grow', async () => {
   const log = createWriteAheadLog(db);
   log.maintain();
   const endReading = beginReading();
@@ -87,7 +87,7 @@ test('the log begins anew once a long read has ended that made it grow', async (
   expect(logBytes()).toBeGreaterThan(48 * mebibyte);
   const pause = log.maintain() as number;
   expect(pause).toBeGreaterThan(0);
-  // Not tried again before that.
+  // No retry before the pause ends.
   const rest = log.maintain() as number;
   expect(rest).toBeGreaterThan(0);
   expect(rest).toBeLessThanOrEqual(pause);
@@ -97,24 +97,21 @@ test('the log begins anew once a long read has ended that made it grow', async (
   expect(logBytes()).toBe(0);
 });
 
-test.each(['PASSIVE', 'TRUNCATE'])(
-  'a disk that fails is not passed over, and one that is full is tried again: %s',
-  (mode) => {
-    const failing = (code: string) =>
-      new Proxy(db, {
-        get: (target, name) => {
-          if (name !== 'pragma') return Reflect.get(target, name).bind(target);
-          return (text: string, options?: object) => {
-            if (text.includes(mode)) throw Object.assign(new Error('disk'), { code });
-            return target.pragma(text, options);
-          };
-        },
-      });
-    const broken = createWriteAheadLog(failing('SQLITE_IOERR_WRITE'));
-    const full = createWriteAheadLog(failing('SQLITE_FULL'));
-    if (mode === 'PASSIVE') for (const log of [broken, full]) log.maintain();
-    for (let written = 0; written < 10; written += 1) write();
-    expect(full.maintain()).toBeGreaterThan(0);
-    expect(() => broken.maintain()).toThrow('disk');
-  },
-);
+test.each(['PASSIVE', 'TRUNCATE'])('throws on a failing disk and retries on a full one: %s', (mode) => {
+  const failing = (code: string) =>
+    new Proxy(db, {
+      get: (target, name) => {
+        if (name !== 'pragma') return Reflect.get(target, name).bind(target);
+        return (text: string, options?: object) => {
+          if (text.includes(mode)) throw Object.assign(new Error('disk'), { code });
+          return target.pragma(text, options);
+        };
+      },
+    });
+  const broken = createWriteAheadLog(failing('SQLITE_IOERR_WRITE'));
+  const full = createWriteAheadLog(failing('SQLITE_FULL'));
+  if (mode === 'PASSIVE') for (const log of [broken, full]) log.maintain();
+  for (let written = 0; written < 10; written += 1) write();
+  expect(full.maintain()).toBeGreaterThan(0);
+  expect(() => broken.maintain()).toThrow('disk');
+});

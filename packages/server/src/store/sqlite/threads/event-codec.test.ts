@@ -26,7 +26,7 @@ test.each<[string, EventBatch['events']]>([
       newEvent({ attributes: [['c', '1']] }),
     ],
   ],
-])('a batch of events comes out as it went in: %s', (_, events) => {
+])('round-trips a batch of events: %s', (_, events) => {
   const batch: EventBatch = { account: 1, token: 2, browser: true, receivedTime: 3, isPast: false, events };
   expect(fromFlatEvents(structuredClone(toFlatEvents(batch)))).toStrictEqual(batch);
 });
@@ -67,11 +67,11 @@ test.each<[string, EventPage]>([
       through: 7,
     },
   ],
-])('a page comes out as it went in: %s', (_, page) => {
+])('round-trips a page: %s', (_, page) => {
   expect(fromFlatPage(structuredClone(toFlatPage(page)))).toStrictEqual(page);
 });
 
-test('what became of events comes out as it went in', () => {
+test('round-trips the outcomes of events', () => {
   const outcomes: EventOutcome[] = [
     { kept: true },
     { kept: false, duplicate: true },

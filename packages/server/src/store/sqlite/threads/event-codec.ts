@@ -1,9 +1,9 @@
 /**
- * Events as flat lists, one for a batch or a page, which pass between threads: copying them as objects takes several times as long
- * on either side (for an event of a batch 3 µs instead of 0.3 to 0.8 µs).
+ * Encodes events as flat lists for messages between threads. Cloning objects is several times slower (3 µs per event of
+ * a batch instead of 0.3 to 0.8 µs).
  *
- * A layout is the order of some fields in a list. Each field has a type of its own, so that neither the writing nor the reading side
- * compiles if two fields are swapped. Only the compiler knows these types: a table of fields that is read at run time took 28 % longer.
+ * A layout is the order of fields in a list. Each field has its own type, so that swapping two fields on either side is
+ * a compile-time error. The types cost nothing at run time, where a table of fields was 28% slower.
  */
 import type { EventBatch, EventOutcome, EventPage, NewEvent, StoredEvent } from '../../store.ts';
 
@@ -11,7 +11,7 @@ type Value = string | number | boolean | null;
 export type FlatEvents = readonly Value[];
 
 declare const field: unique symbol;
-/** The fields of a shape, each with a type of its own. */
+/** The fields of a shape, each with its own type. */
 type Marked<Shape> = { readonly [Name in keyof Shape]: Shape[Name] & { readonly [field]: Name } };
 type Layout<Shape, Names extends readonly (keyof Shape)[]> = {
   readonly [Index in keyof Names]: Marked<Shape>[Names[Index]];
@@ -41,27 +41,28 @@ const pushAttributes = (flat: Value[], attributes: NewEvent['attributes']): void
   for (const [attrID, attrValue] of attributes) flat.push(attrID, attrValue);
 };
 
-/** Returns a field by its index in a layout that begins at the reader's place. */
+/** Returns a field by its index in the layout at the reader's position. */
 type FieldAt<Fields extends readonly unknown[]> = <Index extends keyof Fields & number>(index: Index) => Fields[Index];
 
 const createReader = (flat: FlatEvents) => {
-  let place = 0;
-  const valueAt = (index: number) => flat[place + index];
+  let position = 0;
+  const valueAt = (index: number) => flat[position + index];
   return {
     fieldsOf: <Fields extends readonly unknown[]>() => valueAt as FieldAt<Fields>,
     /** Moves past the fields of a layout. */
     skip<Fields extends readonly unknown[]>(count: Fields['length']): void {
-      place += count;
+      position += count;
     },
-    /** Moves past the fields of a layout, and reads the attributes that follow. */
+    /** Moves past the fields of a layout and reads the attributes that follow. */
     attributesAfter<Fields extends readonly unknown[]>(count: Fields['length']): NewEvent['attributes'] {
       const attributes: [attrID: string, attrValue: string][] = [];
-      place += count;
-      const end = place + 1 + 2 * (flat[place] as number);
-      for (place += 1; place < end; place += 2) attributes.push([flat[place] as string, flat[place + 1] as string]);
+      position += count;
+      const end = position + 1 + 2 * (flat[position] as number);
+      for (position += 1; position < end; position += 2)
+        attributes.push([flat[position] as string, flat[position + 1] as string]);
       return attributes;
     },
-    hasNext: () => place < flat.length,
+    hasNext: () => position < flat.length,
   };
 };
 
@@ -163,14 +164,14 @@ export const fromFlatPage = (flat: FlatEvents): EventPage => {
   return { events, ...page };
 };
 
-const kept = { kept: true } as const;
+const stored = { kept: true } as const;
 const repeated = { kept: false, duplicate: true } as const;
 
-/** The outcome of an event: one word, or a refusal. */
-export type FlatOutcome = 'kept' | 'repeated' | EventOutcome;
+/** An event's outcome: a single word unless it was refused. */
+export type FlatOutcome = 'stored' | 'repeated' | EventOutcome;
 
 export const toFlatOutcome = (outcome: EventOutcome): FlatOutcome =>
-  outcome.kept ? 'kept' : 'duplicate' in outcome ? 'repeated' : outcome;
+  outcome.kept ? 'stored' : 'duplicate' in outcome ? 'repeated' : outcome;
 
 export const fromFlatOutcome = (flat: FlatOutcome): EventOutcome =>
-  flat === 'kept' ? kept : flat === 'repeated' ? repeated : flat;
+  flat === 'stored' ? stored : flat === 'repeated' ? repeated : flat;

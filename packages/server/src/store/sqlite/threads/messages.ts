@@ -1,4 +1,4 @@
-/** Messages between the threads of a store. Errors travel as plain objects: a clone of an error loses its class. */
+/** Messages between the threads of a store. Errors are sent as plain objects, because a clone loses the class. */
 import type { MessagePort } from 'node:worker_threads';
 import { Refusal } from '../../../shared/refusal.ts';
 import type { EventBatch, EventOutcome, EventPage } from '../../store.ts';
@@ -25,7 +25,7 @@ export interface Opening {
   readonly arrangement?: Arrangement | undefined;
 }
 
-/** Its calls are in flat form. */
+/** Its calls are flat (event-codec.ts). */
 export interface Request {
   readonly id: number;
   readonly calls: readonly Call[];
@@ -56,8 +56,8 @@ const fromFlatValue = ({ name }: Call, value: unknown): unknown => {
 };
 
 /**
- * `ready`: the database is open. `fatal`: the database can't be opened; or the outcome of the calls without a reply is unknown, and
- * no further calls are carried out. `seconds`: how long a commit took, and its statement COMMIT.
+ * `ready`: the database is open. `fatal`: it can't be opened, or the outcome of unanswered calls is unknown; the thread
+ * executes no more calls. `seconds`: the duration of the commit, of which `statementSeconds` is COMMIT.
  */
 export type Reply =
   | { readonly ready: true }
@@ -70,25 +70,25 @@ export type Reply =
     }
   | { readonly fatal: string };
 
-/** The parts of an error that pass between threads: a clone keeps neither its class nor its code. */
+/** The parts of an error that are sent: a clone loses its class and code. */
 interface PlainError {
   readonly message: string;
   readonly stack: string | undefined;
   readonly code: unknown;
 }
 
-const plainError = (error: Error): PlainError => {
+const toPlainError = (error: Error): PlainError => {
   const { message, stack, code } = error as Error & { code?: unknown };
   return { message, stack, code };
 };
 
 const toError = ({ message, stack, code }: PlainError): Error => Object.assign(new Error(message), { stack, code });
 
-/** The outcome of a call as it is sent: its value is in flat form. */
+/** Converts an outcome for sending. */
 export const toPlain = (call: Call, outcome: Outcome): PlainOutcome => {
   if ('value' in outcome) return { value: toFlatValue(call, outcome.value) };
   const { error } = outcome;
-  if (!(error instanceof Refusal)) return { fault: plainError(error as Error) };
+  if (!(error instanceof Refusal)) return { fault: toPlainError(error as Error) };
   const { code, field, message, retryAfterSeconds, cause } = error;
   return {
     refusal: [
@@ -97,7 +97,7 @@ export const toPlain = (call: Call, outcome: Outcome): PlainOutcome => {
         message,
         ...(field !== undefined && { field }),
         ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
-        ...(cause instanceof Error && { cause: plainError(cause) }),
+        ...(cause instanceof Error && { cause: toPlainError(cause) }),
       },
     ],
   };

@@ -14,7 +14,7 @@ let folder: string;
 let path: string;
 const account = newAccount({ tokens: [newToken('server')] });
 
-/** With an account, and an event of each of three kinds. */
+/** Creates a database with an account and one event of each of three kinds. */
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'firsthand-'));
   path = join(folder, 'firsthand.db');
@@ -29,7 +29,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-test('each call has its own answer: a value, a refusal, or a fault', async () => {
+test('answers each call with a value, a refusal or an error', async () => {
   const { port, send, replies } = openPort();
   start(port, path);
   const calls = [
@@ -49,16 +49,16 @@ test('each call has its own answer: a value, a refusal, or a fault', async () =>
   send('close');
 });
 
-test('closed, it answers what it was asked before, and then lets go of the database', async () => {
+test('answers pending calls on close, then closes the database', async () => {
   const { port, send, replies, isClosed } = openPort();
   start(port, path);
-  // A step for each kind of event.
+  // One step per kind of event.
   send({ id: 1, calls: [{ name: 'countEvents', request: { account: 1, edges: [0, hour], users: false } }] });
   send('close');
   expect(replies).toEqual([]);
   await vi.waitUntil(isClosed, soon);
   expect(replies).toEqual([{ id: 1, outcomes: [{ value: [{ events: 3 }] }] }]);
-  // Which only the last connection may.
+  // Only the last connection may do this.
   const db = openConnection(path, 'write');
   expect(db.pragma('journal_mode = DELETE', { simple: true })).toBe('delete');
   db.close();

@@ -1,4 +1,4 @@
-/** A thread that reads. A long read lets other reads run between its steps. */
+/** The entry point of a reader thread. Other reads run between the steps of a long one. */
 import type { Arrangement } from '../arrangement.ts';
 import type { Call } from '../calls.ts';
 import { openConnection } from '../database/connection.ts';
@@ -10,7 +10,7 @@ export const start = (port: Port, path: string, arrangement?: Arrangement): void
   const db = openConnection(path, 'read');
   const read = createReadEngine(db, arrangement);
 
-  const underWay = new Set<Promise<void>>();
+  const inFlight = new Set<Promise<void>>();
 
   const answer = async ({ id, calls }: Request): Promise<void> => {
     const settled = await Promise.allSettled(calls.map(read));
@@ -25,12 +25,12 @@ export const start = (port: Port, path: string, arrangement?: Arrangement): void
 
   port.on('message', async (request: Request | 'close') => {
     if (request === 'close') {
-      await Promise.all(underWay);
+      await Promise.all(inFlight);
       db.close();
       port.close();
       return;
     }
-    const answering = answer(request).finally(() => underWay.delete(answering));
-    underWay.add(answering);
+    const reply = answer(request).finally(() => inFlight.delete(reply));
+    inFlight.add(reply);
   });
 };

@@ -1,4 +1,4 @@
-/** The entry point of a thread: loads the thread's code and opens the database. CommonJS, because that loads fastest. */
+/** Starts a thread: loads its code and opens the database. CommonJS, because it loads fastest. */
 const { readlinkSync } = require('node:fs');
 const { getPriority, setPriority } = require('node:os');
 const { basename } = require('node:path');
@@ -6,16 +6,16 @@ const { parentPort, workerData } = require('node:worker_threads');
 const { loadSource } = require('../../../../bin/load-source.cjs');
 
 const end = (error) => {
-  // Sent as text: a SqliteError loses its message on the way to another thread.
+  // Sent as text: cloning a SqliteError loses its message.
   parentPort.postMessage({ fatal: String(error?.message ?? error) });
   parentPort.close();
 };
 
 /**
- * Lowers the priority of this thread, so that other threads run first when processors are scarce. On Linux each thread has its own
- * priority (setpriority(2), "C library/kernel differences"); elsewhere the priority is the process's and is left unchanged.
+ * Lowers the priority of this thread, so that other threads run first when CPUs are scarce. Only on Linux, where each thread
+ * has its own priority (setpriority(2), "C library/kernel differences").
  */
-const beNice = (niceness) => {
+const lowerPriority = (niceness) => {
   if (niceness === 0 || process.platform !== 'linux') return;
   try {
     const thread = Number(basename(readlinkSync('/proc/thread-self')));
@@ -27,7 +27,7 @@ const beNice = (niceness) => {
 
 loadSource(workerData.file)
   .then(({ start }) => {
-    beNice(workerData.niceness);
+    lowerPriority(workerData.niceness);
     start(parentPort, workerData.path, workerData.arrangement);
     parentPort.postMessage({ ready: true });
   })

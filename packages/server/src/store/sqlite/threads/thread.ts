@@ -1,22 +1,22 @@
-/** A worker thread, as the main thread sees it. */
+/** The main thread's handle of a worker thread. */
 import { Worker } from 'node:worker_threads';
 import { Refusal } from '../../../shared/refusal.ts';
 import type { Call } from '../calls.ts';
 import type { Outcome } from '../transactions/transaction.ts';
 import { fromPlain, type Opening, type PlainOutcome, type Reply, type Request, toFlat } from './messages.ts';
 
-/** The outcomes of calls without a reply. Some may have been carried out, but none is reported as stored. */
-const unavailable = (calls: readonly Call[], cause: Error | undefined): readonly Outcome[] =>
+/** The outcomes of unanswered calls. Some may have been executed, but none is reported as stored. */
+const toUnavailable = (calls: readonly Call[], cause: Error | undefined): readonly Outcome[] =>
   calls.map(() => ({ error: new Refusal('unavailable', { cause }) }));
 
-/** Receives how long each commit took, and the statement COMMIT of it, in seconds. */
+/** Receives the duration of each commit, and of its COMMIT statement. */
 export type OnCommit = (seconds: number, statementSeconds: number) => void;
 
 interface ThreadOptions {
   readonly opening: Opening;
-  /** By how much the thread's priority is below that of the process's other threads, up to 19 (nice(1)). */
+  /** How much lower the thread's priority is than that of the process's other threads, up to 19 (nice(1)). */
   readonly niceness: number;
-  /** Receives the reason when a thread that was ready ends without being closed. */
+  /** Receives the reason when a thread ends after it was ready, without being closed. */
   readonly onFatal: (error: Error) => void;
   readonly onCommit?: OnCommit;
 }
@@ -27,10 +27,11 @@ export const startThread = (file: URL, { opening, niceness, onFatal, onCommit }:
   const worker = new Worker(start, {
     workerData: { file: file.href, niceness, ...opening },
     execArgv: [],
-    // Frees the memory of finished commits sooner: on a slow disk the thread held more than twice what it used.
+    // Frees the memory of finished commits sooner. Otherwise, on a slow disk, the heap grew to more than twice its live
+    // size.
     resourceLimits: { maxYoungGenerationSizeMb: 8 },
   });
-  /** What receives the reply to each message; undefined when none will come. */
+  /** The resolvers of unanswered messages. They get undefined if no reply will come. */
   const waiting = new Map<number, (outcomes: readonly PlainOutcome[] | undefined) => void>();
   let lastID = 0;
   let ended: Error | undefined;
@@ -42,13 +43,13 @@ export const startThread = (file: URL, { opening, niceness, onFatal, onCommit }:
     becomeReady = resolve;
     failToOpen = reject;
   });
-  // The promise may reject before anybody awaits it.
+  // The promise may reject before it is awaited.
   ready.catch(() => {});
 
   const end = (error: Error) => {
     if (ended) return;
     ended = error;
-    for (const answered of waiting.values()) answered(undefined);
+    for (const resolve of waiting.values()) resolve(undefined);
     waiting.clear();
     if (!opened) failToOpen(error);
     else if (!closing) onFatal(error);
@@ -67,24 +68,24 @@ export const startThread = (file: URL, { opening, niceness, onFatal, onCommit }:
       opened = true;
       return becomeReady();
     }
-    const asked = waiting.get(reply.id);
+    const resolve = waiting.get(reply.id);
     waiting.delete(reply.id);
     if ('seconds' in reply) onCommit?.(reply.seconds, reply.statementSeconds);
-    asked?.(reply.outcomes);
+    resolve?.(reply.outcomes);
   });
 
   return {
-    /** Resolves when the thread has opened the database; rejects with the reason when it can't. */
+    /** Resolves when the thread has opened the database; rejects if it can't. */
     ready,
     /** Sends the calls as one message. Resolves to the outcome of each. */
     send(calls: readonly Call[]): Promise<readonly Outcome[]> {
-      if (ended || closing) return Promise.resolve(unavailable(calls, ended));
+      if (ended || closing) return Promise.resolve(toUnavailable(calls, ended));
       lastID += 1;
       const id = lastID;
       worker.postMessage({ id, calls: calls.map(toFlat) } satisfies Request);
       const outcomeOf = (outcome: PlainOutcome, index: number) => fromPlain(calls[index] as Call, outcome);
       return new Promise((resolve) =>
-        waiting.set(id, (outcomes) => resolve(outcomes?.map(outcomeOf) ?? unavailable(calls, ended))),
+        waiting.set(id, (outcomes) => resolve(outcomes?.map(outcomeOf) ?? toUnavailable(calls, ended))),
       );
     },
     /** Resolves when the thread has closed the database. */

@@ -24,15 +24,15 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-const asker = { account: 1, token: 1, browser: false };
+const caller = { account: 1, token: 1, browser: false };
 const createAccount: Call = { name: 'createAccount', request: newAccount({ tokens: [newToken('server')] }) };
 const log = (event: Partial<NewEvent>): Call => ({
   name: 'logEvents',
-  request: { ...asker, receivedTime: 0, events: [newEvent(event)] },
+  request: { ...caller, receivedTime: 0, events: [newEvent(event)] },
 });
-const kept = { value: [{ kept: true }] };
+const stored = { value: [{ kept: true }] };
 
-/** What another connection reads meanwhile. */
+/** Reads on another connection. */
 const read = async (call: Call) => {
   const db = openConnection(path, 'read');
   try {
@@ -46,13 +46,13 @@ const countEvents = async () => {
   return usage.events;
 };
 
-/** Overwrites all but the first page, while the database is open. */
+/** Overwrites all pages but the first while the database is open. */
 const damage = () => {
   const bytes = readFileSync(path);
   writeFileSync(path, bytes.fill('damage', 4_096));
 };
 
-test('what it answers is committed', async () => {
+test('commits before it answers', async () => {
   const { port, send, replies, isClosed } = openPort();
   start(port, path);
   send({ id: 1, calls: [createAccount] });
@@ -65,7 +65,7 @@ test('what it answers is committed', async () => {
     {
       id: 2,
       outcomes: [
-        kept,
+        stored,
         { error: expect.objectContaining({ message: 'the store has no operation no-such-call here' }) },
         { value: [{ kept: false, duplicate: true }] },
       ],
@@ -78,13 +78,13 @@ test('what it answers is committed', async () => {
   send('close');
 });
 
-test('what was erased goes while nothing is asked, and after a rest as well', async () => {
+test('removes erased data while idle, also after an idle period', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
   const { port, send } = openPort();
   start(port, path);
   send({ id: 1, calls: [createAccount] });
   for (const userUUID of ['laptop-0123456789', 'phone-0123456789a']) {
-    const contact = { ...newContact({ userUUID }), ...asker, verified: true };
+    const contact = { ...newContact({ userUUID }), ...caller, verified: true };
     const erase: Call = { name: 'eraseContact', request: { account: 1, contactUUID: contact.newContactUUID, time: 0 } };
     send({ id: 2, calls: [{ name: 'createContact', request: contact }, log({ userUUID })] });
     send({ id: 3, calls: [erase] });
@@ -95,7 +95,7 @@ test('what was erased goes while nothing is asked, and after a rest as well', as
   send('close');
 });
 
-test('closed, it lets go of the database, whatever there is to tidy up', () => {
+test('closes the database on close, even if maintenance is due', () => {
   const { port, send, isClosed } = openPort();
   start(port, path);
   send({ id: 1, calls: [createAccount] });
@@ -105,13 +105,13 @@ test('closed, it lets go of the database, whatever there is to tidy up', () => {
   expect(readdirSync(folder)).toEqual(['firsthand.db']);
 });
 
-describe('when it can no longer be known what is on the disk', () => {
-  // The thread is gone after that, its timers with it.
+describe('when the state on disk is unknown', () => {
+  // A real thread would exit and take its timers with it.
   beforeEach(() => {
     vi.useFakeTimers();
   });
 
-  test('it ends at a write, says why, and answers no call', () => {
+  test('ends at a write with the reason, and answers no call', () => {
     const { port, send, replies, isClosed } = openPort();
     start(port, path);
     damage();
@@ -120,7 +120,7 @@ describe('when it can no longer be known what is on the disk', () => {
     expect(isClosed()).toBe(true);
   });
 
-  test('it ends as well while it tidies up', () => {
+  test('ends during maintenance', () => {
     const { port, replies, isClosed } = openPort();
     start(port, path);
     damage();

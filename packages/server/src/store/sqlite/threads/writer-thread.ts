@@ -1,4 +1,4 @@
-/** The thread that writes. Each message is one commit; the calls that arrive meanwhile are collected into the next. */
+/** The entry point of the writer thread. Each message becomes one commit (write-queue.ts). */
 import { dirname } from 'node:path';
 import type { Arrangement } from '../arrangement.ts';
 import type { Call } from '../calls.ts';
@@ -13,22 +13,22 @@ export const start = (port: Port, path: string, arrangement?: Arrangement): void
   const engine = createWriteEngine(db, arrangement);
   engine.eraseAgain();
   while (engine.catchUp());
-  // The log exists by now. SQLite syncs its folder too, but ignores a failure (os_unix.c, unixSync).
+  // The write-ahead log exists by now. SQLite syncs its folder too, but ignores a failure (os_unix.c, unixSync).
   syncDirectory(dirname(path));
 
-  /** Ends the thread when the state on the disk can no longer be known. */
+  /** Ends the thread if the state on disk becomes unknown. */
   const orDie = <Value>(work: () => Value): Value => {
     try {
       return work();
     } catch (error) {
       port.postMessage({ fatal: (error as Error).message } satisfies Reply);
-      // The database is not closed: closing would write.
+      // Does not close the database, because closing would write.
       port.close();
       throw error;
     }
   };
 
-  /** The timer of the next step of maintenance. */
+  /** The timer of the next maintenance step. */
   let maintenance: NodeJS.Timeout | undefined;
   const maintainAfter = (milliseconds: number) => {
     maintenance = setTimeout(() => {

@@ -1,7 +1,7 @@
-/** Runs reads, each in a transaction. A long read is cut into steps, and other reads run between two of them. */
+/** Runs reads in transactions. A long read is split into steps, between which other reads run. */
 import type { Connection } from '../database/connection.ts';
 
-/** A read that yields where other reads may run. It holds no statement open across a yield. */
+/** A read that yields where other reads may run. It must not keep a statement open across a yield. */
 export type ChunkedRead<Value> = Generator<void, Value, void>;
 
 const isChunkedRead = (value: unknown): value is ChunkedRead<unknown> =>

@@ -1,18 +1,19 @@
-/** The last sequence and the current day: assigns the one order of events and statements. */
+/** Assigns the single order of events and statements. Tracks the last sequence and the current day. */
 import { dayMilliseconds } from '../../../shared/time.ts';
 import { dayAt } from '../../rules/received-day.ts';
 import type { Connection } from '../database/connection.ts';
 
-interface At {
+interface Position {
   sequence: number;
   day: number;
-  /** The last day that the clock showed. */
+  /** The clock's day when the last row was received. */
   clockDay: number;
 }
 
-/** Throws when the stored position is damaged. */
+/** Throws if the stored position is damaged. */
 export const createSequencer = (db: Connection) => {
-  // No write of this program makes the position contradict the other tables. SQLite has no checksums that would detect it.
+  // The position never contradicts the other tables, unless the file is damaged. SQLite has no checksums to detect
+  // that.
   const isDamaged = db
     .prepare<[], number>(`
       SELECT sequence < max(
@@ -26,38 +27,39 @@ export const createSequencer = (db: Connection) => {
         OR indexed > coalesce((SELECT max(through) FROM event_segment), (SELECT min(through) - 1 FROM event_block), indexed)
       FROM position`)
     .pluck();
-  if (isDamaged.get() !== 0) throw new Error('its position is damaged: it is before stored events; restore a backup');
-  const read = db.prepare<[], At>('SELECT sequence, day, clockDay FROM position');
+  if (isDamaged.get() !== 0) throw new Error('its position is damaged: it is behind stored events; restore a backup');
+  const read = db.prepare<[], Position>('SELECT sequence, day, clockDay FROM position');
   const write = db.prepare('UPDATE position SET sequence = ?, day = ?, clockDay = ?');
-  let at = read.get() as At;
-  let saved = at.sequence;
+  let position = read.get() as Position;
+  let saved = position.sequence;
   return {
-    /** Returns the next sequence: greater than all before it, never reused. */
+    /** Returns the next sequence. */
     nextSequence(): number {
-      at.sequence += 1;
-      return at.sequence;
+      position.sequence += 1;
+      return position.sequence;
     },
-    /** Returns the day of something received at `receivedTime`. Days never go back: see received-day.ts. */
+    /** Returns the day for a row received at `receivedTime`. Days never decrease (received-day.ts). */
     dayOf(receivedTime: number, isPast = false): number {
-      if (!isPast || receivedTime >= at.clockDay * dayMilliseconds) Object.assign(at, dayAt(at, receivedTime));
-      return at.day;
+      if (!isPast || receivedTime >= position.clockDay * dayMilliseconds)
+        Object.assign(position, dayAt(position, receivedTime));
+      return position.day;
     },
-    /** The last sequence that was assigned. */
+    /** The last assigned sequence. */
     get sequence() {
-      return at.sequence;
+      return position.sequence;
     },
     /** The last day on which an event was stored. */
     get day() {
-      return at.day;
+      return position.day;
     },
     flush() {
-      if (at.sequence === saved) return;
-      write.run(at.sequence, at.day, at.clockDay);
-      saved = at.sequence;
+      if (position.sequence === saved) return;
+      write.run(position.sequence, position.day, position.clockDay);
+      saved = position.sequence;
     },
     forget() {
-      at = read.get() as At;
-      saved = at.sequence;
+      position = read.get() as Position;
+      saved = position.sequence;
     },
   };
 };

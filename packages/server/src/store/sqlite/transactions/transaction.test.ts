@@ -1,4 +1,4 @@
-// What becomes of several calls that share one commit when something goes wrong with one of them, or with the disk.
+// Calls that share a commit, when one of them or the disk fails.
 import { beforeEach, describe, expect, test } from 'vitest';
 import { accountContact, newAccount, newContact, newEvent, newToken } from '../../../../test/fixtures/store.ts';
 import { Refusal } from '../../../shared/refusal.ts';
@@ -22,28 +22,32 @@ beforeEach(() => {
   engine.write([{ name: 'createAccount', request: account }]);
 });
 
-const asker = { account: 1, token: 1, browser: false };
+const caller = { account: 1, token: 1, browser: false };
 const log = (eventUUID: string, length = 1): Call => ({
   name: 'logEvents',
-  request: { ...asker, receivedTime: 0, events: [newEvent({ eventUUID, attributes: [['note', 'x'.repeat(length)]] })] },
+  request: {
+    ...caller,
+    receivedTime: 0,
+    events: [newEvent({ eventUUID, attributes: [['note', 'x'.repeat(length)]] })],
+  },
 });
-const kept = { value: [{ kept: true }] };
+const stored = { value: [{ kept: true }] };
 const usage = async () => ((await reads({ name: 'getAccount', request: 1 })) as { usage: object }).usage;
 const errorOf = (outcome: Outcome | undefined) => (outcome && 'error' in outcome ? outcome.error : undefined);
 
 describe('calls that share a commit', () => {
-  test('are each as if alone when one is refused', async () => {
+  test('are isolated from one that is refused', async () => {
     const refused = {
       name: 'linkUser',
       request: { account: 1, token: 1, userUUID: 'x', contactUUID: 'nobody', time: 0 },
     };
     const outcomes = engine.write([log('event-1'), refused, log('event-2')]);
-    expect(outcomes).toEqual([kept, { error: expect.any(Refusal) }, kept]);
+    expect(outcomes).toEqual([stored, { error: expect.any(Refusal) }, stored]);
     expect(await usage()).toEqual({ contacts: 0, users: 1, events: 2 });
   });
 
-  test('are each as if alone when one has a fault', async () => {
-    const contact = { ...newContact({ userUUID: 'laptop-of-somebody', time: 0 }), ...asker, verified: true };
+  test('are isolated from one that throws', async () => {
+    const contact = { ...newContact({ userUUID: 'laptop-of-somebody', time: 0 }), ...caller, verified: true };
     const outcomes = engine.write([
       log('event-1'),
       { name: 'createAccount', request: account },
@@ -51,7 +55,7 @@ describe('calls that share a commit', () => {
       log('event-1'),
     ]);
     expect(outcomes).toEqual([
-      kept,
+      stored,
       { error: expect.objectContaining({ code: 'SQLITE_CONSTRAINT_UNIQUE' }) },
       { value: { exists: false, contactUUID: contact.newContactUUID } },
       { value: [{ kept: false, duplicate: true }] },
@@ -59,7 +63,7 @@ describe('calls that share a commit', () => {
     expect(await usage()).toEqual({ contacts: 1, users: 2, events: 1 });
   });
 
-  test('leave nothing of one that has a fault halfway, where a refusal would have left the rest', async () => {
+  test('roll back completely one that throws halfway, unlike one with a refused part', async () => {
     db.exec(`CREATE TEMP TRIGGER fault BEFORE INSERT ON contact WHEN NEW.contactUUID = 'faulty'
       BEGIN SELECT RAISE(ABORT, 'broken'); END`);
     const contacts = ['whole', 'faulty'].map((newContactUUID) =>
@@ -67,24 +71,24 @@ describe('calls that share a commit', () => {
     );
     const request = newAccount({ accountName: 'Faulty', tokens: [newToken('server')], contacts });
     const outcomes = engine.write([{ name: 'createAccount', request }, log('event-1')]);
-    expect(outcomes).toEqual([{ error: expect.objectContaining({ message: 'broken' }) }, kept]);
+    expect(outcomes).toEqual([{ error: expect.objectContaining({ message: 'broken' }) }, stored]);
     expect(await reads({ name: 'listAccounts', request: undefined })).toMatchObject([{ account: 1 }]);
   });
 
-  test('are told nothing once it cannot be known what is on the disk', () => {
+  test('get no outcome when the state on disk is unknown', () => {
     const transactions = createTransactions(db, [], () => {});
     const failing = (code: string) => ({
-      carryOut() {
+      execute() {
         throw Object.assign(new Error(code), { code });
       },
       mayThrowRefusal: false,
     });
-    // Also when that shows only as each is tried by itself.
+    // Also if it fails only when each call is retried alone.
     expect(() => transactions.run([failing('SQLITE_CONSTRAINT'), failing('SQLITE_IOERR_FSYNC')])).toThrow('IOERR');
     expect(() => transactions.run([failing('SQLITE_CORRUPT')])).toThrow('CORRUPT');
   });
 
-  test('are not kept while there is no room, and are when there is', async () => {
+  test('are refused while the disk is full and stored once there is space', async () => {
     db.pragma(`max_page_count = ${(db.pragma('page_count', { simple: true }) as number) + 3}`);
     const outcomes = engine.write([log('event-1'), log('event-2', 100_000)]);
     for (const outcome of outcomes) {
@@ -93,7 +97,7 @@ describe('calls that share a commit', () => {
     }
     expect(await usage()).toEqual({ contacts: 0, users: 0, events: 0 });
     db.pragma('max_page_count = 100000');
-    expect(engine.write([log('event-1'), log('event-2', 100_000)])).toEqual([kept, kept]);
+    expect(engine.write([log('event-1'), log('event-2', 100_000)])).toEqual([stored, stored]);
     expect(await usage()).toEqual({ contacts: 0, users: 1, events: 2 });
     expect(db.prepare('SELECT sequence FROM event ORDER BY sequence').pluck().all()).toEqual([1, 2]);
   });

@@ -1,17 +1,17 @@
-/** Runs writes in transactions: the only place that begins and commits them. */
+/** Runs writes in transactions. No other module begins or commits one. */
 import { Refusal } from '../../../shared/refusal.ts';
-import { type Connection, codeOf, isNotNow } from '../database/connection.ts';
+import { type Connection, codeOf, isTransient } from '../database/connection.ts';
 
-/** State in memory beside the rows: a cache, or changes that are not written yet. */
+/** State in memory that must match the rows: a cache, or changes that are not written yet. */
 export interface Pending {
   /**
-   * Writes the changes before a commit. Within a call, flush only where nothing can refuse the call any more: rolled back, the
-   * changes would be neither in memory nor in the rows.
+   * Writes pending changes before a commit. Within a call, flush only when it can no longer be refused: after a
+   * rollback, the changes would be neither in memory nor in the rows.
    */
   flush?(): void;
-  /** Called after a rollback of the transaction, or after a commit of another process: the state may not match the rows. */
+  /** Called after a rollback, or a commit of another process: the state may be stale. */
   forget(): void;
-  /** Called after one call was rolled back but the other calls of the transaction were not. */
+  /** Called after one call was rolled back, but not the rest of the transaction. */
   undo?(): void;
 }
 
@@ -19,8 +19,8 @@ export type Outcome = { readonly value: unknown } | { readonly error: unknown };
 
 /** A call within a transaction. */
 interface Work {
-  readonly carryOut: () => unknown;
-  /** Whether the call throws a Refusal when it is refused. A call that returns its refusals needs no savepoint. */
+  readonly execute: () => unknown;
+  /** Whether the call may throw a Refusal. One that returns its refusals needs no savepoint. */
   readonly mayThrowRefusal: boolean;
 }
 
@@ -30,11 +30,11 @@ export const resultOf = (outcome: Outcome): unknown => {
   return outcome.value;
 };
 
-export const createTransactions = (db: Connection, pending: readonly Pending[], noticeOthers: () => void) => {
+export const createTransactions = (db: Connection, pending: readonly Pending[], refreshIfStale: () => void) => {
   const begin = db.prepare('BEGIN IMMEDIATE');
   const commit = db.prepare('COMMIT');
   const rollback = db.prepare('ROLLBACK');
-  const mark = db.prepare('SAVEPOINT call');
+  const savepoint = db.prepare('SAVEPOINT call');
   const release = db.prepare('RELEASE call');
   const undo = db.prepare('ROLLBACK TO call');
   const changes = db.prepare<[], number>('SELECT total_changes()').pluck();
@@ -46,17 +46,18 @@ export const createTransactions = (db: Connection, pending: readonly Pending[], 
     committed += performance.now() - began;
   };
 
-  const attempt = ({ carryOut, mayThrowRefusal }: Work): Outcome => {
-    if (!mayThrowRefusal) return { value: carryOut() };
-    mark.run();
+  const attempt = ({ execute, mayThrowRefusal }: Work): Outcome => {
+    if (!mayThrowRefusal) return { value: execute() };
+    savepoint.run();
     const before = changes.get();
     try {
-      const value = carryOut();
+      const value = execute();
       release.run();
       return { value };
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
-      // Most calls are refused before they write: the state in memory is still true then, and reading it again would be expensive.
+      // Most calls are refused before they write. The state in memory is still valid then, and rereading it would be
+      // expensive.
       const wrote = changes.get() !== before;
       undo.run();
       release.run();
@@ -65,10 +66,10 @@ export const createTransactions = (db: Connection, pending: readonly Pending[], 
     }
   };
 
-  const together = (calls: readonly Work[]): Outcome[] => {
+  const runTogether = (calls: readonly Work[]): Outcome[] => {
     begin.run();
     try {
-      noticeOthers();
+      refreshIfStale();
       const outcomes = calls.map(attempt);
       for (const part of pending) part.flush?.();
       commitTimed();
@@ -81,36 +82,40 @@ export const createTransactions = (db: Connection, pending: readonly Pending[], 
   };
 
   /**
-   * Runs the calls in one transaction and returns an outcome for each. A call that throws a Refusal has no effect. When a call
-   * fails otherwise, all are rolled back, and each is run again in a transaction of its own, so that a fault affects only the call
-   * that caused it. While SQLite is busy or has no room, all calls are refused with `unavailable` instead. Throws only when the state
-   * on the disk can't be known.
+   * Runs the calls in one transaction and returns an outcome for each. A call that throws a Refusal has no effect.
+   * After any other error, all calls are rolled back and rerun in separate transactions, so that it affects only its
+   * own call.
+   *
+   * If SQLite is busy or the disk is full, all calls are refused with `unavailable`. Throws only if the state on disk
+   * is unknown.
    */
   const run = (calls: readonly Work[]): Outcome[] => {
     try {
-      return together(calls);
+      return runTogether(calls);
     } catch (error) {
-      if (isUnknowable(error)) throw error;
-      if (calls.length === 1 || isNotNow(error)) return calls.map(() => ({ error: asOutcome(error) }));
+      if (isFatal(error)) throw error;
+      if (calls.length === 1 || isTransient(error)) return calls.map(() => ({ error: toOutcomeError(error) }));
       return calls.flatMap((call) => run([call]));
     }
   };
 
   return {
     run,
-    /** How long all COMMIT statements so far took, in milliseconds. */
+    /** The total duration of all COMMIT statements. */
     committedMilliseconds: (): number => committed,
-    /** Runs work in a transaction of its own. Returns its value, or throws the error that `run` returns. */
+    /** Runs work in its own transaction. Returns its value or throws the error that `run` would return. */
     runAlone: <Value>(work: () => Value): Value =>
-      resultOf(run([{ carryOut: work, mayThrowRefusal: false }])[0] as Outcome) as Value,
+      resultOf(run([{ execute: work, mayThrowRefusal: false }])[0] as Outcome) as Value,
   };
 };
 export type Transactions = ReturnType<typeof createTransactions>;
 
-/** After a failed write or sync the kernel may have dropped the pages: only a restart, which reads what is on the disk, is safe. */
-const isUnknowable = (error: unknown) => /^SQLITE_(IOERR|CORRUPT|NOTADB)/.test(codeOf(error));
+/**
+ * After a failed write or sync, the kernel may have dropped the pages. Only a restart, which rereads the disk, is safe.
+ */
+const isFatal = (error: unknown) => /^SQLITE_(IOERR|CORRUPT|NOTADB)/.test(codeOf(error));
 
-const asOutcome = (error: unknown) =>
-  isNotNow(error)
+const toOutcomeError = (error: unknown) =>
+  isTransient(error)
     ? new Refusal('unavailable', { retryAfterSeconds: codeOf(error).startsWith('SQLITE_FULL') ? 5 : 1, cause: error })
     : error;

@@ -8,7 +8,7 @@ import { createWriteQueue } from './write-queue.ts';
 
 const turn = () => new Promise(setImmediate);
 
-/** A thread that answers each call with its name, one message when it is told to. */
+/** A fake thread that answers each call with its name, one message per `answerNext`. */
 const createThread = () => {
   const messages: string[][] = [];
   const answers: (() => void)[] = [];
@@ -38,16 +38,16 @@ const largeContact: Call = {
   request: newContact({ attributes: Array.from({ length: 100 }, (_, nth) => [`note-${nth}`, 'x'.repeat(2_000)]) }),
 };
 
-describe('writes', () => {
-  test('of one turn go together, and what arrives while two commits are under way goes into the third', async () => {
+describe('the write queue', () => {
+  test('sends the writes of one turn together, and those that arrive during two commits in the third', async () => {
     const { thread, messages, answerNext } = createThread();
-    const { ask } = createWriteQueue(thread, () => {});
-    const asked = [ask(call('a')), ask(call('b'))];
+    const { enqueue } = createWriteQueue(thread, () => {});
+    const results = [enqueue(call('a')), enqueue(call('b'))];
     await turn();
-    asked.push(ask(call('c')));
+    results.push(enqueue(call('c')));
     await turn();
     for (const name of ['d', 'e', 'f']) {
-      asked.push(ask(call(name)));
+      results.push(enqueue(call(name)));
       await turn();
     }
     expect(messages).toEqual([['a', 'b'], ['c']]);
@@ -55,41 +55,41 @@ describe('writes', () => {
     expect(messages).toEqual([['a', 'b'], ['c'], ['d', 'e', 'f']]);
     await answerNext();
     await answerNext();
-    expect(await Promise.all(asked)).toEqual(['a', 'b', 'c', 'd', 'e', 'f']);
+    expect(await Promise.all(results)).toEqual(['a', 'b', 'c', 'd', 'e', 'f']);
   });
 
   test.each([
     ['logEvents', large],
     ['createContact', largeContact],
-  ])('are refused beyond what may wait, and taken again when there is room: %s', async (_, large) => {
+  ])('refuses %s over the memory limit and accepts writes again later', async (_, large) => {
     const { thread, answerNext } = createThread();
-    const { ask } = createWriteQueue(thread, () => {});
-    const asked: Promise<unknown>[] = [];
+    const { enqueue } = createWriteQueue(thread, () => {});
+    const results: Promise<unknown>[] = [];
     const refused = vi.fn();
     while (refused.mock.calls.length === 0) {
-      asked.push(ask(large).catch(refused));
+      results.push(enqueue(large).catch(refused));
       await Promise.resolve();
       await Promise.resolve();
     }
     expect(refused).toHaveBeenCalledWith(expect.objectContaining({ code: 'unavailable', retryAfterSeconds: 1 }));
-    expect(asked.length * 400_000).toBeGreaterThan(maxWaitingBytes / 2);
-    expect(asked.length * 400_000).toBeLessThan(maxWaitingBytes * 2);
+    expect(results.length * 400_000).toBeGreaterThan(maxWaitingBytes / 2);
+    expect(results.length * 400_000).toBeLessThan(maxWaitingBytes * 2);
     await turn();
     await answerNext();
-    await Promise.all(asked);
-    await Promise.race([ask(call('small')), turn()]);
+    await Promise.all(results);
+    await Promise.race([enqueue(call('small')), turn()]);
     expect(refused).toHaveBeenCalledTimes(1);
   });
 
-  test('are drained when all are answered', async () => {
+  test('is drained when all writes are answered', async () => {
     const { thread, answerNext } = createThread();
-    const { ask, drain } = createWriteQueue(thread, () => {});
+    const { enqueue, drain } = createWriteQueue(thread, () => {});
     await drain();
     const drained = vi.fn();
-    void ask(call('a'));
+    void enqueue(call('a'));
     const draining = drain().then(drained);
     await turn();
-    void ask(call('b'));
+    void enqueue(call('b'));
     await turn();
     await answerNext();
     expect(drained).not.toHaveBeenCalled();
@@ -106,33 +106,33 @@ describe('writes', () => {
       },
     ],
     ['rejects', () => Promise.reject(new Error('could not be cloned'))],
-  ])('fail when the thread %s, and later ones are carried out', async (_, fail) => {
+  ])('rejects a write when the thread %s, and sends later ones', async (_, fail) => {
     const { thread, answerNext } = createThread();
     const send = vi.spyOn(thread, 'send');
-    const { ask, drain } = createWriteQueue(thread, () => {});
+    const { enqueue, drain } = createWriteQueue(thread, () => {});
     for (const name of ['a', 'b', 'c']) {
       send.mockImplementationOnce(fail);
-      await expect(Promise.race([ask(call(name)), turn().then(turn).then(turn)])).rejects.toThrow(
+      await expect(Promise.race([enqueue(call(name)), turn().then(turn).then(turn)])).rejects.toThrow(
         'could not be cloned',
       );
     }
-    const asked = ask(call('d'));
+    const result = enqueue(call('d'));
     await turn();
     await answerNext();
-    expect(await asked).toBe('d');
+    expect(await result).toBe('d');
     await drain();
   });
 
-  test('are told of after each commit that kept something', async () => {
+  test('calls onCommit after each commit in which a write succeeded', async () => {
     const onCommit = vi.fn();
     const refusing: Pick<StartedThread, 'send'> = {
       send: async (calls) =>
         calls.map(({ name }) => (name === 'bad' ? { error: new Error(name) } : { value: undefined })),
     };
-    const { ask } = createWriteQueue(refusing, onCommit);
-    await expect(ask(call('bad'))).rejects.toThrow('bad');
+    const { enqueue } = createWriteQueue(refusing, onCommit);
+    await expect(enqueue(call('bad'))).rejects.toThrow('bad');
     expect(onCommit).not.toHaveBeenCalled();
-    await Promise.allSettled([ask(call('bad')), ask(call('good'))]);
+    await Promise.allSettled([enqueue(call('bad')), enqueue(call('good'))]);
     await vi.waitFor(() => expect(onCommit).toHaveBeenCalledTimes(1), soon);
   });
 });

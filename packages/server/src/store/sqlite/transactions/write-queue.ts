@@ -1,4 +1,4 @@
-/** Group commit: collects writes that arrive during a commit into the next. */
+/** Group commit: batches writes that arrive during a commit into the next one. */
 import { createBackpressure } from '../../backpressure.ts';
 import type { EventBatch } from '../../store.ts';
 import type { Call } from '../calls.ts';
@@ -6,12 +6,11 @@ import type { StartedThread } from '../threads/thread.ts';
 import type { Outcome } from './transaction.ts';
 
 /**
- * The most commits in progress: one that syncs and one that is queued behind it, so that the writer thread never waits for the main
- * thread.
+ * One commit that syncs and one queued behind it, so that the writer thread never waits for the main thread.
  */
-const maxConcurrent = 2;
+const maxConcurrentCommits = 2;
 
-interface Queued {
+interface QueuedCall {
   readonly call: Call;
   readonly bytes: number;
   readonly resolve: (value: unknown) => void;
@@ -21,19 +20,19 @@ interface Queued {
 const eventsOf = ({ name, request }: Call): number =>
   name === 'logEvents' ? (request as EventBatch).events.length : 0;
 
-/** `measureEvents` receives the number of events of each commit. */
+/** `measureEvents` receives the number of events in each commit. */
 export const createWriteQueue = (
   writer: Pick<StartedThread, 'send'>,
   onCommit: () => void,
   measureEvents: (events: number) => void = () => {},
 ) => {
-  let queued: Queued[] = [];
+  let queued: QueuedCall[] = [];
   const waiting = createBackpressure();
-  let underWay = 0;
+  let inFlight = 0;
   let scheduled = false;
 
-  /** Sends the calls of a commit and settles them. Returns whether any of them was carried out. */
-  const send = async (batch: readonly Queued[]): Promise<boolean> => {
+  /** Sends the calls of a commit and settles them. Returns whether any of them succeeded. */
+  const send = async (batch: readonly QueuedCall[]): Promise<boolean> => {
     try {
       const outcomes = await writer.send(batch.map(({ call }) => call));
       batch.forEach(({ resolve, reject }, index) => {
@@ -43,41 +42,41 @@ export const createWriteQueue = (
       });
       return outcomes.some((outcome) => 'value' in outcome);
     } catch (error) {
-      // The calls are not sent again, because some of them may have been carried out.
+      // Not resent, because some of the calls may have been executed.
       for (const { reject } of batch) reject(error);
       return false;
     }
   };
 
-  const commit = async (batch: readonly Queued[]) => {
-    underWay += 1;
+  const commit = async (batch: readonly QueuedCall[]) => {
+    inFlight += 1;
     measureEvents(batch.reduce((events, { call }) => events + eventsOf(call), 0));
-    const isKept = await send(batch);
-    underWay -= 1;
-    if (isKept) onCommit();
+    const hasCommitted = await send(batch);
+    inFlight -= 1;
+    if (hasCommitted) onCommit();
     flush();
     for (const { bytes } of batch) waiting.leave(bytes);
   };
 
   const flush = () => {
     scheduled = false;
-    if (queued.length === 0 || underWay >= maxConcurrent) return;
+    if (queued.length === 0 || inFlight >= maxConcurrentCommits) return;
     const batch = queued;
     queued = [];
     void commit(batch);
   };
 
   return {
-    ask: (call: Call): Promise<unknown> =>
+    enqueue: (call: Call): Promise<unknown> =>
       new Promise((resolve, reject) => {
         const bytes = waiting.enter(call.request);
         queued.push({ call, bytes, resolve, reject });
         if (scheduled) return;
         scheduled = true;
-        // Runs after the requests that this turn of the event loop has read.
+        // Runs after all requests that arrived in this turn of the event loop.
         setImmediate(flush);
       }),
-    /** Resolves when every call has its response. */
+    /** Resolves when all calls are settled. */
     drain: waiting.drain,
     measure: waiting.measure,
   };

@@ -1,0 +1,69 @@
+/**
+ * Prints a random sample of the places where English is read: comments, test titles, messages, exported names and sentences of
+ * documents. A reader who does not know the project marks those that a native engineer would not have written.
+ *
+ *     npm run sample -- <folder> [count] [seed]
+ */
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+
+interface Place {
+  readonly line: number;
+  readonly kind: 'comment' | 'title' | 'message' | 'name' | 'sentence';
+  readonly text: string;
+}
+
+const patterns: readonly { readonly kind: Place['kind']; readonly pattern: RegExp }[] = [
+  { kind: 'comment', pattern: /\/\*\*?([\s\S]*?)\*\/|(?:^[ \t]*\/\/.*\n?)+/gm },
+  { kind: 'title', pattern: /\b(?:it|test|describe)(?:\.\w+(?:\(.*?\))?)*\(\s*(['"`])(.+?)\1/g },
+  {
+    kind: 'message',
+    pattern: /(?<=[\s(,:=[{?+])(['"`])(?=\w+,? \w+,? \w)[^'"`\n]{12,}\1|(?<=>)[^<>{}\n]*\w [^<>{}\n]*\w(?=<)/g,
+  },
+  { kind: 'name', pattern: /^export (?:default )?(?:async )?(?:const|function\*?|class|type|interface) (\w+).*/gm },
+];
+
+const placesOfCode = (text: string): Place[] =>
+  patterns.flatMap(({ kind, pattern }) =>
+    [...text.matchAll(pattern)].map((match) => ({
+      kind,
+      line: text.slice(0, match.index).split('\n').length,
+      text: match[0],
+    })),
+  );
+
+const placesOfDocument = (text: string): Place[] =>
+  text
+    .replace(/```[\s\S]*?```/g, (code) => code.replace(/[^\n]/g, ''))
+    .split('\n')
+    .flatMap((row, at) =>
+      row
+        .split(/(?<=[.:?!]) +/)
+        .filter((sentence) => sentence.split(' ').length > 3)
+        .map((sentence) => ({ kind: 'sentence', line: at + 1, text: sentence }) as const),
+    );
+
+/** Random numbers from 0 to 1 (mulberry32): the same seed draws the same places. */
+const createRandom = (seed: number) => () => {
+  seed = (seed + 0x6d2b79f5) | 0;
+  let mixed = Math.imul(seed ^ (seed >>> 15), 1 | seed);
+  mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+  return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+};
+
+const [folder = '.', count = '100', seed = '1'] = process.argv.slice(2);
+const random = createRandom(Number(seed));
+execFileSync('git', ['ls-files', '--', folder], { encoding: 'utf8' })
+  .split('\n')
+  .filter((path) => /\.(?:ts|tsx|md)$/.test(path))
+  .flatMap((path) => {
+    const text = readFileSync(path, 'utf8');
+    const places = path.endsWith('.md') ? placesOfDocument(text) : placesOfCode(text);
+    return places.map((place) => ({ path, order: random(), ...place }));
+  })
+  .sort((a, b) => a.order - b.order)
+  .slice(0, Number(count))
+  .forEach(({ path, line, kind, text }, nth) => {
+    const shown = text.replace(/\s*\n[ \t*/]*/g, ' ').trim();
+    console.info(`${nth + 1}. ${kind}, ${path}:${line}\n   ${shown.slice(0, 400)}`);
+  });
