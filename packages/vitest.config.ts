@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
-import { patienceMilliseconds } from './tracker/test/patience.ts';
+import { patienceMilliseconds } from './tracker/test/test-timeout.ts';
 import { LongestFirst } from './vitest.order.ts';
 
 /** The folder of a test decides which projects run it. */

@@ -1,8 +1,8 @@
 /** The API, through the typed client. Requests are authenticated by the browser's session cookie. */
 import { type Client, createClient, FirsthandError } from '@firsthand/client';
 import { root } from './address.ts';
+import { createConcurrencyLimit } from './concurrency-limit.ts';
 import { consoleHeader, handleSignedOut } from './session.ts';
-import { createConcurrencyLimit } from './turns.ts';
 
 /**
  * The service computes two reports per account at a time, queues nine more and refuses the rest. A limit of five leaves

@@ -1,8 +1,8 @@
 /** A database with many contacts, created by updateAccount in batches of 1,000. */
 import { openBenchmark } from './account.ts';
-import { createLimiter, eventsPerBatch, retryUnavailable } from './filling.ts';
-import { type CachedDatabase, openCached } from './remembered.ts';
-import { settle } from './settling.ts';
+import { type CachedDatabase, openCached } from './cached-database.ts';
+import { createLimiter, eventsPerBatch, retryUnavailable } from './fill-store.ts';
+import { settle } from './settle.ts';
 import { contactAddress, contactName } from './visits.ts';
 
 const fill = async (path: string, contacts: number): Promise<{ contacts: number }> => {

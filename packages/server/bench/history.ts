@@ -4,9 +4,9 @@
  */
 import type { NewEvent } from '../src/store/store.ts';
 import { openBenchmark } from './account.ts';
-import { createLimiter, eventsPerBatch, newContact, retryUnavailable, storeAll } from './filling.ts';
-import { type CachedDatabase, openCached } from './remembered.ts';
-import { settle } from './settling.ts';
+import { type CachedDatabase, openCached } from './cached-database.ts';
+import { createLimiter, eventsPerBatch, newContact, retryUnavailable, storeAll } from './fill-store.ts';
+import { settle } from './settle.ts';
 import { countUsers, createVisits } from './visits.ts';
 
 const day = 86_400_000;

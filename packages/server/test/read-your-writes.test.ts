@@ -5,7 +5,7 @@ import { createClient } from '@firsthand/client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readConfig } from '../src/config/config.ts';
 import { type Serving, serve } from '../src/serving/serve.ts';
-import { makeAccount } from './tools/served.ts';
+import { makeAccount } from './tools/server-process.ts';
 
 let folder: string;
 let serving: Serving;

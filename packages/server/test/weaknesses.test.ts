@@ -1,6 +1,6 @@
 /** Checks without a server that each weakness still fits the source. The tests that use it are in slow tiers. */
 import { expect, it } from 'vitest';
-import { changedFiles } from './tools/weakened.ts';
+import { changedFiles } from './tools/weakened-server.ts';
 import * as http from './weaknesses/http.ts';
 import * as store from './weaknesses/store.ts';
 

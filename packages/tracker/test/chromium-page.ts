@@ -6,8 +6,8 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, vi } from 'vitest';
 import { buildTracker } from '../build/build.ts';
 import { launchChromium } from './chromium.ts';
-import { patienceMilliseconds } from './patience.ts';
 import { fillSnippet, openRecorder, type Recorder } from './recorder.ts';
+import { patienceMilliseconds } from './test-timeout.ts';
 
 export const waitFor = <T>(check: () => T | Promise<T>) =>
   vi.waitFor(check, { timeout: patienceMilliseconds, interval: 25 });

@@ -5,7 +5,7 @@ import { messageOf } from '../api.ts';
 import { show } from '../parts/notices.tsx';
 import { OpenSampleShop } from '../parts/sample-shop.tsx';
 import { hasClosedSampleShop, hrefOfAccount, isAdding, session, sessions, signOut } from '../session.ts';
-import { SecondaryLinks } from './further.tsx';
+import { SecondaryLinks } from './secondary-links.tsx';
 
 export const AccountMenu = () => {
   const { accountUUID, accountName } = session.value ?? { accountUUID: '', accountName: '' };

@@ -2,17 +2,17 @@
 import { useEffect } from 'preact/hooks';
 import { hrefOf, pageName } from '../address.ts';
 import { Dialog } from '../parts/dialog.tsx';
-import { Logo } from '../parts/mark.tsx';
+import { Logo } from '../parts/logo.tsx';
 import { Notices } from '../parts/notices.tsx';
 import { SampleShopNotice } from '../parts/sample-shop.tsx';
 import { account } from '../reading/account.ts';
 import { session } from '../session.ts';
 import { AccountMenu } from './account-menu.tsx';
-import { SecondaryLinks } from './further.tsx';
 import { findKey, keyTable, overlay } from './keys.ts';
 import { Page, titleOf } from './page.tsx';
 import { pages } from './pages.ts';
 import { Palette } from './palette.tsx';
+import { SecondaryLinks } from './secondary-links.tsx';
 
 const Icon = ({ path }: { readonly path: string }) => (
   <svg viewBox="0 0 20 20" width="20" height="20" aria-hidden="true">

@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Field } from '../parts/field.tsx';
-import { Logo } from '../parts/mark.tsx';
+import { Logo } from '../parts/logo.tsx';
 import { NewPassword } from '../parts/new-password.tsx';
 import { Skeleton } from '../parts/small.tsx';
 import { createPasskey, hasPasskeys } from '../passkeys.ts';

@@ -12,7 +12,7 @@ import { useAnswer } from '../reading/answer.ts';
 import { formatWhole } from '../reading/format.ts';
 import { Groups } from './overview/groups.tsx';
 import { Measures } from './overview/measures.tsx';
-import { NoEventsYet } from './overview/waiting.tsx';
+import { NoEventsYet } from './overview/no-events-yet.tsx';
 
 const everyMs = 15_000;
 

@@ -5,8 +5,8 @@ import { RangePicker } from '../parts/range-picker.tsx';
 import { SegmentChoice } from '../parts/segments.tsx';
 import { chosenTab, Tabs } from '../parts/tabs.tsx';
 import { conditions } from '../reading/filter.ts';
+import { AllPeople } from './people/all-people.tsx';
 import { Contacts } from './people/contacts.tsx';
-import { AllPeople } from './people/everybody.tsx';
 
 const tabs = { contacts: 'Contacts', everybody: 'Everyone' } as const;
 

@@ -4,8 +4,8 @@ import { api } from '../api.ts';
 import { AnswerView } from '../parts/card.tsx';
 import { EmptyState } from '../parts/small.tsx';
 import { useAnswer } from '../reading/answer.ts';
-import { BrowserPage } from './person/anonymous.tsx';
-import { ContactPage } from './person/known.tsx';
+import { BrowserPage } from './person/browser-page.tsx';
+import { ContactPage } from './person/contact-page.tsx';
 
 const Contact = ({ contactUUID }: { readonly contactUUID: string }) => {
   const answer = useAnswer(`contact ${contactUUID}`, (signal) =>

@@ -3,7 +3,7 @@ import type { ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { showSharedPage } from '../address.ts';
 import { messageOf } from '../api.ts';
-import { Logo } from '../parts/mark.tsx';
+import { Logo } from '../parts/logo.tsx';
 import { describeComparison, describeRange } from '../parts/range-words.ts';
 import { Problem, Skeleton, Time } from '../parts/small.tsx';
 import { type Account, account } from '../reading/account.ts';

@@ -1,6 +1,6 @@
 /** The sign-in form: e-mail address and password, passkey, or token. */
 import { useEffect, useState } from 'preact/hooks';
-import { Logo } from '../parts/mark.tsx';
+import { Logo } from '../parts/logo.tsx';
 import { hasPasskeys, requestPasskey } from '../passkeys.ts';
 import { hrefOfAccount, isAdding, type Proof, sessions, signedOutReason, signIn } from '../session.ts';
 

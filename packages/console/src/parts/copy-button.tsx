@@ -1,5 +1,5 @@
 /** A button that copies a text and confirms it. */
-import { useCopy } from './copying.ts';
+import { useCopy } from './use-copy.ts';
 
 export const CopyButton = ({ text }: { readonly text: string }) => {
   const { isCopied, copy } = useCopy(text);

@@ -5,7 +5,7 @@ import { isLoopback } from '../address.ts';
 import { isOwner } from '../reading/account.ts';
 import { formatAgo, formatTime } from '../reading/format.ts';
 import { hueOf } from '../reading/person.ts';
-import { useCopy } from './copying.ts';
+import { useCopy } from './use-copy.ts';
 
 /** A relative time such as “3 hours ago”, with the exact time as a tooltip. */
 export const RelativeTime = ({ time }: { readonly time: string }) => (

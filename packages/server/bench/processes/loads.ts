@@ -1,6 +1,6 @@
 /** Controls the process that generates load. */
 import { once } from 'node:events';
-import { forkBuilt } from './forking.ts';
+import { forkBuilt } from './fork.ts';
 import type { Load, LoadResult } from './load.ts';
 
 interface LoadGenerator {

@@ -1,6 +1,6 @@
 /** Starts the servers that a benchmark compares, each in a separate process. */
 import { once } from 'node:events';
-import { forkBuilt, forkSources } from './forking.ts';
+import { forkBuilt, forkSources } from './fork.ts';
 
 /**
  * `durable`: our server. `reporting`: our server with reports, in a folder next to the database. `no storage`: the same

@@ -4,7 +4,7 @@
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { createBenchmarkAccount, findAsker, openBenchmark, toServerToken } from '../account.ts';
-import { createLimiter, newContact, storeAll } from '../filling.ts';
+import { createLimiter, newContact, storeAll } from '../fill-store.ts';
 import type { Load, LoadResult } from '../processes/load.ts';
 import { startLoad } from '../processes/loads.ts';
 import { withCluster } from '../processes/own-cluster.ts';

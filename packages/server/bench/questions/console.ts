@@ -4,14 +4,14 @@
  */
 import type { Browser, Page } from 'playwright-core';
 import { launchChromium } from '../../../tracker/test/chromium.ts';
-import { signInWith } from '../../test/browsers/console/signing-in.ts';
+import { signInWith } from '../../test/browsers/console/sign-in.ts';
 import { firstPaint, layoutShift, longestEvent, watchInteractions } from '../../test/fixtures/in-page.js';
 import { serverToken } from '../account.ts';
+import { onCopy } from '../cached-database.ts';
 import { openHistory } from '../history.ts';
 import { createLatencies } from '../latencies.ts';
-import { startService } from '../processes/serving.ts';
+import { startService } from '../processes/service.ts';
 import type { Options, Row } from '../question.ts';
-import { onCopy } from '../remembered.ts';
 
 /** The CPU throttling rate. */
 const slowdown = 4;

@@ -5,11 +5,11 @@
  * Responses to browser tokens are delayed to multiples of 10 ms (decision 6), which 256 connections hide.
  */
 import { browserToken, serverToken } from '../account.ts';
+import { onCopy } from '../cached-database.ts';
 import { openContacts } from '../contacts-stored.ts';
 import { startLoad } from '../processes/loads.ts';
 import { startServer } from '../processes/servers.ts';
 import type { Options, Row } from '../question.ts';
-import { onCopy } from '../remembered.ts';
 import { median, ratio, whole } from '../table.ts';
 
 const connections = 256;

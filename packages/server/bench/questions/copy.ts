@@ -3,10 +3,10 @@
  * history with its contacts, links, rollups and repeats, up to the last commit. Uses the PostgreSQL of postgres.ts.
  */
 import { copyStore } from '../../src/store/open.ts';
+import { onCopy } from '../cached-database.ts';
 import { openHistory } from '../history.ts';
 import { withPostgres } from '../processes/own-postgres.ts';
 import type { Options, Row } from '../question.ts';
-import { onCopy } from '../remembered.ts';
 import { median, whole } from '../table.ts';
 
 export const run = async ({ quick, events }: Options): Promise<Row[]> => {

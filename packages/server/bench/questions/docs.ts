@@ -4,7 +4,7 @@
 import { launchChromium } from '../../../tracker/test/chromium.ts';
 import { firstPaint } from '../../test/fixtures/in-page.js';
 import { createLatencies } from '../latencies.ts';
-import { startService } from '../processes/serving.ts';
+import { startService } from '../processes/service.ts';
 import type { Options, Row } from '../question.ts';
 
 /** The front page, a guide, the longest page of the manual, and two pages of the reference. */

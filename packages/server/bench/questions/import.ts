@@ -4,11 +4,11 @@
  */
 import { openBenchmark } from '../account.ts';
 import { openBareTable } from '../bare-inserts.ts';
-import { createLimiter, eventsPerBatch, storeAll } from '../filling.ts';
+import { onCopy } from '../cached-database.ts';
+import { createLimiter, eventsPerBatch, storeAll } from '../fill-store.ts';
 import { openHistory } from '../history.ts';
 import type { Options, Row } from '../question.ts';
-import { onCopy } from '../remembered.ts';
-import { settle } from '../settling.ts';
+import { settle } from '../settle.ts';
 import { median, ratio, whole } from '../table.ts';
 import { createVisits } from '../visits.ts';
 

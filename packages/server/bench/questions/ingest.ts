@@ -4,14 +4,14 @@
  * bare node:http.
  */
 import { serverToken } from '../account.ts';
+import { inFolder, onCopy } from '../cached-database.ts';
 import { getFirstUser, openHistory } from '../history.ts';
 import type { LoadResult } from '../processes/load.ts';
 import { startLoad } from '../processes/loads.ts';
 import { cpuSeconds } from '../processes/process.ts';
 import { type RunningServer, type ServerKind, startServer } from '../processes/servers.ts';
 import type { Options, Row } from '../question.ts';
-import { inFolder, onCopy } from '../remembered.ts';
-import { settle } from '../settling.ts';
+import { settle } from '../settle.ts';
 import { duration, median, ratio, whole } from '../table.ts';
 
 const kinds: readonly ServerKind[] = ['bare', 'no storage', 'durable'];

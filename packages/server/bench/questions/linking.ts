@@ -4,12 +4,12 @@
  */
 import type { Asker, Store } from '../../src/store/store.ts';
 import { openBenchmark } from '../account.ts';
-import { newContact, storeAll } from '../filling.ts';
+import { onCopy } from '../cached-database.ts';
+import { newContact, storeAll } from '../fill-store.ts';
 import { openHistory } from '../history.ts';
 import type { Latencies } from '../latencies.ts';
 import type { Options, Row } from '../question.ts';
-import { onCopy } from '../remembered.ts';
-import { settle } from '../settling.ts';
+import { settle } from '../settle.ts';
 import { ratio, whole } from '../table.ts';
 import { timeAlternating } from '../timing.ts';
 import {

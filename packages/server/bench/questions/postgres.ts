@@ -5,7 +5,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { openBenchmark, serverToken } from '../account.ts';
 import { openBareInserts } from '../bare-unnest.ts';
-import { createLimiter, eventsPerBatch, newContact, storeAll } from '../filling.ts';
+import { createLimiter, eventsPerBatch, newContact, storeAll } from '../fill-store.ts';
 import type { LoadResult } from '../processes/load.ts';
 import { startLoad } from '../processes/loads.ts';
 import { type OwnPostgres, withClient, withPostgres } from '../processes/own-postgres.ts';

@@ -13,14 +13,14 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { createReports } from '../../src/reports/reports.ts';
 import { serverToken } from '../account.ts';
+import { onCopy } from '../cached-database.ts';
 import { getFirstUser, openHistory } from '../history.ts';
 import type { LoadResult } from '../processes/load.ts';
 import { startLoad } from '../processes/loads.ts';
 import { type Priority, type RunningServer, startServer } from '../processes/servers.ts';
 import type { Options, Row } from '../question.ts';
-import { onCopy } from '../remembered.ts';
-import { createSyntheticFeed } from '../reported.ts';
-import { createMeasuredReports } from '../reports/asked.ts';
+import { createMeasuredReports } from '../reports/measured-reports.ts';
+import { createSyntheticFeed } from '../synthetic-feed.ts';
 import { median, ratio, whole } from '../table.ts';
 
 const settings: readonly Priority[] = [

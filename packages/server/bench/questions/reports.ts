@@ -2,7 +2,7 @@
  * Measures how long reports take, compared with plain SQL on the same Parquet files and with PostgreSQL with the same
  * events as plain rows. Each has about the same memory and two threads, and all must return the same figures.
  *
- * The events come from a synthetic feed (reported.ts), so that building files does not measure a store. Finally
+ * The events come from a synthetic feed (synthetic-feed.ts), so that building files does not measure a store. Finally
  * measures how much reports slow down ingestion.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -11,14 +11,14 @@ import { join } from 'node:path';
 import { createReports, type ReportsOptions } from '../../src/reports/reports.ts';
 import { type OwnPostgres, withPostgres } from '../processes/own-postgres.ts';
 import type { Options, Row } from '../question.ts';
-import { createSyntheticFeed } from '../reported.ts';
-import { createMeasuredReports } from '../reports/asked.ts';
 import { openBareParquet } from '../reports/bare-parquet.ts';
-import { buildFiles, time } from '../reports/building.ts';
+import { buildFiles, time } from '../reports/build-files.ts';
 import { measureIngestion } from '../reports/ingestion.ts';
-import { measureReport, type Rounds } from '../reports/measuring.ts';
+import { measureReport, type Rounds } from '../reports/measure-report.ts';
+import { createMeasuredReports } from '../reports/measured-reports.ts';
 import { openPlainRows } from '../reports/plain-rows.ts';
 import { account, type MeasuredReport } from '../reports/report-forms.ts';
+import { createSyntheticFeed } from '../synthetic-feed.ts';
 
 const memory = 256 * 2 ** 20;
 const threads = 2;

@@ -4,11 +4,11 @@
  * under load.
  */
 import { serverToken } from '../account.ts';
+import { inFolder, onCopy } from '../cached-database.ts';
 import { openHistory } from '../history.ts';
 import { startLoad } from '../processes/loads.ts';
-import { type CommandName, commands, startService } from '../processes/serving.ts';
+import { type CommandName, commands, startService } from '../processes/service.ts';
 import type { Options, Row } from '../question.ts';
-import { inFolder, onCopy } from '../remembered.ts';
 import { median, ratio, whole } from '../table.ts';
 
 const names = Object.keys(commands) as CommandName[];

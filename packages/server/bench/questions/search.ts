@@ -4,10 +4,10 @@
  */
 import type { ContactSearch, SearchEnd, Store } from '../../src/store/store.ts';
 import { openBenchmark } from '../account.ts';
-import { creationIntervalMs, firstCreated, firstSeenDay, openSearchContacts, seenDays } from '../contacts-to-find.ts';
+import { onCopy } from '../cached-database.ts';
 import { createLatencies } from '../latencies.ts';
 import type { Options, Row } from '../question.ts';
-import { onCopy } from '../remembered.ts';
+import { creationIntervalMs, firstCreated, firstSeenDay, openSearchContacts, seenDays } from '../search-contacts.ts';
 import { whole } from '../table.ts';
 import { contactAddress, createRandom } from '../visits.ts';
 

@@ -7,11 +7,11 @@ import { statSync } from 'node:fs';
 import Database from '../../src/store/sqlite/database/better-sqlite3.ts';
 import { openBenchmark } from '../account.ts';
 import { openBareTable } from '../bare-inserts.ts';
-import { createLimiter, eventsPerBatch, storeAll } from '../filling.ts';
+import { inFolder, sumFileSizes } from '../cached-database.ts';
+import { createLimiter, eventsPerBatch, storeAll } from '../fill-store.ts';
 import { openHistory } from '../history.ts';
 import type { Options, Row } from '../question.ts';
-import { inFolder, sumFileSizes } from '../remembered.ts';
-import { settle } from '../settling.ts';
+import { settle } from '../settle.ts';
 import { ratio, table, whole } from '../table.ts';
 import { createVisits } from '../visits.ts';
 

@@ -3,13 +3,13 @@
  * idle.
  */
 import { serverToken } from '../account.ts';
+import { onCopy } from '../cached-database.ts';
 import { getFirstUser, openHistory } from '../history.ts';
 import { shapes, startLoad } from '../processes/loads.ts';
 import { writtenBytes } from '../processes/process.ts';
 import { startServer } from '../processes/servers.ts';
 import type { Options, Row } from '../question.ts';
-import { onCopy } from '../remembered.ts';
-import { settle } from '../settling.ts';
+import { settle } from '../settle.ts';
 import { duration, whole } from '../table.ts';
 
 export const run = async ({ events, minutes }: Options): Promise<Row[]> => {

@@ -2,9 +2,9 @@
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { whole } from '../table.ts';
-import { readManifest } from './building.ts';
-import { type ReferenceDatabase, TooSlow } from './compared.ts';
+import { readManifest } from './build-files.ts';
 import { functions } from './plain-sql.ts';
+import { type ReferenceDatabase, TooSlow } from './reference-database.ts';
 import type { Cell } from './report-forms.ts';
 
 interface BareParquetOptions {

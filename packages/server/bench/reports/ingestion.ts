@@ -3,19 +3,19 @@
  * with and without a process that requests reports in a loop. Each report reads the events since the previous one.
  */
 import { serverToken } from '../account.ts';
+import { onCopy } from '../cached-database.ts';
 import { getFirstUser, openHistory } from '../history.ts';
 import type { LoadResult } from '../processes/load.ts';
 import { startLoad } from '../processes/loads.ts';
-import { runAlongside } from '../processes/meanwhile.ts';
+import { runAlongside } from '../processes/run-alongside.ts';
 import { startServer } from '../processes/servers.ts';
 import type { Options, Row } from '../question.ts';
-import { onCopy } from '../remembered.ts';
 import { median, ratio, whole } from '../table.ts';
 
 /** A longer history would make each report longer, but not more frequent. */
 const maxEvents = 1_000_000;
 const connections = 64;
-/** Each kind of report once (processes/asker.ts). */
+/** Each kind of report once (processes/report-client.ts). */
 const firstReports = 6;
 
 const title = 'ingestion with reports vs. none';
@@ -41,7 +41,7 @@ export const measureIngestion = async ({ quick, events }: Options): Promise<Row[
       });
     };
     const whileReporting = (work: () => Promise<LoadResult>) =>
-      runAlongside('asker', [port, history.about.from], work, { first: firstReports });
+      runAlongside('report-client', [port, history.about.from], work, { first: firstReports });
     try {
       const peakRate = await send();
       const { value: peak } = await whileReporting(() => send());

@@ -5,8 +5,8 @@ import pg from 'pg';
 import { from } from 'pg-copy-streams';
 import type { FedEvents, ReportFeed } from '../../src/store/report-feed.ts';
 import { whole } from '../table.ts';
-import { type ReferenceDatabase, TooSlow } from './compared.ts';
 import { functions } from './plain-sql.ts';
+import { type ReferenceDatabase, TooSlow } from './reference-database.ts';
 import type { Cell } from './report-forms.ts';
 
 const eventsPerRead = 20_000;

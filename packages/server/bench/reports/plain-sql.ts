@@ -2,7 +2,7 @@
  * Parts of the SQL that an analyst would write for the same questions, for DuckDB and PostgreSQL. Both have a table
  * `events` with a column per attribute, a table `owners` of stretches, and two functions that hide their differences.
  */
-import { firstTime } from '../reported.ts';
+import { firstTime } from '../synthetic-feed.ts';
 
 /** `part_of`: the number of an interval since the first event, from 0. `host_of`: the host of a URL. */
 export const functions = {

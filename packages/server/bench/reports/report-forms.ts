@@ -7,7 +7,7 @@ import type {
   Measures,
   Question,
 } from '../../src/reports/questions.ts';
-import { days, firstTime, priceEventID, purchaseEventID, viewEventID } from '../reported.ts';
+import { days, firstTime, priceEventID, purchaseEventID, viewEventID } from '../synthetic-feed.ts';
 import { measures, writeOwnedEvents, writeSessionTables } from './plain-sql.ts';
 
 export type Cell = string | number | null;

@@ -2,8 +2,8 @@
 import type { Hono } from 'hono';
 import type { PagePaths } from '../http/script-tag.ts';
 import { type DemoAccount, openDemoAccount } from './account.ts';
-import { answerHeaders } from './answer-headers.ts';
 import { createPage } from './page.ts';
+import { answerHeaders } from './response-headers.ts';
 import { createStream, type StreamOptions } from './stream.ts';
 
 export interface Demo extends Pick<DemoAccount, 'browserToken' | 'serverToken'> {

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Handler } from 'hono';
 import { type PagePaths, scriptTag } from '../http/script-tag.ts';
-import { answerHeaders } from './answer-headers.ts';
+import { answerHeaders } from './response-headers.ts';
 
 const template = new URL('./page.html', import.meta.url);
 

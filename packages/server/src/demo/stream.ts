@@ -9,8 +9,8 @@ import type { Logger } from 'pino';
 import { isLocalVisitor } from '../http/access/loopback.ts';
 import { describeFault } from '../logging/faults.ts';
 import type { Asker, Store } from '../store/store.ts';
-import { answerHeaders } from './answer-headers.ts';
 import { readBrowserData } from './browser-data.ts';
+import { answerHeaders } from './response-headers.ts';
 
 export interface StreamOptions {
   readonly store: Store;

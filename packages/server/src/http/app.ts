@@ -9,7 +9,6 @@ import type { Reports } from '../reports/questions.ts';
 import type { Store } from '../store/store.ts';
 import { createAuthentication } from './access/authentication.ts';
 import { bindingsOf, createAddressOf, createRequestAddress, senderNumber } from './access/client-address.ts';
-import { createFindValidToken } from './access/good-token.ts';
 import { createNewNames } from './access/new-names.ts';
 import { createProxyNotice } from './access/proxy-notice.ts';
 import type { Quota } from './access/quota.ts';
@@ -17,6 +16,7 @@ import { createBrowserLimits, createRateLimit, type RateLimits } from './access/
 import { createRefusalBudget } from './access/refusal-budget.ts';
 import { createRefusedPages } from './access/refused-pages.ts';
 import { createTokenUse, type TokenUse } from './access/token-use.ts';
+import { createFindValidToken } from './access/valid-token.ts';
 import { createInvitations } from './console/invitations.ts';
 import { createMemberPasswords } from './console/member-passwords.ts';
 import { consoleRoutes, readConsolePage } from './console/pages.ts';

@@ -1,10 +1,10 @@
 /** Answers reports: brings the engine up to date with the store, then queries it. */
 import { readdir } from 'node:fs/promises';
+import { createTurns } from '../shared/fair-queue.ts';
 import { Refusal } from '../shared/refusal.ts';
-import { createTurns } from '../shared/turns.ts';
 import type { ReportFeed } from '../store/report-feed.ts';
 import { createEngineProcess, Interrupted, OutOfMemory, StateLost } from './engine-process.ts';
-import { followFeed } from './following.ts';
+import { followFeed } from './follow-feed.ts';
 import type { AnswerTo, AskOptions, Question, Reported, Reports } from './questions.ts';
 
 export interface ReportsOptions {

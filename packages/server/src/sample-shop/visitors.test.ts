@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { newDatabaseURL } from '../../test/fixtures/database.ts';
 import { openStore } from '../store/open.ts';
 import { createSampleAccount } from './account.ts';
-import { createVisitors } from './on-request.ts';
+import { createVisitors } from './sample-shop.ts';
 
 it('stores the events of visitors as they happen, for half an hour', async () => {
   const onFatal = (error: Error) => {

@@ -89,7 +89,7 @@ export const loadApplication = async (withDemo: boolean) => {
   const [{ createApp }, demoPage, sampleShop] = await Promise.all([
     import('../http/app.ts'),
     withDemo ? import('../demo/demo.ts') : undefined,
-    withDemo ? import('../sample-shop/on-request.ts') : undefined,
+    withDemo ? import('../sample-shop/sample-shop.ts') : undefined,
   ]);
   return async ({
     store,

@@ -12,7 +12,7 @@ import type { Traffic } from '../http/traffic.ts';
 import type { ReportsMeasures } from '../reports/reports.ts';
 import type { Distribution } from '../shared/distribution.ts';
 import type { Store } from '../store/store.ts';
-import { listen } from './listening.ts';
+import { listen } from './listen.ts';
 
 type Labels = Readonly<Record<string, string | number>>;
 interface Sample {

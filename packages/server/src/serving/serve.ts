@@ -9,12 +9,12 @@ import { missingFileOf, openBackups, openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 import { loadApplication } from './application.ts';
 import { trackConnections } from './drain.ts';
-import { checkListen, listen } from './listening.ts';
+import { checkListen, listen } from './listen.ts';
 import { registerOperatorToken } from './operator-token.ts';
 import { openReports } from './reports.ts';
+import { startRetentionJob } from './retention-job.ts';
 import { consoleRootURL, rootURL } from './root-url.ts';
 import { type ScheduledBackups, startBackups } from './scheduled-backups.ts';
-import { startRetentionJob } from './tidying.ts';
 import { requireWritable } from './writable-folder.ts';
 
 export interface ServeOptions {

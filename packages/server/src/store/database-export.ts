@@ -1,5 +1,5 @@
 /** The format in which the contents of a database are copied from one driver to the other. */
-import type { KeptEvent } from './rules/kept-event.ts';
+import type { KeptEvent } from './rules/event-row.ts';
 
 /**
  * The copied tables besides events, with SQLite's columns. PostgreSQL exports all event repeats as `erased_repeat`:

@@ -2,8 +2,8 @@
 // CITUS_BIN.
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { asking } from '../fixtures/postgres/asking.ts';
 import { startPostgres, startStandby, stopPostgres, urlOf } from '../fixtures/postgres/server.ts';
+import { asking } from '../fixtures/postgres/sql.ts';
 
 export const nodes = ['coordinator', 'worker-1', 'worker-2'] as const;
 export type Node = (typeof nodes)[number];

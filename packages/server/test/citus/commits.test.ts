@@ -6,7 +6,6 @@ import type { Store } from '../../src/store/store.ts';
 import { asking, newDatabase } from '../fixtures/postgres/databases.ts';
 import { createSite, type Site } from '../fixtures/site.ts';
 import { day, nextStart } from '../fixtures/store.ts';
-import { moveShards } from './tools/moving.ts';
 import {
   isTwoPhase,
   listMultiShardStatements,
@@ -15,6 +14,7 @@ import {
   readShardParts,
   recordCommands,
 } from './tools/remote-commands.ts';
+import { moveShards } from './tools/shard-moves.ts';
 
 /** Enough for several accounts in each shard. */
 const count = 96;

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import { migrateDatabase } from '../../src/store/postgres/database/citus.ts';
-import { asking } from '../fixtures/postgres/asking.ts';
+import { asking } from '../fixtures/postgres/sql.ts';
 import { joinNodes } from './cluster.ts';
 
 /** The URLs of a database on each node, the coordinator first. */

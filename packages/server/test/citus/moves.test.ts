@@ -4,11 +4,11 @@ import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openStore } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/store.ts';
-import { countWaiting } from '../fixtures/postgres/asking.ts';
 import { newDatabase } from '../fixtures/postgres/databases.ts';
+import { countWaiting } from '../fixtures/postgres/sql.ts';
 import { createFedAccount, expectAgreement } from '../fixtures/reports/fed-account.ts';
 import { createSite, type Site } from '../fixtures/site.ts';
-import { listWorkers, moveShards } from './tools/moving.ts';
+import { listWorkers, moveShards } from './tools/shard-moves.ts';
 
 let databaseURL: string;
 let store: Store;

@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
-import { soon } from '../fixtures/patience.ts';
 import { createSite } from '../fixtures/site.ts';
+import { soon } from '../fixtures/timeouts.ts';
 import type { NewSite, Open } from './sites.ts';
 
 export const describeCommits = (newSite: NewSite, open: Open): void => {

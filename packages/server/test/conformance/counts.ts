@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
 import type { CountQuery, StoredEvent } from '../../src/store/store.ts';
-import { soon } from '../fixtures/patience.ts';
 import { day, hour, laptop, phone, quarter } from '../fixtures/store.ts';
+import { soon } from '../fixtures/timeouts.ts';
 import { eventIDs, live, pastArbitrary } from '../fixtures/world.ts';
 import type { NewSite } from './sites.ts';
 

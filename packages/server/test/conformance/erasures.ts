@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
-import { soon } from '../fixtures/patience.ts';
 import type { Site } from '../fixtures/site.ts';
 import { accountContact, ann, ben, day, expectRefusal, hour, laptop, newID, phone, tablet } from '../fixtures/store.ts';
+import { soon } from '../fixtures/timeouts.ts';
 import type { NewSite } from './sites.ts';
 
 /** Waits until an erasure is complete, and returns its receipt. */

@@ -4,8 +4,8 @@ import { describeAccountDeletion } from './accounts/account-deletion.ts';
 import { describeAccounts } from './accounts/accounts.ts';
 import { describeAudit } from './accounts/audit.ts';
 import { describeCatalogues } from './accounts/catalogues.ts';
-import { describeEnded } from './accounts/ended.ts';
 import { describeEntryMerges } from './accounts/entry-merges.ts';
+import { describeEnded } from './accounts/expiry.ts';
 import { describeMembers } from './accounts/members.ts';
 import { describePasskeys } from './accounts/passkeys.ts';
 import { describeSegments } from './accounts/segments.ts';
@@ -18,7 +18,6 @@ import { describeConcurrency } from './concurrency.ts';
 import { describeContactSearch } from './contact-search.ts';
 import { describeContacts } from './contacts.ts';
 import { describeCounts } from './counts.ts';
-import { describeCrowds } from './crowds.ts';
 import { describeErasures } from './erasures.ts';
 import { describeEventNames } from './event-names.ts';
 import { describeEventPages } from './event-pages.ts';
@@ -35,6 +34,7 @@ import { describeRefusedRequests } from './refused-requests.ts';
 import { describeRepeats } from './repeats.ts';
 import { describeReportFeed } from './report-feed.ts';
 import { describeRetention } from './retention.ts';
+import { describeCrowds } from './scale.ts';
 import { type Open, useSites } from './sites.ts';
 
 const suites = [

@@ -5,7 +5,7 @@ import { createClient } from '@firsthand/client';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { openConnection } from '../../src/store/sqlite/database/connection.ts';
 import { firsthandJSON, startServer, temporaryDatabase } from '../fixtures/command.ts';
-import { soon } from '../fixtures/patience.ts';
+import { soon } from '../fixtures/timeouts.ts';
 
 it('stores events during another program’s endless read, but keeps erased data in the write-ahead log', async () => {
   const { path, env } = temporaryDatabase();

@@ -15,8 +15,8 @@ import { readConfig } from '../../src/config/config.ts';
 import { scriptTag } from '../../src/http/script-tag.ts';
 import { type Serving, serve } from '../../src/serving/serve.ts';
 import { start, temporaryFolder } from '../fixtures/command.ts';
-import { soon } from '../fixtures/patience.ts';
 import { createAccount, operatorToken } from '../fixtures/serving.ts';
+import { soon } from '../fixtures/timeouts.ts';
 import { freePort } from '../tools/ports.ts';
 import { checkOwnPath, expectedOutput } from './own-path-check.ts';
 

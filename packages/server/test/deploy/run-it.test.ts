@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { layOut, pack } from '../../build/deb.ts';
 import { start, temporaryFolder } from '../fixtures/command.ts';
 import { blocksOf } from '../fixtures/documents/guides.ts';
-import { tarballOf } from '../packages/packed.ts';
+import { tarballOf } from '../packages/tarballs.ts';
 
 /** A systemctl with the commands that the guides and the package use. */
 const systemctl = `#!/bin/bash

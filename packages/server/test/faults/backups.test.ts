@@ -8,11 +8,11 @@ import { fileURLToPath } from 'node:url';
 import { createClient } from '@firsthand/client';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { restoreStore } from '../../src/store/open.ts';
-import { soon } from '../fixtures/patience.ts';
+import { soon } from '../fixtures/timeouts.ts';
 import { times } from '../tools/counts.ts';
 import { freePort } from '../tools/ports.ts';
 import { report } from '../tools/report.ts';
-import { makeAccount, startServed, stopServed, withoutLimits } from '../tools/served.ts';
+import { makeAccount, startServed, stopServed, withoutLimits } from '../tools/server-process.ts';
 import { createLedger, judge, readEverything } from './tools/ledger.ts';
 
 const drills = times({ quick: 1, full: 20 });

@@ -8,8 +8,8 @@ import Database from '../../src/store/sqlite/database/better-sqlite3.ts';
 import { quantile, times } from '../tools/counts.ts';
 import { freePort } from '../tools/ports.ts';
 import { report } from '../tools/report.ts';
-import { makeAccount, startServed, stopServed } from '../tools/served.ts';
-import { changeServer } from '../tools/weakened.ts';
+import { makeAccount, startServed, stopServed } from '../tools/server-process.ts';
+import { changeServer } from '../tools/weakened-server.ts';
 import { ignoringFailedCommits } from '../weaknesses/store.ts';
 import { createLedger, judge, readEverything } from './tools/ledger.ts';
 

@@ -6,8 +6,8 @@ import { backupStore } from '../../src/store/open.ts';
 import { times } from '../tools/counts.ts';
 import { freePort } from '../tools/ports.ts';
 import { report } from '../tools/report.ts';
-import { browserToken, makeAccount, startServed, stopServed, withoutLimits } from '../tools/served.ts';
-import { changeServer } from '../tools/weakened.ts';
+import { browserToken, makeAccount, startServed, stopServed, withoutLimits } from '../tools/server-process.ts';
+import { changeServer } from '../tools/weakened-server.ts';
 import { acknowledgingErasuresEarly } from '../weaknesses/store.ts';
 
 const users = times({ quick: 200, full: 3_000 });

@@ -5,8 +5,8 @@ import { describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config/config.ts';
 import { serve } from '../../src/serving/serve.ts';
 import { firsthandJSON, spawnFirsthand, startServer, temporaryDatabase } from '../fixtures/command.ts';
-import { soon } from '../fixtures/patience.ts';
 import { serveHere, userUUID } from '../fixtures/serving.ts';
+import { soon } from '../fixtures/timeouts.ts';
 
 describe('SIGTERM', () => {
   it('lets every request under load finish or refuses it, and loses nothing that was acknowledged', async () => {

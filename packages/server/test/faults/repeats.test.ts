@@ -6,8 +6,8 @@ import Database from '../../src/store/sqlite/database/better-sqlite3.ts';
 import { createRandom, times } from '../tools/counts.ts';
 import { freePort } from '../tools/ports.ts';
 import { report } from '../tools/report.ts';
-import { makeAccount, startServed, stopServed } from '../tools/served.ts';
-import { changeServer } from '../tools/weakened.ts';
+import { makeAccount, startServed, stopServed } from '../tools/server-process.ts';
+import { changeServer } from '../tools/weakened-server.ts';
 import { storingRepeats } from '../weaknesses/store.ts';
 
 const sends = times({ quick: 30_000, full: 1_000_000 });

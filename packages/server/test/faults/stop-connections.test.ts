@@ -4,8 +4,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { createClient } from '@firsthand/client';
 import { expect, it } from 'vitest';
 import { temporaryDatabase } from '../fixtures/command.ts';
-import { soon } from '../fixtures/patience.ts';
 import { createAccount, operatorToken, serveHere, userUUID } from '../fixtures/serving.ts';
+import { soon } from '../fixtures/timeouts.ts';
 
 /** Opens a connection. `ended` resolves with everything received on it, once it closes. */
 const open = async (url: string) => {

@@ -11,13 +11,13 @@ import { Refusal } from '../../src/shared/refusal.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/store.ts';
 import { arrangement, newDatabaseURL } from '../fixtures/database.ts';
-import { reportPatience } from '../fixtures/patience.ts';
 import { createFedAccount, expectAgreement } from '../fixtures/reports/fed-account.ts';
 import { question as anyQuestion, events, type Happened } from '../fixtures/reports/random-questions.ts';
 import { answerOfModel } from '../fixtures/reports/report-model.ts';
 import { rounded } from '../fixtures/reports/test-reports.ts';
 import { runs } from '../fixtures/runs.ts';
 import { createSite, type Site } from '../fixtures/site.ts';
+import { reportPatience } from '../fixtures/timeouts.ts';
 
 const userUUIDOf = (user: number) => `visitor-number-${user}`;
 const addressOf = (contact: number) => `contact-${contact}@example.com`;

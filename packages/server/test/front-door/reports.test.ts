@@ -12,11 +12,11 @@ import { Refusal } from '../../src/shared/refusal.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { Store, StoredEvent } from '../../src/store/store.ts';
 import { arrangement, newDatabaseURL } from '../fixtures/database.ts';
-import { reportPatience } from '../fixtures/patience.ts';
 import { answerOfModel, type ModelEvent } from '../fixtures/reports/report-model.ts';
 import { runs } from '../fixtures/runs.ts';
 import { createSite, type Site } from '../fixtures/site.ts';
 import { day, hour } from '../fixtures/store.ts';
+import { reportPatience } from '../fixtures/timeouts.ts';
 
 const nth = fc.nat({ max: 2 });
 const action = fc.oneof(

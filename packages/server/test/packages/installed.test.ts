@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { build } from 'vite';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Running, start } from '../fixtures/command.ts';
-import { copyCompiledSQLite, packageNames, root, tarballOf } from './packed.ts';
+import { copyCompiledSQLite, packageNames, root, tarballOf } from './tarballs.ts';
 
 let folder: string;
 let serving: Running;

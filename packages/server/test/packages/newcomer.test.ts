@@ -10,7 +10,7 @@ import { createClient } from '@firsthand/client';
 import { afterAll, expect, it, onTestFinished } from 'vitest';
 import { launchChromium } from '../../../tracker/test/chromium.ts';
 import { createNewcomer } from './newcomer.ts';
-import { copyCompiledSQLite } from './packed.ts';
+import { copyCompiledSQLite } from './tarballs.ts';
 
 const isFull = process.env.NEWCOMER === 'full';
 

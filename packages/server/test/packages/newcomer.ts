@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { type Running, start } from '../fixtures/command.ts';
 import { registryEnv } from '../tools/registry-env.ts';
-import { packageNames, tarballOf } from './packed.ts';
+import { packageNames, tarballOf } from './tarballs.ts';
 
 export interface Newcomer {
   /** Contains the tarballs, and the folders that the commands create. */

@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
-import { type PackageName, packageNames, root, tarballOf } from './packed.ts';
+import { type PackageName, packageNames, root, tarballOf } from './tarballs.ts';
 
 let folder: string;
 const unpacked = (name: PackageName) => join(folder, name, 'package');

@@ -6,10 +6,10 @@ import { copyStore, openStore } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/store.ts';
 import { digestAccount } from '../../src/store/verifying.ts';
 import { firsthand, temporaryDatabase } from '../fixtures/command.ts';
-import { soon } from '../fixtures/patience.ts';
 import { newDatabase } from '../fixtures/postgres/databases.ts';
 import { createSite, type Site } from '../fixtures/site.ts';
 import { ben, cleo, day, newToken } from '../fixtures/store.ts';
+import { soon } from '../fixtures/timeouts.ts';
 import { live, pastArbitrary } from '../fixtures/world.ts';
 
 const onFatal = (error: Error) => {

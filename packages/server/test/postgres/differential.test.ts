@@ -17,7 +17,7 @@ import {
 } from '../citus/tools/remote-commands.ts';
 import { kind } from '../fixtures/database.ts';
 import { newMigratedDatabase } from '../fixtures/postgres/databases.ts';
-import { pretendCluster } from '../fixtures/postgres/pretended-citus.ts';
+import { pretendCluster } from '../fixtures/postgres/simulated-citus.ts';
 import { runs } from '../fixtures/runs.ts';
 import { tinySegments } from '../fixtures/small-segments.ts';
 import { day, hashOf, hour, newAccount, nextStart, quarter } from '../fixtures/store.ts';

@@ -3,9 +3,9 @@ import pg from 'pg';
 import { expect, test } from 'vitest';
 import { openStore } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/store.ts';
-import { untilWaiting } from '../fixtures/postgres/asking.ts';
 import { asking, newMigratedDatabase } from '../fixtures/postgres/databases.ts';
-import { pretendCluster } from '../fixtures/postgres/pretended-citus.ts';
+import { pretendCluster } from '../fixtures/postgres/simulated-citus.ts';
+import { untilWaiting } from '../fixtures/postgres/sql.ts';
 import { createSite, type Site } from '../fixtures/site.ts';
 import { day, newEvent, nextStart } from '../fixtures/store.ts';
 

@@ -6,7 +6,7 @@ import type { Store } from '../../src/store/store.ts';
 import { smallestInput } from '../fixtures/requests.ts';
 import { asText } from '../fixtures/scene.ts';
 import { report } from '../tools/report.ts';
-import { type ProvokedResponse, provokeResponses } from './tools/provoked.ts';
+import { type ProvokedResponse, provokeResponses } from './tools/provoke-responses.ts';
 import { localConnection, openService, operationPaths, type Service } from './tools/service.ts';
 
 /** From decision 23; repeated here because the table of operations is under test. */

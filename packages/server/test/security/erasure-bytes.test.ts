@@ -9,12 +9,19 @@ import { forgetAudit } from '../fixtures/audit-log.ts';
 import { createRandom, quantile, times } from '../tools/counts.ts';
 import { freePort } from '../tools/ports.ts';
 import { report } from '../tools/report.ts';
-import { browserToken, makeAccount, type Served, startServed, stopServed, withoutLimits } from '../tools/served.ts';
-import { changeServer } from '../tools/weakened.ts';
+import {
+  browserToken,
+  makeAccount,
+  type Served,
+  startServed,
+  stopServed,
+  withoutLimits,
+} from '../tools/server-process.ts';
+import { changeServer } from '../tools/weakened-server.ts';
 import { keepingLogAndUnusedSpace, withoutOverwriting } from '../weaknesses/store.ts';
-import { createResponseCounter, findDifferences, type ResponseCounter } from './tools/books.ts';
 import { findTraces, readFiles } from './tools/files.ts';
 import { addBystander, addPerson, type Person } from './tools/people.ts';
+import { createResponseCounter, findDifferences, type ResponseCounter } from './tools/response-counter.ts';
 
 const counts = {
   people: times({ quick: 8, full: 100 }),

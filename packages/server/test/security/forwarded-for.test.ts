@@ -5,10 +5,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createRandom, times } from '../tools/counts.ts';
 import { freePort } from '../tools/ports.ts';
 import { report } from '../tools/report.ts';
-import { browserToken, makeAccount, startServed, stopServed, withoutLimits } from '../tools/served.ts';
-import { changeServer } from '../tools/weakened.ts';
+import { browserToken, makeAccount, startServed, stopServed, withoutLimits } from '../tools/server-process.ts';
+import { changeServer } from '../tools/weakened-server.ts';
 import { readingForwardedForFromTheLeft } from '../weaknesses/http.ts';
-import { createResponseCounter, findDifferences } from './tools/books.ts';
+import { createResponseCounter, findDifferences } from './tools/response-counter.ts';
 
 const guesses = times({ quick: 1_500, full: 100_000 });
 /** The documented limit in any minute. */

@@ -10,10 +10,10 @@ import { readConfig } from '../../src/config/config.ts';
 import { type Serving, serve } from '../../src/serving/serve.ts';
 import { freePort } from '../tools/ports.ts';
 import { report } from '../tools/report.ts';
-import { startServed, stopServed } from '../tools/served.ts';
-import { changeServer } from '../tools/weakened.ts';
+import { startServed, stopServed } from '../tools/server-process.ts';
+import { changeServer } from '../tools/weakened-server.ts';
 import { wrongHeadersInTurn } from '../weaknesses/http.ts';
-import { type ProvokedResponse, provokeResponses } from './tools/provoked.ts';
+import { type ProvokedResponse, provokeResponses } from './tools/provoke-responses.ts';
 import { localConnection, openService, operationPaths, readText, type Service } from './tools/service.ts';
 
 /** Lists the wrong headers of a response. `lasting`: caching is allowed, as for files of the tracker. */

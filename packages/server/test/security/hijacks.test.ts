@@ -6,10 +6,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { times } from '../tools/counts.ts';
 import { freePort } from '../tools/ports.ts';
 import { report } from '../tools/report.ts';
-import { browserToken, makeAccount, startServed, stopServed, withoutLimits } from '../tools/served.ts';
-import { changeServer } from '../tools/weakened.ts';
+import { browserToken, makeAccount, startServed, stopServed, withoutLimits } from '../tools/server-process.ts';
+import { changeServer } from '../tools/weakened-server.ts';
 import { countingClaimsAfterLinks, mixingKindsOfTokens } from '../weaknesses/store.ts';
-import { createResponseCounter } from './tools/books.ts';
+import { createResponseCounter } from './tools/response-counter.ts';
 
 const visitors = times({ quick: 10, full: 1_000 });
 

@@ -6,8 +6,8 @@ import { BROWSER_MAP, OS_MAP } from 'bowser';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createRandom, times } from '../tools/counts.ts';
 import { freePort } from '../tools/ports.ts';
-import { browserToken, makeAccount, startServed, stopServed, withoutLimits } from '../tools/served.ts';
-import { changeServer } from '../tools/weakened.ts';
+import { browserToken, makeAccount, startServed, stopServed, withoutLimits } from '../tools/server-process.ts';
+import { changeServer } from '../tools/weakened-server.ts';
 import { labelsOfAnyName } from '../weaknesses/http.ts';
 
 const count = times({ quick: 400, full: 100_000 });

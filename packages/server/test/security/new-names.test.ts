@@ -6,8 +6,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { times } from '../tools/counts.ts';
 import { freePort } from '../tools/ports.ts';
 import { report } from '../tools/report.ts';
-import { browserToken, makeAccount, startServed, stopServed } from '../tools/served.ts';
-import { changeServer } from '../tools/weakened.ts';
+import { browserToken, makeAccount, startServed, stopServed } from '../tools/server-process.ts';
+import { changeServer } from '../tools/weakened-server.ts';
 import { refusingUnlistedNames } from '../weaknesses/http.ts';
 
 const requests = times({ quick: 6, full: 100 });

@@ -6,8 +6,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { quantile, times } from '../tools/counts.ts';
 import { freePort } from '../tools/ports.ts';
 import { report } from '../tools/report.ts';
-import { makeAccountIn, startServed, stopServed } from '../tools/served.ts';
-import { changeServer } from '../tools/weakened.ts';
+import { makeAccountIn, startServed, stopServed } from '../tools/server-process.ts';
+import { changeServer } from '../tools/weakened-server.ts';
 import { withoutReservedPlace } from '../weaknesses/http.ts';
 
 const rounds = times({ quick: 2, full: 10 });

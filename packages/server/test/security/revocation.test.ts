@@ -8,10 +8,10 @@ import { firsthandJSON } from '../fixtures/command.ts';
 import { quantile, times } from '../tools/counts.ts';
 import { freePort } from '../tools/ports.ts';
 import { report } from '../tools/report.ts';
-import { makeAccount, type Served, startServed, stopServed, withoutLimits } from '../tools/served.ts';
-import { changeServer } from '../tools/weakened.ts';
+import { makeAccount, type Served, startServed, stopServed, withoutLimits } from '../tools/server-process.ts';
+import { changeServer } from '../tools/weakened-server.ts';
 import { rememberingTokens } from '../weaknesses/store.ts';
-import { createResponseCounter, findDifferences } from './tools/books.ts';
+import { createResponseCounter, findDifferences } from './tools/response-counter.ts';
 
 const tokens = times({ quick: 2, full: 20 });
 /** Wide in quick runs, which must not fail on timing. */

@@ -15,8 +15,8 @@ import { smallestInput } from '../fixtures/requests.ts';
 import { type Answer, asText, type Fields, type Scene } from '../fixtures/scene.ts';
 import { times } from '../tools/counts.ts';
 import { report } from '../tools/report.ts';
-import { withoutLimits } from '../tools/served.ts';
-import { changeServer } from '../tools/weakened.ts';
+import { withoutLimits } from '../tools/server-process.ts';
+import { changeServer } from '../tools/weakened-server.ts';
 import { revealingSecrets } from '../weaknesses/http.ts';
 import { operationPaths } from './tools/service.ts';
 

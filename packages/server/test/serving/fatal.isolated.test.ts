@@ -1,8 +1,8 @@
 import { pino } from 'pino';
 import { expect, it, vi } from 'vitest';
 import type { StoreOptions } from '../../src/store/open.ts';
-import { soon } from '../fixtures/patience.ts';
 import { serveHere } from '../fixtures/serving.ts';
+import { soon } from '../fixtures/timeouts.ts';
 
 const openOptions: StoreOptions[] = [];
 vi.mock('../../src/store/open.ts', async (original) => {

@@ -9,8 +9,8 @@ import { join } from 'node:path';
 import { launchChromium } from '../../../tracker/test/chromium.ts';
 import { takeConsolePictures } from './pictures/console-pictures.ts';
 import { takeDemoPictures } from './pictures/demo-pictures.ts';
-import { openSampleServer } from './pictures/pictured-server.ts';
-import { takeDocumentationPictures } from './pictures/shown-pictures.ts';
+import { takeDocumentationPictures } from './pictures/documentation-pictures.ts';
+import { openSampleServer } from './pictures/sample-server.ts';
 
 const images = new URL('../../../docs/images/', import.meta.url);
 const maxMs = 15 * 60_000;

@@ -1,5 +1,5 @@
 /** Weaknesses of the HTTP server and its limits, for the tests in `faults/` and `security/` (decision 18). */
-import type { Change } from '../tools/weakened.ts';
+import type { Change } from '../tools/weakened-server.ts';
 
 /** Lets any number of events wait for a commit. */
 export const withoutBoundOnWaiting: readonly Change[] = [
@@ -114,7 +114,7 @@ export const labelsOfAnyName: readonly Change[] = [
 
 /** Lets one account occupy every slot for reports. */
 export const withoutReservedPlace: readonly Change[] = [
-  { file: 'shared/turns.ts', from: 'free > (isShared || running.has(account) ? 1 : 0)', to: 'free > 0' },
+  { file: 'shared/fair-queue.ts', from: 'free > (isShared || running.has(account) ? 1 : 0)', to: 'free > 0' },
 ];
 
 /** Lets a page's network add any number of event names, and refuses events whose names cannot be listed. */

@@ -1,5 +1,5 @@
 /** Weaknesses of the store and of the rules for owners, for the tests in `faults/` and `security/` (decision 18). */
-import type { Change } from '../tools/weakened.ts';
+import type { Change } from '../tools/weakened-server.ts';
 
 /** Commits without a sync, as SQLite does in WAL mode with synchronous=NORMAL. */
 export const withoutSync: readonly Change[] = [
@@ -40,7 +40,7 @@ export const acknowledgingEarlyOnPostgres: readonly Change[] = [
 /** Locks other users as well, in any order. */
 export const lockingInAnyOrder: readonly Change[] = [
   {
-    file: 'store/postgres/contacts/held-rows.ts',
+    file: 'store/postgres/contacts/row-locks.ts',
     from: 'AND "user" = ANY ($2::bigint[]) ORDER BY "user" FOR NO KEY UPDATE\'',
     to: 'AND ("user" = ANY ($2::bigint[]) OR random() < 0.5) ORDER BY random() FOR NO KEY UPDATE\'',
   },

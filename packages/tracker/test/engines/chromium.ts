@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Browser, type BrowserContext, chromium as playwright } from 'playwright-core';
-import { patienceMilliseconds } from '../patience.ts';
+import { patienceMilliseconds } from '../test-timeout.ts';
 import type { Engine, LaunchOptions, Session, Tab } from './engine.ts';
 import { crash, findDescendants, killGroup, startGroup, waitFor } from './processes.ts';
 

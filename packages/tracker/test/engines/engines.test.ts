@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
-import { patienceMilliseconds } from '../patience.ts';
+import { patienceMilliseconds } from '../test-timeout.ts';
 import type { Session } from './engine.ts';
 import { describeEngines } from './engines.ts';
 

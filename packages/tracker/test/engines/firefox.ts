@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import puppeteer, { type Browser } from 'puppeteer-core';
-import { patienceMilliseconds } from '../patience.ts';
+import { patienceMilliseconds } from '../test-timeout.ts';
 import type { Engine, LaunchOptions, Session, Tab } from './engine.ts';
 import { createAddAuthenticator, marionettePreferences } from './marionette.ts';
 import { adoptGroup, crash, findDescendants, killGroup } from './processes.ts';

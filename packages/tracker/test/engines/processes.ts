@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
-import { patienceMilliseconds } from '../patience.ts';
+import { patienceMilliseconds } from '../test-timeout.ts';
 
 const running = new Set<ChildProcess>();
 

@@ -6,8 +6,8 @@ import { Builder, Capabilities, Key as keys, type WebDriver } from 'selenium-web
 import { freePort } from '../../../server/test/tools/ports.ts';
 import type { Engine, Key, LaunchOptions, Session, Tab } from './engine.ts';
 import { DriverTimeout, killGroup, startGroup, waitFor, withTimeout } from './processes.ts';
-import { openScreen } from './screen.ts';
-import { launchInspected, miniBrowserPath } from './webkit-inspected.ts';
+import { openScreen } from './virtual-display.ts';
+import { launchInspected, miniBrowserPath } from './webkit-inspector.ts';
 
 const driverPath = '/usr/bin/WebKitWebDriver';
 /** The number of consecutive tabs that may fail before the driver counts as broken. */

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Client, createClient } from '@firsthand/client';
 import { freePort } from '../../../server/test/tools/ports.ts';
-import { startServed } from '../../../server/test/tools/served.ts';
+import { startServed } from '../../../server/test/tools/server-process.ts';
 
 export interface Account {
   readonly browserToken: string;

@@ -8,7 +8,7 @@ import { EmptyState } from '../../parts/small.tsx';
 import { account, mayChange, readAccount } from '../../reading/account.ts';
 import { useAnswer } from '../../reading/answer.ts';
 import { formatWhole } from '../../reading/format.ts';
-import { AddEntry } from './adding.tsx';
+import { AddEntry } from './add-entry.tsx';
 import { CatalogueTable } from './catalogue-table.tsx';
 import { type Entry, entriesOf, entriesWith, type Kind, kinds } from './entries.ts';
 

@@ -5,12 +5,12 @@ import { Switch } from '../../parts/switch.tsx';
 import { Table } from '../../parts/table.tsx';
 import { mayChange } from '../../reading/account.ts';
 import { formatWhole } from '../../reading/format.ts';
-import { setBrowser, setType } from './changing.ts';
 import { type AttrType, attrTypes, type Entry, type Kind, kinds } from './entries.ts';
-import { MergedEntries, MergeEntry } from './merging.tsx';
-import { EntryName } from './name.tsx';
+import { EntryName } from './entry-name.tsx';
+import { MergedEntries, MergeEntry } from './merge-entry.tsx';
 import { typeOptions } from './new-entry.ts';
-import { RemoveEntry } from './removing.tsx';
+import { RemoveEntry } from './remove-entry.tsx';
+import { setBrowser, setType } from './undoable-changes.ts';
 
 interface Column {
   readonly head: string;

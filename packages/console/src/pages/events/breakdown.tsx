@@ -17,7 +17,7 @@ import { BarCell } from './bar-cell.tsx';
 import type { Dimension } from './dimensions.ts';
 import { NoValues } from './no-values.tsx';
 import { OverTime } from './over-time.tsx';
-import { chosenNumber, NumberLink, PeopleDialog, type PeopleRequest } from './who.tsx';
+import { chosenNumber, NumberLink, PeopleDialog, type PeopleRequest } from './people-dialog.tsx';
 
 /** The initial limit, and the maximum of the API. */
 const [fewRows, allRows] = [50, 1_000];

@@ -22,9 +22,9 @@ import {
   titleOfGroups,
   toPeopleRequest,
 } from './group-table.tsx';
+import { chosenNumber, NumberLink, PeopleDialog } from './people-dialog.tsx';
 import { StepTable } from './step-table.tsx';
 import { maxSteps, minSteps, Steps } from './steps.tsx';
-import { chosenNumber, NumberLink, PeopleDialog } from './who.tsx';
 
 /** The maximum of the API. */
 const allGroups = 1_000;

@@ -8,7 +8,7 @@ import { withoutValue } from '../../reading/without-value.ts';
 import { chosenIn, ParameterChoice } from './choices.tsx';
 import { type Dimension, dimensions } from './dimensions.ts';
 import { NoValues } from './no-values.tsx';
-import type { ChosenNumber } from './who.tsx';
+import type { ChosenNumber } from './people-dialog.tsx';
 
 export const maxGroups = 20;
 const none = 'none';

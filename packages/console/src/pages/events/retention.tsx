@@ -11,9 +11,9 @@ import { formatShare, formatWhole } from '../../reading/format.ts';
 import { beginsInterval, dayIn, range, today } from '../../reading/range.ts';
 import { slowReports, useReport } from '../../reading/report.ts';
 import { chosenIn, EventChoice, ParameterChoice } from './choices.tsx';
+import { CohortTable, cohortName, laterHead } from './cohort-table.tsx';
 import { GroupChoice, GroupTable, nameOfGroup, readGroupBy, titleOfGroups, toPeopleRequest } from './group-table.tsx';
-import { CohortTable, cohortName, laterHead } from './triangle.tsx';
-import { chosenNumber, PeopleDialog } from './who.tsx';
+import { chosenNumber, PeopleDialog } from './people-dialog.tsx';
 
 const any = 'any';
 const intervals = { week: 'Week', day: 'Day', month: 'Month' } as const;

@@ -1,7 +1,7 @@
 /** The steps of a funnel, each with a bar for its share of the first step. */
 import { Table } from '../../parts/table.tsx';
 import { formatLength, formatShare } from '../../reading/format.ts';
-import { NumberLink } from './who.tsx';
+import { NumberLink } from './people-dialog.tsx';
 
 interface StepTableProps {
   readonly names: readonly string[];

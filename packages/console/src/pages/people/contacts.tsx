@@ -13,7 +13,7 @@ import type { ContactResult } from '../../reading/contact-values.ts';
 import { formatTime, formatWhole } from '../../reading/format.ts';
 import { usePages } from '../../reading/pages.ts';
 import { nameOfPerson } from '../../reading/person.ts';
-import { BulkActions } from './bulk.tsx';
+import { BulkActions } from './bulk-actions.tsx';
 import { ColumnChoice, ContactFilter, chosenColumns, columnTitles, contactSearch } from './contact-filter.tsx';
 import { PeopleTable } from './people-table.tsx';
 

@@ -8,9 +8,8 @@ import { Dialog } from '../../parts/dialog.tsx';
 import { act, show } from '../../parts/notices.tsx';
 import { isOwner, mayChange } from '../../reading/account.ts';
 import { nameOfPerson } from '../../reading/person.ts';
-
+import { ContactChoice, type ContactResult } from './contact-choice.tsx';
 import { EditContact } from './edit-contact.tsx';
-import { ContactChoice, type ContactResult } from './linking.tsx';
 
 type Contact = AnswerFor<'getContact'>['contact'];
 

@@ -7,9 +7,9 @@ import { formatWhole } from '../../reading/format.ts';
 import { nameOfUser } from '../../reading/person.ts';
 import { Basis } from './basis.tsx';
 import { BrowserMark } from './browser-mark.tsx';
+import { BrowserSummaryLine, useBrowserSummary } from './browser-summary.tsx';
 import { browsersOf, type Link } from './history.ts';
-import { BrowserSummaryLine, useBrowserSummary } from './seen.tsx';
-import { UnlinkDialog } from './unlinking.tsx';
+import { UnlinkDialog } from './unlink-dialog.tsx';
 
 interface BrowsersProps {
   readonly links: readonly Link[];

@@ -21,8 +21,8 @@ import {
   toHistory,
   toSessions,
 } from './history.ts';
+import { LinkMark } from './link-mark.tsx';
 import { MergeMark } from './merge-mark.tsx';
-import { LinkMark } from './turn-mark.tsx';
 
 const limit = 200;
 const initiallyOpen = 2;

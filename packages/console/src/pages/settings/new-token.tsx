@@ -4,7 +4,7 @@
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { Card } from '../../parts/card.tsx';
 import { CopyButton } from '../../parts/copy-button.tsx';
-import type { CreatedToken } from './making.tsx';
+import type { CreatedToken } from './create-token.tsx';
 
 export const NewToken = ({ token, close }: { readonly token: CreatedToken; readonly close: () => void }) => {
   const { tokenUUID, tokenKind, tokenName } = token;

@@ -2,7 +2,7 @@
 import { Badge, CopyableText, RelativeTime } from '../../parts/small.tsx';
 import { Table } from '../../parts/table.tsx';
 import { LastUsed } from './last-used.tsx';
-import { RevokeToken } from './revoking.tsx';
+import { RevokeToken } from './revoke-token.tsx';
 import { nameOfActor, nameOfToken, stateOf, type Token } from './token-list.ts';
 
 const tones = { browser: 'plain', viewer: 'good', editor: 'open', server: 'open' } as const;

@@ -6,7 +6,7 @@ import { SaveFile } from '../../parts/save-csv.tsx';
 import { EmptyState } from '../../parts/small.tsx';
 import { account } from '../../reading/account.ts';
 import { formatWhole } from '../../reading/format.ts';
-import { type CreatedToken, CreateToken } from './making.tsx';
+import { type CreatedToken, CreateToken } from './create-token.tsx';
 import { NewToken } from './new-token.tsx';
 import { OwnersOnly } from './owners-only.tsx';
 import { Sessions } from './sessions.tsx';

@@ -6,8 +6,8 @@ import { useAnswer } from '../../reading/answer.ts';
 import { hrefOfView, readCurrentView, type View } from '../../reading/views.ts';
 import { act } from '../notices.tsx';
 import { Problem } from '../small.tsx';
-import { SaveView } from './saving.tsx';
-import { ShareDialog } from './sharing.tsx';
+import { SaveView } from './save-view.tsx';
+import { ShareDialog } from './share-dialog.tsx';
 
 const closeMenu = (event: Event): void => {
   (event.currentTarget as HTMLElement).closest('details')?.removeAttribute('open');

@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { soon } from '../../../test/fixtures/patience.ts';
+import { soon } from '../../../test/fixtures/timeouts.ts';
 import { startQuota } from './quota.ts';
 
 const hour = 3_600_000;

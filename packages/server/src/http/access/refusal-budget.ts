@@ -11,9 +11,9 @@ import { Refusal } from '../../shared/refusal.ts';
 import { Unparsed } from '../request/unparsed.ts';
 import { isAuthenticated } from './authentication.ts';
 import { type AddressOf, connectedAddress, createIsIn } from './client-address.ts';
-import type { FindValidToken } from './good-token.ts';
 import { isForwarded } from './proxy-notice.ts';
 import { createRateLimit, type Rate } from './rate-limits.ts';
+import type { FindValidToken } from './valid-token.ts';
 
 const delayMilliseconds = 1_000;
 /** Each delayed response takes memory. Beyond this number, responses are sent immediately. */

@@ -2,7 +2,7 @@
 import { type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
 import { Refusal } from '../../shared/refusal.ts';
-import { isEasyToGuess } from './guessing.ts';
+import { isEasyToGuess } from './password-strength.ts';
 
 /** NIST SP 800-63B-4 section 3.1.1.2: at least 15 characters for a single-factor password, and no composition rules. */
 const minCharacters = 15;

@@ -13,7 +13,7 @@ import type { Store } from '../../store/store.ts';
 import type { Caller } from '../access/caller.ts';
 import { type Exchange, emptyAnswer, headersOf } from '../answers/answers.ts';
 import { createToRefusal } from '../answers/to-refusal.ts';
-import { createStreamSlots, isQueued } from '../operations/stream-places.ts';
+import { createStreamSlots, isQueued } from '../operations/stream-slots.ts';
 import { type CSVRequest, columnsOf } from './csv-columns.ts';
 import { toCSVLine } from './csv-line.ts';
 

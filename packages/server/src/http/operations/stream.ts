@@ -15,7 +15,7 @@ import { parseCursor, toCursor } from '../answers/cursor.ts';
 import { createToRefusal } from '../answers/to-refusal.ts';
 import type { Reply } from '../operation-route.ts';
 import { eventAnswer } from './events.ts';
-import { createStreamSlots, isQueued } from './stream-places.ts';
+import { createStreamSlots, isQueued } from './stream-slots.ts';
 
 interface StreamDependencies {
   readonly store: Store;

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { noRateLimits, openScene, type Scene } from '../../../test/fixtures/scene.ts';
 import { createAccount, serveHere } from '../../../test/fixtures/serving.ts';
 import type { Access } from '../../store/store.ts';
-import { type FindValidToken, tokensIn } from '../access/good-token.ts';
+import { type FindValidToken, tokensIn } from '../access/valid-token.ts';
 import { createParsingBudget } from './parsing-budget.ts';
 
 const userUUID = 'user_aaaaaaaaaaaaaaaa';

@@ -15,8 +15,8 @@ import { limits } from '@firsthand/contract/limits';
 import type { Context } from 'hono';
 import { Refusal } from '../../shared/refusal.ts';
 import { type AddressOf, bindingsOf } from '../access/client-address.ts';
-import { type FindValidToken, tokensIn } from '../access/good-token.ts';
 import { createRateLimit, type RateLimits } from '../access/rate-limits.ts';
+import { type FindValidToken, tokensIn } from '../access/valid-token.ts';
 import { unpackStart } from './body.ts';
 import type { Budget } from './input.ts';
 

@@ -7,7 +7,7 @@ import type { FedErasure, FedEvents, FedOwners } from '../../store/report-feed.t
 import type { AccountState, EngineSettings } from '../messages.ts';
 import type { Condition } from '../questions.ts';
 import { withConnection } from './database.ts';
-import { appendEvents } from './files/appending.ts';
+import { appendEvents } from './files/append-events.ts';
 import { type Columns, createColumns, defineColumn, fixedColumns } from './files/columns.ts';
 import { createErasures } from './files/erasures.ts';
 import { createFiles, type EventFile, type StoredFile } from './files/files.ts';

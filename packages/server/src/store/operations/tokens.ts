@@ -1,7 +1,7 @@
 /** Operations on tokens. */
 import { sql } from 'kysely';
 import { Refusal } from '../../shared/refusal.ts';
-import { listedMilliseconds } from '../rules/accounts/ended-sessions.ts';
+import { listedMilliseconds } from '../rules/accounts/expired-sessions.ts';
 import { accessName, changedPassword, memberAccessToken, type NewMemberAccess } from '../rules/accounts/members.ts';
 import type { ListedToken, RequestOf, RevokedWithMember, TokenDetail } from '../store.ts';
 import { all, db, first, native, type Operation, run } from './operation.ts';

@@ -4,9 +4,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { limits } from '@firsthand/contract/limits';
 import pg from 'pg';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { soon } from '../../../test/fixtures/patience.ts';
-import { altering, untilWaiting } from '../../../test/fixtures/postgres/asking.ts';
 import { asking, newDatabase } from '../../../test/fixtures/postgres/databases.ts';
+import { altering, untilWaiting } from '../../../test/fixtures/postgres/sql.ts';
 import { createSite, type Site } from '../../../test/fixtures/site.ts';
 import {
   accountContact,
@@ -19,6 +18,7 @@ import {
   newToken,
   phone,
 } from '../../../test/fixtures/store.ts';
+import { soon } from '../../../test/fixtures/timeouts.ts';
 import { readMigrations } from '../migrations.ts';
 import { openStore } from '../open.ts';
 import type { EventOutcome, NewEvent, Store, StoredEvent } from '../store.ts';

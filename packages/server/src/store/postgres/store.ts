@@ -70,6 +70,7 @@ import { feedContacts } from './feed/contact-feed.ts';
 import { feedEvents } from './feed/event-feed.ts';
 import { feedOwners, trimOwnerChanges } from './feed/owner-feed.ts';
 import { namePeople } from './feed/people-names.ts';
+import { createKeyedMutex } from './transactions/keyed-mutex.ts';
 import { runOperation } from './transactions/operations.ts';
 import {
   type Moment,
@@ -80,7 +81,6 @@ import {
   withConnection,
   write,
 } from './transactions/transaction.ts';
-import { createKeyedMutex } from './transactions/turns.ts';
 import { createWriteQueue } from './transactions/write-queue.ts';
 
 /** Stands for the service itself, or for several accounts. */
@@ -181,7 +181,7 @@ const createWrites = (stored: StoredRepeats) => {
       const listed = await refused.find(db, replay.refused);
       if (!listed) return undefined;
       const answer = await runReplay(db, replay);
-      // Refused requests come late in the lock order of held-rows.ts, so that this and an erasure do not deadlock.
+      // Refused requests come late in the lock order of row-locks.ts, so that this and an erasure do not deadlock.
       if (!(await refused.takeReplayed(db, listed))) throw new ConcurrentChange();
       return answer;
     },
@@ -258,7 +258,7 @@ export const openPostgres = async (databaseURL: string, { role, create, onFault 
 
   const runInOrder = createKeyedMutex();
   type Work<Request, Value> = (db: Transaction, request: Request) => Promise<Value>;
-  /** Writes with a common key of `keysOf` run one after the other (turns.ts). */
+  /** Writes with a common key of `keysOf` run one after the other (keyed-mutex.ts). */
   const createWrite =
     (mode: 'shared' | 'exclusive') =>
     <Request, Value>(work: Work<Request, Value>, keysOf: (request: Request) => readonly string[] = () => []) =>

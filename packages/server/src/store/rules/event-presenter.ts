@@ -5,7 +5,7 @@ import type { Statement } from '../../identity/statements.ts';
 import type { StoredEvent } from '../store.ts';
 import type { CatalogueMerges } from './accounts/entry-merges.ts';
 import { eventNameOf } from './accounts/unlisted-names.ts';
-import type { KeptEvent } from './kept-event.ts';
+import type { KeptEvent } from './event-row.ts';
 
 /** Looks up names by row number. */
 interface Names {

@@ -1,5 +1,5 @@
 import type { NewEvent } from '../store.ts';
-import { charactersOf } from './kept-event.ts';
+import { charactersOf } from './event-row.ts';
 
 /**
  * The size of rows on disk, including index entries. Rounded up from measurements on SQLite with 20,000 rows each and

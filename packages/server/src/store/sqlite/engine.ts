@@ -15,7 +15,7 @@ import { createAccountDeletion } from './accounts/account-deletion.ts';
 import { createAccountReader, createAccountWriter } from './accounts/accounts.ts';
 import { createAuditReader, createAuditWriter } from './accounts/audit.ts';
 import { createCatalogueWriter } from './accounts/catalogues.ts';
-import { createExpiryWriter } from './accounts/ended-sessions.ts';
+import { createExpiryWriter } from './accounts/expired-sessions.ts';
 import { createRefusedReader, createRefusedWriter } from './accounts/refused-requests.ts';
 import type { Arrangement } from './arrangement.ts';
 import { type Call, execute, type Reads, type Writes } from './calls.ts';

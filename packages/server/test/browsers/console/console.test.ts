@@ -5,9 +5,9 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { launchChromium } from '../../../../tracker/test/chromium.ts';
 import { measures, press, stored, violations } from '../../fixtures/in-page.js';
-import { soon } from '../../fixtures/patience.ts';
 import { serveHere } from '../../fixtures/serving.ts';
-import { openConsole } from './opened.ts';
+import { soon } from '../../fixtures/timeouts.ts';
+import { openConsole } from './open-console.ts';
 import { fillShop, openShop, type Shop } from './shop.ts';
 
 let browser: Browser;

@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { launchChromium } from '../../../../tracker/test/chromium.ts';
-import { soon } from '../../fixtures/patience.ts';
-import { openConsole } from './opened.ts';
+import { soon } from '../../fixtures/timeouts.ts';
+import { openConsole } from './open-console.ts';
 import { fillShop, openShop, type Shop } from './shop.ts';
 
 let browser: Browser;

@@ -7,10 +7,10 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { launchChromium } from '../../../../tracker/test/chromium.ts';
 import { clickAll, noteViolations, tooWide, visitAll } from '../../fixtures/in-page.js';
-import { soon } from '../../fixtures/patience.ts';
+import { soon } from '../../fixtures/timeouts.ts';
 import { fillWithHostileTexts, textsOfDay } from './hostile-site.ts';
 import { hostileTexts, unstorableTexts } from './hostile-texts.ts';
-import { openConsole } from './opened.ts';
+import { openConsole } from './open-console.ts';
 import { openShop, type Shop } from './shop.ts';
 
 const phone = { width: 390, height: 844 };

@@ -4,9 +4,9 @@ import type { Browser, Page, Route } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { launchChromium } from '../../../../tracker/test/chromium.ts';
 import { violations } from '../../fixtures/in-page.js';
-import { soon } from '../../fixtures/patience.ts';
 import { serveHere } from '../../fixtures/serving.ts';
-import { openConsole } from './opened.ts';
+import { soon } from '../../fixtures/timeouts.ts';
+import { openConsole } from './open-console.ts';
 import { openShop } from './shop.ts';
 
 const password = 'stone teapots sing at dawn';

@@ -8,11 +8,11 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { launchChromium } from '../../../../tracker/test/chromium.ts';
 import { consoleCards, peopleOf, textsOf } from '../../fixtures/in-page.js';
-import { soon } from '../../fixtures/patience.ts';
 import { runs } from '../../fixtures/runs.ts';
 import { serveHere } from '../../fixtures/serving.ts';
+import { soon } from '../../fixtures/timeouts.ts';
 import { type History, historyArbitrary, replayHistory, type Site } from './histories.ts';
-import { openConsole } from './opened.ts';
+import { openConsole } from './open-console.ts';
 
 const dayMs = 86_400_000;
 

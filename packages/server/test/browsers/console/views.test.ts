@@ -5,8 +5,8 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { launchChromium } from '../../../../tracker/test/chromium.ts';
 import { violations } from '../../fixtures/in-page.js';
-import { soon } from '../../fixtures/patience.ts';
-import { openConsole } from './opened.ts';
+import { soon } from '../../fixtures/timeouts.ts';
+import { openConsole } from './open-console.ts';
 import { fillShop, openShop, type Shop } from './shop.ts';
 
 const invalidLinkTitle = 'This link is no longer valid';

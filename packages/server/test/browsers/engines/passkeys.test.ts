@@ -15,8 +15,8 @@ import {
   violations,
   visibleText,
 } from '../../fixtures/in-page.js';
-import { soon } from '../../fixtures/patience.ts';
-import { openConsole } from '../console/opened.ts';
+import { soon } from '../../fixtures/timeouts.ts';
+import { openConsole } from '../console/open-console.ts';
 import { openShop } from '../console/shop.ts';
 
 const passkeys = 'Your passkeys';

@@ -4,10 +4,10 @@ import { expect, onTestFinished, test } from 'vitest';
 import { openStore } from '../../../src/store/open.ts';
 import { runOnConnection } from '../../../src/store/postgres/database/connection.ts';
 import { firsthand } from '../../fixtures/command.ts';
-import { asking } from '../../fixtures/postgres/asking.ts';
+import { asking } from '../../fixtures/postgres/sql.ts';
 import { createSite } from '../../fixtures/site.ts';
 import { freePort } from '../../tools/ports.ts';
-import { startServed, stopServed } from '../../tools/served.ts';
+import { startServed, stopServed } from '../../tools/server-process.ts';
 import { type Node, urlOfNode } from '../cluster.ts';
 import { type Account, useOwnCluster } from '../tools/own-cluster.ts';
 

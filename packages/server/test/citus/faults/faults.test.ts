@@ -3,10 +3,10 @@
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { asking } from '../../fixtures/postgres/asking.ts';
+import { asking } from '../../fixtures/postgres/sql.ts';
 import { quantile, times } from '../../tools/counts.ts';
 import { report } from '../../tools/report.ts';
-import { changeServer } from '../../tools/weakened.ts';
+import { changeServer } from '../../tools/weakened-server.ts';
 import { acknowledgingEarlyOnPostgres, ignoringFailedCommitsOnPostgres } from '../../weaknesses/store.ts';
 import { folderOf, type Node, nodes } from '../cluster.ts';
 import { type CuttingProxy, openCuttingProxy } from '../tools/cutting-proxy.ts';

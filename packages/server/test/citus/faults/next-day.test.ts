@@ -7,7 +7,7 @@ import { runOnConnection } from '../../../src/store/postgres/database/connection
 import { maintainPartitions } from '../../../src/store/postgres/days/partitions.ts';
 import { nextDayFinding } from '../../../src/store/postgres/doctor/doctor.ts';
 import { daysKept } from '../../../src/store/rules/received-day.ts';
-import { asking } from '../../fixtures/postgres/asking.ts';
+import { asking } from '../../fixtures/postgres/sql.ts';
 import { createSite, type Site } from '../../fixtures/site.ts';
 import { freezeNode, type Node } from '../cluster.ts';
 import { useOwnCluster, workerOf } from '../tools/own-cluster.ts';

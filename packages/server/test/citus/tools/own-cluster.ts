@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
-import { asking } from '../../fixtures/postgres/asking.ts';
-import { makeAccountIn } from '../../tools/served.ts';
+import { asking } from '../../fixtures/postgres/sql.ts';
+import { makeAccountIn } from '../../tools/server-process.ts';
 import { type Node, nodes, startCluster, startNode, stopCluster, stopNode, urlOfNode } from '../cluster.ts';
 import { newClusterDatabase } from '../databases.ts';
 

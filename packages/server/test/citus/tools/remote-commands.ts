@@ -1,7 +1,7 @@
 // Commands that the coordinator sends to other nodes, as logged by Citus, including those of functions and commits.
 import pg from 'pg';
 import { vi } from 'vitest';
-import { asking } from '../../fixtures/postgres/asking.ts';
+import { asking } from '../../fixtures/postgres/sql.ts';
 
 export interface RemoteCommand {
   readonly text: string;

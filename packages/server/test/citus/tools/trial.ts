@@ -5,10 +5,10 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { createLedger, judge, readEverything } from '../../faults/tools/ledger.ts';
 import { freePort } from '../../tools/ports.ts';
-import { type Served, startServed, stopServed } from '../../tools/served.ts';
+import { type Served, startServed, stopServed } from '../../tools/server-process.ts';
 import type { Node } from '../cluster.ts';
-import { type Follower, follow } from './followed.ts';
 import type { Account } from './own-cluster.ts';
+import { type Follower, follow } from './stream-follower.ts';
 
 const clients = 3;
 /** The time limit for a stream to send the last acknowledged events, and for a server to recover. */

@@ -104,7 +104,7 @@ const createModel = () => {
   };
 };
 
-const codeOf = (error: withoutServer): string => {
+const codeOf = (error: unknown): string => {
   if (error instanceof Refusal) return error.code;
   throw error;
 };

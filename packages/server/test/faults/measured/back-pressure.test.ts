@@ -6,8 +6,14 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { times } from '../../tools/counts.ts';
 import { freePort } from '../../tools/ports.ts';
 import { report } from '../../tools/report.ts';
-import { makeAccount, readResidentMegabytes, startServed, stopServed, trackMaximum } from '../../tools/served.ts';
-import { changeServer } from '../../tools/weakened.ts';
+import {
+  makeAccount,
+  readResidentMegabytes,
+  startServed,
+  stopServed,
+  trackMaximum,
+} from '../../tools/server-process.ts';
+import { changeServer } from '../../tools/weakened-server.ts';
 import { withoutBoundOnWaiting } from '../../weaknesses/http.ts';
 import { createLedger, judge, readDatabase } from '../tools/ledger.ts';
 

@@ -9,8 +9,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { times } from '../../tools/counts.ts';
 import { freePort } from '../../tools/ports.ts';
 import { report } from '../../tools/report.ts';
-import { makeAccount, startServed, stopServed } from '../../tools/served.ts';
-import { changeServer } from '../../tools/weakened.ts';
+import { makeAccount, startServed, stopServed } from '../../tools/server-process.ts';
+import { changeServer } from '../../tools/weakened-server.ts';
 import { endingWithoutDescriptors, withoutBoundOnConnections } from '../../weaknesses/http.ts';
 
 /** The limit of open files: enough to load the server from its TypeScript sources. */

@@ -5,8 +5,8 @@ import { expect, test } from 'vitest';
 import { quantile, times } from '../../tools/counts.ts';
 import { freePort } from '../../tools/ports.ts';
 import { report } from '../../tools/report.ts';
-import { browserToken, startServed, stopServed, withoutLimits } from '../../tools/served.ts';
-import { changeServer } from '../../tools/weakened.ts';
+import { browserToken, startServed, stopServed, withoutLimits } from '../../tools/server-process.ts';
+import { changeServer } from '../../tools/weakened-server.ts';
 import { erasingAloneOnPostgres } from '../../weaknesses/store.ts';
 import { useOwnPostgres } from '../tools/own-postgres.ts';
 

@@ -7,8 +7,8 @@ import { challengeRate } from '../../../src/http/console/passkeys/passkeys.ts';
 import { createPasswords } from '../../../src/http/console/passwords.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { type Changes, type Credential, makePasskey, newPrivateKey, signWith } from '../../fixtures/authenticator.ts';
-import { soon } from '../../fixtures/patience.ts';
 import { type Fields, noRateLimits, openScene, type Scene, waysTo } from '../../fixtures/scene.ts';
+import { soon } from '../../fixtures/timeouts.ts';
 import { consoleOrigin, cookieFrom, fromConsole, signInWith } from './requests.ts';
 
 const password = 'stone teapots sing at dawn';

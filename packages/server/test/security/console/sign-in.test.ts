@@ -12,8 +12,8 @@ import { consoleOrigin, fromConsole } from '../../front-door/console/requests.ts
 import { times } from '../../tools/counts.ts';
 import { freePort } from '../../tools/ports.ts';
 import { report } from '../../tools/report.ts';
-import { makeAccountIn, startServed, stopServed, withoutLimits } from '../../tools/served.ts';
-import { changeServer } from '../../tools/weakened.ts';
+import { makeAccountIn, startServed, stopServed, withoutLimits } from '../../tools/server-process.ts';
+import { changeServer } from '../../tools/weakened-server.ts';
 import { hashingCheaply, knowingEmailaddresses, withoutPlacesForMembers } from '../../weaknesses/http.ts';
 
 const emailaddress = 'ben@shop.example';

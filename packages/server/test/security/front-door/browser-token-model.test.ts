@@ -12,7 +12,7 @@ import {
   plant,
   externalIDs as plantedIDs,
   secret,
-} from '../tools/planted.ts';
+} from '../tools/planted-account.ts';
 
 /** A full run makes 10,000 calls. */
 const sequences = times({ quick: 3, full: 20 });

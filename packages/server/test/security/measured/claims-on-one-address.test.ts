@@ -7,8 +7,8 @@ import Database from '../../../src/store/sqlite/database/better-sqlite3.ts';
 import { times } from '../../tools/counts.ts';
 import { freePort } from '../../tools/ports.ts';
 import { report } from '../../tools/report.ts';
-import { browserToken, makeAccount, startServed, stopServed, withoutLimits } from '../../tools/served.ts';
-import { changeServer } from '../../tools/weakened.ts';
+import { browserToken, makeAccount, startServed, stopServed, withoutLimits } from '../../tools/server-process.ts';
+import { changeServer } from '../../tools/weakened-server.ts';
 import {
   withoutBoundOnClaims,
   withoutBoundOnLinksOfContact,

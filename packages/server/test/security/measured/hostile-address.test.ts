@@ -10,8 +10,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { quantile, times } from '../../tools/counts.ts';
 import { freePort } from '../../tools/ports.ts';
 import { report } from '../../tools/report.ts';
-import { browserToken, makeAccount, startServed, stopServed } from '../../tools/served.ts';
-import { changeServer } from '../../tools/weakened.ts';
+import { browserToken, makeAccount, startServed, stopServed } from '../../tools/server-process.ts';
+import { changeServer } from '../../tools/weakened-server.ts';
 import { withoutBudget } from '../../weaknesses/http.ts';
 import { type Flood, floods } from '../tools/hostile-floods.ts';
 

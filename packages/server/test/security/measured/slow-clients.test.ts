@@ -17,11 +17,11 @@ import {
   stopServed,
   trackMaximum,
   withoutLimits,
-} from '../../tools/served.ts';
-import { changeServer } from '../../tools/weakened.ts';
+} from '../../tools/server-process.ts';
+import { changeServer } from '../../tools/weakened-server.ts';
 import { withoutBoundOnArrivals, withoutBoundOnUnpacking } from '../../weaknesses/http.ts';
-import { createResponseCounter, findDifferences } from '../tools/books.ts';
 import type { Kind, StatusLine } from '../tools/hostile-clients.ts';
+import { createResponseCounter, findDifferences } from '../tools/response-counter.ts';
 
 const isFull = times({ quick: 0, full: 1 }) === 1;
 const counts: Readonly<Record<Kind, number>> = {

@@ -11,8 +11,8 @@ import { openScene } from '../../fixtures/scene.ts';
 import { createRandom, quantile, times } from '../../tools/counts.ts';
 import { freePort } from '../../tools/ports.ts';
 import { report } from '../../tools/report.ts';
-import { browserToken, makeAccount, startServed, stopServed, withoutLimits } from '../../tools/served.ts';
-import { changeServer } from '../../tools/weakened.ts';
+import { browserToken, makeAccount, startServed, stopServed, withoutLimits } from '../../tools/server-process.ts';
+import { changeServer } from '../../tools/weakened-server.ts';
 import { slowerForKnownAddresses } from '../../weaknesses/http.ts';
 import { computeT } from '../tools/welch.ts';
 

@@ -1,5 +1,5 @@
 /** People with data in which every value contains a unique mark: wherever the mark is, some of the person's data is. */
-import type { ResponseCounter } from './books.ts';
+import type { ResponseCounter } from './response-counter.ts';
 
 export interface Tokens {
   readonly server: string;

@@ -5,11 +5,11 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
-import { signInWith } from '../../browsers/console/signing-in.ts';
+import { signInWith } from '../../browsers/console/sign-in.ts';
 import { listPictureViews, type State, states, type View } from './console-views.ts';
-import type { SampleServer } from './pictured-server.ts';
-import { refuseRequests } from './refusing.ts';
-import { findPageProblems, watchShifts } from './seen-by-program.ts';
+import { findPageProblems, watchShifts } from './page-problems.ts';
+import { refuseRequests } from './refuse-requests.ts';
+import type { SampleServer } from './sample-server.ts';
 
 const sizes = {
   laptop: { viewport: { width: 1440, height: 900 } },

@@ -1,6 +1,6 @@
 /** The views of the console to take screenshots of: each page, and what opens over pages. */
 import type { Page } from 'playwright-core';
-import type { SampleServer } from './pictured-server.ts';
+import type { SampleServer } from './sample-server.ts';
 
 /** `empty`: an account without data; `full`: the sample shop; `error`: a server that refuses requests. */
 export const states = ['empty', 'full', 'error'] as const;

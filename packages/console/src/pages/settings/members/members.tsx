@@ -11,8 +11,8 @@ import { OwnersOnly } from '../owners-only.tsx';
 import { OwnPasskeys } from '../passkeys/passkeys.tsx';
 import { isThisSession } from '../this-session.ts';
 import { InvitationLink, type NewInvitation } from './invitation-link.tsx';
-import { InviteMember } from './inviting.tsx';
-import { MemberActions } from './removing.tsx';
+import { InviteMember } from './invite-member.tsx';
+import { MemberActions } from './member-actions.tsx';
 import { RoleChoice } from './role-choice.tsx';
 
 const State = ({ member: { joinedTime, signedInTime, invitationExpiresTime } }: { readonly member: Member }) => {

@@ -6,10 +6,10 @@ import { Table } from '../../../parts/table.tsx';
 import { hasPasskeys } from '../../../passkeys.ts';
 import { useAnswer } from '../../../reading/answer.ts';
 import { readMembers } from '../../../reading/members.ts';
-import { AddPasskey } from './adding.tsx';
-import { ChangePassword } from './changing-password.tsx';
-import { readCredentials } from './own.ts';
-import { RemovePasskey } from './removing.tsx';
+import { AddPasskey } from './add-passkey.tsx';
+import { ChangePassword } from './change-password.tsx';
+import { readCredentials } from './credentials.ts';
+import { RemovePasskey } from './remove-passkey.tsx';
 
 export const OwnPasskeys = () => {
   const { value: own, reload: readAgain } = useAnswer('passkeys', readCredentials);

@@ -16,7 +16,7 @@ import {
   valueAt,
 } from './causes.ts';
 import type { RefusedRequest } from './request.ts';
-import { fixOf, sendAll } from './sending.ts';
+import { fixOf, sendAll } from './resend.ts';
 
 interface FixDialogProps {
   readonly cause: Cause;

@@ -14,7 +14,7 @@ import { nameOfActor } from '../token-list.ts';
 import { type Cause, toCauses } from './causes.ts';
 import { FixDialog } from './fix-dialog.tsx';
 import { type RefusedPage, type RefusedRequest, textOf } from './request.ts';
-import { allowAll, allowanceFor, discardAll, sendAll } from './sending.ts';
+import { allowAll, allowanceFor, discardAll, sendAll } from './resend.ts';
 
 /** Describes the outcome of refused requests that are no longer listed. */
 const describeCounts = ({ evicted, erased, replayed }: RefusedPage['count']): string =>

@@ -13,7 +13,7 @@ import type { BudgetOf } from '../../request/parsing-budget.ts';
 import type { Route } from '../../routes.ts';
 import { withoutAddresses } from './hidden-addresses.ts';
 import { isUnknown, type OpenLink, type SharedReports } from './shared-reports.ts';
-import { findShownNames } from './shown-names.ts';
+import { findShownNames } from './view-names.ts';
 
 interface Dependencies {
   readonly store: Pick<Store, 'listCatalogue'>;

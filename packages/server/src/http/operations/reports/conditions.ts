@@ -6,8 +6,8 @@ import type { Comparison, Condition, UnitedIDs } from '../../../reports/question
 import { dayMilliseconds } from '../../../shared/time.ts';
 import { eventIDsOfName, toEventNames } from '../../../store/rules/accounts/catalogue-rules.ts';
 import type { ListedEntry } from '../../../store/store.ts';
+import type { ContactMatches } from './contact-lookup.ts';
 import type { ContactLists } from './dimensions.ts';
-import type { ContactMatches } from './found-contacts.ts';
 
 /** The events in an account's catalogue. */
 export interface EventKinds {

@@ -4,11 +4,11 @@ import type { LiveAnswer } from '../../../reports/questions.ts';
 import { type Answering, accountOf } from '../../access/caller.ts';
 import { toCursor } from '../../answers/cursor.ts';
 import { isoTime } from '../../answers/iso-time.ts';
-import type { ReportRunner } from './asking.ts';
 import { conditionOf, unitedIn } from './conditions.ts';
 import { filtersOf, replaceSegments } from './filters.ts';
-import type { NameStore, ResolveNames } from './meanings.ts';
+import type { NameStore, ResolveNames } from './name-resolution.ts';
 import { ownSitesOf } from './own-sites.ts';
+import type { ReportRunner } from './run-report.ts';
 
 const minute = 60_000;
 const liveMinutes = 5;

@@ -8,13 +8,13 @@ import type { Store } from '../../../store/store.ts';
 import { type Answering, accountOf } from '../../access/caller.ts';
 import { parsePeopleCursor, toCursor, toPeopleCursor } from '../../answers/cursor.ts';
 import { isoTime } from '../../answers/iso-time.ts';
-import type { ReportRunner } from './asking.ts';
 import { conditionOf, type ResolvedNames, toCondition, unitedIn } from './conditions.ts';
 import { type DimensionContext, toGrouping } from './dimensions.ts';
 import { filtersOf, replaceSegments, type WithoutSegments } from './filters.ts';
-import type { NameStore, ResolveNames } from './meanings.ts';
+import type { NameStore, ResolveNames } from './name-resolution.ts';
 import { ownSitesOf } from './own-sites.ts';
 import { edgesWithin, type Range, rangesOf } from './ranges.ts';
+import type { ReportRunner } from './run-report.ts';
 
 type Input = WithoutSegments<InputOf<'reportPeople'>>;
 

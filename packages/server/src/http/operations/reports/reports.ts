@@ -18,15 +18,15 @@ import type { Store } from '../../../store/store.ts';
 import { type Answering, type AnsweringAll, accountOf } from '../../access/caller.ts';
 import { toCursor } from '../../answers/cursor.ts';
 import { isoTime } from '../../answers/iso-time.ts';
-import { createReportRunner, type Reader } from './asking.ts';
 import { conditionOf, type EventKinds, type ResolvedNames, toCondition, unitedIn } from './conditions.ts';
 import { type DimensionContext, toGrouping } from './dimensions.ts';
 import { filtersOf, replaceSegments, type WithoutSegments } from './filters.ts';
 import { createLiveAnswer } from './live.ts';
-import { createNameResolver, type NameStore } from './meanings.ts';
+import { createNameResolver, type NameStore } from './name-resolution.ts';
 import { ownSitesOf } from './own-sites.ts';
 import { createPeopleAnswer } from './people.ts';
 import { edgesWithin, type Range, rangesOf } from './ranges.ts';
+import { createReportRunner, type Reader } from './run-report.ts';
 import { withUnlistedNames } from './unlisted-names.ts';
 
 type ReportOperation = 'reportTotals' | 'reportBreakdown' | 'reportFunnel' | 'reportRetention';

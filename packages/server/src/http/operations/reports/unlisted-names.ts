@@ -2,8 +2,8 @@
 import { unlistedNameID } from '@firsthand/contract/labels';
 import type { BreakdownQuestion, Question } from '../../../reports/questions.ts';
 import { firstUnlistedID } from '../../../store/rules/accounts/unlisted-names.ts';
-import type { Reader, ReportRunner } from './asking.ts';
 import type { EventKinds } from './conditions.ts';
+import type { Reader, ReportRunner } from './run-report.ts';
 
 /** How many names are read for one report, most frequent events first. */
 const maxNames = 1_000;

@@ -5,11 +5,11 @@ import type { Source } from '../account.ts';
 import { clause, list, name, type SQL, sql } from '../sql.ts';
 import { type Row, run } from '../statements.ts';
 import { countGroups, type WriteHits } from './counting.ts';
-import { describeVisits } from './described-visits.ts';
 import { countFirstGroups } from './first-groups.ts';
 import { type PreparedGroups, prepareGroups, sameGroup, toKeys, toOrder, toValues } from './groups.ts';
 import { prepareIntervals } from './intervals.ts';
 import { numberFigures, toMeasures } from './measures.ts';
+import { describeVisits } from './visit-figures.ts';
 
 /** The first groups. `table` is a query of their key columns and their `rank`, from 1. */
 interface RankedGroups {

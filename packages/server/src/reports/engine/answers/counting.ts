@@ -10,8 +10,8 @@ import type { Question } from '../../questions.ts';
 import type { Source } from '../account.ts';
 import { clause, list, name, nothing, type SQL, sql } from '../sql.ts';
 import { type Row, run } from '../statements.ts';
+import { writeOwned } from './contact-users.ts';
 import { sameGroup } from './groups.ts';
-import { writeOwned } from './owned.ts';
 import type { HitOptions, Sessions } from './scope.ts';
 
 /**

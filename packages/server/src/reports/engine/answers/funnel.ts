@@ -1,17 +1,17 @@
 /**
- * Answers funnels. Most people's events are stored in chronological order, so a single scan suffices (walk.ts). DuckDB
- * sorts the events of the others, or of everyone if there are too many people for the memory (reached.ts).
+ * Answers funnels. Most people's events are stored in chronological order, so a single scan suffices (funnel-scan.ts). DuckDB
+ * sorts the events of the others, or of everyone if there are too many people for the memory (funnel-steps.ts).
  */
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { FunnelAnswer, FunnelQuestion } from '../../questions.ts';
 import type { Source } from '../account.ts';
 import { clause, list, name, sql } from '../sql.ts';
 import { type Row, run } from '../statements.ts';
+import { walk } from './funnel-scan.ts';
+import { prepareReached, readSums, readTimes, sumsOf, timesOf, unitOf, writeReached } from './funnel-steps.ts';
 import { sameGroup, toKeys, toOrder, toValues } from './groups.ts';
-import { prepareReached, readSums, readTimes, sumsOf, timesOf, unitOf, writeReached } from './reached.ts';
 import type { Sessions } from './scope.ts';
 import { prepareSessions } from './sessions.ts';
-import { walk } from './walk.ts';
 
 const countInOrder = async (
   connection: DuckDBConnection,

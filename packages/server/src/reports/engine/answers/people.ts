@@ -4,9 +4,9 @@ import { type Group, noSum, type PeopleAnswer, type PeopleQuestion, type PeopleS
 import type { Source } from '../account.ts';
 import { and, clause, name, nothing, or, type SQL, sql } from '../sql.ts';
 import { appendIntegers, type Row, run } from '../statements.ts';
+import { prepareReached, unitOf } from './funnel-steps.ts';
 import { prepareGroups } from './groups.ts';
 import { numberFigures, toValue } from './measures.ts';
-import { prepareReached, unitOf } from './reached.ts';
 import { prepareCohorts } from './retention.ts';
 import { createScope } from './scope.ts';
 

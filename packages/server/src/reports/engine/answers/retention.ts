@@ -4,9 +4,9 @@ import type { Condition, Grouping, Question, RetentionAnswer, RetentionQuestion 
 import type { Source } from '../account.ts';
 import { and, clause, list, name, nothing, type SQL, sql } from '../sql.ts';
 import { type Row, run } from '../statements.ts';
+import { writeMembers } from './funnel-steps.ts';
 import { createGrid, isGridOf, valuesOfSpans } from './grid.ts';
 import { prepareGroups, sameGroup, toKeys, toOrder, toValues } from './groups.ts';
-import { writeMembers } from './reached.ts';
 import { createScope } from './scope.ts';
 
 /**

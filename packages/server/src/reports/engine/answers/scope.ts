@@ -30,7 +30,7 @@ export interface HitOptions {
   readonly among?: boolean;
   /** The column `adds` (see Scope.adds). */
   readonly adds?: boolean;
-  /** Only events of users in the table `owned` (owned.ts). */
+  /** Only events of users in the table `owned` (contact-users.ts). */
   readonly owned?: boolean;
 }
 

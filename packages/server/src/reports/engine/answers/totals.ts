@@ -5,11 +5,11 @@ import type { Source } from '../account.ts';
 import { sql } from '../sql.ts';
 import { type Row, run } from '../statements.ts';
 import { countGroups, type WriteHits } from './counting.ts';
-import { describeVisits } from './described-visits.ts';
 import { prepareIntervals } from './intervals.ts';
 import { numberFigures, toMeasures } from './measures.ts';
 import { createScope } from './scope.ts';
 import { prepareSessions } from './sessions.ts';
+import { describeVisits } from './visit-figures.ts';
 
 /** In shorter spans, most events are in the first half hour, so `adds` would save little. */
 const minAddsMilliseconds = 4 * sessionPauseMilliseconds;

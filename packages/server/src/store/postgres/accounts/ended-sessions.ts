@@ -1,5 +1,5 @@
 /** Deletes ended share links, known networks and console sessions, a limited number per transaction. */
-import { listedMilliseconds } from '../../rules/accounts/ended-sessions.ts';
+import { listedMilliseconds } from '../../rules/accounts/expired-sessions.ts';
 import type { RequestOf } from '../../store.ts';
 import type { Transaction } from '../transactions/transaction.ts';
 

@@ -15,7 +15,7 @@ import type { ContactFinder } from './contact-finder.ts';
 import { deleteKey, takeKey } from './contact-keys.ts';
 import type { ContactRow, OwnValues } from './contact-rows.ts';
 import { rowsOf, viewOf } from './contact-views.ts';
-import { haveEqualKeys, lockContactKeys } from './held-rows.ts';
+import { haveEqualKeys, lockContactKeys } from './row-locks.ts';
 
 const withChange = ({ fields, tags, attributes }: OwnValues, change: WrittenContact): OwnValues => {
   const changedTags = new Map(tags);

@@ -9,10 +9,10 @@ import type { Transaction } from '../transactions/transaction.ts';
 import { submitClaim } from './claims.ts';
 import type { ContactFinder } from './contact-finder.ts';
 import { readAnswering } from './contact-rows.ts';
-import { lockUsers } from './held-rows.ts';
 import { link } from './links.ts';
 import { ensureContact, type PutContactOperation } from './put-contact.ts';
 import type { RequestRepeats, RequestRow } from './request-repeats.ts';
+import { lockUsers } from './row-locks.ts';
 import { dropSurplusClaims } from './surplus-claims.ts';
 import type { User, Users } from './users.ts';
 

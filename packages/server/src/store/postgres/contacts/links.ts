@@ -11,7 +11,7 @@ import { findClaim, markClaim } from './claims.ts';
 import type { ContactFinder } from './contact-finder.ts';
 import { readAnswering } from './contact-rows.ts';
 import type { ContactWriter } from './contacts.ts';
-import { lockUsers, preventErasure } from './held-rows.ts';
+import { lockUsers, preventErasure } from './row-locks.ts';
 import { statementsOf } from './statements.ts';
 import { dropLinks, dropSurplusLinks } from './surplus-claims.ts';
 import { findUser, type User, type Users } from './users.ts';

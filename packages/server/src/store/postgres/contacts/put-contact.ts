@@ -156,7 +156,7 @@ export const createPutContact = (finder: ContactFinder, { write }: Pick<ContactW
     change: Omit<WrittenContact, 'keys'>,
   ): Promise<PutAnswer> => {
     // Not `ensureContact`, which locks an existing contact's row before its keys, against the lock order
-    // (held-rows.ts).
+    // (row-locks.ts).
     const existing = await finder.byAddress(db, request.address);
     const { row, existed } = existing ? { row: existing, existed: true } : await ensureContact(db, request);
     const { contactUUID } = await write(db, row, { ...change, keys: { externalID: null } }, !existed);

@@ -3,7 +3,7 @@ import { limits } from '@firsthand/contract/limits';
 import { maxGivingWay, type StatementRow } from '../../rules/links.ts';
 import type { Transaction } from '../transactions/transaction.ts';
 import { claimKey } from './claims.ts';
-import { lockFreeUsers } from './held-rows.ts';
+import { lockFreeUsers } from './row-locks.ts';
 
 const claimsPerQuery = 20;
 

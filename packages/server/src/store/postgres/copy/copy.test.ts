@@ -1,11 +1,11 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
 import { asking, newDatabase, newMigratedDatabase } from '../../../../test/fixtures/postgres/databases.ts';
-import { pretendCitus, pretendCluster } from '../../../../test/fixtures/postgres/pretended-citus.ts';
+import { pretendCitus, pretendCluster } from '../../../../test/fixtures/postgres/simulated-citus.ts';
 import { day } from '../../../../test/fixtures/store.ts';
 import type { DatabaseExport, ExportedRow, ExportedTable } from '../../database-export.ts';
 import { migrateStore, openStore } from '../../open.ts';
-import type { KeptEvent } from '../../rules/kept-event.ts';
+import type { KeptEvent } from '../../rules/event-row.ts';
 import { isTransient } from '../database/connection.ts';
 import { copyInto } from './copy.ts';
 

@@ -4,7 +4,7 @@
  */
 import type pg from 'pg';
 import type { DatabaseExport, ExportedTable, Tell } from '../../database-export.ts';
-import { charactersOf, type KeptEvent } from '../../rules/kept-event.ts';
+import { charactersOf, type KeptEvent } from '../../rules/event-row.ts';
 import { daysKept } from '../../rules/received-day.ts';
 import { StoreUnusable } from '../../unusable.ts';
 import { requireSafeWorkers } from '../database/citus.ts';

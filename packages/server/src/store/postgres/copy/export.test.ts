@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { asking, newMigratedDatabase, pretendOff } from '../../../../test/fixtures/postgres/databases.ts';
-import { pretendCitus } from '../../../../test/fixtures/postgres/pretended-citus.ts';
+import { pretendCitus } from '../../../../test/fixtures/postgres/simulated-citus.ts';
 import { day } from '../../../../test/fixtures/store.ts';
 import type { DatabaseExport, ExportedRow, ExportedTable, InParts } from '../../database-export.ts';
 import { migrateStore, openStore } from '../../open.ts';
-import type { KeptEvent } from '../../rules/kept-event.ts';
+import type { KeptEvent } from '../../rules/event-row.ts';
 import { isTransient } from '../database/connection.ts';
 import { copyInto } from './copy.ts';
 import { openExport } from './export.ts';

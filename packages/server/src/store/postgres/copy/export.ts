@@ -5,8 +5,8 @@
 import type pg from 'pg';
 import { plainFields } from '../../../identity/contact-view.ts';
 import type { DatabaseExport, ExportedRow, ExportedTable } from '../../database-export.ts';
+import type { KeptEvent } from '../../rules/event-row.ts';
 import { tokenInKey } from '../../rules/idempotency-keys.ts';
-import type { KeptEvent } from '../../rules/kept-event.ts';
 import { StoreUnusable } from '../../unusable.ts';
 import { recordAudit } from '../accounts/audit.ts';
 import { bytesLeft } from '../accounts/usage.ts';

@@ -1,8 +1,8 @@
 /** After PostgreSQL starts, sequences skip the numbers that it may have lost (cluster-functions.ts). */
 import { expect, test } from 'vitest';
-import { asking } from '../../../../test/fixtures/postgres/asking.ts';
 import { newMigratedDatabase } from '../../../../test/fixtures/postgres/databases.ts';
-import { pretendCluster } from '../../../../test/fixtures/postgres/pretended-citus.ts';
+import { pretendCluster } from '../../../../test/fixtures/postgres/simulated-citus.ts';
+import { asking } from '../../../../test/fixtures/postgres/sql.ts';
 
 const skip = 'SELECT skip_numbers()';
 

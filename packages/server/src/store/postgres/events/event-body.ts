@@ -9,7 +9,7 @@
  * Times and lengths of texts are little-endian base-128 varints; the high bit marks that more bytes follow.
  */
 import { robotMark } from '@firsthand/contract/identifiers';
-import type { KeptEvent } from '../../rules/kept-event.ts';
+import type { KeptEvent } from '../../rules/event-row.ts';
 
 const timeReplacedFlag = 1;
 /** eventTime is after receivedTime. */

@@ -2,7 +2,7 @@
 import type { WithIDs } from '../../rules/accounts/catalogue-rules.ts';
 import { noMerges } from '../../rules/accounts/entry-merges.ts';
 import { type DaySpan, pageBounds, sequencesOf } from '../../rules/event-pages.ts';
-import { charactersOf, type KeptEvent } from '../../rules/kept-event.ts';
+import { charactersOf, type KeptEvent } from '../../rules/event-row.ts';
 import type { EventPage, EventQuery } from '../../store.ts';
 import { readMerges, resolveIDs } from '../accounts/catalogues.ts';
 import { createEventNames, readVersion } from '../accounts/event-names.ts';

@@ -4,7 +4,7 @@ import { why } from '../../../identity/ownership.ts';
 import { distinct } from '../../../shared/distinct.ts';
 import type { CatalogueMerges } from '../../rules/accounts/entry-merges.ts';
 import { toKeptEventID, toStoredEvent } from '../../rules/event-presenter.ts';
-import type { KeptEvent } from '../../rules/kept-event.ts';
+import type { KeptEvent } from '../../rules/event-row.ts';
 import type { StoredEvent } from '../../store.ts';
 import { type ContactRow, pointersOf, readChains } from '../contacts/contact-rows.ts';
 import {

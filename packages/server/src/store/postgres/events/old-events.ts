@@ -1,5 +1,5 @@
 /** Finds the oldest events of an account, despite received times that cannot be right. */
-import type { KeptEvent } from '../../rules/kept-event.ts';
+import type { KeptEvent } from '../../rules/event-row.ts';
 import { chooseOld } from '../../rules/old-events.ts';
 import type { AccountConnection } from '../database/connection.ts';
 import { maxTimesBytes, readReceivedTime } from './event-body.ts';

@@ -1,7 +1,7 @@
 /** Feeds reports with the contacts that meet their conditions. */
 import type { ContactView } from '../../../identity/contact-view.ts';
 import { neverSeen } from '../../rules/contact-search.ts';
-import { createFedContacts, rangeOfPart } from '../../rules/feed/fed-contacts.ts';
+import { createFedContacts, rangeOfPart } from '../../rules/feed/contact-feed.ts';
 import type { FedContacts, RequestOf, SearchEnd } from '../../store.ts';
 import { readMerges } from '../accounts/catalogues.ts';
 import { readContacts } from '../contacts/contact-rows.ts';

@@ -1,6 +1,6 @@
 /** Feeds an account's events to reports, as stored and in sequence order. */
 import type { FedEvents } from '../../report-feed.ts';
-import { createFedEvents } from '../../rules/feed/fed-events.ts';
+import { createFedEvents } from '../../rules/feed/event-feed.ts';
 import type { RequestOf } from '../../store.ts';
 import type { AccountConnection } from '../database/connection.ts';
 import { daysOf } from '../days/days.ts';

@@ -10,7 +10,7 @@ import {
   ownersPerPart,
   positionOf,
   positionText,
-} from '../../rules/feed/fed-owners.ts';
+} from '../../rules/feed/owner-feed.ts';
 import type { RequestOf } from '../../store.ts';
 import { statementsForOwners } from '../contacts/statements.ts';
 import type { AccountConnection } from '../database/connection.ts';

@@ -2,10 +2,10 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import { afterEach, expect, test, vi } from 'vitest';
-import { soon } from '../../../../test/fixtures/patience.ts';
 import { asking, newMigratedDatabase } from '../../../../test/fixtures/postgres/databases.ts';
 import { type Caller, createSite, type Site } from '../../../../test/fixtures/site.ts';
 import { newContact } from '../../../../test/fixtures/store.ts';
+import { soon } from '../../../../test/fixtures/timeouts.ts';
 import { Refusal } from '../../../shared/refusal.ts';
 import { openStore } from '../../open.ts';
 import type { SearchEnd, Store } from '../../store.ts';

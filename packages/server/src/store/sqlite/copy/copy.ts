@@ -5,8 +5,8 @@
 import { closeSync, fsyncSync, linkSync, lstatSync, mkdirSync, openSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { type DatabaseExport, type ExportedRow, exportedTables, type Tell } from '../../database-export.ts';
+import type { KeptEvent } from '../../rules/event-row.ts';
 import { createIdempotencyKeys, type SentByServer, toBytes } from '../../rules/idempotency-keys.ts';
-import type { KeptEvent } from '../../rules/kept-event.ts';
 import { StoreUnusable } from '../../unusable.ts';
 import type { Arrangement } from '../arrangement.ts';
 import { type Connection, isTransient, openConnection } from '../database/connection.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { expect, onTestFinished, test } from 'vitest';
-import { soon } from '../../../../test/fixtures/patience.ts';
+import { soon } from '../../../../test/fixtures/timeouts.ts';
 import { StoreUnusable } from '../../unusable.ts';
 import { packageName } from './better-sqlite3.ts';
 import { lockPatienceMilliseconds, takeLock } from './lock.ts';

@@ -17,7 +17,7 @@ import { type Connection, openConnection } from '../database/connection.ts';
 import { ensureFile } from '../database/file.ts';
 import { openMemory } from '../database/memory.ts';
 import { createReadEngine, createWriteEngine, type WriteEngine } from '../engine.ts';
-import { acknowledging } from './acknowledging.ts';
+import { acknowledging } from './erase-contact.ts';
 
 vi.mock('node:fs', { spy: true });
 

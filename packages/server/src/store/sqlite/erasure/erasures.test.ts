@@ -5,7 +5,7 @@ import type { EventPage, LinkDetail, RefusedCount, RefusedPage, Store } from '..
 import type { Connection } from '../database/connection.ts';
 import { openMemory } from '../database/memory.ts';
 import { createReadEngine, createWriteEngine, type ReadEngine, type WriteEngine } from '../engine.ts';
-import type { ErasureProgress } from './acknowledging.ts';
+import type { ErasureProgress } from './erase-contact.ts';
 
 let db: Connection;
 let engine: WriteEngine;

@@ -17,8 +17,8 @@ import type { Dedup } from '../events/dedup.ts';
 import { createOldEvents } from '../events/old-events.ts';
 import type { Rollups } from '../events/rollups.ts';
 import type { Sequencer } from '../transactions/sequencer.ts';
-import type { ErasureProgress } from './acknowledging.ts';
 import type { Detaching, EraseName } from './detaching.ts';
+import type { ErasureProgress } from './erase-contact.ts';
 import { type ErasedIdentifier, type Erasure, listErased } from './erasure-record.ts';
 
 const groupBy = <Entry>(entries: readonly Entry[], keyOf: (entry: Entry) => number): Map<number, Entry[]> => {

@@ -6,8 +6,8 @@
  * `event` shows the events as rows.
  */
 import { robotMark } from '@firsthand/contract/identifiers';
+import type { KeptEvent } from '../../rules/event-row.ts';
 import type { SentByServer } from '../../rules/idempotency-keys.ts';
-import type { KeptEvent } from '../../rules/kept-event.ts';
 
 export type { KeptEvent };
 

@@ -1,5 +1,5 @@
 /** Reads and writes blocks of events. Each commit writes its own blocks; compaction.ts merges them later. */
-import { charactersOf } from '../../rules/kept-event.ts';
+import { charactersOf } from '../../rules/event-row.ts';
 import type { Connection } from '../database/connection.ts';
 import { type EventBlock, eventsOf, type KeptEvent, pickEvents, toBlock } from './event-block.ts';
 import { type BlockRow, isWhole, readBlock, toBlockRow } from './event-block-row.ts';

@@ -2,7 +2,7 @@
 import type { WithIDs } from '../../rules/accounts/catalogue-rules.ts';
 import { noMerges } from '../../rules/accounts/entry-merges.ts';
 import { type PageBounds, pageBounds, sequencesOf } from '../../rules/event-pages.ts';
-import { charactersOf } from '../../rules/kept-event.ts';
+import { charactersOf } from '../../rules/event-row.ts';
 import type { EventPage, EventQuery, StoredEvent } from '../../store.ts';
 import { createCatalogueReader } from '../accounts/catalogues.ts';
 import type { Connection } from '../database/connection.ts';

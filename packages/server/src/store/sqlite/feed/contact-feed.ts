@@ -1,7 +1,7 @@
 /** Feeds reports the contacts that meet their conditions. */
 import type { ContactView } from '../../../identity/contact-view.ts';
 import { candidatesPerStep, type KeyRange, neverSeen } from '../../rules/contact-search.ts';
-import { createFedContacts, rangeOfPart } from '../../rules/feed/fed-contacts.ts';
+import { createFedContacts, rangeOfPart } from '../../rules/feed/contact-feed.ts';
 import type { FedContacts, RequestOf, SearchEnd } from '../../store.ts';
 import { createCatalogueReader } from '../accounts/catalogues.ts';
 import { createContactFinder } from '../contacts/contact-finder.ts';

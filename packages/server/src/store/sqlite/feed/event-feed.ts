@@ -1,6 +1,6 @@
 /** Feeds reports an account's events, as stored and in sequence order. */
 import type { FedEvents } from '../../report-feed.ts';
-import { createFedEvents } from '../../rules/feed/fed-events.ts';
+import { createFedEvents } from '../../rules/feed/event-feed.ts';
 import type { RequestOf } from '../../store.ts';
 import type { Connection } from '../database/connection.ts';
 import { type EventLogReader, eventAt, sequenceAt } from '../event-log/event-log.ts';

@@ -9,7 +9,7 @@ import {
   ownersPerPart,
   positionOf,
   positionText,
-} from '../../rules/feed/fed-owners.ts';
+} from '../../rules/feed/owner-feed.ts';
 import type { RequestOf } from '../../store.ts';
 import { createStatementReader } from '../contacts/statements.ts';
 import type { Connection } from '../database/connection.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
-import { soon } from '../../../../test/fixtures/patience.ts';
 import { newContact, newEvent } from '../../../../test/fixtures/store.ts';
+import { soon } from '../../../../test/fixtures/timeouts.ts';
 import { maxWaitingBytes } from '../../backpressure.ts';
 import type { Call } from '../calls.ts';
 import type { StartedThread } from '../threads/thread.ts';

@@ -1,0 +1,27 @@
+/**
+ * Starts the processes of a benchmark, bundled like a built server. TypeScript compiled on load runs more slowly,
+ * because tsx names each function again whenever it is created.
+ */
+import { type ChildProcess, fork } from 'node:child_process';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { bundle, threads } from '../../build/bundle.ts';
+
+const toPath = (name: string) => fileURLToPath(new URL(name, import.meta.url));
+
+const entries = ['server', 'load', 'reader', 'report-client'] as const;
+export type EntryName = (typeof entries)[number];
+
+const built = toPath('../../dist/bench');
+let building: Promise<unknown> | undefined;
+
+/** Starts a bundled process with the heap settings of a server. */
+export const forkBuilt = async (name: EntryName, ...args: readonly string[]): Promise<ChildProcess> => {
+  building ??= bundle([...entries.map((entry) => `bench/processes/${entry}.ts`), ...threads], built);
+  await building;
+  return fork(join(built, `${name}.cjs`), [...args], { execArgv: ['--import', toPath('../../bin/heap.js')] });
+};
+
+/** Starts a process from its sources, so that a profile shows the file of each function. */
+export const forkSources = (name: EntryName, ...args: readonly string[]): ChildProcess =>
+  fork(toPath(`./${name}.ts`), [...args], { execArgv: ['--import', toPath('../../bin/heap.js'), '--import', 'tsx'] });

@@ -1,0 +1,147 @@
+/**
+ * Computes which steps of a funnel each unit reached: a person, or a person within one session. Uses the walk (funnel-scan.ts)
+ * and, for units that it excludes, running maxima over their sorted events.
+ */
+import type { DuckDBConnection } from '@duckdb/node-api';
+import type { Condition, FunnelAnswer, FunnelQuestion, Grouping } from '../../questions.ts';
+import type { Source } from '../account.ts';
+import { and, clause, integers, list, name, nothing, type SQL, sql } from '../sql.ts';
+import { appendIntegers, type Row, run } from '../statements.ts';
+import { type FunnelSteps, walk, writeSteps } from './funnel-scan.ts';
+import { type PreparedGroups, prepareGroups, toKeys } from './groups.ts';
+import type { HitOptions, Sessions } from './scope.ts';
+import { prepareSessions } from './sessions.ts';
+
+/** The columns that identify a unit. */
+export const unitOf = ({ per }: Pick<FunnelQuestion, 'per'>): SQL =>
+  per === 'session' ? clause`person, session` : clause`person`;
+
+/**
+ * Writes a query of the units in the funnel: `person`, `session` if there are sessions, whether each step was reached
+ * (`reached0`, …), and the time to each step after the first (`took1`, …; NULL if not reached). `only` restricts the
+ * units.
+ */
+export const writeReached = (
+  source: Source,
+  question: FunnelSteps,
+  { sessions, only }: { readonly sessions: Sessions | null; readonly only?: readonly number[] },
+): SQL => {
+  const { steps, withinMilliseconds } = question;
+  const unit = unitOf(question);
+  const some = only ? clause`WHERE ${name(question.per)} IN (SELECT unnest(${integers(only)}))` : nothing;
+  const rows = sql`SELECT * FROM ${writeSteps(source, question, sessions)} ${some}`;
+  const before = clause`OVER (PARTITION BY ${unit} ORDER BY place ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)`;
+  let query = sql`SELECT *, CASE WHEN step0 THEN time END AS begun0 FROM ${rows}`;
+  for (let step = 1; step < steps.length; step += 1) {
+    const [met, possible, begun] = [name(`step${step}`), name(`possible${step}`), name(`begun${step}`)];
+    query = sql`SELECT *, CASE WHEN ${met} AND time - ${possible} <= ${withinMilliseconds} THEN ${possible} END AS ${begun}
+      FROM (SELECT *, max(${name(`begun${step - 1}`)}) ${before} AS ${possible} FROM ${query})`;
+  }
+  const reached = steps.map((_, step) => {
+    const begun = name(`begun${step}`);
+    const took = clause`, arg_min(time - ${begun}, place) AS ${name(`took${step}`)}`;
+    return clause`count(${begun}) > 0 AS ${name(`reached${step}`)} ${step > 0 ? took : nothing}`;
+  });
+  return sql`SELECT ${unit}, ${list(reached)} FROM ${query} GROUP BY ${unit}`;
+};
+
+/** The number of units that reached each step. */
+export const sumsOf = ({ steps }: FunnelSteps): SQL =>
+  list(steps.map((_, step) => clause`count_if(${name(`reached${step}`)}) AS ${name(`people${step}`)}`));
+export const readSums = ({ steps }: FunnelSteps, row: Row | undefined): number[] =>
+  steps.map((_, step) => Number(row?.[`people${step}`]));
+
+/** The figures of the times to each step. */
+export const timesOf = ({ steps }: FunnelSteps): SQL =>
+  list(
+    steps.slice(1).map((_, index) => {
+      const took = name(`took${index + 1}`);
+      return clause`avg(${took}) AS ${name(`average${index}`)}, quantile_cont(${took}, 0.5) AS ${name(`median${index}`)},
+        quantile_cont(${took}, 0.95) AS ${name(`p95${index}`)}`;
+    }),
+  );
+export const readTimes = ({ steps }: FunnelSteps, row: Row | undefined): NonNullable<FunnelAnswer['times']> =>
+  steps.slice(1).map((_, index) => {
+    const figures = ['average', 'median', 'p95'].map((figure) => row?.[`${figure}${index}`] ?? null);
+    if (figures[0] === null) return null;
+    const [average, median, p95] = figures.map(Number) as [number, number, number];
+    return { average, median, p95 };
+  });
+
+/**
+ * Creates the temporary table `members`, of units and their groups: those of the unit's first event that meets the
+ * condition `first`. `unit` has the columns of a unit.
+ */
+export const writeMembers = async (
+  connection: DuckDBConnection,
+  { write }: PreparedGroups,
+  {
+    unit,
+    options,
+    keys,
+    first,
+  }: {
+    readonly unit: SQL;
+    readonly options: HitOptions;
+    readonly keys: readonly string[];
+    readonly first: Condition | null;
+  },
+): Promise<void> => {
+  const columns = list(keys.map(name));
+  const events = write(options, (scope) => ({
+    place: scope.place,
+    begins: first === null ? and([]) : scope.meets(first),
+  }));
+  await run(
+    connection,
+    sql`CREATE TEMP TABLE members AS
+      WITH starts AS MATERIALIZED (SELECT ${unit}, ${columns}, place FROM ${events} WHERE begins)
+      SELECT ${unit}, ${columns} FROM starts
+      JOIN (SELECT ${unit}, min(place) AS place FROM starts GROUP BY ${unit}) USING (${unit}, place)`,
+  );
+};
+
+/**
+ * Creates the temporary table `reached`, of units and the steps that they reached; and with a `grouping` the table
+ * `members`, of units and their groups.
+ */
+export const prepareReached = async (
+  connection: DuckDBConnection,
+  source: Source,
+  question: FunnelSteps,
+  grouping: Grouping | undefined,
+): Promise<void> => {
+  const groups = grouping && (await prepareGroups(connection, source, { ...question, ...grouping }));
+  const bySession = question.per === 'session';
+  const sessions = bySession ? (groups?.sessions ?? (await prepareSessions(connection, source, question))) : null;
+  const progress = await walk(connection, source, question, sessions);
+  const only = progress ? [...progress.irregular] : undefined;
+  const parts: SQL[] = [];
+  if (progress) {
+    const { units, people, reached, took } = progress.ends();
+    const tooks = took.map((_, index) => name(`took${index + 1}`));
+    await run(
+      connection,
+      sql`CREATE TEMP TABLE walked (session BIGINT, person BIGINT, steps BIGINT, ${list(tooks.map((column) => clause`${column} BIGINT`))})`,
+    );
+    appendIntegers(await connection.createAppender('walked', 'main', 'temp'), [units, people, reached, ...took]);
+    const columns = question.steps.map((_, step) => {
+      const reachedColumn = clause`steps > ${step} AS ${name(`reached${step}`)}`;
+      return step === 0
+        ? reachedColumn
+        : clause`${reachedColumn}, nullif(${name(`took${step}`)}, -1) AS ${name(`took${step}`)}`;
+    });
+    parts.push(sql`SELECT ${unitOf(question)}, ${list(columns)} FROM walked`);
+  }
+  if (only === undefined || only.length > 0)
+    parts.push(writeReached(source, question, { sessions, ...(only && { only }) }));
+  await run(connection, sql`CREATE TEMP TABLE reached AS ${list(parts, ' UNION ALL ')}`);
+  if (!grouping || !groups) return;
+  const [first] = question.steps as [Condition];
+  await writeMembers(connection, groups, {
+    unit: unitOf(question),
+    options: { person: true, session: bySession },
+    keys: toKeys(grouping.dimensions),
+    first,
+  });
+};

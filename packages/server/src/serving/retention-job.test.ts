@@ -1,0 +1,102 @@
+import { pino } from 'pino';
+import { expect, it, vi } from 'vitest';
+import { soon } from '../../test/fixtures/timeouts.ts';
+import { startRetentionJob } from './retention-job.ts';
+
+const log = pino({ level: 'silent' });
+const dayMs = 86_400_000;
+const deleteEnded = async () => ({ deleted: 0, next: null });
+
+it('deletes older events in batches until none are left', async () => {
+  const now = Date.UTC(2026, 5, 15);
+  let left = 1_200;
+  const requests: { time: number; most: number }[] = [];
+  const deleteEventsBefore = async (request: { time: number; most: number }) => {
+    requests.push(request);
+    const deleted = Math.min(left, request.most);
+    left -= deleted;
+    return deleted;
+  };
+  const stop = startRetentionJob({ deleteEventsBefore, deleteEnded }, { days: 30, log, now: () => now });
+  await vi.waitUntil(() => left === 0, soon);
+  await stop();
+  expect(new Set(requests.map(({ time }) => time))).toEqual(new Set([now - 30 * dayMs]));
+  expect(requests).toHaveLength(3);
+});
+
+it('survives a failed batch, and stops between batches', async () => {
+  let calls = 0;
+  const deleteEventsBefore = async ({ most }: { most: number }) => {
+    calls += 1;
+    return most;
+  };
+  const failing = startRetentionJob(
+    { deleteEventsBefore: () => Promise.reject(new Error('busy')), deleteEnded },
+    { days: 1, log },
+  );
+  await failing();
+  const stop = startRetentionJob({ deleteEventsBefore, deleteEnded }, { days: 1, log });
+  await vi.waitUntil(() => calls > 2, soon);
+  await stop();
+  const before = calls;
+  await new Promise((resolve) => setTimeout(resolve, 60));
+  expect(calls).toBe(before);
+});
+
+it('deletes nothing while the clock is not trusted', async () => {
+  let calls = 0;
+  let now = Date.UTC(2026, 5, 15);
+  const deleteEventsBefore = async () => {
+    calls += 1;
+    return 0;
+  };
+  const countedDeleteEnded = async () => {
+    calls += 1;
+    return { deleted: 0, next: null };
+  };
+  const stop = startRetentionJob(
+    { deleteEventsBefore, deleteEnded: countedDeleteEnded },
+    {
+      days: 30,
+      log,
+      now: () => {
+        // Jumps a year ahead at each reading.
+        now += 365 * dayMs;
+        return now;
+      },
+    },
+  );
+  await stop();
+  expect(calls).toBe(0);
+});
+
+it('deletes ended sessions and share links in batches even if events are stored forever', async () => {
+  const now = Date.UTC(2026, 5, 15);
+  const requests: object[] = [];
+  const store = {
+    deleteEventsBefore: async () => 0,
+    deleteEnded: async (request: { time: number; after: number; most: number }) => {
+      requests.push(request);
+      return { deleted: 1, next: request.after < 1_000 ? request.after + 500 : null };
+    },
+  };
+  const stop = startRetentionJob(store, { log, now: () => now });
+  await vi.waitUntil(() => requests.length === 3, soon);
+  await stop();
+  expect(requests).toEqual([0, 500, 1_000].map((after) => ({ time: now, after, most: 500 })));
+});
+
+it('deletes old events even if deleting ended sessions fails', async () => {
+  let calls = 0;
+  const store = {
+    deleteEnded: () => Promise.reject(new Error('busy')),
+    deleteEventsBefore: async () => {
+      calls += 1;
+      return 0;
+    },
+  };
+  const stop = startRetentionJob(store, { days: 30, log });
+  await vi.waitUntil(() => calls > 0, soon);
+  await stop();
+  expect(calls).toBe(1);
+});

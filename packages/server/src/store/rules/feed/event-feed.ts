@@ -1,0 +1,63 @@
+/** Converts events to the columns of a feed (report-feed.ts). */
+import type { FedAttribute, FedEvents } from '../../report-feed.ts';
+import { charactersOf, type KeptEvent } from '../event-row.ts';
+
+/** A part ends when its attributes reach this size, in UTF-16 code units. A single event may exceed it. */
+const maxCharacters = 4 * 1024 * 1024;
+/**
+ * A part also ends at this many distinct attributes: each is copied separately, and a page can send any number of
+ * names.
+ */
+const maxAttributes = 5_000;
+
+/** Dictionary-encodes an attribute: a repeated value takes 4 bytes. */
+const createAttribute = (attrID: string) => {
+  const rows: number[] = [];
+  const which: number[] = [];
+  const numbers = new Map<string, number>();
+  return {
+    add(row: number, attrValue: string): void {
+      const number = numbers.get(attrValue) ?? numbers.size;
+      if (number === numbers.size) numbers.set(attrValue, number);
+      rows.push(row);
+      which.push(number);
+    },
+    done: (): FedAttribute => ({
+      attrID,
+      rows: Uint32Array.from(rows),
+      which: Uint32Array.from(which),
+      texts: [...numbers.keys()],
+    }),
+  };
+};
+
+/** Collects about `most` events. */
+export const createFedEvents = (most: number) => {
+  const events: KeptEvent[] = [];
+  const attributes = new Map<string, ReturnType<typeof createAttribute>>();
+  let characters = 0;
+  const column = (of: (event: KeptEvent) => number) => Float64Array.from(events, of);
+  return {
+    /** Add events in sequence order. */
+    add(event: KeptEvent): void {
+      const row = events.push(event) - 1;
+      characters += charactersOf(event);
+      for (const [attrID, attrValue] of event.attributes) {
+        const attribute = attributes.get(attrID) ?? createAttribute(attrID);
+        attributes.set(attrID, attribute);
+        attribute.add(row, attrValue);
+      }
+    },
+    isFull: (): boolean => events.length >= most || characters >= maxCharacters || attributes.size >= maxAttributes,
+    done: (end: Pick<FedEvents, 'through' | 'more' | 'firstSequence'>): FedEvents => ({
+      count: events.length,
+      sequence: column(({ sequence }) => sequence),
+      user: column(({ user }) => user ?? 0),
+      contact: column(({ contact }) => contact ?? 0),
+      eventID: Int32Array.from(events, ({ eventID }) => eventID),
+      eventTime: column(({ eventTime }) => eventTime),
+      attributes: [...attributes.values()].map(({ done }) => done()),
+      ...end,
+    }),
+  };
+};

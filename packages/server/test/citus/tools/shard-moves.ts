@@ -1,0 +1,26 @@
+// Moves the shards of an account from one worker to another.
+import { asking } from '../../fixtures/postgres/sql.ts';
+
+interface Worker {
+  readonly name: string;
+  readonly port: number;
+}
+
+/** Returns the workers, the account's own first. */
+export const listWorkers = (databaseURL: string, account: number) =>
+  asking<Worker>(
+    databaseURL,
+    `SELECT nodename AS name, nodeport AS port FROM pg_dist_node n
+     WHERE groupid > 0
+     ORDER BY groupid IN (SELECT groupid FROM pg_dist_placement
+       WHERE shardid = get_shard_id_for_distribution_column('event', ${account})) DESC, groupid`,
+  );
+
+export const moveShards = async (databaseURL: string, account: number): Promise<void> => {
+  const [from, to] = (await listWorkers(databaseURL, account)) as [Worker, Worker];
+  await asking(
+    databaseURL,
+    `SELECT citus_move_shard_placement(get_shard_id_for_distribution_column('event', ${account}),
+       '${from.name}', ${from.port}, '${to.name}', ${to.port}, 'block_writes')`,
+  );
+};
