@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { attributes, findDropped } from './attributes.ts';
+import { attributes, findDroppedAttributes } from './attributes.ts';
 import { limits } from './limits.ts';
 
 const parse = (sent: unknown) =>
@@ -24,13 +24,13 @@ describe('attributes', () => {
     ['a number', 48, { value: '48' }],
   ])('accept %s', (_, sent, expected) => {
     expect(parse(sent)).toEqual(expected);
-    expect(findDropped(sent)).toEqual([]);
+    expect(findDroppedAttributes(sent)).toEqual([]);
   });
 
   it('prefer an attribute that was sent flat, in either order', () => {
     expect(parse({ a: { b: 1 }, 'a.b': 2 })).toEqual({ 'a.b': '2' });
     expect(parse({ 'a.b': 2, a: { b: 1 } })).toEqual({ 'a.b': '2' });
-    expect(findDropped({ a: { b: 1 }, 'a.b': 2 })).toEqual(['a.b']);
+    expect(findDroppedAttributes({ a: { b: 1 }, 'a.b': 2 })).toEqual(['a.b']);
   });
 
   it.each([
@@ -49,20 +49,20 @@ describe('attributes', () => {
       b: [],
     };
     expect(parse(sent)).toEqual({ 'a.ok': '1' });
-    expect(findDropped(sent)).toEqual(['a.long', 'a.b,c', `a.${'k'.repeat(62)}`, 'a.nul', 'a.none', 'b']);
+    expect(findDroppedAttributes(sent)).toEqual(['a.long', 'a.b,c', `a.${'k'.repeat(62)}`, 'a.nul', 'a.none', 'b']);
   });
 
   it('are limited in number, and list at most 20 dropped ones', () => {
     const sent = { own: 'x', list: Array.from({ length: 10_000 }, (_, nth) => nth) };
     expect(Object.keys(parse(sent))).toHaveLength(limits.attributesPerEvent);
-    expect(findDropped(sent)).toHaveLength(20);
+    expect(findDroppedAttributes(sent)).toHaveLength(20);
   });
 
   it('drop values nested too deeply for the length of an attrID', () => {
     const deep = `${'['.repeat(30_000)}1${']'.repeat(30_000)}`;
     const sent = { a: JSON.parse(deep), b: 'x' };
     expect(parse(sent)).toEqual({ b: 'x' });
-    expect(findDropped(sent)).toEqual([expect.stringMatching(/^a(\.0)+\.?$/)]);
+    expect(findDroppedAttributes(sent)).toEqual([expect.stringMatching(/^a(\.0)+\.?$/)]);
   });
 
   it('are flat and within the limits for any JSON object', () => {

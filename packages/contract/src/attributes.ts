@@ -91,7 +91,7 @@ const flatten = (sent: readonly SentAttribute[]): { readonly flat: SentAttribute
 };
 
 /** The attrIDs of nested values that are not stored. */
-export const findDropped = (sent: unknown): string[] => {
+export const findDroppedAttributes = (sent: unknown): string[] => {
   const entries = toList(fromJSON(sent));
   const isSent = (entry: unknown): entry is SentAttribute =>
     isNested(entry) && 'attrID' in entry && typeof entry.attrID === 'string' && 'attrValue' in entry;

@@ -96,7 +96,7 @@ export const check = <Out>(schema: z.ZodType<Out>, input: unknown, base = ''): C
  * Returns the problem if the input of a read has an unknown parameter. Ignoring an unknown filter would silently return
  * unfiltered results.
  */
-export const refuseUnknown = (name: string, schema: z.ZodType, input: object): Problem | undefined => {
+export const findUnknownParameter = (name: string, schema: z.ZodType, input: object): Problem | undefined => {
   const { fields } = cachedFields(schema);
   const parameters = [tokenField, ...(fields?.keys() ?? [])];
   const unknown = Object.keys(input).find((given) => !parameters.includes(given));
@@ -156,7 +156,7 @@ const listUnknown = (
  * Returns a function that appends the paths of unknown fields in an input to `unknown`, up to 20 in all, and returns
  * it. Call this once per schema: reading a schema costs more than searching an input.
  */
-export const createFindUnknown = (schema: z.ZodType) => {
+export const createUnknownFieldFinder = (schema: z.ZodType) => {
   const expected = readFields(schema);
   expected.fields?.set(tokenField, scalar);
   return (input: unknown, base?: string, unknown: string[] = []): string[] => {

@@ -53,7 +53,7 @@ it('parses very long numbers in linear time', () => {
 it('rejects more than 32 levels of nesting, ignoring brackets in strings', () => {
   const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
   expect(parseJSON(nested(32))).toEqual(JSON.parse(nested(32)));
-  expect(() => parseJSON(nested(33))).toThrow(expect.objectContaining({ name: 'TooDeep' }));
-  expect(() => parseJSON(nested(1e6))).toThrow(expect.objectContaining({ name: 'TooDeep' }));
+  expect(() => parseJSON(nested(33))).toThrow(expect.objectContaining({ name: 'TooDeepError' }));
+  expect(() => parseJSON(nested(1e6))).toThrow(expect.objectContaining({ name: 'TooDeepError' }));
   expect(parseJSON(JSON.stringify(['\\"', nested(50)]))).toEqual(['\\"', nested(50)]);
 });

@@ -4,8 +4,8 @@
 export const maxDepth = 32;
 
 /** Arrays and objects are nested more than 32 levels deep. */
-export class TooDeep extends Error {
-  override readonly name = 'TooDeep';
+export class TooDeepError extends Error {
+  override readonly name = 'TooDeepError';
 }
 
 const quote = 0x22;
@@ -71,7 +71,7 @@ const endOfString = (text: string, at: number): number => {
   return text.length;
 };
 
-/** Replaces each number outside strings that a double does not preserve by an infinite one. Throws TooDeep. */
+/** Replaces each number outside strings that a double does not preserve by an infinite one. Throws TooDeepError. */
 const replaceInexactNumbers = (text: string): string => {
   let result = '';
   let from = 0;
@@ -81,7 +81,7 @@ const replaceInexactNumbers = (text: string): string => {
     if (unit === quote) at = endOfString(text, at);
     // [ and {
     else if (unit === 0x5b || unit === 0x7b) {
-      if (++depth > maxDepth) throw new TooDeep(`nested more than ${maxDepth} levels deep`);
+      if (++depth > maxDepth) throw new TooDeepError(`nested more than ${maxDepth} levels deep`);
       // ] and }
     } else if (unit === 0x5d || unit === 0x7d) depth--;
     else if (unit === minus || isDigit(unit)) {
@@ -100,6 +100,6 @@ const replaceInexactNumbers = (text: string): string => {
 /**
  * Like JSON.parse, but a number that a double cannot preserve, such as 9007199254740993 or 1e-400, becomes infinite. No
  * field accepts infinity, so it is rejected instead of stored as a different number. Throws what JSON.parse throws, and
- * TooDeep.
+ * TooDeepError.
  */
 export const parseJSON = (text: string): unknown => JSON.parse(replaceInexactNumbers(text));

@@ -2,7 +2,7 @@
 import { errorAnswer, problem } from './answer.ts';
 import * as contact from './contact.ts';
 import { exampleOf, exampleWith, type JSONSchema, jsonSchemas, refTo } from './document/json-schemas.ts';
-import { codesOf } from './document/operation-errors.ts';
+import { listErrorCodes } from './document/operation-errors.ts';
 import { type ErrorCode, errors } from './errors.ts';
 import * as event from './event.ts';
 import { type Operation, type OperationName, operationNames, operations } from './operations.ts';
@@ -184,7 +184,7 @@ const errorResponse = (codes: readonly ErrorCode[], anyError: JSONSchema) => {
 /** The codes that an operation may return, by status. */
 const codesByStatus = (operation: Operation, method: Method): [status: string, codes: ErrorCode[]][] => {
   const byStatus = new Map<string, ErrorCode[]>();
-  for (const code of codesOf(operation, method)) {
+  for (const code of listErrorCodes(operation, method)) {
     const status = String(errors[code].status);
     byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
   }

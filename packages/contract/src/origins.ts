@@ -20,7 +20,7 @@ export const parseOrigin = (entry: string): string | undefined => {
 };
 
 /** Whether the entries allow a request's Origin header. An empty list allows any. */
-export const originAllowed = (entries: readonly string[], origin: string): boolean => {
+export const isOriginAllowed = (entries: readonly string[], origin: string): boolean => {
   if (entries.length === 0) return true;
   const canonical = parseOrigin(origin);
   if (canonical === undefined || canonical.includes('*')) return false;
@@ -36,7 +36,7 @@ export const originAllowed = (entries: readonly string[], origin: string): boole
 };
 
 /** The hosts of plain entries, and the host suffixes (`.example.com`) of wildcard entries. */
-export const originHosts = (entries: readonly string[]): { hosts: string[]; suffixes: string[] } => {
+export const listOriginHosts = (entries: readonly string[]): { hosts: string[]; suffixes: string[] } => {
   const hosts = entries.map((entry) => new URL(entry.replace('*.', '')).hostname);
   return {
     hosts: hosts.filter((_, index) => !entries[index]?.includes('*')),

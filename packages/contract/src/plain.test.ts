@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { z } from 'zod';
-import { createFindUnknown } from './checking.ts';
+import { createUnknownFieldFinder } from './checking.ts';
 import { batchEvent, logEventInput, logEventsInput } from './event.ts';
 import { limits } from './limits.ts';
 import { isPlain } from './plain.ts';
@@ -119,7 +119,7 @@ test.each<[name: string, schema: z.ZodType, inputs: fc.Arbitrary<unknown>]>([
 ])('considers plain only what Zod returns unchanged and without unknown fields: %s', (_, schema, inputs) => {
   // Equal for Zod, but without a registered fast check.
   const unregistered = schema.clone();
-  const findUnknown = createFindUnknown(schema);
+  const findUnknown = createUnknownFieldFinder(schema);
   let plain = 0;
   fc.assert(
     fc.property(fc.oneof({ weight: 20, arbitrary: inputs }, { weight: 1, arbitrary: anyValue }), (input) => {

@@ -1,7 +1,7 @@
 /** The account of all benchmark data, and its tokens. */
 import { hashToken } from '../src/ingest/token.ts';
 import { openStore } from '../src/store/open.ts';
-import type { Asker, NewToken, Store } from '../src/store/store.ts';
+import type { NewToken, Store, StoreCaller } from '../src/store/store.ts';
 
 export const serverToken = 'server_for_the_benchmark_only_0000';
 export const browserToken = 'browser_for_the_benchmark_only_000';
@@ -39,14 +39,14 @@ export const createBenchmarkAccount = (store: Store, time: number, nth = 0): Pro
   });
 
 /** Returns the asker for the server token of the nth account. Throws if the account does not exist. */
-export const findAsker = async (store: Store, nth = 0): Promise<Asker> => {
+export const findAsker = async (store: Store, nth = 0): Promise<StoreCaller> => {
   const access = await store.findAccess(hashToken(toServerToken(nth)));
   if (access === undefined || access.account === null) throw new Error('an account of the benchmark does not exist');
   return { account: access.account, token: access.token, browser: false };
 };
 
 /** Opens the store in a file or at a URL, and creates the account at `time` if it is missing. */
-export const openBenchmark = async (path: string, time = Date.now()): Promise<{ store: Store; asker: Asker }> => {
+export const openBenchmark = async (path: string, time = Date.now()): Promise<{ store: Store; asker: StoreCaller }> => {
   const onFatal = (error: Error) => {
     throw error;
   };

@@ -1,7 +1,7 @@
 /** Fills a store through its interface as fast as it accepts data. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { Refusal } from '../src/shared/refusal.ts';
-import type { Asker, NewContact, NewEvent, Store } from '../src/store/store.ts';
+import type { NewContact, NewEvent, Store, StoreCaller } from '../src/store/store.ts';
 import { contactAddress, contactName, userName } from './visits.ts';
 
 export const eventsPerBatch = 1_000;
@@ -44,7 +44,7 @@ export const createLimiter = (max = maxInFlight) => {
 /** Throws unless all events were stored. */
 export const storeAll = async (
   store: Store,
-  asker: Asker,
+  asker: StoreCaller,
   receivedTime: number,
   events: readonly NewEvent[],
 ): Promise<void> => {
@@ -54,7 +54,7 @@ export const storeAll = async (
 };
 
 /** The createContact request of a visitor who signs up. */
-export const newContact = (asker: Asker, user: number, time: number): NewContact => ({
+export const newContact = (asker: StoreCaller, user: number, time: number): NewContact => ({
   ...asker,
   userUUID: userName(user),
   address: contactAddress(user),

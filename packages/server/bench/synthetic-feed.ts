@@ -3,7 +3,7 @@
  * Every 20th user is linked; each contact has two users. The events depend only on their number.
  */
 import { labelIDs } from '@firsthand/contract/labels';
-import type { FedAttribute, FedEvents, ReportFeed } from '../src/store/report-feed.ts';
+import type { AttributeColumn, EventFeedPage, ReportFeed } from '../src/store/report-feed.ts';
 import { createRandom } from './visits.ts';
 
 const day = 86_400_000;
@@ -30,7 +30,7 @@ const prices = Array.from({ length: 90 }, (_, price) => `${price}.90`);
 /** The eventIDs of a funnel. Most events are page views. */
 export const [viewEventID, priceEventID, purchaseEventID] = [1, 2, 3];
 
-const attribute = (attrID: string, texts: readonly string[], rows: number[], which: number[]): FedAttribute => ({
+const attribute = (attrID: string, texts: readonly string[], rows: number[], which: number[]): AttributeColumn => ({
   attrID,
   texts,
   rows: Uint32Array.from(rows),
@@ -44,7 +44,7 @@ export const createSyntheticFeed = (
   const users = Math.ceil(events / eventsPerUser);
   /** The number of concurrent visits. */
   const concurrentVisits = Math.max(1, Math.round(events / days / visitsPerDay / eventsPerVisit));
-  const fill = (first: number, count: number): FedEvents => {
+  const fill = (first: number, count: number): EventFeedPage => {
     const createList = () => ({ rows: [] as number[], which: [] as number[] });
     const [path, campaign, browser, price, referrer, country] = [
       createList(),

@@ -20,7 +20,7 @@ export const threads = [
 const builtRelative = /[\\/]src[\\/]store[\\/]sqlite[\\/]threads[\\/]threads\.ts$/;
 
 /** Replaces `import.meta.url` in a source so that it keeps its value in a file in `into`. */
-export const keepPlace = (source: string, path: string, into: string): string => {
+export const replaceImportURL = (source: string, path: string, into: string): string => {
   const relativePath = JSON.stringify(relative(into, path).replaceAll('\\', '/'));
   const url = builtRelative.test(path) ? 'builtURL' : `new URL(${relativePath}, builtURL).href`;
   return source.replaceAll('import.meta.url', url);
@@ -31,13 +31,15 @@ const keepPlaces = (into: string): Plugin => ({
   setup: ({ onLoad }) => {
     onLoad({ filter: /[\\/]server[\\/](src|bench)[\\/].*\.ts$/ }, async ({ path }) => {
       const source = await readFile(path, 'utf8');
-      return source.includes('import.meta.url') ? { contents: keepPlace(source, path, into), loader: 'ts' } : null;
+      return source.includes('import.meta.url')
+        ? { contents: replaceImportURL(source, path, into), loader: 'ts' }
+        : null;
     });
   },
 });
 
 /** Each entry, a path in the package `from`, becomes a `.cjs` file with its name in `into`. */
-export const bundleOptions = (from: string, entries: readonly string[], into: string) =>
+export const createBundleOptions = (from: string, entries: readonly string[], into: string) =>
   ({
     absWorkingDir: from,
     entryPoints: [...entries],
@@ -59,7 +61,7 @@ export const bundleOptions = (from: string, entries: readonly string[], into: st
 
 /** Bundles each entry, a path in the package, into a `.cjs` file with its name. Returns the metadata of the build. */
 export const bundle = async (entries: readonly string[], into: string): Promise<Metafile> => {
-  const options = bundleOptions(folder, entries, into);
+  const options = createBundleOptions(folder, entries, into);
   const { metafile } = await build({ ...options, metafile: true, sourcemap: true, plugins: [keepPlaces(into)] });
   return metafile;
 };

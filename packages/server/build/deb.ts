@@ -34,7 +34,7 @@ const readNodeLicense = (): string => {
 };
 
 /** Writes the files of the package to an empty folder. */
-export const layOut = (tarball: string, folder: string): void => {
+export const writePackageFiles = (tarball: string, folder: string): void => {
   assemble(tarball, join(folder, home));
   mkdirSync(join(folder, home, 'bin'));
   cpSync(process.execPath, join(folder, home, 'bin/node'), { dereference: true });
@@ -61,7 +61,7 @@ export interface PackageOptions {
   readonly compression?: string;
 }
 
-/** Packs a folder written by `layOut`. Returns the path of the package. */
+/** Packs a folder written by `writePackageFiles`. Returns the path of the package. */
 export const pack = (folder: string, to: string, { version, compression = 'xz' }: PackageOptions): string => {
   const architecture = execFileSync('dpkg', ['--print-architecture'], { encoding: 'utf8' }).trim();
   const size = execFileSync('du', ['-sk', folder], { encoding: 'utf8' }).split('\t', 1)[0] as string;
@@ -83,7 +83,7 @@ if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
   if (tarball === undefined || to === undefined) throw new Error('usage: deb.ts <tarball> <folder>');
   const folder = mkdtempSync(join(tmpdir(), 'firsthand-deb-'));
   try {
-    layOut(resolve(tarball), folder);
+    writePackageFiles(resolve(tarball), folder);
     const manifest = join(folder, home, 'node_modules/firsthand/package.json');
     console.log(pack(folder, resolve(to), JSON.parse(readFileSync(manifest, 'utf8'))));
   } finally {

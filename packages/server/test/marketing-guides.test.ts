@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type AtEnd, temporaryDatabase, temporaryFolder } from './fixtures/command.ts';
+import { type RegisterCleanup, temporaryDatabase, temporaryFolder } from './fixtures/command.ts';
 import { blocksOf, runBlock } from './fixtures/documents/guides.ts';
 import { createAccount, serveHere } from './fixtures/serving.ts';
 
@@ -16,9 +16,9 @@ let folder: string;
 let env: Readonly<Record<string, string>>;
 let url: string;
 let account: Awaited<ReturnType<typeof createAccount>>;
-const cleanups: Parameters<AtEnd>[0][] = [];
+const cleanups: Parameters<RegisterCleanup>[0][] = [];
 beforeAll(async () => {
-  const atEnd: AtEnd = (cleanup) => cleanups.unshift(cleanup);
+  const atEnd: RegisterCleanup = (cleanup) => cleanups.unshift(cleanup);
   folder = temporaryFolder(atEnd);
   const database = temporaryDatabase(atEnd).env;
   ({ url } = await serveHere(database, {}, atEnd));

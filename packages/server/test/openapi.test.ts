@@ -2,7 +2,7 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { TokenKind } from '@firsthand/contract/account/tokens';
-import { codesOf } from '@firsthand/contract/document/operation-errors';
+import { listErrorCodes } from '@firsthand/contract/document/operation-errors';
 import { type ErrorCode, errors } from '@firsthand/contract/errors';
 import { openAPI } from '@firsthand/contract/openapi';
 import { type Operation, type OperationName, operationNames, operations } from '@firsthand/contract/operations';
@@ -431,7 +431,9 @@ describe('error responses', () => {
   const cases = items.flatMap((one) => {
     const { operation, method, path } = one;
     const isFirst = path === operation.paths[0];
-    return isFirst ? codesOf(operation, method).map((code) => ({ code, one, operationId: one.item.operationId })) : [];
+    return isFirst
+      ? listErrorCodes(operation, method).map((code) => ({ code, one, operationId: one.item.operationId }))
+      : [];
   });
 
   it.each(cases)('fit the document for $code of $operationId', async ({ code, one }) => {

@@ -5,7 +5,7 @@ import { createClient } from '@firsthand/client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readConfig } from '../src/config/config.ts';
 import { type Serving, serve } from '../src/serving/serve.ts';
-import { makeAccount } from './tools/server-process.ts';
+import { createTestAccount } from './tools/server-process.ts';
 
 let folder: string;
 let serving: Serving;
@@ -14,7 +14,7 @@ let token: string;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'firsthand-read-'));
   const path = join(folder, 'firsthand.db');
-  token = await makeAccount(path);
+  token = await createTestAccount(path);
   serving = await serve(readConfig({ DATABASE_URL: `sqlite:${path}`, PORT: '0', LOG_LEVEL: 'error' }));
 });
 afterAll(async () => {

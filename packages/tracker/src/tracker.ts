@@ -1,6 +1,6 @@
 import { countDropped, listQueuedKeys, type StoredRecord } from './delivery/queue.ts';
 import { createSender, refusals, verdictCallbacks } from './delivery/sender.ts';
-import { copies, eraseStorage, openStorage, updateCopy, writeStored } from './delivery/storage.ts';
+import { copies, eraseStorage, openStorage, updateCopy, writeItem } from './delivery/storage.ts';
 import type { Verdict } from './delivery/verdict.ts';
 import { demand, guard } from './guard.ts';
 import { hasInitialConsent } from './identity/consent.ts';
@@ -119,7 +119,7 @@ export const startTracker = (tracker: Partial<Tracker>, url: string | URL, optio
       const record = toRecord(eventUUID);
       demand(record.length < 2e5 || countDropped(), 'too large');
       const key = `firsthand:${eventUUID}${token}`;
-      writeStored(key, record);
+      writeItem(key, record);
       pacedTime += intervalMilliseconds;
       send(true);
       return (

@@ -30,7 +30,7 @@ const fieldsOf = ({ input }: Operation): z.ZodRawShape => (input as z.ZodObject<
 const hasField = (operation: Operation, name: string): boolean => Object.hasOwn(fieldsOf(operation), name);
 
 /** The error codes that an operation may return for a method, in the order of `errors`. */
-export const codesOf = (operation: Operation, method: 'GET' | 'POST'): readonly ErrorCode[] => {
+export const listErrorCodes = (operation: Operation, method: 'GET' | 'POST'): readonly ErrorCode[] => {
   const { tokens, refuses = [], input } = operation;
   const hasAccountUUID = hasField(operation, 'accountUUID');
   const takesFilters = filterFields.some((name) => hasField(operation, name));

@@ -164,19 +164,19 @@ type AttributePrefix = (typeof attributePrefixes)[number];
 export type DimensionText = (typeof dimensionNames)[number] | `${AttributePrefix}${string}`;
 
 /** A dimension of the contact that owns an event. */
-export type ContactWord = (typeof contactDimensions)[number];
-export const isContactWord = (dimension: DimensionText): dimension is ContactWord =>
+export type ContactDimension = (typeof contactDimensions)[number];
+export const isContactDimension = (dimension: DimensionText): dimension is ContactDimension =>
   (contactDimensions as readonly string[]).includes(dimension);
 
 /** The prefix and attrID of a dimension; undefined for a name. */
-export const attributeIn = (dimension: string): { prefix: AttributePrefix; attrID: string } | undefined => {
+export const parseAttributeDimension = (dimension: string): { prefix: AttributePrefix; attrID: string } | undefined => {
   const prefix = attributePrefixes.find((each) => dimension.startsWith(each));
   return prefix && { prefix, attrID: dimension.slice(prefix.length) };
 };
 
 const isDimension = (text: unknown): text is DimensionText => {
   if (typeof text !== 'string') return false;
-  const attribute = attributeIn(text);
+  const attribute = parseAttributeDimension(text);
   if (attribute) return field.attrID.safeParse(attribute.attrID).success;
   return (dimensionNames as readonly string[]).includes(text);
 };

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { check } from '../checking.ts';
 import { limits } from '../limits.ts';
 import { filter, type SentFilter } from './filter.ts';
-import { createSegmentInput, segmentNamesIn, withoutSegments } from './segment.ts';
+import { createSegmentInput, expandSegments, listSegmentNames } from './segment.ts';
 
 const event = { event: 1 };
 const nested = (levels: number, innermost: object = event): object =>
@@ -16,7 +16,7 @@ const saveFilter = (given: object) => check(createSegmentInput, { segmentName: '
 /** The filter with its segments replaced, or the problem. */
 const expand = (given: object, segments: Readonly<Record<string, object>>) => {
   const names = new Map(Object.entries(segments).map(([name, one]) => [name, JSON.stringify(one)]));
-  const result = withoutSegments(filter.parse(given), (name) => names.get(name), 'filter');
+  const result = expandSegments(filter.parse(given), (name) => names.get(name), 'filter');
   return result.ok ? result.value : result.problem;
 };
 
@@ -188,11 +188,11 @@ describe('a filter that names segments', () => {
       fc.property(withSegments.filter(isFilter), segments, (given, all) => {
         const parsed = filter.parse(given);
         const textOf = (name: string) => JSON.stringify(all.get(name));
-        const result = withoutSegments(parsed, textOf, 'filter');
+        const result = expandSegments(parsed, textOf, 'filter');
         const expected = filter.safeParse(writtenOut(given, all));
         expect(result.ok).toBe(expected.success);
         if (!result.ok) return;
-        if (segmentNamesIn(parsed).length > 0) replacements += 1;
+        if (listSegmentNames(parsed).length > 0) replacements += 1;
         expect(result.value).toEqual(expected.data);
       }),
       { numRuns: 500 },

@@ -14,7 +14,7 @@ const segmentsIn = (given: Filter<string>, path: Path = []): { segmentName: stri
   ...partsOf(given).flatMap(([part, ...names]) => segmentsIn(part, [...path, ...names])),
 ];
 
-export const segmentNamesIn = (given: Filter<string>): string[] =>
+export const listSegmentNames = (given: Filter<string>): string[] =>
   segmentsIn(given).map(({ segmentName }) => segmentName);
 
 const bytesOf = (text: string): number => new TextEncoder().encode(text).length;
@@ -77,7 +77,7 @@ export const deleteSegmentOutput = output.answer({ segmentName: output.responseT
  * Replaces each segment in a checked filter by its saved filter, which `findSaved` returns as JSON text. The result
  * must meet the limits of a filter. `base` is the path of the filter in the request.
  */
-export const withoutSegments = (
+export const expandSegments = (
   given: Filter<string>,
   findSaved: (segmentName: string) => string | undefined,
   base: string,

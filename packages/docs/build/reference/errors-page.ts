@@ -1,7 +1,7 @@
 /** The page of error codes. */
 
 import { readFileSync } from 'node:fs';
-import { codesOf } from '@firsthand/contract/document/operation-errors';
+import { listErrorCodes } from '@firsthand/contract/document/operation-errors';
 import { type ErrorCode, errors } from '@firsthand/contract/errors';
 import { html } from 'hono/html';
 import { codeBlock } from '../highlight.ts';
@@ -23,7 +23,7 @@ const example = {
 };
 
 const returns = (operation: OperationDoc, code: ErrorCode): boolean =>
-  operation.methods.some((method) => codesOf(operation, method).includes(code));
+  operation.methods.some((method) => listErrorCodes(operation, method).includes(code));
 
 /** Links to the operations that return a code, or a summary if all or none do. */
 const returnedBy = (code: ErrorCode): HTML => {

@@ -1,7 +1,7 @@
 /** The page of an operation. */
 
 import type { TokenKind } from '@firsthand/contract/account/tokens';
-import { codesOf } from '@firsthand/contract/document/operation-errors';
+import { listErrorCodes } from '@firsthand/contract/document/operation-errors';
 import { errors } from '@firsthand/contract/errors';
 import { pageNames } from '@firsthand/contract/identifiers';
 import { limits } from '@firsthand/contract/limits';
@@ -100,7 +100,7 @@ const responseSample = ({ stream, responseExample }: OperationDoc): HTML => {
 };
 
 const errorRows = (operation: OperationDoc): HTML => {
-  const codes = new Set(operation.methods.flatMap((method) => codesOf(operation, method)));
+  const codes = new Set(operation.methods.flatMap((method) => listErrorCodes(operation, method)));
   return html`${[...codes].map(
     (code) =>
       html`<tr><td><a href="errors#${code}"><code>${code}</code></a></td><td>${errors[code].status}</td><td>${prose(sentence(errors[code].when))}</td></tr>\n`,

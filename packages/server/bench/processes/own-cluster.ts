@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { folderOf, nodes, startCluster, stopCluster } from '../../test/citus/cluster.ts';
-import { newClusterDatabase } from '../../test/citus/databases.ts';
+import { createClusterDatabase } from '../../test/citus/databases.ts';
 import { type OwnPostgres, readPostgresCPUSeconds } from './own-postgres.ts';
 
 /**
@@ -18,7 +18,7 @@ export const withCluster = async <Value>(use: (cluster: OwnPostgres) => Promise<
   try {
     const url = await startCluster(folder, Object.fromEntries(nodes.map((node) => [node, fewerConnections])));
     return await use({
-      createDatabase: () => newClusterDatabase(url, folder),
+      createDatabase: () => createClusterDatabase(url, folder),
       cpuSeconds: () => nodes.reduce((sum, node) => sum + readPostgresCPUSeconds(folderOf(folder, node)), 0),
     });
   } finally {

@@ -2,7 +2,7 @@
  * Measures how long linking a user with a long history takes. Times linkUser of the Store, including the commit,
  * alternately for the busiest user and one with ten events. Each call links to the other of two contacts.
  */
-import type { Asker, Store } from '../../src/store/store.ts';
+import type { Store, StoreCaller } from '../../src/store/store.ts';
 import { openBenchmark } from '../account.ts';
 import { onCopy } from '../cached-database.ts';
 import { newContact, storeAll } from '../fill-store.ts';
@@ -26,7 +26,7 @@ const newcomer = 900_000_000;
 const people = [900_000_001, 900_000_002];
 
 /** Creates a user with ten events, and two contacts to link to. */
-const prepare = async (store: Store, asker: Asker): Promise<void> => {
+const prepare = async (store: Store, asker: StoreCaller): Promise<void> => {
   const now = Date.now();
   const random = createRandom(now);
   const events = Array.from({ length: 10 }, (_, nth) => ({

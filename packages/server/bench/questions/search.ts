@@ -2,7 +2,7 @@
  * Measures how long a contact search takes if there are a million. Times first and later pages of each filter
  * sequentially through the Store, which reads in a separate thread.
  */
-import type { ContactSearch, SearchEnd, Store } from '../../src/store/store.ts';
+import type { ContactSearch, SearchPosition, Store } from '../../src/store/store.ts';
 import { openBenchmark } from '../account.ts';
 import { onCopy } from '../cached-database.ts';
 import { createLatencies } from '../latencies.ts';
@@ -74,7 +74,7 @@ const time = async (
   const later = createLatencies();
   for (let nth = 0; nth < searches; nth += 1) {
     const search = { account, limit, ...filter() };
-    let beyond: SearchEnd | null | undefined;
+    let beyond: SearchPosition | null | undefined;
     for (let page = 0; page < 4 && beyond !== null; page += 1) {
       const startTime = performance.now();
       ({ next: beyond } = await store.searchContact({ ...search, beyond }));

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import pg from 'pg';
 import { from } from 'pg-copy-streams';
-import type { FedEvents, ReportFeed } from '../../src/store/report-feed.ts';
+import type { EventFeedPage, ReportFeed } from '../../src/store/report-feed.ts';
 import { whole } from '../table.ts';
 import { functions } from './plain-sql.ts';
 import { type ReferenceDatabase, TooSlow } from './reference-database.ts';
@@ -25,7 +25,7 @@ const tables = `
 const indexes = `CREATE INDEX ON events (event_time); CREATE INDEX ON owners (user_id); ANALYZE`;
 
 /** Rows in COPY's text format. No value contains a character that needs escaping. */
-const rowsOf = (fed: FedEvents): string => {
+const rowsOf = (fed: EventFeedPage): string => {
   const values = attributes.map((attrID) => {
     const texts = new Array<string>(fed.count).fill('\\N');
     const attribute = fed.attributes.find((one) => one.attrID === attrID);

@@ -12,7 +12,7 @@ import {
 import { dirname, resolve } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { fileURLToPath } from 'node:url';
-import { originAllowed, parseOrigin } from '@firsthand/contract/origins';
+import { isOriginAllowed, parseOrigin } from '@firsthand/contract/origins';
 import { type Command, Option } from 'commander';
 import { readConfig } from '../config/config.ts';
 import { parseEnvironmentFile, setInEnvironmentFile } from '../config/environment-file.ts';
@@ -23,10 +23,10 @@ import { UsageError } from './shared/command-errors.ts';
 import { chooseAccount, withStore } from './shared/database.ts';
 import {
   createSnippets,
+  createUnitText,
   readEnvironmentTemplate,
   type Snippet,
   toExecStart,
-  unitText,
   type WebServer,
   webServers,
 } from './shared/deploy-files.ts';
@@ -193,7 +193,7 @@ const writeUnit = ({ unit, user, data }: Options, file: string): string | undefi
       `${hidden} is in a home folder, which the unit hides from the service: install Node and Firsthand under /usr`,
     );
   const execStart = toExecStart([process.execPath, bin, '--settings-file', file, 'serve']);
-  writeAtomically(target, unitText({ execStart, user, dataFolder: data }), 0o644);
+  writeAtomically(target, createUnitText({ execStart, user, dataFolder: data }), 0o644);
   return target;
 };
 
@@ -216,7 +216,7 @@ const isEmpty = async (store: Store): Promise<boolean> => (await store.listAccou
 /** Throws UsageError unless the account accepts events from pages of `site`. */
 const checkSite = async (store: Store, { account }: AccountSummary, site: string): Promise<void> => {
   const { accountName, accountOrigin } = await store.getAccount(account);
-  if (originAllowed(accountOrigin, site)) return;
+  if (isOriginAllowed(accountOrigin, site)) return;
   throw new UsageError(
     `--site is ${site}, but the account ${accountName} is for ${accountOrigin.join(', ')}. Nothing was changed. ` +
       'To add the site to this account, or to replace its address, use the console: Set up, Sites. ' +

@@ -56,10 +56,10 @@ const create = async (
     );
   }
   const expiresTime = await parseExpires(options.expires);
-  const { makeToken } = await import('../http/operations/accounts/tokens.ts');
+  const { issueToken } = await import('../http/operations/accounts/tokens.ts');
   const answer = await withStore(options, async (store) => {
     const account = (await findAccountNumber(store, options)) ?? null;
-    return makeToken(store, asOperator(), { account, kind, tokenName: name, expiresTime });
+    return issueToken(store, asOperator(), { account, kind, tokenName: name, expiresTime });
   });
   if (options.json) return printJSON({ ...answer, status: '200' });
   const note = kind === 'browser' ? '' : '  (secret; shown only once)';

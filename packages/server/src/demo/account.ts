@@ -3,7 +3,7 @@ import { nanoid } from 'nanoid';
 import { newAccount } from '../ingest/new-account.ts';
 import { createTokenText, hashToken, isLive, newToken } from '../ingest/token.ts';
 import { isSampleShop } from '../sample-shop/account.ts';
-import type { Access, Asker, Store } from '../store/store.ts';
+import type { Access, Store, StoreCaller } from '../store/store.ts';
 
 /** The name in earlier releases. */
 const earlierName = 'Demo shop';
@@ -35,7 +35,7 @@ export interface DemoAccount {
   /** Set only when the account has just been created. */
   readonly serverToken: string | undefined;
   /** The caller for the demo's reads, with the rights of a server token. */
-  readonly asker: Asker;
+  readonly asker: StoreCaller;
 }
 
 /**

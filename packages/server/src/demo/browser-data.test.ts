@@ -3,16 +3,16 @@ import { newDatabaseURL } from '../../test/fixtures/database.ts';
 import { newContact, newEvent } from '../../test/fixtures/store.ts';
 import { Refusal } from '../shared/refusal.ts';
 import { openStore } from '../store/open.ts';
-import type { Asker, Store } from '../store/store.ts';
+import type { Store, StoreCaller } from '../store/store.ts';
 import { openDemoAccount } from './account.ts';
 import { readBrowserData } from './browser-data.ts';
 
 const userUUID = 'a-browser-of-a-test';
 
 /** A store with the demo's account. This browser has an event, and the shop's server identified it as Ann. */
-const setUp = async (): Promise<{ store: Store; asker: Asker; contactUUID: string }> => {
+const setUp = async (): Promise<{ store: Store; asker: StoreCaller; contactUUID: string }> => {
   const store = await openStore({ databaseURL: await newDatabaseURL(), role: 'server', onFatal: () => {} });
-  const { asker } = (await openDemoAccount(store, 0)) as { asker: Asker };
+  const { asker } = (await openDemoAccount(store, 0)) as { asker: StoreCaller };
   await store.logEvents({ ...asker, receivedTime: 0, events: [newEvent({ userUUID })] });
   const ann = { ...newContact({ userUUID, address: 'ann@shop.example' }), ...asker, verified: true };
   const { contactUUID } = await store.createContact({ ...ann, fields: { contactFirstname: 'Ann' } });

@@ -1,6 +1,6 @@
 /** Reads what the service stores about one browser, for the demo page. */
 import { Refusal } from '../shared/refusal.ts';
-import type { Asker, ClaimDetail, Store } from '../store/store.ts';
+import type { ClaimDetail, Store, StoreCaller } from '../store/store.ts';
 
 const maxEvents = 50;
 
@@ -38,7 +38,7 @@ const toPerson = (contactUUID: string, claims: readonly ClaimDetail[]): Person =
   return { contactUUID, name: `${contactFirstname} ${contactLastname}`.trim(), address: contactEmailaddress };
 };
 
-const findPerson = async (store: Store, asker: Asker, userUUID: string, contactUUID: string): Promise<Person> => {
+const findPerson = async (store: Store, asker: StoreCaller, userUUID: string, contactUUID: string): Promise<Person> => {
   try {
     const { claims = [] } = await store.getContact({ ...asker, contactUUID, include: ['claim'] });
     return toPerson(
@@ -52,7 +52,7 @@ const findPerson = async (store: Store, asker: Asker, userUUID: string, contactU
   }
 };
 
-export const readBrowserData = async (store: Store, asker: Asker, userUUID: string): Promise<BrowserData> => {
+export const readBrowserData = async (store: Store, asker: StoreCaller, userUUID: string): Promise<BrowserData> => {
   const { events, next } = await store.getEvents({
     account: asker.account,
     userUUID,

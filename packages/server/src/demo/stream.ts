@@ -8,13 +8,13 @@ import { type SSEStreamingApi, streamSSE } from 'hono/streaming';
 import type { Logger } from 'pino';
 import { isLocalVisitor } from '../http/access/loopback.ts';
 import { describeFault } from '../logging/faults.ts';
-import type { Asker, Store } from '../store/store.ts';
+import type { Store, StoreCaller } from '../store/store.ts';
 import { readBrowserData } from './browser-data.ts';
 import { answerHeaders } from './response-headers.ts';
 
 export interface StreamOptions {
   readonly store: Store;
-  readonly asker: Asker;
+  readonly asker: StoreCaller;
   readonly log: Logger;
   readonly isStopping: () => boolean;
 }

@@ -58,7 +58,7 @@ import { createAdmission } from './request/admission.ts';
 import { createAgentOf } from './request/agents.ts';
 import { type CountrySources, createCountryOf } from './request/country.ts';
 import { createParsingBudget } from './request/parsing-budget.ts';
-import { createFailed, createRouteServer, type Route } from './routes.ts';
+import { createErrorResponder, createRouteServer, type Route } from './routes.ts';
 import { folderOf, type PagePaths } from './script-tag.ts';
 import { securityTextPath, securityTextRoute } from './security-text.ts';
 import { trackerRoutes } from './tracker-script.ts';
@@ -169,7 +169,7 @@ export const createApp = ({
     networkOf: prefixOf,
     agentOf,
     isOverQuota: (account) => quota?.isOver(account) === true,
-    keepRefused: store.keepRefused,
+    addRefused: store.addRefused,
     refusedPages,
   });
   const passkeys = createPasskeys({
@@ -282,6 +282,6 @@ export const createApp = ({
     const meant = nearestName(path.slice(path.lastIndexOf('/') + 1), operationNames);
     return notFound(c, meant && base + operations[meant as OperationName].paths[0]);
   });
-  app.onError(createFailed(log));
+  app.onError(createErrorResponder(log));
   return app;
 };

@@ -3,12 +3,12 @@
  * stored.
  */
 import type { Problem } from '@firsthand/contract/answer';
-import { type Checked, check, refuseUnknown } from '@firsthand/contract/checking';
+import { type Checked, check, findUnknownParameter } from '@firsthand/contract/checking';
 import { limits } from '@firsthand/contract/limits';
 import { type InputOf, isRead, type Operation, type OperationName, operations } from '@firsthand/contract/operations';
 import type { Context } from 'hono';
 import { Refusal } from '../shared/refusal.ts';
-import type { Access, KeptOperation, NewRefusedRequest, Store } from '../store/store.ts';
+import type { Access, NewRefusedRequest, RefusableOperation, Store } from '../store/store.ts';
 import { proofOf } from './access/authentication.ts';
 import { type CountedFields, costOf } from './access/call-cost.ts';
 import type { Answering, AnsweringAll, Caller } from './access/caller.ts';
@@ -108,7 +108,7 @@ interface OperationDependencies {
   readonly agentOf: (c: Context) => Agent;
   /** Whether an account has reached its quota. */
   readonly isOverQuota: (account: number) => boolean;
-  readonly keepRefused: Store['keepRefused'];
+  readonly addRefused: Store['addRefused'];
   readonly refusedPages: RefusedPages;
   readonly now: () => number;
 }
@@ -123,14 +123,14 @@ export const createOperationRoute = ({
   networkOf,
   agentOf,
   isOverQuota,
-  keepRefused,
+  addRefused,
   refusedPages,
   now,
 }: OperationDependencies) => {
   /** Stores a refused request before the response is sent: if storing fails, the response is 503 instead. */
   const storeRefused = async (request: NewRefusedRequest, caller: Caller) => {
     if (caller.access.account === null || !isKeptCode(request.code)) return;
-    await keepRefused(refusedBatch(caller, [request]));
+    await addRefused(refusedBatch(caller, [request]));
   };
 
   const notePage = ({ code }: Refusal, { account, tokenID }: Access, origin: string | undefined, time: number) => {
@@ -149,7 +149,7 @@ export const createOperationRoute = ({
 
     /** Validates the content. Unknown fields are an error only in a read. */
     const checkContent = (fields: RequestFields): Checked<unknown> => {
-      const problem = isOnlyRead ? refuseUnknown(name, operation.input, fields) : undefined;
+      const problem = isOnlyRead ? findUnknownParameter(name, operation.input, fields) : undefined;
       return problem ? { ok: false, problem } : check(operation.input, fields);
     };
 
@@ -180,7 +180,7 @@ export const createOperationRoute = ({
      * Stores a request that could not be parsed, if its query string or header has a valid token; otherwise does
      * nothing.
      */
-    const storeUnparsed = async (write: KeptOperation, c: Context, unparsed: Unparsed, time: number) => {
+    const storeUnparsed = async (write: RefusableOperation, c: Context, unparsed: Unparsed, time: number) => {
       const caller = await callerOf(unparsed.query, c, time).catch((error) => {
         if (error instanceof Refusal && error.code !== 'unavailable') return undefined;
         throw error;

@@ -292,7 +292,7 @@ describe('an unlisted proxy', () => {
     let time = Date.UTC(2026, 5, 1, 12);
     const wrap = (store: Store): Store => ({
       ...store,
-      noteUnknownProxy: async ({ seenTime }) => {
+      recordUnknownProxy: async ({ seenTime }) => {
         notes.push(seenTime);
         throw new Error('not stored');
       },

@@ -105,7 +105,7 @@ export const createRouteServer = (log: Logger, spendRefusal: SpendRefusal, traff
  * Returns a function that builds the response to an error outside our routes: an unparseable request target or Host
  * header, or a fault in other code.
  */
-export const createFailed = (log: Logger) => {
+export const createErrorResponder = (log: Logger) => {
   const toRefusal = createToRefusal(log);
   return (error: unknown): Response => {
     const exchange = newExchange();

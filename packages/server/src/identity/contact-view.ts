@@ -128,7 +128,7 @@ const view = (sources: readonly Layer[], merges: ContactMerges): ContactView => 
 };
 
 /** Sorts claims by precedence: not voided first, then accepted, then by newest link; otherwise by number. */
-export const byWeight = (a: Omit<Claim, 'values'>, b: Omit<Claim, 'values'>): number =>
+export const compareClaims = (a: Omit<Claim, 'values'>, b: Omit<Claim, 'values'>): number =>
   Number(a.voided) - Number(b.voided) ||
   Number(b.accepted) - Number(a.accepted) ||
   b.newestLink - a.newestLink ||
@@ -187,7 +187,7 @@ export const viewContact = (
   const claims = records
     .flatMap((record) => record.claims)
     .filter((claim) => !claim.voided)
-    .sort(byWeight);
+    .sort(compareClaims);
   return view(
     [
       ...records.flatMap(keyLayersOf),

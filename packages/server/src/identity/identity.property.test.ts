@@ -13,8 +13,8 @@ import {
   decideLink,
   decideUnlink,
   decidingStatements,
+  findExcessLinks,
   linkedContact,
-  linksGivingWay,
 } from './statements.ts';
 
 interface LoggedEvent {
@@ -384,7 +384,7 @@ describe('the ownership rules', () => {
         .filter((statement) => statement.contact === contact)
         .map((statement) => ({ ...statement, onlyClaimed: !statement.verified }))
         .sort((a, b) => a.sequence - b.sequence);
-      const deleted = linksGivingWay(links, maxLinks).map(({ sequence }) => sequence);
+      const deleted = findExcessLinks(links, maxLinks).map(({ sequence }) => sequence);
       const after = users.reduce((before, user) => {
         const remaining = statementsOf(before, user).filter(({ sequence }) => !deleted.includes(sequence));
         return withStatements(before, user, remaining);
@@ -411,7 +411,7 @@ describe('the ownership rules', () => {
             deleteExcess(account, contact, maxLinks);
           }
           const after = deleteExcess(account, contact, maxLinks);
-          model.forgetClaims(contact, maxLinks);
+          model.deleteOldestClaims(contact, maxLinks);
           for (const user of users) expect(statementsOf(after, user)).toEqual(model.statementsOf(user));
           const remaining = model.events.filter(({ nth }) => !model.erasedEvents.has(nth));
           const owners = remaining.map(({ nth, sequence }) => [sequence, model.ownerOfEvent(nth)] as const);

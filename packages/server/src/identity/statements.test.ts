@@ -6,10 +6,10 @@ import {
   decideLink,
   decideUnlink,
   decidingStatements,
-  type KeptStatement,
+  findExcessLinks,
   linkedContact,
-  linksGivingWay,
   type Statement,
+  type StoredStatement,
 } from './statements.ts';
 
 const ann = 1;
@@ -138,7 +138,7 @@ describe('the excess links', () => {
     accepted: fc.boolean(),
   });
   const anyList = fc.array(anyStatement, { maxLength: 30 }).map((entries) =>
-    entries.map(({ accepted, ...statement }, nth): KeptStatement => {
+    entries.map(({ accepted, ...statement }, nth): StoredStatement => {
       const onlyClaimed = statement.contact !== null && !statement.verified && !accepted;
       return { ...statement, sequence: nth + 1, onlyClaimed };
     }),
@@ -147,7 +147,7 @@ describe('the excess links', () => {
   test('are the oldest claimed ones beyond the maximum', () => {
     fc.assert(
       fc.property(anyList, fc.nat({ max: 10 }), (statements, maxLinks) => {
-        const excess = linksGivingWay(statements, maxLinks);
+        const excess = findExcessLinks(statements, maxLinks);
         const remaining = statements.filter((statement) => !excess.includes(statement));
         const claimed = remaining.filter(({ onlyClaimed }) => onlyClaimed);
         expect(excess.every(({ onlyClaimed }) => onlyClaimed)).toBe(true);

@@ -14,7 +14,7 @@ export interface Statement {
 }
 
 /** A stored statement. */
-export interface KeptStatement extends Statement {
+export interface StoredStatement extends Statement {
   /** Whether it is an unverified link from a claim that was never accepted. */
   readonly onlyClaimed: boolean;
 }
@@ -47,7 +47,7 @@ export const decidingStatements = <One extends Statement>(statements: readonly O
  * accepted links, and unlinks, always stay. `statements` are one user's, or all links to one contact, ascending by
  * sequence.
  */
-export const linksGivingWay = <One extends KeptStatement>(statements: readonly One[], most: number): One[] => {
+export const findExcessLinks = <One extends StoredStatement>(statements: readonly One[], most: number): One[] => {
   const claimed = statements.filter(({ onlyClaimed }) => onlyClaimed);
   return claimed.slice(0, Math.max(0, claimed.length - most));
 };

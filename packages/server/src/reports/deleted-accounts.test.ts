@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { temporaryFolder } from '../../test/fixtures/command.ts';
 import { createSite } from '../../test/fixtures/site.ts';
-import { reportPatience } from '../../test/fixtures/timeouts.ts';
+import { reportTimeouts } from '../../test/fixtures/timeouts.ts';
 import { openStore } from '../store/open.ts';
 import { createReports } from './reports.ts';
 
@@ -14,7 +14,7 @@ it('deletes only the files of a deleted account, whether it is open or not', asy
   const open = () => {
     const opened = createReports({
       ...{ feed: store, folder, memory: 256 * 2 ** 20, threads: 1, eventsOfFile: 100, niceness: 0 },
-      ...reportPatience,
+      ...reportTimeouts,
     });
     onTestFinished(() => opened.close());
     return opened;

@@ -1,5 +1,5 @@
 /** Brings the engine's copy of an account up to date with the store. */
-import type { FedEvents, ReportFeed } from '../store/report-feed.ts';
+import type { EventFeedPage, ReportFeed } from '../store/report-feed.ts';
 import type { EngineProcess } from './engine-process.ts';
 import type { LastEvents } from './messages.ts';
 
@@ -10,7 +10,7 @@ const maxAttempts = 3;
 const comparedFields = ['sequence', 'user', 'contact', 'eventID', 'eventTime'] as const;
 
 /** Whether the store has exactly these events in their range of sequences. */
-const isSame = (last: LastEvents, fed: FedEvents): boolean => {
+const isSame = (last: LastEvents, fed: EventFeedPage): boolean => {
   const through = Math.min(fed.through, last.through);
   if (through < last.through && !fed.more) return false;
   const count = fed.sequence.filter((sequence) => sequence <= through).length;

@@ -1,6 +1,6 @@
 /** Messages between the server and the report process, which runs DuckDB. */
-import type { FedEvents, FedOwners } from '../store/report-feed.ts';
-import type { Question, Reported } from './questions.ts';
+import type { EventFeedPage, OwnerFeedPage } from '../store/report-feed.ts';
+import type { Question, ReportResult } from './questions.ts';
 
 /** The settings of the process, sent as the first message. */
 export interface EngineSettings {
@@ -18,7 +18,7 @@ export interface EngineSettings {
  * The last events in an account's files. If the store has different events, it was replaced, such as by a restored
  * backup.
  */
-export type LastEvents = Pick<FedEvents, 'sequence' | 'user' | 'contact' | 'eventID' | 'eventTime'> & {
+export type LastEvents = Pick<EventFeedPage, 'sequence' | 'user' | 'contact' | 'eventID' | 'eventTime'> & {
   /** All events with beyond < sequence ≤ through are included. */
   readonly beyond: number;
   readonly through: number;
@@ -42,11 +42,11 @@ export interface Orders {
    */
   readonly open: { readonly send: { readonly account: number }; readonly receive: AccountState };
   readonly append: {
-    readonly send: { readonly account: number; readonly events: FedEvents };
+    readonly send: { readonly account: number; readonly events: EventFeedPage };
     readonly receive: undefined;
   };
   readonly owners: {
-    readonly send: { readonly account: number; readonly owners: FedOwners };
+    readonly send: { readonly account: number; readonly owners: OwnerFeedPage };
     readonly receive: undefined;
   };
   /** Deletes the account's files. */
@@ -56,7 +56,7 @@ export interface Orders {
   /** Rewrites the files that contain erased events, without those events. */
   readonly purge: { readonly send: { readonly account: number }; readonly receive: undefined };
   /** Returns null if the files were damaged in the meantime and must be rebuilt. */
-  readonly ask: { readonly send: { readonly question: Question }; readonly receive: Reported<Question> | null };
+  readonly ask: { readonly send: { readonly question: Question }; readonly receive: ReportResult<Question> | null };
   /** Writes events that are only in memory, unless there are few, and ends the process. */
   readonly end: { readonly send: Record<never, never>; readonly receive: undefined };
 }

@@ -355,7 +355,7 @@ export interface LiveAnswer {
   readonly country: LiveList;
 }
 
-export interface Asks {
+export interface ReportTypes {
   readonly totals: { readonly question: TotalsQuestion; readonly answer: TotalsAnswer };
   readonly breakdown: { readonly question: BreakdownQuestion; readonly answer: BreakdownAnswer };
   readonly funnel: { readonly question: FunnelQuestion; readonly answer: FunnelAnswer };
@@ -363,18 +363,18 @@ export interface Asks {
   readonly people: { readonly question: PeopleQuestion; readonly answer: PeopleAnswer };
   readonly live: { readonly question: LiveQuestion; readonly answer: LiveAnswer };
 }
-export type ReportName = keyof Asks;
-export type Question = Asks[ReportName]['question'];
-export type AnswerTo<One extends Question> = Asks[One['report']]['answer'];
+export type ReportName = keyof ReportTypes;
+export type Question = ReportTypes[ReportName]['question'];
+export type AnswerTo<One extends Question> = ReportTypes[One['report']]['answer'];
 
-export interface Reported<One extends Question> {
+export interface ReportResult<One extends Question> {
   readonly answer: AnswerTo<One>;
   /**
    * The answer includes all events up to this sequence, and all changes of owners acknowledged before the report began.
    */
   readonly through: number;
 }
-export interface AskOptions {
+export interface RunReportOptions {
   /** Aborts when the client disconnects. */
   readonly signal?: AbortSignal | undefined;
   /** The report is for a share link, so those of members take precedence. */
@@ -386,11 +386,15 @@ export interface AskOptions {
  * unavailable.
  */
 export interface Reports {
-  ask<One extends Question>(question: One, options?: AskOptions): Promise<Reported<One>>;
+  ask<One extends Question>(question: One, options?: RunReportOptions): Promise<ReportResult<One>>;
   /**
    * Runs a task that a report needs first, with a report's queue slot and time limit, which aborts `signal`. Throws
    * like `ask`.
    */
-  prepare<Value>(account: number, task: (signal: AbortSignal) => Promise<Value>, options?: AskOptions): Promise<Value>;
+  prepare<Value>(
+    account: number,
+    task: (signal: AbortSignal) => Promise<Value>,
+    options?: RunReportOptions,
+  ): Promise<Value>;
   close(): Promise<void>;
 }

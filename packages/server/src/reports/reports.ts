@@ -1,11 +1,11 @@
 /** Answers reports: brings the engine up to date with the store, then queries it. */
 import { readdir } from 'node:fs/promises';
-import { createTurns } from '../shared/fair-queue.ts';
+import { createFairQueue } from '../shared/fair-queue.ts';
 import { Refusal } from '../shared/refusal.ts';
 import type { ReportFeed } from '../store/report-feed.ts';
 import { createEngineProcess, Interrupted, OutOfMemory, StateLost } from './engine-process.ts';
 import { followFeed } from './follow-feed.ts';
-import type { AnswerTo, AskOptions, Question, Reported, Reports } from './questions.ts';
+import type { AnswerTo, Question, ReportResult, Reports, RunReportOptions } from './questions.ts';
 
 export interface ReportsOptions {
   readonly feed: ReportFeed;
@@ -140,7 +140,7 @@ export const createReports = ({
     { folder, memoryBytes: memory, threads, eventsOfFile, niceness },
     orderMilliseconds,
   );
-  const takeTurn = createTurns(maxRunning);
+  const takeTurn = createFairQueue(maxRunning);
   let activeReports = 0;
   let activeShared = 0;
   let faults = 0;
@@ -178,7 +178,7 @@ export const createReports = ({
     const limit = AbortSignal.timeout(limitMilliseconds);
     return signal ? AbortSignal.any([signal, limit]) : limit;
   };
-  const query = async <One extends Question>(question: One, options: AskOptions): Promise<Reported<One>> => {
+  const query = async <One extends Question>(question: One, options: RunReportOptions): Promise<ReportResult<One>> => {
     const { signal, isShared } = options;
     const following = follow(question.account);
     // It may reject after this query has stopped waiting.
@@ -196,7 +196,7 @@ export const createReports = ({
   /** Counts a report while it waits and runs. Throws Refusal if there are too many. */
   const withAdmission = async <Value>(
     account: number,
-    { signal, isShared = false }: AskOptions,
+    { signal, isShared = false }: RunReportOptions,
     work: () => Promise<Value>,
   ): Promise<Value> => {
     signal?.throwIfAborted();

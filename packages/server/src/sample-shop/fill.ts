@@ -62,7 +62,7 @@ export const fillSampleShop = async (
       // Received when the last of them happened, because `receivedTime` determines when a contact was last seen.
       const receivedTime = Math.max(...batch.map(({ eventTime }) => eventTime));
       const asker = { account, token: tokens[by], browser: by === 'browser' };
-      const outcomes = await store.logEvents({ ...asker, receivedTime, isPast: true, events: batch });
+      const outcomes = await store.logEvents({ ...asker, receivedTime, isSimulated: true, events: batch });
       if (outcomes.some(({ kept }) => !kept)) throw new Error('an event of the sample shop was not stored');
       events += batch.length;
     }

@@ -60,7 +60,7 @@ it('includes every kind of change of people, links and claims', () => {
     'unmergeContact',
   ] as const;
   for (const call of changes) expect([call, count(call) > 2]).toEqual([call, true]);
-  expect(count('keepRefused')).toBe(40);
+  expect(count('addRefused')).toBe(40);
   const senders = all('createContact').map(
     ({ by, request }) => `${by} ${request.verified} ${request.userUUID !== null}`,
   );

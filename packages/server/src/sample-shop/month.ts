@@ -19,7 +19,7 @@ import {
 } from './journeys.ts';
 import * as shop from './shop.ts';
 
-type CallName = Exclude<Change, 'voidLink'> | 'createContact' | 'keepRefused';
+type CallName = Exclude<Change, 'voidLink'> | 'createContact' | 'addRefused';
 /** A call of the store, without the fields that all calls share: the account, the token and the time. */
 type Call<Name extends CallName> = {
   readonly call: Name;
@@ -249,7 +249,7 @@ export const createMonth = (seed: number, now: number, events = defaultEvents): 
     if (checked.ok) throw new Error(`expected an invalid input: ${JSON.stringify(input)}`);
     const requests = [refusedRequest(operation, input, checked.problem, { token: '', time })];
     const by = operation === 'updateContact' ? 'server' : 'browser';
-    actions.push({ time, by, call: 'keepRefused', request: { sender: 0, requests } });
+    actions.push({ time, by, call: 'addRefused', request: { sender: 0, requests } });
   }
   return actions.sort((a, b) => a.time - b.time);
 };

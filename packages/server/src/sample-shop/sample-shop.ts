@@ -1,7 +1,7 @@
 /** Fills and removes the sample shop of a running server on request, and simulates visitors while someone views it. */
 import type { Logger } from 'pino';
 import type { SampleShop } from '../http/console/routes.ts';
-import { createTurns } from '../shared/fair-queue.ts';
+import { createFairQueue } from '../shared/fair-queue.ts';
 import { createRandom } from '../shared/random.ts';
 import { repeat } from '../shared/repeat.ts';
 import type { Store } from '../store/store.ts';
@@ -43,7 +43,7 @@ export const createVisitors = (store: Store, account: number, now = Date.now) =>
 /** `size.events`: the number of events of the shop. */
 export const createSampleShop = (store: Store, log: Logger, size: { readonly events?: number } = {}): SampleShop => {
   /** Runs one fill or removal at a time. */
-  const takeTurn = createTurns(1);
+  const takeTurn = createFairQueue(1);
   const inTurn = <Value>(work: () => Promise<Value>) => takeTurn({ account: 0 }, work);
   let progress: Progress | undefined;
   let stopVisitors: (() => unknown) | undefined;

@@ -6,7 +6,7 @@ import { getRequestListener } from '@hono/node-server';
 import type { Logger } from 'pino';
 import type { Config } from '../config/config.ts';
 import type { Demo } from '../demo/demo.ts';
-import { createConnectionShares } from '../http/access/connection-shares.ts';
+import { createConnectionLimits } from '../http/access/connection-shares.ts';
 import { startQuota } from '../http/access/quota.ts';
 import { defaultRateLimits } from '../http/access/rate-limits.ts';
 import { createTokenUse } from '../http/access/token-use.ts';
@@ -14,7 +14,7 @@ import { hasConsole } from '../http/console/pages.ts';
 import { createSignInCodes } from '../http/console/sign-in-codes.ts';
 import { hasDocs } from '../http/docs.ts';
 import type { MetricsAccess } from '../http/metrics.ts';
-import { createFailed } from '../http/routes.ts';
+import { createErrorResponder } from '../http/routes.ts';
 import type { Traffic } from '../http/traffic.ts';
 import type { Reports } from '../reports/questions.ts';
 import { consoleFolder, docsFolder, trackerFolder } from '../shared/built-folders.ts';
@@ -119,7 +119,7 @@ export const loadApplication = async (withDemo: boolean) => {
     const trustProxy = config.trustProxy ?? [];
     const maxConnections = computeMaxConnections();
     // One address may hold at most half of all connections.
-    const shares = createConnectionShares(trustProxy, Math.ceil(maxConnections / 2));
+    const shares = createConnectionLimits(trustProxy, Math.ceil(maxConnections / 2));
     const tokenUse = createTokenUse(store, Date.now);
     // With PORT=0 the port is known only once the server listens.
     const root = () => rootURL({ ...config, port: (server.address() as AddressInfo).port });
@@ -156,8 +156,8 @@ export const loadApplication = async (withDemo: boolean) => {
       isStopping,
     });
     demo?.addTo(app, config.basePath);
-    const errorHandler = createFailed(log);
-    const server = createServer(serverOptions, shares.withoutQueues(getRequestListener(app.fetch, { errorHandler })));
+    const errorHandler = createErrorResponder(log);
+    const server = createServer(serverOptions, shares.limitPipelining(getRequestListener(app.fetch, { errorHandler })));
     server.maxConnections = maxConnections;
     server.maxHeadersCount = maxHeaders;
     shares.guard(server);

@@ -5,7 +5,7 @@ import { startRetentionJob } from './retention-job.ts';
 
 const log = pino({ level: 'silent' });
 const dayMs = 86_400_000;
-const deleteEnded = async () => ({ deleted: 0, next: null });
+const deleteExpired = async () => ({ deleted: 0, next: null });
 
 it('deletes older events in batches until none are left', async () => {
   const now = Date.UTC(2026, 5, 15);
@@ -17,7 +17,7 @@ it('deletes older events in batches until none are left', async () => {
     left -= deleted;
     return deleted;
   };
-  const stop = startRetentionJob({ deleteEventsBefore, deleteEnded }, { days: 30, log, now: () => now });
+  const stop = startRetentionJob({ deleteEventsBefore, deleteExpired }, { days: 30, log, now: () => now });
   await vi.waitUntil(() => left === 0, soon);
   await stop();
   expect(new Set(requests.map(({ time }) => time))).toEqual(new Set([now - 30 * dayMs]));
@@ -31,11 +31,11 @@ it('survives a failed batch, and stops between batches', async () => {
     return most;
   };
   const failing = startRetentionJob(
-    { deleteEventsBefore: () => Promise.reject(new Error('busy')), deleteEnded },
+    { deleteEventsBefore: () => Promise.reject(new Error('busy')), deleteExpired },
     { days: 1, log },
   );
   await failing();
-  const stop = startRetentionJob({ deleteEventsBefore, deleteEnded }, { days: 1, log });
+  const stop = startRetentionJob({ deleteEventsBefore, deleteExpired }, { days: 1, log });
   await vi.waitUntil(() => calls > 2, soon);
   await stop();
   const before = calls;
@@ -55,7 +55,7 @@ it('deletes nothing while the clock is not trusted', async () => {
     return { deleted: 0, next: null };
   };
   const stop = startRetentionJob(
-    { deleteEventsBefore, deleteEnded: countedDeleteEnded },
+    { deleteEventsBefore, deleteExpired: countedDeleteEnded },
     {
       days: 30,
       log,
@@ -75,7 +75,7 @@ it('deletes ended sessions and share links in batches even if events are stored 
   const requests: object[] = [];
   const store = {
     deleteEventsBefore: async () => 0,
-    deleteEnded: async (request: { time: number; after: number; most: number }) => {
+    deleteExpired: async (request: { time: number; after: number; most: number }) => {
       requests.push(request);
       return { deleted: 1, next: request.after < 1_000 ? request.after + 500 : null };
     },
@@ -89,7 +89,7 @@ it('deletes ended sessions and share links in batches even if events are stored 
 it('deletes old events even if deleting ended sessions fails', async () => {
   let calls = 0;
   const store = {
-    deleteEnded: () => Promise.reject(new Error('busy')),
+    deleteExpired: () => Promise.reject(new Error('busy')),
     deleteEventsBefore: async () => {
       calls += 1;
       return 0;

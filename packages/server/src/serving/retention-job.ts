@@ -24,7 +24,7 @@ interface RetentionOptions {
  * current batch.
  */
 export const startRetentionJob = (
-  store: Pick<Store, 'deleteEventsBefore' | 'deleteEnded'>,
+  store: Pick<Store, 'deleteEventsBefore' | 'deleteExpired'>,
   { days, log, now = Date.now }: RetentionOptions,
 ): (() => Promise<void>) => {
   const isTrusted = createClockTrust(log, now);
@@ -46,15 +46,15 @@ export const startRetentionJob = (
     }
   };
 
-  const deleteEnded = async (signal: AbortSignal, time: number) => {
+  const deleteExpired = async (signal: AbortSignal, time: number) => {
     for (let after: number | null = 0; after !== null && !signal.aborted; await pause(signal))
-      after = (await store.deleteEnded({ time, after, most: batchSize })).next;
+      after = (await store.deleteExpired({ time, after, most: batchSize })).next;
   };
 
   return repeat(async (signal) => {
     if (isTrusted()) {
       const time = now();
-      await deleteEnded(signal, time).catch((err) =>
+      await deleteExpired(signal, time).catch((err) =>
         log.error({ err }, 'ended sessions and share links could not be deleted'),
       );
       if (days !== undefined)

@@ -5,7 +5,7 @@ import type { Demo } from '../demo/demo.ts';
 import { createTraffic } from '../http/traffic.ts';
 import { createLog } from '../logging/log.ts';
 import type { Reports } from '../reports/questions.ts';
-import { missingFileOf, openBackups, openStore } from '../store/open.ts';
+import { findMissingFile, openBackups, openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 import { loadApplication } from './application.ts';
 import { trackConnections } from './drain.ts';
@@ -61,7 +61,7 @@ export const serve = async (config: Config, options: ServeOptions = {}): Promise
   const { host, metricsPort, backupDir, reportsDir } = config;
   if (backupDir !== undefined) requireWritable('BACKUP_DIR', backupDir);
   if (reportsDir !== undefined) requireWritable('REPORTS_DIR', reportsDir);
-  const newFile = missingFileOf(config.databaseURL);
+  const newFile = findMissingFile(config.databaseURL);
   const checkPorts = async () => {
     await checkListen({ ...config, log });
     if (metricsPort !== undefined) await checkListen({ host, port: metricsPort, setting: 'METRICS_PORT', log });
@@ -145,7 +145,7 @@ export const serve = async (config: Config, options: ServeOptions = {}): Promise
       throw error;
     });
     const url = rootURL({ ...config, port });
-    const stopTidying = startRetentionJob(store, { days: config.retentionDays || undefined, log });
+    const stopRetentionJob = startRetentionJob(store, { days: config.retentionDays || undefined, log });
     backups = startBackupSchedule?.();
     log.info({ address: url, database: config.databaseURL }, 'listening');
 
@@ -154,7 +154,7 @@ export const serve = async (config: Config, options: ServeOptions = {}): Promise
       const stopAnswering = drain(drainMs, () => {
         stopping = true;
       });
-      const [cutOff] = await Promise.all([stopAnswering, stopTidying(), stop()]);
+      const [cutOff] = await Promise.all([stopAnswering, stopRetentionJob(), stop()]);
       // Only after the last report has been answered.
       await openedReports?.stop();
       await finish();

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
-import { createTurns } from './fair-queue.ts';
+import { createFairQueue } from './fair-queue.ts';
 
 /** `started` lists tasks in the order in which they started. */
 const setUp = (max: number) => {
-  const takeTurn = createTurns(max);
+  const takeTurn = createFairQueue(max);
   const started: string[] = [];
   const ends = new Map<string, () => void>();
   const settled = () => new Promise(setImmediate);
@@ -62,7 +62,7 @@ it('starts tasks of share links after those of members, and never in the last fr
 });
 
 it('frees the slot of a task that fails', async () => {
-  const takeTurn = createTurns(1);
+  const takeTurn = createFairQueue(1);
   const failing = () => Promise.reject(new Error('no'));
   await expect(takeTurn({ account: 1 }, failing)).rejects.toThrow('no');
   expect(await takeTurn({ account: 1 }, async () => 'done')).toBe('done');

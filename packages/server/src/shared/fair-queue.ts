@@ -14,7 +14,7 @@ interface QueuedTask extends TaskOwner {
  * last free slot is reserved for accounts with no running task, so that neither one account nor share links can occupy
  * all slots.
  */
-export const createTurns = (max: number) => {
+export const createFairQueue = (max: number) => {
   let free = max;
   /** The number of running tasks by account, without those of share links. */
   const running = new Map<number, number>();

@@ -1,5 +1,5 @@
 /** The format in which the contents of a database are copied from one driver to the other. */
-import type { KeptEvent } from './rules/event-row.ts';
+import type { EventRow } from './rules/event-row.ts';
 
 /**
  * The copied tables besides events, with SQLite's columns. PostgreSQL exports all event repeats as `erased_repeat`:
@@ -40,7 +40,7 @@ export type ExportedTable = (typeof exportedTables)[number];
 export type ExportedRow = Readonly<Record<string, string | number | null | Buffer>>;
 
 /** Items in chunks, in memory or streamed. */
-export type InParts<Item> = Iterable<readonly Item[]> | AsyncIterable<readonly Item[]>;
+export type Chunks<Item> = Iterable<readonly Item[]> | AsyncIterable<readonly Item[]>;
 
 /** A consistent snapshot of a database. */
 export interface DatabaseExport {
@@ -53,9 +53,9 @@ export interface DatabaseExport {
   };
   /** The highest row number ever assigned in each table. Numbers of erased rows are not reused. */
   readonly numbers: { readonly contact: number; readonly claim: number; readonly refused_request: number };
-  rows(table: ExportedTable): InParts<ExportedRow>;
+  rows(table: ExportedTable): Chunks<ExportedRow>;
   /** Returns the events after a sequence, in order. */
-  eventsAfter(sequence: number): InParts<KeptEvent>;
+  eventsAfter(sequence: number): Chunks<EventRow>;
   close(): void | Promise<void>;
 }
 

@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
 import { Refusal } from '../shared/refusal.ts';
-import { createRoom } from './disk-space.ts';
+import { createDiskSpaceCheck } from './disk-space.ts';
 
 it('shares one disk probe among concurrent checks and probes again later', async () => {
   let probes = 0;
   let hasSpace = false;
-  const diskSpace = createRoom(
+  const diskSpace = createDiskSpaceCheck(
     () => true,
     async () => {
       probes += 1;

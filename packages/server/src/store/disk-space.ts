@@ -2,7 +2,7 @@
  * Tracks whether the disk is still full after a write failed. `probe` throws if it is. With `isUnknown`, the first
  * check probes too: the disk may have been full before this process started.
  */
-export const createRoom = (
+export const createDiskSpaceCheck = (
   isDiskFull: (cause: unknown) => boolean,
   probe: () => Promise<void>,
   { isUnknown = false } = {},
@@ -31,4 +31,4 @@ export const createRoom = (
     },
   };
 };
-export type Room = ReturnType<typeof createRoom>;
+export type Room = ReturnType<typeof createDiskSpaceCheck>;

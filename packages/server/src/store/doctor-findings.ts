@@ -4,7 +4,7 @@ import { dayMilliseconds } from '../shared/time.ts';
 import type { AccountSize } from './store.ts';
 
 /** `day` is the last day on which an event was received, in days since 1970; 0 or less: none was. */
-export const clockFinding = (day: number): Finding => ({
+export const checkClock = (day: number): Finding => ({
   name: 'clock',
   ok: day <= Math.floor(Date.now() / dayMilliseconds) + 1,
   detail:
@@ -13,7 +13,7 @@ export const clockFinding = (day: number): Finding => ({
       : `last event received on ${new Date(day * dayMilliseconds).toISOString().slice(0, 10)}`,
 });
 
-export const refusedFinding = ({ listed, evicted }: { listed: number; evicted: number }): Finding => ({
+export const checkRefused = ({ listed, evicted }: { listed: number; evicted: number }): Finding => ({
   name: 'refused requests',
   ok: true,
   detail: `${listed} listed, ${evicted} evicted${listed > 0 ? '; run firsthand refused list to see them' : ''}`,
@@ -24,7 +24,7 @@ export const isRecentProxy = (seenTime: number | null, now: number): seenTime is
   seenTime !== null && seenTime >= now - dayMilliseconds;
 
 /** An active proxy is recorded again every hour (http/access/proxy-notice.ts), so a day-old record is stale. */
-export const proxyFinding = (seenTime: number | null): Finding => {
+export const checkProxy = (seenTime: number | null): Finding => {
   const isRecent = isRecentProxy(seenTime, Date.now());
   const detail = !isRecent
     ? 'no unlisted proxy forwards requests'
@@ -51,11 +51,11 @@ export interface ExamineOptions {
 }
 
 /** Accounts that use at least this fraction of the quota are reported. */
-export const nearQuota = 0.8;
+export const nearQuotaFraction = 0.8;
 const maxListed = 10;
 
 /** Counts the accounts over and near their quota, and names the largest `maxListed` of each. */
-export const quotaFindings = (sizes: readonly AccountSize[], { accountBytes }: ExamineOptions): Finding[] => {
+export const checkQuotas = (sizes: readonly AccountSize[], { accountBytes }: ExamineOptions): Finding[] => {
   if (accountBytes === undefined) return [];
   const describe = (accounts: readonly AccountSize[]) => {
     const largest = accounts.toSorted((a, b) => b.storedBytes - a.storedBytes).slice(0, maxListed);
@@ -63,13 +63,15 @@ export const quotaFindings = (sizes: readonly AccountSize[], { accountBytes }: E
     return `${accounts.length}${names.length > 0 ? `: ${names.join(', ')}` : ''}`;
   };
   const over = sizes.filter(({ storedBytes }) => storedBytes >= accountBytes);
-  const near = sizes.filter(({ storedBytes }) => storedBytes >= accountBytes * nearQuota && storedBytes < accountBytes);
+  const near = sizes.filter(
+    ({ storedBytes }) => storedBytes >= accountBytes * nearQuotaFraction && storedBytes < accountBytes,
+  );
   return [
     {
       name: 'accounts over quota',
       ok: over.length === 0,
       detail: `${describe(over)}; ACCOUNT_BYTES is ${accountBytes}`,
     },
-    { name: 'accounts near quota', ok: true, detail: `${describe(near)}; at least ${nearQuota * 100}% used` },
+    { name: 'accounts near quota', ok: true, detail: `${describe(near)}; at least ${nearQuotaFraction * 100}% used` },
   ];
 };

@@ -16,4 +16,4 @@ export const readMigrations = (folder: URL): { number: number; sql: string }[] =
     .sort((a, b) => a.number - b.number);
 
 /** Returns the number of the newest migration, which is the schema version of this program. */
-export const newestOf = (folder: URL): number => readMigrations(folder).at(-1)?.number ?? 0;
+export const findNewestMigration = (folder: URL): number => readMigrations(folder).at(-1)?.number ?? 0;

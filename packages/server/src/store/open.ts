@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Tell } from './database-export.ts';
 import type { ExamineOptions, Finding } from './doctor-findings.ts';
-import type { Spread, SpreadOptions } from './postgres/database/citus.ts';
+import type { DistributionOptions, Spread } from './postgres/database/citus.ts';
 import type { Restored } from './restored.ts';
 import type { Backups, FolderBackup, UpdateBackup } from './scheduled-backups.ts';
 import type { Arrangement } from './sqlite/arrangement.ts';
@@ -14,10 +14,10 @@ export interface StoreOptions {
   /** `sqlite:<path>`, `sqlite::memory:` or `postgres://…`. */
   readonly databaseURL: string;
   /**
-   * `server`: stores events. `beside`: a command, possibly next to a running server: accounts, tokens, refused
+   * `server`: stores events. `command`: a command, possibly next to a running server: accounts, tokens, refused
    * requests, reads.
    */
-  readonly role: 'server' | 'beside';
+  readonly role: 'server' | 'command';
   /** Whether a command creates a missing database. A server always does. */
   readonly create?: boolean;
   /** The backup of a SQLite file that a server makes before it changes the schema. */
@@ -40,7 +40,7 @@ const fileOf = (databaseURL: string): string => {
 };
 
 /** Returns the absolute path of the URL's SQLite file if it does not exist yet; otherwise undefined. */
-export const missingFileOf = (databaseURL: string): string | undefined => {
+export const findMissingFile = (databaseURL: string): string | undefined => {
   if (isPostgres(databaseURL) || databaseURL === 'sqlite::memory:') return undefined;
   const path = resolve(fileOf(databaseURL));
   return existsSync(path) ? undefined : path;
@@ -57,7 +57,7 @@ export const openStore = async (options: StoreOptions): Promise<Store> => {
   const { openForCommand, openForServer, openMemoryStore } = await import('./sqlite/store.ts');
   if (sqlite === ':memory:') return openMemoryStore(arrangement);
   const path = resolve(sqlite);
-  return role === 'beside'
+  return role === 'command'
     ? openForCommand(path, { create, arrangement })
     : openForServer({ path, arrangement }, onFatal, updateBackup);
 };
@@ -68,7 +68,7 @@ export const openStore = async (options: StoreOptions): Promise<Store> => {
  */
 export const migrateStore = async (
   databaseURL: string,
-  options: { readonly citus: boolean } & SpreadOptions,
+  options: { readonly citus: boolean } & DistributionOptions,
 ): Promise<Spread | undefined> => {
   if (!isPostgres(databaseURL)) {
     throw new StoreUnusable('a SQLite file is migrated when a server opens it: start the server');

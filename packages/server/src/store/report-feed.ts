@@ -2,7 +2,7 @@
 import type { ContactField } from '../identity/contact-view.ts';
 
 /** An attribute, dictionary-encoded: event `rows[n]` (an index, ascending) has the value `texts[which[n]]`. */
-export interface FedAttribute {
+export interface AttributeColumn {
   readonly attrID: string;
   readonly rows: Uint32Array;
   readonly which: Uint32Array;
@@ -10,7 +10,7 @@ export interface FedAttribute {
 }
 
 /** Events as columns, in sequence order. Users and contacts are row numbers, from 1. */
-export interface FedEvents {
+export interface EventFeedPage {
   readonly count: number;
   readonly sequence: Float64Array;
   /** 0: logged without a user. */
@@ -19,7 +19,7 @@ export interface FedEvents {
   readonly contact: Float64Array;
   readonly eventID: Int32Array;
   readonly eventTime: Float64Array;
-  readonly attributes: readonly FedAttribute[];
+  readonly attributes: readonly AttributeColumn[];
   /** All events up to this sequence were examined. Pass it as `beyond` of the next query. */
   readonly through: number;
   /** All events before this sequence were deleted, including those of earlier responses. */
@@ -29,18 +29,18 @@ export interface FedEvents {
 }
 
 /** A part of a user's history with one owner, before merges: after < sequence ≤ through. `through` may be Infinity. */
-export interface FedStretch {
+export interface OwnerStretch {
   readonly after: number;
   readonly through: number;
   readonly contact: number;
 }
 
 /** Erased events: this user's without a contact, or those logged with this contact; after < sequence ≤ through. */
-export type FedErasure =
+export type FeedErasure =
   | { readonly user: number; readonly after: number; readonly through: number }
   | { readonly contact: number };
 
-export interface FedOwners {
+export interface OwnerFeedPage {
   /** Pass it as `since` to read later changes. */
   readonly position: string;
   /** Whether `since` was null or too old: discard everything read before, including events. */
@@ -49,11 +49,11 @@ export interface FedOwners {
    * The users whose stretches changed, with all their owned stretches, ascending; adjacent ones of one owner are
    * joined.
    */
-  readonly users: readonly { readonly user: number; readonly stretches: readonly FedStretch[] }[];
+  readonly users: readonly { readonly user: number; readonly stretches: readonly OwnerStretch[] }[];
   /** If a merge changed, all merged contacts with their current owners; otherwise null. */
   readonly merged: readonly { readonly contact: number; readonly owner: number }[] | null;
   /** Each erasure is repeated in every response until its events are deleted. */
-  readonly erased: readonly FedErasure[];
+  readonly erased: readonly FeedErasure[];
   /** Whether more changes follow. A report must read all of them first. */
   readonly more: boolean;
 }
@@ -70,9 +70,13 @@ export interface PeopleNames {
 /** The part of the Store that reports read. */
 export interface ReportFeed {
   /** Reads about `most` events of an account after a sequence. May include erased events that are not deleted yet. */
-  feedEvents(query: { readonly account: number; readonly beyond: number; readonly most: number }): Promise<FedEvents>;
+  feedEvents(query: {
+    readonly account: number;
+    readonly beyond: number;
+    readonly most: number;
+  }): Promise<EventFeedPage>;
   /** Reads the changes of owners since a position; `since` null: all. */
-  feedOwners(query: { readonly account: number; readonly since: string | null }): Promise<FedOwners>;
+  feedOwners(query: { readonly account: number; readonly since: string | null }): Promise<OwnerFeedPage>;
 }
 
 /** Looks up the people in a report. */

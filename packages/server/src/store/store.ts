@@ -58,7 +58,7 @@ export interface Store extends ReportFeed, ReportNames {
    */
   findAccess(tokenHash: string, time?: number): Promise<Access | undefined>;
   /** Whether a token with this hash was ever created. Reads a cache only: false may also mean "not cached". */
-  wasMade(tokenHash: string): Promise<boolean>;
+  wasTokenCreated(tokenHash: string): Promise<boolean>;
   /** Returns the keys for an account's contactProofs: the raw SHA-256 of each server token that is live at `time`. */
   findProofKeys(request: { account: number; time: number }): Promise<Uint8Array[]>;
   /**
@@ -136,7 +136,7 @@ export interface Store extends ReportFeed, ReportNames {
     /** The new access. Its secret has been discarded. */
     access: { tokenID: string; hash: string };
     time: number;
-  }): Promise<{ account: number; memberID: string; access: SignedIn }>;
+  }): Promise<{ account: number; memberID: string; access: MemberAccess }>;
   /**
    * Returns the members with this e-mail address who have a password, at most one per account, and whether `network` (a
    * hash) is known for each. The member of `accountUUID` comes first, then the most recently signed in.
@@ -146,12 +146,12 @@ export interface Store extends ReportFeed, ReportNames {
     accountUUID?: string | undefined;
     network: string;
     time: number;
-  }): Promise<SigningIn[]>;
+  }): Promise<MemberCredentials[]>;
   /**
    * Records a network, as a hash, as known for these members for 30 days. Each member has the latest 20 networks. Skips
    * members that no longer exist.
    */
-  noteKnownNetwork(request: { memberIDs: readonly string[]; network: string; time: number }): Promise<void>;
+  recordKnownNetwork(request: { memberIDs: readonly string[]; network: string; time: number }): Promise<void>;
   /** Lists an account's members, sorted by e-mail address. */
   listMembers(request: { account: number }): Promise<Member[]>;
   /** Changes what a member may do; open sessions change too. */
@@ -208,7 +208,7 @@ export interface Store extends ReportFeed, ReportNames {
    */
   usePasskey(request: { passkeyID: string; counter: number; challenge: Challenge; time: number }): Promise<void>;
   /** Records when tokens were last used. Ignores times before the recorded one. */
-  noteTokenUses(request: { uses: readonly (readonly [token: number, time: number])[] }): Promise<void>;
+  recordTokenUses(request: { uses: readonly (readonly [token: number, time: number])[] }): Promise<void>;
 
   /**
    * Saves a filter under a name; `replaced` if the name existed. Throws Refusal('invalid_field') if the name is new and
@@ -240,7 +240,7 @@ export interface Store extends ReportFeed, ReportNames {
   listShareLinks(request: { account: number; views?: boolean }): Promise<ListedShareLink[]>;
   revokeShareLink(request: Change & { account: number; shareID: string }): Promise<void>;
   /** Records when a link was last used. Ignores times before the recorded one. */
-  noteShareLinkUse(request: { shareID: string; time: number }): Promise<void>;
+  recordShareLinkUse(request: { shareID: string; time: number }): Promise<void>;
   /**
    * Deletes expired share links and known networks, and console sessions that ended at least a day ago. Keeps sessions
    * that other rows reference, and the newest session of each token: it shows when a member last signed in.
@@ -248,15 +248,15 @@ export interface Store extends ReportFeed, ReportNames {
    * Each call deletes up to `most` links and up to `most` networks, and examines up to `most` tokens after the token
    * `after`. Pass `next` as `after`; null: nothing is left to delete.
    */
-  deleteEnded(request: {
+  deleteExpired(request: {
     time: number;
     after: number;
     most: number;
   }): Promise<{ deleted: number; next: number | null }>;
 
   /** Records when a proxy on a private address forwarded requests while TRUST_PROXY was not set; null clears it. */
-  noteUnknownProxy(request: { seenTime: number | null }): Promise<void>;
-  /** Returns the time recorded by `noteUnknownProxy`; null: none. */
+  recordUnknownProxy(request: { seenTime: number | null }): Promise<void>;
+  /** Returns the time recorded by `recordUnknownProxy`; null: none. */
   findUnknownProxy(): Promise<number | null>;
 
   /** Adds an audit entry for an action that does not go through the store. Writes add their own entries (audit.ts). */
@@ -299,9 +299,9 @@ export interface Store extends ReportFeed, ReportNames {
   feedContacts(query: {
     account: number;
     conditions: readonly ContactCondition[];
-    beyond: SearchEnd | null;
+    beyond: SearchPosition | null;
     most: number;
-  }): Promise<FedContacts>;
+  }): Promise<ContactFeedPage>;
   /**
    * Removes a contact, and all contacts merged with it, from every read except event counts. Later commits delete its
    * events and reduce the counts, possibly after the promise resolves. Repeat it by contactUUID to read the progress.
@@ -327,7 +327,7 @@ export interface Store extends ReportFeed, ReportNames {
    * Adds requests to their token's list. If it is full, the oldest entries of the sender with the most are evicted
    * (rules/refused/eviction.ts). A request that names an erased contact is counted but not stored.
    */
-  keepRefused(batch: RefusedBatch): Promise<void>;
+  addRefused(batch: RefusedBatch): Promise<void>;
   /** Returns a page of the listed requests, oldest first. */
   listRefused(query: RefusedQuery): Promise<RefusedPage>;
   /** Returns, per token that ever had a request refused, how many are listed, evicted, erased and replayed. */
@@ -336,7 +336,7 @@ export interface Store extends ReportFeed, ReportNames {
    * Executes the write of a refused request and removes it from the list, atomically. If the write or any of its events
    * is refused again, nothing changes. Returns undefined if the request is no longer listed.
    */
-  replayRefused(replay: RefusedReplay): Promise<ReplayedAnswer | undefined>;
+  replayRefused(replay: RefusedReplay): Promise<ReplayResult | undefined>;
   /** Removes a request from its list without executing it; it counts as evicted. Returns whether it was listed. */
   discardRefused(request: { readonly account: number; readonly refused: number } & Change): Promise<boolean>;
 
@@ -456,14 +456,14 @@ export interface RevokedWithMember {
 }
 
 /** A member's access. */
-export interface SignedIn {
+export interface MemberAccess {
   readonly token: number;
   readonly tokenID: string;
   readonly kind: TokenKind;
 }
 
 /** What a sign-in with a password checks. */
-export interface SigningIn extends SignedIn {
+export interface MemberCredentials extends MemberAccess {
   readonly account: number;
   readonly memberID: string;
   /** Whether the member recently signed in from this network. */
@@ -494,7 +494,7 @@ export interface NewPasskey extends Omit<Passkey, 'createdTime' | 'lastUsedTime'
 
 /** A passkey with the access of its member. */
 export interface PasskeyCredentials
-  extends SignedIn,
+  extends MemberAccess,
     Pick<NewPasskey, 'passkeyID' | 'origin' | 'publicKey' | 'counter'> {
   readonly account: number;
   readonly memberID: string;
@@ -717,7 +717,7 @@ export interface ListedToken extends TokenDetail {
 }
 
 /** The token that sent a request, and its account. */
-export interface Asker {
+export interface StoreCaller {
   readonly account: number;
   readonly token: number;
   /** Whether it is a browser token: it identifies contacts by handles, and the values that it sends become claims. */
@@ -747,13 +747,13 @@ export interface NewEvent extends Omit<EventValues, 'eventID'> {
   readonly externalID: string | null;
 }
 
-export interface EventBatch extends Asker {
+export interface EventBatch extends StoreCaller {
   readonly receivedTime: number;
   /**
    * Whether `receivedTime` is simulated, as in sample data: an earlier time then does not mean that the clock was set
    * back. Only SQLite needs it, because its accounts share one current day.
    */
-  readonly isPast?: boolean;
+  readonly isSimulated?: boolean;
   readonly events: readonly NewEvent[];
 }
 
@@ -856,7 +856,7 @@ export interface NamedOther {
   readonly otherAddress?: string | undefined;
 }
 
-export interface NewContact extends Asker {
+export interface NewContact extends StoreCaller {
   /** The user to link; null: none. Null requires a server token and no requestUUID. */
   readonly userUUID: string | null;
   /** At least one of the two is set. `address` is canonical (parseAddress). */
@@ -892,16 +892,16 @@ export interface ContactChange extends NamedContact {
   readonly by?: number | null | undefined;
 }
 
-export interface ContactQuery extends Asker, NamedContact {
+export interface ContactQuery extends StoreCaller, NamedContact {
   readonly include: readonly ('claim' | 'link' | 'merge')[];
   /** Returns IDs as stored, including those of merged entries. */
   readonly asSent?: boolean | undefined;
   /** Only claims and links after these. */
-  readonly beyond?: ListEnds | undefined;
+  readonly beyond?: ListPositions | undefined;
 }
 
 /** Where a page of a contact's claims and links ends; null: no more follow. */
-export interface ListEnds {
+export interface ListPositions {
   readonly claim: number | null;
   readonly link: number | null;
 }
@@ -927,7 +927,7 @@ export interface ContactDetail extends ContactRecord {
   /** The latest merges into this contact, oldest first, and the total count. On the first page only. */
   readonly merges?: readonly MergeDetail[];
   readonly mergeCount?: number;
-  readonly next?: ListEnds;
+  readonly next?: ListPositions;
 }
 
 export interface ClaimDetail
@@ -985,7 +985,7 @@ export interface ContactSearch {
   readonly descending?: boolean | undefined;
   readonly limit: number;
   /** Only contacts beyond this position in the sort order. */
-  readonly beyond?: SearchEnd | undefined;
+  readonly beyond?: SearchPosition | undefined;
 }
 
 export type ContactCondition = Pick<
@@ -1001,15 +1001,15 @@ export type ContactCondition = Pick<
   | 'seenTo'
 >;
 
-export interface FedContacts {
+export interface ContactFeedPage {
   /** Per condition, the distinct row numbers of the matching contacts, in any order. */
   readonly contacts: readonly Float64Array[];
   /** `beyond` of the next query; null after the last contact. */
-  readonly next: SearchEnd | null;
+  readonly next: SearchPosition | null;
 }
 
 /** A position in a search's sort order: the sort key, in milliseconds or days, and a contact. */
-export interface SearchEnd {
+export interface SearchPosition {
   readonly key: number;
   readonly contact: number;
 }
@@ -1024,18 +1024,18 @@ export interface FoundContact extends ContactDetail {
 
 export interface FoundContacts {
   readonly contacts: readonly FoundContact[];
-  readonly next: SearchEnd | null;
+  readonly next: SearchPosition | null;
 }
 
 /** The writes that are listed as refused requests if they are refused for their content. */
-export const keptOperations = ['logEvent', 'logEvents', 'createContact', 'updateContact'] as const;
-export type KeptOperation = (typeof keptOperations)[number];
+export const refusableOperations = ['logEvent', 'logEvents', 'createContact', 'updateContact'] as const;
+export type RefusableOperation = (typeof refusableOperations)[number];
 
 /** The fields as the client sent them; the raw text if it could not be parsed. */
 export type RefusedInput = Readonly<Record<string, unknown>> | string;
 
 export interface NewRefusedRequest {
-  readonly operation: KeptOperation;
+  readonly operation: RefusableOperation;
   /** The request without its tokens. */
   readonly input: RefusedInput;
   /** The request's e-mail address, canonical (parseAddress). */
@@ -1107,7 +1107,7 @@ export type ReplayedWrite =
   | { readonly write: 'updateContact'; readonly request: ContactChange };
 
 /** The result of the replayed write. */
-export type ReplayedAnswer = Awaited<ReturnType<Store[ReplayedWrite['write']]>>;
+export type ReplayResult = Awaited<ReturnType<Store[ReplayedWrite['write']]>>;
 
 export interface NewErasure extends NamedContact, Change {
   /** Keeps events that the contact owns only through a claimed link. */

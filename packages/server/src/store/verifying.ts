@@ -1,6 +1,6 @@
 /** Digests an account's data, to compare the contents of two stores. */
 import { createHash } from 'node:crypto';
-import type { ContactDetail, FoundContacts, ListEnds, SearchEnd, Store } from './store.ts';
+import type { ContactDetail, FoundContacts, ListPositions, SearchPosition, Store } from './store.ts';
 
 const perPage = 1_000;
 
@@ -38,11 +38,11 @@ export const digestAccount = async (
     beyond = page.next;
   }
   let contacts = 0;
-  for (let beyond: SearchEnd | null | undefined; beyond !== null; ) {
+  for (let beyond: SearchPosition | null | undefined; beyond !== null; ) {
     const page: FoundContacts = await store.searchContact({ account, limit: perPage, beyond });
     for (const { contactUUID } of page.contacts) {
       const caller = { account, token: 0, browser: false, include: ['claim', 'link', 'merge'] as const };
-      let after: ListEnds | undefined;
+      let after: ListPositions | undefined;
       do {
         const contact: ContactDetail = await store.getContact({ ...caller, contactUUID, beyond: after });
         add(contact);

@@ -2,7 +2,7 @@
 import type { Browser, BrowserContextOptions } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { launchChromium } from '../../../tracker/test/chromium.ts';
-import { copied, faintTexts, focused, measures, outlineOf, scrolling } from '../fixtures/in-page.js';
+import { copied, findFaintTexts, focused, getOutline, measures, scrolling } from '../fixtures/in-page.js';
 import { serveHere } from '../fixtures/serving.ts';
 
 const paths = [
@@ -57,7 +57,7 @@ describe.each([
         const { scroll, shown, background } = await page.evaluate(measures);
         expect(scroll, `/docs/${path}`).toBeLessThanOrEqual(shown);
         expect(background).toBe(colorScheme === 'dark' ? 'rgb(17, 20, 18)' : 'rgb(255, 255, 255)');
-        expect(await page.evaluate(faintTexts), `/docs/${path}`).toEqual([]);
+        expect(await page.evaluate(findFaintTexts), `/docs/${path}`).toEqual([]);
       }
       expect(complaints).toEqual([]);
     },
@@ -163,7 +163,7 @@ it('shows the keyboard focus, and has a link that skips the navigation', async (
   await open('identify');
   await page.keyboard.press('Tab');
   const skip = page.getByRole('link', { name: 'Skip to the content' });
-  expect(await skip.evaluate(outlineOf)).toBe('solid');
+  expect(await skip.evaluate(getOutline)).toBe('solid');
   await page.keyboard.press('Enter');
   expect(await page.evaluate(focused)).toBe('content');
   expect(await page.evaluate(scrolling)).toBe('auto');

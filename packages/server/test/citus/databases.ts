@@ -59,7 +59,7 @@ const closeTemplate = async (urls: URLs, name: string): Promise<void> => {
 };
 
 /** Creates a database without tables on all nodes. */
-export const makeBareDatabase = async (clusterURL: string, name: string): Promise<URLs> => {
+export const createBareDatabase = async (clusterURL: string, name: string): Promise<URLs> => {
   const urls = await urlsOf(clusterURL, name);
   await onEach(urls, `CREATE DATABASE ${name}`);
   await joinNodes(urls);
@@ -71,7 +71,7 @@ const makeTemplate = async (clusterURL: string, name: string): Promise<void> => 
   await runExclusively(clusterURL, async () => {
     const exists = `SELECT 1 FROM pg_database WHERE datname = '${name}' AND NOT datallowconn`;
     if ((await asking(clusterURL, exists)).length > 0) return;
-    const urls = await makeBareDatabase(clusterURL, name);
+    const urls = await createBareDatabase(clusterURL, name);
     await migrateDatabase(urls[0], { citus: true });
     await closeTemplate(urls, name);
   });
@@ -123,7 +123,7 @@ const closeEnded = async (clusterURL: string, run: string): Promise<void> => {
 };
 
 /** Creates a distributed database; returns its URL on the coordinator. */
-export const newClusterDatabase = async (clusterURL: string, run: string): Promise<string> => {
+export const createClusterDatabase = async (clusterURL: string, run: string): Promise<string> => {
   const template = `${prefixOf(run)}_template`;
   if (!templates.has(template)) templates.set(template, makeTemplate(clusterURL, template));
   await templates.get(template);

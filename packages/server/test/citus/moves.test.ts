@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openStore } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/store.ts';
 import { newDatabase } from '../fixtures/postgres/databases.ts';
-import { countWaiting } from '../fixtures/postgres/sql.ts';
+import { countLockWaits } from '../fixtures/postgres/sql.ts';
 import { createFedAccount, expectAgreement } from '../fixtures/reports/fed-account.ts';
 import { createSite, type Site } from '../fixtures/site.ts';
 import { listWorkers, moveShards } from './tools/shard-moves.ts';
@@ -55,7 +55,7 @@ test('does not move the shards of an account while a started transaction may sti
       isMoved = true;
     });
     // Until the move waits for a lock.
-    await expect.poll(() => isMoved || countWaiting(databaseURL)).not.toBe(0);
+    await expect.poll(() => isMoved || countLockWaits(databaseURL)).not.toBe(0);
     await wait(2_000);
     expect(isMoved).toBe(false);
     expect(await placesOf(site)).toEqual(before);

@@ -35,7 +35,7 @@ let own: string | undefined;
 beforeAll(async () => {
   const databaseURL = await newDatabase();
   await logRemoteCommands(databaseURL);
-  scene = await openScene({ databaseURL, role: 'beside' });
+  scene = await openScene({ databaseURL, role: 'command' });
   await scene.post('/logEvent', { tokenUUID: scene.tokens.browser, userUUID: newUserUUID(), eventID: 1 });
   parts = await readShardParts(databaseURL);
   const [row] = await asking<{ shard: string }>(

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { ContactDetail, ListEnds } from '../../src/store/store.ts';
+import type { ContactDetail, ListPositions } from '../../src/store/store.ts';
 import type { Site } from '../fixtures/site.ts';
 import { ann, ben, cleo, contactChange, expectRefusal, laptop, newID, phone } from '../fixtures/store.ts';
 import type { NewSite } from './sites.ts';
@@ -10,7 +10,7 @@ const asServer = ({ store, account, server }: Site, address = ann) =>
 const readPages = async ({ store, account, server }: Site): Promise<ContactDetail[]> => {
   const query = { account, token: server.token, browser: false, address: ann, include: ['claim', 'link'] } as const;
   const pages: ContactDetail[] = [];
-  for (let beyond: ListEnds | undefined; ; ) {
+  for (let beyond: ListPositions | undefined; ; ) {
     const page = await store.getContact({ ...query, beyond });
     pages.push(page);
     beyond = page.next;

@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { Refusal } from '../../src/shared/refusal.ts';
-import type { ContactDetail, ContactSearch, FoundContacts, NewContact, SearchEnd } from '../../src/store/store.ts';
+import type { ContactDetail, ContactSearch, FoundContacts, NewContact, SearchPosition } from '../../src/store/store.ts';
 import { readFedContacts } from '../fixtures/reports/fed-contacts.ts';
 import { createSite, type Site } from '../fixtures/site.ts';
 import { day, laptop, phone } from '../fixtures/store.ts';
@@ -220,7 +220,7 @@ const expectSearches = async (
         for (const limit of limits) {
           const search = { ...filter, sort, descending };
           const results: [string, number | null][] = [];
-          for (let beyond: SearchEnd | null | undefined; beyond !== null; ) {
+          for (let beyond: SearchPosition | null | undefined; beyond !== null; ) {
             const page: FoundContacts = await site.store.searchContact({
               account: site.account,
               ...search,
@@ -320,7 +320,7 @@ export const describeContactSearch = (newSite: NewSite, open: Open): void => {
     test.each([1, 2, 3, 4, 5, 6])('finds each contact once in pages of %d', async (limit) => {
       const contactUUIDs: string[] = [];
       let pages = 0;
-      for (let beyond: SearchEnd | null | undefined; beyond !== null; pages += 1) {
+      for (let beyond: SearchPosition | null | undefined; beyond !== null; pages += 1) {
         const { contacts, next }: Awaited<ReturnType<typeof page>> = await page({ limit, beyond });
         expect(contacts.length).toBeLessThanOrEqual(limit);
         contactUUIDs.push(...contacts.map(({ contactUUID }) => contactUUID));
@@ -340,7 +340,7 @@ export const describeContactSearch = (newSite: NewSite, open: Open): void => {
       }
       const contactUUIDs: string[] = [];
       const sizes: number[] = [];
-      for (let beyond: SearchEnd | null | undefined; beyond !== null; ) {
+      for (let beyond: SearchPosition | null | undefined; beyond !== null; ) {
         const { contacts, next }: Awaited<ReturnType<typeof page>> = await page({ account: other.account, beyond });
         sizes.push(contacts.length);
         contactUUIDs.push(...contacts.map(({ contactUUID }) => contactUUID));
@@ -353,7 +353,7 @@ export const describeContactSearch = (newSite: NewSite, open: Open): void => {
     test('finds each match once in pages', async () => {
       const first = await page({ text: 'lee', limit: 1 });
       expect(first.contacts).toMatchObject([{ contactUUID: uuids[0] }]);
-      const second = await page({ text: 'lee', limit: 1, beyond: first.next as SearchEnd });
+      const second = await page({ text: 'lee', limit: 1, beyond: first.next as SearchPosition });
       expect(second).toMatchObject({ contacts: [{ contactUUID: uuids[3] }], next: null });
     });
 
@@ -417,7 +417,7 @@ export const describeContactSearch = (newSite: NewSite, open: Open): void => {
         account: other.account,
         text: 'wanted',
         limit: 2,
-        beyond: two.next as SearchEnd,
+        beyond: two.next as SearchPosition,
       });
       expect([two.contacts.length, rest.contacts.length, rest.next]).toEqual([2, 1, null]);
     });

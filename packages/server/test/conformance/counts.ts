@@ -3,7 +3,7 @@ import { describe, expect, test, vi } from 'vitest';
 import type { CountQuery, StoredEvent } from '../../src/store/store.ts';
 import { day, hour, laptop, phone, quarter } from '../fixtures/store.ts';
 import { soon } from '../fixtures/timeouts.ts';
-import { eventIDs, live, pastArbitrary } from '../fixtures/world.ts';
+import { eventIDs, historyArbitrary, live } from '../fixtures/world.ts';
 import type { NewSite } from './sites.ts';
 
 const queryArbitrary = fc.record({
@@ -47,7 +47,7 @@ export const describeCounts = (newSite: NewSite): void => {
     test('counts the events that a read finds and their visitors, over any history', async () => {
       await fc.assert(
         fc.asyncProperty(
-          pastArbitrary,
+          historyArbitrary,
           fc.array(queryArbitrary, { minLength: 20, maxLength: 20 }),
           async (past, queries) => {
             const { site, events } = await live(await newSite(), past);

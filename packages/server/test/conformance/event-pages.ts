@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import type { EventQuery, StoredEvent } from '../../src/store/store.ts';
 import type { Site } from '../fixtures/site.ts';
 import { day, expectRefusal, hour, laptop, phone, quarter } from '../fixtures/store.ts';
-import { attributes, eventIDs, live, pastArbitrary, userUUIDs, type World } from '../fixtures/world.ts';
+import { attributes, eventIDs, historyArbitrary, live, userUUIDs, type World } from '../fixtures/world.ts';
 import type { NewSite } from './sites.ts';
 
 /** Each filter is in a third of the queries. */
@@ -57,7 +57,7 @@ export const describeEventPages = (newSite: NewSite): void => {
       let matchCount = 0;
       await fc.assert(
         fc.asyncProperty(
-          pastArbitrary,
+          historyArbitrary,
           fc.array(filtersArbitrary, { minLength: 40, maxLength: 40 }),
           async (past, queries) => {
             const world = await live(await newSite(), past);

@@ -5,7 +5,7 @@ import { describeAccounts } from './accounts/accounts.ts';
 import { describeAudit } from './accounts/audit.ts';
 import { describeCatalogues } from './accounts/catalogues.ts';
 import { describeEntryMerges } from './accounts/entry-merges.ts';
-import { describeEnded } from './accounts/expiry.ts';
+import { describeExpiry } from './accounts/expiry.ts';
 import { describeMembers } from './accounts/members.ts';
 import { describePasskeys } from './accounts/passkeys.ts';
 import { describeSegments } from './accounts/segments.ts';
@@ -34,7 +34,7 @@ import { describeRefusedRequests } from './refused-requests.ts';
 import { describeRepeats } from './repeats.ts';
 import { describeReportFeed } from './report-feed.ts';
 import { describeRetention } from './retention.ts';
-import { describeCrowds } from './scale.ts';
+import { describeScale } from './scale.ts';
 import { type Open, useSites } from './sites.ts';
 
 const suites = [
@@ -49,7 +49,7 @@ const suites = [
   describeSegments,
   describeViews,
   describeShareLinks,
-  describeEnded,
+  describeExpiry,
   describeEvents,
   describeEventNames,
   describeRepeats,
@@ -70,7 +70,7 @@ const suites = [
   describeReportFeed,
   describeRetention,
   describeIsolation,
-  describeCrowds,
+  describeScale,
   describeConcurrency,
   describeCommits,
 ];

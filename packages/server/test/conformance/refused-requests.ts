@@ -1,6 +1,6 @@
 import { limits } from '@firsthand/contract/limits';
 import { describe, expect, test } from 'vitest';
-import type { Asker, NewRefusedRequest, RefusedRequest, Store } from '../../src/store/store.ts';
+import type { NewRefusedRequest, RefusedRequest, Store, StoreCaller } from '../../src/store/store.ts';
 import { type Caller, createSite, type Site } from '../fixtures/site.ts';
 import { ann, expectRefusal, laptop, newContact, newEvent, phone, tablet } from '../fixtures/store.ts';
 import type { NewSite } from './sites.ts';
@@ -16,7 +16,7 @@ const refusedEvent = (changes: Partial<NewRefusedRequest> = {}): NewRefusedReque
 });
 
 const recordFrom = ({ store, account, time }: Site, { token }: Caller, sender: number, requests: NewRefusedRequest[]) =>
-  store.keepRefused({ account, token, time, sender, requests });
+  store.addRefused({ account, token, time, sender, requests });
 
 const record = (site: Site, caller: Caller, ...requests: NewRefusedRequest[]) => recordFrom(site, caller, 0, requests);
 
@@ -36,7 +36,7 @@ const countOf = async ({ store, account }: Site, { tokenID }: Caller) => {
   return { listed, evicted, erased, replayed };
 };
 
-const askerOf = ({ account, token, browser }: Caller): Asker => ({ account, token, browser });
+const toStoreCaller = ({ account, token, browser }: Caller): StoreCaller => ({ account, token, browser });
 
 const none = { listed: 0, evicted: 0, erased: 0, replayed: 0 };
 
@@ -73,8 +73,8 @@ export const describeRefusedRequests = (newSite: NewSite): void => {
     test('record whether a robot sent them', async () => {
       const { store, account, browser, time, ...site } = await newSite();
       const batch = { account, token: browser.token, time, sender: 0, requests: [refusedEvent()] };
-      await store.keepRefused({ ...batch, robot: true });
-      await store.keepRefused({ ...batch, robot: false });
+      await store.addRefused({ ...batch, robot: true });
+      await store.addRefused({ ...batch, robot: false });
       expect((await listOf({ ...site, store, account })).map(({ robot }) => robot)).toEqual([true, false]);
     });
 
@@ -142,7 +142,11 @@ export const describeRefusedRequests = (newSite: NewSite): void => {
       const { store, server, time } = site;
       await record(site, server, refusedEvent());
       const [{ refused } = { refused: 0 }] = await listOf(site);
-      const request = { ...askerOf(server), receivedTime: time, events: [newEvent({ eventUUID: 'event-replayed' })] };
+      const request = {
+        ...toStoreCaller(server),
+        receivedTime: time,
+        events: [newEvent({ eventUUID: 'event-replayed' })],
+      };
       const replay = () => store.replayRefused({ refused, write: 'logEvents', request });
       const answers = await Promise.all([replay(), replay(), replay()]);
       expect(answers.filter((answer) => answer !== undefined)).toEqual([[{ kept: true }]]);
@@ -161,7 +165,7 @@ export const describeRefusedRequests = (newSite: NewSite): void => {
         refusedEvent({ operation: 'updateContact' }),
       );
       const [first, second] = await listOf(site);
-      const contact = { ...newContact({ time }), ...askerOf(server), verified: true };
+      const contact = { ...newContact({ time }), ...toStoreCaller(server), verified: true };
       const created = await store.replayRefused({
         refused: first?.refused as number,
         write: 'createContact',
@@ -187,7 +191,7 @@ export const describeRefusedRequests = (newSite: NewSite): void => {
         store.replayRefused({
           refused,
           write: 'logEvents',
-          request: { ...askerOf(server), receivedTime: time, events },
+          request: { ...toStoreCaller(server), receivedTime: time, events },
         });
       const good = newEvent({ eventTime: time, userUUID: phone });
       await expectRefusal(replay(good, newEvent({ contactUUID: 'nobody' })), 'unknown_contact');

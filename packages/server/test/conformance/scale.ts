@@ -30,7 +30,7 @@ const callForAll = async <Entry, Answer>(
   return answers;
 };
 
-export const describeCrowds = (newSite: NewSite): void => {
+export const describeScale = (newSite: NewSite): void => {
   describe('a store with very many objects', () => {
     test('counts each visitor once, and still knows the first after the last', async () => {
       const site = await newSite();

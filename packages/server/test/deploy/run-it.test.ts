@@ -6,7 +6,7 @@
 import { appendFileSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { layOut, pack } from '../../build/deb.ts';
+import { pack, writePackageFiles } from '../../build/deb.ts';
 import { start, temporaryFolder } from '../fixtures/command.ts';
 import { blocksOf } from '../fixtures/documents/guides.ts';
 import { tarballOf } from '../packages/tarballs.ts';
@@ -129,7 +129,7 @@ describe('the guides for operators', () => {
   beforeAll(async () => {
     const folder = temporaryFolder((end) => ends.push(end));
     mkdirSync(join(folder, 'files'));
-    layOut(tarballOf('firsthand'), join(folder, 'files'));
+    writePackageFiles(tarballOf('firsthand'), join(folder, 'files'));
     writeFileSync(join(folder, 'systemctl'), systemctl);
     const packages = ['0.1.0', '0.1.1'].map((version) => {
       appendFileSync(join(folder, 'files', packagedSettings), `# Of ${version}\n`);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createClient } from '@firsthand/client';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { toExecStart, unitText } from '../../src/commands/shared/deploy-files.ts';
+import { createUnitText, toExecStart } from '../../src/commands/shared/deploy-files.ts';
 import { findMisspelledSettings, readConfig } from '../../src/config/config.ts';
 import { parseEnvironmentFile, setInEnvironmentFile } from '../../src/config/environment-file.ts';
 import { start, temporaryFolder } from '../fixtures/command.ts';
@@ -28,7 +28,7 @@ const writeUnit = (): string => {
     '/etc/firsthand.env',
     'serve',
   ]);
-  writeFileSync(file, unitText({ execStart, user: 'firsthand', dataFolder: '/var/lib/firsthand' }));
+  writeFileSync(file, createUnitText({ execStart, user: 'firsthand', dataFolder: '/var/lib/firsthand' }));
   return file;
 };
 

@@ -12,7 +12,7 @@ import { soon } from '../fixtures/timeouts.ts';
 import { times } from '../tools/counts.ts';
 import { freePort } from '../tools/ports.ts';
 import { report } from '../tools/report.ts';
-import { makeAccount, startServed, stopServed, withoutLimits } from '../tools/server-process.ts';
+import { createTestAccount, startServerProcess, stopServerProcess, withoutLimits } from '../tools/server-process.ts';
 import { createLedger, judge, readEverything } from './tools/ledger.ts';
 
 const drills = times({ quick: 1, full: 20 });
@@ -38,10 +38,10 @@ const backupsIn = (backups: string): string[] => {
 const drill = async (nth: number) => {
   const path = join(folder, `${nth}.db`);
   const backups = join(folder, `backups-${nth}`);
-  const token = await makeAccount(path);
+  const token = await createTestAccount(path);
   const port = await freePort();
   const env = { BACKUP_DIR: backups, BACKUP_EVERY: '10s', BACKUP_KEEP: '2', RATE_LIMIT: withoutLimits() };
-  const served = await startServed(path, port, { env });
+  const served = await startServerProcess(path, port, { env });
   const client = createClient({ url: served.url, token });
   const create = (name: string) =>
     client.createContact({
@@ -69,7 +69,7 @@ const drill = async (nth: number) => {
   // Only the lost machine's erasure record has this erasure.
   copyFileSync(`${path}-erased`, `${newest}-erased`);
   await restoreStore(`sqlite:${elsewhere}`, newest);
-  const restored = await startServed(elsewhere, port);
+  const restored = await startServerProcess(elsewhere, port);
   const { lost, twice } = judge({ acknowledged }, await readEverything(restored.url, token));
   const again = createClient({ url: restored.url, token });
   const erased = await again.getContact({ contactUUID: ann }).then(
@@ -77,7 +77,7 @@ const drill = async (nth: number) => {
     (error: { code: string }) => error.code,
   );
   const { contact } = await again.getContact({ contactUUID: ben });
-  expect(await stopServed(restored)).toBe(0);
+  expect(await stopServerProcess(restored)).toBe(0);
   return { lost, twice, erased, ben: contact.contactEmailaddress, acknowledged: acknowledged.size };
 };
 
@@ -111,7 +111,7 @@ test('removes the draft of an interrupted backup at the next start, and makes a 
   const path = join(folder, 'killed.db');
   const backups = join(folder, 'backups-killed');
   mkdirSync(backups);
-  await makeAccount(path);
+  await createTestAccount(path);
   const port = await freePort();
   const drafts = () => readdirSync(backups).filter((name) => name.endsWith('.new'));
   const env = {
@@ -125,7 +125,7 @@ test('removes the draft of an interrupted backup at the next start, and makes a 
   expect(drafts()).toHaveLength(1);
   expect(backupsIn(backups)).toHaveLength(0);
 
-  const served = await startServed(path, port, { env: { BACKUP_DIR: backups } });
+  const served = await startServerProcess(path, port, { env: { BACKUP_DIR: backups } });
   await vi.waitFor(() => expect([drafts().length, backupsIn(backups).length]).toEqual([0, 1]), soon);
-  expect(await stopServed(served)).toBe(0);
+  expect(await stopServerProcess(served)).toBe(0);
 });

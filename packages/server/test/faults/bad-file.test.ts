@@ -6,7 +6,7 @@ import Database from '../../src/store/sqlite/database/better-sqlite3.ts';
 import { createRandom, times } from '../tools/counts.ts';
 import { freePort } from '../tools/ports.ts';
 import { report } from '../tools/report.ts';
-import { EarlyExitError, makeAccount, startServed, stopServed } from '../tools/server-process.ts';
+import { createTestAccount, EarlyExitError, startServerProcess, stopServerProcess } from '../tools/server-process.ts';
 import { changeServer } from '../tools/weakened-server.ts';
 import { replacingForeignFiles, withoutChecksums } from '../weaknesses/store.ts';
 import { createLedger, readEverything } from './tools/ledger.ts';
@@ -20,12 +20,12 @@ let acknowledged: ReadonlySet<string>;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'firsthand-bad-'));
   const path = join(folder, 'good.db');
-  token = await makeAccount(path);
-  const served = await startServed(path, await freePort());
+  token = await createTestAccount(path);
+  const served = await startServerProcess(path, await freePort());
   const ledger = createLedger(0);
   for (let sent = 0; sent < 300; sent += 1) await ledger.sendOne(served.url, token);
   acknowledged = ledger.acknowledged;
-  await stopServed(served);
+  await stopServerProcess(served);
   validFile = readFileSync(path);
 });
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -68,9 +68,9 @@ const serveBad = async (bytes: Buffer, main?: string): Promise<Result> => {
   const path = join(home, 'firsthand.db');
   writeFileSync(path, bytes);
   try {
-    const served = await startServed(path, await freePort(), { main });
+    const served = await startServerProcess(path, await freePort(), { main });
     const heldKeys = await readEverything(served.url, token).catch((error: Error) => error);
-    await stopServed(served);
+    await stopServerProcess(served);
     const isReplaced = wasReplaced(bytes, path);
     if (heldKeys instanceof Error) return { outcome: 'reads refused', isReplaced };
     const whole = heldKeys.length === acknowledged.size && heldKeys.every((key) => acknowledged.has(key));
@@ -160,7 +160,7 @@ describe('the server', () => {
       write(path);
       const before = join(folder, 'before');
       copyFileSync(path, before);
-      const start = startServed(path, await freePort());
+      const start = startServerProcess(path, await freePort());
       await expect(start).rejects.toMatchObject({ exitCode: 1, complaints: expect.stringContaining(path) });
       expect(readFileSync(path)).toEqual(readFileSync(before));
     });

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { times } from '../tools/counts.ts';
 import { freePort } from '../tools/ports.ts';
 import { report } from '../tools/report.ts';
-import { browserToken, makeAccount, startServed, stopServed } from '../tools/server-process.ts';
+import { browserToken, createTestAccount, startServerProcess, stopServerProcess } from '../tools/server-process.ts';
 import { changeServer } from '../tools/weakened-server.ts';
 import { countingDaysByCalendar } from '../weaknesses/store.ts';
 import { createLedger, judge, readEverything } from './tools/ledger.ts';
@@ -48,7 +48,7 @@ const tour = async (name: string, main?: string) => {
     renameSync(`${clock}.new`, clock);
   };
   setClock('+0');
-  const token = await makeAccount(path);
+  const token = await createTestAccount(path);
   const env = {
     LD_PRELOAD: library as string,
     FAKETIME_TIMESTAMP_FILE: clock,
@@ -60,7 +60,7 @@ const tour = async (name: string, main?: string) => {
     // The server delays a 429 by a second, except to a trusted proxy.
     TRUST_PROXY: '127.0.0.1',
   };
-  const served = await startServed(path, await freePort(), { main, env });
+  const served = await startServerProcess(path, await freePort(), { main, env });
   const ledger = createLedger(4);
   const load = ledger.send(served.url, token);
   const numbers = Array.from({ length: 20 }, (_, nth) => nth);
@@ -97,7 +97,7 @@ const tour = async (name: string, main?: string) => {
   await load.stop();
   const stored = await readEverything(served.url, token);
   const others = [...ledger.endings].filter(([ending]) => ending !== '200');
-  const exitCode = await stopServed(served);
+  const exitCode = await stopServerProcess(served);
   const orderly = stored.filter((key) => key.startsWith('the-orderly-visitor'));
   const inOrder = JSON.stringify(orderly) === JSON.stringify(sent);
   return { ...judge(ledger, stored), inOrder, missedRepeats, limitsBroken, others, exitCode, events: stored.length };

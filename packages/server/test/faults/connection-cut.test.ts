@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { spread, times } from '../tools/counts.ts';
 import { freePort } from '../tools/ports.ts';
 import { report } from '../tools/report.ts';
-import { makeAccount, startServed, stopServed } from '../tools/server-process.ts';
+import { createTestAccount, startServerProcess, stopServerProcess } from '../tools/server-process.ts';
 import { changeServer } from '../tools/weakened-server.ts';
 import { storingRepeats } from '../weaknesses/store.ts';
 import { type Cut, openCuttingProxy } from './tools/cut-connection.ts';
@@ -66,9 +66,9 @@ const shapes: readonly Shape[] = [
 /** Cuts one connection at each byte of a request and of its response; the client retries after each cut. */
 const cutEverywhere = async (name: string, maxCuts: number, main?: string) => {
   const path = join(folder, `${name}.db`);
-  const token = await makeAccount(path);
+  const token = await createTestAccount(path);
   const port = await freePort();
-  const served = await startServed(path, port, { main });
+  const served = await startServerProcess(path, port, { main });
   const proxy = await openCuttingProxy(port);
   const expected: string[] = [];
   let cuts = 0;
@@ -96,7 +96,7 @@ const cutEverywhere = async (name: string, maxCuts: number, main?: string) => {
   }
   const stored = await readEverything(served.url, token);
   proxy.close();
-  await stopServed(served);
+  await stopServerProcess(served);
   const keys = new Set(stored);
   const lost = expected.filter((eventUUID) => !keys.has(`${userUUID} ${eventUUID}`)).length;
   return { cuts, broken, lost, twice: stored.length - keys.size };

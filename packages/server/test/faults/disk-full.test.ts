@@ -8,7 +8,7 @@ import Database from '../../src/store/sqlite/database/better-sqlite3.ts';
 import { quantile, times } from '../tools/counts.ts';
 import { freePort } from '../tools/ports.ts';
 import { report } from '../tools/report.ts';
-import { makeAccount, startServed, stopServed } from '../tools/server-process.ts';
+import { createTestAccount, startServerProcess, stopServerProcess } from '../tools/server-process.ts';
 import { changeServer } from '../tools/weakened-server.ts';
 import { ignoringFailedCommits } from '../weaknesses/store.ts';
 import { createLedger, judge, readEverything } from './tools/ledger.ts';
@@ -58,9 +58,9 @@ const fill = (disk: string, leave: number) => {
 /** Fills the disk under a running server and frees it again, `count` times. */
 const fillRepeatedly = async (disk: string, count: number, main?: string) => {
   const path = join(disk, 'firsthand.db');
-  const token = await makeAccount(path);
+  const token = await createTestAccount(path);
   const began = performance.now();
-  const served = await startServed(path, await freePort(), { main, env: { LOG_LEVEL: 'info' } });
+  const served = await startServerProcess(path, await freePort(), { main, env: { LOG_LEVEL: 'info' } });
   const ledger = createLedger(8);
   const resumeMilliseconds: number[] = [];
   let refusedReads = 0;
@@ -106,7 +106,7 @@ const fillRepeatedly = async (disk: string, count: number, main?: string) => {
   const { lost } = judge(ledger, await readEverything(served.url, token));
   await ledger.settle(served.url, token);
   const { twice } = judge(ledger, await readEverything(served.url, token));
-  const exitCode = await stopServed(served);
+  const exitCode = await stopServerProcess(served);
   const db = new Database(path, { readonly: true });
   const integrity = db.pragma('integrity_check', { simple: true });
   db.close();

@@ -6,7 +6,13 @@ import { backupStore } from '../../src/store/open.ts';
 import { times } from '../tools/counts.ts';
 import { freePort } from '../tools/ports.ts';
 import { report } from '../tools/report.ts';
-import { browserToken, makeAccount, startServed, stopServed, withoutLimits } from '../tools/server-process.ts';
+import {
+  browserToken,
+  createTestAccount,
+  startServerProcess,
+  stopServerProcess,
+  withoutLimits,
+} from '../tools/server-process.ts';
 import { changeServer } from '../tools/weakened-server.ts';
 import { acknowledgingErasuresEarly } from '../weaknesses/store.ts';
 
@@ -29,10 +35,10 @@ const env = { RATE_LIMIT: withoutLimits() };
 const eraseAndKill = async (name: string, main?: string) => {
   const path = join(folder, `${name}.db`);
   const backup = join(folder, `${name}-backup.db`);
-  const serverToken = await makeAccount(path);
+  const serverToken = await createTestAccount(path);
   await backupStore(`sqlite:${path}`, backup);
   const port = await freePort();
-  const served = await startServed(path, port, { main, env });
+  const served = await startServerProcess(path, port, { main, env });
   const post = async (at: string, tokenUUID: string, fields: object) => {
     const response = await fetch(`${served.url}${at}`, {
       method: 'POST',
@@ -59,9 +65,9 @@ const eraseAndKill = async (name: string, main?: string) => {
   expect(status).toBe(200);
   for (const end of ['-wal', '-shm']) rmSync(`${path}${end}`, { force: true });
   copyFileSync(backup, path);
-  const restored = await startServed(path, port, { main, env });
+  const restored = await startServerProcess(path, port, { main, env });
   const { 200: created = 0, 410: refused = 0 } = await sendAll();
-  await stopServed(restored);
+  await stopServerProcess(restored);
   return { created, refused };
 };
 

@@ -7,7 +7,14 @@ import Database from '../../src/store/sqlite/database/better-sqlite3.ts';
 import { spread, times } from '../tools/counts.ts';
 import { freePort } from '../tools/ports.ts';
 import { report } from '../tools/report.ts';
-import { childrenOf, EarlyExitError, launch, makeAccount, startServed, stopServed } from '../tools/server-process.ts';
+import {
+  childrenOf,
+  createTestAccount,
+  EarlyExitError,
+  launch,
+  startServerProcess,
+  stopServerProcess,
+} from '../tools/server-process.ts';
 import { changeServer } from '../tools/weakened-server.ts';
 import { ignoringFailedCommits } from '../weaknesses/store.ts';
 import { answerOptions, findFalseAnswers, listAcknowledgedEvents } from './tools/false-answers.ts';
@@ -35,7 +42,7 @@ let token: string;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'firsthand-io-'));
   template = join(folder, 'template.db');
-  token = await makeAccount(template);
+  token = await createTestAccount(template);
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
@@ -73,7 +80,7 @@ const serveWithFault = async ({ calls, error, nth }: Fault, main?: string): Prom
   const ledger = isSyncFault ? createLedger(1, { ballast: 16 }) : createLedger(4);
   let outcome: Result['outcome'];
   try {
-    const served = await startServed(path, port, { under, main });
+    const served = await startServerProcess(path, port, { under, main });
     const [server] = childrenOf(served.process.pid as number);
     let ended = false;
     void served.ended.then(() => {
@@ -126,7 +133,7 @@ const serveWithFault = async ({ calls, error, nth }: Fault, main?: string): Prom
     ? [...ledger.acknowledged].filter((key) => !acknowledgedInTrace.has(key.split(' ')[1] as string))
     : [];
 
-  const again = await startServed(path, port);
+  const again = await startServerProcess(path, port);
   let lost: number;
   let twice: number;
   try {
@@ -134,7 +141,7 @@ const serveWithFault = async ({ calls, error, nth }: Fault, main?: string): Prom
     await ledger.settle(again.url, token);
     twice = judge(ledger, await readEverything(again.url, token)).twice;
   } finally {
-    await stopServed(again);
+    await stopServerProcess(again);
   }
   const db = new Database(path, { readonly: true });
   const integrity = db.pragma('integrity_check', { simple: true });
@@ -201,7 +208,7 @@ test('creates a complete database or none, whichever call fails', async () => {
       }
       if (started) for (const pid of childrenOf(first.process.pid as number)) process.kill(pid, 'SIGKILL');
       await first.ended;
-      expect(await stopServed(await startServed(path, port)), `${calls} ${nth}`).toBe(0);
+      expect(await stopServerProcess(await startServerProcess(path, port)), `${calls} ${nth}`).toBe(0);
     }
   }
 });

@@ -7,7 +7,7 @@ import Database from '../../src/store/sqlite/database/better-sqlite3.ts';
 import { quantile, times } from '../tools/counts.ts';
 import { freePort } from '../tools/ports.ts';
 import { report } from '../tools/report.ts';
-import { makeAccount, startServed, stopServed } from '../tools/server-process.ts';
+import { createTestAccount, startServerProcess, stopServerProcess } from '../tools/server-process.ts';
 import { changeServer } from '../tools/weakened-server.ts';
 import { acknowledgingEarly } from '../weaknesses/store.ts';
 import { createLedger, createReader, judge, readEverything } from './tools/ledger.ts';
@@ -28,7 +28,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
  */
 const killRepeatedly = async (name: string, maxKills: number, main?: string) => {
   const path = join(folder, `${name}.db`);
-  const token = await makeAccount(path);
+  const token = await createTestAccount(path);
   const port = await freePort();
   const ledger = createLedger(16);
   const reader = createReader(token);
@@ -37,7 +37,7 @@ const killRepeatedly = async (name: string, maxKills: number, main?: string) => 
   let loadedMilliseconds = 0;
   let done = 0;
   for (; done < maxKills && lost === 0; done += 1) {
-    const served = await startServed(path, port, { main });
+    const served = await startServerProcess(path, port, { main });
     ready.push(served.readyMilliseconds);
     lost += judge(ledger, await reader.readOn(served.url)).lost;
     const load = ledger.send(served.url, token);
@@ -49,12 +49,12 @@ const killRepeatedly = async (name: string, maxKills: number, main?: string) => 
     await load.stop();
   }
   const perSecond = (ledger.acknowledged.size / loadedMilliseconds) * 1_000;
-  const served = await startServed(path, port, { main });
+  const served = await startServerProcess(path, port, { main });
   lost += judge(ledger, await readEverything(served.url, token)).lost;
   // Retrying what was not acknowledged must not store anything twice.
   await ledger.settle(served.url, token);
   const { twice } = judge(ledger, await readEverything(served.url, token));
-  await stopServed(served);
+  await stopServerProcess(served);
   const db = new Database(path, { readonly: true });
   const integrity = db.pragma('integrity_check', { simple: true });
   db.close();

@@ -6,7 +6,13 @@ import Database from '../../src/store/sqlite/database/better-sqlite3.ts';
 import { spread, times } from '../tools/counts.ts';
 import { freePort } from '../tools/ports.ts';
 import { report } from '../tools/report.ts';
-import { childrenOf, EarlyExitError, makeAccount, startServed, stopServed } from '../tools/server-process.ts';
+import {
+  childrenOf,
+  createTestAccount,
+  EarlyExitError,
+  startServerProcess,
+  stopServerProcess,
+} from '../tools/server-process.ts';
 import { type Change, changeServer } from '../tools/weakened-server.ts';
 import { migratingByStatement } from '../weaknesses/store.ts';
 import { createLedger } from './tools/ledger.ts';
@@ -20,14 +26,14 @@ let events: number;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'firsthand-migration-'));
   template = join(folder, 'template.db');
-  const token = await makeAccount(template);
-  const served = await startServed(template, await freePort());
+  const token = await createTestAccount(template);
+  const served = await startServerProcess(template, await freePort());
   const ledger = createLedger(1, { batch: 1_000, onlyBatches: true, ballast: 100 });
   const load = ledger.send(served.url, token);
   while (ledger.acknowledged.size < 3_000) await new Promise((resolve) => setTimeout(resolve, 10));
   await load.stop();
   events = ledger.sentCount;
-  await stopServed(served);
+  await stopServerProcess(served);
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
@@ -79,7 +85,7 @@ const start = async (main: string, ...options: readonly string[]) => {
   const under = strace(log, '-s', '0', ...options);
   let exitCode: number | null | undefined;
   try {
-    const served = await startServed(path, await freePort(), { main, under });
+    const served = await startServerProcess(path, await freePort(), { main, under });
     for (const pid of childrenOf(served.process.pid as number)) process.kill(pid, 'SIGTERM');
     exitCode = await served.ended;
   } catch (error) {
@@ -131,7 +137,7 @@ test(`leaves the old or the new schema when a migration is killed, at ${kills} p
     else expect(schema).toBe('new');
     // The next start completes the migration.
     if (schema === 'old') {
-      expect(await stopServed(await startServed(path, await freePort(), { main: newer }))).toBe(0);
+      expect(await stopServerProcess(await startServerProcess(path, await freePort(), { main: newer }))).toBe(0);
       expect(inspect(path)).toMatchObject({ schema: 'new', rows: events });
     }
     rmSync(dirname(path), { recursive: true });
@@ -156,9 +162,9 @@ test(`leaves the old or the new schema when a migration is killed, at ${kills} p
 test('refuses a file of a newer version, and leaves it unchanged', async () => {
   const path = join(folder, 'newer.db');
   copyFileSync(template, path);
-  await stopServed(await startServed(path, await freePort(), { main: createNewer('newest', []) }));
+  await stopServerProcess(await startServerProcess(path, await freePort(), { main: createNewer('newest', []) }));
   const before = readFileSync(path);
-  await expect(startServed(path, await freePort())).rejects.toMatchObject({
+  await expect(startServerProcess(path, await freePort())).rejects.toMatchObject({
     exitCode: 1,
     complaints: expect.stringContaining('newer Firsthand'),
   });

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { times } from '../tools/counts.ts';
 import { freePort } from '../tools/ports.ts';
 import { report } from '../tools/report.ts';
-import { makeAccount, startServed, stopServed } from '../tools/server-process.ts';
+import { createTestAccount, startServerProcess, stopServerProcess } from '../tools/server-process.ts';
 import { changeServer } from '../tools/weakened-server.ts';
 import { withoutSync } from '../weaknesses/store.ts';
 import { answerOptions, findFalseAnswers, listAcknowledgedEvents } from './tools/false-answers.ts';
@@ -26,8 +26,8 @@ afterAll(() => rmSync(folder, { recursive: true }));
 /** Sends events one by one. Returns how many responses began before the event's frames were written and synced. */
 const countEarlyAnswers = async (name: string, count: number, main?: string): Promise<number> => {
   const path = join(folder, `${name}.db`);
-  const token = await makeAccount(path);
-  const served = await startServed(path, await freePort(), { main });
+  const token = await createTestAccount(path);
+  const served = await startServerProcess(path, await freePort(), { main });
   const log = join(folder, `${name}.log`);
   const detach = await attachStrace(served.process.pid as number, log, ...answerOptions);
   const ledger = createLedger(1);
@@ -35,7 +35,7 @@ const countEarlyAnswers = async (name: string, count: number, main?: string): Pr
   // The client may receive a response before strace logs the end of the call that sent it.
   for (let left = 2_400; left > 0 && readCalls(log).filter(isAnswer).length < count; left -= 1) await wait(50);
   await detach();
-  await stopServed(served);
+  await stopServerProcess(served);
 
   const calls = readCalls(log);
   const acknowledged = listAcknowledgedEvents(calls);

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { times } from '../tools/counts.ts';
 import { freePort } from '../tools/ports.ts';
 import { report } from '../tools/report.ts';
-import { type Served, startServed, stopServed } from '../tools/server-process.ts';
+import { type ServerProcess, startServerProcess, stopServerProcess } from '../tools/server-process.ts';
 import { changeServer } from '../tools/weakened-server.ts';
 import { acknowledgingEarlyOnPostgres, withoutSyncOnPostgres } from '../weaknesses/store.ts';
 import { createLedger, judge, readEverything } from './tools/ledger.ts';
@@ -21,8 +21,8 @@ const postgres = useOwnPostgres();
 /** Creates a database with an account. Returns the token and a function that starts servers on it. */
 const setUp = async (name: string, main?: string) => {
   const { databaseURL, token } = await postgres.createDatabase(name);
-  const start = (port: number): Promise<Served> =>
-    startServed('', port, { main, env: { DATABASE_URL: databaseURL, LOG_LEVEL: 'silent' } });
+  const start = (port: number): Promise<ServerProcess> =>
+    startServerProcess('', port, { main, env: { DATABASE_URL: databaseURL, LOG_LEVEL: 'silent' } });
   return { token, start };
 };
 
@@ -49,7 +49,7 @@ const killRepeatedly = async (name: string, count: number, main?: string) => {
     await Promise.all(loads.map((load) => load.stop()));
   }
   const result = await compareAndSettle(ledger, other.url, token);
-  await stopServed(other);
+  await stopServerProcess(other);
   return result;
 };
 
@@ -84,7 +84,7 @@ const stopRepeatedly = async (name: string, count: number, main?: string) => {
   }
   const result = await compareAndSettle(ledger, servers[1].url, token);
   const { endings, withoutRetryAfter } = ledger;
-  for (const server of servers) expect(await stopServed(server)).toBe(0);
+  for (const server of servers) expect(await stopServerProcess(server)).toBe(0);
   return { ...result, endings, withoutRetryAfter };
 };
 

@@ -6,7 +6,7 @@ import Database from '../../src/store/sqlite/database/better-sqlite3.ts';
 import { createRandom, times } from '../tools/counts.ts';
 import { freePort } from '../tools/ports.ts';
 import { report } from '../tools/report.ts';
-import { makeAccount, startServed, stopServed } from '../tools/server-process.ts';
+import { createTestAccount, startServerProcess, stopServerProcess } from '../tools/server-process.ts';
 import { type Change, changeServer } from '../tools/weakened-server.ts';
 import { checkpointingOften, withoutSync } from '../weaknesses/store.ts';
 import { createDisk, journalOptions, readDatabaseFile, readJournal } from './tools/disk-journal.ts';
@@ -25,10 +25,10 @@ afterAll(() => rmSync(folder, { recursive: true }));
 /** Records every write and sync of a server, then simulates power cuts at random positions of that journal. */
 const cutPower = async (name: string, changes: readonly Change[], count: number) => {
   const path = join(folder, `${name}.db`);
-  const token = await makeAccount(path);
+  const token = await createTestAccount(path);
   const initial = readDatabaseFile(path);
   const log = join(folder, `${name}.log`);
-  const served = await startServed(path, await freePort(), { main: changeServer(folder, name, changes) });
+  const served = await startServerProcess(path, await freePort(), { main: changeServer(folder, name, changes) });
   const detach = await attachStrace(served.process.pid as number, log, ...journalOptions);
   const ledger = createLedger(1);
   const load = createLedger(3, { batch: 5 });
@@ -36,7 +36,7 @@ const cutPower = async (name: string, changes: readonly Change[], count: number)
   for (let sent = 0; sent < events; sent += 1) expect(await ledger.sendOne(served.url, token)).toBe(true);
   await sending.stop();
   await detach();
-  await stopServed(served);
+  await stopServerProcess(served);
 
   const random = createRandom(4_711);
   const steps = readJournal(log, path);

@@ -6,7 +6,7 @@ import Database from '../../src/store/sqlite/database/better-sqlite3.ts';
 import { createRandom, times } from '../tools/counts.ts';
 import { freePort } from '../tools/ports.ts';
 import { report } from '../tools/report.ts';
-import { makeAccount, startServed, stopServed } from '../tools/server-process.ts';
+import { createTestAccount, startServerProcess, stopServerProcess } from '../tools/server-process.ts';
 import { changeServer } from '../tools/weakened-server.ts';
 import { storingRepeats } from '../weaknesses/store.ts';
 
@@ -30,8 +30,8 @@ interface SentEvent {
 /** Sends events of several days from several concurrent clients; a fifth of the sends repeat earlier events. */
 const sendRepeatedly = async (name: string, count: number, main?: string) => {
   const path = join(folder, `${name}.db`);
-  const token = await makeAccount(path);
-  const served = await startServed(path, await freePort(), { main });
+  const token = await createTestAccount(path);
+  const served = await startServerProcess(path, await freePort(), { main });
   const random = createRandom(99);
   const now = Date.now();
   const distinctEvents: SentEvent[] = [];
@@ -70,7 +70,7 @@ const sendRepeatedly = async (name: string, count: number, main?: string) => {
     }
   };
   await Promise.all(Array.from({ length: clients }, client));
-  await stopServed(served);
+  await stopServerProcess(served);
   const db = new Database(path, { readonly: true });
   const readCount = (sql: string) => db.prepare<[], number>(sql).pluck().get() as number;
   const rows = readCount('SELECT count(*) FROM event');

@@ -13,7 +13,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { FunnelQuestion } from '../../src/reports/questions.ts';
-import { answerOfModel } from '../fixtures/reports/report-model.ts';
+import { computeModelAnswer } from '../fixtures/reports/report-model.ts';
 import { account, asked, holding, hour, secret, setUp, totals } from '../fixtures/reports/report-world.ts';
 
 test('counts events and changes of owners that were stored before the report was requested', async () => {
@@ -107,10 +107,10 @@ test('rebuilds files with a damaged manifest, and files of another store', async
 
 test('counts events that got the sequences of another account’s events after a backup was restored', async () => {
   const { reports, world, open, log, right } = setUp();
-  world.passBy(30);
+  world.skipSequences(30);
   expect((await reports.ask(totals)).answer).toEqual(right());
   await reports.close();
-  world.passBy(-30);
+  world.skipSequences(-30);
   log(10, 60);
   expect((await open().ask(totals)).answer).toEqual(right());
 });
@@ -138,7 +138,9 @@ test('counts attributes without their own column like others, in memory and in f
   for (const count of [120, 1, 110, 120]) {
     add(count);
     for (const question of questions)
-      expect((await reports.ask(question)).answer).toEqual(answerOfModel(question, world.visible(), world.personOf));
+      expect((await reports.ask(question)).answer).toEqual(
+        computeModelAnswer(question, world.visible(), world.personOf),
+      );
   }
 });
 

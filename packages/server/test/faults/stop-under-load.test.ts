@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { quantile, times } from '../tools/counts.ts';
 import { freePort } from '../tools/ports.ts';
 import { report } from '../tools/report.ts';
-import { makeAccount, startServed, stopServed } from '../tools/server-process.ts';
+import { createTestAccount, startServerProcess, stopServerProcess } from '../tools/server-process.ts';
 import { changeServer } from '../tools/weakened-server.ts';
 import { stoppingAtOnce } from '../weaknesses/http.ts';
 import { createLedger, createReader, judge, readEverything } from './tools/ledger.ts';
@@ -22,7 +22,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 /** Stops a server under load repeatedly. Clients may get 200, 503 or a refused connection, and nothing else. */
 const stopRepeatedly = async (name: string, count: number, main?: string) => {
   const path = join(folder, `${name}.db`);
-  const token = await makeAccount(path);
+  const token = await createTestAccount(path);
   const port = await freePort();
   const ledger = createLedger(16);
   const reader = createReader(token);
@@ -30,20 +30,20 @@ const stopRepeatedly = async (name: string, count: number, main?: string) => {
   const stopMilliseconds: number[] = [];
   let lost = 0;
   for (let stop = 0; stop < count; stop += 1) {
-    const served = await startServed(path, port, { main });
+    const served = await startServerProcess(path, port, { main });
     lost += judge(ledger, await reader.readOn(served.url)).lost;
     const load = ledger.send(served.url, token);
     await wait(50 + Math.random() * 250);
     const started = performance.now();
-    exitCodes.add(await stopServed(served));
+    exitCodes.add(await stopServerProcess(served));
     stopMilliseconds.push(performance.now() - started);
     await load.stop();
   }
-  const served = await startServed(path, port, { main });
+  const served = await startServerProcess(path, port, { main });
   lost += judge(ledger, await readEverything(served.url, token)).lost;
   await ledger.settle(served.url, token);
   const { twice } = judge(ledger, await readEverything(served.url, token));
-  await stopServed(served);
+  await stopServerProcess(served);
   // 503: the server is shutting down. ECONNREFUSED: it no longer listens.
   const harmless = ['200', '503', 'ECONNREFUSED'];
   const broken = [...ledger.endings].filter(([ending]) => !harmless.includes(ending));

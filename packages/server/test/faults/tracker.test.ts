@@ -112,8 +112,8 @@ test.for<{ fault: string; after: string; answer: Answer; rule: string; weakness:
     rule: 'looks for records only in localStorage',
     weakness: {
       file: 'delivery/storage.ts',
-      from: 'writeStored(key, copies[key] as string);',
-      to: 'if (stored[key]) writeStored(key, copies[key] as string); else delete copies[key];',
+      from: 'writeItem(key, copies[key] as string);',
+      to: 'if (stored[key]) writeItem(key, copies[key] as string); else delete copies[key];',
     },
   },
   {

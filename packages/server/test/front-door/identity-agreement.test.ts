@@ -88,7 +88,7 @@ const createHistory = async (store: Store) => {
         const input = { userUUID: userUUIDOf(action.user), contactUUID };
         const request = { operation: 'logEvent', input, address: null, code: 'invalid_field', message } as const;
         const { account, token } = site.browser;
-        await store.keepRefused({ account, token, time: site.time, sender: 0, requests: [request] });
+        await store.addRefused({ account, token, time: site.time, sender: 0, requests: [request] });
         if (action.contact === null || !model.erasedContacts.has(action.contact)) refusedTexts.push(message);
         return;
       }

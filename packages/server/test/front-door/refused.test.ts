@@ -14,9 +14,9 @@ const start = Date.UTC(2026, 5, 1, 12);
 
 const failOnDemand = (store: Store): Store => ({
   ...store,
-  keepRefused: async (batch) => {
+  addRefused: async (batch) => {
     if (failing) throw new Refusal('unavailable', { retryAfterSeconds: 3 });
-    return store.keepRefused(batch);
+    return store.addRefused(batch);
   },
 });
 

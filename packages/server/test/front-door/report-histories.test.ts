@@ -13,11 +13,11 @@ import type { Store } from '../../src/store/store.ts';
 import { arrangement, newDatabaseURL } from '../fixtures/database.ts';
 import { createFedAccount, expectAgreement } from '../fixtures/reports/fed-account.ts';
 import { question as anyQuestion, events, type Happened } from '../fixtures/reports/random-questions.ts';
-import { answerOfModel } from '../fixtures/reports/report-model.ts';
+import { computeModelAnswer } from '../fixtures/reports/report-model.ts';
 import { rounded } from '../fixtures/reports/test-reports.ts';
 import { runs } from '../fixtures/runs.ts';
 import { createSite, type Site } from '../fixtures/site.ts';
-import { reportPatience } from '../fixtures/timeouts.ts';
+import { reportTimeouts } from '../fixtures/timeouts.ts';
 
 const userUUIDOf = (user: number) => `visitor-number-${user}`;
 const addressOf = (contact: number) => `contact-${contact}@example.com`;
@@ -155,7 +155,7 @@ const open = () =>
     threads: 1,
     eventsOfFile: 40,
     niceness: 0,
-    ...reportPatience,
+    ...reportTimeouts,
   });
 beforeAll(async () => {
   const onFatal = (error: Error) => {
@@ -179,7 +179,7 @@ test('returns the same reports as the model for any history', async () => {
     const numbered = { ...renumber(question, (nth) => numbers.get(nth) as number), account: site.account };
     const { answer } = await retry(() => reports.ask(numbered));
     const stored = await retry(() => readEvents(site));
-    expect(rounded(answer)).toEqual(rounded(answerOfModel(numbered, stored.events, stored.personOf)));
+    expect(rounded(answer)).toEqual(rounded(computeModelAnswer(numbered, stored.events, stored.personOf)));
   };
   await fc.assert(
     fc.asyncProperty(history, async (steps) => {

@@ -12,11 +12,11 @@ import { Refusal } from '../../src/shared/refusal.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { Store, StoredEvent } from '../../src/store/store.ts';
 import { arrangement, newDatabaseURL } from '../fixtures/database.ts';
-import { answerOfModel, type ModelEvent } from '../fixtures/reports/report-model.ts';
+import { computeModelAnswer, type ModelEvent } from '../fixtures/reports/report-model.ts';
 import { runs } from '../fixtures/runs.ts';
 import { createSite, type Site } from '../fixtures/site.ts';
 import { day, hour } from '../fixtures/store.ts';
-import { reportPatience } from '../fixtures/timeouts.ts';
+import { reportTimeouts } from '../fixtures/timeouts.ts';
 
 const nth = fc.nat({ max: 2 });
 const action = fc.oneof(
@@ -165,7 +165,7 @@ describe('reports of a store', () => {
     };
     store = await openStore({ databaseURL: await newDatabaseURL(), role: 'server', onFatal, arrangement });
     folder = await mkdtemp(join(tmpdir(), 'firsthand-reports-'));
-    const engine = { folder, memory: 256 * 1024 * 1024, threads: 2, ...reportPatience };
+    const engine = { folder, memory: 256 * 1024 * 1024, threads: 2, ...reportTimeouts };
     reports = createReports({ feed: store, ...engine, onFault: onFatal });
   });
   afterAll(async () => {
@@ -218,7 +218,7 @@ describe('reports of a store', () => {
     for (const [nth, question] of questionsOf(site, sent).entries()) {
       const { answer } = await reports.ask(question);
       expect(roundNumbers(answer)).toEqual(
-        roundNumbers(answerOfModel(modelQuestions[nth] as Question, modelEvents, personOf)),
+        roundNumbers(computeModelAnswer(modelQuestions[nth] as Question, modelEvents, personOf)),
       );
     }
     await comparePeople(site);

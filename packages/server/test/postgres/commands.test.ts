@@ -24,13 +24,13 @@ test('creates an account and revokes a token, which a running server notices', a
   const revoked = await firsthand(['token', 'revoke', access?.tokenID as string, ...named], env);
   expect(revoked).toMatchObject({ code: 0, stderr: '' });
   await expect.poll(() => store.findAccess(hashToken(serverTokenUUID))).toBeUndefined();
-  await store.noteUnknownProxy({ seenTime: Date.now() });
+  await store.recordUnknownProxy({ seenTime: Date.now() });
   const { finding } = JSON.parse((await firsthand(['doctor', '--json'], env)).stdout);
   expect(finding.find(({ name }: { name: string }) => name === 'proxy')).toMatchObject({ ok: false });
-  await store.noteUnknownProxy({ seenTime: null });
+  await store.recordUnknownProxy({ seenTime: null });
   const request = { operation: 'logEvent', input: {}, address: null, code: 'missing_field', message: '' } as const;
   const { account, token } = access as { account: number; token: number };
-  await store.keepRefused({ account, token, time: Date.now(), sender: 0, requests: [request, request] });
+  await store.addRefused({ account, token, time: Date.now(), sender: 0, requests: [request, request] });
   await store.close();
 
   const examined = await firsthand(['doctor', '--json', '--account-bytes', '1000'], env);

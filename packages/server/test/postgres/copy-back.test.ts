@@ -10,7 +10,7 @@ import { newDatabase } from '../fixtures/postgres/databases.ts';
 import { createSite, type Site } from '../fixtures/site.ts';
 import { ben, cleo, day, newToken } from '../fixtures/store.ts';
 import { soon } from '../fixtures/timeouts.ts';
-import { live, pastArbitrary } from '../fixtures/world.ts';
+import { historyArbitrary, live } from '../fixtures/world.ts';
 
 const onFatal = (error: Error) => {
   throw error;
@@ -25,8 +25,8 @@ const close = async () => {
   current = undefined;
 };
 /** For files the role of a command, which works on this thread. */
-const roleOf = (databaseURL: string) => (databaseURL.startsWith('sqlite:') ? 'beside' : 'server');
-const open = async (databaseURL: string, role: 'server' | 'beside' = roleOf(databaseURL)) => {
+const roleOf = (databaseURL: string) => (databaseURL.startsWith('sqlite:') ? 'command' : 'server');
+const open = async (databaseURL: string, role: 'server' | 'command' = roleOf(databaseURL)) => {
   current = await openStore({ databaseURL, role, create: true, onFatal });
 };
 afterEach(close);
@@ -44,7 +44,7 @@ const copyVerified = async (from: string, to: string, accounts: number) => {
 
 const createSites = async (count: number, seed: number): Promise<Site[]> => {
   const sites: Site[] = [];
-  for (const past of fc.sample(pastArbitrary, { numRuns: count, seed })) {
+  for (const past of fc.sample(historyArbitrary, { numRuns: count, seed })) {
     const site = await createSite(store);
     await live(site, past);
     sites.push(site);
@@ -86,7 +86,7 @@ test('copies to PostgreSQL and back without changes, and recognizes repeats in e
   await store.saveView({ account, ...saved, time });
   const link = { shareID: 'of-the-file', shareName: 'Tab\t', page: 'events', view: '{"query":"","report":[]}' };
   await store.createShareLink({ account, ...link, hash: 'secret', expiresTime: time + day, by: server.token, time });
-  await store.noteShareLinkUse({ shareID: link.shareID, time });
+  await store.recordShareLinkUse({ shareID: link.shareID, time });
   const invited = { account, memberID: 'ben', emailaddress: ben, kind: 'editor', time } as const;
   await store.inviteMember({ ...invited, hash: 'taken', expiresTime: time + 1 });
   const passkey = { passkeyID: 'phone', passkeyName: 'Phone', credentialID: 'credential', publicKey: 'pQECAyYgASFY' };
@@ -96,7 +96,7 @@ test('copies to PostgreSQL and back without changes, and recognizes repeats in e
     passkey: { ...passkey, origin, counter: 7, transports: ['internal', 'hybrid'] },
   });
   await store.inviteMember({ ...invited, hash: 'open', expiresTime: time + day, by: server.token });
-  await store.noteKnownNetwork({ memberIDs: ['ben'], network: 'of the file', time });
+  await store.recordKnownNetwork({ memberIDs: ['ben'], network: 'of the file', time });
   const members = await store.listMembers({ account });
   const passkeys = await store.listPasskeys({ memberID: 'ben' });
   /** Lists a name, removes it and returns its eventID, which no later name may get, in any database. */
@@ -146,7 +146,7 @@ test('copies to PostgreSQL and back without changes, and recognizes repeats in e
   const dan = await browser.createContact({ ...ofDan, fields: { contactFirstname: 'Dan' } });
   const input = { userUUID: 'visitor-dan-00001', eventID: 0 };
   const refusal = { operation: 'logEvent', code: 'invalid_field', field: 'eventID', message: 'wrong' } as const;
-  await store.keepRefused({
+  await store.addRefused({
     account,
     token: server.token,
     time,
@@ -203,7 +203,7 @@ test('copies data that was first stored on PostgreSQL to a file without changes'
 test('completes in the copy an erasure whose events were not deleted yet', async () => {
   const [servers, back] = [await newDatabase(), newFile()];
   // A command, unlike a server, does not delete them.
-  await open(servers, 'beside');
+  await open(servers, 'command');
   const site = await createSite(store);
   const { server } = site;
   const { contactUUID } = await server.createContact();

@@ -6,7 +6,7 @@ import { firsthand, firsthandJSON, temporaryDatabase } from '../fixtures/command
 import { newDatabase } from '../fixtures/postgres/databases.ts';
 import { createSite, type Site } from '../fixtures/site.ts';
 import { ann, day, newToken } from '../fixtures/store.ts';
-import { live, pastArbitrary } from '../fixtures/world.ts';
+import { historyArbitrary, live } from '../fixtures/world.ts';
 
 const onFatal = (error: Error) => {
   throw error;
@@ -17,7 +17,7 @@ const fill = async (databaseURL: string, accounts: number) => {
   const store = await openStore({ databaseURL, role: 'server', onFatal });
   await store.createToken({ ...newToken('operator'), account: null });
   let site: Site | undefined;
-  for (const past of fc.sample(pastArbitrary, { numRuns: accounts, seed: 5 })) {
+  for (const past of fc.sample(historyArbitrary, { numRuns: accounts, seed: 5 })) {
     site = await createSite(store);
     await live(site, past);
   }
@@ -125,7 +125,7 @@ test('does not serve an interrupted copy, and resumes it', async () => {
   await expect(openStore({ databaseURL: to, role: 'server', onFatal })).rejects.toThrow(/copy .* is not complete/);
   await copyStore({ from, to, tell: () => {} });
   const stores = await Promise.all(
-    [from, to].map((databaseURL) => openStore({ databaseURL, role: 'beside', onFatal })),
+    [from, to].map((databaseURL) => openStore({ databaseURL, role: 'command', onFatal })),
   );
   const [expected, digest] = await Promise.all(stores.map((store) => digestAccount(store, site)));
   expect(digest).toEqual(expected);

@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Refusal } from '../../src/shared/refusal.ts';
 import { openStore } from '../../src/store/open.ts';
-import type { Asker, LinkSelection, NewErasure, NewEvent, Store } from '../../src/store/store.ts';
+import type { LinkSelection, NewErasure, NewEvent, Store, StoreCaller } from '../../src/store/store.ts';
 import {
   listMultiShardStatements,
   logRemoteCommands,
@@ -17,7 +17,7 @@ import {
 } from '../citus/tools/remote-commands.ts';
 import { kind } from '../fixtures/database.ts';
 import { newMigratedDatabase } from '../fixtures/postgres/databases.ts';
-import { pretendCluster } from '../fixtures/postgres/simulated-citus.ts';
+import { simulateCluster } from '../fixtures/postgres/simulated-citus.ts';
 import { runs } from '../fixtures/runs.ts';
 import { tinySegments } from '../fixtures/small-segments.ts';
 import { day, hashOf, hour, newAccount, nextStart, quarter } from '../fixtures/store.ts';
@@ -180,12 +180,12 @@ const createPlayer = async (store: Store, name: string, start: number) => {
   const tokens = [tokenOf('server', 'server'), tokenOf('browser', 'browser'), tokenOf('browser', 'otherBrowser')];
   await store.createAccount(newAccount({ accountUUID: name, tokens, time: start }));
   const account = (await store.findAccount(name)) as number;
-  const askers: Record<string, Asker> = {};
+  const askers: Record<string, StoreCaller> = {};
   for (const { hash, tokenID, kind } of tokens) {
     const token = (await store.findAccess(hash))?.token as number;
     askers[tokenID.slice(name.length + 1)] = { account, token, browser: kind === 'browser' };
   }
-  const askerOf = (who: string) => askers[who] as Asker;
+  const toStoreCaller = (who: string) => askers[who] as StoreCaller;
   const contactUUIDs: string[] = [];
   const merged: string[] = [];
   const handles: string[] = [];
@@ -194,7 +194,10 @@ const createPlayer = async (store: Store, name: string, start: number) => {
   let time = start;
   let createdCount = 0;
 
-  const toEvent = ({ user, contact, unknown, externalID, ago, kind, ...rest }: fcEvent, asker: Asker): NewEvent => ({
+  const toEvent = (
+    { user, contact, unknown, externalID, ago, kind, ...rest }: fcEvent,
+    asker: StoreCaller,
+  ): NewEvent => ({
     ...rest,
     externalID: asker.browser ? null : externalID,
     eventID: typeof kind === 'number' ? kind : null,
@@ -215,7 +218,7 @@ const createPlayer = async (store: Store, name: string, start: number) => {
 
   /** Erases completely; `left` is the number of the contact's events that were not deleted. */
   const erase = async ({ verifiedOnly, ...named }: Pick<NewErasure, 'address' | 'contactUUID' | 'verifiedOnly'>) => {
-    const owned = await store.getContact({ ...askerOf('server'), ...named, include: [] }).then(
+    const owned = await store.getContact({ ...toStoreCaller('server'), ...named, include: [] }).then(
       ({ contactUUID }) => pages({ contactUUID }),
       () => [],
     );
@@ -235,13 +238,13 @@ const createPlayer = async (store: Store, name: string, start: number) => {
   const play = async (action: Action): Promise<unknown> => {
     switch (action.do) {
       case 'log': {
-        const asker = askerOf(action.caller);
+        const asker = toStoreCaller(action.caller);
         const events = action.events.map((each) => toEvent(each, asker));
         return store.logEvents({ ...asker, receivedTime: time, events });
       }
       case 'create': {
         const { do: _, caller, user, keys, ...values } = action;
-        const asker = askerOf(caller);
+        const asker = toStoreCaller(caller);
         createdCount += 1;
         const answer = await store.createContact({
           ...values,
@@ -268,14 +271,14 @@ const createPlayer = async (store: Store, name: string, start: number) => {
         return store.updateContact({ account, ...named, ...change, time });
       }
       case 'link': {
-        const { token } = askerOf('server');
+        const { token } = toStoreCaller('server');
         const contactUUID = newest(contactUUIDs, action.nth);
         const { exists, linkID } = await store.linkUser({ account, token, userUUID: action.user, contactUUID, time });
         addTo(linkIDs, linkID);
         return { exists };
       }
       case 'unlink': {
-        const { token } = askerOf('server');
+        const { token } = toStoreCaller('server');
         const { exists, linkID } = await store.unlinkUser({ account, token, userUUID: action.user, time });
         if (linkID !== '') addTo(linkIDs, linkID);
         return { exists };
@@ -307,11 +310,11 @@ const createPlayer = async (store: Store, name: string, start: number) => {
         return erase({ ...(address ? { address } : { contactUUID: newest(contactUUIDs, nth) }), verifiedOnly });
       }
       case 'keep': {
-        const { token } = askerOf(action.caller);
+        const { token } = toStoreCaller(action.caller);
         const contactUUID = action.contact === null ? '' : newest(contactUUIDs, action.contact);
         const input = { userUUID: action.user, contactUUID, contactFirstname: action.text };
         const common = { address: null, code: 'invalid_field', message: action.text } as const;
-        return store.keepRefused({
+        return store.addRefused({
           account,
           token,
           time,
@@ -321,7 +324,7 @@ const createPlayer = async (store: Store, name: string, start: number) => {
       }
       case 'replay': {
         const { requests } = await store.listRefused({ account, beyond: 0, limit: 1 });
-        const asker = askerOf('server');
+        const asker = toStoreCaller('server');
         const events = action.events.map((each) => toEvent(each, asker));
         const request = { ...asker, receivedTime: time, events };
         return store.replayRefused({ refused: requests[0]?.refused ?? 0, write: 'logEvents', request });
@@ -351,7 +354,7 @@ const createPlayer = async (store: Store, name: string, start: number) => {
   };
 
   const readOnce = async () => {
-    const server = { ...askerOf('server'), include: ['claim', 'link'] as const };
+    const server = { ...toStoreCaller('server'), include: ['claim', 'link'] as const };
     const [contact, other] = [newest(contactUUIDs, 0), newest(contactUUIDs, 1)];
     const edges = [start - 10 * day, start, start + day, time - day, time + quarter].map((at) => at - (at % quarter));
     const ascending = [...new Set(edges)].sort((a, b) => a - b);
@@ -372,7 +375,7 @@ const createPlayer = async (store: Store, name: string, start: number) => {
         pages({ contactUUID, userUUID: userUUIDs[0], order: 'desc', eventID: 1 }),
         store.getContact({ ...server, contactUUID }),
       ]),
-      ...handles.map((contactUUID) => store.getContact({ ...askerOf('browser'), contactUUID, include: [] })),
+      ...handles.map((contactUUID) => store.getContact({ ...toStoreCaller('browser'), contactUUID, include: [] })),
       ...addresses.map((address) => store.getContact({ ...server, address })),
       ...externalIDs.map((externalID) => store.getContact({ ...server, externalID })),
       ...externalIDs.map((externalID) => pages({ externalID })),
@@ -432,7 +435,7 @@ beforeAll(async () => {
     await logRemoteCommands(others[0] as string);
   } else {
     const pretended = await newMigratedDatabase();
-    await pretendCluster(pretended);
+    await simulateCluster(pretended);
     others.push(pretended);
   }
   for (const databaseURL of ['sqlite::memory:', ...others]) {

@@ -4,8 +4,8 @@ import { expect, test } from 'vitest';
 import { openStore } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/store.ts';
 import { asking, newMigratedDatabase } from '../fixtures/postgres/databases.ts';
-import { pretendCluster } from '../fixtures/postgres/simulated-citus.ts';
-import { untilWaiting } from '../fixtures/postgres/sql.ts';
+import { simulateCluster } from '../fixtures/postgres/simulated-citus.ts';
+import { waitForLockWaits } from '../fixtures/postgres/sql.ts';
 import { createSite, type Site } from '../fixtures/site.ts';
 import { day, newEvent, nextStart } from '../fixtures/store.ts';
 
@@ -13,7 +13,7 @@ const count = 40;
 
 test('stores concurrent events of many accounts once, each in its account', async () => {
   const databaseURL = await newMigratedDatabase();
-  await pretendCluster(databaseURL);
+  await simulateCluster(databaseURL);
   const store = await openStore({ databaseURL, role: 'server', onFatal: expect.unreachable as never });
   try {
     const time = nextStart();
@@ -47,7 +47,7 @@ test('stores concurrent events of many accounts once, each in its account', asyn
 /** Opens servers on a new database. */
 const openServers = async (count: number) => {
   const databaseURL = await newMigratedDatabase();
-  await pretendCluster(databaseURL);
+  await simulateCluster(databaseURL);
   const open = () => openStore({ databaseURL, role: 'server', onFatal: expect.unreachable as never });
   return { databaseURL, servers: await Promise.all(Array.from({ length: count }, open)) };
 };
@@ -97,7 +97,7 @@ test('gives an event whose user is locked a sequence after those of the locking 
     await holder.query(`BEGIN; SELECT FROM "user" FOR NO KEY UPDATE`);
     // The user's first event on that day, which updates the user's row.
     const logged = server.logAt(tomorrow, { userUUID: 'user-held', eventUUID: 'event-2' });
-    await untilWaiting(databaseURL, 1);
+    await waitForLockWaits(databaseURL, 1);
     const [drawn] = (await holder.query<{ n: string }>("SELECT nextval('event_order') AS n")).rows;
     await holder.query('COMMIT');
     expect(await logged).toEqual([{ kept: true }]);

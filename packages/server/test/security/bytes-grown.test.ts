@@ -7,7 +7,13 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { times } from '../tools/counts.ts';
 import { freePort } from '../tools/ports.ts';
 import { report } from '../tools/report.ts';
-import { browserToken, makeAccount, startServed, stopServed, withoutLimits } from '../tools/server-process.ts';
+import {
+  browserToken,
+  createTestAccount,
+  startServerProcess,
+  stopServerProcess,
+  withoutLimits,
+} from '../tools/server-process.ts';
 import { changeServer } from '../tools/weakened-server.ts';
 import { withoutCountingBytes } from '../weaknesses/http.ts';
 
@@ -58,8 +64,8 @@ const requests: readonly (readonly [path: string, body: () => object])[] = [
 /** Sends each kind of request `count` times. Returns the size of the file and the number of bytes sent. */
 const flood = async (name: string, count: number, main?: string) => {
   const path = join(folder, `${name}.db`);
-  await makeAccount(path);
-  const served = await startServed(path, await freePort(), { main, env });
+  await createTestAccount(path);
+  const served = await startServerProcess(path, await freePort(), { main, env });
   const began = performance.now();
   let sent = 0;
   const statuses = new Set<number>();
@@ -75,7 +81,7 @@ const flood = async (name: string, count: number, main?: string) => {
   };
   await Promise.all(requests.map(client));
   const seconds = (performance.now() - began) / 1_000;
-  await stopServed(served);
+  await stopServerProcess(served);
   return { fileBytes: statSync(path).size, sent, seconds, statuses };
 };
 

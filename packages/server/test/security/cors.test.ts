@@ -144,7 +144,7 @@ describe('a simple cross-site POST', () => {
   const recording = (store: Store): Store =>
     new Proxy(store, {
       get: (target, name: keyof Store) => {
-        if ((writeNames as readonly string[]).includes(name) && name !== 'keepRefused') written.push(name);
+        if ((writeNames as readonly string[]).includes(name) && name !== 'addRefused') written.push(name);
         return target[name];
       },
     });

@@ -5,16 +5,16 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { backupStore } from '../../src/store/open.ts';
 import Database from '../../src/store/sqlite/database/better-sqlite3.ts';
-import { forgetAudit } from '../fixtures/audit-log.ts';
+import { removeAuditLog } from '../fixtures/audit-log.ts';
 import { createRandom, quantile, times } from '../tools/counts.ts';
 import { freePort } from '../tools/ports.ts';
 import { report } from '../tools/report.ts';
 import {
   browserToken,
-  makeAccount,
-  type Served,
-  startServed,
-  stopServed,
+  createTestAccount,
+  type ServerProcess,
+  startServerProcess,
+  stopServerProcess,
   withoutLimits,
 } from '../tools/server-process.ts';
 import { changeServer } from '../tools/weakened-server.ts';
@@ -41,11 +41,11 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 const env = { LOG_LEVEL: 'trace', RATE_LIMIT: withoutLimits() };
 
-interface Serving extends Served {
+interface Serving extends ServerProcess {
   readonly log: () => string;
 }
 const start = async (path: string, main?: string): Promise<Serving> => {
-  const served = await startServed(path, await freePort(), { main, env });
+  const served = await startServerProcess(path, await freePort(), { main, env });
   let log = served.complaints();
   served.process.stderr?.on('data', (text: string) => {
     log += text;
@@ -56,7 +56,7 @@ const start = async (path: string, main?: string): Promise<Serving> => {
 /** Starts a server, adds people and bystanders, and makes a backup. */
 const populate = async (name: string, { people, bystanders, events }: typeof counts, main?: string) => {
   const path = join(folder, `${name}.db`);
-  const server = await makeAccount(path);
+  const server = await createTestAccount(path);
   const served = await start(path, main);
   const counter = createResponseCounter();
   const random = createRandom(people + bystanders);
@@ -202,13 +202,13 @@ test('removes an erased contact from all files and logs during reads, and no ret
   const duplicatesBefore = counter.counts.duplicates;
   expect(await retryAll(database)).toEqual(['410', 'duplicate']);
   expect(find(everyTrace(persons))).toEqual([]);
-  await stopServed(database.served);
+  await stopServerProcess(database.served);
   expect(find(everyTrace(persons))).toEqual([]);
   expect(findDifferences(counter, path)).toEqual([]);
   expect(integrity(path)).toBe('ok');
   const contactUUIDs = persons.flatMap((person) => person.contactUUIDs);
   expect(find(contactUUIDs)).not.toEqual([]);
-  forgetAudit(path);
+  removeAuditLog(path);
   expect(find(contactUUIDs)).toEqual([]);
 
   const served = await restore(database);
@@ -220,9 +220,9 @@ test('removes an erased contact from all files and logs during reads, and no ret
   expect(findAgain(everyTrace(persons))).toEqual([]);
   expect(await retryAll(restored)).toEqual(['410', 'duplicate']);
   expect(findAgain(everyTrace(persons))).toEqual([]);
-  await stopServed(served);
+  await stopServerProcess(served);
   expect(integrity(path)).toBe('ok');
-  forgetAudit(path);
+  removeAuditLog(path);
   expect(findAgain(contactUUIDs)).toEqual([]);
 
   const weakened = await runWeakenedServers();
@@ -253,11 +253,11 @@ const runWeakenedServers = async (): Promise<string> => {
     const left = find(database.persons.flatMap(({ traces }) => traces)).length;
     expect(left).toBeGreaterThan(0);
     results.push(`${name}: ${left} traces`);
-    await stopServed(database.served);
+    await stopServerProcess(database.served);
     if (nth > 0) continue;
     const served = await restore(database, main);
     expect(await retryAll({ ...database, served })).toContain('revived');
-    await stopServed(served);
+    await stopServerProcess(served);
   }
   return results.join('; ');
 };

@@ -5,7 +5,13 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createRandom, times } from '../tools/counts.ts';
 import { freePort } from '../tools/ports.ts';
 import { report } from '../tools/report.ts';
-import { browserToken, makeAccount, startServed, stopServed, withoutLimits } from '../tools/server-process.ts';
+import {
+  browserToken,
+  createTestAccount,
+  startServerProcess,
+  stopServerProcess,
+  withoutLimits,
+} from '../tools/server-process.ts';
 import { changeServer } from '../tools/weakened-server.ts';
 import { readingForwardedForFromTheLeft } from '../weaknesses/http.ts';
 import { createResponseCounter, findDifferences } from './tools/response-counter.ts';
@@ -29,9 +35,9 @@ const trustingNobody = { RATE_LIMIT: trusting.RATE_LIMIT, TRUST_PROXY: '' };
 
 const start = async (name: string, env: Readonly<Record<string, string>>, main?: string) => {
   const path = join(folder, `${name}.db`);
-  const server = await makeAccount(path);
+  const server = await createTestAccount(path);
   const counter = createResponseCounter();
-  const open = async () => startServed(path, await freePort(), { main, env });
+  const open = async () => startServerProcess(path, await freePort(), { main, env });
   return { path, server, counter, open, served: await open() };
 };
 type Running = Awaited<ReturnType<typeof start>>;
@@ -99,7 +105,7 @@ test('limits guesses per address whatever X-Forwarded-For contains, and keeps ac
   expect((await log(behindProxy, served.url, 'browser_nobody_has_this', '198.51.100.7')).status).toBe(401);
   expect((await log(behindProxy, served.url, 'browser_nobody_has_this', '203.0.113.9')).status).toBe(429);
   expect((await log(behindProxy, served.url, 'browser_nobody_has_this', '203.0.113.9, 10.0.0.1')).status).toBe(429);
-  await stopServed(served);
+  await stopServerProcess(served);
 
   // A restart forgets the guesses. Once they are used up again, valid tokens not yet seen by this process are accepted.
   const again = { ...behindProxy, served: await behindProxy.open() };
@@ -108,7 +114,7 @@ test('limits guesses per address whatever X-Forwarded-For contains, and keeps ac
   for (const validToken of [browserToken, again.server]) {
     expect((await log(again, again.served.url, validToken, '203.0.113.9')).status).toBe(200);
   }
-  await stopServed(again.served);
+  await stopServerProcess(again.served);
   expect(findDifferences(behindProxy.counter, behindProxy.path)).toEqual([]);
 
   // Without a trusted proxy, the header is ignored.
@@ -116,12 +122,12 @@ test('limits guesses per address whatever X-Forwarded-For contains, and keeps ac
   const ofExposed = await guess(exposed, 200, anyAddress);
   expect(maxWithinMinute(ofExposed.evaluated)).toBeLessThanOrEqual(maxPerMinute);
   expect([...ofExposed.validTokenStatuses]).toEqual([200]);
-  await stopServed(exposed.served);
+  await stopServerProcess(exposed.served);
   expect(findDifferences(exposed.counter, exposed.path)).toEqual([]);
 
   const weakened = await start('weakened', trusting, changeServer(folder, 'left', readingForwardedForFromTheLeft));
   const ofWeakened = await guess(weakened, 200, forged);
-  await stopServed(weakened.served);
+  await stopServerProcess(weakened.served);
   const evaluated = maxWithinMinute(ofWeakened.evaluated);
   expect(evaluated).toBeGreaterThan(maxPerMinute);
   report(context, {

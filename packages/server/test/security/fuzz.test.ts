@@ -13,7 +13,7 @@ import { getRequestListener } from '@hono/node-server';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { z } from 'zod';
-import { createFailed } from '../../src/http/routes.ts';
+import { createErrorResponder } from '../../src/http/routes.ts';
 import type { Store } from '../../src/store/store.ts';
 import { makeContact } from '../fixtures/requests.ts';
 import { asText, type Fields, type Scene } from '../fixtures/scene.ts';
@@ -468,7 +468,7 @@ const sendMutated = async (port: number, random: Random, { target, init }: Rando
 
 it(`responds to ${overHTTP} requests over connections, an eighth of them malformed`, async () => {
   const service = await openService();
-  const errorHandler = createFailed(pino({ level: 'silent' }));
+  const errorHandler = createErrorResponder(pino({ level: 'silent' }));
   const server = createServer(getRequestListener(service.app.fetch, { errorHandler })).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;

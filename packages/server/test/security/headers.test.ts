@@ -10,7 +10,7 @@ import { readConfig } from '../../src/config/config.ts';
 import { type Serving, serve } from '../../src/serving/serve.ts';
 import { freePort } from '../tools/ports.ts';
 import { report } from '../tools/report.ts';
-import { startServed, stopServed } from '../tools/server-process.ts';
+import { startServerProcess, stopServerProcess } from '../tools/server-process.ts';
 import { changeServer } from '../tools/weakened-server.ts';
 import { wrongHeadersInTurn } from '../weaknesses/http.ts';
 import { type ProvokedResponse, provokeResponses } from './tools/provoke-responses.ts';
@@ -63,7 +63,7 @@ describe('every response of an operation', () => {
     const requiredHeaders = ['Cache-Control', 'X-Content-Type-Options', 'Referrer-Policy'];
     const mistakes = [...requiredHeaders, 'Server'];
     const main = changeServer(folder, 'weakened', wrongHeadersInTurn);
-    const served = await startServed(join(folder, 'weakened.db'), await freePort(), { main });
+    const served = await startServerProcess(join(folder, 'weakened.db'), await freePort(), { main });
     const wrongHeaders: string[][] = [];
     for (const path of ['/logEvent', '/nowhere', '/healthz']) {
       for (const _ of mistakes) {
@@ -71,7 +71,7 @@ describe('every response of an operation', () => {
         wrongHeaders.push(findWrongHeaders(headers).map((mistake) => mistake.split(':')[0] as string));
       }
     }
-    await stopServed(served);
+    await stopServerProcess(served);
     expect(wrongHeaders.map((wrong) => wrong.length)).toEqual(Array(3 * mistakes.length).fill(1));
     expect(new Set(wrongHeaders.flat())).toEqual(new Set(mistakes));
     report(context, {

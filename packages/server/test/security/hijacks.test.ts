@@ -6,7 +6,13 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { times } from '../tools/counts.ts';
 import { freePort } from '../tools/ports.ts';
 import { report } from '../tools/report.ts';
-import { browserToken, makeAccount, startServed, stopServed, withoutLimits } from '../tools/server-process.ts';
+import {
+  browserToken,
+  createTestAccount,
+  startServerProcess,
+  stopServerProcess,
+  withoutLimits,
+} from '../tools/server-process.ts';
 import { changeServer } from '../tools/weakened-server.ts';
 import { countingClaimsAfterLinks, mixingKindsOfTokens } from '../weaknesses/store.ts';
 import { createResponseCounter } from './tools/response-counter.ts';
@@ -30,8 +36,8 @@ const eventUUIDOf = (visitor: number) => `order-${String(visitor).padStart(8, '0
 
 const serve = async (name: string, main: string | undefined) => {
   const path = join(folder, `${name}.db`);
-  const server = await makeAccount(path);
-  const served = await startServed(path, await freePort(), { main, env });
+  const server = await createTestAccount(path);
+  const served = await startServerProcess(path, await freePort(), { main, env });
   const counter = createResponseCounter();
   const call = async (token: string, ...[operation, fields]: [Parameters<typeof counter.call>[1], object]) => {
     const { status, body } = await counter.call(served.url, operation, { tokenUUID: token, ...fields });
@@ -44,7 +50,7 @@ const serve = async (name: string, main: string | undefined) => {
     for (const contactUUID of contactUUIDs) owned += (await call(server, 'getEvent', { contactUUID })).event.length;
     return owned;
   };
-  return { server, call, countOwned, stop: () => stopServed(served) };
+  return { server, call, countOwned, stop: () => stopServerProcess(served) };
 };
 
 /** Claims one address for each visitor whom the server has linked to a contact. */

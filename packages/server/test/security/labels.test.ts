@@ -6,7 +6,13 @@ import { BROWSER_MAP, OS_MAP } from 'bowser';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createRandom, times } from '../tools/counts.ts';
 import { freePort } from '../tools/ports.ts';
-import { browserToken, makeAccount, startServed, stopServed, withoutLimits } from '../tools/server-process.ts';
+import {
+  browserToken,
+  createTestAccount,
+  startServerProcess,
+  stopServerProcess,
+  withoutLimits,
+} from '../tools/server-process.ts';
 import { changeServer } from '../tools/weakened-server.ts';
 import { labelsOfAnyName } from '../weaknesses/http.ts';
 
@@ -44,9 +50,9 @@ const parts = [
 const flood = async (name: string, main?: string) => {
   mkdirSync(join(folder, name));
   const path = join(folder, name, 'firsthand.db');
-  const serverToken = await makeAccount(path);
+  const serverToken = await createTestAccount(path);
   const env = { RATE_LIMIT: withoutLimits(), LOG_LEVEL: 'trace' };
-  const served = await startServed(path, await freePort(), { main, env });
+  const served = await startServerProcess(path, await freePort(), { main, env });
   const random = createRandom(7);
   const mark = () => `Forged${Math.floor(random() * 1e9).toString(36)}`;
   for (let nth = 0; nth < count; nth += 1) {
@@ -73,7 +79,7 @@ const flood = async (name: string, main?: string) => {
     for (const { eventAttrArray } of event) attributes.push(...eventAttrArray);
   }
   const { attr } = (await client.getAccount({})).account;
-  await stopServed(served);
+  await stopServerProcess(served);
   const files = readdirSync(join(folder, name)).map((file) => readFileSync(join(folder, name, file), 'latin1'));
   return { attributes, attr, hasMark: [...files, served.complaints()].some((text) => text.includes('Forged')) };
 };

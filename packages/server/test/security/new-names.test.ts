@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { times } from '../tools/counts.ts';
 import { freePort } from '../tools/ports.ts';
 import { report } from '../tools/report.ts';
-import { browserToken, makeAccount, startServed, stopServed } from '../tools/server-process.ts';
+import { browserToken, createTestAccount, startServerProcess, stopServerProcess } from '../tools/server-process.ts';
 import { changeServer } from '../tools/weakened-server.ts';
 import { refusingUnlistedNames } from '../weaknesses/http.ts';
 
@@ -23,8 +23,8 @@ afterAll(() => rmSync(folder, { recursive: true }));
 /** Sends new names from addresses of one IPv6 /48, then an honest page's events from another network. */
 const attack = async (name: string, main?: string) => {
   const path = join(folder, `${name}.db`);
-  const server = await makeAccount(path);
-  const served = await startServed(path, await freePort(), { main, env: { TRUST_PROXY: '127.0.0.1' } });
+  const server = await createTestAccount(path);
+  const served = await startServerProcess(path, await freePort(), { main, env: { TRUST_PROXY: '127.0.0.1' } });
   const post = async (from: string, userUUID: string, eventNames: readonly string[]) => {
     const response = await fetch(`${served.url}/event/logEvents`, {
       method: 'POST',
@@ -52,7 +52,7 @@ const attack = async (name: string, main?: string) => {
   await post('198.51.100.7', 'visitor-0123456789', honestNames);
   const catalogue = (await read('/account/getAccount')).account.event as { eventName: string }[];
   const pages = await Promise.all(honestNames.map((eventName) => read('/event/getEvent', { eventName })));
-  await stopServed(served);
+  await stopServerProcess(served);
   return {
     added,
     honestListed: catalogue.filter(({ eventName }) => honestNames.includes(eventName)).length,

@@ -7,7 +7,13 @@ import { openStore } from '../../src/store/open.ts';
 import { times } from '../tools/counts.ts';
 import { freePort } from '../tools/ports.ts';
 import { report } from '../tools/report.ts';
-import { browserToken, makeAccount, startServed, stopServed, withoutLimits } from '../tools/server-process.ts';
+import {
+  browserToken,
+  createTestAccount,
+  startServerProcess,
+  stopServerProcess,
+  withoutLimits,
+} from '../tools/server-process.ts';
 import { changeServer } from '../tools/weakened-server.ts';
 import { mixingSenders } from '../weaknesses/http.ts';
 
@@ -40,8 +46,8 @@ const badBatch = gzipSync(
  */
 const attack = async (name: string, count: number, main?: string) => {
   const path = join(folder, `${name}.db`);
-  await makeAccount(path);
-  const served = await startServed(path, await freePort(), { main, env });
+  await createTestAccount(path);
+  const served = await startServerProcess(path, await freePort(), { main, env });
   const post = async (body: string | Buffer, from: string, headers: Record<string, string> = {}) => {
     const response = await fetch(`${served.url}/event/logEvents`, {
       method: 'POST',
@@ -56,10 +62,10 @@ const attack = async (name: string, count: number, main?: string) => {
     await post(JSON.stringify({ tokenUUID: browserToken, userUUID, event }), `198.51.100.${visitor}`);
   }
   for (let round = 0; round < count; round += 1) await post(badBatch, '203.0.113.9', { 'Content-Encoding': 'gzip' });
-  await stopServed(served);
+  await stopServerProcess(served);
   const store = await openStore({
     databaseURL: `sqlite:${path}`,
-    role: 'beside',
+    role: 'command',
     onFatal: (error) => {
       throw error;
     },

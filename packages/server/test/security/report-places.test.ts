@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { quantile, times } from '../tools/counts.ts';
 import { freePort } from '../tools/ports.ts';
 import { report } from '../tools/report.ts';
-import { makeAccountIn, startServed, stopServed } from '../tools/server-process.ts';
+import { createTestAccountIn, startServerProcess, stopServerProcess } from '../tools/server-process.ts';
 import { changeServer } from '../tools/weakened-server.ts';
 import { withoutReservedPlace } from '../weaknesses/http.ts';
 
@@ -32,9 +32,12 @@ const slowFunnel = new URLSearchParams({
  */
 const measure = async (name: string, count: number, main?: string) => {
   const path = join(folder, `${name}.db`);
-  const [hostile, other] = [await makeAccountIn(`sqlite:${path}`), await makeAccountIn(`sqlite:${path}`, 1)];
+  const [hostile, other] = [
+    await createTestAccountIn(`sqlite:${path}`),
+    await createTestAccountIn(`sqlite:${path}`, 1),
+  ];
   const env = { REPORTS_SECONDS: '240', REPORTS_DIR: join(folder, `${name}.reports`) };
-  const served = await startServed(path, await freePort(), { main, env });
+  const served = await startServerProcess(path, await freePort(), { main, env });
   const fetchText = async (url: string, token: string, init: RequestInit = {}) => {
     const response = await fetch(served.url + url, { ...init, headers: { Authorization: `Bearer ${token}` } });
     const text = await response.text();
@@ -70,7 +73,7 @@ const measure = async (name: string, count: number, main?: string) => {
     finishedBefore.push(answered - before);
     await Promise.all(slowRequests);
   }
-  await stopServed(served);
+  await stopServerProcess(served);
   return { finishedBefore, milliseconds: Math.round(quantile(milliseconds, 0.5)) };
 };
 

@@ -8,7 +8,13 @@ import { firsthandJSON } from '../fixtures/command.ts';
 import { quantile, times } from '../tools/counts.ts';
 import { freePort } from '../tools/ports.ts';
 import { report } from '../tools/report.ts';
-import { makeAccount, type Served, startServed, stopServed, withoutLimits } from '../tools/server-process.ts';
+import {
+  createTestAccount,
+  type ServerProcess,
+  startServerProcess,
+  stopServerProcess,
+  withoutLimits,
+} from '../tools/server-process.ts';
 import { changeServer } from '../tools/weakened-server.ts';
 import { rememberingTokens } from '../weaknesses/store.ts';
 import { createResponseCounter, findDifferences } from './tools/response-counter.ts';
@@ -73,7 +79,7 @@ const follow = async (url: string, token: string): Promise<{ readonly ended: Pro
   return { ended: response.text().then(() => performance.now()) };
 };
 
-type Revoke = (served: Served, token: { accountUUID: string; tokenID: string }) => Promise<unknown>;
+type Revoke = (served: ServerProcess, token: { accountUUID: string; tokenID: string }) => Promise<unknown>;
 
 /** Revokes a token in another process, next to the server. Resolves after that process has committed. */
 const byCommand =
@@ -104,8 +110,8 @@ const isRevoked = (path: string, tokenID: string): boolean => {
  */
 const revokeAll = async (name: string, count: number, main?: string) => {
   const path = join(folder, `${name}.db`);
-  const server = await makeAccount(path);
-  const served = await startServed(path, await freePort(), { main, env });
+  const server = await createTestAccount(path);
+  const served = await startServerProcess(path, await freePort(), { main, env });
   const counter = createResponseCounter();
   const { body } = await counter.call(served.url, 'getAccount', { tokenUUID: server });
   const { accountUUID } = body.account;
@@ -134,7 +140,7 @@ const revokeAll = async (name: string, count: number, main?: string) => {
     const ended = await Promise.race([stream?.ended, wait(maxMilliseconds).then(() => Number.POSITIVE_INFINITY)]);
     if (ended !== undefined) streams.push(Math.max(0, ended - revoked));
   }
-  await stopServed(served);
+  await stopServerProcess(served);
   return {
     lateMilliseconds,
     streams,

@@ -7,13 +7,13 @@ import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { readConfig } from '../../src/config/config.ts';
 import { openReports } from '../../src/serving/reports.ts';
 import { openStore } from '../../src/store/open.ts';
-import { type AtEnd, temporaryDatabase } from '../fixtures/command.ts';
+import { type RegisterCleanup, temporaryDatabase } from '../fixtures/command.ts';
 import { createAccount, serveHere, userUUID } from '../fixtures/serving.ts';
 import { createSite } from '../fixtures/site.ts';
 
 /** A server that most tests share, each with its own account: starting the report process takes time. */
 const cleanups: (() => Promise<unknown>)[] = [];
-const atEnd: AtEnd = (cleanup) => cleanups.unshift(async () => cleanup());
+const atEnd: RegisterCleanup = (cleanup) => cleanups.unshift(async () => cleanup());
 let url: string;
 let path: string;
 beforeAll(async () => {

@@ -29,7 +29,7 @@ export interface Started {
   complaints(): string;
 }
 
-export interface Served extends Started {
+export interface ServerProcess extends Started {
   /** From the start of the process to its first response. */
   readonly readyMilliseconds: number;
 }
@@ -97,7 +97,11 @@ export const launch = (databasePath: string, port: number, options: ServeOptions
 };
 
 /** Starts a server on a database file, and waits until it is ready. Throws EarlyExitError if it exits before. */
-export const startServed = async (databasePath: string, port: number, options?: ServeOptions): Promise<Served> => {
+export const startServerProcess = async (
+  databasePath: string,
+  port: number,
+  options?: ServeOptions,
+): Promise<ServerProcess> => {
   const started = performance.now();
   const launched = launch(databasePath, port, options);
   let exit: { code: number | null } | undefined;
@@ -119,7 +123,7 @@ export const startServed = async (databasePath: string, port: number, options?: 
 };
 
 /** Stops a server by SIGTERM. Returns its exit code. */
-export const stopServed = async ({ process: child, ended }: Started): Promise<number | null> => {
+export const stopServerProcess = async ({ process: child, ended }: Started): Promise<number | null> => {
   child.kill('SIGTERM');
   return ended;
 };
@@ -146,17 +150,17 @@ export const trackMaximum = (measure: () => number, everyMilliseconds = 20): (()
   };
 };
 
-/** The browser token of the account that `makeAccount` creates. */
+/** The browser token of the account that `createTestAccount` creates. */
 export const browserToken = 'browser_of_the_fault_tests_00000';
 
-/** As `makeAccount`, for a database URL. `nth` distinguishes several accounts of a database. */
-export const makeAccountIn = async (databaseURL: string, nth = 0): Promise<string> => {
+/** As `createTestAccount`, for a database URL. `nth` distinguishes several accounts of a database. */
+export const createTestAccountIn = async (databaseURL: string, nth = 0): Promise<string> => {
   const suffix = nth > 0 ? `_${nth}` : '';
   const token = `server_of_the_fault_tests_000000${suffix}`;
   const onFatal = (error: Error) => {
     throw error;
   };
-  const store = await openStore({ databaseURL, role: 'beside', create: true, onFatal });
+  const store = await openStore({ databaseURL, role: 'command', create: true, onFatal });
   const time = Date.now();
   await store.createAccount({
     accountUUID: `faults${suffix}`,
@@ -187,4 +191,5 @@ export const makeAccountIn = async (databaseURL: string, nth = 0): Promise<strin
 };
 
 /** Creates an account with a browser token and a server token in a database file. Returns the server token. */
-export const makeAccount = (databasePath: string): Promise<string> => makeAccountIn(`sqlite:${databasePath}`);
+export const createTestAccount = (databasePath: string): Promise<string> =>
+  createTestAccountIn(`sqlite:${databasePath}`);

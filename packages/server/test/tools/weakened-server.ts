@@ -6,7 +6,7 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, 
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildSync, transformSync } from 'esbuild';
-import { bundleOptions, keepPlace, threads } from '../../build/bundle.ts';
+import { createBundleOptions, replaceImportURL, threads } from '../../build/bundle.ts';
 
 /**
  * Replaces the text `from` with `to` in `file`, a path below src/. The text must occur `times` times, by default once.
@@ -28,9 +28,9 @@ const buildServer = (folder: string): void => {
     if (!file.endsWith('.ts')) continue;
     const path = join(folder, 'src', file);
     const text = readFileSync(path, 'utf8');
-    if (text.includes('import.meta.url')) writeFileSync(path, keepPlace(text, path, dist));
+    if (text.includes('import.meta.url')) writeFileSync(path, replaceImportURL(text, path, dist));
   }
-  buildSync(bundleOptions(folder, ['src/main.ts', ...threads], dist));
+  buildSync(createBundleOptions(folder, ['src/main.ts', ...threads], dist));
   // An empty list of inputs, so that the build counts as current (bin/built.js).
   writeFileSync(join(dist, 'inputs.json'), '[]');
 };

@@ -39,7 +39,7 @@ export const endingWithoutDescriptors: readonly Change[] = [
 export const stoppingAtOnce: readonly Change[] = [
   {
     file: 'serving/serve.ts',
-    from: 'await Promise.all([stopAnswering, stopTidying(), stop()])',
+    from: 'await Promise.all([stopAnswering, stopRetentionJob(), stop()])',
     to: '(server.closeAllConnections(), server.close(), [0])',
   },
 ];

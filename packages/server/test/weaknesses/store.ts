@@ -172,7 +172,7 @@ export const withoutBoundOnClaims: readonly Change[] = [
 export const withoutBoundOnLinksOfUser: readonly Change[] = [
   {
     file: 'store/sqlite/contacts/links.ts',
-    from: 'surplus.dropLinks(linksGivingWay(before, limits.claimedLinksPerUser - 1));',
+    from: 'surplus.dropLinks(findExcessLinks(before, limits.claimedLinksPerUser - 1));',
     to: '',
   },
 ];
@@ -228,7 +228,7 @@ export const acknowledgingErasuresEarly: readonly Change[] = [
 export const erasingAloneOnPostgres: readonly Change[] = [
   {
     file: 'store/postgres/store.ts',
-    from: "audited('eraseContact', besideOthers,",
-    to: "audited('eraseContact', byItself,",
+    from: "auditedWrite('eraseContact', sharedWrite,",
+    to: "auditedWrite('eraseContact', exclusiveWrite,",
   },
 ];

@@ -30,7 +30,7 @@ const load = async (localStorage: unknown): Promise<void> => {
 
 const enqueue = (record: string, token = 'browser_a'): string => {
   const key = `firsthand:${createEventUUID()}${token}`;
-  storage.writeStored(key, record);
+  storage.writeItem(key, record);
   queue.dropSurplus();
   return key;
 };
@@ -104,7 +104,7 @@ test('holds 500 records, and drops the oldest first', () => {
 
 test('drops no record in flight', () => {
   const keys = Array.from({ length: 3 }, () => `firsthand:${createEventUUID()}browser_a`);
-  for (const key of keys) storage.writeStored(key, 'x'.repeat(150_000));
+  for (const key of keys) storage.writeItem(key, 'x'.repeat(150_000));
   queue.inFlight[keys[0] as string] = true;
   queue.dropSurplus();
   expect(queue.listQueuedKeys('browser_a')).toEqual([keys[0], keys[2]]);

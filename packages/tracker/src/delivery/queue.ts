@@ -6,7 +6,7 @@
  * several tabs would overwrite each other's changes to a single list.
  */
 import { warn } from '../warn.ts';
-import { copies, removeItem, writeStored } from './storage.ts';
+import { copies, removeItem, writeItem } from './storage.ts';
 
 /** An event for logEvents, or a body of createContact, as JSON without token and user. */
 export type StoredRecord = string;
@@ -49,5 +49,5 @@ export const dropSurplus = (): void => {
         warn('full');
       }
     }
-  if (copies[droppedKey]) writeStored(droppedKey, copies[droppedKey]);
+  if (copies[droppedKey]) writeItem(droppedKey, copies[droppedKey]);
 };

@@ -21,7 +21,7 @@ export const updateCopy = (key: string | null, value: string | null): void => {
   }
 };
 
-export const writeStored = (key: string, value: string): void => {
+export const writeItem = (key: string, value: string): void => {
   updateCopy(key, value);
   try {
     stored[key] = value;
@@ -39,7 +39,7 @@ export const removeItem = (key: string): void => {
 
 /** Writes the copies to the storage again, which a script may have cleared. */
 export const writeCopies = (): void => {
-  for (const key of Object.keys(copies)) writeStored(key, copies[key] as string);
+  for (const key of Object.keys(copies)) writeItem(key, copies[key] as string);
 };
 
 /**

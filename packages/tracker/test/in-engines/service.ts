@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Client, createClient } from '@firsthand/client';
 import { freePort } from '../../../server/test/tools/ports.ts';
-import { startServed } from '../../../server/test/tools/server-process.ts';
+import { startServerProcess } from '../../../server/test/tools/server-process.ts';
 
 export interface Account {
   readonly browserToken: string;
@@ -28,7 +28,7 @@ export const openService = async (): Promise<Service> => {
   const databasePath = join(folder, 'firsthand.db');
   const operatorToken = 'operator_of_the_tests_in_engines';
   process.env.OPERATOR_TOKEN = operatorToken;
-  let served = await startServed(databasePath, await freePort());
+  let served = await startServerProcess(databasePath, await freePort());
   const { url } = served;
   const operator = createClient({ url, token: operatorToken });
   const kill = async () => {
@@ -45,7 +45,7 @@ export const openService = async (): Promise<Service> => {
     },
     kill,
     restart: async () => {
-      served = await startServed(databasePath, Number(new URL(url).port));
+      served = await startServerProcess(databasePath, Number(new URL(url).port));
     },
     close: async () => {
       await kill();

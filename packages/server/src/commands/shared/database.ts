@@ -27,7 +27,7 @@ export const withStore = async <Result>(
   const { openStore } = await import('../../store/open.ts');
   const store = await openStore({
     databaseURL,
-    role: 'beside',
+    role: 'command',
     create,
     onFatal: (error) => {
       throw error;

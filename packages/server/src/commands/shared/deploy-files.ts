@@ -24,7 +24,7 @@ const checkPath = (path: string): string => {
   throw new Error(`${path} has a character with a special meaning in systemd units: choose another path`);
 };
 
-export const unitText = ({ execStart, user, dataFolder }: UnitOptions): string => {
+export const createUnitText = ({ execStart, user, dataFolder }: UnitOptions): string => {
   const name = dataFolder.split('/').at(-1) as string;
   const isState = dataFolder === `/var/lib/${name}`;
   const lines: Readonly<Record<string, string>> = {

@@ -45,7 +45,7 @@ const access: Access = {
 /** Sets up authentication in which tokens in `valid` are valid, and `lookups` lists the look-ups. */
 const setUp = () => {
   const valid = new Set(['good', 'another good one']);
-  /** The tokens that the store has issued, as far as `wasMade` knows. */
+  /** The tokens that the store has issued, as far as `wasTokenCreated` knows. */
   const issued = new Set<string>();
   const lookups: string[] = [];
   let now = 0;
@@ -56,7 +56,7 @@ const setUp = () => {
       await new Promise((resolve) => setImmediate(resolve));
       return [...valid].some((token) => hashToken(token) === hash) ? access : undefined;
     },
-    wasMade: async (hash: string) => [...issued].some((token) => hashToken(token) === hash),
+    wasTokenCreated: async (hash: string) => [...issued].some((token) => hashToken(token) === hash),
     onCommit: (listener: () => void) => {
       commit = listener;
       return () => {};

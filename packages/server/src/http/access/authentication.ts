@@ -61,7 +61,7 @@ export const isAuthenticated = (c: Context): boolean => c.get(authenticatedKey) 
 const maxCached = 10_000;
 
 interface AuthenticationOptions {
-  readonly store: Pick<Store, 'findAccess' | 'wasMade' | 'onCommit'>;
+  readonly store: Pick<Store, 'findAccess' | 'wasTokenCreated' | 'onCommit'>;
   readonly addressOf: AddressOf;
   /** Counts guesses at tokens, by address. */
   readonly unknownTokens: Pick<RateLimit, 'take' | 'giveBack'>;
@@ -116,7 +116,7 @@ export const createAuthentication = ({
 
   const find = async (token: string, c: Context): Promise<Access> => {
     const hash = hashToken(token);
-    const isGuess = !validHashes.has(hash) && !(await store.wasMade(hash));
+    const isGuess = !validHashes.has(hash) && !(await store.wasTokenCreated(hash));
     const access = isGuess ? await guessOnce(hash, c) : await store.findAccess(hash, now());
     if (access === undefined) {
       validHashes.delete(hash);

@@ -1,7 +1,7 @@
 /** The caller of an operation: its token, its account, and the time of its request. */
 import type { AnswerOf, InputOf, OperationName } from '@firsthand/contract/operations';
 import { Refusal } from '../../shared/refusal.ts';
-import type { Access, Asker, Store } from '../../store/store.ts';
+import type { Access, Store, StoreCaller } from '../../store/store.ts';
 import type { Agent } from '../request/agents.ts';
 
 /** The caller of an operation: a valid token, and the time of the request. */
@@ -50,7 +50,7 @@ export const actorOf = ({ access }: Caller): number | null => (access.token === 
 export const actOf = (caller: Caller) => ({ account: accountOf(caller), by: actorOf(caller), time: caller.time });
 
 /** Returns the caller as the store expects it. Throws like `accountOf`. */
-export const askerOf = (caller: Caller): Asker => ({
+export const toStoreCaller = (caller: Caller): StoreCaller => ({
   account: accountOf(caller),
   token: caller.access.token,
   browser: caller.access.kind === 'browser',

@@ -3,7 +3,7 @@ import { createServer, type RequestListener } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
-import { createConnectionShares } from './connection-shares.ts';
+import { createConnectionLimits } from './connection-shares.ts';
 
 const cleanups: (() => void)[] = [];
 afterEach(() => {
@@ -15,9 +15,9 @@ const open = async ({
   maxPerAddress = 1_000,
   listener = (() => {}) as RequestListener,
 }) => {
-  const shares = createConnectionShares(trustProxy, maxPerAddress);
+  const shares = createConnectionLimits(trustProxy, maxPerAddress);
   const server = createServer(
-    shares.withoutQueues((incoming, outgoing) => {
+    shares.limitPipelining((incoming, outgoing) => {
       if (incoming.url === '/good') shares.vouch(incoming.socket);
       listener(incoming, outgoing);
     }),

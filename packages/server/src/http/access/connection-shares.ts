@@ -25,7 +25,7 @@ const cutOff = (socket: Socket & { parser?: { onIncoming?: () => number } | null
 };
 
 /** Allows each address `maxPerAddress` connections. */
-export const createConnectionShares = (trustProxy: readonly string[], maxPerAddress: number) => {
+export const createConnectionLimits = (trustProxy: readonly string[], maxPerAddress: number) => {
   const isTrusted = createIsIn(trustProxy);
   const hashOf = createNetworkHash();
   const byAddress = new Map<string, Share>();
@@ -61,7 +61,7 @@ export const createConnectionShares = (trustProxy: readonly string[], maxPerAddr
       }),
 
     /** Wraps `listener` to close a connection with too many pipelined requests. */
-    withoutQueues:
+    limitPipelining:
       (listener: RequestListener): RequestListener =>
       (incoming, outgoing) => {
         // Node assigns a response its socket only once the connection's earlier responses are complete.

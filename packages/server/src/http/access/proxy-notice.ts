@@ -27,11 +27,11 @@ const hourMilliseconds = 3_600_000;
 export const createProxyNotice = (
   trustProxy: readonly string[],
   log: Logger,
-  store: Pick<Store, 'noteUnknownProxy'>,
+  store: Pick<Store, 'recordUnknownProxy'>,
   now: () => number,
 ): ((c: Context) => void) => {
   // A note that can't be stored is retried an hour later.
-  const note = (seenTime: number | null) => void store.noteUnknownProxy({ seenTime }).catch(() => {});
+  const note = (seenTime: number | null) => void store.recordUnknownProxy({ seenTime }).catch(() => {});
   if (trustProxy.length > 0) {
     note(null);
     return () => {};

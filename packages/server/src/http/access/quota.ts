@@ -1,7 +1,7 @@
 /** Checks every few seconds which accounts store `ACCOUNT_BYTES` or more. */
 import type { Logger } from 'pino';
 import { repeat } from '../../shared/repeat.ts';
-import { nearQuota } from '../../store/doctor-findings.ts';
+import { nearQuotaFraction } from '../../store/doctor-findings.ts';
 import type { AccountSize, Store } from '../../store/store.ts';
 
 const hourMilliseconds = 3_600_000;
@@ -34,7 +34,8 @@ const createWarnings = ({ accountBytes, log, clock }: Required<Omit<QuotaOptions
   };
   return (size: AccountSize) => {
     if (size.storedBytes >= accountBytes) warn('over', size, 'the account is over ACCOUNT_BYTES: new data is refused');
-    else if (size.storedBytes >= accountBytes * nearQuota) warn('near', size, 'the account is near ACCOUNT_BYTES');
+    else if (size.storedBytes >= accountBytes * nearQuotaFraction)
+      warn('near', size, 'the account is near ACCOUNT_BYTES');
   };
 };
 

@@ -1,6 +1,6 @@
 /** Checks whether a token may call an operation, and from this origin. */
 import type { Operation } from '@firsthand/contract/operations';
-import { originAllowed } from '@firsthand/contract/origins';
+import { isOriginAllowed } from '@firsthand/contract/origins';
 import { Refusal } from '../../shared/refusal.ts';
 import type { Access } from '../../store/store.ts';
 
@@ -20,7 +20,7 @@ export const pageOriginOf = (headers: Headers): string | undefined =>
 const checkOrigin = ({ accountOrigin }: Access, headers: Headers) => {
   if (accountOrigin.length === 0) return;
   const origin = pageOriginOf(headers);
-  if (origin !== undefined && !originAllowed(accountOrigin, origin)) throw new Refusal('origin_not_allowed');
+  if (origin !== undefined && !isOriginAllowed(accountOrigin, origin)) throw new Refusal('origin_not_allowed');
 };
 
 /** Throws a Refusal if a token of this kind may not call the operation, or may not call it from this origin. */

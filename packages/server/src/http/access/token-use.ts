@@ -17,7 +17,7 @@ export interface TokenUse {
 }
 
 /** `now` is the time of day, in milliseconds since 1970. */
-export const createTokenUse = (store: Pick<Store, 'noteTokenUses'>, now: () => number): TokenUse => {
+export const createTokenUse = (store: Pick<Store, 'recordTokenUses'>, now: () => number): TokenUse => {
   const hours = new BoundedMap<number, number>(maxCached);
   let pending: [token: number, hour: number][] = [];
 
@@ -26,7 +26,7 @@ export const createTokenUse = (store: Pick<Store, 'noteTokenUses'>, now: () => n
     pending = [];
     if (uses.length === 0) return;
     try {
-      await store.noteTokenUses({ uses });
+      await store.recordTokenUses({ uses });
     } catch {
       // Retry on each token's next use.
       for (const [token] of uses) hours.delete(token);

@@ -2,7 +2,7 @@
 
 import type { PeopleEnd } from '../../reports/questions.ts';
 import { Refusal } from '../../shared/refusal.ts';
-import type { SearchEnd } from '../../store/store.ts';
+import type { SearchPosition } from '../../store/store.ts';
 
 /** The prefix of each list's cursors, with a version to distinguish later formats. */
 const lists = {
@@ -55,11 +55,11 @@ type SearchSort = 'created' | 'seen';
 const listOf = (sort: SearchSort) => (sort === 'seen' ? 'contactsBySeen' : 'contacts');
 
 /** Returns the cursor of a search page after `next`; "" if `next` is null. It is valid only for the same sort order. */
-export const toSearchCursor = (sort: SearchSort, next: SearchEnd | null): string =>
+export const toSearchCursor = (sort: SearchSort, next: SearchPosition | null): string =>
   encode(listOf(sort), next === null ? [null, null] : [next.key, next.contact]);
 
 /** Like parseCursor, for a cursor from toSearchCursor. */
-export const parseSearchCursor = (sort: SearchSort, cursor: string | undefined): SearchEnd | undefined => {
+export const parseSearchCursor = (sort: SearchSort, cursor: string | undefined): SearchPosition | undefined => {
   if (cursor === undefined) return undefined;
   const [key, contact] = decode(listOf(sort), cursor, 2);
   if (key == null || contact == null) throw invalidCursor();

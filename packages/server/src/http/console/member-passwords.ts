@@ -4,7 +4,7 @@ import type { Context } from 'hono';
 import { hashToken } from '../../ingest/token.ts';
 import { Refusal } from '../../shared/refusal.ts';
 import { unknownMember } from '../../store/rules/accounts/members.ts';
-import type { Invitation, SigningIn, Store } from '../../store/store.ts';
+import type { Invitation, MemberCredentials, Store } from '../../store/store.ts';
 import { type AddressOf, networkOf } from '../access/client-address.ts';
 import { type Costs, createRateLimit, giveBackAll, takeAll } from '../access/rate-limits.ts';
 import { type Fields, requiredText } from './form-fields.ts';
@@ -28,7 +28,7 @@ const rates = {
 const saltBytes = 16;
 
 interface Dependencies {
-  readonly store: Pick<Store, 'findMembers' | 'listMembers' | 'noteKnownNetwork' | 'getChallengeKey'>;
+  readonly store: Pick<Store, 'findMembers' | 'listMembers' | 'recordKnownNetwork' | 'getChallengeKey'>;
   readonly addressOf: AddressOf;
   /** The hash of the /48 of the address. */
   readonly prefixOf: AddressOf;
@@ -43,9 +43,9 @@ interface Attempt {
   readonly c: Context;
   readonly emailKey: string;
   /** The members with the e-mail address who have signed in from this network. */
-  readonly known: readonly SigningIn[];
+  readonly known: readonly MemberCredentials[];
   /** The members whose passwords are compared. */
-  readonly compared: readonly SigningIn[];
+  readonly compared: readonly MemberCredentials[];
 }
 
 export const createMemberPasswords = ({ store, addressOf, prefixOf, requestAddress, passwords, now }: Dependencies) => {
@@ -99,7 +99,11 @@ export const createMemberPasswords = ({ store, addressOf, prefixOf, requestAddre
   };
 
   /** Returns the members with an e-mail address, and whether each is known at the address of the request. */
-  const findMembers = async (c: Context, emailaddress: string, accountUUID?: string): Promise<readonly SigningIn[]> => {
+  const findMembers = async (
+    c: Context,
+    emailaddress: string,
+    accountUUID?: string,
+  ): Promise<readonly MemberCredentials[]> => {
     const network = await hashedNetwork(c, emailaddress);
     return store.findMembers({ emailaddress, accountUUID, network, time: now() });
   };
@@ -107,7 +111,7 @@ export const createMemberPasswords = ({ store, addressOf, prefixOf, requestAddre
   /** Records that members have signed in from the address of the request. */
   const noteNetwork = async (c: Context, emailaddress: string, memberIDs: readonly string[]): Promise<void> => {
     const network = await hashedNetwork(c, emailaddress);
-    await store.noteKnownNetwork({ memberIDs, network, time: now() });
+    await store.recordKnownNetwork({ memberIDs, network, time: now() });
   };
 
   /**
@@ -118,7 +122,7 @@ export const createMemberPasswords = ({ store, addressOf, prefixOf, requestAddre
     c: Context,
     password: string,
     emailaddress: string,
-    members: readonly SigningIn[],
+    members: readonly MemberCredentials[],
   ) => {
     const salt = await saltOf(emailaddress);
     const emailKey = hashToken(emailaddress);

@@ -98,7 +98,7 @@ export const createSessions = ({ store, signIns, now }: Dependencies) => {
 
     /**
      * Ends a session on behalf of the token that started it. The audit log then doesn't refer to the session itself,
-     * which can be deleted later (deleteEnded).
+     * which can be deleted later (deleteExpired).
      */
     async end({ access: { account, tokenID, token } }: OpenSession): Promise<void> {
       const tokens = await store.listTokens({ account });

@@ -8,7 +8,7 @@ import { parseAddress } from '../../identity/email-address.ts';
 import { contactValues } from '../../ingest/contact-change.ts';
 import { Refusal } from '../../shared/refusal.ts';
 import type { NewContact, Store } from '../../store/store.ts';
-import { type AnsweringAll, askerOf, type Caller } from '../access/caller.ts';
+import { type AnsweringAll, type Caller, toStoreCaller } from '../access/caller.ts';
 import { problemAnswer } from '../answers/answers.ts';
 import { addressProblem } from '../request/contact-names.ts';
 
@@ -28,7 +28,7 @@ const checkEntry = (entry: unknown, at: string, caller: Caller): NewContact | Pr
   const address = contactEmailaddress === undefined ? undefined : parseAddress(contactEmailaddress);
   if (contactEmailaddress !== undefined && address === undefined) return addressProblem(`${at}.contactEmailaddress`);
   return {
-    ...askerOf(caller),
+    ...toStoreCaller(caller),
     userUUID,
     externalID,
     address,

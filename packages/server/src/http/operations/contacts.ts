@@ -7,9 +7,9 @@ import { Refusal } from '../../shared/refusal.ts';
 import type {
   ClaimDetail,
   ContactDetail,
+  ContactFeedPage,
   ContactRecord,
   ContactSearch,
-  FedContacts,
   FoundContacts,
   LinkDetail,
   MergeDetail,
@@ -20,9 +20,9 @@ import {
   type AnsweringAll,
   accountOf,
   actOf,
-  askerOf,
   type Caller,
   receivedTimeOf,
+  toStoreCaller,
 } from '../access/caller.ts';
 import { answerInSteps } from '../answers/constant-time.ts';
 import { parseHeldCursor, parseSearchCursor, toHeldCursor, toSearchCursor } from '../answers/cursor.ts';
@@ -101,8 +101,8 @@ const countContacts = async (
   const { account, text, externalID, address, sort, descending, limit, beyond: _, ...condition } = search;
   let count = 0;
   if (text === undefined) {
-    for (let beyond: FedContacts['next'] = null; ; ) {
-      const { contacts, next }: FedContacts = await store.feedContacts({
+    for (let beyond: ContactFeedPage['next'] = null; ; ) {
+      const { contacts, next }: ContactFeedPage = await store.feedContacts({
         account,
         conditions: [condition],
         beyond,
@@ -148,7 +148,7 @@ export const createContacts = (
   };
 
   const createContact: Answering<'createContact'> = async (input, caller) => {
-    const asker = askerOf(caller);
+    const asker = toStoreCaller(caller);
     const { userUUID = null, contactExternalID: externalID = '', contactProof } = input;
     if (asker.browser && userUUID === null) {
       throw new Refusal('missing_field', { field: 'userUUID', message: '`userUUID` is required with a browser token' });
@@ -180,7 +180,7 @@ export const createContacts = (
     },
 
     getContact: async ({ include = [], cursor, ...naming }, caller) => {
-      const asker = askerOf(caller);
+      const asker = toStoreCaller(caller);
       refusePageNames(caller, naming);
       if (asker.browser && include.length > 0) {
         throw new Refusal('token_kind', {
@@ -236,7 +236,7 @@ export const createContacts = (
     },
 
     exportContact: async ({ limit = 1_000, cursor, ...naming }, caller) => {
-      const asker = askerOf(caller);
+      const asker = toStoreCaller(caller);
       const beyond = parseHeldCursor(cursor);
       const contact = await store.getContact({
         ...asker,

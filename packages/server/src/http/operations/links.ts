@@ -1,5 +1,5 @@
 import type { Store } from '../../store/store.ts';
-import { type AnsweringAll, actOf, askerOf } from '../access/caller.ts';
+import { type AnsweringAll, actOf, toStoreCaller } from '../access/caller.ts';
 import { isoTime } from '../answers/iso-time.ts';
 import { toNamedContact, toNamedOther } from '../request/contact-names.ts';
 
@@ -9,14 +9,14 @@ export const createLinks = (
   'linkUser' | 'unlinkUser' | 'voidLink' | 'acceptClaim' | 'voidClaim' | 'mergeContact' | 'unmergeContact'
 > => ({
   linkUser: async ({ userUUID, ...naming }, caller) => {
-    const { account, token } = askerOf(caller);
+    const { account, token } = toStoreCaller(caller);
     const link = { token, userUUID, ...toNamedContact(account, naming), time: caller.time };
     const { exists, linkID } = await store.linkUser(link);
     return { exists, linkID };
   },
 
   unlinkUser: async ({ userUUID }, caller) => {
-    const { account, token } = askerOf(caller);
+    const { account, token } = toStoreCaller(caller);
     return store.unlinkUser({ account, token, userUUID, time: caller.time });
   },
 

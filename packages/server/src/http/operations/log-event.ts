@@ -18,7 +18,7 @@ import { type RequestContext, unlikelyTime } from '../../ingest/event-time.ts';
 import { newEvent } from '../../ingest/new-event.ts';
 import { Refusal } from '../../shared/refusal.ts';
 import type { EventBatch, EventOutcome, NewEvent, Store } from '../../store/store.ts';
-import { type Answering, type AnsweringAll, askerOf, type Caller } from '../access/caller.ts';
+import { type Answering, type AnsweringAll, type Caller, toStoreCaller } from '../access/caller.ts';
 import type { LimitNewNames } from '../access/new-names.ts';
 import { headersOf, problemAnswer } from '../answers/answers.ts';
 import { type Reply, refusalOf, successAnswer } from '../operation-route.ts';
@@ -77,9 +77,9 @@ const toEventOfBatch = (
 export const checkEntries = (input: InputOf<'logEvents'>, context: RequestContext): (NewEvent | Problem)[] =>
   input.event.map((entry, index) => toEventOfBatch(entry, `event[${index}]`, input, context));
 
-/** Lists each property because spreading askerOf's result makes a single event 25 % slower (Node 20). */
+/** Lists each property because spreading toStoreCaller's result makes a single event 25 % slower (Node 20). */
 const toBatch = (caller: Caller, events: readonly NewEvent[]): EventBatch => {
-  const { account, token, browser } = askerOf(caller);
+  const { account, token, browser } = toStoreCaller(caller);
   return { account, token, browser, receivedTime: caller.time, events };
 };
 
@@ -92,7 +92,7 @@ const toResult = ({ eventUUID }: NewEvent, outcome: EventOutcome, index: number)
 };
 
 export const createLogEvent = (
-  store: Pick<Store, 'logEvents' | 'keepRefused'>,
+  store: Pick<Store, 'logEvents' | 'addRefused'>,
   {
     contextOf = createRequestContexts(),
     limitNewNames = (_, events) => events,
@@ -117,7 +117,7 @@ export const createLogEvent = (
     );
     if (requests.length === 0) return results;
     try {
-      await store.keepRefused(refusedBatch(caller, requests));
+      await store.addRefused(refusedBatch(caller, requests));
       return results;
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;

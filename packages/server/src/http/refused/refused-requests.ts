@@ -9,11 +9,11 @@ import { parseAddress } from '../../identity/email-address.ts';
 import { createEventUUID } from '../../ingest/new-event.ts';
 import type { Refusal } from '../../shared/refusal.ts';
 import {
-  type KeptOperation,
-  keptOperations,
   type NewRefusedRequest,
+  type RefusableOperation,
   type RefusedBatch,
   type RefusedInput,
+  refusableOperations,
 } from '../../store/store.ts';
 import { accountOf, type Caller } from '../access/caller.ts';
 import type { RequestFields } from '../request/input.ts';
@@ -22,8 +22,8 @@ import type { RequestFields } from '../request/input.ts';
 const keptStatuses: readonly number[] = [400, 404, 409];
 export const isKeptCode = (code: ErrorCode): boolean => keptStatuses.includes(statusOf(code));
 
-export const isKeptOperation = (name: OperationName): name is KeptOperation =>
-  (keptOperations as readonly string[]).includes(name);
+export const isKeptOperation = (name: OperationName): name is RefusableOperation =>
+  (refusableOperations as readonly string[]).includes(name);
 
 const isFilled = (value: unknown): boolean => value !== undefined && value !== null && value !== '';
 
@@ -56,7 +56,7 @@ const withoutTokens = <Value>(value: Value, token: string): Value =>
 
 /** Returns the stored form of a refused request. `time` is when it was received, in milliseconds since 1970. */
 export const refusedRequest = (
-  operation: KeptOperation,
+  operation: RefusableOperation,
   sent: RequestFields,
   { code, field, message }: Pick<Problem, 'code' | 'message'> & { readonly field?: string | undefined },
   { token, time }: { token: string; time: number },
@@ -82,7 +82,7 @@ export const refusedRequest = (
 
 /** Returns the stored form of an unparseable request: its text without tokens, with invalid UTF-8 replaced. */
 export const unparsedRequest = (
-  operation: KeptOperation,
+  operation: RefusableOperation,
   sent: Uint8Array,
   { code, field, message }: Refusal,
   token: string,

@@ -3,7 +3,7 @@ import { check } from '@firsthand/contract/checking';
 import { type AnswerOf, type Operation, operations } from '@firsthand/contract/operations';
 import { isLive } from '../../ingest/token.ts';
 import { Refusal } from '../../shared/refusal.ts';
-import type { KeptOperation, ListedToken, RefusedRequest, ReplayedWrite, Store } from '../../store/store.ts';
+import type { ListedToken, RefusableOperation, RefusedRequest, ReplayedWrite, Store } from '../../store/store.ts';
 import type { Answering, Caller } from '../access/caller.ts';
 import { refusalOf } from '../operation-route.ts';
 import { createContacts } from '../operations/contacts.ts';
@@ -93,7 +93,7 @@ export const createReplay = (store: Store) => {
     refused: number;
     tokenID: string;
     by: number | null;
-  }): { readonly [Name in KeptOperation]: Answering<Name> } => {
+  }): { readonly [Name in RefusableOperation]: Answering<Name> } => {
     const replayStore = toReplayStore(store, target);
     const contextOf = createRequestContexts();
     const { logEvent, logEvents } = createLogEvent(replayStore, { contextOf });
@@ -110,14 +110,14 @@ export const createReplay = (store: Store) => {
   return async (
     request: RefusedRequest,
     { fix = {}, as, time, by = null }: ReplayOptions,
-  ): Promise<AnswerOf<KeptOperation>> => {
+  ): Promise<AnswerOf<RefusableOperation>> => {
     const { operation, refused, input } = request;
     const fields = typeof input === 'string' ? fieldsOf(input, fix) : input;
     const definition: Operation = operations[operation];
     const checked = check(definition.input, { ...fields, ...fix });
     if (!checked.ok) throw refusalOf(checked.problem);
     const token = await findToken(store, request, { as, time });
-    const run = createOperations({ refused, tokenID: token.tokenID, by })[operation] as Answering<KeptOperation>;
+    const run = createOperations({ refused, tokenID: token.tokenID, by })[operation] as Answering<RefusableOperation>;
     return run(checked.value as never, callerOf(request, token, time));
   };
 };

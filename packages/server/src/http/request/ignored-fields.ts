@@ -2,8 +2,8 @@
  * Lists the fields of a request that have no effect: unknown fields, attributes named like labels, and members of
  * nested attributes that exceed the limits.
  */
-import { findDropped } from '@firsthand/contract/attributes';
-import { createFindUnknown, isRecord, maxIgnored } from '@firsthand/contract/checking';
+import { findDroppedAttributes } from '@firsthand/contract/attributes';
+import { createUnknownFieldFinder, isRecord, maxIgnored } from '@firsthand/contract/checking';
 import { isLabelID } from '@firsthand/contract/labels';
 import type { Operation } from '@firsthand/contract/operations';
 import type { RequestFields } from './input.ts';
@@ -24,14 +24,14 @@ const findLabels = ({ eventAttrArray }: Readonly<Record<string, unknown>>, at: s
 const findDroppedIn = (fields: RequestFields, at: string, paths: string[]): void => {
   for (const name of ['eventAttrArray', 'contactAttr']) {
     if (fields[name] === undefined) continue;
-    const dropped = findDropped(fields[name]).slice(0, maxIgnored - paths.length);
+    const dropped = findDroppedAttributes(fields[name]).slice(0, maxIgnored - paths.length);
     paths.push(...dropped.map((attrID) => `${at}${name}.${attrID}`));
   }
 };
 
 const createFinders = ({ input, entries = {} }: Operation) => ({
-  findUnknown: createFindUnknown(input),
-  lists: Object.entries(entries).map(([name, entry]) => [name, createFindUnknown(entry.array())] as const),
+  findUnknown: createUnknownFieldFinder(input),
+  lists: Object.entries(entries).map(([name, entry]) => [name, createUnknownFieldFinder(entry.array())] as const),
 });
 
 /** Cached because reading the schemas takes a fifth of the time to create an application, and tests create hundreds. */

@@ -1,6 +1,6 @@
 /** Reads a request's fields, in any encoding, into one object. Only encoding and size are checked here. */
 import { isRecord } from '@firsthand/contract/checking';
-import { maxDepth, parseJSON, TooDeep } from '@firsthand/contract/json';
+import { maxDepth, parseJSON, TooDeepError } from '@firsthand/contract/json';
 import { limits } from '@firsthand/contract/limits';
 import { Refusal } from '../../shared/refusal.ts';
 import { type BodySource, readBody } from './body.ts';
@@ -28,7 +28,7 @@ const parse = (text: string): unknown => {
     return parseJSON(text);
   } catch (cause) {
     const message =
-      cause instanceof TooDeep ? `the body is nested more than ${maxDepth} levels deep` : 'the body is not JSON';
+      cause instanceof TooDeepError ? `the body is nested more than ${maxDepth} levels deep` : 'the body is not JSON';
     throw new Refusal('invalid_json', { message, cause });
   }
 };

@@ -3,7 +3,7 @@
  * erasures. Functions that change it must not run concurrently; questions may run at any time.
  */
 import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
-import type { FedErasure, FedEvents, FedOwners } from '../../store/report-feed.ts';
+import type { EventFeedPage, FeedErasure, OwnerFeedPage } from '../../store/report-feed.ts';
 import type { AccountState, EngineSettings } from '../messages.ts';
 import type { Condition } from '../questions.ts';
 import { withConnection } from './database.ts';
@@ -125,7 +125,7 @@ export const openAccount = async (
   );
 
   /** Marks visitors with erased events, because the erasure changes their sessions. */
-  const breakVisitors = async (connection: DuckDBConnection, fresh: readonly FedErasure[]): Promise<void> => {
+  const breakVisitors = async (connection: DuckDBConnection, fresh: readonly FeedErasure[]): Promise<void> => {
     const users = fresh.flatMap((erasure) => ('user' in erasure ? [erasure.user] : []));
     const contacts = fresh.flatMap((erasure) => ('contact' in erasure ? [erasure.contact] : []));
     if (contacts.length > 0) {
@@ -229,7 +229,7 @@ export const openAccount = async (
     },
     areFilesUntouched: files.areUntouched,
     areFilesWhole: files.areWhole,
-    async append(fed: FedEvents): Promise<void> {
+    async append(fed: EventFeedPage): Promise<void> {
       tail.bytes += await work(async (connection) => {
         if (fed.count === 0) return 0;
         await visitors.loadVisits(connection, allRows(visitorColumns));
@@ -241,7 +241,7 @@ export const openAccount = async (
       through = fed.through;
       if (tail.events >= eventsOfFile || tail.bytes >= maxMemoryShare * memoryBytes) await flush();
     },
-    async applyOwners(fed: FedOwners): Promise<void> {
+    async applyOwners(fed: OwnerFeedPage): Promise<void> {
       await work(async (connection) => {
         await owners.apply(connection, fed);
         await breakVisitors(connection, await erasures.note(connection, fed.erased));

@@ -3,7 +3,7 @@
  * and `merged_<account>`.
  */
 import type { DuckDBConnection } from '@duckdb/node-api';
-import type { FedOwners } from '../../store/report-feed.ts';
+import type { OwnerFeedPage } from '../../store/report-feed.ts';
 import { clause, integers, list, literal, name, type SQL, sql } from './sql.ts';
 import { appendIntegers, run } from './statements.ts';
 
@@ -31,7 +31,7 @@ export const createOwners = (account: number) => {
   };
   const withPersons = clause`SELECT o."user", o.after, o.through, o.contact, coalesce(m.owner, o.contact) AS person`;
 
-  const appendStretches = async (connection: DuckDBConnection, users: FedOwners['users']): Promise<void> => {
+  const appendStretches = async (connection: DuckDBConnection, users: OwnerFeedPage['users']): Promise<void> => {
     await run(connection, sql`CREATE OR REPLACE TEMP TABLE fresh (${columns})`);
     const rows = users.flatMap(({ user, stretches: userStretches }) =>
       userStretches.map(({ after, through, contact }) => [user, after, Math.min(through, openEnd), contact]),
@@ -50,7 +50,10 @@ export const createOwners = (account: number) => {
     );
     await run(connection, sql`DROP TABLE fresh`);
   };
-  const replaceMerged = async (connection: DuckDBConnection, all: NonNullable<FedOwners['merged']>): Promise<void> => {
+  const replaceMerged = async (
+    connection: DuckDBConnection,
+    all: NonNullable<OwnerFeedPage['merged']>,
+  ): Promise<void> => {
     await run(
       connection,
       sql`CREATE OR REPLACE TABLE ${merged} AS SELECT
@@ -81,7 +84,7 @@ export const createOwners = (account: number) => {
       );
       await count(connection);
     },
-    async apply(connection: DuckDBConnection, { users, merged: all }: FedOwners): Promise<void> {
+    async apply(connection: DuckDBConnection, { users, merged: all }: OwnerFeedPage): Promise<void> {
       if (users.length === 0 && all === null) return;
       await connection.run('BEGIN');
       if (users.length > 0) await appendStretches(connection, users);

@@ -1,7 +1,7 @@
 /** The report process, which executes the server's orders in DuckDB (messages.ts). */
 import { readdirSync, rmSync } from 'node:fs';
 import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
-import type { FedOwners } from '../../store/report-feed.ts';
+import type { OwnerFeedPage } from '../../store/report-feed.ts';
 import type { EngineSettings, Order, Reply } from '../messages.ts';
 import type { AnswerTo, Question } from '../questions.ts';
 import { type Account, openAccount, type Source } from './account.ts';
@@ -124,7 +124,7 @@ const createEngine = (instance: DuckDBInstance, settings: EngineSettings, end: (
     purges.set(account, purging);
     return purging;
   };
-  const applyOwners = async (account: number, owners: FedOwners): Promise<void> => {
+  const applyOwners = async (account: number, owners: OwnerFeedPage): Promise<void> => {
     await inTurn(account, () => getOpen(account).applyOwners(owners));
     if (!owners.more && getOpen(account).isPurgeDue()) purge(account).catch(() => {});
   };

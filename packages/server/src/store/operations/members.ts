@@ -6,7 +6,7 @@ import {
   noInvitation,
   unknownMember,
 } from '../rules/accounts/members.ts';
-import type { Invitation, Member, RequestOf, RevokedWithMember, SignedIn, SigningIn } from '../store.ts';
+import type { Invitation, Member, MemberAccess, MemberCredentials, RequestOf, RevokedWithMember } from '../store.ts';
 import { all, db, first, lockAccount, type Operation, run } from './operation.ts';
 import { lockMember, replacePasskeys } from './passkeys.ts';
 import { createAccess, endOtherSessions, lockCreator, notifyAccess, revokeAccess, revokeCreatedBy } from './tokens.ts';
@@ -23,7 +23,7 @@ function* findMember(account: number, memberID: string) {
 
 export function* inviteMember(
   request: RequestOf<'inviteMember'>,
-): Operation<{ memberID: string; kind: SigningIn['kind'] }> {
+): Operation<{ memberID: string; kind: MemberCredentials['kind'] }> {
   const { account, memberID, memberName, emailaddress, kind, hash, expiresTime, time, by = null } = request;
   yield* lockAccount(account);
   if (by !== null) yield* lockCreator(by, time);
@@ -49,7 +49,7 @@ export function* inviteMember(
 
 export function* joinMember(
   request: RequestOf<'joinMember'>,
-): Operation<{ account: number; memberID: string; access: SignedIn }> {
+): Operation<{ account: number; memberID: string; access: MemberAccess }> {
   const { hash, memberName, password, passkey, time, access } = request;
   const member = yield* first(selectMember().where('invitation', '=', hash).where('invitationExpiresTime', '>', time));
   if (!member) throw noInvitation();
@@ -75,7 +75,7 @@ export function* changePassword({ password, ...change }: RequestOf<'changePasswo
 }
 
 /** Updates members in sorted order, so that concurrent servers cannot deadlock. */
-export function* noteKnownNetwork({ memberIDs, network, time }: RequestOf<'noteKnownNetwork'>): Operation<void> {
+export function* recordKnownNetwork({ memberIDs, network, time }: RequestOf<'recordKnownNetwork'>): Operation<void> {
   const expiresTime = time + knownNetworkMilliseconds;
   for (const memberID of [...memberIDs].sort()) {
     const member = yield* first(selectMember().where('memberID', '=', memberID));
@@ -143,7 +143,7 @@ export function* listMembers({ account }: RequestOf<'listMembers'>): Operation<M
   return rows.map((row) => ({ ...row, hasPassword: Boolean(row.hasPassword) }));
 }
 
-export function* findMembers(request: RequestOf<'findMembers'>): Operation<SigningIn[]> {
+export function* findMembers(request: RequestOf<'findMembers'>): Operation<MemberCredentials[]> {
   const { emailaddress, accountUUID = '', network, time } = request;
   const rows = yield* all(
     selectMembers()

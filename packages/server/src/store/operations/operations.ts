@@ -7,16 +7,16 @@ import {
   inviteMember,
   joinMember,
   listMembers,
-  noteKnownNetwork,
+  recordKnownNetwork,
   removeMember,
   updateMember,
 } from './members.ts';
 import type { Operation } from './operation.ts';
 import { addPasskey, findPasskey, getChallengeKey, listPasskeys, removePasskey, usePasskey } from './passkeys.ts';
 import { deleteSegment, listSegments, saveSegment } from './segments.ts';
-import { createShareLink, findShareLink, listShareLinks, noteShareLinkUse, revokeShareLink } from './share-links.ts';
-import { createToken, findProofKeys, listTokens, noteTokenUses, revokeToken } from './tokens.ts';
-import { findUnknownProxy, noteUnknownProxy } from './unknown-proxy.ts';
+import { createShareLink, findShareLink, listShareLinks, recordShareLinkUse, revokeShareLink } from './share-links.ts';
+import { createToken, findProofKeys, listTokens, recordTokenUses, revokeToken } from './tokens.ts';
+import { findUnknownProxy, recordUnknownProxy } from './unknown-proxy.ts';
 import { deleteView, listViews, saveView } from './views.ts';
 
 type OperationsOf<Name extends keyof Store> = {
@@ -26,13 +26,13 @@ type OperationsOf<Name extends keyof Store> = {
 const writes = {
   createToken,
   revokeToken,
-  noteTokenUses,
+  recordTokenUses,
   inviteMember,
   joinMember,
   updateMember,
   removeMember,
   changePassword,
-  noteKnownNetwork,
+  recordKnownNetwork,
   addPasskey,
   removePasskey,
   usePasskey,
@@ -42,8 +42,8 @@ const writes = {
   deleteView,
   createShareLink,
   revokeShareLink,
-  noteShareLinkUse,
-  noteUnknownProxy,
+  recordShareLinkUse,
+  recordUnknownProxy,
 };
 export type SharedWrite = keyof typeof writes;
 export const sharedWrites: OperationsOf<SharedWrite> = writes;

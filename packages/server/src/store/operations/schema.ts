@@ -1,7 +1,7 @@
 /** The tables that shared operations use, as both databases define them. Times are in milliseconds since 1970. */
 import type { TokenKind } from '@firsthand/contract/account/tokens';
 import type { ColumnType, Generated } from 'kysely';
-import type { SavedView, SigningIn } from '../store.ts';
+import type { MemberCredentials, SavedView } from '../store.ts';
 
 /** SQLite returns 0 or 1. */
 type Flag = ColumnType<boolean | 0 | 1, boolean, boolean>;
@@ -22,7 +22,7 @@ export interface Schema {
   member: {
     memberID: string;
     account: number;
-    kind: SigningIn['kind'];
+    kind: MemberCredentials['kind'];
     /** The member's access; null: the member has not joined yet. */
     token: number | null;
     emailaddress: string;

@@ -24,7 +24,7 @@ export function* revokeShareLink({ account, shareID }: RequestOf<'revokeShareLin
   if (deleted === 0) throw new Refusal('unknown_share_link', { field: 'shareID' });
 }
 
-export function* noteShareLinkUse({ shareID, time }: RequestOf<'noteShareLinkUse'>): Operation<void> {
+export function* recordShareLinkUse({ shareID, time }: RequestOf<'recordShareLinkUse'>): Operation<void> {
   yield* run(
     db
       .updateTable('share_link')

@@ -287,7 +287,7 @@ export function* revokeCreatedBy(account: number, memberID: string, time: number
 }
 
 /** Updates tokens in ascending order, so that concurrent servers cannot deadlock. */
-export function* noteTokenUses({ uses }: RequestOf<'noteTokenUses'>): Operation<void> {
+export function* recordTokenUses({ uses }: RequestOf<'recordTokenUses'>): Operation<void> {
   for (const [token, time] of [...uses].sort(([a], [b]) => a - b)) {
     yield* run(
       db

@@ -2,7 +2,7 @@
 import type { RequestOf } from '../store.ts';
 import { db, first, type Operation, run } from './operation.ts';
 
-export function* noteUnknownProxy({ seenTime }: RequestOf<'noteUnknownProxy'>): Operation<void> {
+export function* recordUnknownProxy({ seenTime }: RequestOf<'recordUnknownProxy'>): Operation<void> {
   if (seenTime === null) {
     yield* run(db.deleteFrom('unknown_proxy'));
     return;

@@ -2,7 +2,13 @@
 // about row batches run inside a function, so their plans are not visible.
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { askedBy, nodesOf, type Plan, planOf, sortsIn } from '../../../test/fixtures/plans.ts';
+import {
+  explainStatement,
+  listPlanNodes,
+  listSorts,
+  type Plan,
+  recordStatements,
+} from '../../../test/fixtures/plans.ts';
 import { newMigratedDatabase } from '../../../test/fixtures/postgres/databases.ts';
 import { createSite, type Site } from '../../../test/fixtures/site.ts';
 import { day, hashOf, laptop, newEvent, phone } from '../../../test/fixtures/store.ts';
@@ -46,8 +52,8 @@ const byIndex = 'SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = o
 /** Returns the plans of all statements that an operation runs. */
 const plansOf = async (work: () => Promise<unknown>): Promise<Plan[]> => {
   const plans: Plan[] = [];
-  for (const { settings, ...statement } of await askedBy(work))
-    plans.push(await planOf(client, { ...statement, settings: `${byIndex} ${settings}` }));
+  for (const { settings, ...statement } of await recordStatements(work))
+    plans.push(await explainStatement(client, { ...statement, settings: `${byIndex} ${settings}` }));
   return plans;
 };
 
@@ -132,7 +138,7 @@ test.each<[string, readonly string[], () => Promise<unknown>]>([
   ['unlinking a user', [], () => site.unlink(phone)],
   ['a token lookup', [], () => store.findAccess(hashOf('no such token'))],
 ])('uses an index for %s, and scans %j', async (_, expected, work) => {
-  const nodes = (await plansOf(work)).flatMap(nodesOf);
+  const nodes = (await plansOf(work)).flatMap(listPlanNodes);
   expect(sequentialScans(nodes)).toEqual([]);
   expect(eventScans(nodes)).toEqual(expected);
 });
@@ -148,12 +154,12 @@ test.each<[string, readonly string[], () => Promise<unknown>]>([
   ['a user’s newest events', byHolder('02', '03'), () => newest({ userUUID: laptop })],
   ['the oldest events of all', byAccount('01'), () => store.deleteEventsBefore({ time: months[0] - day, most: 10 })],
 ])('sorts %s one group of sequences at a time', async (_, expected, work) => {
-  const sorts = (await plansOf(work)).flatMap(sortsIn).filter((sort) => / event_\d{4}_/.test(sort));
+  const sorts = (await plansOf(work)).flatMap(listSorts).filter((sort) => / event_\d{4}_/.test(sort));
   expect([...new Set(sorts)].sort()).toEqual(expected.map((index) => `Incremental Sort over ${index}`));
 });
 
 test('does not sort rows of other tables found by several keys while it reads a page of events', async () => {
-  const statements = await askedBy(async () => {
+  const statements = await recordStatements(async () => {
     await newest({ contactUUID, ...kind });
     await newest({ userUUID: laptop, order: 'asc' });
   });
@@ -166,7 +172,7 @@ test.each<[string, object]>([
   ['newest events', {}],
   ['newest events of an eventID', kind],
 ])('reads the account’s %s without starting parallel workers', async (_, query) => {
-  const statements = (await askedBy(() => newest(query))).filter(({ text }) => /\bFROM event\b/.test(text));
+  const statements = (await recordStatements(() => newest(query))).filter(({ text }) => /\bFROM event\b/.test(text));
   const costs = ['setup_cost', 'tuple_cost'].map((name) => `parallel_${name}`);
   const sizes = ['table', 'index'].map((name) => `min_parallel_${name}_scan_size`);
   const costless = [...costs, ...sizes].map((name) => `SET LOCAL ${name} = 0;`).join(' ');
@@ -174,7 +180,7 @@ test.each<[string, object]>([
     const nodes: Plan[] = [];
     for (const each of statements) {
       const settings = `${byIndex} ${settingsOf(each.settings)} ${costless}`;
-      nodes.push(...nodesOf(await planOf(client, { ...each, settings })));
+      nodes.push(...listPlanNodes(await explainStatement(client, { ...each, settings })));
     }
     return nodes.some((node) => node['Node Type'].startsWith('Gather'));
   };

@@ -5,7 +5,7 @@ import { limits } from '@firsthand/contract/limits';
 import pg from 'pg';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { asking, newDatabase } from '../../../test/fixtures/postgres/databases.ts';
-import { altering, untilWaiting } from '../../../test/fixtures/postgres/sql.ts';
+import { altering, waitForLockWaits } from '../../../test/fixtures/postgres/sql.ts';
 import { createSite, type Site } from '../../../test/fixtures/site.ts';
 import {
   accountContact,
@@ -592,7 +592,7 @@ test('lists an ID once, and stores the event, when another server lists it meanw
       [account],
     );
     const logging = logAt(one, site, site.time, { eventID: 77, attributes: [] });
-    await untilWaiting(databaseURL, 1);
+    await waitForLockWaits(databaseURL, 1);
     await other.query('COMMIT');
     expect((await logging).every(isKept)).toBe(true);
   } finally {
@@ -606,7 +606,7 @@ test('keeps other senders’ refused requests, and counts each, when two servers
   const { servers } = await openServers(2);
   const { account, browser, time } = await createSite(servers[0]);
   const storeRefused = (store: Store, sender: number, count: number) =>
-    store.keepRefused({
+    store.addRefused({
       account,
       token: browser.token,
       time,

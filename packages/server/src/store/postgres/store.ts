@@ -10,15 +10,7 @@ import {
   sharedWrites,
 } from '../operations/operations.ts';
 import { type AuditedName, isAudited } from '../rules/accounts/audit.ts';
-import type {
-  EventBatch,
-  EventOutcome,
-  OnFault,
-  RefusedReplay,
-  ReplayedAnswer,
-  ReplayedWrite,
-  Store,
-} from '../store.ts';
+import type { EventBatch, EventOutcome, OnFault, RefusedReplay, ReplayedWrite, ReplayResult, Store } from '../store.ts';
 import { StoreUnusable } from '../unusable.ts';
 import { createAccessCache } from './accounts/access.ts';
 import { createAccountDeletion } from './accounts/account-deletion.ts';
@@ -32,7 +24,7 @@ import {
 } from './accounts/accounts.ts';
 import { listAudit, recordAudit, withAuditRecords } from './accounts/audit.ts';
 import { createCatalogueWriter, listCatalogue } from './accounts/catalogues.ts';
-import { deleteEnded } from './accounts/ended-sessions.ts';
+import { deleteExpired } from './accounts/ended-sessions.ts';
 import { countRefused, createRefusedWriter, listRefused, listRefusedBefore } from './accounts/refused-requests.ts';
 import { createAccountContacts } from './contacts/account-contacts.ts';
 import { createContactReader } from './contacts/contact-details.ts';
@@ -54,7 +46,7 @@ import {
   hasTable,
 } from './database/connection.ts';
 import { createPostgresRoom } from './database/disk-space.ts';
-import { migrate, newestMigration, readSchema } from './database/migrate.ts';
+import { getNewestMigration, migrate, readSchema } from './database/migrate.ts';
 import { closePools, openPools } from './database/pools.ts';
 import { startWatch } from './database/watch.ts';
 import { maintainPartitions, startPartitionJob } from './days/partitions.ts';
@@ -87,7 +79,7 @@ import { createWriteQueue } from './transactions/write-queue.ts';
 const serviceAccount = 0;
 
 interface Opening {
-  readonly role: 'server' | 'beside';
+  readonly role: 'server' | 'command';
   readonly create: boolean;
   readonly onFault?: OnFault | undefined;
 }
@@ -102,12 +94,12 @@ const prepare = async (pool: ConnectionPool, { role, create }: Opening): Promise
   const db = await pool.take();
   try {
     const schema = await readSchema(db);
-    if (schema === 0 && role === 'beside' && !create) {
+    if (schema === 0 && role === 'command' && !create) {
       throw new StoreUnusable(
         'this database has no Firsthand tables: run firsthand serve or firsthand account create to create them',
       );
     }
-    if (schema > 0 && schema < newestMigration() && role === 'beside') {
+    if (schema > 0 && schema < getNewestMigration() && role === 'command') {
       throw new StoreUnusable('this database has an older schema: start a server with this Firsthand first');
     }
     await migrate(db);
@@ -154,7 +146,7 @@ const createWrites = (stored: StoredRepeats) => {
     return outcomes;
   };
 
-  const runReplay = (db: Transaction, replay: ReplayedWrite): Promise<ReplayedAnswer> => {
+  const runReplay = (db: Transaction, replay: ReplayedWrite): Promise<ReplayResult> => {
     if (replay.write === 'createContact') return createContact(db, replay.request);
     if (replay.write === 'updateContact') return updateContact(db, replay.request);
     return replayEvents(db, replay.request);
@@ -172,12 +164,12 @@ const createWrites = (stored: StoredRepeats) => {
     deleteAccount: createAccountDeletion(erasures),
     createContact,
     updateContact,
-    keepRefused: refused.keepRefused,
+    addRefused: refused.addRefused,
     async discardRefused(db: Transaction, request: { readonly refused: number }): Promise<boolean> {
       const listed = await refused.find(db, request.refused);
       return listed !== undefined && refused.discard(db, listed);
     },
-    async replayRefused(db: Transaction, replay: RefusedReplay): Promise<ReplayedAnswer | undefined> {
+    async replayRefused(db: Transaction, replay: RefusedReplay): Promise<ReplayResult | undefined> {
       const listed = await refused.find(db, replay.refused);
       if (!listed) return undefined;
       const answer = await runReplay(db, replay);
@@ -269,10 +261,10 @@ export const openPostgres = async (databaseURL: string, { role, create, onFault 
         notifyListeners();
         return value;
       });
-  const besideOthers = createWrite('shared');
+  const sharedWrite = createWrite('shared');
   /** For writes that change what every other write of the account depends on. */
-  const byItself = createWrite('exclusive');
-  const audited = <Request, Value>(name: AuditedName, how: typeof besideOthers, work: Work<Request, Value>) =>
+  const exclusiveWrite = createWrite('exclusive');
+  const auditedWrite = <Request, Value>(name: AuditedName, how: typeof sharedWrite, work: Work<Request, Value>) =>
     how(withAuditRecords(name, work));
   const createRead =
     <Request, Value>(
@@ -303,7 +295,7 @@ export const openPostgres = async (databaseURL: string, { role, create, onFault 
     ),
     ...mapOperations<Pick<Store, SharedWrite>>(sharedWrites, (operation, name) => {
       const work = (db: Transaction, request: never) => runOperation(db, operation(request));
-      const write = isAudited(name) ? audited(name, besideOthers, work as never) : besideOthers(work);
+      const write = isAudited(name) ? auditedWrite(name, sharedWrite, work as never) : sharedWrite(work);
       return accessWrites.has(name) ? invalidateAccessAfter(write) : write;
     }),
   };
@@ -327,37 +319,37 @@ export const openPostgres = async (databaseURL: string, { role, create, onFault 
       : undefined;
   const { getContact, searchContact } = createContactReader(finder);
   const getEvents = createEventPager(finder);
-  const erase = audited('eraseContact', besideOthers, writes.eraseContact);
+  const erase = auditedWrite('eraseContact', sharedWrite, writes.eraseContact);
 
   return {
     ...sharedStore,
-    createAccount: invalidateAccessAfter(audited('createAccount', besideOthers, writes.createAccount)),
-    updateAccount: invalidateAccessAfter(audited('updateAccount', besideOthers, writes.updateAccount)),
-    mergeEntry: audited('mergeEntry', besideOthers, writes.mergeEntry),
-    unmergeEntry: audited('unmergeEntry', besideOthers, writes.unmergeEntry),
-    deleteAccount: invalidateAccessAfter(audited('deleteAccount', besideOthers, writes.deleteAccount)),
-    deleteEnded: besideOthers(deleteEnded),
-    recordAudit: besideOthers(recordAudit),
-    createContact: besideOthers(writes.createContact, ({ account, userUUID, externalID, address }) => [
+    createAccount: invalidateAccessAfter(auditedWrite('createAccount', sharedWrite, writes.createAccount)),
+    updateAccount: invalidateAccessAfter(auditedWrite('updateAccount', sharedWrite, writes.updateAccount)),
+    mergeEntry: auditedWrite('mergeEntry', sharedWrite, writes.mergeEntry),
+    unmergeEntry: auditedWrite('unmergeEntry', sharedWrite, writes.unmergeEntry),
+    deleteAccount: invalidateAccessAfter(auditedWrite('deleteAccount', sharedWrite, writes.deleteAccount)),
+    deleteExpired: sharedWrite(deleteExpired),
+    recordAudit: sharedWrite(recordAudit),
+    createContact: sharedWrite(writes.createContact, ({ account, userUUID, externalID, address }) => [
       ...(userUUID === null ? [] : [`user ${account} ${userUUID}`]),
       ...(address === undefined ? [] : [`address ${account} ${address}`]),
       ...(externalID === undefined ? [] : [`external ID ${account} ${externalID}`]),
     ]),
-    updateContact: besideOthers(writes.updateContact),
-    linkUser: audited('linkUser', besideOthers, writes.linkUser),
-    unlinkUser: audited('unlinkUser', besideOthers, writes.unlinkUser),
-    voidLinks: audited('voidLinks', besideOthers, writes.voidLinks),
-    acceptClaim: audited('acceptClaim', besideOthers, writes.acceptClaim),
-    voidClaim: audited('voidClaim', besideOthers, writes.voidClaim),
-    keepRefused: besideOthers(writes.keepRefused),
-    discardRefused: audited('discardRefused', besideOthers, writes.discardRefused),
-    replayRefused: audited('replayRefused', besideOthers, writes.replayRefused),
-    mergeContact: audited('mergeContact', byItself, writes.mergeContact),
-    unmergeContact: audited('unmergeContact', byItself, writes.unmergeContact),
+    updateContact: sharedWrite(writes.updateContact),
+    linkUser: auditedWrite('linkUser', sharedWrite, writes.linkUser),
+    unlinkUser: auditedWrite('unlinkUser', sharedWrite, writes.unlinkUser),
+    voidLinks: auditedWrite('voidLinks', sharedWrite, writes.voidLinks),
+    acceptClaim: auditedWrite('acceptClaim', sharedWrite, writes.acceptClaim),
+    voidClaim: auditedWrite('voidClaim', sharedWrite, writes.voidClaim),
+    addRefused: sharedWrite(writes.addRefused),
+    discardRefused: auditedWrite('discardRefused', sharedWrite, writes.discardRefused),
+    replayRefused: auditedWrite('replayRefused', sharedWrite, writes.replayRefused),
+    mergeContact: auditedWrite('mergeContact', exclusiveWrite, writes.mergeContact),
+    unmergeContact: auditedWrite('unmergeContact', exclusiveWrite, writes.unmergeContact),
     deleteEventsBefore: createRetention({
       listAccounts: () => createSimpleRead(listNumbers)(undefined),
       listRefusedBefore: (time) => createSimpleRead((db) => listRefusedBefore(db, time))(undefined),
-      deleteOf: besideOthers(writes.deleteEventsBefore),
+      deleteOf: sharedWrite(writes.deleteEventsBefore),
     }),
     async eraseContact(request) {
       const receipt = await erase(request);
@@ -372,7 +364,7 @@ export const openPostgres = async (databaseURL: string, { role, create, onFault 
       }),
 
     findAccess: (tokenHash, time = Date.now()) => admit(tokenHash, () => access.findAccess(tokenHash, time)),
-    wasMade: (tokenHash) => admit(tokenHash, () => access.wasMade(tokenHash)),
+    wasTokenCreated: (tokenHash) => admit(tokenHash, () => access.wasTokenCreated(tokenHash)),
     findAccount: createSimpleRead(findAccount),
     listAudit: createSimpleRead(listAudit),
     listAccounts: () => createSimpleRead(listAccounts)(undefined),

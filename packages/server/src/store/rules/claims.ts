@@ -3,7 +3,7 @@ import { limits } from '@firsthand/contract/limits';
 import { type Claim, type ContactField, type KeyField, mergeClaim, type Values } from '../../identity/contact-view.ts';
 import type { ContactMerges, EntryMerges } from '../../identity/merged-entries.ts';
 import type { NewContact } from '../store.ts';
-import { changeAsKept } from './accounts/entry-merges.ts';
+import { resolveMergedEntries } from './accounts/entry-merges.ts';
 
 export interface ClaimRow extends Omit<Claim, 'newestLink'> {
   readonly claimID: string;
@@ -38,9 +38,9 @@ const takeFirst = <Value>(values: ReadonlyMap<string, Value>, merges: EntryMerge
  * Returns a claim's JSON with the values of a request, merged into the claim's values `before`, if any. Merged IDs
  * become kept IDs. Surplus tags and attributes are dropped, so that no page can create a claim that is slow to read.
  */
-export const claimedBy = (request: NewContact, merges: ContactMerges, before?: StoredValues): string => {
+export const toClaimJSON = (request: NewContact, merges: ContactMerges, before?: StoredValues): string => {
   const { externalID, address, tags } = request;
-  const kept = changeAsKept({ ...request, addedTags: tags, removedTags: [] }, merges);
+  const kept = resolveMergedEntries({ ...request, addedTags: tags, removedTags: [] }, merges);
   const sent: Values = {
     fields: {
       ...kept.fields,
@@ -62,14 +62,14 @@ export const claimedBy = (request: NewContact, merges: ContactMerges, before?: S
  * Returns the key by which a browser token's request finds its contact: the address or, if there is none, the external
  * ID. Each key has its own claim, because a handle must not reveal that two keys find the same contact.
  */
-export const keyOfClaim = ({ externalID = '', address }: NewContact): { field: KeyField; value: string } =>
+export const getClaimKey = ({ externalID = '', address }: NewContact): { field: KeyField; value: string } =>
   address === undefined
     ? { field: 'contactExternalID', value: externalID }
     : { field: 'contactEmailaddress', value: address };
 
 /** Returns the key as one text. The drivers index stored claims by the same text. */
-export const keyTextOf = (request: NewContact): string => {
-  const { field, value } = keyOfClaim(request);
+export const toClaimKeyText = (request: NewContact): string => {
+  const { field, value } = getClaimKey(request);
   return `${field} ${value}`;
 };
 
@@ -89,5 +89,5 @@ export const valuesOfHandle = ({ values }: Pick<ClaimRow, 'values'>): Values => 
  * They differ if the first contact yielded the key and was merged into `found` (rules/contact-keys.ts). The claim stays
  * with the first contact then: a new handle would reveal to the page that a server knows the key.
  */
-export const claimedContact = (earlier: readonly Pick<ClaimRow, 'contact'>[], found: number): number =>
+export const chooseClaimContact = (earlier: readonly Pick<ClaimRow, 'contact'>[], found: number): number =>
   earlier[0]?.contact ?? found;

@@ -13,7 +13,7 @@ export type CreatedContact = Pick<
 /** Like CreatedContact, from a server token. A null external ID, which requires an address, clears it. */
 export type PutContact = Omit<CreatedContact, 'verified' | 'time' | 'externalID'> & Pick<NewKeys, 'externalID'>;
 
-export interface WrittenContact
+export interface ContactUpdate
   extends Pick<ContactChange, 'fields' | 'addedTags' | 'removedTags' | 'attributes' | 'contactStatus' | 'time' | 'by'> {
   readonly keys: NewKeys;
   /** Whether the contact was found by one of several keys. Keys that its person already has are not written. */
@@ -21,7 +21,7 @@ export interface WrittenContact
 }
 
 /** Returns the fields to write. A cleared field becomes '' rather than unset, so that no claim fills it. */
-export const writtenFields = (fields: ContactChange['fields']): Values['fields'] =>
+export const toStoredFields = (fields: ContactChange['fields']): Values['fields'] =>
   Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, value ?? '']));
 
 /** Returns the names of the fields whose visible values differ. */

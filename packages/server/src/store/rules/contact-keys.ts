@@ -13,7 +13,7 @@ export interface NewKeys {
 }
 
 /** Returns the keys that a change writes: all but the one that identifies the contact. */
-export const newKeysOf = ({ contactUUID, externalID, address }: Omit<NamedContact, 'account'>): NewKeys => ({
+export const toNewKeys = ({ contactUUID, externalID, address }: Omit<NamedContact, 'account'>): NewKeys => ({
   externalID: contactUUID !== undefined || externalID === null ? externalID : undefined,
   address: contactUUID !== undefined || typeof externalID === 'string' ? address : undefined,
 });
@@ -38,7 +38,7 @@ export const isExternalIDVerified = ({ externalIDClaim }: Pick<KeyHolder, 'exter
  * The caller must check that the contact has no merges and no accepted claim, which would make it a person that the
  * account has confirmed.
  */
-export const givesWay = (holder: KeyHolder, field: KeyField): boolean =>
+export const yieldsKey = (holder: KeyHolder, field: KeyField): boolean =>
   holder.mergedInto === null &&
   (field === 'contactEmailaddress'
     ? !holder.verified && !holder.contactExternalID

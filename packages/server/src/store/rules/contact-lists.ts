@@ -27,7 +27,7 @@ const paginate = <Item>(entries: Listing<Item>['entries'], most: number, maxLeng
 };
 
 /** Returns the response fields for the requested lists. */
-export const tellLists = (lists: {
+export const paginateLists = (lists: {
   readonly claims: Listing<ClaimDetail> | undefined;
   readonly links: Listing<LinkDetail> | undefined;
   /** Oldest first. */

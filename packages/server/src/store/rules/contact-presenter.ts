@@ -149,7 +149,7 @@ export const toFoundContact = (
 
 /**
  * Returns a function that checks all filters of a search except keys and time ranges. Views have merged IDs resolved,
- * so `search` must too (searchAsKept).
+ * so `search` must too (resolveMergedFilters).
  */
 export const createContactMatcher = (search: ContactSearch) => {
   const text = search.text?.normalize('NFC').toLowerCase();

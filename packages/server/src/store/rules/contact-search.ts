@@ -8,7 +8,7 @@ import { createHash } from 'node:crypto';
 import type { ContactView } from '../../identity/contact-view.ts';
 import type { ContactMerges } from '../../identity/merged-entries.ts';
 import { dayMilliseconds } from '../../shared/time.ts';
-import type { ContactSearch, SearchEnd } from '../store.ts';
+import type { ContactSearch, SearchPosition } from '../store.ts';
 
 /** The last-seen day of contacts that were never seen: January 1, 1970. */
 export const neverSeen = 0;
@@ -17,9 +17,9 @@ export const neverSeen = 0;
  * Up to this many stale contacts, over all accounts, a search reads all of its account's. If there are more, it scans
  * its account in creation order until the page is full.
  */
-export const maxChanged = 2_000;
+export const maxStaleContacts = 2_000;
 /** The number of contacts per scan for stale ones. */
-export const scannedAtOnce = 5_000;
+export const contactsPerScan = 5_000;
 /** Up to this many candidates are sorted for a page. If more match, the index is read in page order. */
 export const maxCollected = 10_000;
 /** A nonempty page ends after this many candidates. */
@@ -61,10 +61,10 @@ export const termsOfContact = (
 ];
 
 /** Returns the part of a range after a position, in page order. */
-export const restOf = (range: KeyRange, place: SearchEnd, descending: boolean): KeyRange =>
+export const restOf = (range: KeyRange, place: SearchPosition, descending: boolean): KeyRange =>
   descending ? { ...range, before: place } : { ...range, after: place };
 /** Returns the part of a range before a position, in page order. */
-export const partBefore = (range: KeyRange, place: SearchEnd, descending: boolean): KeyRange =>
+export const partBefore = (range: KeyRange, place: SearchPosition, descending: boolean): KeyRange =>
   descending ? { ...range, after: place } : { ...range, before: place };
 
 /** Alternative terms, of IDs that are merged with each other: the index has stored IDs. */
@@ -84,7 +84,7 @@ const termsOfSearch = (search: ContactSearch, { profile, tag, attr }: ContactMer
 };
 
 /** Replaces merged IDs in a search by their kept IDs. */
-export const searchAsKept = (search: ContactSearch, { profile, tag, attr }: ContactMerges): ContactSearch => {
+export const resolveMergedFilters = (search: ContactSearch, { profile, tag, attr }: ContactMerges): ContactSearch => {
   const { contactTagID, attrID, contactProfileID } = search;
   return {
     ...search,
@@ -96,12 +96,12 @@ export const searchAsKept = (search: ContactSearch, { profile, tag, attr }: Cont
 
 /** An open range: after < (key, contact) < before. */
 export interface KeyRange {
-  readonly after: SearchEnd;
-  readonly before: SearchEnd;
+  readonly after: SearchPosition;
+  readonly before: SearchPosition;
 }
 
 /** Contact numbers start at 1, so this sorts before every contact with the key. */
-const startOfKey = (key: number): SearchEnd => ({ key, contact: 0 });
+const startOfKey = (key: number): SearchPosition => ({ key, contact: 0 });
 const first = startOfKey(Number.MIN_SAFE_INTEGER);
 const last = startOfKey(Number.MAX_SAFE_INTEGER);
 const dayFrom = (time: number) => Math.max(Math.ceil(time / dayMilliseconds), neverSeen + 1);
@@ -121,8 +121,8 @@ export const keyOf = (sort: SortKey, { createdTime, lastSeen }: Pick<Found, 'cre
   sort === 'created' ? createdTime : lastSeen;
 
 /** Compares positions in the order of the index. */
-export const byKey = (a: SearchEnd, b: SearchEnd): number => a.key - b.key || a.contact - b.contact;
-const isWithin = ({ after, before }: KeyRange, end: SearchEnd) => byKey(after, end) < 0 && byKey(end, before) < 0;
+export const byKey = (a: SearchPosition, b: SearchPosition): number => a.key - b.key || a.contact - b.contact;
+const isWithin = ({ after, before }: KeyRange, end: SearchPosition) => byKey(after, end) < 0 && byKey(end, before) < 0;
 
 /** The conditions of a search that the index can check. */
 export interface Asked {
@@ -206,7 +206,11 @@ export const sourceOf = (asked: Asked, parts: readonly IndexPart[], sizes: reado
 };
 
 /** Merges the sorted lists of a part's terms and returns the first entries, each contact once. */
-export const firstOf = (lists: readonly (readonly SearchEnd[])[], descending: boolean, most: number): SearchEnd[] => {
+export const firstOf = (
+  lists: readonly (readonly SearchPosition[])[],
+  descending: boolean,
+  most: number,
+): SearchPosition[] => {
   const [list = [], ...others] = lists;
   if (others.length === 0) return [...list];
   // A contact has the same key in all lists.

@@ -5,7 +5,7 @@ import type { Statement } from '../../identity/statements.ts';
 import type { StoredEvent } from '../store.ts';
 import type { CatalogueMerges } from './accounts/entry-merges.ts';
 import { eventNameOf } from './accounts/unlisted-names.ts';
-import type { KeptEvent } from './event-row.ts';
+import type { EventRow } from './event-row.ts';
 
 /** Looks up names by row number. */
 interface Names {
@@ -17,18 +17,18 @@ interface Names {
 }
 
 /** Returns the kept ID of an eventID. */
-export const toKeptEventID = (eventID: number, { event }: Pick<CatalogueMerges, 'event'>): number =>
+export const toMergedEventID = (eventID: number, { event }: Pick<CatalogueMerges, 'event'>): number =>
   event.groups.length === 0 ? eventID : Number(event.keptOf(String(eventID)));
 
 /** `why` has the event's owner. Its statement, if any, names the claim that created it. */
 export const toStoredEvent = (
-  event: KeptEvent,
+  event: EventRow,
   why: Why,
   names: Names,
   merges: Pick<CatalogueMerges, 'event' | 'attr'>,
 ): StoredEvent => {
   const { user } = event;
-  const eventID = toKeptEventID(event.eventID, merges);
+  const eventID = toMergedEventID(event.eventID, merges);
   const { owner, mergedFrom } = why;
   const statement = why.statement as (Statement & { readonly claim: number | null }) | null;
   return {

@@ -2,7 +2,7 @@ import type { EventValues } from '../store.ts';
 import type { SentByServer } from './idempotency-keys.ts';
 
 /** An event as SQLite stores it and as drivers copy it. `account`, `user` and `contact` are row numbers. */
-export interface KeptEvent extends Omit<EventValues, 'timeReplaced'> {
+export interface EventRow extends Omit<EventValues, 'timeReplaced'> {
   readonly sequence: number;
   readonly day: number;
   readonly account: number;
@@ -16,7 +16,7 @@ export interface KeptEvent extends Omit<EventValues, 'timeReplaced'> {
 }
 
 /** Returns the length of an event's attributes in UTF-16 code units: nearly all of a large event's size. */
-export const charactersOf = ({ attributes }: Pick<KeptEvent, 'attributes'>): number => {
+export const charactersOf = ({ attributes }: Pick<EventRow, 'attributes'>): number => {
   let characters = 0;
   for (const [attrID, value] of attributes) characters += attrID.length + value.length;
   return characters;

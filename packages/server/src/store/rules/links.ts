@@ -1,5 +1,5 @@
 /** A user's statements (links and unlinks), as both drivers store them. */
-import { decideClaimedLink, decideLink, type KeptStatement, type Statement } from '../../identity/statements.ts';
+import { decideClaimedLink, decideLink, type Statement, type StoredStatement } from '../../identity/statements.ts';
 
 /** A link to create. */
 export interface NewLink {
@@ -14,7 +14,7 @@ export interface NewLink {
   readonly time: number;
 }
 
-export interface StatementRow extends KeptStatement {
+export interface StatementRow extends StoredStatement {
   readonly user: number;
   readonly claim: number | null;
   readonly time: number;
@@ -45,4 +45,4 @@ export const sequenceOf = (linkID: string): number => (/^\d{1,15}$/.test(linkID)
  * The maximum number of claims or links to delete when one is added. More than one, so that a contact over its limit
  * recovers.
  */
-export const maxGivingWay = 10;
+export const maxDroppedPerStep = 10;

@@ -6,12 +6,12 @@ import { dayMilliseconds } from '../../shared/time.ts';
  * The days that are searched for repeats: today, `repeatDays` earlier ones, and one more, because a clock correction
  * can split a day.
  */
-export const daysKept = limits.repeatDays + 2;
+export const dedupDays = limits.repeatDays + 2;
 
 /** If the stored day is at most this far ahead of the clock, it does not change until the clock reaches it. */
 const maxAheadDays = 7;
 
-export interface DayUnderWay {
+export interface CurrentDay {
   /** The newest stored day. */
   readonly day: number;
   /** The clock's day when the last row was received. */
@@ -24,7 +24,7 @@ const toDay = (time: number): number => Math.floor(time / dayMilliseconds);
  * Returns the day for a row that is received at a time. After the correction of a clock that was more than
  * `maxAheadDays` ahead, each new day of the clock adds one day.
  */
-export const dayAt = ({ day, clockDay }: DayUnderWay, receivedTime: number): DayUnderWay => {
+export const dayAt = ({ day, clockDay }: CurrentDay, receivedTime: number): CurrentDay => {
   const today = toDay(receivedTime);
   const isCatchingUp = today <= day && today > clockDay && day - today > maxAheadDays;
   // A clock that was set back by at most one day passes midnight again: that adds no day.
@@ -33,7 +33,7 @@ export const dayAt = ({ day, clockDay }: DayUnderWay, receivedTime: number): Day
 };
 
 /** Whether a row received at this time starts a new day. */
-export const hasDayToBegin = (current: DayUnderWay, receivedTime: number): boolean => {
+export const startsNewDay = (current: CurrentDay, receivedTime: number): boolean => {
   const { day, clockDay } = dayAt(current, receivedTime);
   return day !== current.day || clockDay !== current.clockDay;
 };

@@ -2,19 +2,19 @@
  * Builds a page of search results from the index's contacts, which arrive in order, and stale ones that belong between
  * them.
  */
-import type { ContactSearch, FoundContact, FoundContacts, SearchEnd } from '../store.ts';
+import type { ContactSearch, FoundContact, FoundContacts, SearchPosition } from '../store.ts';
 import { createPageBuilder } from './contact-lists.ts';
 import { byKey } from './contact-search.ts';
 
 /** A matching contact and its position in the sort order. */
 export interface Match {
-  readonly end: SearchEnd;
+  readonly end: SearchPosition;
   readonly contact: FoundContact;
 }
 
 export const createSearchPage = ({ limit, descending, beyond }: ContactSearch) => {
   const compare = (a: Match, b: Match) => (descending ? byKey(b.end, a.end) : byKey(a.end, b.end));
-  const isBefore = (end: SearchEnd, position: SearchEnd) =>
+  const isBefore = (end: SearchPosition, position: SearchPosition) =>
     (descending ? byKey(position, end) : byKey(end, position)) < 0;
   const page = createPageBuilder(limit);
   /** The contacts on the page. One may be both waiting and in the index, if it was indexed while the page was read. */
@@ -36,14 +36,14 @@ export const createSearchPage = ({ limit, descending, beyond }: ContactSearch) =
   /** Adds a match. Returns the page if it was already full. */
   const add = (match: Match): FoundContacts | undefined => {
     if (added.has(match.end.contact)) return undefined;
-    if (page.isFull()) return { contacts: page.contacts, next: end as SearchEnd };
+    if (page.isFull()) return { contacts: page.contacts, next: end as SearchPosition };
     page.add(match.contact);
     added.add(match.end.contact);
     end = match.end;
     return undefined;
   };
   /** Adds the waiting matches before a position. */
-  const addBefore = (position?: SearchEnd): FoundContacts | undefined => {
+  const addBefore = (position?: SearchPosition): FoundContacts | undefined => {
     sort();
     for (let next = waiting[passed]; next && (!position || isBefore(next.end, position)); next = waiting[passed]) {
       const full = add(next);
@@ -63,13 +63,13 @@ export const createSearchPage = ({ limit, descending, beyond }: ContactSearch) =
     /** The number of waiting matches, at most one more than fits. */
     waiting: (): number => Math.min(waiting.length, limit + 1),
     /** Advances to a position and adds its contact if it matches. Returns the page if it is full. */
-    pass: (position: SearchEnd, match: Match | undefined): FoundContacts | undefined =>
+    pass: (position: SearchPosition, match: Match | undefined): FoundContacts | undefined =>
       addBefore(position) ?? (match && add(match)),
     isEmpty: (): boolean => page.contacts.length === 0,
     /** Ends the page at a position that was passed. */
-    endAt: (next: SearchEnd): FoundContacts => ({ contacts: page.contacts, next }),
+    endAt: (next: SearchPosition): FoundContacts => ({ contacts: page.contacts, next }),
     /** Ends the page when no candidates are left before `next` (null: at all). */
-    end: (next: SearchEnd | null = null): FoundContacts => addBefore() ?? { contacts: page.contacts, next },
+    end: (next: SearchPosition | null = null): FoundContacts => addBefore() ?? { contacts: page.contacts, next },
   };
 };
 export type SearchPage = ReturnType<typeof createSearchPage>;

@@ -3,7 +3,7 @@ import { namesOf, sharedReads, sharedWrites } from '../operations/operations.ts'
 import type { RequestOf, Store } from '../store.ts';
 import type { ChunkedRead } from './transactions/chunked-reads.ts';
 
-type ThreadOperation = Exclude<keyof Store, 'findAccess' | 'wasMade' | 'onCommit' | 'close'>;
+type ThreadOperation = Exclude<keyof Store, 'findAccess' | 'wasTokenCreated' | 'onCommit' | 'close'>;
 
 // The compiler checks that each operation is in one of the two lists, because store.ts builds a Store from them.
 export const writeNames = [
@@ -13,7 +13,7 @@ export const writeNames = [
   'mergeEntry',
   'unmergeEntry',
   'deleteAccount',
-  'deleteEnded',
+  'deleteExpired',
   'recordAudit',
   'logEvents',
   'deleteEventsBefore',
@@ -27,7 +27,7 @@ export const writeNames = [
   'voidClaim',
   'mergeContact',
   'unmergeContact',
-  'keepRefused',
+  'addRefused',
   'replayRefused',
   'discardRefused',
 ] as const satisfies readonly ThreadOperation[];

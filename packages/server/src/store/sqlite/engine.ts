@@ -9,8 +9,8 @@ import {
   sharedWrites,
 } from '../operations/operations.ts';
 import { usesOfContact } from '../rules/accounts/catalogue-rules.ts';
-import { newKeysOf } from '../rules/contact-keys.ts';
-import type { ContactChange, ReplayedAnswer, ReplayedWrite } from '../store.ts';
+import { toNewKeys } from '../rules/contact-keys.ts';
+import type { ContactChange, ReplayedWrite, ReplayResult } from '../store.ts';
 import { createAccountDeletion } from './accounts/account-deletion.ts';
 import { createAccountReader, createAccountWriter } from './accounts/accounts.ts';
 import { createAuditReader, createAuditWriter } from './accounts/audit.ts';
@@ -96,7 +96,7 @@ export const createWriteEngine = (db: Connection, arrangement: Arrangement = {})
     const row = contacts.byName(change);
     const uses = usesOfContact({ ...change, tags: change.addedTags });
     catalogues.check(account, false, uses);
-    const result = contacts.write(row, { ...change, keys: newKeysOf(change) });
+    const result = contacts.write(row, { ...change, keys: toNewKeys(change) });
     catalogues.register(account, false, uses);
     return result;
   };
@@ -104,7 +104,7 @@ export const createWriteEngine = (db: Connection, arrangement: Arrangement = {})
   const { logEvents, checkEvents } = createEventWriter(db, parts);
   const createContact = createContactCreator(db, parts);
 
-  const executeReplayed = (replay: ReplayedWrite): ReplayedAnswer => {
+  const executeReplayed = (replay: ReplayedWrite): ReplayResult => {
     if (replay.write === 'createContact') return createContact(replay.request);
     if (replay.write === 'updateContact') return updateContact(replay.request);
     checkEvents(replay.request);
@@ -128,7 +128,7 @@ export const createWriteEngine = (db: Connection, arrangement: Arrangement = {})
     ...createMergeWriter(db, contacts),
     eraseContact,
     deleteEventsBefore,
-    keepRefused: refusedRequests.keepRefused,
+    addRefused: refusedRequests.addRefused,
     discardRefused: ({ refused: number }) => refusedRequests.discard(number),
     replayRefused: (replay) => (refusedRequests.takeReplayed(replay.refused) ? executeReplayed(replay) : undefined),
   });

@@ -15,7 +15,7 @@ import { ensureFile } from './database/file.ts';
 import { prepareLazily } from './database/lazy-statements.ts';
 import { takeLock } from './database/lock.ts';
 import { openMemory } from './database/memory.ts';
-import { migrate, newestMigration } from './database/migrate.ts';
+import { getNewestMigration, migrate } from './database/migrate.ts';
 import { backUpBeforeUpdate } from './database/update-backup.ts';
 import { createReadEngine, createWriteEngine } from './engine.ts';
 import { acknowledging } from './erasure/erase-contact.ts';
@@ -53,7 +53,7 @@ const assemble = (parts: {
   measure?: () => Omit<StoreMeasures, 'storedBytes' | 'freeBytes'>;
   close: () => Promise<void>;
 }): Store => {
-  const { findAccess, wasMade } = createAccess(parts.access);
+  const { findAccess, wasTokenCreated } = createAccess(parts.access);
   const diskSpace = createFileSpaceCheck(parts.access.name);
   const reads = createOperations(readNames, parts.read);
   const write: Send = (call) => {
@@ -70,7 +70,7 @@ const assemble = (parts: {
       await diskSpace.check();
     },
     findAccess: async (tokenHash, time = Date.now()) => findAccess(tokenHash, time),
-    wasMade: async (tokenHash) => wasMade(tokenHash),
+    wasTokenCreated: async (tokenHash) => wasTokenCreated(tokenHash),
     onCommit(listener) {
       parts.listeners.add(listener);
       return () => void parts.listeners.delete(listener);
@@ -154,7 +154,7 @@ export const openForCommand = (
   const db = openConnection(path, 'write');
   prepareLazily(db);
   try {
-    if (db.pragma('user_version', { simple: true }) !== newestMigration()) {
+    if (db.pragma('user_version', { simple: true }) !== getNewestMigration()) {
       throw new StoreUnusable(
         `${path} has an older schema: start the server with this version of Firsthand first; it backs up the database and updates it`,
       );
@@ -216,7 +216,7 @@ export const openForServer = async (
     // reread it all.
     const access = openConnection(path, 'read');
     opened.push(() => access.close());
-    if (access.pragma('user_version', { simple: true }) !== newestMigration()) migrateFile(path, updateBackup);
+    if (access.pragma('user_version', { simple: true }) !== getNewestMigration()) migrateFile(path, updateBackup);
     const listeners = new Set<() => void>();
     const commits = createCommitMeasures();
     // Registered immediately, because the next thread may fail to start.

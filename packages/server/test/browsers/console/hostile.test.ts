@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { launchChromium } from '../../../../tracker/test/chromium.ts';
-import { clickAll, noteViolations, tooWide, visitAll } from '../../fixtures/in-page.js';
+import { clickAll, findOverflowingElements, recordViolations, visitAll } from '../../fixtures/in-page.js';
 import { soon } from '../../fixtures/timeouts.ts';
 import { fillWithHostileTexts, textsOfDay } from './hostile-site.ts';
 import { hostileTexts, unstorableTexts } from './hostile-texts.ts';
@@ -28,7 +28,7 @@ afterAll(() => browser?.close());
 
 const open = async () => {
   const opened = await openConsole(browser, shop, { viewport: phone });
-  await opened.page.addInitScript(noteViolations);
+  await opened.page.addInitScript(recordViolations);
   await opened.signIn(shop.serverToken, 'set-up');
   return opened;
 };
@@ -42,7 +42,7 @@ const waitUntilLoaded = async (page: Page): Promise<void> => {
 /** Checks that nothing has run or violated the policy, and that the page and its dialog fit the window. */
 const expectHarmless = async (page: Page, what: string): Promise<void> => {
   expect(await page.evaluate('["harmed" in window, window.refused]'), what).toEqual([false, []]);
-  expect(await page.evaluate(tooWide), what).toEqual([]);
+  expect(await page.evaluate(findOverflowingElements), what).toEqual([]);
 };
 /** Checks the same on a phone and a laptop. */
 const expectHarmlessOnBoth = async (page: Page, what: string): Promise<void> => {

@@ -1,7 +1,7 @@
 /** Test actions in a tab of any engine: wait for texts, click, fill in fields, and use the keyboard. */
 import { expect, vi } from 'vitest';
 import type { Key, Tab } from '../../../../tracker/test/engines/engine.ts';
-import { fill, focusedName, hasFocusMoved, noteFocus, press, textsOf, visibleText } from '../../fixtures/in-page.js';
+import { fill, focusedName, hasFocusMoved, press, recordFocus, textsOf, visibleText } from '../../fixtures/in-page.js';
 
 /** More than the number of controls on any page. */
 const maxStops = 200;
@@ -28,7 +28,7 @@ export const tabTo = async (tab: Tab, name: string | RegExp): Promise<void> => {
     const stop = String(await tab.run(focusedName));
     if (typeof name === 'string' ? stop === name : name.test(stop)) return;
     stops.push(stop);
-    await tab.run(noteFocus);
+    await tab.run(recordFocus);
     await tab.key('Tab');
     // Drivers return before a busy page has handled the key, and a second Tab would go too far. A single control keeps
     // the focus.

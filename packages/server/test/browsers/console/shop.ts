@@ -1,13 +1,13 @@
 /** A server with a small shop, for tests of the console. */
 import { createClient } from '@firsthand/client';
-import type { AtEnd } from '../../fixtures/command.ts';
+import type { RegisterCleanup } from '../../fixtures/command.ts';
 import { createAccount, serveHere } from '../../fixtures/serving.ts';
 
 const minute = 60_000;
 const hour = 60 * minute;
 
 /** Starts a server and creates an account with a catalogue. */
-export const openShop = async (atEnd?: AtEnd) => {
+export const openShop = async (atEnd?: RegisterCleanup) => {
   const serving = await serveHere({}, {}, atEnd);
   const { serverTokenUUID, browserTokenUUID, accountUUID } = await createAccount(serving.url);
   const api = createClient({ url: serving.url, token: serverTokenUUID });

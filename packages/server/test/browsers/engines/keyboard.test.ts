@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import type { Session, Tab } from '../../../../tracker/test/engines/engine.ts';
 import { describeEngines } from '../../../../tracker/test/engines/engines.ts';
-import { address, clickAll, focusedName, noteProblems, pointDown, problems } from '../../fixtures/in-page.js';
+import { address, clickAll, focusedName, pointDown, problems, recordProblems } from '../../fixtures/in-page.js';
 import { pressOn, tabTo, waitForCount, waitForNoText, waitForText } from '../console/in-tab.ts';
 import { fillShop, openShop, type Shop } from '../console/shop.ts';
 
@@ -240,7 +240,7 @@ describeEngines('the console by keyboard', (engine) => {
     const tab = await open(path());
     await waitForText(tab, ready);
     await waitForCount(tab, '[aria-busy=true]', 0);
-    await tab.run(noteProblems);
+    await tab.run(recordProblems);
     await task(tab);
     expect(await tab.run(problems)).toEqual([]);
   });

@@ -6,11 +6,11 @@ import type { Session, Tab } from '../../../../tracker/test/engines/engine.ts';
 import { describeEngines } from '../../../../tracker/test/engines/engines.ts';
 import {
   cellsOf,
+  clickByName,
+  clickInRow,
   fill,
-  noteProblems,
-  pressExactly,
-  pressInRow,
   problems,
+  recordProblems,
   textsOf,
   violations,
   visibleText,
@@ -32,12 +32,12 @@ const waitForText = (tab: Tab, text: string) => expect.poll(() => tab.run(visibl
 /** Waits for a page, then records its problems. */
 const waitForHeading = async (tab: Tab, text: string) => {
   await expect.poll(() => tab.run(textsOf, 'h1')).toContain(text);
-  await tab.run(noteProblems);
+  await tab.run(recordProblems);
 };
 const expectNoProblem = async (tab: Tab) => expect(await tab.run(problems)).toEqual([]);
-const clickText = (tab: Tab, text: string) => expect.poll(() => tab.run(pressExactly, text)).toBe(true);
+const clickText = (tab: Tab, text: string) => expect.poll(() => tab.run(clickByName, text)).toBe(true);
 const fillField = (tab: Tab, field: string, text: string) => expect.poll(() => tab.run(fill, field, text)).toBe(true);
-const clickRemove = (tab: Tab, nth: number) => expect.poll(() => tab.run(pressInRow, passkeys, nth)).toBe(true);
+const clickRemove = (tab: Tab, nth: number) => expect.poll(() => tab.run(clickInRow, passkeys, nth)).toBe(true);
 const expectAccessible = async (tab: Tab) => {
   // `tab.run` sends only the source text of its function to the page, so a string works, too.
   await tab.run(`() => { ${axe.source}; return true; }` as unknown as () => boolean);

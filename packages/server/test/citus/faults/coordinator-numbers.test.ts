@@ -11,7 +11,7 @@ import { asking } from '../../fixtures/postgres/sql.ts';
 import { times } from '../../tools/counts.ts';
 import { freePort } from '../../tools/ports.ts';
 import { report } from '../../tools/report.ts';
-import { startServed, stopServed, withoutLimits } from '../../tools/server-process.ts';
+import { startServerProcess, stopServerProcess, withoutLimits } from '../../tools/server-process.ts';
 import { changeServer } from '../../tools/weakened-server.ts';
 import { drawingLostNumbersAgain } from '../../weaknesses/store.ts';
 import { startStandbyOfCoordinator } from '../cluster.ts';
@@ -52,7 +52,7 @@ const drawUnsynced = async (databaseURL: string): Promise<void> => {
 /** Starts a server, and returns functions to log and read events of a user. */
 const startLogging = async (databaseURL: string, { token }: Account, main?: string) => {
   const env = { DATABASE_URL: databaseURL, LOG_LEVEL: 'silent', RATE_LIMIT: withoutLimits() };
-  const server = await startServed('', await freePort(), { main, env });
+  const server = await startServerProcess('', await freePort(), { main, env });
   const headers = { Authorization: `Bearer ${token}` };
   const send = (path: string, body?: object) =>
     fetch(`${server.url}${path}`, { headers, ...(body && { method: 'POST', body: JSON.stringify(body) }) });
@@ -63,7 +63,7 @@ const startLogging = async (databaseURL: string, { token }: Account, main?: stri
   return {
     url: server.url,
     statuses,
-    stop: async () => expect(await stopServed(server)).toBe(0),
+    stop: async () => expect(await stopServerProcess(server)).toBe(0),
     async kill(): Promise<void> {
       server.process.kill('SIGKILL');
       await server.ended;

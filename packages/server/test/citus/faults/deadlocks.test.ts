@@ -8,7 +8,12 @@ import { expect, test } from 'vitest';
 import { createRandom, times } from '../../tools/counts.ts';
 import { freePort } from '../../tools/ports.ts';
 import { report } from '../../tools/report.ts';
-import { type Served, startServed, stopServed, withoutLimits } from '../../tools/server-process.ts';
+import {
+  type ServerProcess,
+  startServerProcess,
+  stopServerProcess,
+  withoutLimits,
+} from '../../tools/server-process.ts';
 import { changeServer } from '../../tools/weakened-server.ts';
 import { lockingInAnyOrder } from '../../weaknesses/store.ts';
 import { folderOf, nodes } from '../cluster.ts';
@@ -147,11 +152,11 @@ const changeTogether = async (milliseconds: number, main?: string): Promise<Outc
   const { databaseURL, accounts } = await cluster.newDatabase();
   const before = deadlocksIn(cluster.cluster()).length;
   const env = { DATABASE_URL: databaseURL, LOG_LEVEL: 'silent', RATE_LIMIT: withoutLimits() };
-  const served: Served[] = [];
-  for (let nth = 0; nth < servers; nth += 1) served.push(await startServed('', await freePort(), { main, env }));
+  const served: ServerProcess[] = [];
+  for (let nth = 0; nth < servers; nth += 1) served.push(await startServerProcess('', await freePort(), { main, env }));
   // The first event creates the day's tables, for which all other writes wait.
   for (const { token } of accounts)
-    await createClient({ url: (served[0] as Served).url, token }).logEvent({
+    await createClient({ url: (served[0] as ServerProcess).url, token }).logEvent({
       userUUID: 'the-first-browser',
       eventID: 1,
     });
@@ -160,7 +165,7 @@ const changeTogether = async (milliseconds: number, main?: string): Promise<Outc
     served.map(({ url }) => url),
     Date.now() + milliseconds,
   );
-  for (const server of served) expect(await stopServed(server)).toBe(0);
+  for (const server of served) expect(await stopServerProcess(server)).toBe(0);
   return { ...outcome, deadlocks: deadlocksIn(cluster.cluster()).slice(before) };
 };
 

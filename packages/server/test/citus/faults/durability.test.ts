@@ -7,7 +7,7 @@ import { firsthand } from '../../fixtures/command.ts';
 import { asking } from '../../fixtures/postgres/sql.ts';
 import { createSite } from '../../fixtures/site.ts';
 import { freePort } from '../../tools/ports.ts';
-import { startServed, stopServed } from '../../tools/server-process.ts';
+import { startServerProcess, stopServerProcess } from '../../tools/server-process.ts';
 import { type Node, urlOfNode } from '../cluster.ts';
 import { type Account, useOwnCluster } from '../tools/own-cluster.ts';
 
@@ -35,7 +35,7 @@ const examineDurability = async (databaseURL: string) => {
 test('refuses writes on a worker with fsync off, and accepts them on the other', async () => {
   const { databaseURL, accounts } = await cluster.newDatabase();
   const [unsafe, safe] = accounts as [Account, Account];
-  const server = await startServed('', await freePort(), { env: { DATABASE_URL: databaseURL } });
+  const server = await startServerProcess('', await freePort(), { env: { DATABASE_URL: databaseURL } });
   const log = ({ token }: Account): Promise<number> =>
     createClient({ url: server.url, token, retries: 0 })
       .logEvent({ userUUID: 'a-browser-of-somebody', eventID: 1 })
@@ -52,7 +52,7 @@ test('refuses writes on a worker with fsync off, and accepts them on the other',
     ok: false,
     detail: expect.stringMatching(new RegExp(`${unsafe.node}:\\d+: fsync off`)),
   });
-  const store = await openStore({ databaseURL, role: 'beside', onFatal: expect.unreachable as never });
+  const store = await openStore({ databaseURL, role: 'command', onFatal: expect.unreachable as never });
   onTestFinished(() => store.close());
   const created = new Set<string>();
   for (let nth = 0; nth < 64 && created.size < 2; nth += 1)
@@ -66,7 +66,7 @@ test('refuses writes on a worker with fsync off, and accepts them on the other',
   await turnOn();
   await expect.poll(() => log(unsafe)).toBe(200);
   expect(await examineDurability(databaseURL)).toMatchObject({ ok: true });
-  expect(await stopServed(server)).toBe(0);
+  expect(await stopServerProcess(server)).toBe(0);
 });
 
 test('commits synchronously on a worker with synchronous_commit off, and ends idle transactions after a minute', async () => {

@@ -6,7 +6,7 @@ import { openStore } from '../../../src/store/open.ts';
 import { runOnConnection } from '../../../src/store/postgres/database/connection.ts';
 import { maintainPartitions } from '../../../src/store/postgres/days/partitions.ts';
 import { nextDayFinding } from '../../../src/store/postgres/doctor/doctor.ts';
-import { daysKept } from '../../../src/store/rules/received-day.ts';
+import { dedupDays } from '../../../src/store/rules/received-day.ts';
 import { asking } from '../../fixtures/postgres/sql.ts';
 import { createSite, type Site } from '../../fixtures/site.ts';
 import { freezeNode, type Node } from '../cluster.ts';
@@ -78,7 +78,7 @@ test('deletes old events and refused requests once a worker is back; doctor repo
       await site.server.logAt(time, {}, {}, {}, {});
       const request = { operation: 'logEvent', input: {}, address: null, code: 'missing_field', message: '' } as const;
       const { account, token } = site.server;
-      await store.keepRefused({ account, token, time, sender: 0, requests: [request] });
+      await store.addRefused({ account, token, time, sender: 0, requests: [request] });
     }
     await cluster.stop('worker-2');
     try {
@@ -103,7 +103,7 @@ test('deletes old events and refused requests once a worker is back; doctor repo
 
 test('serves the other accounts past midnight while a worker hangs and a server maintains partitions', async () => {
   const { databaseURL, store, other, lost, maintain } = await openSites();
-  const last = time + daysKept * day;
+  const last = time + dedupDays * day;
   const countDays = async () => {
     const [row] = await asking<{ days: number }>(databaseURL, 'SELECT count(*)::integer AS days FROM kept_day');
     return row?.days;
@@ -134,9 +134,9 @@ test('serves the other accounts past midnight while a worker hangs and a server 
     } finally {
       thaw();
     }
-    expect(await countDays()).toBe(daysKept + 1);
+    expect(await countDays()).toBe(dedupDays + 1);
     await maintain(last);
-    expect(await countDays()).toBe(daysKept);
+    expect(await countDays()).toBe(dedupDays);
     await expect.poll(() => logAt(lost, last)).toBe('stored');
   } finally {
     await store.close();

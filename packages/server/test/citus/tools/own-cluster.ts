@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
 import { asking } from '../../fixtures/postgres/sql.ts';
-import { makeAccountIn } from '../../tools/server-process.ts';
+import { createTestAccountIn } from '../../tools/server-process.ts';
 import { type Node, nodes, startCluster, startNode, stopCluster, stopNode, urlOfNode } from '../cluster.ts';
-import { newClusterDatabase } from '../databases.ts';
+import { createClusterDatabase } from '../databases.ts';
 
 export interface Account {
   /** The account's server token. */
@@ -34,7 +34,7 @@ const createAccountOnEach = async (databaseURL: string): Promise<Account[]> => {
   const accounts = new Map<Node, Account>();
   for (let nth = 0; accounts.size < nodes.length - 1; nth += 1) {
     if (nth === maxTries) throw new Error(`${nth} accounts are on one worker`);
-    const token = await makeAccountIn(databaseURL, nth);
+    const token = await createTestAccountIn(databaseURL, nth);
     const accountUUID = `faults${nth > 0 ? `_${nth}` : ''}`;
     const node = await workerOf(databaseURL, `(SELECT account FROM account WHERE "accountUUID" = '${accountUUID}')`);
     if (!accounts.has(node)) accounts.set(node, { token, node });
@@ -65,7 +65,7 @@ export const useOwnCluster = (settings: Partial<Record<Node, string>> = {}) => {
     stop: (node: Node) => stopNode(cluster, node, 'immediate'),
     /** Creates a database with an account on each worker. */
     async newDatabase(): Promise<{ databaseURL: string; accounts: Account[] }> {
-      const databaseURL = await newClusterDatabase(urlOfNode(cluster, 'coordinator', 'postgres'), cluster);
+      const databaseURL = await createClusterDatabase(urlOfNode(cluster, 'coordinator', 'postgres'), cluster);
       return { databaseURL, accounts: await createAccountOnEach(databaseURL) };
     },
   };

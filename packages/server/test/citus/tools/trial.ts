@@ -5,7 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { createLedger, judge, readEverything } from '../../faults/tools/ledger.ts';
 import { freePort } from '../../tools/ports.ts';
-import { type Served, startServed, stopServed } from '../../tools/server-process.ts';
+import { type ServerProcess, startServerProcess, stopServerProcess } from '../../tools/server-process.ts';
 import type { Node } from '../cluster.ts';
 import type { Account } from './own-cluster.ts';
 import { type Follower, follow } from './stream-follower.ts';
@@ -76,8 +76,8 @@ interface TrialOptions {
 }
 
 export const openTrial = async ({ databaseURL, accounts, main }: TrialOptions): Promise<Trial> => {
-  const start = (port: number): Promise<Served> =>
-    startServed('', port, { main, env: { DATABASE_URL: databaseURL, LOG_LEVEL: 'silent' } });
+  const start = (port: number): Promise<ServerProcess> =>
+    startServerProcess('', port, { main, env: { DATABASE_URL: databaseURL, LOG_LEVEL: 'silent' } });
   const ports = [await freePort(), await freePort()] as const;
   const servers = [await start(ports[0]), await start(ports[1])];
   const urls = servers.map(({ url }) => url) as [string, string];
@@ -117,7 +117,7 @@ export const openTrial = async ({ databaseURL, accounts, main }: TrialOptions): 
       return performance.now() - began;
     },
     async kill(nth) {
-      const server = servers[nth] as Served;
+      const server = servers[nth] as ServerProcess;
       server.process.kill('SIGKILL');
       await server.ended;
       servers[nth] = await start(ports[nth] as number);
@@ -135,7 +135,7 @@ export const openTrial = async ({ databaseURL, accounts, main }: TrialOptions): 
         // Lost events cannot arrive, so there is no point in waiting long.
         missing += await countMissing(account, lost > 0 ? 1_000 : patienceMilliseconds);
       }
-      for (const server of servers) expect(await stopServed(server)).toBe(0);
+      for (const server of servers) expect(await stopServerProcess(server)).toBe(0);
       const sum = (numberOf: (account: TrialAccount) => number) =>
         trialAccounts.reduce((total, account) => total + numberOf(account), 0);
       const count = (ending: string) => sum(({ ledger }) => ledger.endings.get(ending) ?? 0);

@@ -40,7 +40,7 @@ const fill = async ({ store, account, server, browser, link, unlink, merge, void
     },
   };
   const { memberID } = await store.joinMember({ ...registration, access: newToken('viewer') });
-  await store.noteKnownNetwork({ memberIDs: [memberID], network: 'home', time });
+  await store.recordKnownNetwork({ memberIDs: [memberID], network: 'home', time });
   await store.saveSegment({ account, segmentName: 'All', filter: '{"event":1}', time });
   await store.saveView({ account, viewName: 'All', page: 'overview', query: '', time });
   const shareLink = {
@@ -58,7 +58,7 @@ const fill = async ({ store, account, server, browser, link, unlink, merge, void
     code: 'missing_field',
     message: '',
   } as const;
-  await store.keepRefused({ account, token: browser.token, time, sender: 0, requests: [request] });
+  await store.addRefused({ account, token: browser.token, time, sender: 0, requests: [request] });
 };
 
 /** Deletes an account in steps, and advances the time by each pause. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { SignedIn } from '../../../src/store/store.ts';
+import type { MemberAccess } from '../../../src/store/store.ts';
 import type { Site } from '../../fixtures/site.ts';
 import { day, expectRefusal, hour, newToken } from '../../fixtures/store.ts';
 import type { NewSite } from '../sites.ts';
@@ -17,7 +17,7 @@ const createSession = async (
   return { tokenID: session.tokenID, token };
 };
 
-const join = async ({ store, account, time }: Site): Promise<SignedIn> => {
+const join = async ({ store, account, time }: Site): Promise<MemberAccess> => {
   const [memberID, hash] = [`ended-${account}`, `code-of-${account}`];
   const invited = { account, memberID, emailaddress: 'ann@shop.example', kind: 'editor', hash, time } as const;
   await store.inviteMember({ ...invited, expiresTime: time + hour });
@@ -29,7 +29,7 @@ const join = async ({ store, account, time }: Site): Promise<SignedIn> => {
 const sweep = async ({ store }: Site, time: number, most = 1_000) => {
   let deleted = 0;
   for (let after: number | null = 0; after !== null; ) {
-    const some: { deleted: number; next: number | null } = await store.deleteEnded({ time, after, most });
+    const some: { deleted: number; next: number | null } = await store.deleteExpired({ time, after, most });
     deleted += some.deleted;
     after = some.next;
   }
@@ -46,8 +46,8 @@ const exists = async ({ store, account, time }: Site, { tokenID }: { tokenID: st
     },
   );
 
-export const describeEnded = (newSite: NewSite): void => {
-  describe('deleteEnded', () => {
+export const describeExpiry = (newSite: NewSite): void => {
+  describe('deleteExpired', () => {
     test('deletes share links when they expire, and no others', async () => {
       const site = await newSite();
       const { store, account, time, server } = site;
@@ -78,7 +78,7 @@ export const describeEnded = (newSite: NewSite): void => {
       await join(site);
       const memberIDs = [`ended-${account}`];
       for (let nth = 0; nth < 5; nth += 1)
-        await store.noteKnownNetwork({ memberIDs, network: `home ${nth}`, time: time + nth });
+        await store.recordKnownNetwork({ memberIDs, network: `home ${nth}`, time: time + nth });
       const isKnown = async (network: string) =>
         (await store.findMembers({ emailaddress: 'ann@shop.example', network, time })).some((each) => each.isKnown);
       await sweep(site, time + 30 * day - 1);
@@ -183,7 +183,7 @@ export const describeEnded = (newSite: NewSite): void => {
       for (let nth = 0; nth < 10; nth += 1) sessions.push(await createSession(site, access.token, site.time));
       const [first] = sessions;
       const after = (first?.token as number) - 1;
-      const result = await site.store.deleteEnded({ time: site.time + 3 * day, after, most: 4 });
+      const result = await site.store.deleteExpired({ time: site.time + 3 * day, after, most: 4 });
       expect(result).toEqual({ deleted: 4, next: sessions[3]?.token });
     });
   });

@@ -191,7 +191,7 @@ export const describeMembers = (newSite: NewSite): void => {
       const { store, account, time } = site;
       const [ann, ben] = [await createMember(site), await createMember(site)];
       const [another, later] = [await startSession(site, ann), await startSession(site, ann)];
-      await store.noteKnownNetwork({ memberIDs: [ann.memberID], network, time });
+      await store.recordKnownNetwork({ memberIDs: [ann.memberID], network, time });
       const { token: by = 0 } = (await store.findAccess(another.hash, time)) ?? {};
       await store.changePassword({ account, memberID: ann.memberID, password: 'another', by, time });
       expect(await findMembers(site, ann.emailaddress)).toMatchObject([{ password: 'another', isKnown: true }]);
@@ -306,12 +306,12 @@ export const describeMembers = (newSite: NewSite): void => {
         { emailaddress }: { emailaddress: string },
         changes: { network?: string; time?: number } = {},
       ) => (await findMembers(site, emailaddress, changes)).map((each) => each.isKnown);
-      await store.noteKnownNetwork({ memberIDs: [ann.memberID, 'nobody'], network, time });
+      await store.recordKnownNetwork({ memberIDs: [ann.memberID, 'nobody'], network, time });
       expect([await isKnown(ann), await isKnown(ben)]).toEqual([[true], [false]]);
       expect(await isKnown(ann, { network: 'another' })).toEqual([false]);
       const end = time + 30 * 86_400_000;
       expect([await isKnown(ann, { time: end - 1 }), await isKnown(ann, { time: end })]).toEqual([[true], [false]]);
-      await store.noteKnownNetwork({ memberIDs: [ann.memberID], network, time: time + 5 });
+      await store.recordKnownNetwork({ memberIDs: [ann.memberID], network, time: time + 5 });
       expect(await isKnown(ann, { time: end })).toEqual([true]);
 
       const { invitation } = await invite(site, { emailaddress: ann.emailaddress });
@@ -319,9 +319,9 @@ export const describeMembers = (newSite: NewSite): void => {
       await join(site, invitation.hash);
       expect(await isKnown(ann)).toEqual([false]);
 
-      await store.noteKnownNetwork({ memberIDs: [ben.memberID], network, time });
+      await store.recordKnownNetwork({ memberIDs: [ben.memberID], network, time });
       await store.removeMember({ account, memberID: ben.memberID, time });
-      await store.noteKnownNetwork({ memberIDs: [ben.memberID], network, time });
+      await store.recordKnownNetwork({ memberIDs: [ben.memberID], network, time });
       const again = await invite(site, { emailaddress: ben.emailaddress, memberID: ben.memberID });
       await join(site, again.invitation.hash);
       expect(await isKnown(ben)).toEqual([false]);
@@ -331,9 +331,9 @@ export const describeMembers = (newSite: NewSite): void => {
       const site = await newSite();
       const { store, time } = site;
       const [ann, ben] = [await createMember(site), await createMember(site)];
-      await store.noteKnownNetwork({ memberIDs: [ben.memberID], network: 'network 0', time });
+      await store.recordKnownNetwork({ memberIDs: [ben.memberID], network: 'network 0', time });
       for (let nth = 0; nth < 22; nth += 1)
-        await store.noteKnownNetwork({ memberIDs: [ann.memberID], network: `network ${nth}`, time: time + nth });
+        await store.recordKnownNetwork({ memberIDs: [ann.memberID], network: `network ${nth}`, time: time + nth });
       const knownNetworks = [];
       for (let nth = 0; nth < 22; nth += 1) {
         const [member] = await findMembers(site, ann.emailaddress, { network: `network ${nth}` });

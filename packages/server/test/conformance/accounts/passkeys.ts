@@ -1,6 +1,6 @@
 import { limits } from '@firsthand/contract/limits';
 import { describe, expect, test } from 'vitest';
-import type { NewPasskey, SignedIn } from '../../../src/store/store.ts';
+import type { MemberAccess, NewPasskey } from '../../../src/store/store.ts';
 import type { Site } from '../../fixtures/site.ts';
 import { expectRefusal, newToken } from '../../fixtures/store.ts';
 import type { NewSite } from '../sites.ts';
@@ -43,7 +43,7 @@ const join = async ({ store, account, time }: Site, { passkey, password = null, 
 };
 
 /** Starts a session of a member; returns the number and the tokenID of its token. */
-const startSession = async ({ store, account, time }: Site, access: SignedIn) => {
+const startSession = async ({ store, account, time }: Site, access: MemberAccess) => {
   const { tokenID, ...session } = newToken(access.kind);
   await store.createToken({ ...session, tokenID, account, createdBy: access.token, session: true });
   const { token: by = 0 } = (await store.findAccess(session.hash, time)) ?? {};

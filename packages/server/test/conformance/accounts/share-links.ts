@@ -95,8 +95,8 @@ export const describeShareLinks = (newSite: NewSite): void => {
       const site = await newSite();
       const { store, account, time } = site;
       const { shareID } = await createLink(site);
-      for (const at of [time + 5, time + 4]) await store.noteShareLinkUse({ shareID, time: at });
-      await store.noteShareLinkUse({ shareID: 'nobody', time });
+      for (const at of [time + 5, time + 4]) await store.recordShareLinkUse({ shareID, time: at });
+      await store.recordShareLinkUse({ shareID: 'nobody', time });
       expect(await store.listShareLinks({ account })).toMatchObject([{ lastUsedTime: time + 5 }]);
     });
 

@@ -137,8 +137,8 @@ export const describeTokens = (newSite: NewSite): void => {
       const token = newToken('viewer', { createdBy: server.token, expiresTime: time + 10, tokenName: 'reports' });
       await store.createToken({ ...token, account });
       const { token: number } = (await store.findAccess(token.hash, time)) as Access;
-      await store.noteTokenUses({ uses: [[number, time]] });
-      await store.noteTokenUses({ uses: [[number, time - 1]] });
+      await store.recordTokenUses({ uses: [[number, time]] });
+      await store.recordTokenUses({ uses: [[number, time - 1]] });
       const expected = {
         tokenID: token.tokenID,
         kind: 'viewer',
@@ -170,8 +170,8 @@ export const describeTokens = (newSite: NewSite): void => {
 
     test('keep working when their use is recorded', async () => {
       const { store, server, time } = await newSite();
-      await store.noteTokenUses({ uses: [[server.token, time]] });
-      await store.noteTokenUses({ uses: [] });
+      await store.recordTokenUses({ uses: [[server.token, time]] });
+      await store.recordTokenUses({ uses: [] });
       expect(await server.log({})).toEqual([{ kept: true }]);
     });
 

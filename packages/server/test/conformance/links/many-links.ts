@@ -6,8 +6,8 @@ import {
   decideClaimedLink,
   decideLink,
   decideUnlink,
-  type KeptStatement,
-  linksGivingWay,
+  findExcessLinks,
+  type StoredStatement,
 } from '../../../src/identity/statements.ts';
 import type { Site } from '../../fixtures/site.ts';
 import { ann, ben, expectRefusal, laptop, newID } from '../../fixtures/store.ts';
@@ -35,7 +35,7 @@ const linksTo = async (site: Site, address: string) => {
 /** A model of the store that uses identity's rules. A contact is the index of its address. */
 const createModel = (addresses: readonly string[]) => {
   let sequence = 0;
-  let statements: (KeptStatement & { claim: number | null; handle: string | null })[] = [];
+  let statements: (StoredStatement & { claim: number | null; handle: string | null })[] = [];
   const events: { eventUUID: string; sequence: number }[] = [];
   const append = (contact: number | null, verified: boolean, handle: string | null) => {
     sequence += 1;
@@ -54,7 +54,7 @@ const createModel = (addresses: readonly string[]) => {
         : decideClaimedLink(statements, (statement) => statement.contact === contact);
       if (decision.do === 'append') {
         append(contact, verified, handle);
-        const dropped = verified ? [] : linksGivingWay(statements, maxLinks);
+        const dropped = verified ? [] : findExcessLinks(statements, maxLinks);
         statements = statements.filter((statement) => !dropped.includes(statement));
       } else if (decision.do === 'verify') {
         statements = statements.map((statement) =>

@@ -7,10 +7,10 @@ import { times } from '../../tools/counts.ts';
 import { freePort } from '../../tools/ports.ts';
 import { report } from '../../tools/report.ts';
 import {
-  makeAccount,
+  createTestAccount,
   readResidentMegabytes,
-  startServed,
-  stopServed,
+  startServerProcess,
+  stopServerProcess,
   trackMaximum,
 } from '../../tools/server-process.ts';
 import { changeServer } from '../../tools/weakened-server.ts';
@@ -30,8 +30,8 @@ afterAll(() => rmSync(folder, { recursive: true }));
 /** Sends batches from many clients that hardly wait after a refusal. */
 const press = async (name: string, main?: string) => {
   const path = join(folder, `${name}.db`);
-  const token = await makeAccount(path);
-  const served = await startServed(path, await freePort(), { main });
+  const token = await createTestAccount(path);
+  const served = await startServerProcess(path, await freePort(), { main });
   const pid = served.process.pid as number;
   const idle = readResidentMegabytes(pid);
   const readMaximum = trackMaximum(() => readResidentMegabytes(pid));
@@ -40,7 +40,7 @@ const press = async (name: string, main?: string) => {
   await wait(seconds * 1_000);
   await load.stop();
   const megabytes = readMaximum();
-  const exitCode = await stopServed(served);
+  const exitCode = await stopServerProcess(served);
   const keys = readDatabase(path);
   const { endings, withoutRetryAfter } = ledger;
   const others = [...endings].filter(([ending]) => !['200', '429', '503'].includes(ending));

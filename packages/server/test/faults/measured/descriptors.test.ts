@@ -9,7 +9,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { times } from '../../tools/counts.ts';
 import { freePort } from '../../tools/ports.ts';
 import { report } from '../../tools/report.ts';
-import { makeAccount, startServed, stopServed } from '../../tools/server-process.ts';
+import { createTestAccount, startServerProcess, stopServerProcess } from '../../tools/server-process.ts';
 import { changeServer } from '../../tools/weakened-server.ts';
 import { endingWithoutDescriptors, withoutBoundOnConnections } from '../../weaknesses/http.ts';
 
@@ -34,10 +34,10 @@ const useAllDescriptors = async (port: number): Promise<Socket[]> => {
 /** Erases contacts while the server can open no more files. Returns whether it survived, and its responses. */
 const exhaust = async (name: string, main?: string, env: Record<string, string> = {}) => {
   const path = join(folder, `${name}.db`);
-  const tokenUUID = await makeAccount(path);
+  const tokenUUID = await createTestAccount(path);
   const port = await freePort();
   const under = ['/bin/sh', '-c', `ulimit -n ${maxFiles}; exec "$0" "$@"`];
-  const served = await startServed(path, port, { main, under, env });
+  const served = await startServerProcess(path, port, { main, under, env });
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const post = (path: string, fields: object) =>
     new Promise<{ status: number; body: Record<string, string> }>((resolve) => {
@@ -72,7 +72,7 @@ const exhaust = async (name: string, main?: string, env: Record<string, string> 
     if (again.status === 200) erased += 1;
   }
   const survived = served.process.exitCode === null && served.process.signalCode === null;
-  if (survived) await stopServed(served);
+  if (survived) await stopServerProcess(served);
   agent.destroy();
   return { survived, statuses, erased, recorded: readdirSync(folder).includes(`${name}.db-erased`) };
 };

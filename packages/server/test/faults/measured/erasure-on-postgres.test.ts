@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { quantile, times } from '../../tools/counts.ts';
 import { freePort } from '../../tools/ports.ts';
 import { report } from '../../tools/report.ts';
-import { browserToken, startServed, stopServed, withoutLimits } from '../../tools/server-process.ts';
+import { browserToken, startServerProcess, stopServerProcess, withoutLimits } from '../../tools/server-process.ts';
 import { changeServer } from '../../tools/weakened-server.ts';
 import { erasingAloneOnPostgres } from '../../weaknesses/store.ts';
 import { useOwnPostgres } from '../tools/own-postgres.ts';
@@ -28,7 +28,7 @@ const durationOf = ({ began, ended }: Write): number => ended - began;
 const eraseContacts = async (name: string, main?: string) => {
   const { databaseURL, token: serverToken } = await postgres.createDatabase(name);
   const env = { DATABASE_URL: databaseURL, RATE_LIMIT: withoutLimits() };
-  const served = await startServed('', await freePort(), { main, env });
+  const served = await startServerProcess('', await freePort(), { main, env });
   const post = async (at: string, fields: object) => {
     const response = await fetch(`${served.url}${at}`, { method: 'POST', body: JSON.stringify(fields) });
     const body = (await response.json()) as { contactUUID: string };
@@ -80,7 +80,7 @@ const eraseContacts = async (name: string, main?: string) => {
   }
   isOver = true;
   await Promise.all(writing);
-  await stopServed(served);
+  await stopServerProcess(served);
 
   /** The duration of the longest write that overlaps this period. */
   const longestIn = (began: number, ended: number) =>

@@ -7,10 +7,10 @@ import { times } from '../../tools/counts.ts';
 import { freePort } from '../../tools/ports.ts';
 import { report } from '../../tools/report.ts';
 import {
-  makeAccount,
+  createTestAccount,
   readResidentMegabytes,
-  startServed,
-  stopServed,
+  startServerProcess,
+  stopServerProcess,
   trackMaximum,
 } from '../../tools/server-process.ts';
 import { changeServer } from '../../tools/weakened-server.ts';
@@ -31,8 +31,8 @@ afterAll(() => rmSync(folder, { recursive: true }));
 /** Sends far more than a disk can store whose syncs take a second each. */
 const slowDown = async (name: string, main?: string) => {
   const path = join(folder, `${name}.db`);
-  const token = await makeAccount(path);
-  const served = await startServed(path, await freePort(), { main });
+  const token = await createTestAccount(path);
+  const served = await startServerProcess(path, await freePort(), { main });
   const pid = served.process.pid as number;
   const idle = readResidentMegabytes(pid);
   const delay = 'inject=fsync,fdatasync:delay_enter=1000000';
@@ -45,7 +45,7 @@ const slowDown = async (name: string, main?: string) => {
   await detach();
   await stopped;
   const megabytes = readMaximum();
-  await stopServed(served);
+  await stopServerProcess(served);
   const { lost } = judge(ledger, readDatabase(path));
   const { endings, withoutRetryAfter } = ledger;
   const others = [...endings].filter(([name]) => name !== '200' && name !== '503');

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { times } from '../../tools/counts.ts';
 import { freePort } from '../../tools/ports.ts';
 import { report } from '../../tools/report.ts';
-import { makeAccount, startServed, stopServed, trackMaximum } from '../../tools/server-process.ts';
+import { createTestAccount, startServerProcess, stopServerProcess, trackMaximum } from '../../tools/server-process.ts';
 import { changeServer } from '../../tools/weakened-server.ts';
 import { neverCheckpointing } from '../../weaknesses/store.ts';
 import { createLedger, judge, readDatabase } from '../tools/ledger.ts';
@@ -45,8 +45,8 @@ const readBackToBack = (url: string, token: string) => {
 
 const writeAndRead = async (name: string, bytes: number, main?: string) => {
   const path = join(folder, `${name}.db`);
-  const token = await makeAccount(path);
-  const served = await startServed(path, await freePort(), { main });
+  const token = await createTestAccount(path);
+  const served = await startServerProcess(path, await freePort(), { main });
   const readMaximum = trackMaximum(() => statSync(`${path}-wal`).size, 5);
   const ledger = createLedger(2, { batch, onlyBatches: true, ballast });
   const load = ledger.send(served.url, token);
@@ -55,7 +55,7 @@ const writeAndRead = async (name: string, bytes: number, main?: string) => {
   const pages = await stopReading();
   await load.stop();
   const mebibytes = readMaximum() / 1024 / 1024;
-  await stopServed(served);
+  await stopServerProcess(served);
   const verdict = judge(ledger, readDatabase(path));
   rmSync(path);
   return { ...verdict, mebibytes, pages, events: ledger.acknowledged.size };

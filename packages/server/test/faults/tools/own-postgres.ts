@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
 import { asking } from '../../fixtures/postgres/databases.ts';
 import { startPostgres, stopPostgres, urlOf } from '../../fixtures/postgres/server.ts';
-import { makeAccountIn } from '../../tools/server-process.ts';
+import { createTestAccountIn } from '../../tools/server-process.ts';
 
 /** Starts PostgreSQL before the file's first test; stops it, and deletes both folders, after the last. */
 export const useOwnPostgres = () => {
@@ -31,7 +31,7 @@ export const useOwnPostgres = () => {
     async createDatabase(name: string): Promise<{ databaseURL: string; token: string }> {
       await asking(urlOf(cluster, 'postgres'), `CREATE DATABASE ${name}`);
       const databaseURL = urlOf(cluster, name);
-      return { databaseURL, token: await makeAccountIn(databaseURL) };
+      return { databaseURL, token: await createTestAccountIn(databaseURL) };
     },
   };
 };

@@ -429,9 +429,9 @@ describe('changing the password', () => {
     let beforeNoting = async (): Promise<unknown> => undefined;
     const wrap = (store: Store): Store => ({
       ...store,
-      noteKnownNetwork: async (request) => {
+      recordKnownNetwork: async (request) => {
         await beforeNoting();
-        return store.noteKnownNetwork(request);
+        return store.recordKnownNetwork(request);
       },
     });
     const passwords = createPasswords({ ln: 4, r: 8, p: 1 });

@@ -7,7 +7,7 @@ import { challengeRate } from '../../../src/http/console/passkeys/passkeys.ts';
 import { createPasswords } from '../../../src/http/console/passwords.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { type Changes, type Credential, makePasskey, newPrivateKey, signWith } from '../../fixtures/authenticator.ts';
-import { type Fields, noRateLimits, openScene, type Scene, waysTo } from '../../fixtures/scene.ts';
+import { createSenders, type Fields, noRateLimits, openScene, type Scene } from '../../fixtures/scene.ts';
 import { soon } from '../../fixtures/timeouts.ts';
 import { consoleOrigin, cookieFrom, fromConsole, signInWith } from './requests.ts';
 
@@ -17,12 +17,12 @@ const minute = 60_000;
 
 let scene: Scene;
 let time: number;
-/** The store's methods that requests called, except noteTokenUses, which the server calls later. */
+/** The store's methods that requests called, except recordTokenUses, which the server calls later. */
 let storeCalls: string[];
 const recordCalls = (store: Store): Store =>
   new Proxy(store, {
     get: (target, name: keyof Store) => {
-      if (name !== 'noteTokenUses') storeCalls.push(name);
+      if (name !== 'recordTokenUses') storeCalls.push(name);
       return target[name];
     },
   });
@@ -207,8 +207,8 @@ it('accepts no response twice, even on another server of the same database', asy
   const passkey = signWith(credential, options, consoleOrigin);
   // A server that did not create the challenge accepts it too.
   const answers = [
-    await send('sign-in', { passkey }, { ...page, ways: waysTo(other) }),
-    await send('sign-in', { passkey }, { ...page, ways: waysTo(other) }),
+    await send('sign-in', { passkey }, { ...page, ways: createSenders(other) }),
+    await send('sign-in', { passkey }, { ...page, ways: createSenders(other) }),
     await send('sign-in', { passkey }, page),
   ];
   expect(answers.map(({ status }) => status)).toEqual([200, 401, 401]);
@@ -594,7 +594,7 @@ describe('an address', () => {
     });
     expect(refused).toBeDefined();
     // The server records token uses in the background.
-    expect(storeCalls.filter((name) => name !== 'noteTokenUses')).toEqual([]);
+    expect(storeCalls.filter((name) => name !== 'recordTokenUses')).toEqual([]);
   });
 });
 

@@ -95,7 +95,7 @@ it('ends a session by signing out, which clears the cookie and is in the audit l
   expect([ended.subject.tokenID, created.subject.tokenID]).toEqual(Array(2).fill(signedIn.session.sessionID));
   await advance(10 * 86_400_000);
   const again = await signInWith(scene, { tokenUUID: scene.tokens.viewer });
-  expect(await scene.store.deleteEnded({ time, after: 0, most: 1_000 })).toMatchObject({ deleted: 1 });
+  expect(await scene.store.deleteExpired({ time, after: 0, most: 1_000 })).toMatchObject({ deleted: 1 });
   expect(await readSession(cookieFrom(again.headers))).not.toBeNull();
 });
 

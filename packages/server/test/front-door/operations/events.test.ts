@@ -448,7 +448,7 @@ describe('the reason for the owner of an event', () => {
 
 describe('a refused event that cannot be recorded', () => {
   const openWith = (error: Error) =>
-    openScene({ wrap: (store) => ({ ...store, keepRefused: () => Promise.reject(error) }) });
+    openScene({ wrap: (store) => ({ ...store, addRefused: () => Promise.reject(error) }) });
   const batch = (tokenUUID: string) => ({
     tokenUUID,
     userUUID: newUserUUID(),

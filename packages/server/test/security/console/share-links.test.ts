@@ -450,7 +450,7 @@ test.each(['views', 'reports'])(
     const fullStore = await open({
       wrap: (store) => ({
         ...store,
-        noteShareLinkUse: async ({ shareID }) => {
+        recordShareLinkUse: async ({ shareID }) => {
           usedLinks.push(shareID);
           throw new Refusal('unavailable');
         },

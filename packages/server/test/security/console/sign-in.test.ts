@@ -12,7 +12,12 @@ import { consoleOrigin, fromConsole } from '../../front-door/console/requests.ts
 import { times } from '../../tools/counts.ts';
 import { freePort } from '../../tools/ports.ts';
 import { report } from '../../tools/report.ts';
-import { makeAccountIn, startServed, stopServed, withoutLimits } from '../../tools/server-process.ts';
+import {
+  createTestAccountIn,
+  startServerProcess,
+  stopServerProcess,
+  withoutLimits,
+} from '../../tools/server-process.ts';
 import { changeServer } from '../../tools/weakened-server.ts';
 import { hashingCheaply, knowingEmailaddresses, withoutPlacesForMembers } from '../../weaknesses/http.ts';
 
@@ -31,9 +36,9 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const start = async (name: string, accounts: number, main?: string) => {
   const path = join(folder, `${name}.db`);
   const tokens: string[] = [];
-  for (let nth = 0; nth < accounts; nth += 1) tokens.push(await makeAccountIn(`sqlite:${path}`, nth));
+  for (let nth = 0; nth < accounts; nth += 1) tokens.push(await createTestAccountIn(`sqlite:${path}`, nth));
   const env = { TRUST_PROXY: '127.0.0.1', CONSOLE_ORIGIN: consoleOrigin, RATE_LIMIT: withoutLimits() };
-  const open = async () => startServed(path, await freePort(), { main, env });
+  const open = async () => startServerProcess(path, await freePort(), { main, env });
   let served = await open();
 
   const { Host: _, ...consoleHeaders } = fromConsole('');
@@ -53,9 +58,9 @@ const start = async (name: string, accounts: number, main?: string) => {
   };
 
   return {
-    close: () => stopServed(served),
+    close: () => stopServerProcess(served),
     async restart() {
-      await stopServed(served);
+      await stopServerProcess(served);
       served = await open();
     },
     signIn: (address: string, fields: Fields = {}) =>

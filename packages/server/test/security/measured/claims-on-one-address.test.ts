@@ -7,7 +7,13 @@ import Database from '../../../src/store/sqlite/database/better-sqlite3.ts';
 import { times } from '../../tools/counts.ts';
 import { freePort } from '../../tools/ports.ts';
 import { report } from '../../tools/report.ts';
-import { browserToken, makeAccount, startServed, stopServed, withoutLimits } from '../../tools/server-process.ts';
+import {
+  browserToken,
+  createTestAccount,
+  startServerProcess,
+  stopServerProcess,
+  withoutLimits,
+} from '../../tools/server-process.ts';
 import { changeServer } from '../../tools/weakened-server.ts';
 import {
   withoutBoundOnClaims,
@@ -48,8 +54,8 @@ interface Measurement {
  */
 const attack = async (name: string, { count, turns = 1 }: { count: number; turns?: number }, main?: string) => {
   const path = join(folder, `${name}.db`);
-  const serverToken = await makeAccount(path);
-  const served = await startServed(path, await freePort(), { main, env });
+  const serverToken = await createTestAccount(path);
+  const served = await startServerProcess(path, await freePort(), { main, env });
   const ask = async (at: string, fields?: object): Promise<Measurement> => {
     const began = performance.now();
     const response = await fetch(`${served.url}${at}`, {
@@ -99,7 +105,7 @@ const attack = async (name: string, { count, turns = 1 }: { count: number; turns
   do {
     for (let nth = 0; nth < 20; nth += 1) await write();
   } while (!(await ask('/contact/eraseContact', { contactUUID })).body.complete);
-  await stopServed(served);
+  await stopServerProcess(served);
   return {
     links: contact.body.linkCount as number,
     contact,
@@ -179,8 +185,8 @@ const readCPUSeconds = (pid: number): number => {
 /** Measures the cost of a user's requests after claims of `count` / 4 addresses, and after claims of all `count`. */
 const attackUser = async (name: string, count: number, main?: string) => {
   const path = join(folder, `${name}.db`);
-  const serverToken = await makeAccount(path);
-  const served = await startServed(path, await freePort(), { main, env });
+  const serverToken = await createTestAccount(path);
+  const served = await startServerProcess(path, await freePort(), { main, env });
   const userUUID = 'visitor-number-1';
   const ask = async (at: string, init: RequestInit) => {
     const response = await fetch(`${served.url}${at}`, init);
@@ -219,7 +225,7 @@ const attackUser = async (name: string, count: number, main?: string) => {
   const early = await measureMinimum();
   await sendInBatches(count - claimed, claim);
   const late = await measureMinimum();
-  await stopServed(served);
+  await stopServerProcess(served);
   const db = new Database(path, { readonly: true });
   const countLinks = db.prepare('SELECT count(*) FROM statement JOIN user USING (user) WHERE userUUID = ?').pluck();
   const links = countLinks.get(userUUID) as number;

@@ -10,7 +10,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { quantile, times } from '../../tools/counts.ts';
 import { freePort } from '../../tools/ports.ts';
 import { report } from '../../tools/report.ts';
-import { browserToken, makeAccount, startServed, stopServed } from '../../tools/server-process.ts';
+import { browserToken, createTestAccount, startServerProcess, stopServerProcess } from '../../tools/server-process.ts';
 import { changeServer } from '../../tools/weakened-server.ts';
 import { withoutBudget } from '../../weaknesses/http.ts';
 import { type Flood, floods } from '../tools/hostile-floods.ts';
@@ -60,9 +60,9 @@ const startAddress = async (port: number, count: number) => {
 
 const start = async (name: string, count: number, main?: string) => {
   const path = join(folder, `${name}.db`);
-  const server = await makeAccount(path);
+  const server = await createTestAccount(path);
   const port = await freePort();
-  const served = await startServed(path, port, { main });
+  const served = await startServerProcess(path, port, { main });
   // Addresses other than the hostile one, enough to stay below the rate limit of each.
   const agents = Array.from(
     { length: 50 },
@@ -110,7 +110,7 @@ const start = async (name: string, count: number, main?: string) => {
   const stop = async () => {
     hostile.stop();
     for (const agent of agents) agent.destroy();
-    await stopServed(served);
+    await stopServerProcess(served);
   };
   await writeForAWhile();
   return { measureFlood, stop };

@@ -11,10 +11,10 @@ import { freePort } from '../../tools/ports.ts';
 import { report } from '../../tools/report.ts';
 import {
   browserToken,
-  makeAccount,
+  createTestAccount,
   readResidentMegabytes,
-  startServed,
-  stopServed,
+  startServerProcess,
+  stopServerProcess,
   trackMaximum,
   withoutLimits,
 } from '../../tools/server-process.ts';
@@ -83,9 +83,9 @@ const env = {
 
 const start = async (name: string, main?: string) => {
   const path = join(folder, `${name}.db`);
-  const server = await makeAccount(path);
+  const server = await createTestAccount(path);
   const port = await freePort();
-  const served = await startServed(path, port, { main, env });
+  const served = await startServerProcess(path, port, { main, env });
   const counter = createResponseCounter();
   let eventCount = 0;
   const log = async () => {
@@ -198,7 +198,7 @@ test('bounds its memory and serves others in time despite slow, stalled, huge an
   expect(answers).toContain(tooLarge);
   expect([tooLarge, 'HTTP/1.1 503 Service Unavailable']).toEqual(expect.arrayContaining([...answers]));
   if (isFull) expect([resultOf('bodies of 100 MB').open, resultOf('chunks of 100 MB').open]).toEqual([0, 0]);
-  await stopServed(running.served);
+  await stopServerProcess(running.served);
   expect(findDifferences(running.counter, running.path)).toEqual([]);
 
   const weakened = await start('weakened', changeServer(folder, 'without-arrivals', withoutBoundOnArrivals));
@@ -206,7 +206,7 @@ test('bounds its memory and serves others in time despite slow, stalled, huge an
     milliseconds: 1_000,
     minGrowth: maxGrowthMegabytes,
   });
-  await stopServed(weakened.served);
+  await stopServerProcess(weakened.served);
   expect(growth).toBeGreaterThan(maxGrowthMegabytes);
   report(context, {
     fault: 'slow clients',
@@ -230,7 +230,7 @@ test('bounds its memory despite many small gzip bodies that are large after deco
       const growthSoFar = running.megabytes() - before;
       growth = growthSoFar + (await attackAndMeasure(running, 'gzip bodies', count)).growth;
     }
-    await stopServed(running.served);
+    await stopServerProcess(running.served);
     return { growth, statuses, line: `from ${Math.round(before)} to ${Math.round(before + growth)} MB` };
   };
   const ours = await measureGzip('gzip');

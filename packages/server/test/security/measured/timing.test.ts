@@ -11,7 +11,13 @@ import { openScene } from '../../fixtures/scene.ts';
 import { createRandom, quantile, times } from '../../tools/counts.ts';
 import { freePort } from '../../tools/ports.ts';
 import { report } from '../../tools/report.ts';
-import { browserToken, makeAccount, startServed, stopServed, withoutLimits } from '../../tools/server-process.ts';
+import {
+  browserToken,
+  createTestAccount,
+  startServerProcess,
+  stopServerProcess,
+  withoutLimits,
+} from '../../tools/server-process.ts';
 import { changeServer } from '../../tools/weakened-server.ts';
 import { slowerForKnownAddresses } from '../../weaknesses/http.ts';
 import { computeT } from '../tools/welch.ts';
@@ -65,8 +71,8 @@ interface Timing {
 /** Times pairs of requests, one for each kind of address, in random order. Computes t without the slowest tenth. */
 const timePairs = async (name: string, count: number, main?: string): Promise<Timing> => {
   const path = join(folder, `${name}.db`);
-  await makeAccount(path);
-  const served = await startServed(path, await freePort(), { main, env: { RATE_LIMIT: withoutLimits() } });
+  await createTestAccount(path);
+  const served = await startServerProcess(path, await freePort(), { main, env: { RATE_LIMIT: withoutLimits() } });
   const { send, close } = createSender(served.url);
   const random = createRandom(17);
   const known: number[] = [];
@@ -81,7 +87,7 @@ const timePairs = async (name: string, count: number, main?: string): Promise<Ti
     for (const each of both) await each();
   }
   close();
-  await stopServed(served);
+  await stopServerProcess(served);
   const slowest = quantile([...known, ...unknown], 0.9);
   const withoutSlowest = (list: readonly number[]) => list.filter((time) => time < slowest);
   return { known, unknown, t: computeT(withoutSlowest(known), withoutSlowest(unknown)) };
@@ -167,7 +173,7 @@ describe('createContact of a browser token', () => {
     async (key) => {
       const [known, unknown] = await recordCalls(undefined, key);
       expect(known).toEqual(unknown);
-      expect(known?.map((call) => call.split(' ')[0])).toEqual(['wasMade', 'findAccess', 'createContact']);
+      expect(known?.map((call) => call.split(' ')[0])).toEqual(['wasTokenCreated', 'findAccess', 'createContact']);
     },
   );
 

@@ -6,7 +6,7 @@ import { openDemo } from '../../../src/demo/demo.ts';
 import { type AppOptions, createApp } from '../../../src/http/app.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { createFakeReports } from '../../fixtures/reports/fake-reports.ts';
-import { type Fields, noRateLimits, openScene, type Scene, waysTo } from '../../fixtures/scene.ts';
+import { createSenders, type Fields, noRateLimits, openScene, type Scene } from '../../fixtures/scene.ts';
 
 const tracker = fileURLToPath(new URL('../../../../tracker/dist/', import.meta.url));
 
@@ -40,7 +40,7 @@ export const openService = async (
   if (demo === undefined) throw new Error('openDemo found no demo account');
   demo.addTo(app, '/');
   const paths = [...new Set(app.routes.map(({ path }) => path))];
-  return { ...scene, store, app, paths, logged: () => logged, ...waysTo(app) };
+  return { ...scene, store, app, paths, logged: () => logged, ...createSenders(app) };
 };
 
 /** Every operation with each of its paths. */

@@ -28,7 +28,7 @@ const fill = async (databaseURL: string): Promise<string> => {
   const onFatal = (error: Error): never => {
     throw error;
   };
-  const store = await openStore({ databaseURL, role: 'beside', create: true, onFatal });
+  const store = await openStore({ databaseURL, role: 'command', create: true, onFatal });
   try {
     const { serverTokenUUID } = await fillSampleShop(store);
     return serverTokenUUID;

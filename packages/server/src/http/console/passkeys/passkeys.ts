@@ -9,7 +9,7 @@ import type { Context } from 'hono';
 import { nanoid } from 'nanoid';
 import { Refusal } from '../../../shared/refusal.ts';
 import { notSignedIn } from '../../../store/rules/accounts/passkeys.ts';
-import type { Challenge, NewPasskey, Passkey, SignedIn, Store } from '../../../store/store.ts';
+import type { Challenge, MemberAccess, NewPasskey, Passkey, Store } from '../../../store/store.ts';
 import type { AddressOf } from '../../access/client-address.ts';
 import type { RateLimit } from '../../access/rate-limits.ts';
 import type { Agent } from '../../request/agents.ts';
@@ -86,7 +86,7 @@ export const createPasskeys = ({ store, addressOf, challengeLimit, agentOf, now 
     },
 
     /** Returns the member who signs in. All invalid responses get the same refusal. */
-    async signIn(passkey: unknown, c: Context): Promise<SignedIn & { readonly account: number }> {
+    async signIn(passkey: unknown, c: Context): Promise<MemberAccess & { readonly account: number }> {
       takeLimit(c);
       const { headers } = c.req.raw;
       const response = readAuthentication(passkey);

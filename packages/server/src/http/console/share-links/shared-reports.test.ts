@@ -31,7 +31,7 @@ const openReports = (run: () => Promise<unknown> = async () => ({ total: 1, thro
   const noteUse = vi.fn(async (_: { shareID: string; time: number }) => {});
   const wide = createRateLimit({ perSecond: 1_000, burst: 1_000 });
   const shared = createSharedReports({
-    store: { findShareLink: async () => link, noteShareLinkUse: noteUse },
+    store: { findShareLink: async () => link, recordShareLinkUse: noteUse },
     // biome-ignore lint/suspicious/noExplicitAny: the other reports are not used
     answering: { reportTotals: runReport } as any,
     unknownSecrets: wide,

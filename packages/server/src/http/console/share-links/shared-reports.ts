@@ -57,7 +57,7 @@ const withoutReason = (error: unknown): unknown => {
 };
 
 interface Dependencies {
-  readonly store: Pick<Store, 'findShareLink' | 'noteShareLinkUse'>;
+  readonly store: Pick<Store, 'findShareLink' | 'recordShareLinkUse'>;
   readonly answering: AnsweringAll<SharedOperation>;
   /** Counts wrong secrets, by address. */
   readonly unknownSecrets: Pick<RateLimit, 'take'>;
@@ -111,7 +111,7 @@ export const createSharedReports = ({ store, answering, unknownSecrets, requests
     const time = Math.floor(now() / hourMilliseconds) * hourMilliseconds;
     if (Math.max(lastUsedTime ?? 0, recordedHours.get(shareID) ?? 0) >= time) return;
     recordedHours.set(shareID, time);
-    store.noteShareLinkUse({ shareID, time }).catch(() => recordedHours.delete(shareID));
+    store.recordShareLinkUse({ shareID, time }).catch(() => recordedHours.delete(shareID));
   };
 
   /** The last queued or running report of each account, and the number of them. */

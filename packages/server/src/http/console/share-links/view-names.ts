@@ -1,5 +1,5 @@
 /** Looks up the names of the events and attributes that a shared view shows, and no others of the catalogues. */
-import { attributeIn } from '@firsthand/contract/reports/report';
+import { parseAttributeDimension } from '@firsthand/contract/reports/report';
 import type { ListedEntry, Store } from '../../../store/store.ts';
 import type { OpenLink } from './shared-reports.ts';
 
@@ -13,7 +13,7 @@ const eventIDsOf = ({ request: { eventID, step, first, back } }: ViewReport): st
 
 const attrIDsOf = ({ request: { attrID, by } }: ViewReport): string[] => [
   ...(typeof attrID === 'string' ? [attrID] : []),
-  ...(Array.isArray(by) ? by : []).flatMap((one: string) => attributeIn(one)?.attrID ?? []),
+  ...(Array.isArray(by) ? by : []).flatMap((one: string) => parseAttributeDimension(one)?.attrID ?? []),
 ];
 
 /** Returns the entries with these IDs. A merged entry gets the name of the entry that it was merged into. */

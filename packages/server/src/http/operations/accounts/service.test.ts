@@ -30,11 +30,11 @@ describe('getService', () => {
   });
 
   it('reports an unknown proxy for a day', async () => {
-    await scene.store.noteUnknownProxy({ seenTime: now - day });
+    await scene.store.recordUnknownProxy({ seenTime: now - day });
     expect(await ask()).toMatchObject({ unknownProxy: true });
-    await scene.store.noteUnknownProxy({ seenTime: null });
+    await scene.store.recordUnknownProxy({ seenTime: null });
     expect(await ask()).toMatchObject({ unknownProxy: false });
-    await scene.store.noteUnknownProxy({ seenTime: now - day - 1 });
+    await scene.store.recordUnknownProxy({ seenTime: now - day - 1 });
     expect(await ask()).toMatchObject({ unknownProxy: false });
   });
 

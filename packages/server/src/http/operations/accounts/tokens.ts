@@ -28,7 +28,7 @@ export const tokenAnswer = <Kind extends TokenKind = AccountToken['tokenKind']>(
  * Creates a token and returns its text, which is not stored for a secret token. Rejects with a Refusal if it has
  * already expired.
  */
-export const makeToken = async (
+export const issueToken = async (
   store: Pick<Store, 'createToken'>,
   caller: Caller,
   token: { account: number | null; kind: TokenKind; tokenName?: string | undefined; expiresTime?: number | undefined },
@@ -53,7 +53,7 @@ export const makeToken = async (
 export const createTokens = (store: Store): AnsweringAll<'createToken' | 'revokeToken'> => ({
   createToken: async ({ accountUUID, tokenKind, tokenName, expiresTime }, caller) => {
     const account = await namedAccount(store, caller, accountUUID);
-    return makeToken(store, caller, { account, kind: tokenKind, tokenName, expiresTime });
+    return issueToken(store, caller, { account, kind: tokenKind, tokenName, expiresTime });
   },
 
   revokeToken: async ({ accountUUID, tokenID, descendants }, caller) => {

@@ -5,7 +5,7 @@
 import { limits } from '@firsthand/contract/limits';
 import { type ContactFilter, type Filter, partsOf } from '@firsthand/contract/reports/filter';
 import { Refusal } from '../../../shared/refusal.ts';
-import type { FedContacts, Store } from '../../../store/store.ts';
+import type { ContactFeedPage, Store } from '../../../store/store.ts';
 import type { Reader, ReportRunner } from './run-report.ts';
 
 /** The numbers of the contacts that match each condition; null for a condition that every contact matches. */
@@ -52,9 +52,9 @@ export const createContactFinder =
     const find = async (signal: AbortSignal): Promise<Float64Array[]> => {
       const parts = conditions.map((): Float64Array[] => []);
       let total = 0;
-      for (let beyond: FedContacts['next'] = null; ; ) {
+      for (let beyond: ContactFeedPage['next'] = null; ; ) {
         signal.throwIfAborted();
-        const { contacts, next }: FedContacts = await store.feedContacts({
+        const { contacts, next }: ContactFeedPage = await store.feedContacts({
           account,
           conditions,
           beyond,

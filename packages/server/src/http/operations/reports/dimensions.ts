@@ -1,11 +1,16 @@
 /** Translates the `by` of a request into the dimensions of an engine question. */
-import { attributeIn, type ContactWord, type DimensionText, isContactWord } from '@firsthand/contract/reports/report';
+import {
+  type ContactDimension,
+  type DimensionText,
+  isContactDimension,
+  parseAttributeDimension,
+} from '@firsthand/contract/reports/report';
 import { pathAttrID } from '../../../reports/attributes.ts';
 import type { ContactList, Dimension, Grouping, OwnSites } from '../../../reports/questions.ts';
 import { offsetsIn, type Range } from './ranges.ts';
 
 /** For each dimension of contacts, the contacts with each value. */
-export type ContactLists = ReadonlyMap<ContactWord, readonly ContactList[]>;
+export type ContactLists = ReadonlyMap<ContactDimension, readonly ContactList[]>;
 
 const events = { 'first:': 'first', 'last:': 'last', 'person:first:': 'personFirst' } as const;
 const pages = { entryPage: 'first', exitPage: 'last' } as const;
@@ -18,10 +23,10 @@ export interface DimensionContext {
 }
 
 const toDimension = (text: DimensionText, { lists, own }: DimensionContext): Dimension => {
-  if (isContactWord(text)) return { lists: lists.get(text) ?? [] };
+  if (isContactDimension(text)) return { lists: lists.get(text) ?? [] };
   if (text === 'entryPage' || text === 'exitPage') return { attrID: pathAttrID, of: pages[text] };
   if (text === 'referrerHost' || text === 'entryReferrerHost' || text === 'firstReferrerHost') return { by: text, own };
-  const attribute = attributeIn(text);
+  const attribute = parseAttributeDimension(text);
   if (!attribute) return { by: text } as Dimension;
   const { prefix, attrID } = attribute;
   return prefix === 'attr:' ? { attrID } : { attrID, of: events[prefix] };

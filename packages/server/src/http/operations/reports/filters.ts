@@ -1,6 +1,6 @@
 /** Finds the filters in a request, and replaces the segments that they name. */
 import type { Filter } from '@firsthand/contract/reports/filter';
-import { segmentNamesIn, withoutSegments } from '@firsthand/contract/reports/segment';
+import { expandSegments, listSegmentNames } from '@firsthand/contract/reports/segment';
 import type { Store } from '../../../store/store.ts';
 import { refusalOf } from '../../operation-route.ts';
 
@@ -35,12 +35,12 @@ export const replaceSegments = async <Input extends FilterFields<string>>(
   /** The path of `input` within the request, with a trailing dot. */
   base = '',
 ): Promise<WithoutSegments<Input>> => {
-  const segmentNames = [...new Set(filtersOf<string>(input).flatMap(segmentNamesIn))];
+  const segmentNames = [...new Set(filtersOf<string>(input).flatMap(listSegmentNames))];
   if (segmentNames.length === 0) return input as unknown as WithoutSegments<Input>;
   const segments = await store.listSegments({ account, segmentNames });
   const savedFilters = new Map(segments.map(({ segmentName, filter }) => [segmentName, filter]));
   const replaceIn = (filter: Filter<string>, path: string): Filter => {
-    const checked = withoutSegments(filter, (segmentName) => savedFilters.get(segmentName), base + path);
+    const checked = expandSegments(filter, (segmentName) => savedFilters.get(segmentName), base + path);
     if (!checked.ok) throw refusalOf(checked.problem);
     return checked.value;
   };

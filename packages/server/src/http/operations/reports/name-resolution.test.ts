@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { createFakeReports } from '../../../../test/fixtures/reports/fake-reports.ts';
 import { Refusal } from '../../../shared/refusal.ts';
-import type { FedContacts } from '../../../store/store.ts';
+import type { ContactFeedPage } from '../../../store/store.ts';
 import { createNameResolver, type NameStore } from './name-resolution.ts';
 import { createReportRunner } from './run-report.ts';
 
@@ -14,7 +14,7 @@ const setUp = ({ tags = [] as string[], afterEach = () => {} } = {}) => {
   const store = {
     listCatalogue: async ({ kind }: { kind: string }) =>
       kind === 'tag' ? tags.map((id) => ({ id, name: id, mergedInto: null })) : [],
-    async feedContacts({ conditions }: { conditions: unknown[] }): Promise<FedContacts> {
+    async feedContacts({ conditions }: { conditions: unknown[] }): Promise<ContactFeedPage> {
       parts.push(conditions);
       afterEach();
       return {

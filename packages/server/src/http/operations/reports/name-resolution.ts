@@ -1,7 +1,7 @@
 /** Resolves the names in a report request: event names, and conditions on contacts. */
 import { limits } from '@firsthand/contract/limits';
 import { type ContactFilter, type Filter, partsOf } from '@firsthand/contract/reports/filter';
-import { type ContactWord, type DimensionText, isContactWord } from '@firsthand/contract/reports/report';
+import { type ContactDimension, type DimensionText, isContactDimension } from '@firsthand/contract/reports/report';
 import { createEntryMerges, type EntryMerges } from '../../../identity/merged-entries.ts';
 import type { ContactList } from '../../../reports/questions.ts';
 import { Refusal } from '../../../shared/refusal.ts';
@@ -45,8 +45,8 @@ export const createNameResolver = (store: NameStore, runner: Pick<ReportRunner, 
     const events = await store.listCatalogue({ account, kind: 'event' });
     const united = toUnitedIDs(events, await store.listCatalogue({ account, kind: 'attr' }));
     const merges = new Map<DimensionText, EntryMerges>([['event', createEntryMerges(events)]]);
-    const groups: { readonly word: ContactWord; readonly value: string; readonly condition: ContactFilter }[] = [];
-    for (const word of by.filter(isContactWord)) {
+    const groups: { readonly word: ContactDimension; readonly value: string; readonly condition: ContactFilter }[] = [];
+    for (const word of by.filter(isContactDimension)) {
       const listed = await store.listCatalogue({ account, kind: catalogueOf[word] });
       merges.set(word, createEntryMerges(listed));
       for (const { id, mergedInto } of listed)
@@ -54,7 +54,7 @@ export const createNameResolver = (store: NameStore, runner: Pick<ReportRunner, 
     }
     const conditions = { filters, groups: groups.map(({ condition }) => condition) };
     const contacts: ContactMatches = reader === null ? new Map() : await findContacts(account, conditions, reader);
-    const lists = new Map<ContactWord, ContactList[]>();
+    const lists = new Map<ContactDimension, ContactList[]>();
     for (const { word, value, condition } of groups) {
       const matches = contacts.get(condition);
       if (matches?.length) lists.set(word, [...(lists.get(word) ?? []), { value, contacts: matches }]);

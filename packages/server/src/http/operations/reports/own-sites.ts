@@ -1,5 +1,5 @@
 /** An account's own sites, whose pages don't count as referrers. */
-import { originHosts } from '@firsthand/contract/origins';
+import { listOriginHosts } from '@firsthand/contract/origins';
 import type { OwnSites } from '../../../reports/questions.ts';
 
 /**
@@ -10,6 +10,6 @@ const localhost: OwnSites = { hosts: ['localhost', '127.0.0.1', '[::1]'], suffix
 
 /** Returns the hosts in `accountOrigin`, and localhost. */
 export const ownSitesOf = (accountOrigin: readonly string[]): OwnSites => {
-  const { hosts, suffixes } = originHosts(accountOrigin);
+  const { hosts, suffixes } = listOriginHosts(accountOrigin);
   return { hosts: [...hosts, ...localhost.hosts], suffixes: [...suffixes, ...localhost.suffixes] };
 };

@@ -1,6 +1,6 @@
 /** Runs reports in the engine, and the lookups that precede them in its queue. */
 
-import type { AskOptions, Question, Reported, Reports } from '../../../reports/questions.ts';
+import type { Question, ReportResult, Reports, RunReportOptions } from '../../../reports/questions.ts';
 import { Refusal } from '../../../shared/refusal.ts';
 import type { Caller } from '../../access/caller.ts';
 
@@ -11,7 +11,7 @@ export type Reader = Pick<Caller, 'signalOf' | 'isShared'>;
 export const createReportRunner = (reports: Reports | undefined) => {
   const withReports = async <Value>(
     { signalOf, isShared }: Reader,
-    work: (reports: Reports, options: AskOptions) => Promise<Value>,
+    work: (reports: Reports, options: RunReportOptions) => Promise<Value>,
   ): Promise<Value> => {
     if (reports === undefined) throw new Refusal('no_reports');
     const signal = signalOf?.();
@@ -24,7 +24,7 @@ export const createReportRunner = (reports: Reports | undefined) => {
     }
   };
   return {
-    run: <One extends Question>(question: One, reader: Reader): Promise<Reported<One>> =>
+    run: <One extends Question>(question: One, reader: Reader): Promise<ReportResult<One>> =>
       withReports(reader, (engine, options) => engine.ask(question, options)),
     prepare: <Value>(account: number, task: (signal: AbortSignal) => Promise<Value>, reader: Reader): Promise<Value> =>
       withReports(reader, (engine, options) => engine.prepare(account, task, options)),

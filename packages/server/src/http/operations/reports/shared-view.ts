@@ -1,8 +1,8 @@
 /** The content of a share link: reports that are checked when the link is created, and run as stored. */
-import { check, refuseUnknown } from '@firsthand/contract/checking';
+import { check, findUnknownParameter } from '@firsthand/contract/checking';
 import { limits } from '@firsthand/contract/limits';
 import { type InputOf, operations } from '@firsthand/contract/operations';
-import { isContactWord } from '@firsthand/contract/reports/report';
+import { isContactDimension } from '@firsthand/contract/reports/report';
 import type { SharedOperation } from '@firsthand/contract/reports/share-link';
 import { Refusal } from '../../../shared/refusal.ts';
 import type { Store } from '../../../store/store.ts';
@@ -67,7 +67,7 @@ const checkRange = (request: InputOf<SharedOperation>, moving: Moving | undefine
 /** Throws Refusal('invalid_field') for groups that a share link may not show. */
 const checkGroups = (request: InputOf<SharedOperation>, at: string): void => {
   if (!('by' in request) || request.by === undefined) return;
-  if (request.by.some(isContactWord))
+  if (request.by.some(isContactDimension))
     throw invalid(`${at}.by`, 'must not be contactTagID or contactProfileID in a share link');
   const max = limits.rowsPerSharedBreakdown;
   if ((request.limit ?? 0) > max) throw invalid(`${at}.limit`, `must be at most ${max} in a share link`);
@@ -108,7 +108,7 @@ export const toSharedReports = async (
     if (parts.has(part)) throw invalid(`report[${index}].part`, 'must be different for each report');
     parts.add(part);
     const { input } = operations[operation];
-    const unknown = refuseUnknown(operation, input, fields);
+    const unknown = findUnknownParameter(operation, input, fields);
     if (unknown !== undefined || Object.hasOwn(fields, 'tokenUUID'))
       throw invalid(`${at}.${unknown?.field ?? 'tokenUUID'}`, `is not a field of ${operation}`);
     const checked = check<InputOf<SharedOperation>>(input, fields, at);

@@ -10,7 +10,7 @@ import {
   VARCHAR,
 } from '@duckdb/node-api';
 import { robotMark } from '@firsthand/contract/identifiers';
-import type { FedAttribute, FedEvents } from '../../../store/report-feed.ts';
+import type { AttributeColumn, EventFeedPage } from '../../../store/report-feed.ts';
 import { clause, name as column, doubles, list, type SQL, sql, texts } from '../sql.ts';
 import { rowsPerChunk, run } from '../statements.ts';
 import { type Columns, defineColumn, toNumber } from './columns.ts';
@@ -25,14 +25,14 @@ interface StagingColumn {
 }
 
 /** For each event, the 1-based index of its text in `texts`, or 0 if it has none. */
-const toTextIndexes = ({ rows, which }: FedAttribute, count: number): Int32Array => {
+const toTextIndexes = ({ rows, which }: AttributeColumn, count: number): Int32Array => {
   const places = new Int32Array(count);
   for (let index = 0; index < rows.length; index += 1) places[rows[index] as number] = (which[index] as number) + 1;
   return places;
 };
 
 /** The columns of attributes without their own column: lists of keys and values for each event that has any. */
-const createRestColumns = (attributes: readonly FedAttribute[]): StagingColumn[] => {
+const createRestColumns = (attributes: readonly AttributeColumn[]): StagingColumn[] => {
   const rests = new Map<number, { keys: string[]; texts: string[]; numberKeys: string[]; numbers: number[] }>();
   for (const { attrID, rows, which, texts } of attributes) {
     for (let index = 0; index < rows.length; index += 1) {
@@ -103,7 +103,7 @@ export const appendEvents = async (
   tail: SQL,
   names: string[],
   columns: Columns,
-  events: FedEvents,
+  events: EventFeedPage,
   { sessions, begins }: NumberedSessions,
 ): Promise<number> => {
   const { count, attributes } = events;

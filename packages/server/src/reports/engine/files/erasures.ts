@@ -1,16 +1,16 @@
 /** Events to exclude from reports and files: erased ones, and those before the account's first sequence. */
 import type { DuckDBConnection } from '@duckdb/node-api';
-import type { FedErasure } from '../../../store/report-feed.ts';
+import type { FeedErasure } from '../../../store/report-feed.ts';
 import { doubles, integers, name, or, type SQL, sql } from '../sql.ts';
 import { run } from '../statements.ts';
 
 interface Pending {
-  readonly erasure: FedErasure;
+  readonly erasure: FeedErasure;
   /** The last round in which the feed listed it. */
   readonly round: number;
 }
 
-const toKey = (erasure: FedErasure): string =>
+const toKey = (erasure: FeedErasure): string =>
   'user' in erasure ? `user ${erasure.user} ${erasure.after} ${erasure.through}` : `contact ${erasure.contact}`;
 
 /**
@@ -66,7 +66,7 @@ export const createErasures = (account: number, first: number, until: number) =>
       firstSequence = sequence;
     },
     /** Adds erasures from the feed. Returns the new ones. */
-    async note(connection: DuckDBConnection, erased: readonly FedErasure[]): Promise<FedErasure[]> {
+    async note(connection: DuckDBConnection, erased: readonly FeedErasure[]): Promise<FeedErasure[]> {
       const fresh = erased.filter((erasure) => !pending.has(toKey(erasure)));
       for (const erasure of erased) pending.set(toKey(erasure), { erasure, round });
       if (fresh.length === 0) return [];

@@ -4,7 +4,7 @@
  */
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { robotMark } from '@firsthand/contract/identifiers';
-import type { FedEvents } from '../../../store/report-feed.ts';
+import type { EventFeedPage } from '../../../store/report-feed.ts';
 import { name, type SQL, sql } from '../sql.ts';
 import { appendIntegers, type Row, run } from '../statements.ts';
 import { createVisits, maxVisitors, type Visits } from './visits.ts';
@@ -16,7 +16,7 @@ export const visitorOfEvent = sql`CASE WHEN e."user" > 0 THEN e."user" ELSE -e.c
 export const visitorColumns = ['sequence', 'user', 'contact', 'eventTime', 'robot', 'session'] as const;
 
 /** For each event, 1 if it is from a robot. */
-const findRobots = ({ count, attributes }: FedEvents): Uint8Array => {
+const findRobots = ({ count, attributes }: EventFeedPage): Uint8Array => {
   const robots = new Uint8Array(count);
   const marks = attributes.find(({ attrID }) => attrID === robotMark.attrID);
   marks?.rows.forEach((row, index) => {
@@ -107,7 +107,7 @@ export const createVisitors = (account: number) => {
      */
     async number(
       connection: DuckDBConnection,
-      { count, user, contact, eventTime, ...fed }: FedEvents,
+      { count, user, contact, eventTime, ...fed }: EventFeedPage,
       isErased: (contact: number) => boolean,
     ): Promise<NumberedSessions> {
       const numbering = visits as Visits;

@@ -70,7 +70,7 @@ export const createAccessCache = (read: <Value>(work: (db: Connection) => Promis
       return token.access;
     },
 
-    async wasMade(tokenHash: string): Promise<boolean> {
+    async wasTokenCreated(tokenHash: string): Promise<boolean> {
       if (createdHashes.has(tokenHash)) return true;
       if (!hasAllHashes || isSilent()) await read(readNewHashes);
       return createdHashes.has(tokenHash);

@@ -1,7 +1,7 @@
 /** Deletes accounts, a limited number of rows per transaction. */
 import { Refusal } from '../../../shared/refusal.ts';
 import { notifyAccess } from '../../operations/tokens.ts';
-import { restOfPause } from '../../rules/accounts/account-deletion.ts';
+import { getRemainingPause } from '../../rules/accounts/account-deletion.ts';
 import type { AccountDeletion, RequestOf } from '../../store.ts';
 import { runOperation } from '../transactions/operations.ts';
 import type { Transaction } from '../transactions/transaction.ts';
@@ -59,7 +59,7 @@ export const createAccountDeletion = ({ deleteEventsOf }: DeletionParts) => {
       'SELECT "beganTime" FROM account_deletion WHERE account = $1',
       [account],
     );
-    const pauseMilliseconds = restOfPause({ beganTime, time });
+    const pauseMilliseconds = getRemainingPause({ beganTime, time });
     if (pauseMilliseconds > 0) return { ...progress, pauseMilliseconds };
     // Everything that a server stored before it noticed the revoked tokens is visible by now, and was looked for above.
     db.requireExclusive();

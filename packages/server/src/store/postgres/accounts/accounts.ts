@@ -1,7 +1,7 @@
 /** Accounts: creates, changes and reads them. */
 import { Refusal } from '../../../shared/refusal.ts';
 import { createToken, notifyAccess, tokensOf } from '../../operations/tokens.ts';
-import { type AccountValues, changedValues, givenKinds } from '../../rules/accounts/account-changes.ts';
+import { type AccountValues, findChangedValues, listGivenKinds } from '../../rules/accounts/account-changes.ts';
 import type {
   AccountChange,
   AccountContact,
@@ -118,7 +118,7 @@ export const createAccountWriter = (catalogues: CatalogueWriter, putContacts: Pu
     { account, catalogues: newCatalogues, contacts: changes, time, by, ...change }: AccountChange,
   ): ReturnType<Store['updateAccount']> {
     const { accountName, accountOrigin, accountTimezone, accountCurrency, strict, browserCatalogue, enrich } = change;
-    const kinds = givenKinds(newCatalogues);
+    const kinds = listGivenKinds(newCatalogues);
     const before = await valuesOf(db, account, kinds);
     await db.run(
       `UPDATE account SET "accountName" = coalesce($2, "accountName"), "accountOrigin" = coalesce($3, "accountOrigin"),
@@ -135,7 +135,7 @@ export const createAccountWriter = (catalogues: CatalogueWriter, putContacts: Pu
     await runOperation(db, notifyAccess());
     // This also increments the version of the settings.
     await catalogues.put(db, account, newCatalogues);
-    const updated = changedValues(before, await valuesOf(db, account, kinds));
+    const updated = findChangedValues(before, await valuesOf(db, account, kinds));
     return { updated, contacts: await putContacts(db, changes, { time, by }) };
   },
 });

@@ -1,5 +1,5 @@
 /** The audit log: stores and lists its entries. */
-import { type AuditedName, recordsOf } from '../../rules/accounts/audit.ts';
+import { type AuditedName, toAuditRecords } from '../../rules/accounts/audit.ts';
 import type { AuditEntry, AuditRecord, RequestOf, Store } from '../../store.ts';
 import type { Connection } from '../database/connection.ts';
 import { accountUUIDsOf, tokenIDsOf } from './public-ids.ts';
@@ -37,7 +37,7 @@ export const withAuditRecords =
   <Db extends Connection, Request, Answer>(name: AuditedName, work: (db: Db, request: Request) => Promise<Answer>) =>
   async (db: Db, request: Request): Promise<Answer> => {
     const answer = await work(db, request);
-    for (const record of recordsOf(name, request, answer)) await recordAudit(db, record);
+    for (const record of toAuditRecords(name, request, answer)) await recordAudit(db, record);
     return answer;
   };
 

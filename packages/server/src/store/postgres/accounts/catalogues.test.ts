@@ -5,7 +5,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { newMigratedDatabase } from '../../../../test/fixtures/postgres/databases.ts';
 import { createSite } from '../../../../test/fixtures/site.ts';
 import { openStore } from '../../open.ts';
-import { toListedIDs } from '../../rules/accounts/catalogue-rules.ts';
+import { toAccountCatalogues } from '../../rules/accounts/catalogue-rules.ts';
 import { createCatalogueCache, maxIDs } from './catalogues.ts';
 
 test("runs as many statements for an event with the server's robot mark and labels as for one without", async () => {
@@ -35,7 +35,7 @@ test('clears the cache when it would contain too many IDs', () => {
     ...{ kind: 'tag' as const, id: `tag-${nth}`, name: '', browser: true, byBrowser: true, mergedInto: null },
   }));
   const settings = { strict: false, browserCatalogue: false, nextEventID: 1, hasEvents: () => false };
-  const entry = { version: 1, ids: toListedIDs(settings, rows) };
+  const entry = { version: 1, ids: toAccountCatalogues(settings, rows) };
   const capacity = maxIDs / idsPerAccount;
   const countCached = (count: number) => {
     const cache = createCatalogueCache();

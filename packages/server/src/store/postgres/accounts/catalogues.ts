@@ -3,20 +3,20 @@ import { canonicalName } from '@firsthand/contract/fields';
 import { limits } from '@firsthand/contract/limits';
 import { BoundedMap } from '../../../shared/bounded-map.ts';
 import {
+  type AccountCatalogues,
   checkUses,
-  copyOfIDs,
+  copyCatalogues,
   type EntryWithID,
   isRegistered,
   isSettled,
-  type ListedIDs,
   type Listing,
   listUses,
-  partEntries,
-  toListedIDs,
+  type ResolvedQuery,
+  resolveQueryIDs,
+  splitEntries,
+  toAccountCatalogues,
   type Use,
   usesOfEvent,
-  type WithIDs,
-  withIDs,
 } from '../../rules/accounts/catalogue-rules.ts';
 import {
   type CatalogueMerges,
@@ -36,7 +36,7 @@ import type { Transaction } from '../transactions/transaction.ts';
 interface CachedIDs {
   /** Increases with each change. */
   readonly version: number;
-  readonly ids: ListedIDs;
+  readonly ids: AccountCatalogues;
 }
 
 export interface EventChecks {
@@ -44,7 +44,7 @@ export interface EventChecks {
   check(account: number, browser: boolean, event: NewEvent): void;
   mayBeNew(account: number, browser: boolean, event: NewEvent): boolean;
   /** Returns the IDs that the account lists, for storing events that need no registration. */
-  idsOf(account: number): ListedIDs;
+  idsOf(account: number): AccountCatalogues;
 }
 
 interface UsedIDs {
@@ -59,13 +59,13 @@ export const maxIDs = 200_000;
 const readIDs = async (
   db: Connection,
   { account, strict, browserCatalogue, nextEventID }: AccountState,
-): Promise<ListedIDs> => {
+): Promise<AccountCatalogues> => {
   const rows = await db.all<MergeRow & { name: string; browser: boolean; byBrowser: boolean }>(
     'SELECT kind, id, name, browser, "byBrowser", "mergedInto" FROM catalogue WHERE account = $1 ORDER BY nth',
     [account],
   );
   // Only `lockCatalogues` assigns IDs to names, and reads which IDs have events.
-  return toListedIDs({ strict, browserCatalogue, nextEventID, hasEvents: () => false }, rows);
+  return toAccountCatalogues({ strict, browserCatalogue, nextEventID, hasEvents: () => false }, rows);
 };
 
 /** The number of eventIDs that one query of `readStoredIDs` reads. */
@@ -159,7 +159,7 @@ export const createCatalogueWriter = () => {
     ]);
 
   /** Returns an account's listed IDs in a given state, from the cache if it is current. */
-  const getListedIDs = async (db: Transaction, state: AccountState): Promise<ListedIDs> => {
+  const getListedIDs = async (db: Transaction, state: AccountState): Promise<AccountCatalogues> => {
     const { account, version } = state;
     const cached = cache.get(account);
     if (cached?.version === version) return cached.ids;
@@ -170,7 +170,7 @@ export const createCatalogueWriter = () => {
   };
 
   /** Returns an account's listed IDs, including this transaction's own changes. */
-  const readListedIDs = async (db: Transaction, account: number): Promise<ListedIDs> =>
+  const readListedIDs = async (db: Transaction, account: number): Promise<AccountCatalogues> =>
     getListedIDs(db, await db.one<AccountState>(`${stateSQL} WHERE account = $1`, [account]));
 
   /** Locks the account's catalogues until this transaction ends, and returns the account's listed IDs. */
@@ -183,15 +183,15 @@ export const createCatalogueWriter = () => {
     const { version } = state;
     const cached = cache.get(account);
     const [ids, { stored, nextEventID }] = await Promise.all([
-      cached?.version === version ? copyOfIDs(cached.ids) : readIDs(db, state),
+      cached?.version === version ? copyCatalogues(cached.ids) : readIDs(db, state),
       readStoredIDs(db, account, state.nextEventID, names),
     ]);
     return { version, ids: { ...ids, nextEventID, hasEvents: (eventID) => stored.has(eventID) }, stored };
   };
 
   /** Adds used IDs that are not listed yet to the catalogues, while there is room. Returns the account's listed IDs. */
-  const register = async (db: Transaction, account: number, used: readonly UsedIDs[]): Promise<ListedIDs> => {
-    const listingsOf = (ids: ListedIDs, stored = new Set<string>()) =>
+  const register = async (db: Transaction, account: number, used: readonly UsedIDs[]): Promise<AccountCatalogues> => {
+    const listingsOf = (ids: AccountCatalogues, stored = new Set<string>()) =>
       used.flatMap(({ browser, uses }) => {
         const listings = listUses(ids, browser, uses);
         // An event is about to be stored under its ID even if the catalogue has no room for it.
@@ -200,7 +200,7 @@ export const createCatalogueWriter = () => {
       });
     const current = await readListedIDs(db, account);
     const isUnchanged = ({ browser, uses }: UsedIDs) => uses.every((use) => isRegistered(current, browser, use));
-    if (used.every(isUnchanged) || listingsOf(copyOfIDs(current)).length === 0) return current;
+    if (used.every(isUnchanged) || listingsOf(copyCatalogues(current)).length === 0) return current;
     const names = used.flatMap(({ uses }) => uses.flatMap(({ id, name }) => (id === null && name ? name : [])));
     const { version, ids, stored } = await lockCatalogues(db, account, names);
     const listings = listingsOf(ids, stored);
@@ -222,7 +222,7 @@ export const createCatalogueWriter = () => {
         async (account) => [account, await getListedIDs(db, db.of(account).initialState)] as const,
       );
       const idsByAccount = new Map(await Promise.all(listed));
-      const idsOf = (account: number) => idsByAccount.get(account) as ListedIDs;
+      const idsOf = (account: number) => idsByAccount.get(account) as AccountCatalogues;
       const mayBeNew = (account: number, browser: boolean, event: NewEvent) =>
         !isSettled(idsOf(account), browser, event);
       return {
@@ -242,7 +242,7 @@ export const createCatalogueWriter = () => {
         id === null && name ? canonicalName(name) : [],
       );
       const { ids } = await lockCatalogues(db, account, names);
-      const { dropped, written } = partEntries(ids, catalogues);
+      const { dropped, written } = splitEntries(ids, catalogues);
       await Promise.all([
         ...change(db, account, dropped),
         ...written.map(({ kind, entry }) => write(db, account, kind, entry, false)),
@@ -286,8 +286,8 @@ export const resolveIDs = async <Query extends Pick<EventQuery, 'account' | 'eve
   db: Connection,
   query: Query,
   merges: CatalogueMerges,
-): Promise<WithIDs<Query>> =>
-  withIDs(query, merges, query.eventName === undefined ? [] : await listCatalogue(db, query.account, 'event'));
+): Promise<ResolvedQuery<Query>> =>
+  resolveQueryIDs(query, merges, query.eventName === undefined ? [] : await listCatalogue(db, query.account, 'event'));
 
 /** Returns a function that returns the names of profiles and tags. */
 export const readNames = async (db: Connection, account: number): Promise<NameOf> => {

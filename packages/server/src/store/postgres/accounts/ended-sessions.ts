@@ -40,9 +40,9 @@ const findReferenced = async (
   return new Set(rows.flat().map(({ token }) => token));
 };
 
-export const deleteEnded = async (
+export const deleteExpired = async (
   db: Transaction,
-  { time, after, most }: RequestOf<'deleteEnded'>,
+  { time, after, most }: RequestOf<'deleteExpired'>,
 ): Promise<{ deleted: number; next: number | null }> => {
   const links = await db.run(
     `DELETE FROM share_link WHERE "shareID" IN (

@@ -1,8 +1,8 @@
 /** Refused requests: a bounded list for each token, and counts of the requests that were removed from it. */
 import { setImmediate } from 'node:timers/promises';
 import { handleName } from '../../rules/erased-names.ts';
-import { type Amount, chooseEvicted, surplusOf } from '../../rules/refused/eviction.ts';
-import { contactsNamedBy, createPersonSearch, type PersonNames } from '../../rules/refused/names.ts';
+import { type Amount, chooseEvicted, getSurplus } from '../../rules/refused/eviction.ts';
+import { createPersonSearch, findNamedContacts, type PersonNames } from '../../rules/refused/names.ts';
 import type { RefusedBatch, RefusedCount, RefusedPage, RefusedQuery, RefusedRequest } from '../../store.ts';
 import { type Connection, lockKeys } from '../database/connection.ts';
 import { drawNumbers } from '../transactions/sequencer.ts';
@@ -61,7 +61,7 @@ const evict = async (db: Transaction, token: number, surplus: Amount) => {
 type FindErasure = (db: Transaction, ...names: readonly string[]) => Promise<unknown>;
 
 export const createRefusedWriter = ({ findErasure }: { readonly findErasure: FindErasure }) => ({
-  async keepRefused(
+  async addRefused(
     db: Transaction,
     { account, token, time, sender, robot = false, requests }: RefusedBatch,
   ): Promise<void> {
@@ -72,7 +72,7 @@ export const createRefusedWriter = ({ findErasure }: { readonly findErasure: Fin
     );
     const accepted: RefusedBatch['requests'][number][] = [];
     for (const request of requests) {
-      const names = contactsNamedBy(request).flatMap((name) => [name, handleName(token, name)]);
+      const names = findNamedContacts(request).flatMap((name) => [name, handleName(token, name)]);
       if (names.length === 0 || (await findErasure(db, ...names)) === undefined) accepted.push(request);
     }
     const inputs = accepted.map(({ input }) => JSON.stringify(input));
@@ -111,7 +111,7 @@ export const createRefusedWriter = ({ findErasure }: { readonly findErasure: Fin
         robot,
       ],
     );
-    const surplus = surplusOf(counted);
+    const surplus = getSurplus(counted);
     if (surplus) await evict(db, token, surplus);
   },
 

@@ -1,7 +1,7 @@
 /** Stores the contacts in the body of createAccount and updateAccount. */
-import { refusedContact } from '../../rules/accounts/account-changes.ts';
+import { toRefusedOutcome } from '../../rules/accounts/account-changes.ts';
 import { usesOfContact } from '../../rules/accounts/catalogue-rules.ts';
-import { newKeysOf } from '../../rules/contact-keys.ts';
+import { toNewKeys } from '../../rules/contact-keys.ts';
 import type { AccountChange, AccountContact, ContactOutcome } from '../../store.ts';
 import type { CatalogueWriter } from '../accounts/catalogues.ts';
 import type { Transaction } from '../transactions/transaction.ts';
@@ -28,7 +28,7 @@ export const createAccountContacts = ({ catalogues, finder, contacts, putContact
     const values = { ...change, ...act };
     const write = async () => {
       const row = await finder.byName(db, { contactUUID: change.contactUUID });
-      return { existed: true, ...(await contacts.write(db, row, { ...values, keys: newKeysOf(change) })) };
+      return { existed: true, ...(await contacts.write(db, row, { ...values, keys: toNewKeys(change) })) };
     };
     const { existed, contactUUID } =
       change.contactUUID === undefined
@@ -45,7 +45,7 @@ export const createAccountContacts = ({ catalogues, finder, contacts, putContact
       try {
         outcomes.push(await db.attempt(() => changeOrCreate(db, each, act)));
       } catch (error) {
-        outcomes.push(refusedContact(error));
+        outcomes.push(toRefusedOutcome(error));
       }
     }
     return outcomes;

@@ -1,12 +1,12 @@
 /** Claims: values of a contact that a browser sent, stored separately from the contact. */
 import { limits } from '@firsthand/contract/limits';
-import { byWeight } from '../../../identity/contact-view.ts';
+import { compareClaims } from '../../../identity/contact-view.ts';
 import {
   type ClaimRow,
-  claimedBy,
-  claimedContact,
-  keyTextOf,
+  chooseClaimContact,
   type StoredValues,
+  toClaimJSON,
+  toClaimKeyText,
   toValues,
 } from '../../rules/claims.ts';
 import type { NewContact } from '../../store.ts';
@@ -18,7 +18,7 @@ import { groupOf } from './merges.ts';
 
 type Row = Omit<ClaimRow, 'values'> & { readonly said: StoredValues };
 
-/** The key of a claim (keyTextOf). An index has the same expression. */
+/** The key of a claim (toClaimKeyText). An index has the same expression. */
 export const claimKey = `coalesce(
   'contactEmailaddress ' || (said -> 'fields' ->> 'contactEmailaddress'),
   'contactExternalID ' || (said -> 'fields' ->> 'contactExternalID'))`;
@@ -70,7 +70,7 @@ export const claimsOf = async (
   );
   if (marks.length === 0) return [];
   const newestLinkOf = await newestLinksOf(db, marks);
-  const weighed = marks.map((mark) => ({ ...mark, newestLink: newestLinkOf(mark) })).sort(byWeight);
+  const weighed = marks.map((mark) => ({ ...mark, newestLink: newestLinkOf(mark) })).sort(compareClaims);
   const counts = new Map<number, number>();
   const chosen = weighed.filter(({ contact }) => {
     const count = counts.get(contact) ?? 0;
@@ -118,7 +118,7 @@ export const countClaims = async (db: AccountConnection, contacts: readonly numb
  * Stores a claim, or adds values to the open claim of this token, user, contact and key (rules/claims.ts). Claims
  * differ by key, so that a handle does not show that two keys belong to one contact.
  *
- * `keyHolder`: the contact that has the key. Returns the claim's contact (claimedContact), and the user's
+ * `keyHolder`: the contact that has the key. Returns the claim's contact (chooseClaimContact), and the user's
  * `earlierClaims` with this key. The caller must hold the locks of the user's and the key's rows.
  */
 export const submitClaim = async (
@@ -135,7 +135,7 @@ export const submitClaim = async (
     `SELECT claim, "claimID", contact, said, token, NOT accepted AND NOT voided AS open FROM claim
      WHERE account = $1 AND contact = ANY ($2::bigint[]) AND "user" = $3 AND ${claimKey} = $4
      ORDER BY contact, claim FOR NO KEY UPDATE`,
-    [db.account, await groupOf(db, keyHolder), user, keyTextOf(request)],
+    [db.account, await groupOf(db, keyHolder), user, toClaimKeyText(request)],
   );
   const earlierClaims = earlier.map(({ claim }) => claim);
   const before = earlier.find((claim) => claim.token === token && claim.open);
@@ -144,16 +144,16 @@ export const submitClaim = async (
       db.account,
       before.contact,
       before.claim,
-      claimedBy(request, merges, before.said),
+      toClaimJSON(request, merges, before.said),
       time,
     ]);
     return { ...before, earlierClaims };
   }
-  const contact = claimedContact(earlier, keyHolder);
+  const contact = chooseClaimContact(earlier, keyHolder);
   const { claim } = await db.one<{ claim: number }>(
     `INSERT INTO claim (account, contact, claim, "claimID", token, "user", said, accepted, voided, "createdTime", "updatedTime")
      VALUES ($1, $2, nextval('claim_number'), $3, $4, $5, $6, false, false, $7, $7) RETURNING claim`,
-    [db.account, contact, newHandle, token, user, claimedBy(request, merges), time],
+    [db.account, contact, newHandle, token, user, toClaimJSON(request, merges), time],
   );
   await db.run('INSERT INTO claim_name (account, "claimID", claim, contact) VALUES ($1, $2, $3, $4)', [
     db.account,

@@ -1,7 +1,7 @@
 /** Reads a contact, or a browser's claim by its handle. */
 import type { ContactView } from '../../../identity/contact-view.ts';
 import { type ContactMerges, noContactMerges } from '../../../identity/merged-entries.ts';
-import { claimsToRead, type Listing, linksToRead, tellLists } from '../../rules/contact-lists.ts';
+import { claimsToRead, type Listing, linksToRead, paginateLists } from '../../rules/contact-lists.ts';
 import {
   type NameOf,
   toClaimDetail,
@@ -94,7 +94,7 @@ export const createContactReader = (contacts: ContactFinder) => {
       ]);
       return {
         ...toContactDetail(row, view as ContactView, nameOf, tags),
-        ...tellLists({
+        ...paginateLists({
           claims: include.includes('claim') ? await listClaims(db, group, nameOf, merges, beyond?.claim) : undefined,
           links: include.includes('link') ? await listLinks(db, group, beyond?.link) : undefined,
           merges: include.includes('merge') && !beyond ? toMergeDetails(groups.flat(), fieldsOf, merges) : undefined,

@@ -1,6 +1,6 @@
 /** Stores which contact has a key, an external ID or e-mail address. */
 import type { KeyField } from '../../../identity/contact-view.ts';
-import { givesWay, keyTaken } from '../../rules/contact-keys.ts';
+import { keyTaken, yieldsKey } from '../../rules/contact-keys.ts';
 import { recordAudit } from '../accounts/audit.ts';
 import { ConcurrentChange } from '../database/connection.ts';
 import type { Transaction } from '../transactions/transaction.ts';
@@ -45,7 +45,7 @@ export const insertKeys = async (
 
 /** Whether a contact gives up a key that a server token assigns to another (rules/contact-keys.ts). */
 export const mayGiveWay = async (db: Transaction, holder: ContactRow, field: KeyField): Promise<boolean> =>
-  givesWay(holder, field) &&
+  yieldsKey(holder, field) &&
   (await groupOf(db, holder.contact)).length === 1 &&
   !(await hasAcceptedClaim(db, holder.contact));
 

@@ -5,7 +5,7 @@ import { newMigratedDatabase } from '../../../../test/fixtures/postgres/database
 import { createSite, type Site } from '../../../../test/fixtures/site.ts';
 import { day } from '../../../../test/fixtures/store.ts';
 import { openStore } from '../../open.ts';
-import type { ContactSearch, SearchEnd, Store } from '../../store.ts';
+import type { ContactSearch, SearchPosition, Store } from '../../store.ts';
 import { lockKeys } from '../database/connection.ts';
 
 const contacts = 60;
@@ -39,7 +39,7 @@ afterAll(async () => {
 
 const readAll = async (search: Partial<ContactSearch>): Promise<string[]> => {
   const uuids: string[] = [];
-  for (let beyond: SearchEnd | null | undefined; beyond !== null; ) {
+  for (let beyond: SearchPosition | null | undefined; beyond !== null; ) {
     const page = await store.searchContact({ account: site.account, limit: 7, ...search, beyond });
     uuids.push(...page.contacts.map(({ contactUUID }) => contactUUID));
     beyond = page.next;

@@ -6,6 +6,7 @@ import {
   type Asked,
   askedOf,
   candidatesPerStep,
+  contactsPerScan,
   type Found,
   firstOf,
   type IndexPart,
@@ -14,21 +15,20 @@ import {
   type KeyRange,
   keyOf,
   maxCandidates,
-  maxChanged,
   maxCollected,
   maxExamined,
+  maxStaleContacts,
   needsSizes,
   partBefore,
   partsOf,
+  resolveMergedFilters,
   restOf,
   type SortKey,
   type Source,
-  scannedAtOnce,
-  searchAsKept,
   sourceOf,
 } from '../../rules/contact-search.ts';
 import { createSearchPage, type Match, type SearchPage } from '../../rules/search-page.ts';
-import type { ContactSearch, FoundContacts, SearchEnd } from '../../store.ts';
+import type { ContactSearch, FoundContacts, SearchPosition } from '../../store.ts';
 import { readMerges, readNames } from '../accounts/catalogues.ts';
 import type { AccountConnection } from '../database/connection.ts';
 import type { Snapshot } from '../transactions/transaction.ts';
@@ -39,7 +39,7 @@ import { rowsOf, viewsOf } from './contact-views.ts';
 import { lastSeenOf } from './last-seen.ts';
 
 /** A contact may be listed as changed several times. */
-const maxChanges = 4 * maxChanged;
+const maxChanges = 4 * maxStaleContacts;
 
 const tables: Record<'term' | SortKey, { readonly table: string; readonly key: string }> = {
   term: { table: 'contact_term WHERE account = $1 AND term = $7', key: '"createdTime"' },
@@ -69,7 +69,7 @@ const valuesOf = (account: number, { term, range }: TermPart, limit: number) => 
 const readPart = (db: AccountConnection, account: number, part: TermPart, descending: boolean, limit: number) => {
   const { column, from } = within(part);
   const order = descending ? 'DESC' : 'ASC';
-  return db.all<SearchEnd>(
+  return db.all<SearchPosition>(
     `SELECT ${column} AS key, contact ${from} ORDER BY ${column} ${order}, contact ${order} LIMIT $6::integer`,
     valuesOf(account, part, limit),
   );
@@ -100,7 +100,7 @@ const readSorted = (
   const values = valuesOf(account, part, limit);
   const place = values.length;
   // OFFSET 0 prevents a scan of all of contact_found for some thousand contacts.
-  return db.all<SearchEnd>(
+  return db.all<SearchPosition>(
     `SELECT f.key, f.contact FROM (SELECT contact ${from}) AS p, LATERAL (
        SELECT ${column} AS key, contact FROM contact_found WHERE account = $1 AND contact = p.contact OFFSET 0
      ) AS f
@@ -124,7 +124,7 @@ const readSource = async (
   db: AccountConnection,
   { part, inOrder }: Source,
   request: ReadRequest,
-): Promise<SearchEnd[]> => {
+): Promise<SearchPosition[]> => {
   const { account, range, descending, limit } = request;
   const lists = await Promise.all(
     partsOfTerms(part).map((each) =>
@@ -165,20 +165,20 @@ const readStaleInRange = async (
   account: number,
   range: KeyRange,
   descending: boolean,
-): Promise<{ ends: SearchEnd[]; rest: KeyRange | null }> => {
+): Promise<{ ends: SearchPosition[]; rest: KeyRange | null }> => {
   const part = { term: null, key: 'created' as const };
   const { from } = within(part);
   const order = descending ? 'DESC' : 'ASC';
   const ordered = `SELECT "createdTime" AS key, contact ${from}`;
   const by = `ORDER BY "createdTime" ${order}, contact ${order}`;
-  const [last] = await db.all<SearchEnd>(
+  const [last] = await db.all<SearchPosition>(
     `${ordered} ${by} LIMIT 1 OFFSET $6::integer`,
-    valuesOf(account, { ...part, range }, scannedAtOnce - 1),
+    valuesOf(account, { ...part, range }, contactsPerScan - 1),
   );
   const end = last && { ...last, contact: last.contact + (descending ? -1 : 1) };
-  const ends = await db.all<SearchEnd>(
+  const ends = await db.all<SearchPosition>(
     `${ordered} AND ${isStale('contact.contact')} ${by} LIMIT $6::integer`,
-    valuesOf(account, { ...part, range: end ? partBefore(range, end, descending) : range }, scannedAtOnce),
+    valuesOf(account, { ...part, range: end ? partBefore(range, end, descending) : range }, contactsPerScan),
   );
   return { ends, rest: last ? restOf(range, last, descending) : null };
 };
@@ -187,7 +187,7 @@ const readStaleInRange = async (
  * Creates a function that filters contacts by a search. Its `indexed` are current index entries of contacts.
  */
 const createExamine = async (db: AccountConnection, search: ContactSearch, plan: Asked, merges: ContactMerges) => {
-  const isMatch = createContactMatcher(searchAsKept(search, merges));
+  const isMatch = createContactMatcher(resolveMergedFilters(search, merges));
   const nameOf = await readNames(db, search.account);
   return async (rows: readonly ContactRow[], indexed: ReadonlyMap<number, Found> = new Map()): Promise<Match[]> => {
     if (rows.length === 0) return [];
@@ -233,7 +233,7 @@ export const createContactSearch = (contacts: ContactFinder) => {
     db: Snapshot,
     { account, limit }: ContactSearch,
     { plan, page, examine }: { plan: Asked; page: SearchPage; examine: Awaited<ReturnType<typeof createExamine>> },
-  ): Promise<SearchEnd | undefined> => {
+  ): Promise<SearchPosition | undefined> => {
     const [few, settled] = await Promise.all([readStaleContacts(db), db.settled]);
     const isInOrder = plan.sort === 'created' && !few;
     let rest: KeyRange | null = isInOrder ? plan.range : plan.created;
@@ -277,7 +277,7 @@ export const createContactSearch = (contacts: ContactFinder) => {
     const source = sourceOf(plan, parts, sizes);
 
     /** Returns the matching candidates, by contact. Where the index may be stale, the view decides. */
-    const examineCandidates = async (ends: readonly SearchEnd[]): Promise<Map<number, Match>> => {
+    const examineCandidates = async (ends: readonly SearchPosition[]): Promise<Map<number, Match>> => {
       const numbers = ends.map(({ contact }) => contact).filter((contact) => contact <= settled);
       const indexed = await db.all<Found>(
         `SELECT contact, "createdTime", "lastSeen", to_jsonb(terms) AS terms FROM contact_found

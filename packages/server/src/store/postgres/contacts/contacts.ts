@@ -2,10 +2,10 @@
 import type { ContactView, KeyField } from '../../../identity/contact-view.ts';
 import type { ContactMerges } from '../../../identity/merged-entries.ts';
 import { usesOfContact } from '../../rules/accounts/catalogue-rules.ts';
-import { changeAsKept } from '../../rules/accounts/entry-merges.ts';
+import { resolveMergedEntries } from '../../rules/accounts/entry-merges.ts';
 import type { ClaimRow } from '../../rules/claims.ts';
-import { changedFields, type WrittenContact, writtenFields } from '../../rules/contact-changes.ts';
-import { newKeysOf, otherExternalID } from '../../rules/contact-keys.ts';
+import { type ContactUpdate, changedFields, toStoredFields } from '../../rules/contact-changes.ts';
+import { otherExternalID, toNewKeys } from '../../rules/contact-keys.ts';
 import type { ContactChange } from '../../store.ts';
 import { type CatalogueWriter, readMerges } from '../accounts/catalogues.ts';
 import { ConcurrentChange } from '../database/connection.ts';
@@ -17,12 +17,12 @@ import type { ContactRow, OwnValues } from './contact-rows.ts';
 import { rowsOf, viewOf } from './contact-views.ts';
 import { haveEqualKeys, lockContactKeys } from './row-locks.ts';
 
-const withChange = ({ fields, tags, attributes }: OwnValues, change: WrittenContact): OwnValues => {
+const withChange = ({ fields, tags, attributes }: OwnValues, change: ContactUpdate): OwnValues => {
   const changedTags = new Map(tags);
   for (const tagID of change.addedTags) changedTags.set(tagID, true);
   for (const tagID of change.removedTags) changedTags.set(tagID, false);
   return {
-    fields: { ...fields, ...writtenFields(change.fields) },
+    fields: { ...fields, ...toStoredFields(change.fields) },
     tags: [...changedTags],
     attributes: [...new Map([...attributes, ...change.attributes])],
   };
@@ -64,11 +64,11 @@ export const createContactWriter = (finder: ContactFinder, catalogues: Catalogue
   const write = async (
     db: Transaction,
     row: ContactRow,
-    request: WrittenContact,
+    request: ContactUpdate,
     isNew = false,
   ): Promise<{ contactUUID: string; updated: string[] }> => {
     const merges = await readMerges(db, row.account);
-    const change = changeAsKept(request, merges);
+    const change = resolveMergedEntries(request, merges);
     const { externalID, address } = change.keys;
     const { time, by, isFound = false } = change;
     const changesKeys = externalID !== undefined || address !== undefined;
@@ -165,7 +165,7 @@ export const createContactWriter = (finder: ContactFinder, catalogues: Catalogue
       const row = await finder.byName(db, change);
       const uses = usesOfContact({ ...change, tags: change.addedTags });
       await catalogues.check(db, db.account, { browser: false, uses });
-      const answer = await write(db, row, { ...change, keys: newKeysOf(change) });
+      const answer = await write(db, row, { ...change, keys: toNewKeys(change) });
       await catalogues.register(db, db.account, [{ browser: false, uses }]);
       return answer;
     },

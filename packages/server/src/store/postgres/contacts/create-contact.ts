@@ -1,7 +1,7 @@
 /** createContact: finds or creates the contact with an external ID or address, and links a user to it. */
 import { Refusal } from '../../../shared/refusal.ts';
 import { usesOfContact } from '../../rules/accounts/catalogue-rules.ts';
-import { keyOfClaim } from '../../rules/claims.ts';
+import { getClaimKey } from '../../rules/claims.ts';
 import { requestName } from '../../rules/erased-names.ts';
 import type { NewContact } from '../../store.ts';
 import type { CatalogueWriter } from '../accounts/catalogues.ts';
@@ -93,7 +93,7 @@ export const createContactCreator = (parts: CreateContactParts) => {
       if (answer) return answer;
       const names = [repeats.nameOf(key), requestName(token, userUUID, requestUUID)];
       const erased = (await finder.findErasure(db, ...names)) !== undefined;
-      if (erased) throw new Refusal('erased_contact', { field: keyOfClaim(request).field });
+      if (erased) throw new Refusal('erased_contact', { field: getClaimKey(request).field });
     }
     await catalogues.check(db, db.account, { browser, uses });
     const created = browser ? await createAsBrowser(db, request, user) : await createAsServer(db, request, user);

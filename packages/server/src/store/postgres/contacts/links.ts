@@ -1,6 +1,6 @@
 /** Links and unlinks users, voids links, and accepts and voids claims. */
 import { limits } from '@firsthand/contract/limits';
-import { decideUnlink, linksGivingWay } from '../../../identity/statements.ts';
+import { decideUnlink, findExcessLinks } from '../../../identity/statements.ts';
 import { Refusal } from '../../../shared/refusal.ts';
 import { claimName } from '../../rules/erased-names.ts';
 import { decideNewLink, type NewLink, type StatementRow, sequenceOf } from '../../rules/links.ts';
@@ -65,7 +65,7 @@ export const link = async (db: Transaction, newLink: NewLink): Promise<{ exists:
   if (decision.do === 'append') {
     const sequence = await append(db, newLink);
     if (!verified) {
-      await dropLinks(db, user, linksGivingWay(before, limits.claimedLinksPerUser - 1));
+      await dropLinks(db, user, findExcessLinks(before, limits.claimedLinksPerUser - 1));
       await dropSurplusLinks(db, contact, newLink.claim);
     }
     return { exists, sequence };

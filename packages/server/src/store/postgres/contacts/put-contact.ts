@@ -1,5 +1,5 @@
 /** Finds or creates the contact with the keys of a request. */
-import type { CreatedContact, PutContact, WrittenContact } from '../../rules/contact-changes.ts';
+import type { ContactUpdate, CreatedContact, PutContact } from '../../rules/contact-changes.ts';
 import type { Transaction } from '../transactions/transaction.ts';
 import type { ContactFinder } from './contact-finder.ts';
 import { insertKeys, mayGiveWay } from './contact-keys.ts';
@@ -131,7 +131,7 @@ export const createPutContact = (finder: ContactFinder, { write }: Pick<ContactW
   const putWithBoth = async (
     db: Transaction,
     request: CreatedContact & { readonly externalID: string; readonly address: string },
-    change: Omit<WrittenContact, 'keys'>,
+    change: Omit<ContactUpdate, 'keys'>,
   ): Promise<PutAnswer> => {
     const { externalID, address } = request;
     const [byID, byAddress] = await Promise.all([finder.byExternalID(db, externalID), finder.byAddress(db, address)]);
@@ -153,7 +153,7 @@ export const createPutContact = (finder: ContactFinder, { write }: Pick<ContactW
   const putWithoutID = async (
     db: Transaction,
     request: CreatedContact & { readonly address: string },
-    change: Omit<WrittenContact, 'keys'>,
+    change: Omit<ContactUpdate, 'keys'>,
   ): Promise<PutAnswer> => {
     // Not `ensureContact`, which locks an existing contact's row before its keys, against the lock order
     // (row-locks.ts).
@@ -167,7 +167,7 @@ export const createPutContact = (finder: ContactFinder, { write }: Pick<ContactW
   return async (
     db: Transaction,
     { externalID: requestedID, ...request }: PutContact,
-    change: Omit<WrittenContact, 'keys'>,
+    change: Omit<ContactUpdate, 'keys'>,
   ): Promise<PutAnswer> => {
     const externalID = requestedID ?? undefined;
     const { address } = request;

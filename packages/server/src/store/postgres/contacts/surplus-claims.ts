@@ -1,6 +1,6 @@
 /** Deletes the oldest claims and claimed links beyond the limits of a contact or user, as if they had never existed. */
 import { limits } from '@firsthand/contract/limits';
-import { maxGivingWay, type StatementRow } from '../../rules/links.ts';
+import { maxDroppedPerStep, type StatementRow } from '../../rules/links.ts';
 import type { Transaction } from '../transactions/transaction.ts';
 import { claimKey } from './claims.ts';
 import { lockFreeUsers } from './row-locks.ts';
@@ -72,7 +72,7 @@ const dropClaims = async (db: Transaction, contact: number, claims: readonly Old
 export const dropSurplusClaims = async (db: Transaction, contact: number, newClaim: number): Promise<void> => {
   const { surplus } = await db.one<{ surplus: number }>(
     `SELECT count(*) AS surplus FROM (
-       SELECT 1 ${open} LIMIT ${maxGivingWay} OFFSET ${limits.claimsPerContact}
+       SELECT 1 ${open} LIMIT ${maxDroppedPerStep} OFFSET ${limits.claimsPerContact}
      ) AS beyond`,
     [db.account, contact, newClaim],
   );
@@ -136,13 +136,13 @@ export const dropLinks = async (
 const claimedLinks = `FROM statement WHERE account = $1 AND contact = $2 AND claim IN (SELECT claim ${open}) AND NOT verified`;
 
 /**
- * Makes room for a link by a claim: deletes up to `maxGivingWay` of the oldest claimed links by the same key beyond
+ * Makes room for a link by a claim: deletes up to `maxDroppedPerStep` of the oldest claimed links by the same key beyond
  * `limits.claimedLinksPerContact`. Links of locked users stay until the next call.
  */
 export const dropSurplusLinks = async (db: Transaction, contact: number, claim: number | null): Promise<void> => {
   const surplus = await db.all<Pick<StatementRow, 'sequence' | 'user' | 'contact' | 'claim'>>(
     `SELECT sequence, "user", contact, claim ${claimedLinks} ORDER BY sequence LIMIT (
-       SELECT count(*) FROM (SELECT 1 ${claimedLinks} LIMIT ${maxGivingWay} OFFSET ${limits.claimedLinksPerContact}) AS beyond
+       SELECT count(*) FROM (SELECT 1 ${claimedLinks} LIMIT ${maxDroppedPerStep} OFFSET ${limits.claimedLinksPerContact}) AS beyond
      )`,
     [db.account, contact, claim],
   );

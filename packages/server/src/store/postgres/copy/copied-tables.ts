@@ -1,7 +1,7 @@
 /** Maps another database's rows to the rows of each PostgreSQL table except `event`. */
 import type pg from 'pg';
 import { plainFields } from '../../../identity/contact-view.ts';
-import type { DatabaseExport, ExportedRow, ExportedTable, InParts } from '../../database-export.ts';
+import type { Chunks, DatabaseExport, ExportedRow, ExportedTable } from '../../database-export.ts';
 import { createIdempotencyKeys, type SentByServer, tokenInKey, toUUID } from '../../rules/idempotency-keys.ts';
 import { type CopiedValue, copyRows } from './copy-rows.ts';
 
@@ -46,7 +46,7 @@ export const copyTable = async (
 };
 
 /** Groups rows by contact. */
-const byContact = async (rows: InParts<ExportedRow>): Promise<Map<number, ExportedRow[]>> => {
+const byContact = async (rows: Chunks<ExportedRow>): Promise<Map<number, ExportedRow[]>> => {
   const groups = new Map<number, ExportedRow[]>();
   for await (const chunk of rows) {
     for (const row of chunk) {

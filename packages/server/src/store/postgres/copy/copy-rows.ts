@@ -2,7 +2,7 @@
 import { pipeline } from 'node:stream/promises';
 import type pg from 'pg';
 import { from } from 'pg-copy-streams';
-import type { InParts } from '../../database-export.ts';
+import type { Chunks } from '../../database-export.ts';
 
 export type CopiedValue = string | number | boolean | null | Buffer;
 
@@ -19,7 +19,7 @@ const toField = (value: CopiedValue): string => {
   return Buffer.isBuffer(value) ? `\\\\x${value.toString('hex')}` : String(value);
 };
 
-async function* chunksOf(rows: InParts<readonly CopiedValue[]>): AsyncGenerator<string> {
+async function* chunksOf(rows: Chunks<readonly CopiedValue[]>): AsyncGenerator<string> {
   let chunk = '';
   for await (const batch of rows) {
     for (const row of batch) {
@@ -37,7 +37,7 @@ export const copyRows = async (
   client: pg.Client,
   table: string,
   columns: readonly string[],
-  rows: InParts<readonly CopiedValue[]>,
+  rows: Chunks<readonly CopiedValue[]>,
 ): Promise<void> => {
   const names = columns.map((column) => `"${column}"`).join(', ');
   await pipeline(chunksOf(rows), client.query(from(`COPY "${table}" (${names}) FROM STDIN`)));

@@ -1,11 +1,11 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
 import { asking, newDatabase, newMigratedDatabase } from '../../../../test/fixtures/postgres/databases.ts';
-import { pretendCitus, pretendCluster } from '../../../../test/fixtures/postgres/simulated-citus.ts';
+import { simulateCitus, simulateCluster } from '../../../../test/fixtures/postgres/simulated-citus.ts';
 import { day } from '../../../../test/fixtures/store.ts';
 import type { DatabaseExport, ExportedRow, ExportedTable } from '../../database-export.ts';
 import { migrateStore, openStore } from '../../open.ts';
-import type { KeptEvent } from '../../rules/event-row.ts';
+import type { EventRow } from '../../rules/event-row.ts';
 import { isTransient } from '../database/connection.ts';
 import { copyInto } from './copy.ts';
 
@@ -13,7 +13,7 @@ const time = Date.UTC(2028, 0, 10);
 const today = time / day;
 const count = 60_000;
 
-const eventOf = (sequence: number): KeptEvent => ({
+const eventOf = (sequence: number): EventRow => ({
   sequence,
   day: today,
   account: 1,
@@ -231,7 +231,7 @@ describe('a copy', () => {
 
   test('prevents the distribution of tables, even before its first commit', async () => {
     const databaseURL = await newMigratedDatabase();
-    await pretendCitus(databaseURL);
+    await simulateCitus(databaseURL);
     const { exported } = createExport({
       async *rows(table) {
         if (table === 'account') {
@@ -249,7 +249,7 @@ describe('a copy', () => {
 
   test('is refused on a cluster while a worker does not sync its commits', async () => {
     const databaseURL = await newMigratedDatabase();
-    await pretendCluster(databaseURL);
+    await simulateCluster(databaseURL);
     const [{ name } = { name: '' }] = await asking<{ name: string }>(databaseURL, 'SELECT current_database() AS name');
     await asking(databaseURL, `ALTER DATABASE ${name} SET pretended.answer = 'fsync on, synchronous_commit off'`);
     const { exported, starts } = createExport();

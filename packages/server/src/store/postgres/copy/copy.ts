@@ -4,8 +4,8 @@
  */
 import type pg from 'pg';
 import type { DatabaseExport, ExportedTable, Tell } from '../../database-export.ts';
-import { charactersOf, type KeptEvent } from '../../rules/event-row.ts';
-import { daysKept } from '../../rules/received-day.ts';
+import { charactersOf, type EventRow } from '../../rules/event-row.ts';
+import { dedupDays } from '../../rules/received-day.ts';
 import { StoreUnusable } from '../../unusable.ts';
 import { requireSafeWorkers } from '../database/citus.ts';
 import { openCopyConnection, runOnConnection, takeSlot } from '../database/connection.ts';
@@ -56,7 +56,7 @@ const begin = async (client: pg.Client, exported: DatabaseExport): Promise<void>
   // The days that are searched for repeats.
   const repeatDays = [...new Set([day, ...named, ...ofEither, ...erased, ...requests])]
     .sort((a, b) => b - a)
-    .slice(0, daysKept);
+    .slice(0, dedupDays);
   for (const each of [...months, day]) await client.query(monthSQL(each));
   for (const each of repeatDays) await client.query(repeatsSQL(each));
   // Keys of erased repeats do not show whether they include the token kind.
@@ -86,16 +86,13 @@ const sourceOf = ({ position: { sequence, day, secret } }: DatabaseExport): stri
 
 const eventColumns = ['holder', 'sequence', 'user', 'eventTime', 'account', 'day', 'eventID', 'body'];
 
-const toRow = (
-  { user, contact, sequence, eventTime, account, day, eventID }: KeptEvent,
-  body: Buffer,
-): CopiedValue[] =>
+const toRow = ({ user, contact, sequence, eventTime, account, day, eventID }: EventRow, body: Buffer): CopiedValue[] =>
   contact === null
     ? [user, sequence, null, eventTime, account, day, eventID, body]
     : [-contact, sequence, user, eventTime, account, day, eventID, body];
 
 /** Copies events up to `through` and records this in the same transaction. */
-const copyEvents = async (client: pg.Client, events: readonly KeptEvent[], through: number): Promise<void> => {
+const copyEvents = async (client: pg.Client, events: readonly EventRow[], through: number): Promise<void> => {
   await client.query('BEGIN');
   const bodies = toBodies(events);
   await copyRows(client, 'event', eventColumns, [events.map((event, nth) => toRow(event, bodies[nth] as Buffer))]);
@@ -128,7 +125,7 @@ export const copyInto = async (databaseURL: string, exported: DatabaseExport, on
       );
     }
     const last = exported.position.sequence;
-    let pending: KeptEvent[] = [];
+    let pending: EventRow[] = [];
     let characters = 0;
     let copied = 0;
     const flush = async () => {

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { asking, newMigratedDatabase, pretendOff } from '../../../../test/fixtures/postgres/databases.ts';
-import { pretendCitus } from '../../../../test/fixtures/postgres/simulated-citus.ts';
+import { asking, newMigratedDatabase, simulateSettingOff } from '../../../../test/fixtures/postgres/databases.ts';
+import { simulateCitus } from '../../../../test/fixtures/postgres/simulated-citus.ts';
 import { day } from '../../../../test/fixtures/store.ts';
-import type { DatabaseExport, ExportedRow, ExportedTable, InParts } from '../../database-export.ts';
+import type { Chunks, DatabaseExport, ExportedRow, ExportedTable } from '../../database-export.ts';
 import { migrateStore, openStore } from '../../open.ts';
-import type { KeptEvent } from '../../rules/event-row.ts';
+import type { EventRow } from '../../rules/event-row.ts';
 import { isTransient } from '../database/connection.ts';
 import { copyInto } from './copy.ts';
 import { openExport } from './export.ts';
@@ -22,7 +22,7 @@ const sequenceOf = (nth: number): number => 2 * nth + 1 + (nth >= count / 4 ? 2 
 const accountOf = (nth: number): number => 1 + (nth % 2);
 const dayOf = (nth: number): number => (nth < count / 2 ? lastDay - 1 : lastDay);
 
-const eventOf = (nth: number): KeptEvent => ({
+const eventOf = (nth: number): EventRow => ({
   sequence: sequenceOf(nth),
   day: dayOf(nth),
   account: accountOf(nth),
@@ -89,7 +89,7 @@ const exported: DatabaseExport = {
   close: () => {},
 };
 
-const collect = async <Item>(chunks: InParts<Item>): Promise<Item[]> => {
+const collect = async <Item>(chunks: Chunks<Item>): Promise<Item[]> => {
   const items: Item[] = [];
   for await (const chunk of chunks) items.push(...chunk);
   return items;
@@ -115,7 +115,7 @@ test('returns everything that was copied, in order, even if it has many pages', 
 
 test('prevents the distribution of tables while they are read', async () => {
   const databaseURL = await newMigratedDatabase();
-  await pretendCitus(databaseURL);
+  await simulateCitus(databaseURL);
   await copyInto(databaseURL, { ...exported, eventsAfter: () => [[eventOf(0)]] }, () => {});
   const opened = await openExport(databaseURL);
   await expect(migrateStore(databaseURL, { citus: true, withoutWorkers: true })).rejects.toThrow(
@@ -128,7 +128,7 @@ test('prevents the distribution of tables while they are read', async () => {
 test('reads fewer events at a time if they are large', async () => {
   const databaseURL = await newMigratedDatabase();
   const many = 2_000;
-  const large = (nth: number): KeptEvent =>
+  const large = (nth: number): EventRow =>
     nth < many / 2 ? eventOf(nth) : { ...eventOf(nth), attributes: [['note', 'x'.repeat(20_000)]] };
   const firstSequence = sequenceOf(0);
   const row = {
@@ -177,7 +177,7 @@ test('fails at the end if a writer has connected during the export', async () =>
   const databaseURL = await newMigratedDatabase();
   await migrateStore(databaseURL, { citus: false });
   const opened = await openExport(databaseURL);
-  const writer = await openStore({ databaseURL, role: 'beside', onFatal: () => {} });
+  const writer = await openStore({ databaseURL, role: 'command', onFatal: () => {} });
   await expect(collect(opened.eventsAfter(0))).rejects.toThrow(
     'connected to the database to copy from during the copy',
   );
@@ -225,6 +225,6 @@ test.each([
 
 test('rethrows the reason when a database does not sync its commits', async () => {
   const databaseURL = await newMigratedDatabase();
-  await pretendOff(databaseURL, 'fsync');
+  await simulateSettingOff(databaseURL, 'fsync');
   await expect(openExport(databaseURL)).rejects.toThrow(/fsync = off: turn it on/);
 });

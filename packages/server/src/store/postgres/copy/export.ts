@@ -5,7 +5,7 @@
 import type pg from 'pg';
 import { plainFields } from '../../../identity/contact-view.ts';
 import type { DatabaseExport, ExportedRow, ExportedTable } from '../../database-export.ts';
-import type { KeptEvent } from '../../rules/event-row.ts';
+import type { EventRow } from '../../rules/event-row.ts';
 import { tokenInKey } from '../../rules/idempotency-keys.ts';
 import { StoreUnusable } from '../../unusable.ts';
 import { recordAudit } from '../accounts/audit.ts';
@@ -24,7 +24,7 @@ import {
   toScriptedConnection,
   waitUntilFree,
 } from '../database/connection.ts';
-import { newestMigration, readSchema } from '../database/migrate.ts';
+import { getNewestMigration, readSchema } from '../database/migrate.ts';
 import { within } from '../events/event-order.ts';
 import { type StoredRow, toEvent } from '../events/event-presenter.ts';
 
@@ -126,7 +126,7 @@ async function* readRows(db: ScriptedConnection, table: ExportedTable): AsyncGen
  * Yields the events day by day, which is sequence order, because days do not overlap. At the end, throws StoreUnusable
  * if a server or command is connected: it waits to write, and the copy would miss that.
  */
-async function* readEvents(db: ScriptedConnection, sequence: number): AsyncGenerator<KeptEvent[]> {
+async function* readEvents(db: ScriptedConnection, sequence: number): AsyncGenerator<EventRow[]> {
   // PostgreSQL may overestimate a page and scan the whole partition.
   await db.script('SET LOCAL enable_seqscan = off');
   const days = await db.all<{ day: number; accounts: number[]; first: number; last: number }>(`
@@ -172,7 +172,7 @@ const blockWrites = async (db: ScriptedConnection): Promise<void> => {
   if (!(await waitUntilFree(() => tryLock(db)))) {
     throw new StoreUnusable('the database to copy from is in use: stop all servers, commands and copies on it first');
   }
-  if ((await readSchema(db)) < newestMigration()) {
+  if ((await readSchema(db)) < getNewestMigration()) {
     throw new StoreUnusable(
       'the database to copy from has no Firsthand tables, or an older schema: check its URL, or start a server of this version on it, which updates the schema',
     );

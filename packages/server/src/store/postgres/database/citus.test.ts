@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, expect, test } from 'vitest';
 import { asking, newDatabase, newMigratedDatabase } from '../../../../test/fixtures/postgres/databases.ts';
-import { pretendCitus } from '../../../../test/fixtures/postgres/simulated-citus.ts';
-import { untilWaiting } from '../../../../test/fixtures/postgres/sql.ts';
+import { simulateCitus } from '../../../../test/fixtures/postgres/simulated-citus.ts';
+import { waitForLockWaits } from '../../../../test/fixtures/postgres/sql.ts';
 import { migrateStore, openStore } from '../../open.ts';
 import { monthSQL, repeatsSQL } from '../days/partitions.ts';
 import { accountTables, localTables } from './citus.ts';
@@ -93,7 +93,7 @@ test('refuses to distribute tables without Citus, and explains why', async () =>
 });
 
 test('distributes each table once, however often it runs, and needs a worker or an explicit option', async () => {
-  await pretendCitus(databaseURL);
+  await simulateCitus(databaseURL);
   const listDistributed = async () => {
     const rows = await asking<{ name: string }>(
       databaseURL,
@@ -124,7 +124,7 @@ test('distributes each table once, however often it runs, and needs a worker or 
 
 test('refuses to distribute tables while a server is connected, at the start and after taking the lock', async () => {
   const url = await newMigratedDatabase();
-  await pretendCitus(url);
+  await simulateCitus(url);
   const open = () => openStore({ databaseURL: url, role: 'server', onFatal: expect.unreachable as never });
   const spread = () => migrateStore(url, { citus: true, withoutWorkers: true });
   const before = await open();
@@ -135,7 +135,7 @@ test('refuses to distribute tables while a server is connected, at the start and
     // The command waits for this lock after it has looked for servers. This connection does not count as a server.
     await db.script(`SELECT pg_advisory_unlock_all(), pg_advisory_lock(${lockKeys.structure})`);
     const spreading = spread();
-    await Promise.race([spreading, untilWaiting(url, 1)]);
+    await Promise.race([spreading, waitForLockWaits(url, 1)]);
     const meanwhile = await open();
     await db.script('SELECT pg_advisory_unlock_all()');
     await expect(spreading).rejects.toThrow(/is connected to the database .*: stop all of them/);
@@ -151,14 +151,14 @@ test('refuses to distribute tables while a server is connected, at the start and
 
 test('ends the connections of a server that connects meanwhile and assumes local tables', async () => {
   const url = await newMigratedDatabase();
-  await pretendCitus(url);
+  await simulateCitus(url);
   const spread = () => migrateStore(url, { citus: true, withoutWorkers: true });
   const { spreading, meanwhile, ofServer } = await runOnConnection(url, async (db) => {
     await db.script('SELECT pg_advisory_unlock_all()');
     // Blocks the distribution of the first table until it commits.
     await db.script('BEGIN; LOCK TABLE pg_dist_partition IN SHARE MODE');
     const result = spread().then(String, String);
-    await Promise.race([result, untilWaiting(url, 1)]);
+    await Promise.race([result, waitForLockWaits(url, 1)]);
     const others = await listClientProcesses(db);
     const server = await openStore({ databaseURL: url, role: 'server', onFatal: expect.unreachable as never });
     const own = (await listClientProcesses(db)).filter((pid) => !others.includes(pid));
@@ -178,7 +178,7 @@ test('ends the connections of a server that connects meanwhile and assumes local
 
 test('lets a table take longer than a server’s statement timeout', async () => {
   const url = await newMigratedDatabase();
-  await pretendCitus(url);
+  await simulateCitus(url);
   await asking(
     url,
     `CREATE OR REPLACE FUNCTION create_distributed_table(regclass, text, colocate_with text) RETURNS void LANGUAGE sql AS
@@ -196,7 +196,7 @@ test.each([
   ['while a copy is incomplete', 'CREATE TABLE copying ()', /a copy into this database is not complete/],
 ])('refuses to distribute tables %s', async (_, sql, message) => {
   const url = await newMigratedDatabase();
-  await pretendCitus(url);
+  await simulateCitus(url);
   const [{ name } = { name: '' }] = await asking<{ name: string }>(url, 'SELECT current_database() AS name');
   await asking(url, sql.replace('@', name));
   await expect(migrateStore(url, { citus: true, withoutWorkers: true })).rejects.toThrow(message);

@@ -96,7 +96,7 @@ export interface Spread {
   readonly tables: readonly string[];
 }
 
-export interface SpreadOptions {
+export interface DistributionOptions {
   /** Distributes even if no worker is registered: all shards are then on the coordinator. */
   readonly withoutWorkers?: boolean | undefined;
 }
@@ -167,7 +167,7 @@ const countWorkers = async (db: Connection): Promise<number> =>
     )
   ).workers;
 
-const requireCitus = async (db: Connection, { withoutWorkers = false }: SpreadOptions): Promise<void> => {
+const requireCitus = async (db: Connection, { withoutWorkers = false }: DistributionOptions): Promise<void> => {
   const citus = await db.get("SELECT 1 FROM pg_proc WHERE proname = 'create_distributed_table'");
   if (!citus)
     throw new StoreUnusable(
@@ -215,7 +215,7 @@ const distributeTables = async (db: TakenConnection): Promise<string[]> => {
 /** Migrates the database to the newest schema; with `citus`, distributes the tables that are not distributed yet. */
 export const migrateDatabase = (
   databaseURL: string,
-  { citus, ...options }: { citus: boolean } & SpreadOptions,
+  { citus, ...options }: { citus: boolean } & DistributionOptions,
 ): Promise<Spread | undefined> =>
   runOnConnection(databaseURL, async (db) => {
     const isMissing = async () =>

@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { temporaryFolder } from '../../../../test/fixtures/command.ts';
-import { asking, newDatabase, pretendOff } from '../../../../test/fixtures/postgres/databases.ts';
+import { asking, newDatabase, simulateSettingOff } from '../../../../test/fixtures/postgres/databases.ts';
 import { StoreUnusable } from '../../unusable.ts';
 import {
   type ConnectionPool,
@@ -71,7 +71,7 @@ test.each([
   ['synchronous_commit', /cannot commit synchronously/],
 ])('rejects a database that cannot turn %s on', async (setting, message) => {
   const databaseURL = await newDatabase();
-  await pretendOff(databaseURL, setting);
+  await simulateSettingOff(databaseURL, setting);
   const pool = openPool(databaseURL, 1);
   const taking = pool.take();
   await expect(taking).rejects.toThrow(StoreUnusable);

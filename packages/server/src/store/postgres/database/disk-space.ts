@@ -1,5 +1,5 @@
 /** Checks whether PostgreSQL's disk is full. */
-import { createRoom, type Room } from '../../disk-space.ts';
+import { createDiskSpaceCheck, type Room } from '../../disk-space.ts';
 import { type ConnectionPool, codeOf } from './connection.ts';
 
 /** SQLSTATE disk_full. */
@@ -12,7 +12,7 @@ const findRoom = `
   ROLLBACK`;
 
 export const createPostgresRoom = (pool: ConnectionPool): Room =>
-  createRoom(
+  createDiskSpaceCheck(
     (cause) => codeOf(cause) === noRoom,
     async () => {
       const db = await pool.take();

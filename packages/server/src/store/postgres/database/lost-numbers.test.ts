@@ -1,14 +1,14 @@
 /** After PostgreSQL starts, sequences skip the numbers that it may have lost (cluster-functions.ts). */
 import { expect, test } from 'vitest';
 import { newMigratedDatabase } from '../../../../test/fixtures/postgres/databases.ts';
-import { pretendCluster } from '../../../../test/fixtures/postgres/simulated-citus.ts';
+import { simulateCluster } from '../../../../test/fixtures/postgres/simulated-citus.ts';
 import { asking } from '../../../../test/fixtures/postgres/sql.ts';
 
 const skip = 'SELECT skip_numbers()';
 
 const newCluster = async (): Promise<string> => {
   const databaseURL = await newMigratedDatabase();
-  await pretendCluster(databaseURL);
+  await simulateCluster(databaseURL);
   await asking(databaseURL, skip);
   return databaseURL;
 };

@@ -13,7 +13,7 @@ vi.mock('../../migrations.ts', async (importOriginal) => {
   const original = await importOriginal<typeof import('../../migrations.ts')>();
   const readMigrations = (folder: URL) =>
     original.readMigrations(folder).filter(({ number }) => number <= lastMigration.number);
-  return { readMigrations, newestOf: (folder: URL) => readMigrations(folder).at(-1)?.number };
+  return { readMigrations, findNewestMigration: (folder: URL) => readMigrations(folder).at(-1)?.number };
 });
 
 /** The rows that the previous version stored, and what it returned for each account. */

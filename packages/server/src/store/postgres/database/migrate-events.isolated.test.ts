@@ -22,7 +22,7 @@ vi.mock('../../migrations.ts', async (importOriginal) => {
       if (number <= lastMigration.number) return { number, sql };
       return number === 31 ? { number, sql: repeatsOf(sql) } : [];
     });
-  return { readMigrations, newestOf: (folder: URL) => readMigrations(folder).at(-1)?.number };
+  return { readMigrations, findNewestMigration: (folder: URL) => readMigrations(folder).at(-1)?.number };
 });
 
 const openStores: Store[] = [];

@@ -10,16 +10,16 @@ let isNext = false;
 /** The minimum duration of that migration. */
 let sleepSeconds = 0;
 vi.mock('../../migrations.ts', async (importOriginal) => {
-  const { readMigrations, newestOf } = await importOriginal<typeof Migrations>();
+  const { readMigrations, findNewestMigration } = await importOriginal<typeof Migrations>();
   const number = 1_000;
   const next = () => ({ number, sql: `CREATE TABLE next (number integer); SELECT pg_sleep(${sleepSeconds})` });
   return {
     readMigrations: (folder: URL) => [...readMigrations(folder), ...(isNext ? [next()] : [])],
-    newestOf: (folder: URL) => (isNext ? number : newestOf(folder)),
+    findNewestMigration: (folder: URL) => (isNext ? number : findNewestMigration(folder)),
   };
 });
 
-const open = async (databaseURL: string, role: 'server' | 'beside') =>
+const open = async (databaseURL: string, role: 'server' | 'command') =>
   (await openStore({ databaseURL, role, onFatal: expect.unreachable as never })).close();
 const tablesOf = async (databaseURL: string) =>
   (await asking<{ tablename: string }>(databaseURL, "SELECT tablename FROM pg_tables WHERE schemaname = 'public'")).map(
@@ -38,7 +38,7 @@ test('updates an older schema when a server starts, but not for a command; docto
   const before = await asking(databaseURL, 'SELECT number FROM migration ORDER BY number');
   isNext = true;
   try {
-    await expect(open(databaseURL, 'beside')).rejects.toThrow(/older schema: start a server/);
+    await expect(open(databaseURL, 'command')).rejects.toThrow(/older schema: start a server/);
     expect(await schemaFinding(databaseURL)).toMatchObject({
       ok: false,
       detail: expect.stringMatching(/uses 1000 and updates it/),
@@ -46,7 +46,7 @@ test('updates an older schema when a server starts, but not for a command; docto
     expect((await examineStore(databaseURL)).map(({ name }) => name)).toEqual(['PostgreSQL', 'schema', 'backup']);
     expect(await tablesOf(databaseURL)).not.toContain('next');
     await open(databaseURL, 'server');
-    await open(databaseURL, 'beside');
+    await open(databaseURL, 'command');
   } finally {
     isNext = false;
   }

@@ -1,5 +1,5 @@
 /** Migrates a database to the newest schema of this program. */
-import { newestOf, readMigrations } from '../../migrations.ts';
+import { findNewestMigration, readMigrations } from '../../migrations.ts';
 import { StoreUnusable } from '../../unusable.ts';
 import { createClusterFunctions } from './cluster-functions.ts';
 import {
@@ -14,13 +14,13 @@ import {
 const folder = new URL('../migrations/', import.meta.url);
 
 /** Returns the number of this program's newest schema. */
-export const newestMigration = (): number => newestOf(folder);
+export const getNewestMigration = (): number => findNewestMigration(folder);
 
 /** Returns a database's schema number, 0 without Firsthand tables. Throws StoreUnusable when it is too new. */
 export const readSchema = async (db: ScriptedConnection): Promise<number> => {
   if (!(await hasTable(db, 'migration'))) return 0;
   const [[last]] = (await db.script('SELECT max(number) AS number FROM migration')) as [[{ number: number }]];
-  const newest = newestMigration();
+  const newest = getNewestMigration();
   if (last.number <= newest) return last.number;
   throw new StoreUnusable(
     `the database was written by a newer Firsthand (schema ${last.number}; this version supports up to ${newest}): use the newer version`,
@@ -32,7 +32,7 @@ export const readSchema = async (db: ScriptedConnection): Promise<number> => {
  * several servers that start concurrently, one migrates and the others wait.
  */
 export const migrate = async (db: TakenConnection): Promise<void> => {
-  if ((await readSchema(db)) === newestMigration()) return;
+  if ((await readSchema(db)) === getNewestMigration()) return;
   try {
     // Without time limits, because a migration may take long.
     await db.script('BEGIN; SET LOCAL lock_timeout = 0; SET LOCAL statement_timeout = 0');

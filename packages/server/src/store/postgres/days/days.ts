@@ -1,6 +1,6 @@
 /** Days of an account: starts the current one, and lists those with events. */
 import type { DayRange, DaySpan } from '../../rules/event-pages.ts';
-import { type DayUnderWay, dayAt, hasDayToBegin } from '../../rules/received-day.ts';
+import { type CurrentDay, dayAt, startsNewDay } from '../../rules/received-day.ts';
 import { integers } from '../database/arrays.ts';
 import type { AccountConnection } from '../database/connection.ts';
 import { type ClusterAwareConnection, createBatchStatement, writeRows } from '../database/row-statements.ts';
@@ -19,7 +19,7 @@ export class DaysMissing extends Error {
 
 /** The transaction of an account. */
 interface DayTransaction extends ClusterAwareConnection {
-  readonly initialState: DayUnderWay & { readonly version: number };
+  readonly initialState: CurrentDay & { readonly version: number };
 }
 
 const updateDays = createBatchStatement(
@@ -40,7 +40,7 @@ export const beginDay = async (accounts: readonly DayTransaction[], receivedTime
   const deleted = accounts.find(({ initialState }) => initialState.version < 0);
   if (deleted) throw new Error(`account ${deleted.account} was deleted`);
   const changes = accounts
-    .filter(({ initialState }) => hasDayToBegin(initialState, receivedTime))
+    .filter(({ initialState }) => startsNewDay(initialState, receivedTime))
     .map(({ account, initialState }) => ({ account, ...dayAt(initialState, receivedTime) }));
   const [first] = accounts;
   if (!first || changes.length === 0) return;

@@ -3,7 +3,7 @@ import { asking, newDatabase } from '../../../../test/fixtures/postgres/database
 import { createSite, type Site } from '../../../../test/fixtures/site.ts';
 import { dayMilliseconds } from '../../../shared/time.ts';
 import { openStore } from '../../open.ts';
-import { daysKept } from '../../rules/received-day.ts';
+import { dedupDays } from '../../rules/received-day.ts';
 import type { Store } from '../../store.ts';
 import { runOnConnection } from '../database/connection.ts';
 import { nextDayFinding } from '../doctor/doctor.ts';
@@ -76,7 +76,7 @@ describe('partitions', () => {
   it('are dropped for days that are no longer searched, and for a day that never started', async () => {
     const { site, maintain, partitions, listDays } = await open();
     // Every second prepared day has events.
-    const days = Array.from({ length: daysKept + 2 }, (_, nth) => 2 * nth);
+    const days = Array.from({ length: dedupDays + 2 }, (_, nth) => 2 * nth);
     for (const each of days) {
       if (each > 0) for (const ago of [2, 1]) await maintain(later(each - ago));
       await log(site, each, `after-${each}-days`);
@@ -114,9 +114,9 @@ describe('partitions', () => {
     const [ahead, farAhead] = [await createSite(store, { time: start }), await createSite(store, { time: start })];
     await log(site, 0, 'right');
     await log(ahead, 30, 'ahead');
-    for (let nth = 0; nth < daysKept + 2; nth += 1) await log(farAhead, 1_500 + nth, `far-ahead-${nth}`);
+    for (let nth = 0; nth < dedupDays + 2; nth += 1) await log(farAhead, 1_500 + nth, `far-ahead-${nth}`);
     await maintain(later(0));
-    const expectedDays = [0, 30, ...Array.from({ length: daysKept }, (_, nth) => 1_502 + nth)].map(
+    const expectedDays = [0, 30, ...Array.from({ length: dedupDays }, (_, nth) => 1_502 + nth)].map(
       (days) => today + days,
     );
     expect(await listDays()).toEqual(expectedDays);
@@ -155,7 +155,7 @@ describe('partitions', () => {
   it('are bounded in number, however fast days pass', async () => {
     const { site, listDays, partitions } = await open();
     for (let nth = 0; nth <= maxDays; nth += 1) await log(site, nth, `event-${nth}`);
-    const expectedDays = Array.from({ length: daysKept }, (_, nth) => today + maxDays - daysKept + 1 + nth);
+    const expectedDays = Array.from({ length: dedupDays }, (_, nth) => today + maxDays - dedupDays + 1 + nth);
     expect(await listDays()).toEqual(expectedDays);
     expect(ofRepeats(await partitions())).toEqual(repeats(expectedDays));
   });
@@ -212,7 +212,7 @@ describe('nextDayFinding', () => {
   it('expects none on the first day with events, after many without, just after midnight or after a start', async () => {
     const { site, databaseURL } = await open();
     expect(await examine(databaseURL, later(1), 0)).toMatchObject(early);
-    await log(site, -daysKept, 'long-ago');
+    await log(site, -dedupDays, 'long-ago');
     expect(await examine(databaseURL, later(1), 0)).toMatchObject(early);
     await log(site, 1, 'first-of-today');
     expect(await examine(databaseURL, later(1), 0)).toMatchObject(early);

@@ -4,7 +4,7 @@
  */
 import { repeat } from '../../../shared/repeat.ts';
 import { dayMilliseconds } from '../../../shared/time.ts';
-import { daysKept } from '../../rules/received-day.ts';
+import { dedupDays } from '../../rules/received-day.ts';
 import type { OnFault } from '../../store.ts';
 import {
   type Connection,
@@ -80,7 +80,7 @@ export const prepareDay = async (db: TakenConnection, day: number): Promise<numb
  * Above this number of days, starting a new one drops old ones immediately: a wrong clock can start many within an
  * hour.
  */
-export const maxDays = 3 * daysKept;
+export const maxDays = 3 * dedupDays;
 
 /**
  * Runs a step in a transaction with the locks of prepareDay, unless another server has them. Times out within seconds
@@ -118,7 +118,7 @@ const prepareNextDays = async (db: TakenConnection, today: number): Promise<void
   const { started, partitioned } = await readDays(db);
   const [newest] = started;
   // Nothing was stored for a long time, so the next event may wait for its partitions.
-  if (newest === undefined || newest < today - daysKept) return;
+  if (newest === undefined || newest < today - dedupDays) return;
   const next = [today, today + 1, ...started.filter((day) => day > today).map((day) => day + 1)];
   for (const day of new Set(next))
     if (!partitioned.includes(day)) await runWithDayLock(db, () => createPartitions(db, day));
@@ -142,10 +142,10 @@ export const dropOldDays = async (db: TakenConnection, now: number): Promise<voi
     };
     await runWithDayLock(db, drop, inParallel);
   }
-  if (started.length <= daysKept) return;
+  if (started.length <= dedupDays) return;
   const ahead = await db.all<{ day: number }>('SELECT DISTINCT day FROM account_position WHERE day > $1', [today]);
   const lastDays = [today, started[0] as number, ...ahead.map(({ day }) => day)];
-  const kept = new Set(lastDays.flatMap((last) => started.filter((day) => day <= last).slice(0, daysKept)));
+  const kept = new Set(lastDays.flatMap((last) => started.filter((day) => day <= last).slice(0, dedupDays)));
   for (const day of started.filter((each) => !kept.has(each)).reverse()) {
     // In a separate transaction, before the tables are locked, because it may take long and needs every machine of a
     // cluster.
@@ -220,7 +220,7 @@ export const examineNextDay = async (
   const { started, partitioned } = await readDays(db);
   const isDue =
     now - today * dayMilliseconds >= patience &&
-    started.some((day) => day < today && day >= today - daysKept) &&
+    started.some((day) => day < today && day >= today - dedupDays) &&
     (await oldestClientMilliseconds(db)) >= patience;
   return { day: today + 1, exists: partitioned.includes(today + 1), isDue };
 };

@@ -2,17 +2,17 @@
 
 import { dayMilliseconds } from '../../../shared/time.ts';
 import {
-  clockFinding,
+  checkClock,
+  checkProxy,
+  checkQuotas,
+  checkRefused,
   type ExamineOptions,
   type Finding,
-  proxyFinding,
-  quotaFindings,
-  refusedFinding,
 } from '../../doctor-findings.ts';
 import { findUnknownProxy } from '../../operations/unknown-proxy.ts';
 import { measureAccounts } from '../accounts/accounts.ts';
 import { type Connection, runOnConnection, type TakenConnection } from '../database/connection.ts';
-import { newestMigration, readSchema } from '../database/migrate.ts';
+import { getNewestMigration, readSchema } from '../database/migrate.ts';
 import { examineNextDay, failureText } from '../days/partitions.ts';
 import { runOperation } from '../transactions/operations.ts';
 import { examineCluster } from './cluster-findings.ts';
@@ -34,10 +34,10 @@ const examineRows = async (db: TakenConnection, options: ExamineOptions): Promis
       ok: totals.accounts > 0,
       detail: `${totals.accounts}, with ${totals.tokens} live server tokens`,
     },
-    clockFinding(totals.day),
-    refusedFinding(totals),
-    proxyFinding(await runOperation(db, findUnknownProxy())),
-    ...(options.accountBytes === undefined ? [] : quotaFindings(await measureAccounts(db), options)),
+    checkClock(totals.day),
+    checkRefused(totals),
+    checkProxy(await runOperation(db, findUnknownProxy())),
+    ...(options.accountBytes === undefined ? [] : checkQuotas(await measureAccounts(db), options)),
     { name: 'erasures', ok: true, detail: `${totals.erasures} in progress` },
   ];
 };
@@ -100,7 +100,7 @@ const examineArchiving = async (db: TakenConnection): Promise<Finding> =>
 const examine = async (db: TakenConnection, options: ExamineOptions): Promise<Finding[]> => {
   const { version } = await db.one<{ version: string }>("SELECT current_setting('server_version') AS version");
   const schema = await readSchema(db);
-  const newest = newestMigration();
+  const newest = getNewestMigration();
   const cluster = db.isDistributed ? await examineCluster(db) : { findings: [], isWhole: true };
   return [
     { name: 'PostgreSQL', ok: true, detail: version },

@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import { afterEach, expect, test, vi } from 'vitest';
 import { asking, newMigratedDatabase } from '../../../../test/fixtures/postgres/databases.ts';
-import { untilWaiting } from '../../../../test/fixtures/postgres/sql.ts';
+import { waitForLockWaits } from '../../../../test/fixtures/postgres/sql.ts';
 import { createSite, type Site } from '../../../../test/fixtures/site.ts';
 import {
   ann,
@@ -78,7 +78,7 @@ const writesOf = (
     () =>
       store.updateContact({ account, ...contactChange({ contactUUID, time, address: newID('ann@another.example') }) }),
     () =>
-      store.keepRefused({
+      store.addRefused({
         account,
         token: server.token,
         time,
@@ -188,7 +188,7 @@ test('makes writes that name the contact wait and fail, and no other writes wait
     // The lock of a transaction that stores refused requests, which an erasure takes last.
     await client.query(`BEGIN; SELECT pg_advisory_xact_lock_shared(${lockKeys.refused} + ${site.account})`);
     const erasing = site.erase(contactUUID);
-    await untilWaiting(databaseURL, 1);
+    await waitForLockWaits(databaseURL, 1);
     expect(await isPending(erasing)).toBe(true);
 
     const { account, time } = site;
@@ -242,7 +242,7 @@ test('waits for uncommitted links of its users, and leaves events that these giv
     );
     await site.server.log({ userUUID: laptop, eventUUID: 'event-of-ben' });
     const erasing = site.erase(contactUUID);
-    await untilWaiting(databaseURL, 1);
+    await waitForLockWaits(databaseURL, 1);
     expect(await isPending(erasing)).toBe(true);
     await client.query('COMMIT');
     await erasing;

@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import { afterEach, expect, test, vi } from 'vitest';
 import { asking, newMigratedDatabase } from '../../../../test/fixtures/postgres/databases.ts';
-import { untilWaiting } from '../../../../test/fixtures/postgres/sql.ts';
+import { waitForLockWaits } from '../../../../test/fixtures/postgres/sql.ts';
 import { createSite } from '../../../../test/fixtures/site.ts';
 import {
   ann,
@@ -144,7 +144,7 @@ test('makes the replay of a refused request wait for the erasure of its contact,
   const { databaseURL, site } = await setUp();
   const { account, server, store, time } = site;
   const { contactUUID } = await site.server.createContact({ address: ann, userUUID: laptop });
-  await store.keepRefused({
+  await store.addRefused({
     account,
     token: server.token,
     time,
@@ -159,10 +159,10 @@ test('makes the replay of a refused request wait for the erasure of its contact,
   await withConnection(databaseURL, async (client) => {
     await client.query('BEGIN; SELECT 1 FROM statement FOR UPDATE');
     const erasing = site.erase(contactUUID);
-    await untilWaiting(databaseURL, 1);
+    await waitForLockWaits(databaseURL, 1);
     const request = { account, ...contactChange({ contactUUID, time, fields: { contactTitle: 'Dr' } }) };
     const replaying = store.replayRefused({ refused, write: 'updateContact', request });
-    await untilWaiting(databaseURL, 2);
+    await waitForLockWaits(databaseURL, 2);
     await client.query('COMMIT');
     await erasing;
     // It was erased with the contact.
@@ -179,7 +179,7 @@ test('does not deadlock with writes that register new IDs', async () => {
   await withConnection(databaseURL, async (client) => {
     await client.query(`BEGIN; SELECT 1 FROM account_position WHERE account = ${account} FOR NO KEY UPDATE`);
     const creating = site.server.createContact({ userUUID: newID('visitor-of-ann'), address: ann, tags: ['new'] });
-    await untilWaiting(databaseURL, 1);
+    await waitForLockWaits(databaseURL, 1);
     const events = [newEvent({ eventTime: time, userUUID: null, contactUUID, eventID: 77 })];
     const logging = other.logEvents({ account, token: server.token, browser: false, receivedTime: time, events });
     await wait(200);

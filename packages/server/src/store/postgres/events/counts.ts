@@ -1,6 +1,6 @@
 /** Counts events from rollups; distinct users and counts without robots read the events themselves. */
 
-import type { WithIDs } from '../../rules/accounts/catalogue-rules.ts';
+import type { ResolvedQuery } from '../../rules/accounts/catalogue-rules.ts';
 import { mergedDefinitions } from '../../rules/accounts/entry-merges.ts';
 import { type Bucket, countsOf, createBuckets } from '../../rules/count-buckets.ts';
 import { quarterMilliseconds } from '../../rules/rollups.ts';
@@ -44,7 +44,10 @@ interface CountedRow {
 }
 
 /** Counts events without the robot mark. Reads each event, because the rollups include robots. */
-const countWithoutRobots = async (db: AccountConnection, { account, eventIDs, edges, users }: WithIDs<CountQuery>) => {
+const countWithoutRobots = async (
+  db: AccountConnection,
+  { account, eventIDs, edges, users }: ResolvedQuery<CountQuery>,
+) => {
   const buckets = createBuckets(edges);
   const span = await spanOf(db, account, edges[0] as number, edges.at(-1) as number);
   if (!span) return countsOf(buckets, users);

@@ -9,7 +9,7 @@
  * Times and lengths of texts are little-endian base-128 varints; the high bit marks that more bytes follow.
  */
 import { robotMark } from '@firsthand/contract/identifiers';
-import type { KeptEvent } from '../../rules/event-row.ts';
+import type { EventRow } from '../../rules/event-row.ts';
 
 const timeReplacedFlag = 1;
 /** eventTime is after receivedTime. */
@@ -19,11 +19,11 @@ const aheadFlag = 2;
  * The values of a new event. Its texts contain no lone surrogates (fields.ts of the contract), which UTF-8 cannot
  * encode.
  */
-export interface NewBody extends Pick<KeptEvent, 'eventTime' | 'eventUUID' | 'attributes'> {
+export interface NewBody extends Pick<EventRow, 'eventTime' | 'eventUUID' | 'attributes'> {
   readonly timeReplaced: boolean | 0 | 1;
 }
 
-type EventBody = Pick<KeptEvent, 'receivedTime' | 'timeReplaced' | 'eventUUID' | 'attributes'>;
+type EventBody = Pick<EventRow, 'receivedTime' | 'timeReplaced' | 'eventUUID' | 'attributes'>;
 
 /** A text of at most this many UTF-16 code units takes less than 128 bytes of UTF-8, so its length takes one byte. */
 const shortText = 42;

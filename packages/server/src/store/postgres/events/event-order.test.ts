@@ -1,7 +1,14 @@
 // A page reads few rows even of a holder with very many events, of which PostgreSQL expects few.
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Asked, askedBy, nodesOf, type Plan, planOf, sortsIn } from '../../../../test/fixtures/plans.ts';
+import {
+  type Asked,
+  explainStatement,
+  listPlanNodes,
+  listSorts,
+  type Plan,
+  recordStatements,
+} from '../../../../test/fixtures/plans.ts';
 import { asking, newMigratedDatabase } from '../../../../test/fixtures/postgres/databases.ts';
 import { createSite, type Site } from '../../../../test/fixtures/site.ts';
 import { laptop, phone } from '../../../../test/fixtures/store.ts';
@@ -47,7 +54,7 @@ afterAll(async () => {
 const rowsRead = async (statements: readonly Asked[], generic = false): Promise<number> => {
   let rows = 0;
   for (const each of statements) {
-    for (const node of nodesOf(await planOf(client, each, { analyze: true, generic }))) {
+    for (const node of listPlanNodes(await explainStatement(client, each, { analyze: true, generic }))) {
       if (!/^event_\d{4}_/.test(node['Relation Name'] ?? '')) continue;
       const perLoop = (node['Actual Rows'] ?? 0) + (node['Rows Removed by Filter'] ?? 0);
       rows += perLoop * (node['Actual Loops'] ?? 0);
@@ -70,7 +77,7 @@ test.each<[string, number, object]>([
   ['the account’s events after a cursor', maxRows.account, { order: 'asc', beyond: 30_000 }],
   ['another user’s newest events', batches, { userUUID: 'visitor-number-7' }],
 ])('reads %s from at most %i rows', async (_, maxRead, query) => {
-  const statements = (await askedBy(page(query))).filter(aboutEvents);
+  const statements = (await recordStatements(page(query))).filter(aboutEvents);
   for (const generic of [false, true]) {
     const rows = await rowsRead(statements, generic);
     expect(rows).toBeGreaterThanOrEqual(50);
@@ -79,7 +86,7 @@ test.each<[string, number, object]>([
 });
 
 test('would read all events of the busy user without its settings', async () => {
-  const statements = (await askedBy(page({ userUUID: laptop }))).filter(aboutEvents);
+  const statements = (await recordStatements(page({ userUUID: laptop }))).filter(aboutEvents);
   const read = await rowsRead(
     statements.map((each) => ({ ...each, settings: '' })),
     true,
@@ -109,7 +116,7 @@ test('reads each group once for a contact that was linked to a user many times',
       const { events } = await store.getEvents({ account, order, limit: 1_000, contactUUID });
       expect(events).toEqual(expected);
     };
-    const rows = await rowsRead((await askedBy(read)).filter(aboutEvents));
+    const rows = await rowsRead((await recordStatements(read)).filter(aboutEvents));
     expect(rows).toBeGreaterThanOrEqual(theirs.length);
     expect(rows).toBeLessThan(2 * 3 * rounds);
   }
@@ -117,14 +124,14 @@ test('reads each group once for a contact that was linked to a user many times',
 
 test('deletes erased events in index order', async () => {
   const { contactUUID } = await site.server.createContact({ userUUID: laptop });
-  const statements = await askedBy(async () => {
+  const statements = await recordStatements(async () => {
     await site.erase(contactUUID);
     await expect.poll(async () => (await site.erase(contactUUID)).complete).toBe(true);
   });
   expect(await site.events()).toHaveLength(batches * perBatch.others);
   const plans: Plan[] = [];
-  for (const each of statements.filter(aboutEvents)) plans.push(await planOf(client, each));
-  const sorts = new Set(plans.flatMap(sortsIn));
+  for (const each of statements.filter(aboutEvents)) plans.push(await explainStatement(client, each));
+  const sorts = new Set(plans.flatMap(listSorts));
   expect([...sorts]).toEqual([expect.stringMatching(/^Incremental Sort over event_\d{4}_\d\d_holder_expr_idx$/)]);
-  expect(plans.flatMap(nodesOf).filter((node) => node['Node Type'] === 'Seq Scan')).toEqual([]);
+  expect(plans.flatMap(listPlanNodes).filter((node) => node['Node Type'] === 'Seq Scan')).toEqual([]);
 });

@@ -1,6 +1,6 @@
 // The bounds of a page, with values small enough to reach in a test.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { askedBy } from '../../../../test/fixtures/plans.ts';
+import { recordStatements } from '../../../../test/fixtures/plans.ts';
 import { newMigratedDatabase } from '../../../../test/fixtures/postgres/databases.ts';
 import { createSite, type Site } from '../../../../test/fixtures/site.ts';
 import { day } from '../../../../test/fixtures/store.ts';
@@ -92,7 +92,7 @@ describe.each(['asc', 'desc'] as const)('a page of events, %s', (order) => {
     const event = { attributes: [['plan', 'page'] as const] };
     for (let batch = 0; batch < 3; batch += 1) await other.browser.log(...Array.from({ length: 1_000 }, () => event));
     let page: EventPage | undefined;
-    const statements = await askedBy(async () => {
+    const statements = await recordStatements(async () => {
       page = await store.getEvents({ account: other.account, order, limit: 1, attrID: 'page' });
     });
     expect(page).toMatchObject({ events: [], next: null });

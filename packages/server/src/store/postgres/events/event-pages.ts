@@ -1,8 +1,8 @@
 /** Reads pages of events in sequence order. */
-import type { WithIDs } from '../../rules/accounts/catalogue-rules.ts';
+import type { ResolvedQuery } from '../../rules/accounts/catalogue-rules.ts';
 import { noMerges } from '../../rules/accounts/entry-merges.ts';
 import { type DaySpan, pageBounds, sequencesOf } from '../../rules/event-pages.ts';
-import { charactersOf, type KeptEvent } from '../../rules/event-row.ts';
+import { charactersOf, type EventRow } from '../../rules/event-row.ts';
 import type { EventPage, EventQuery } from '../../store.ts';
 import { readMerges, resolveIDs } from '../accounts/catalogues.ts';
 import { createEventNames, readVersion } from '../accounts/event-names.ts';
@@ -109,7 +109,7 @@ const containsAny = (sought: readonly Buffer[], next: (value: unknown) => string
     : `EXISTS (SELECT 1 FROM unnest(${next(sought)}::bytea[]) AS sought WHERE position(sought in body) > 0)`;
 
 /** Returns an SQL condition for the filters of a query, and the values of its parameters from `$nth` on. */
-const createFilter = ({ eventIDs, from, to, attrIDs, attrValue }: WithIDs<EventQuery>, nth: number) => {
+const createFilter = ({ eventIDs, from, to, attrIDs, attrValue }: ResolvedQuery<EventQuery>, nth: number) => {
   const values: unknown[] = [];
   const next = (value: unknown) => `$${nth + values.push(value) - 1}`;
   const conditions = [
@@ -177,7 +177,7 @@ const readProbesSeparately = async (
 /** Reads up to `count` events that match the filters, some perhaps falsely. */
 export const readStep = async (
   db: Snapshot,
-  query: WithIDs<EventQuery>,
+  query: ResolvedQuery<EventQuery>,
   source: Pick<Source, 'stretches'>,
   range: Range,
   count: number,
@@ -215,15 +215,15 @@ export const readStep = async (
  * As `readStep`, without false matches and erased events. For a whole account, erased events are looked up after each
  * step, which shows the holders of its events.
  */
-const createStepReader = (db: Snapshot, query: WithIDs<EventQuery>, source: Source) => {
+const createStepReader = (db: Snapshot, query: ResolvedQuery<EventQuery>, source: Source) => {
   const { attrIDs, attrValue, withoutRobots = false } = query;
-  const isMatch = (event: KeptEvent) => {
+  const isMatch = (event: EventRow) => {
     if (withoutRobots && isRobot(event)) return false;
     const attrID = attrIDs?.find((id) => hasAttribute(event, id));
     return attrIDs === undefined || (attrID !== undefined && hasAttribute(event, attrID, attrValue));
   };
   let isErasedInSource: IsErased | undefined;
-  return async (range: Range, count: number): Promise<Step & { readonly events: readonly KeptEvent[] }> => {
+  return async (range: Range, count: number): Promise<Step & { readonly events: readonly EventRow[] }> => {
     const [{ rows, ...step }, cached] = await Promise.all([
       readStep(db, query, source, range, count),
       isErasedInSource ?? (source.stretches && readErased(db, source.stretches)),
@@ -266,7 +266,7 @@ export const createEventPager = (contacts: ContactFinder, { maxExamined, maxChar
     if (!ascending) ranges.reverse();
 
     const readRange = createStepReader(db, query, source);
-    const events: KeptEvent[] = [];
+    const events: EventRow[] = [];
     let examined = 0;
     let characters = 0;
     const pageTo = async (next: number | null): Promise<EventPage> => ({
@@ -279,7 +279,7 @@ export const createEventPager = (contacts: ContactFinder, { maxExamined, maxChar
       const step = await readRange(range, count);
       for (const event of step.events) {
         if (events.length === limit || characters >= maxCharacters) {
-          return pageTo((events.at(-1) as KeptEvent).sequence);
+          return pageTo((events.at(-1) as EventRow).sequence);
         }
         events.push(event);
         characters += charactersOf(event);

@@ -3,8 +3,8 @@ import { followMerges } from '../../../identity/merges.ts';
 import { why } from '../../../identity/ownership.ts';
 import { distinct } from '../../../shared/distinct.ts';
 import type { CatalogueMerges } from '../../rules/accounts/entry-merges.ts';
-import { toKeptEventID, toStoredEvent } from '../../rules/event-presenter.ts';
-import type { KeptEvent } from '../../rules/event-row.ts';
+import { toMergedEventID, toStoredEvent } from '../../rules/event-presenter.ts';
+import type { EventRow } from '../../rules/event-row.ts';
 import type { StoredEvent } from '../../store.ts';
 import { type ContactRow, pointersOf, readChains } from '../contacts/contact-rows.ts';
 import {
@@ -18,7 +18,7 @@ import type { AccountConnection } from '../database/connection.ts';
 import { readBody } from './event-body.ts';
 
 /** A row of the table `event`. */
-export interface StoredRow extends Pick<KeptEvent, 'sequence' | 'eventTime' | 'account' | 'day' | 'eventID'> {
+export interface StoredRow extends Pick<EventRow, 'sequence' | 'eventTime' | 'account' | 'day' | 'eventID'> {
   /** The user, or minus the contact for an event that was logged with one. */
   readonly holder: number;
   /** The user of an event that was also logged with a contact; otherwise null. */
@@ -27,7 +27,7 @@ export interface StoredRow extends Pick<KeptEvent, 'sequence' | 'eventTime' | 'a
 }
 
 /** Decodes a row. Names each property, because a spread takes three times as long. */
-export const toEvent = ({ holder, sequence, user, eventTime, account, day, eventID, body }: StoredRow): KeptEvent => {
+export const toEvent = ({ holder, sequence, user, eventTime, account, day, eventID, body }: StoredRow): EventRow => {
   const { receivedTime, timeReplaced, eventUUID, attributes } = readBody(body, eventTime);
   return {
     sequence,
@@ -54,22 +54,22 @@ interface Entries {
 
 export const toStoredEvents = async (
   db: AccountConnection,
-  events: readonly KeptEvent[],
+  events: readonly EventRow[],
   { merges, namesOf }: Entries,
   facts: OwnerFacts,
 ): Promise<StoredEvent[]> => {
   const userUUIDs = new Map(facts.users.map(({ user, userUUID }) => [user, userUUID]));
   const unresolved = events.filter(({ user }) => user !== null && !userUUIDs.has(user));
-  const usersOf = (some: readonly KeptEvent[]) => distinct(some.flatMap(({ user }) => user ?? []));
+  const usersOf = (some: readonly EventRow[]) => distinct(some.flatMap(({ user }) => user ?? []));
   // The owner of an event that was logged with a contact does not depend on the user's statements.
   const onlyNamed = usersOf(unresolved.filter(({ contact }) => contact !== null));
   const [others, named, eventNames] = await Promise.all([
     readUserFacts(db, usersOf(unresolved.filter(({ contact }) => contact === null))),
     onlyNamed.length === 0 ? [] : readUsers(db, numbersOf(onlyNamed)),
-    namesOf(distinct(events.map(({ eventID }) => toKeptEventID(eventID, merges)))),
+    namesOf(distinct(events.map(({ eventID }) => toMergedEventID(eventID, merges)))),
   ]);
   for (const { user, userUUID } of [...others.users, ...named]) userUUIDs.set(user, userUUID);
-  const statementsOf = ({ user }: KeptEvent): readonly ClaimedStatement[] =>
+  const statementsOf = ({ user }: EventRow): readonly ClaimedStatement[] =>
     (user === null ? undefined : (facts.statements.get(user) ?? others.statements.get(user))) ?? [];
   // Only contacts of the deciding statements are read.
   const decided = events.map((event) => why(event, statementsOf(event)));

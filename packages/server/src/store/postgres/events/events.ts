@@ -2,7 +2,7 @@
 import { linkedContact } from '../../../identity/statements.ts';
 import { distinct } from '../../../shared/distinct.ts';
 import { Refusal } from '../../../shared/refusal.ts';
-import { type ListedIDs, toStoredKind, usesOfEvent } from '../../rules/accounts/catalogue-rules.ts';
+import { type AccountCatalogues, toStoredKind, usesOfEvent } from '../../rules/accounts/catalogue-rules.ts';
 import { eventBytes } from '../../rules/row-bytes.ts';
 import type { EventBatch, EventOutcome, NewEvent } from '../../store.ts';
 import type { CatalogueWriter, EventChecks } from '../accounts/catalogues.ts';
@@ -190,7 +190,7 @@ export const createEventWriter = ({ users, catalogues, finder, dedup }: EventPar
     db: Transaction,
     entries: readonly Entry[],
     sequences: readonly number[],
-    idsOf: (account: number) => ListedIDs,
+    idsOf: (account: number) => AccountCatalogues,
   ): RowBatch[] => {
     const days = entries.map((entry) => db.of(accountOf(entry)).currentDay.day);
     const stored = entries.map(({ batch, event }) => {
@@ -241,8 +241,8 @@ export const createEventWriter = ({ users, catalogues, finder, dedup }: EventPar
     db: Transaction,
     entries: readonly Entry[],
     { idsOf }: EventChecks,
-  ): Promise<(account: number) => ListedIDs> => {
-    const registered = new Map<number, ListedIDs>();
+  ): Promise<(account: number) => AccountCatalogues> => {
+    const registered = new Map<number, AccountCatalogues>();
     for (const account of distinct(entries.map(({ batch }) => batch.account)).sort((a, b) => a - b)) {
       const used = entries.filter(({ batch }) => batch.account === account);
       const uses = used.map(({ batch, event }) => ({ browser: batch.browser, uses: usesOfEvent(event) }));

@@ -1,12 +1,12 @@
 /** Finds the oldest events of an account, despite received times that cannot be right. */
-import type { KeptEvent } from '../../rules/event-row.ts';
+import type { EventRow } from '../../rules/event-row.ts';
 import { chooseOld } from '../../rules/old-events.ts';
 import type { AccountConnection } from '../database/connection.ts';
 import { maxTimesBytes, readReceivedTime } from './event-body.ts';
 import { inGroups, within } from './event-order.ts';
 
-type OldEvent = Pick<KeptEvent, 'sequence' | 'day' | 'receivedTime'>;
-type StoredOldEvent = Pick<KeptEvent, 'sequence' | 'day' | 'eventTime'> & { readonly times: Buffer };
+type OldEvent = Pick<EventRow, 'sequence' | 'day' | 'receivedTime'>;
+type StoredOldEvent = Pick<EventRow, 'sequence' | 'day' | 'eventTime'> & { readonly times: Buffer };
 
 /** Returns up to `limit` events after a sequence, in order. */
 const eventsAfter = async (db: AccountConnection, sequence: number, limit: number): Promise<OldEvent[]> => {

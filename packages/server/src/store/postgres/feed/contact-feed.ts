@@ -1,8 +1,8 @@
 /** Feeds reports with the contacts that meet their conditions. */
 import type { ContactView } from '../../../identity/contact-view.ts';
 import { neverSeen } from '../../rules/contact-search.ts';
-import { createFedContacts, rangeOfPart } from '../../rules/feed/contact-feed.ts';
-import type { FedContacts, RequestOf, SearchEnd } from '../../store.ts';
+import { createContactFeedPage, toPartRange } from '../../rules/feed/contact-feed.ts';
+import type { ContactFeedPage, RequestOf, SearchPosition } from '../../store.ts';
 import { readMerges } from '../accounts/catalogues.ts';
 import { readContacts } from '../contacts/contact-rows.ts';
 import { isStale, readStaleContacts } from '../contacts/contact-search.ts';
@@ -15,20 +15,23 @@ const viewsPerStep = 200;
 const inRange =
   '("createdTime", contact) > ($2::bigint, $3::bigint) AND ("createdTime", contact) < ($4::bigint, $5::bigint)';
 
-export const feedContacts = async (db: AccountConnection, query: RequestOf<'feedContacts'>): Promise<FedContacts> => {
+export const feedContacts = async (
+  db: AccountConnection,
+  query: RequestOf<'feedContacts'>,
+): Promise<ContactFeedPage> => {
   const { account, beyond, most } = query;
   const merges = await readMerges(db, account);
-  const fed = createFedContacts(query, merges);
-  const valuesOf = ({ after, before }: ReturnType<typeof rangeOfPart>) => [
+  const fed = createContactFeedPage(query, merges);
+  const valuesOf = ({ after, before }: ReturnType<typeof toPartRange>) => [
     account,
     ...[after.key, after.contact, before.key, before.contact],
   ];
-  const last = await db.get<SearchEnd>(
+  const last = await db.get<SearchPosition>(
     `SELECT "createdTime" AS key, contact FROM contact WHERE account = $1 AND ${inRange}
      ORDER BY "createdTime", contact LIMIT 1 OFFSET $6::integer`,
-    [...valuesOf(rangeOfPart(beyond, undefined)), most - 1],
+    [...valuesOf(toPartRange(beyond, undefined)), most - 1],
   );
-  const where = valuesOf(rangeOfPart(beyond, last));
+  const where = valuesOf(toPartRange(beyond, last));
   const few = await readStaleContacts(db);
   const [terms, times, unsure] = await Promise.all([
     fed.terms.length === 0

@@ -1,6 +1,6 @@
 /** Feeds an account's events to reports, as stored and in sequence order. */
-import type { FedEvents } from '../../report-feed.ts';
-import { createFedEvents } from '../../rules/feed/event-feed.ts';
+import type { EventFeedPage } from '../../report-feed.ts';
+import { createEventFeedPage } from '../../rules/feed/event-feed.ts';
 import type { RequestOf } from '../../store.ts';
 import type { AccountConnection } from '../database/connection.ts';
 import { daysOf } from '../days/days.ts';
@@ -26,14 +26,14 @@ const readFirstSequence = async (db: AccountConnection, account: number, end: nu
 export const feedEvents = async (
   db: Snapshot,
   { account, beyond, most }: RequestOf<'feedEvents'>,
-): Promise<FedEvents> => {
+): Promise<EventFeedPage> => {
   const end = await db.settled;
   const firstSequence = await readFirstSequence(db, account, end);
   const bounds = { after: beyond, through: end };
   const days = await daysOf(db, { account, from: 0, to: Number.MAX_SAFE_INTEGER, ...bounds });
   const perStep = Math.min(maxPerStep, most);
   const query = { account, eventIDs: undefined, attrIDs: undefined, order: 'asc', limit: perStep } as const;
-  const fed = createFedEvents(most);
+  const fed = createEventFeedPage(most);
   for (const range of rangesOf(days, bounds)) {
     for (let rest: typeof range | null = range; rest !== null; ) {
       const { rows, reached } = await readStep(db, query, wholeAccount, rest, perStep);

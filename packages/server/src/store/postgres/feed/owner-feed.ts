@@ -1,15 +1,15 @@
 /** Feeds changes of the owners of an account's events to reports. */
-import type { FedErasure, FedOwners } from '../../report-feed.ts';
+import type { FeedErasure, OwnerFeedPage } from '../../report-feed.ts';
 import {
-  fedErasures,
-  fedMerges,
-  fedStretches,
+  formatPosition,
+  listMergeOwners,
   maxOwnerChanges,
   type OwnerChange,
   type OwnerPosition,
   ownersPerPart,
   positionOf,
-  positionText,
+  toFeedErasures,
+  toOwnerStretches,
 } from '../../rules/feed/owner-feed.ts';
 import type { RequestOf } from '../../store.ts';
 import { statementsForOwners } from '../contacts/statements.ts';
@@ -17,7 +17,7 @@ import type { AccountConnection } from '../database/connection.ts';
 import type { Snapshot, Transaction } from '../transactions/transaction.ts';
 
 const readMerges = async (db: AccountConnection, account: number) =>
-  fedMerges(
+  listMergeOwners(
     await db.all<{ contact: number; mergedInto: number }>(
       'SELECT contact, "mergedInto" FROM contact WHERE account = $1 AND "mergedInto" IS NOT NULL',
       [account],
@@ -26,11 +26,11 @@ const readMerges = async (db: AccountConnection, account: number) =>
 
 const readUsers = async (db: AccountConnection, users: Iterable<number>) => {
   const lists = await statementsForOwners(db, [...users]);
-  return [...lists].map(([user, statements]) => ({ user, stretches: fedStretches(statements) }));
+  return [...lists].map(([user, statements]) => ({ user, stretches: toOwnerStretches(statements) }));
 };
 
 /** Returns the stretches and contacts that are erased and not deleted yet. */
-const readErased = async (db: AccountConnection, account: number): Promise<FedErasure[]> => {
+const readErased = async (db: AccountConnection, account: number): Promise<FeedErasure[]> => {
   const [stretches, contacts] = await Promise.all([
     db.all<{ user: number; after: number; through: number }>(
       'SELECT "user", after, through FROM erased_stretch WHERE account = $1',
@@ -49,7 +49,7 @@ const readMark = async (db: AccountConnection, change: number): Promise<number> 
   return last?.mark ?? 0;
 };
 
-export const feedOwners = async (db: Snapshot, { account, since }: RequestOf<'feedOwners'>): Promise<FedOwners> => {
+export const feedOwners = async (db: Snapshot, { account, since }: RequestOf<'feedOwners'>): Promise<OwnerFeedPage> => {
   const newest = await db.settled;
   const requested = positionOf(since, newest);
   const valid = requested && (await readMark(db, requested.change)) === requested.mark ? requested : undefined;
@@ -69,7 +69,7 @@ export const feedOwners = async (db: Snapshot, { account, since }: RequestOf<'fe
     return {
       reset,
       erased,
-      position: positionText(next),
+      position: formatPosition(next),
       users: await readUsers(db, users),
       merged: reset ? await readMerges(db, account) : null,
       more: !isLast || position.change < newest,
@@ -86,10 +86,10 @@ export const feedOwners = async (db: Snapshot, { account, since }: RequestOf<'fe
   const changed = new Set(changes.flatMap((change) => (change.what === 'user' ? change.user : [])));
   return {
     reset,
-    position: positionText({ change: last, mark: await readMark(db, last) }),
+    position: formatPosition({ change: last, mark: await readMark(db, last) }),
     users: await readUsers(db, changed),
     merged: changes.some(({ what }) => what === 'merge') ? await readMerges(db, account) : null,
-    erased: [...fedErasures(changes), ...erased],
+    erased: [...toFeedErasures(changes), ...erased],
     more: last < newest,
   };
 };

@@ -8,7 +8,7 @@ import { newContact } from '../../../../test/fixtures/store.ts';
 import { soon } from '../../../../test/fixtures/timeouts.ts';
 import { Refusal } from '../../../shared/refusal.ts';
 import { openStore } from '../../open.ts';
-import type { SearchEnd, Store } from '../../store.ts';
+import type { SearchPosition, Store } from '../../store.ts';
 
 const openStores: Store[] = [];
 afterEach(async () => {
@@ -23,7 +23,7 @@ const openServer = async (databaseURL: string): Promise<Store> => {
 
 interface Page {
   readonly addresses: readonly string[];
-  readonly next: SearchEnd | number | null;
+  readonly next: SearchPosition | number | null;
 }
 
 /** A list to page through, whose entries have addresses. */
@@ -48,7 +48,7 @@ const contacts: Listed = {
   async page(store, { beyond, ...query }) {
     const { contacts, next } = await store.searchContact({
       ...query,
-      beyond: (beyond as SearchEnd | null) ?? undefined,
+      beyond: (beyond as SearchPosition | null) ?? undefined,
     });
     return { addresses: contacts.map(({ fields }) => fields.contactEmailaddress), next };
   },
@@ -58,7 +58,7 @@ const refusedRequests: Listed = {
   table: 'refused_request',
   column: 'address',
   add: (store, { account, token }, address, time) =>
-    store.keepRefused({
+    store.addRefused({
       account,
       token,
       time,

@@ -35,14 +35,14 @@
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { Refusal } from '../../../shared/refusal.ts';
-import type { ListedIDs } from '../../rules/accounts/catalogue-rules.ts';
-import type { DayUnderWay } from '../../rules/received-day.ts';
+import type { AccountCatalogues } from '../../rules/accounts/catalogue-rules.ts';
+import type { CurrentDay } from '../../rules/received-day.ts';
 import type { CatalogueSettings } from '../../store.ts';
 import { integers } from '../database/arrays.ts';
 import { type Connection, lockKeys, type TakenConnection } from '../database/connection.ts';
 
 /** The state of an account, from `account_position`. */
-export interface AccountState extends DayUnderWay, CatalogueSettings, Pick<ListedIDs, 'nextEventID'> {
+export interface AccountState extends CurrentDay, CatalogueSettings, Pick<AccountCatalogues, 'nextEventID'> {
   readonly account: number;
   /** Increases with each change of the account's catalogues. */
   readonly version: number;

@@ -1,6 +1,6 @@
 /** The only place where operations of the store begin and commit transactions. */
 import { Refusal } from '../../../shared/refusal.ts';
-import { type DayUnderWay, hasDayToBegin } from '../../rules/received-day.ts';
+import { type CurrentDay, startsNewDay } from '../../rules/received-day.ts';
 import {
   type AccountConnection,
   type ConnectionPool,
@@ -27,7 +27,7 @@ import {
 
 /** A transaction, bound to one account; `of` returns it bound to another of its accounts. */
 export interface Transaction extends AccountConnection, Pick<TakenConnection, 'slot' | 'isDistributed' | 'script'> {
-  readonly currentDay: DayUnderWay;
+  readonly currentDay: CurrentDay;
   /** The account's state when this transaction began. */
   readonly initialState: AccountState;
   of(account: number): Transaction;
@@ -169,9 +169,9 @@ const createTransaction = (
       initialState,
       of,
       dayOf(receivedTime) {
-        if (!hasDayToBegin(initialState, receivedTime)) return initialState.day;
+        if (!startsNewDay(initialState, receivedTime)) return initialState.day;
         // All accounts together, because at midnight each starts a day. A deleted account has no state.
-        const others = [...states.values()].filter((state) => hasDayToBegin(state, receivedTime));
+        const others = [...states.values()].filter((state) => startsNewDay(state, receivedTime));
         throw new NewDay(states.has(account) ? others.map((other) => other.account) : [account], receivedTime);
       },
     };

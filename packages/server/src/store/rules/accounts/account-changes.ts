@@ -6,15 +6,15 @@ import { type CatalogueKind, type Catalogues, type ContactOutcome, catalogueKind
 export type AccountValues = Readonly<Record<string, unknown>>;
 
 /** Returns the catalogues that a request contains. */
-export const givenKinds = (catalogues: Catalogues): CatalogueKind[] =>
+export const listGivenKinds = (catalogues: Catalogues): CatalogueKind[] =>
   catalogueKinds.filter((kind) => catalogues[kind] !== undefined);
 
 /** Returns the names of the fields whose values differ. */
-export const changedValues = (before: AccountValues, after: AccountValues): string[] =>
+export const findChangedValues = (before: AccountValues, after: AccountValues): string[] =>
   Object.keys(before).filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]));
 
 /** Returns the outcome of a refused contact. Rethrows any other error. */
-export const refusedContact = (error: unknown): ContactOutcome => {
+export const toRefusedOutcome = (error: unknown): ContactOutcome => {
   if (!(error instanceof Refusal)) throw error;
   return { refused: error.code, message: error.message, ...(error.field && { field: error.field }) };
 };

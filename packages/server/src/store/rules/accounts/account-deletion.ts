@@ -7,6 +7,6 @@
 const restMilliseconds = 2_000;
 
 /** Returns how long the last step must still wait. */
-export const restOfPause = ({ beganTime, time }: { readonly beganTime: number; readonly time: number }): number =>
+export const getRemainingPause = ({ beganTime, time }: { readonly beganTime: number; readonly time: number }): number =>
   // A clock that was set back must not lengthen the pause.
   Math.min(restMilliseconds, Math.max(0, beganTime + restMilliseconds - time));

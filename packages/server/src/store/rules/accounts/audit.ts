@@ -80,7 +80,7 @@ export const auditedNames = Object.keys(entryBuilders) as AuditedName[];
 export const isAudited = (name: string): name is AuditedName => Object.hasOwn(entryBuilders, name);
 
 /** Returns the entries of a write, from its request and its result. */
-export const recordsOf = (name: AuditedName, request: unknown, result: unknown): AuditRecord[] => {
+export const toAuditRecords = (name: AuditedName, request: unknown, result: unknown): AuditRecord[] => {
   const { account, by = null, time } = request as Pick<AuditRecord, 'account' | 'time'> & Partial<AuditRecord>;
   // Safe: each builder takes the request and result of the write with its name.
   const entries = (entryBuilders[name] as (request: unknown, result: unknown) => Entry[])(request, result);

@@ -42,7 +42,7 @@ export interface Listed {
 }
 
 /** An account's settings, and the IDs that it lists. */
-export interface ListedIDs extends CatalogueSettings {
+export interface AccountCatalogues extends CatalogueSettings {
   readonly listed: Readonly<Record<CatalogueKind, Map<string, Listed>>>;
   readonly merges: CatalogueMerges;
   /** The IDs of events by the canonical form of their names. */
@@ -100,7 +100,7 @@ export const toEventNames = (rows: Iterable<Pick<ListedRow, 'id' | 'name'>>): Ev
 type Naming = Pick<EventQuery, 'eventID' | 'eventName'> & Partial<Pick<EventQuery, 'attrID'>>;
 
 /** A query whose ID or name is resolved to the matching IDs, including merged ones. */
-export type WithIDs<Query> = Omit<Query, keyof Naming> & {
+export type ResolvedQuery<Query> = Omit<Query, keyof Naming> & {
   /** Undefined: all events. */
   readonly eventIDs: readonly number[] | undefined;
   /** The value of the first of these attributes that an event has counts. Undefined: all events. */
@@ -119,11 +119,11 @@ export const eventIDsOfName = (
 };
 
 /** Resolves the ID or name in a query. `rows`: the account's listed events; used only if the query has a name. */
-export const withIDs = <Query extends Naming>(
+export const resolveQueryIDs = <Query extends Naming>(
   query: Query,
   { event, attr }: Pick<CatalogueMerges, 'event' | 'attr'>,
   rows: Iterable<Pick<ListedRow, 'id' | 'name'>>,
-): WithIDs<Query> => {
+): ResolvedQuery<Query> => {
   const { eventID, eventName, attrID, ...rest } = query;
   const ofID = eventID === undefined ? undefined : event.idsOf(String(eventID)).map(Number);
   return {
@@ -133,12 +133,12 @@ export const withIDs = <Query extends Naming>(
   };
 };
 
-export const toListedIDs = (
-  settings: CatalogueSettings & Pick<ListedIDs, 'nextEventID' | 'hasEvents'>,
+export const toAccountCatalogues = (
+  settings: CatalogueSettings & Pick<AccountCatalogues, 'nextEventID' | 'hasEvents'>,
   rows: readonly ListedRow[],
-): ListedIDs => {
-  const listed: ListedIDs['listed'] = { profile: new Map(), tag: new Map(), attr: new Map(), event: new Map() };
-  const eventIDs: ListedIDs['eventIDs'] = new Map();
+): AccountCatalogues => {
+  const listed: AccountCatalogues['listed'] = { profile: new Map(), tag: new Map(), attr: new Map(), event: new Map() };
+  const eventIDs: AccountCatalogues['eventIDs'] = new Map();
   for (const { kind, id, name, browser, byBrowser } of rows) {
     const isNamedEvent = kind === 'event' && name !== id;
     listed[kind].set(id, { forBrowsers: Boolean(browser), byBrowser: Boolean(byBrowser), isNamedEvent });
@@ -148,7 +148,7 @@ export const toListedIDs = (
 };
 
 /** Returns an independent copy. */
-export const copyOfIDs = (ids: ListedIDs): ListedIDs => ({
+export const copyCatalogues = (ids: AccountCatalogues): AccountCatalogues => ({
   ...ids,
   listed: {
     profile: new Map(ids.listed.profile),
@@ -182,22 +182,23 @@ const attributeField = (index: number): string => {
 type Kind = Pick<NewEvent, 'eventID' | 'eventName'>;
 
 /** Returns the eventID of an event; undefined if its name is not listed. */
-const eventIDOf = ({ eventIDs }: ListedIDs, { eventID, eventName }: Kind): number | undefined => {
+const eventIDOf = ({ eventIDs }: AccountCatalogues, { eventID, eventName }: Kind): number | undefined => {
   if (eventID !== null) return eventID;
   const id = eventIDs.get(eventName as string);
   return id === undefined ? undefined : Number(id);
 };
 
 /** Returns the ID of a use; undefined if it is an unlisted event name. */
-const idOf = ({ eventIDs }: ListedIDs, { id, name }: Use): string | undefined => id ?? eventIDs.get(name as string);
+const idOf = ({ eventIDs }: AccountCatalogues, { id, name }: Use): string | undefined =>
+  id ?? eventIDs.get(name as string);
 
 /** Returns the eventID for an unlisted event name. */
-const unlistedIDIn = ({ listed }: ListedIDs, name: string): number =>
+const unlistedIDIn = ({ listed }: AccountCatalogues, name: string): number =>
   unlistedIDOf(name, (id) => listed.event.get(id)?.isNamedEvent === true);
 
 /** Returns the eventID and attributes to store for an event. Register its uses first. */
 export const toStoredKind = (
-  ids: ListedIDs,
+  ids: AccountCatalogues,
   event: Kind & Pick<NewEvent, 'attributes'>,
 ): { readonly eventID: number; readonly attributes: NewEvent['attributes'] } => {
   const { eventName, attributes } = event;
@@ -226,7 +227,7 @@ export const usesOfEvent = ({
 };
 
 /** Whether a browser token may use an ID, according to the kept entry; undefined: not listed. */
-const isForBrowsers = ({ listed, merges }: ListedIDs, kind: CatalogueKind, id: string): boolean | undefined =>
+const isForBrowsers = ({ listed, merges }: AccountCatalogues, kind: CatalogueKind, id: string): boolean | undefined =>
   listed[kind].get(merges[kind].keptOf(id))?.forBrowsers;
 
 const refusalOf = (code: Refusal['code'], { kind, id, name, field }: Use, why: string): Refusal =>
@@ -237,7 +238,7 @@ const refusalOf = (code: Refusal['code'], { kind, id, name, field }: Use, why: s
  * are fewer.
  */
 const findDroppable = (
-  { listed, merges }: ListedIDs,
+  { listed, merges }: AccountCatalogues,
   kind: CatalogueKind,
   surplus: number,
   isNeeded: (id: string) => boolean = () => false,
@@ -253,7 +254,7 @@ const findDroppable = (
  * Makes room for unlisted IDs by dropping entries that only browser tokens used. Deletes them from `listed` and returns
  * them; returns undefined if there is no room.
  */
-const makeRoom = (all: ListedIDs, kind: CatalogueKind, ids: ReadonlySet<string>): Listing[] | undefined => {
+const makeRoom = (all: AccountCatalogues, kind: CatalogueKind, ids: ReadonlySet<string>): Listing[] | undefined => {
   const listed = all.listed[kind];
   const added = [...ids].filter((id) => !listed.has(id)).length;
   const dropped =
@@ -263,7 +264,7 @@ const makeRoom = (all: ListedIDs, kind: CatalogueKind, ids: ReadonlySet<string>)
 };
 
 /** Whether another event name can be listed. Browser tokens may not fill the catalogue. */
-const hasRoomForName = (ids: ListedIDs, browser: boolean): boolean => {
+const hasRoomForName = (ids: AccountCatalogues, browser: boolean): boolean => {
   const { event } = ids.listed;
   if (findDroppable(ids, 'event', event.size + 1 - limits.idsPerCatalogue) === undefined) return false;
   if (!browser) return true;
@@ -273,7 +274,7 @@ const hasRoomForName = (ids: ListedIDs, browser: boolean): boolean => {
 };
 
 /** Throws a Refusal if the token may not use one of the IDs. */
-export const checkUses = (ids: ListedIDs, browser: boolean, uses: readonly Use[]): void => {
+export const checkUses = (ids: AccountCatalogues, browser: boolean, uses: readonly Use[]): void => {
   const { strict, listed } = ids;
   for (const use of uses) {
     const id = idOf(ids, use);
@@ -294,7 +295,7 @@ const isListedOnUse = (
 ): boolean => !strict && (!browser || browserCatalogue || kind === 'event');
 
 /** Whether a use leaves the catalogues unchanged. */
-export const isRegistered = (ids: ListedIDs, browser: boolean, use: Use): boolean => {
+export const isRegistered = (ids: AccountCatalogues, browser: boolean, use: Use): boolean => {
   if (!isListedOnUse(ids, browser, use.kind)) return true;
   const id = idOf(ids, use);
   const entry = id === undefined ? undefined : ids.listed[use.kind].get(id);
@@ -302,7 +303,7 @@ export const isRegistered = (ids: ListedIDs, browser: boolean, use: Use): boolea
 };
 
 /** `taken`: more IDs that are in use. */
-const takeEventID = (ids: ListedIDs, taken?: ReadonlyMap<string, unknown>): string => {
+const takeEventID = (ids: AccountCatalogues, taken?: ReadonlyMap<string, unknown>): string => {
   const isTaken = (id: string) => ids.listed.event.has(id) || taken?.has(id) === true || ids.hasEvents(id);
   while (isTaken(String(ids.nextEventID))) ids.nextEventID += 1;
   ids.nextEventID += 1;
@@ -310,14 +311,14 @@ const takeEventID = (ids: ListedIDs, taken?: ReadonlyMap<string, unknown>): stri
 };
 
 /** Assigns an ID to a new event name: the one that its events are stored under already, or the next free one. */
-const takeIDForName = (ids: ListedIDs, name: string, taken?: ReadonlyMap<string, unknown>): string => {
+const takeIDForName = (ids: AccountCatalogues, name: string, taken?: ReadonlyMap<string, unknown>): string => {
   const id = String(unlistedIDIn(ids, name));
   const isFree = !taken?.has(id) && !ids.listed.event.get(id)?.isNamedEvent;
   return isFree && ids.hasEvents(id) ? id : takeEventID(ids, taken);
 };
 
 /** Lists a new event name if allowed and there is room. Returns the changes, as listUses does. */
-const listName = (ids: ListedIDs, browser: boolean, { name, mayAddName }: Use): Listing[] => {
+const listName = (ids: AccountCatalogues, browser: boolean, { name, mayAddName }: Use): Listing[] => {
   const { event } = ids.listed;
   if (!mayAddName || !hasRoomForName(ids, browser)) return [];
   const id = takeIDForName(ids, name as string);
@@ -329,7 +330,7 @@ const listName = (ids: ListedIDs, browser: boolean, { name, mayAddName }: Use): 
 };
 
 /** Lists the used IDs that are unlisted, while there is room. Returns the changes, which the caller must write. */
-export const listUses = (ids: ListedIDs, browser: boolean, uses: readonly Use[]): Listing[] => {
+export const listUses = (ids: AccountCatalogues, browser: boolean, uses: readonly Use[]): Listing[] => {
   const { listed, browserCatalogue } = ids;
   const listings: Listing[] = [];
   for (const use of uses) {
@@ -359,7 +360,11 @@ export const listUses = (ids: ListedIDs, browser: boolean, uses: readonly Use[])
  * Whether all IDs of an event may be used and none must be listed. This is true of nearly every event, and faster to
  * check than to list its uses.
  */
-export const isSettled = (ids: ListedIDs, browser: boolean, event: Kind & Pick<NewEvent, 'attributes'>): boolean => {
+export const isSettled = (
+  ids: AccountCatalogues,
+  browser: boolean,
+  event: Kind & Pick<NewEvent, 'attributes'>,
+): boolean => {
   const { listed, strict } = ids;
   const isIDSettled = (kind: CatalogueKind, id: string): boolean => {
     const entry = listed[kind].get(id);
@@ -380,7 +385,7 @@ export interface EntryWithID extends CatalogueEntry {
  * Resolves the IDs of entries. An event name without an ID gets the ID that has this name after the request: one of the
  * entries', a listed one that the request does not rename or remove, or a new one.
  */
-const resolveIDs = (ids: ListedIDs, entries: readonly CatalogueEntry[]): EntryWithID[] => {
+const resolveIDs = (ids: AccountCatalogues, entries: readonly CatalogueEntry[]): EntryWithID[] => {
   const requestNames = new Map<string, string | undefined>();
   for (const { id, name, remove } of entries) if (id !== null) requestNames.set(id, remove ? undefined : name);
   const byName = new Map<string, string>();
@@ -402,7 +407,7 @@ const resolveIDs = (ids: ListedIDs, entries: readonly CatalogueEntry[]): EntryWi
  * Splits the entries of an account request: `written` must be added or changed, `dropped` removed, on request or to
  * make room. Also deletes the dropped entries from `ids`. Throws a Refusal if there is no room.
  */
-export const partEntries = (ids: ListedIDs, catalogues: Catalogues) => {
+export const splitEntries = (ids: AccountCatalogues, catalogues: Catalogues) => {
   const { listed } = ids;
   const dropped: Listing[] = [];
   const written: { readonly kind: CatalogueKind; readonly entry: EntryWithID }[] = [];

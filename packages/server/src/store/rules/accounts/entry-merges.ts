@@ -117,7 +117,7 @@ type ContactValues = Pick<ContactChange, 'fields' | 'addedTags' | 'removedTags' 
  * Replaces merged IDs in a contact change by their kept IDs. A removal covers all merged IDs, because each would show
  * the value again. If a value is sent under several of them, the kept ID's wins.
  */
-export const changeAsKept = <Change extends ContactValues>(
+export const resolveMergedEntries = <Change extends ContactValues>(
   change: Change,
   { profile, tag, attr }: ContactMerges,
 ): Change => {

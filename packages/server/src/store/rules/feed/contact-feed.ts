@@ -4,12 +4,12 @@
  */
 import type { ContactView } from '../../../identity/contact-view.ts';
 import type { ContactMerges } from '../../../identity/merged-entries.ts';
-import type { ContactSearch, FedContacts, RequestOf, SearchEnd } from '../../store.ts';
+import type { ContactFeedPage, ContactSearch, RequestOf, SearchPosition } from '../../store.ts';
 import { createContactMatcher } from '../contact-presenter.ts';
-import { askedOf, type Found, isInRange, isUnlimited, type KeyRange, searchAsKept } from '../contact-search.ts';
+import { askedOf, type Found, isInRange, isUnlimited, type KeyRange, resolveMergedFilters } from '../contact-search.ts';
 
 /** Returns the range of a part: the contacts after `beyond`, up to and including `last`, if any. */
-export const rangeOfPart = (beyond: SearchEnd | null, last: SearchEnd | undefined): KeyRange => ({
+export const toPartRange = (beyond: SearchPosition | null, last: SearchPosition | undefined): KeyRange => ({
   after: beyond ?? { key: Number.MIN_SAFE_INTEGER, contact: 0 },
   before: last ? { ...last, contact: last.contact + 1 } : { key: Number.MAX_SAFE_INTEGER, contact: 0 },
 });
@@ -28,7 +28,7 @@ const findByTerms = (terms: readonly (readonly number[])[], byTerm: ContactsByTe
 };
 
 /** Collects the contacts of one part. */
-export const createFedContacts = (
+export const createContactFeedPage = (
   { account, conditions }: Pick<RequestOf<'feedContacts'>, 'account' | 'conditions'>,
   merges: ContactMerges,
 ) => {
@@ -37,7 +37,7 @@ export const createFedContacts = (
     const query = askedOf(search, merges);
     return {
       query,
-      isMet: createContactMatcher(searchAsKept(search, merges)),
+      isMet: createContactMatcher(resolveMergedFilters(search, merges)),
       needsTimes: query.terms.length === 0 || !isUnlimited(query),
       // With merged attributes, the value of the first one counts. Terms have no order.
       needsView: search.attrValue !== undefined && merges.attr.idsOf(search.attrID ?? '').length > 1,
@@ -73,7 +73,7 @@ export const createFedContacts = (
       for (const { query, isMet, matches } of all)
         if (isMet(state, view) && isInRange(query, { contact, createdTime, lastSeen })) matches.push(contact);
     },
-    done: (next: SearchEnd | null): FedContacts => ({
+    done: (next: SearchPosition | null): ContactFeedPage => ({
       contacts: all.map(({ matches }) => Float64Array.from(matches)),
       next,
     }),

@@ -1,6 +1,6 @@
 /** Converts events to the columns of a feed (report-feed.ts). */
-import type { FedAttribute, FedEvents } from '../../report-feed.ts';
-import { charactersOf, type KeptEvent } from '../event-row.ts';
+import type { AttributeColumn, EventFeedPage } from '../../report-feed.ts';
+import { charactersOf, type EventRow } from '../event-row.ts';
 
 /** A part ends when its attributes reach this size, in UTF-16 code units. A single event may exceed it. */
 const maxCharacters = 4 * 1024 * 1024;
@@ -22,7 +22,7 @@ const createAttribute = (attrID: string) => {
       rows.push(row);
       which.push(number);
     },
-    done: (): FedAttribute => ({
+    done: (): AttributeColumn => ({
       attrID,
       rows: Uint32Array.from(rows),
       which: Uint32Array.from(which),
@@ -32,14 +32,14 @@ const createAttribute = (attrID: string) => {
 };
 
 /** Collects about `most` events. */
-export const createFedEvents = (most: number) => {
-  const events: KeptEvent[] = [];
+export const createEventFeedPage = (most: number) => {
+  const events: EventRow[] = [];
   const attributes = new Map<string, ReturnType<typeof createAttribute>>();
   let characters = 0;
-  const column = (of: (event: KeptEvent) => number) => Float64Array.from(events, of);
+  const column = (of: (event: EventRow) => number) => Float64Array.from(events, of);
   return {
     /** Add events in sequence order. */
-    add(event: KeptEvent): void {
+    add(event: EventRow): void {
       const row = events.push(event) - 1;
       characters += charactersOf(event);
       for (const [attrID, attrValue] of event.attributes) {
@@ -49,7 +49,7 @@ export const createFedEvents = (most: number) => {
       }
     },
     isFull: (): boolean => events.length >= most || characters >= maxCharacters || attributes.size >= maxAttributes,
-    done: (end: Pick<FedEvents, 'through' | 'more' | 'firstSequence'>): FedEvents => ({
+    done: (end: Pick<EventFeedPage, 'through' | 'more' | 'firstSequence'>): EventFeedPage => ({
       count: events.length,
       sequence: column(({ sequence }) => sequence),
       user: column(({ user }) => user ?? 0),

@@ -5,7 +5,7 @@
 import { followMerges } from '../../../identity/merges.ts';
 import { stretchesOf } from '../../../identity/ownership.ts';
 import type { Statement } from '../../../identity/statements.ts';
-import type { FedErasure, FedOwners, FedStretch } from '../../report-feed.ts';
+import type { FeedErasure, OwnerFeedPage, OwnerStretch } from '../../report-feed.ts';
 
 /** The number of stored changes. A reader that lags further behind starts over. */
 export const maxOwnerChanges = 1_000_000;
@@ -37,7 +37,7 @@ export interface OwnerPosition {
   readonly user?: number;
 }
 
-export const positionText = ({ change, mark, user }: OwnerPosition): string =>
+export const formatPosition = ({ change, mark, user }: OwnerPosition): string =>
   user === undefined ? `${change} ${mark}` : `${change} ${mark} ${user}`;
 
 /**
@@ -52,8 +52,8 @@ export const positionOf = (text: string | null, newest: number): OwnerPosition |
 };
 
 /** Returns a user's owned stretches, ascending, and joins adjacent ones with the same owner. */
-export const fedStretches = (statements: readonly Statement[]): FedStretch[] => {
-  const fed: FedStretch[] = [];
+export const toOwnerStretches = (statements: readonly Statement[]): OwnerStretch[] => {
+  const fed: OwnerStretch[] = [];
   for (const { after, through, contact } of stretchesOf(statements)) {
     if (contact === null) continue;
     const before = fed.at(-1);
@@ -64,15 +64,15 @@ export const fedStretches = (statements: readonly Statement[]): FedStretch[] => 
 };
 
 /** Returns each merged contact with its final owner. */
-export const fedMerges = (
+export const listMergeOwners = (
   merged: readonly { readonly contact: number; readonly mergedInto: number }[],
-): NonNullable<FedOwners['merged']> => {
+): NonNullable<OwnerFeedPage['merged']> => {
   const follow = followMerges(new Map(merged.map(({ contact, mergedInto }) => [contact, mergedInto])));
   return merged.map(({ contact }) => ({ contact, owner: follow(contact) }));
 };
 
-export const fedErasures = (changes: readonly OwnerChange[]): FedErasure[] =>
-  changes.flatMap((change): FedErasure[] => {
+export const toFeedErasures = (changes: readonly OwnerChange[]): FeedErasure[] =>
+  changes.flatMap((change): FeedErasure[] => {
     if (change.what === 'contact erased') return [{ contact: change.contact }];
     if (change.what !== 'stretch erased') return [];
     const { user, after, through } = change;

@@ -14,7 +14,7 @@ export interface SenderShare extends Amount {
 }
 
 /** Returns by how much a token's list exceeds its limits; undefined if it does not. */
-export const surplusOf = (count: Pick<RefusedCount, 'listed' | 'listedBytes'>): Amount | undefined => {
+export const getSurplus = (count: Pick<RefusedCount, 'listed' | 'listedBytes'>): Amount | undefined => {
   const listed = count.listed - limits.refusedPerToken;
   const bytes = count.listedBytes - limits.refusedBytesPerToken;
   return listed > 0 || bytes > 0 ? { listed, bytes } : undefined;

@@ -1,6 +1,6 @@
 import { operations } from '@firsthand/contract/operations';
 import { expect, test } from 'vitest';
-import { keptOperations } from '../../store.ts';
+import { refusableOperations } from '../../store.ts';
 import { createPersonSearch, type PersonNames, personNames } from './names.ts';
 import { fieldNames } from './searched-text.ts';
 
@@ -40,7 +40,7 @@ test('finds an external ID as the value of its field, and a long one anywhere', 
 });
 
 test('never treats a field name as the name of a person', () => {
-  const names = keptOperations.flatMap((name) =>
+  const names = refusableOperations.flatMap((name) =>
     Object.keys((operations[name].input as { shape?: object }).shape ?? {}),
   );
   expect(names).toEqual(expect.arrayContaining(['eventAttrArray', 'event', 'contactProof', 'contactStatus']));

@@ -7,7 +7,7 @@ import { externalIDsIn, fieldNames, normalized, searchedOf, withoutEscapes } fro
 const identifierInText = /[\w-]{8,64}/g;
 
 /** Returns the contactUUIDs and handles in a request; from an unparsable one, every candidate. */
-export const contactsNamedBy = ({ input }: NewRefusedRequest): string[] => {
+export const findNamedContacts = ({ input }: NewRefusedRequest): string[] => {
   if (typeof input === 'string') return input.match(identifierInText) ?? [];
   const entries: readonly unknown[] = Array.isArray(input.event) ? input.event : [];
   return [input, ...entries]

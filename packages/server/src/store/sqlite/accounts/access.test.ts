@@ -9,11 +9,11 @@ test('remembers every created token, and no other', () => {
   const engine = createWriteEngine(db);
   const [first, second, unknown] = [newToken('server'), newToken('browser'), newToken('server')];
   engine.write([{ name: 'createAccount', request: newAccount({ tokens: [first] }) }]);
-  const { wasMade } = createAccess(db);
-  expect([first, second, unknown].map(({ hash }) => wasMade(hash))).toEqual([true, false, false]);
+  const { wasTokenCreated } = createAccess(db);
+  expect([first, second, unknown].map(({ hash }) => wasTokenCreated(hash))).toEqual([true, false, false]);
   engine.write([{ name: 'createToken', request: { ...second, account: 1 } }]);
   engine.write([{ name: 'revokeToken', request: { account: 1, tokenID: first.tokenID, time: 1 } }]);
-  expect([first, second, unknown].map(({ hash }) => wasMade(hash))).toEqual([true, true, false]);
+  expect([first, second, unknown].map(({ hash }) => wasTokenCreated(hash))).toEqual([true, true, false]);
 });
 
 test('rejects a token that was revoked while the database was busy', () => {

@@ -17,7 +17,7 @@ interface Row extends Omit<Access, 'accountOrigin' | 'enrich'> {
 /** The size of the cache. Unknown tokens are not cached. */
 const maxCached = 10_000;
 
-/** The maximum number of hashes of issued tokens in memory. `wasMade` returns false for later ones. */
+/** The maximum number of hashes of issued tokens in memory. `wasTokenCreated` returns false for later ones. */
 const maxCreated = 100_000;
 
 /**
@@ -78,7 +78,7 @@ export const createAccess = (db: Connection) => {
 
   return {
     /** Whether the token was ever issued, according to the hashes in memory. */
-    wasMade(tokenHash: string): boolean {
+    wasTokenCreated(tokenHash: string): boolean {
       if (createdHashes.has(tokenHash)) return true;
       refresh();
       return createdHashes.has(tokenHash);

@@ -1,6 +1,6 @@
 /** Deletes accounts, some rows per commit. */
 import { Refusal } from '../../../shared/refusal.ts';
-import { restOfPause } from '../../rules/accounts/account-deletion.ts';
+import { getRemainingPause } from '../../rules/accounts/account-deletion.ts';
 import type { AccountDeletion, RequestOf } from '../../store.ts';
 import type { Users } from '../contacts/users.ts';
 import type { Connection } from '../database/connection.ts';
@@ -134,7 +134,7 @@ export const createAccountDeletion = (db: Connection, { erasures, users, catalog
     const { deleted, areLast } = erasures.deleteEventsOf(account, most);
     if (!areLast) return { ...progress, deletedEvents: deleted };
     if (deleted > 0 || dropRows(account, most)) return { ...progress, deletedEvents: deleted };
-    const pauseMilliseconds = restOfPause({ beganTime: beganTime.get(account) as number, time });
+    const pauseMilliseconds = getRemainingPause({ beganTime: beganTime.get(account) as number, time });
     if (pauseMilliseconds > 0) return { ...progress, pauseMilliseconds };
     for (const statement of end) statement.run({ account });
     erasures.endSearch();

@@ -1,8 +1,13 @@
 import { Refusal } from '../../../shared/refusal.ts';
 import { createToken, tokensOf } from '../../operations/tokens.ts';
-import { type AccountValues, changedValues, givenKinds, refusedContact } from '../../rules/accounts/account-changes.ts';
+import {
+  type AccountValues,
+  findChangedValues,
+  listGivenKinds,
+  toRefusedOutcome,
+} from '../../rules/accounts/account-changes.ts';
 import { usesOfContact } from '../../rules/accounts/catalogue-rules.ts';
-import { newKeysOf } from '../../rules/contact-keys.ts';
+import { toNewKeys } from '../../rules/contact-keys.ts';
 import type {
   AccountChange,
   AccountContact,
@@ -111,7 +116,7 @@ export const createAccountWriter = (
     const written = { ...change, ...origin };
     if (change.contactUUID !== undefined) {
       const row = contacts.byName({ account, contactUUID: change.contactUUID });
-      const { contactUUID } = contacts.write(row, { ...written, keys: newKeysOf(change) });
+      const { contactUUID } = contacts.write(row, { ...written, keys: toNewKeys(change) });
       catalogues.register(account, false, uses);
       return { exists: true, contactUUID };
     }
@@ -127,7 +132,7 @@ export const createAccountWriter = (
         return putContact(account, change, origin);
       } catch (error) {
         // No rollback needed: every Refusal is thrown before the contact's first write.
-        return refusedContact(error);
+        return toRefusedOutcome(error);
       }
     });
 
@@ -147,7 +152,7 @@ export const createAccountWriter = (
     },
     updateAccount({ account, catalogues: entries, contacts: changes, time, by, ...change }: AccountChange) {
       const { accountName, accountOrigin, accountTimezone, accountCurrency, strict, browserCatalogue, enrich } = change;
-      const kinds = givenKinds(entries);
+      const kinds = listGivenKinds(entries);
       const before = valuesOf(account, kinds);
       update.run({
         account,
@@ -160,7 +165,7 @@ export const createAccountWriter = (
         enrich: enrich === undefined ? null : Number(enrich),
       });
       catalogues.put(account, entries);
-      const updated = changedValues(before, valuesOf(account, kinds));
+      const updated = findChangedValues(before, valuesOf(account, kinds));
       return { updated, contacts: putContacts(account, changes, { time, by }) };
     },
   };

@@ -1,4 +1,4 @@
-import { auditedNames, recordsOf } from '../../rules/accounts/audit.ts';
+import { auditedNames, toAuditRecords } from '../../rules/accounts/audit.ts';
 import type { AuditEntry, AuditRecord, RequestOf } from '../../store.ts';
 import type { Writes } from '../calls.ts';
 import type { Connection } from '../database/connection.ts';
@@ -28,7 +28,7 @@ export const createAuditWriter = (db: Connection) => {
         name,
         (request: never) => {
           const result = writes[name](request);
-          for (const record of recordsOf(name, request, result)) recordAudit(record);
+          for (const record of toAuditRecords(name, request, result)) recordAudit(record);
           return result;
         },
       ]);

@@ -1,18 +1,18 @@
 import { BoundedMap } from '../../../shared/bounded-map.ts';
 import {
+  type AccountCatalogues,
   checkUses,
   type EntryWithID,
   isSettled,
-  type ListedIDs,
   type Listing,
   listUses,
-  partEntries,
-  toListedIDs,
+  type ResolvedQuery,
+  resolveQueryIDs,
+  splitEntries,
+  toAccountCatalogues,
   toStoredKind,
   type Use,
   usesOfEvent,
-  type WithIDs,
-  withIDs,
 } from '../../rules/accounts/catalogue-rules.ts';
 import {
   type CatalogueMerges,
@@ -50,15 +50,15 @@ export const createCatalogueWriter = (db: Connection, rollups: Pick<Rollups, 'ha
         type = coalesce(@type, type)`);
   const setMerged = db.prepare('UPDATE catalogue SET mergedInto = ? WHERE account = ? AND kind = ? AND id = ?');
   const drop = db.prepare('DELETE FROM catalogue WHERE account = ? AND kind = ? AND id = ?');
-  const cache = new BoundedMap<number, ListedIDs>(maxAccounts);
+  const cache = new BoundedMap<number, AccountCatalogues>(maxAccounts);
 
-  const getListedIDs = (account: number): ListedIDs => {
+  const getListedIDs = (account: number): AccountCatalogues => {
     const cached = cache.get(account);
     if (cached) return cached;
     const { strict, browserCatalogue, nextEventID } = settings.get(account) as Settings;
     const allows = { strict: strict === 1, browserCatalogue: browserCatalogue === 1, nextEventID };
     const hasEvents = (eventID: string) => rollups.has(account, Number(eventID));
-    const ids = toListedIDs({ ...allows, hasEvents }, select.all(account));
+    const ids = toAccountCatalogues({ ...allows, hasEvents }, select.all(account));
     cache.set(account, ids);
     return ids;
   };
@@ -102,7 +102,7 @@ export const createCatalogueWriter = (db: Connection, rollups: Pick<Rollups, 'ha
     put(account: number, catalogues: Catalogues): void {
       cache.delete(account);
       const ids = getListedIDs(account);
-      const { dropped, written } = partEntries(ids, catalogues);
+      const { dropped, written } = splitEntries(ids, catalogues);
       setNextEventID.run(ids.nextEventID, account);
       change(account, dropped);
       for (const { kind, entry } of written) write(account, kind, entry, false);
@@ -156,10 +156,10 @@ export const createCatalogueReader = (db: Connection) => {
       id === '' ? '' : (selectName.get(account, kind, id)?.name ?? id),
     merges,
     /** Resolves the ID or name in a query. */
-    withIDs: <Query extends Pick<EventQuery, 'account' | 'eventID' | 'eventName'>>(
+    resolveQueryIDs: <Query extends Pick<EventQuery, 'account' | 'eventID' | 'eventName'>>(
       query: Query,
       merged: CatalogueMerges = merges(query.account),
-    ): WithIDs<Query> =>
-      withIDs(query, merged, query.eventName === undefined ? [] : selectEvents.all(query.account, 'event')),
+    ): ResolvedQuery<Query> =>
+      resolveQueryIDs(query, merged, query.eventName === undefined ? [] : selectEvents.all(query.account, 'event')),
   };
 };

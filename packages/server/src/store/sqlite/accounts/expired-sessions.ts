@@ -38,7 +38,7 @@ export const createExpiryWriter = (db: Connection) => {
       AND NOT (${isNewest}) AND ${unreferenced.join(' AND ')}`);
 
   return {
-    deleteEnded({ time, after, most }: RequestOf<'deleteEnded'>): { deleted: number; next: number | null } {
+    deleteExpired({ time, after, most }: RequestOf<'deleteExpired'>): { deleted: number; next: number | null } {
       const changes = [removeLinks, removeNetworks].map((remove) => remove.run({ time, most }).changes);
       const others = changes.reduce((sum, count) => sum + count);
       const last = lastOf.get({ after, most }) ?? null;

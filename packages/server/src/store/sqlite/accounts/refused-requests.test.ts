@@ -16,7 +16,7 @@ test('survives a wrong count: evicts the whole list without an error', async () 
   const reads = createReadEngine(db);
   const refused = { operation: 'logEvent', input: { eventID: 'x' }, code: 'invalid_field', message: '', address: null };
   const refuse = () =>
-    engine.write([{ name: 'keepRefused', request: { account: 1, token: 1, time: 0, sender: 0, requests: [refused] } }]);
+    engine.write([{ name: 'addRefused', request: { account: 1, token: 1, time: 0, sender: 0, requests: [refused] } }]);
   engine.write([{ name: 'createAccount', request: newAccount({ tokens: [newToken('server')] }) }]);
   refuse();
   db.prepare('UPDATE refused_count SET listed = ?').run(limits.refusedPerToken + 10);

@@ -1,6 +1,6 @@
 /** Refused requests: a bounded list per token, and counts of their outcomes. */
-import { type Amount, chooseEvicted, type SenderShare, surplusOf } from '../../rules/refused/eviction.ts';
-import { contactsNamedBy, type ListedText } from '../../rules/refused/names.ts';
+import { type Amount, chooseEvicted, getSurplus, type SenderShare } from '../../rules/refused/eviction.ts';
+import { findNamedContacts, type ListedText } from '../../rules/refused/names.ts';
 import type { RefusedBatch, RefusedCount, RefusedPage, RefusedQuery, RefusedRequest } from '../../store.ts';
 import type { ContactFinder } from '../contacts/contact-finder.ts';
 import type { Connection } from '../database/connection.ts';
@@ -55,10 +55,10 @@ export const createRefusedWriter = (
   };
 
   return {
-    keepRefused({ account, token, time, sender, robot = false, requests }: RefusedBatch): void {
+    addRefused({ account, token, time, sender, robot = false, requests }: RefusedBatch): void {
       const isErasedName = (name: string) =>
         findErasure(account, name) !== undefined || isErasedHandle(account, token, name);
-      const listed = requests.filter((request) => !contactsNamedBy(request).some(isErasedName));
+      const listed = requests.filter((request) => !findNamedContacts(request).some(isErasedName));
       let bytes = 0;
       for (const request of listed) {
         const input = JSON.stringify(request.input);
@@ -68,7 +68,7 @@ export const createRefusedWriter = (
         bytes += size;
       }
       const counted = add.get({ token, listed: listed.length, bytes, erased: requests.length - listed.length });
-      const surplus = surplusOf(counted as NonNullable<typeof counted>);
+      const surplus = getSurplus(counted as NonNullable<typeof counted>);
       if (surplus) evict(token, surplus);
     },
 

@@ -1,6 +1,6 @@
 /** Stores and reads claims. */
 import { limits } from '@firsthand/contract/limits';
-import { type ClaimRow, claimedBy, claimedContact, keyTextOf, toValues } from '../../rules/claims.ts';
+import { type ClaimRow, chooseClaimContact, toClaimJSON, toClaimKeyText, toValues } from '../../rules/claims.ts';
 import type { NewContact } from '../../store.ts';
 import { createCatalogueReader } from '../accounts/catalogues.ts';
 import type { Connection } from '../database/connection.ts';
@@ -8,7 +8,7 @@ import { createMergeReader } from './contact-rows.ts';
 
 type Row = Omit<ClaimRow, 'values' | 'accepted' | 'voided'> & { said: string; accepted: number; voided: number };
 
-/** SQL for the key of a claim (keyTextOf). An index uses the same expression. */
+/** SQL for the key of a claim (toClaimKeyText). An index uses the same expression. */
 export const claimKey = `coalesce(
   'contactEmailaddress ' || (said ->> '$.fields.contactEmailaddress'),
   'contactExternalID ' || (said ->> '$.fields.contactExternalID'))`;
@@ -83,7 +83,7 @@ export const createClaimWriter = (db: Connection) => {
      * Adds values to the open claim of this token, user and key, or creates it. Never changes accepted claims. Each key
      * has its own claim (rules/claims.ts).
      *
-     * `found`: the contact that has the key. Returns the claim, its contact (claimedContact), and the user's earlier
+     * `found`: the contact that has the key. Returns the claim, its contact (chooseClaimContact), and the user's earlier
      * claims with this key.
      */
     submit(
@@ -93,21 +93,21 @@ export const createClaimWriter = (db: Connection) => {
     ): { claim: number; claimID: string; contact: number; earlierClaims: number[] } {
       const { account, token, newHandle, time } = request;
       const entryMerges = catalogues.merges(account);
-      const earlier = ofKey.all({ user, group: JSON.stringify(merges.group(found)), key: keyTextOf(request) });
+      const earlier = ofKey.all({ user, group: JSON.stringify(merges.group(found)), key: toClaimKeyText(request) });
       const earlierClaims = earlier.map(({ claim }) => claim);
       const before = earlier.find((claim) => claim.token === token && claim.open === 1);
       if (before) {
-        update.run(claimedBy(request, entryMerges, JSON.parse(before.said)), time, before.claim);
+        update.run(toClaimJSON(request, entryMerges, JSON.parse(before.said)), time, before.claim);
         return { ...before, earlierClaims };
       }
-      const contact = claimedContact(earlier, found);
+      const contact = chooseClaimContact(earlier, found);
       const { lastInsertRowid } = insert.run(
         newHandle,
         account,
         token,
         user,
         contact,
-        claimedBy(request, entryMerges),
+        toClaimJSON(request, entryMerges),
         time,
         time,
       );

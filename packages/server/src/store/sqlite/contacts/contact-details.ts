@@ -1,6 +1,6 @@
 /** Reads a contact's record, or what a handle shows of it. */
 import { type ContactMerges, noContactMerges } from '../../../identity/merged-entries.ts';
-import { claimsToRead, type Listing, linksToRead, tellLists } from '../../rules/contact-lists.ts';
+import { claimsToRead, type Listing, linksToRead, paginateLists } from '../../rules/contact-lists.ts';
 import {
   type NameOf,
   toClaimDetail,
@@ -76,7 +76,7 @@ export const createContactReader = (db: Connection) => {
       const merges = query.asSent ? noContactMerges : catalogues.merges(account);
       return {
         ...toContactDetail(row, viewOf(group, merges), nameOf, catalogues.list(account, 'tag')),
-        ...tellLists({
+        ...paginateLists({
           claims: include.includes('claim') ? listClaims(group, nameOf, merges, beyond?.claim) : undefined,
           links: include.includes('link') ? listLinks(group, beyond?.link) : undefined,
           merges: include.includes('merge') && !beyond ? toMergeDetails(group, fieldsOf, merges) : undefined,

@@ -1,17 +1,17 @@
 /** Reads the contact index (rules/contact-search.ts), and the contacts that are stale in it. */
 import {
+  contactsPerScan,
   firstOf,
   type IndexPart,
   type KeyRange,
-  maxChanged,
   maxCollected,
+  maxStaleContacts,
   partBefore,
   restOf,
   type SortKey,
   type Source,
-  scannedAtOnce,
 } from '../../rules/contact-search.ts';
-import type { SearchEnd } from '../../store.ts';
+import type { SearchPosition } from '../../store.ts';
 import type { Connection } from '../database/connection.ts';
 import type { ContactFinder } from './contact-finder.ts';
 
@@ -68,14 +68,14 @@ export const createParts = (db: Connection) => {
   const prepareRead = (from: IndexName, order: 'ASC' | 'DESC') => {
     const { table, where } = within(from);
     const { key } = tables[from];
-    return db.prepare<Part, SearchEnd>(
+    return db.prepare<Part, SearchPosition>(
       `SELECT p.${key} AS key, p.contact FROM ${table} ${where} ORDER BY p.${key} ${order}, p.contact ${order} LIMIT @most`,
     );
   };
   const prepareSort = (from: IndexName, by: SortKey, order: 'ASC' | 'DESC') => {
     const { table, where } = within(from);
     const key = keyColumns[by];
-    return db.prepare<SortedPart, SearchEnd>(`
+    return db.prepare<SortedPart, SearchPosition>(`
       SELECT f.${key} AS key, f.contact FROM ${table} CROSS JOIN contact_found f ON f.contact = p.contact ${where}
       AND (f.${key}, f.contact) > (@afterPlace, @afterThat) AND (f.${key}, f.contact) < (@beforePlace, @beforeThat)
       ORDER BY f.${key} ${order}, f.contact ${order} LIMIT @most`);
@@ -100,9 +100,15 @@ export const createParts = (db: Connection) => {
 
   return {
     /** Reads contacts of a source within a range, in page order. */
-    read(account: number, { part, inOrder }: Source, range: KeyRange, descending: boolean, most: number): SearchEnd[] {
+    read(
+      account: number,
+      { part, inOrder }: Source,
+      range: KeyRange,
+      descending: boolean,
+      most: number,
+    ): SearchPosition[] {
       const { ascending, sortedAscending, sortedDescending, ...others } = statementsOf(part);
-      const readTerm = (term: number | null): SearchEnd[] => {
+      const readTerm = (term: number | null): SearchPosition[] => {
         if (inOrder) {
           return (descending ? others.descending : ascending).all({ account, term, most, ...toRangeParameters(range) });
         }
@@ -138,7 +144,7 @@ export const createParts = (db: Connection) => {
 /** Reads the stale contacts, in creation order. */
 export const createStaleContacts = (db: Connection, contacts: ContactFinder) => {
   const count = db
-    .prepare<[], number>(`SELECT count(*) FROM (SELECT 1 FROM contact_changed LIMIT ${maxChanged + 1})`)
+    .prepare<[], number>(`SELECT count(*) FROM (SELECT 1 FROM contact_changed LIMIT ${maxStaleContacts + 1})`)
     .pluck();
   const changed = db
     .prepare<[number], [contact: number, mergedInto: number | null]>(`
@@ -149,10 +155,10 @@ export const createStaleContacts = (db: Connection, contacts: ContactFinder) => 
     const inRange = `FROM contact c WHERE account = @account
       AND (createdTime, contact) > (@afterKey, @afterContact) AND (createdTime, contact) < (@beforeKey, @beforeContact)`;
     return {
-      place: db.prepare<Range & { account: number }, SearchEnd>(
-        `SELECT createdTime AS key, contact ${inRange} ORDER BY createdTime ${order}, contact ${order} LIMIT 1 OFFSET ${scannedAtOnce - 1}`,
+      place: db.prepare<Range & { account: number }, SearchPosition>(
+        `SELECT createdTime AS key, contact ${inRange} ORDER BY createdTime ${order}, contact ${order} LIMIT 1 OFFSET ${contactsPerScan - 1}`,
       ),
-      stale: db.prepare<Range & { account: number }, SearchEnd>(
+      stale: db.prepare<Range & { account: number }, SearchPosition>(
         `SELECT createdTime AS key, contact ${inRange} AND ${isStale('c.contact')} ORDER BY createdTime ${order}, contact ${order}`,
       ),
     };
@@ -160,11 +166,11 @@ export const createStaleContacts = (db: Connection, contacts: ContactFinder) => 
   const ascending = statementsFor('ASC');
   const descending = statementsFor('DESC');
   /**
-   * Returns the account's changed contacts, with merges followed; undefined if there are more than `maxChanged` in
+   * Returns the account's changed contacts, with merges followed; undefined if there are more than `maxStaleContacts` in
    * total.
    */
   const few = (account: number): number[] | undefined => {
-    if ((count.get() as number) > maxChanged) return undefined;
+    if ((count.get() as number) > maxStaleContacts) return undefined;
     const both = changed
       .all(account)
       .flatMap(([contact, mergedInto]) =>
@@ -178,7 +184,7 @@ export const createStaleContacts = (db: Connection, contacts: ContactFinder) => 
     within: (account: number, range: KeyRange): number[] =>
       ascending.stale.all({ account, ...toRangeParameters(range) }).map(({ contact }) => contact),
     /** Scans the first contacts of a range. `rest`: the remaining range; null after the last contact. */
-    among(account: number, range: KeyRange, isDescending: boolean): { ends: SearchEnd[]; rest: KeyRange | null } {
+    among(account: number, range: KeyRange, isDescending: boolean): { ends: SearchPosition[]; rest: KeyRange | null } {
       const { place, stale } = isDescending ? descending : ascending;
       const last = place.get({ account, ...toRangeParameters(range) });
       const end = last && { ...last, contact: last.contact + (isDescending ? -1 : 1) };

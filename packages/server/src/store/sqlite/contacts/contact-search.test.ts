@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { createEntryMerges, noContactMerges } from '../../../identity/merged-entries.ts';
-import type { ContactSearch, SearchEnd } from '../../store.ts';
+import type { ContactSearch, SearchPosition } from '../../store.ts';
 import { type Connection, openConnection } from '../database/connection.ts';
 import { openMemory } from '../database/memory.ts';
 import { createContactFeed } from '../feed/contact-feed.ts';
@@ -58,7 +58,7 @@ const findAll = (db: Connection, search: Partial<ContactSearch>): number[] => {
     () => (_, id) => id,
     () => noContactMerges,
   );
-  for (let beyond: SearchEnd | null | undefined; beyond !== null; ) {
+  for (let beyond: SearchPosition | null | undefined; beyond !== null; ) {
     const reading = searching({ account: 1, limit: 100, beyond, ...search });
     let step = reading.next();
     while (!step.done) step = reading.next();
@@ -179,7 +179,7 @@ const readAll = (db: Connection, search: Partial<ContactSearch>, between: () => 
     () => (_, id) => id,
     () => noContactMerges,
   );
-  for (let beyond: SearchEnd | null | undefined; beyond !== null; ) {
+  for (let beyond: SearchPosition | null | undefined; beyond !== null; ) {
     const reading = read({ account: 1, limit: 100, ...search, beyond });
     for (;;) {
       const { done, value } = reading.next();
@@ -269,7 +269,7 @@ test.each([10, 2_500])('feeds reports the same contacts that searches find with 
   ];
   const feed = createContactFeed(db);
   const matches = conditions.map((): number[] => []);
-  for (let beyond: SearchEnd | null | undefined; beyond !== null; ) {
+  for (let beyond: SearchPosition | null | undefined; beyond !== null; ) {
     const reading = feed({ account: 1, conditions, beyond: beyond ?? null, most: 700 });
     let step = reading.next();
     while (!step.done) step = reading.next();

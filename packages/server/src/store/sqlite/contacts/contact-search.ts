@@ -16,12 +16,12 @@ import {
   needsSizes,
   partBefore,
   partsOf,
+  resolveMergedFilters,
   restOf,
-  searchAsKept,
   sourceOf,
 } from '../../rules/contact-search.ts';
 import { createSearchPage, type Match, type SearchPage } from '../../rules/search-page.ts';
-import type { ContactSearch, FoundContacts, SearchEnd } from '../../store.ts';
+import type { ContactSearch, FoundContacts, SearchPosition } from '../../store.ts';
 import type { Connection } from '../database/connection.ts';
 import type { ChunkedRead } from '../transactions/chunked-reads.ts';
 import { createContactFinder } from './contact-finder.ts';
@@ -53,7 +53,7 @@ export const createContactSearch = (
    * Returns a function that filters contacts by a search. `entries`: their current index entries, where known.
    */
   const createExaminer = (search: ContactSearch, plan: Asked, merges: ContactMerges) => {
-    const isMatch = createContactMatcher(searchAsKept(search, merges));
+    const isMatch = createContactMatcher(resolveMergedFilters(search, merges));
     const nameOf = cachedNames(namesOf(search.account));
     return (numbers: readonly number[], entries: ReadonlyMap<number, Found> = new Map()): Map<number, Match> => {
       const rows = rowsOf
@@ -78,7 +78,7 @@ export const createContactSearch = (
   type Examiner = ReturnType<typeof createExaminer>;
 
   /** Reads index entries, and whether they may be stale. */
-  const readEntries = (ends: readonly SearchEnd[]) =>
+  const readEntries = (ends: readonly SearchPosition[]) =>
     new Map(
       entriesOf
         .all(JSON.stringify(ends.map(({ contact }) => contact)))
@@ -153,15 +153,15 @@ export const createContactSearch = (
         [...entries].flatMap(([contact, { isCurrent, entry }]) => (isCurrent ? [[contact, entry]] : [])),
       );
       // Stale contacts are decided by their views.
-      const isLikely = ({ contact }: SearchEnd) => {
+      const isLikely = ({ contact }: SearchPosition) => {
         const entry = current.get(contact);
         return entry === undefined || isCandidate(plan, entry);
       };
       for (let from = 0; from < ends.length; ) {
-        const likely: SearchEnd[] = [];
+        const likely: SearchPosition[] = [];
         const start = from;
         for (; from < ends.length && likely.length <= limit; from += 1) {
-          const end = ends[from] as SearchEnd;
+          const end = ends[from] as SearchPosition;
           if (isLikely(end)) likely.push(end);
         }
         const matches =

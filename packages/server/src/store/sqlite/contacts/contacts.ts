@@ -1,14 +1,14 @@
 /** Creates contacts, and writes the values that server tokens send. */
 import { type KeyField, plainFields } from '../../../identity/contact-view.ts';
-import { changeAsKept } from '../../rules/accounts/entry-merges.ts';
+import { resolveMergedEntries } from '../../rules/accounts/entry-merges.ts';
 import {
+  type ContactUpdate,
   type CreatedContact,
   changedFields,
   type PutContact,
-  type WrittenContact,
-  writtenFields,
+  toStoredFields,
 } from '../../rules/contact-changes.ts';
-import { givesWay, keyTaken, otherExternalID } from '../../rules/contact-keys.ts';
+import { keyTaken, otherExternalID, yieldsKey } from '../../rules/contact-keys.ts';
 import { createAuditWriter } from '../accounts/audit.ts';
 import { createCatalogueReader } from '../accounts/catalogues.ts';
 import type { Connection } from '../database/connection.ts';
@@ -74,7 +74,7 @@ export const createContactWriter = (db: Connection) => {
     field === 'contactExternalID' ? finder.byExternalID(account, value) : finder.byAddress(account, value);
 
   const mayYield = (holder: ContactRow, field: KeyField): boolean =>
-    givesWay(holder, field) && merges.group(holder.contact).length === 1 && !claims.hasAccepted(holder.contact);
+    yieldsKey(holder, field) && merges.group(holder.contact).length === 1 && !claims.hasAccepted(holder.contact);
 
   /**
    * Plans the assignment of a key to a contact. Writes nothing. Returns undefined, only with `isFound`, if another
@@ -119,10 +119,10 @@ export const createContactWriter = (db: Connection) => {
    * Writes to the contact at the end of `row`'s merges. Returns its contactUUID and the names of the fields whose
    * visible value changed. Throws a Refusal before any write if another person has one of the new keys.
    */
-  const write = (row: ContactRow, request: WrittenContact): { contactUUID: string; updated: string[] } => {
+  const write = (row: ContactRow, request: ContactUpdate): { contactUUID: string; updated: string[] } => {
     const kept = finder.followMerges(row.contact);
     const entryMerges = catalogues.merges(kept.account);
-    const change = changeAsKept(request, entryMerges);
+    const change = resolveMergedEntries(request, entryMerges);
     const { contact, contactUUID } = kept;
     const { addedTags, removedTags, attributes, contactStatus = kept.contactStatus, time, isFound = false } = change;
     const { externalID, address } = change.keys;
@@ -142,7 +142,7 @@ export const createContactWriter = (db: Connection) => {
 
     setFields.run({
       ...kept,
-      ...writtenFields(change.fields),
+      ...toStoredFields(change.fields),
       ...(externalID === null && { contactExternalID: '', externalIDClaim: null }),
       ...(planOfID && { contactExternalID: planOfID.value, externalIDClaim: null }),
       ...(planOfAddress && { contactEmailaddress: planOfAddress.value, verified: 1 }),
@@ -190,7 +190,7 @@ export const createContactWriter = (db: Connection) => {
      */
     put(
       { account, externalID: sentID, address, newContactUUID }: PutContact,
-      change: Omit<WrittenContact, 'keys'>,
+      change: Omit<ContactUpdate, 'keys'>,
     ): { row: ContactRow; existed: boolean; contactUUID: string } {
       const externalID = sentID ?? undefined;
       const { found, keys } = findByKeys({ account, externalID, address });

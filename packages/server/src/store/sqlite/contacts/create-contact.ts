@@ -1,7 +1,7 @@
 /** createContact: finds or creates the contact with an external ID or address, and links the user to it. */
 import { Refusal } from '../../../shared/refusal.ts';
 import { usesOfContact } from '../../rules/accounts/catalogue-rules.ts';
-import { keyOfClaim } from '../../rules/claims.ts';
+import { getClaimKey } from '../../rules/claims.ts';
 import { requestKeyName, requestName } from '../../rules/erased-names.ts';
 import { createIdempotencyKeys, tokenInKey } from '../../rules/idempotency-keys.ts';
 import type { NewContact } from '../../store.ts';
@@ -97,7 +97,7 @@ export const createContactCreator = (db: Connection, parts: CreateContactParts) 
     // Only request keys have a day. A contact may be created with a past time, which must not become the current day.
     const day = requestUUID === null ? null : sequencer.dayOf(time);
     const repeat = findRepeat(request, day);
-    if (repeat === 'erased') throw new Refusal('erased_contact', { field: keyOfClaim(request).field });
+    if (repeat === 'erased') throw new Refusal('erased_contact', { field: getClaimKey(request).field });
     if (repeat) return repeat;
     const uses = usesOfContact(request);
     catalogues.check(account, browser, uses);

@@ -1,6 +1,6 @@
 /** Links and unlinks users, and accepts and voids links and claims. */
 import { limits } from '@firsthand/contract/limits';
-import { decideUnlink, linksGivingWay } from '../../../identity/statements.ts';
+import { decideUnlink, findExcessLinks } from '../../../identity/statements.ts';
 import { Refusal } from '../../../shared/refusal.ts';
 import { decideNewLink, type NewLink, sequenceOf } from '../../rules/links.ts';
 import type { RequestOf } from '../../store.ts';
@@ -66,7 +66,7 @@ export const createLinkWriter = (
     if (decision.do === 'append') {
       const sequence = append(given);
       if (!given.verified) {
-        surplus.dropLinks(linksGivingWay(before, limits.claimedLinksPerUser - 1));
+        surplus.dropLinks(findExcessLinks(before, limits.claimedLinksPerUser - 1));
         surplus.dropSurplusLinks(given.contact, given.claim);
       }
       return { exists, sequence };

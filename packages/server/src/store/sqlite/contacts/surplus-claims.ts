@@ -1,6 +1,6 @@
 /** Deletes the oldest claims and claimed links over the limits of a contact or user, as if they had never existed. */
 import { limits } from '@firsthand/contract/limits';
-import { maxGivingWay, type StatementRow } from '../../rules/links.ts';
+import { maxDroppedPerStep, type StatementRow } from '../../rules/links.ts';
 import type { Connection } from '../database/connection.ts';
 import type { Detaching } from '../erasure/detaching.ts';
 import { claimKey } from './claims.ts';
@@ -14,7 +14,7 @@ export const createSurplusClaims = (db: Connection, { detachUser }: Pick<Detachi
       AND ${claimKey} = (SELECT ${claimKey} FROM claim WHERE claim = @newClaim)`;
   const surplus = db
     .prepare<{ contact: number; newClaim: number }, number>(`
-      SELECT count(*) FROM (SELECT 1 ${open} LIMIT ${maxGivingWay} OFFSET ${limits.claimsPerContact})`)
+      SELECT count(*) FROM (SELECT 1 ${open} LIMIT ${maxDroppedPerStep} OFFSET ${limits.claimsPerContact})`)
     .pluck();
   // In creation order.
   const oldest = db.prepare<{ contact: number; newClaim: number; most: number }, { claim: number; user: number }>(`
@@ -26,7 +26,7 @@ export const createSurplusClaims = (db: Connection, { detachUser }: Pick<Detachi
   const claimedLinks = `FROM statement WHERE contact = @contact AND claim IN (SELECT claim ${open}) AND NOT verified`;
   const surplusLinks = db.prepare<{ contact: number; newClaim: number | null }, Link>(`
     SELECT sequence, user, contact, claim ${claimedLinks} ORDER BY sequence LIMIT (
-      SELECT count(*) FROM (SELECT 1 ${claimedLinks} LIMIT ${maxGivingWay} OFFSET ${limits.claimedLinksPerContact}))`);
+      SELECT count(*) FROM (SELECT 1 ${claimedLinks} LIMIT ${maxDroppedPerStep} OFFSET ${limits.claimedLinksPerContact}))`);
   const dropLink = db.prepare('DELETE FROM statement WHERE sequence = ?');
   const keyOf = db.prepare<[number | null], string>(`SELECT ${claimKey} FROM claim WHERE claim = ?`).pluck();
   const ofKey = `SELECT claim FROM claim WHERE user = @user AND contact = @contact AND ${claimKey} = @key`;

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { DatabaseExport, ExportedRow, ExportedTable } from '../../database-export.ts';
-import type { KeptEvent } from '../../rules/event-row.ts';
+import type { EventRow } from '../../rules/event-row.ts';
 import { createIdempotencyKeys, type SentByServer, toBytes } from '../../rules/idempotency-keys.ts';
 import { type Connection, openConnection } from '../database/connection.ts';
 import { takeLock } from '../database/lock.ts';
@@ -23,7 +23,7 @@ const time = today * 86_400_000;
 const secret = Buffer.alloc(32, 1);
 const count = 3;
 
-const eventOf = (sequence: number): KeptEvent => ({
+const eventOf = (sequence: number): EventRow => ({
   sequence,
   day: today,
   account: 1,
@@ -119,7 +119,7 @@ test('names the file only when it is complete, and never replaces another file',
 
   const db = openConnection(path, 'write');
   const request = { account: 1, order: 'asc', limit: 9 } as const;
-  const { events } = (await createReadEngine(db)({ name: 'getEvents', request })) as { events: KeptEvent[] };
+  const { events } = (await createReadEngine(db)({ name: 'getEvents', request })) as { events: EventRow[] };
   expect(events).toMatchObject([1, 2, 3].map((sequence) => ({ sequence, eventUUID: `event-${sequence}` })));
   expect(db.prepare('SELECT eventUUID, holder, server FROM event_repeat').all()).toEqual([
     { eventUUID: 'event-1', holder: 1, server: 0 },
@@ -183,7 +183,7 @@ test('compacts and indexes events while it copies, like a server', async () => {
   // Readers index the later events in memory.
   expect(db.prepare('SELECT after, through FROM event_segment').all()).toEqual([{ after: 0, through: 8 * perPage }]);
   const request = { account: 1, userUUID: 'visitor-one', order: 'asc', limit: 1_000 } as const;
-  const { events } = (await createReadEngine(db)({ name: 'getEvents', request })) as { events: KeptEvent[] };
+  const { events } = (await createReadEngine(db)({ name: 'getEvents', request })) as { events: EventRow[] };
   expect(events.map(({ sequence }) => sequence)).toEqual(Array.from({ length: pages * perPage }, (_, nth) => nth + 1));
   db.close();
 });

@@ -5,7 +5,7 @@
 import { closeSync, fsyncSync, linkSync, lstatSync, mkdirSync, openSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { type DatabaseExport, type ExportedRow, exportedTables, type Tell } from '../../database-export.ts';
-import type { KeptEvent } from '../../rules/event-row.ts';
+import type { EventRow } from '../../rules/event-row.ts';
 import { createIdempotencyKeys, type SentByServer, toBytes } from '../../rules/idempotency-keys.ts';
 import { StoreUnusable } from '../../unusable.ts';
 import type { Arrangement } from '../arrangement.ts';
@@ -49,12 +49,12 @@ const createEventCopier = (db: Connection, secret: Buffer) => {
   const insertName = db.prepare('INSERT INTO event_repeat (day, eventUUID, holder, server) VALUES (?, ?, ?, ?)');
   const insertOfEither = db.prepare('INSERT INTO event_repeat_of_either (day, eventUUID, holder) VALUES (?, ?, ?)');
   /** Deletes the keyed hash of an event and returns the kind of token in it; undefined if there is none. */
-  const takeKey = (event: KeptEvent): SentByServer | undefined =>
+  const takeKey = (event: EventRow): SentByServer | undefined =>
     ([0, 1, null] as const).find((server) => {
       const key = toBytes(eventKey(holderOf(event), event.eventUUID, server));
       return dropKey.run(event.day, key).changes > 0;
     });
-  return db.transaction((events: readonly KeptEvent[]) => {
+  return db.transaction((events: readonly EventRow[]) => {
     for (const event of events) {
       const { day, eventUUID } = event;
       const server = daysWithKeys.has(day) ? takeKey(event) : undefined;

@@ -20,7 +20,7 @@ import { markBackup } from './backup-age.ts';
 import { openBackupFolder } from './backup-folder.ts';
 import { codeOf, isTransient, openConnection } from './connection.ts';
 import { syncDirectory } from './file.ts';
-import { newestMigration } from './migrate.ts';
+import { getNewestMigration } from './migrate.ts';
 import { changeOwner, findOwner } from './owner.ts';
 import { verifyBackup } from './verify.ts';
 
@@ -29,7 +29,7 @@ const recordBackup = (path: string): void => {
   try {
     const db = openConnection(path, 'write');
     try {
-      if (db.pragma('user_version', { simple: true }) !== newestMigration()) return;
+      if (db.pragma('user_version', { simple: true }) !== getNewestMigration()) return;
       createAuditWriter(db).recordAudit({ action: 'backup', subject: {}, by: null, time: Date.now() });
     } finally {
       db.close();

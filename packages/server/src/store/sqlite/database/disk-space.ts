@@ -1,6 +1,6 @@
 /** Checks whether the disk of a file has space. */
 import { open, rm } from 'node:fs/promises';
-import { createRoom, type Room } from '../../disk-space.ts';
+import { createDiskSpaceCheck, type Room } from '../../disk-space.ts';
 import { codeOf } from './connection.ts';
 
 /** Larger than a usual commit. A smaller one may succeed meanwhile in the space that a failed one has freed. */
@@ -23,7 +23,7 @@ const probe = async (path: string): Promise<void> => {
 };
 
 export const createFileSpaceCheck = (path: string): Room =>
-  createRoom(
+  createDiskSpaceCheck(
     (cause) => path !== ':memory:' && codeOf(cause).startsWith('SQLITE_FULL'),
     () => probe(path),
     { isUnknown: path !== ':memory:' },

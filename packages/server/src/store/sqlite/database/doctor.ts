@@ -2,12 +2,12 @@
 import { existsSync, statfsSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, resolve } from 'node:path';
 import {
-  clockFinding,
+  checkClock,
+  checkProxy,
+  checkQuotas,
+  checkRefused,
   type ExamineOptions,
   type Finding,
-  proxyFinding,
-  quotaFindings,
-  refusedFinding,
 } from '../../doctor-findings.ts';
 import { findUnknownProxy } from '../../operations/unknown-proxy.ts';
 import { createAccountReader } from '../accounts/accounts.ts';
@@ -17,7 +17,7 @@ import { examineBackup, examineFolder } from './backup-age.ts';
 import { applicationID, type Connection, openConnection } from './connection.ts';
 import { examinePermissions } from './file-permissions.ts';
 import { tryLock } from './lock.ts';
-import { newestMigration } from './migrate.ts';
+import { getNewestMigration } from './migrate.ts';
 
 const mebibyte = 1024 * 1024;
 const minFreeBytes = 256 * mebibyte;
@@ -43,7 +43,7 @@ const examineEvents = (db: Connection): Finding => {
 
 const examineRefused = (db: Connection): Finding => {
   const sum = 'SELECT coalesce(sum(listed), 0) AS listed, coalesce(sum(evicted), 0) AS evicted FROM refused_count';
-  return refusedFinding(db.prepare<[], { listed: number; evicted: number }>(sum).get() as never);
+  return checkRefused(db.prepare<[], { listed: number; evicted: number }>(sum).get() as never);
 };
 
 const examineQuotas = (db: Connection, options: ExamineOptions): Finding[] => {
@@ -51,7 +51,7 @@ const examineQuotas = (db: Connection, options: ExamineOptions): Finding[] => {
   const steps = createAccountReader(db).measureAccounts();
   for (;;) {
     const { done, value } = steps.next();
-    if (done) return quotaFindings(value, options);
+    if (done) return checkQuotas(value, options);
   }
 };
 
@@ -61,7 +61,7 @@ const examineRows = (db: Connection, options: ExamineOptions): Finding[] => {
   const orphans = db.prepare('PRAGMA foreign_key_check').all();
   const version = db.pragma('user_version', { simple: true }) as number;
   const accounts = count('SELECT count(*) FROM account');
-  const isCurrent = version === newestMigration();
+  const isCurrent = version === getNewestMigration();
   // Excludes console sessions and members' access, which no program uses. An older schema may lack the columns.
   const ofPrograms = isCurrent
     ? `AND memberID IS NULL AND NOT session AND coalesce(expiresTime > ${Date.now()}, true)`
@@ -77,16 +77,16 @@ const examineRows = (db: Connection, options: ExamineOptions): Finding[] => {
     {
       name: 'schema',
       ok: isCurrent,
-      detail: `${version}; this program needs ${newestMigration()}${version < newestMigration() ? ': the server updates it at start, after a backup' : ''}`,
+      detail: `${version}; this program needs ${getNewestMigration()}${version < getNewestMigration() ? ': the server updates it at start, after a backup' : ''}`,
     },
     { name: 'accounts', ok: accounts > 0, detail: `${accounts}, with ${tokens} live server tokens` },
-    clockFinding(day),
+    checkClock(day),
     { name: 'erasures', ok: true, detail: `${erasing} in progress` },
     // An older schema lacks blocks or checksums.
     ...(isCurrent
       ? [
           examineRefused(db),
-          proxyFinding(createOperationRunner(db)(findUnknownProxy())),
+          checkProxy(createOperationRunner(db)(findUnknownProxy())),
           ...examineQuotas(db, options),
           ...examineFolder(db.name, options),
           examineEvents(db),

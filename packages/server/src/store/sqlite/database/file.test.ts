@@ -22,7 +22,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { bundle, threads } from '../../../../build/bundle.ts';
-import { forgetAudit } from '../../../../test/fixtures/audit-log.ts';
+import { removeAuditLog } from '../../../../test/fixtures/audit-log.ts';
 import { createSite } from '../../../../test/fixtures/site.ts';
 import { newEvent, newToken } from '../../../../test/fixtures/store.ts';
 import { soon } from '../../../../test/fixtures/timeouts.ts';
@@ -34,7 +34,7 @@ import Database from './better-sqlite3.ts';
 import { applicationID, openConnection } from './connection.ts';
 import { examineDatabase } from './doctor.ts';
 import { ensureFile } from './file.ts';
-import { newestMigration } from './migrate.ts';
+import { getNewestMigration } from './migrate.ts';
 
 /** The folder of the built program that opens a store in another process. */
 let built: string;
@@ -295,7 +295,7 @@ describe('opening a file that cannot be served', () => {
       async () => {
         await createDatabase();
         const db = new Database(path);
-        db.pragma(`user_version = ${newestMigration() + 1}`);
+        db.pragma(`user_version = ${getNewestMigration() + 1}`);
         db.close();
       },
     ],
@@ -306,7 +306,7 @@ describe('opening a file that cannot be served', () => {
         await createDatabase();
         const db = new Database(path);
         db.pragma('journal_mode = DELETE');
-        db.pragma(`user_version = ${newestMigration() + 1}`);
+        db.pragma(`user_version = ${getNewestMigration() + 1}`);
         db.close();
       },
     ],
@@ -315,7 +315,7 @@ describe('opening a file that cannot be served', () => {
   test.each(files)('refuses %s and does not change a byte', async (_name, reason, create) => {
     await create();
     const before = hashOf(path);
-    for (const role of ['server', 'beside'] as const) {
+    for (const role of ['server', 'command'] as const) {
       const error = await open(role).catch((thrown: unknown) => thrown);
       expect(error).toBeInstanceOf(StoreUnusable);
       expect((error as Error).message).toContain(path);
@@ -331,7 +331,7 @@ describe('opening a file that cannot be served', () => {
 
   test('refuses a dangling symbolic link and does not create its target', async () => {
     symlinkSync(join(folder, 'not-mounted', 'firsthand.db'), path);
-    for (const role of ['server', 'beside'] as const) {
+    for (const role of ['server', 'command'] as const) {
       await expect(open(role, { create: true })).rejects.toThrow(path);
     }
     expect(readlinkSync(path)).toBe(join(folder, 'not-mounted', 'firsthand.db'));
@@ -355,7 +355,7 @@ describe('opening a file that cannot be served', () => {
 describe('a command next to a server', () => {
   test('creates accounts and tokens that the server notices immediately', async () => {
     const serving = await open();
-    const command = await open('beside');
+    const command = await open('command');
     const { account } = await createSite(command);
     expect(await serving.listAccounts()).toMatchObject([{ account }]);
     const token = newToken('server');
@@ -372,7 +372,7 @@ describe('a command next to a server', () => {
     await serving.createToken({ ...token, account });
     await serving.createToken({ ...other, account });
     expect(await serving.findAccess(token.hash)).toBeDefined();
-    const command = await open('beside');
+    const command = await open('command');
     expect(await command.findAccess(token.hash)).toBeDefined();
     await command.revokeToken({ account, tokenID: token.tokenID, time: 1 });
     expect(await serving.findAccess(token.hash)).toBeUndefined();
@@ -385,7 +385,7 @@ describe('a command next to a server', () => {
     const serving = await open();
     const site = await createSite(serving);
     expect(await site.browser.log({ eventID: 7 })).toEqual([{ kept: true }]);
-    const command = await open('beside');
+    const command = await open('command');
     const change = { account: site.account, contacts: [], time: site.time };
     await command.updateAccount({ ...change, catalogues: { event: [{ id: '7', browser: false }] } });
     expect(await site.browser.log({ eventID: 7 })).toMatchObject([{ refused: 'id_not_for_browser' }]);
@@ -396,7 +396,7 @@ describe('a command next to a server', () => {
   test('shares one sequence with the server and reads events as soon as they are stored', async () => {
     const serving = await open();
     const site = await createSite(serving);
-    const command = await open('beside');
+    const command = await open('command');
     const { account, server, time } = site;
     for (let nth = 0; nth < 10; nth += 1) {
       await server.log({ eventUUID: `event-of-server-${nth}` });
@@ -410,13 +410,13 @@ describe('a command next to a server', () => {
   });
 
   test('works without a server, and creates a missing file only with `create`', async () => {
-    const error = await open('beside').catch((thrown: unknown) => thrown);
+    const error = await open('command').catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(StoreUnusable);
     expect((error as Error).message).toBe(
       `there is no database at ${path}: create it with firsthand serve or firsthand account create`,
     );
     expect(readdirSync(folder)).toEqual([]);
-    const command = await open('beside', { create: true });
+    const command = await open('command', { create: true });
     await createSite(command);
     await close(command);
     const store = await open();
@@ -427,7 +427,7 @@ describe('a command next to a server', () => {
     const accountUUID = createOlder(path);
     const before = readFileSync(path);
     for (const create of [false, true]) {
-      const error = await open('beside', { create }).catch((thrown: unknown) => thrown);
+      const error = await open('command', { create }).catch((thrown: unknown) => thrown);
       expect(error).toBeInstanceOf(StoreUnusable);
       expect((error as Error).message).toBe(
         `${path} has an older schema: start the server with this version of Firsthand first; it backs up the database and updates it`,
@@ -438,12 +438,12 @@ describe('a command next to a server', () => {
     await serving.check();
     expect(await serving.listAccounts()).toMatchObject([{ accountUUID }]);
     const fresh = join(folder, 'fresh.db');
-    await close(await open('beside', { databaseURL: `sqlite:${fresh}`, create: true }));
+    await close(await open('command', { databaseURL: `sqlite:${fresh}`, create: true }));
     expect(schemaOf(path)).toEqual(schemaOf(fresh));
   });
 
   test('may start at the same time as others without a file', async () => {
-    const openers = await Promise.all([1, 2, 3, 4].map(() => openElsewhere('beside')));
+    const openers = await Promise.all([1, 2, 3, 4].map(() => openElsewhere('command')));
     for (const { answer } of openers) expect(answer).toMatchObject({ open: true, accounts: 0 });
   });
 });
@@ -516,7 +516,7 @@ describe('an erased contact', () => {
       message: '',
     }));
     const { account, time, server } = site;
-    await store.keepRefused({ account, token: server.token, time, sender: 0, requests });
+    await store.addRefused({ account, token: server.token, time, sender: 0, requests });
     expect(await filesWith('identifying')).not.toBe('');
     expect(await filesWith(contactUUID)).not.toBe('');
     await site.erase(contactUUID);
@@ -525,7 +525,7 @@ describe('an erased contact', () => {
     await close(store);
     expect(await filesWith('identifying')).toBe('');
     // The audit log alone has the erased contactUUID.
-    forgetAudit(path);
+    removeAuditLog(path);
     expect(await filesWith(contactUUID)).toBe('');
   });
 
@@ -638,7 +638,7 @@ describe('examineDatabase', () => {
     const { account, server, time } = await createSite(store);
     const request = { operation: 'logEvent', input: {}, address: null, code: 'missing_field', message: '' } as const;
     const refuse = (count: number) =>
-      store.keepRefused({ account, token: server.token, time, sender: 0, requests: Array(count).fill(request) });
+      store.addRefused({ account, token: server.token, time, sender: 0, requests: Array(count).fill(request) });
     await refuse(1_000);
     await refuse(2);
     const detail = '1000 listed, 2 evicted; run firsthand refused list to see them';

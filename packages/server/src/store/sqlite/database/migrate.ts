@@ -1,16 +1,16 @@
 /** Migrates a database to the schema of this program. */
-import { newestOf, readMigrations } from '../../migrations.ts';
+import { findNewestMigration, readMigrations } from '../../migrations.ts';
 import { StoreUnusable } from '../../unusable.ts';
 import type { Connection } from './connection.ts';
 
 const folder = new URL('../migrations/', import.meta.url);
 
 /** Returns the schema version of this program. */
-export const newestMigration = (): number => newestOf(folder);
+export const getNewestMigration = (): number => findNewestMigration(folder);
 
 /** Throws StoreUnusable if the schema of a database is newer than this program. */
 export const refuseNewer = (schema: number, path: string): void => {
-  const newest = newestMigration();
+  const newest = getNewestMigration();
   if (schema <= newest) return;
   throw new StoreUnusable(
     `${path} was written by a newer Firsthand (schema ${schema}; this version supports up to ${newest}): use the newer version`,
@@ -23,7 +23,7 @@ export const refuseNewer = (schema: number, path: string): void => {
  */
 export const migrate = (db: Connection, path: string): void => {
   const migrations = readMigrations(folder);
-  const newest = newestMigration();
+  const newest = getNewestMigration();
   const foreignKeys = db.pragma('foreign_keys', { simple: true });
   // A recreated table keeps its row numbers, so dropping the old one must not check the rows that reference it.
   db.pragma('foreign_keys = OFF');

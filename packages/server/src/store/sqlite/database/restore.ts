@@ -29,7 +29,7 @@ import {
 import { applicationID, codeOf, openConnection } from './connection.ts';
 import { syncDirectory } from './file.ts';
 import { takeLock } from './lock.ts';
-import { newestMigration } from './migrate.ts';
+import { getNewestMigration } from './migrate.ts';
 import { changeOwner, createFolder, findOwner, type Owner } from './owner.ts';
 import { verifyBackup } from './verify.ts';
 
@@ -82,7 +82,7 @@ const closeCurrent = (path: string): CurrentDatabase => {
     if (isForeign(path)) throw new StoreUnusable(`${path} is another program's database, not Firsthand's`);
     const db = openConnection(path, 'write');
     try {
-      const isCurrent = db.pragma('user_version', { simple: true }) === newestMigration();
+      const isCurrent = db.pragma('user_version', { simple: true }) === getNewestMigration();
       const current = { head: recordHeadOf(db), erased: isCurrent ? listErased(db) : [] };
       // Fails while another connection is open. Afterwards the file is the whole database.
       db.pragma('journal_mode = DELETE');

@@ -4,7 +4,7 @@ import { recordHeadOf } from '../erasure/erasure-record.ts';
 import { countDamagedBlocks } from '../event-log/event-log.ts';
 import { type Connection, openConnection } from './connection.ts';
 import { refuseForeign } from './file.ts';
-import { newestMigration } from './migrate.ts';
+import { getNewestMigration } from './migrate.ts';
 
 const maxReported = 5;
 
@@ -13,7 +13,7 @@ const examine = (db: Connection): string[] => {
   if (check.join() !== 'ok') return check;
   if (db.prepare('PRAGMA foreign_key_check').all().length > 0) return ['dangling references'];
   // An older schema lacks blocks or checksums.
-  if (db.pragma('user_version', { simple: true }) !== newestMigration()) return [];
+  if (db.pragma('user_version', { simple: true }) !== getNewestMigration()) return [];
   const damaged = countDamagedBlocks(db);
   return damaged > 0 ? [`${damaged} damaged blocks of events`] : [];
 };

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { runs } from '../../../../test/fixtures/runs.ts';
 import { newAccount, newContact, newEvent, newToken } from '../../../../test/fixtures/store.ts';
 import { Refusal } from '../../../shared/refusal.ts';
-import type { Asker, RefusedPage } from '../../store.ts';
+import type { RefusedPage, StoreCaller } from '../../store.ts';
 import type { Call } from '../calls.ts';
 import { openMemory } from '../database/memory.ts';
 import { createReadEngine, createWriteEngine } from '../engine.ts';
@@ -206,8 +206,8 @@ test('erases the same data, whatever happens between the steps of an erasure', a
               code: 'invalid_field',
               message: '',
             } as const;
-            const request = { ...(browsers[browser] as Asker), time: nth, sender: nth, requests: [refused] };
-            return { name: 'keepRefused', request };
+            const request = { ...(browsers[browser] as StoreCaller), time: nth, sender: nth, requests: [refused] };
+            return { name: 'addRefused', request };
           }
           case 'replay': {
             const refused = last.refused - each.refused;

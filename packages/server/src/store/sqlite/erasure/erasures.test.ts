@@ -292,7 +292,7 @@ describe('refused requests that name an erased contact', () => {
   const refuse = (token: number, name: string) => {
     const input = { name, text: 'x'.repeat(bytesOfEach) };
     const refused = { operation: 'logEvent', input, address: null, code: 'invalid_field', message: '' } as const;
-    write('keepRefused', { account: 1, token, time: 0, sender: 0, requests: [refused] });
+    write('addRefused', { account: 1, token, time: 0, sender: 0, requests: [refused] });
   };
   const replay = (refused: number) => {
     const request = { ...caller, receivedTime: 0, events: [newEvent({ userUUID: 'phone-0123456789a' })] };

@@ -2,7 +2,7 @@ import { beforeEach, expect, test } from 'vitest';
 import type { Connection } from '../database/connection.ts';
 import { openMemory } from '../database/memory.ts';
 import { type Compaction, createCompaction } from './compaction.ts';
-import { eventsOf, type KeptEvent } from './event-block.ts';
+import { type EventRow, eventsOf } from './event-block.ts';
 import { type BlockWriter, createBlockWriter, defaultEventsPerBlock as eventsPerBlock } from './event-blocks.ts';
 
 let db: Connection;
@@ -17,7 +17,7 @@ beforeEach(() => {
   sequence = 0;
 });
 
-const newEvent = (text: string): KeptEvent => {
+const newEvent = (text: string): EventRow => {
   sequence += 1;
   return {
     sequence,

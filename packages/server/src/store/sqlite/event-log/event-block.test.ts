@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { openMemory } from '../database/memory.ts';
-import { attributesAt, eventsOf, type KeptEvent, pickEvents, toBlock } from './event-block.ts';
+import { attributesAt, type EventRow, eventsOf, pickEvents, toBlock } from './event-block.ts';
 
 const number = fc.integer({ min: 1, max: 5 });
 const text = fc.oneof(fc.constantFrom('/', '9.90', '', '__proto__'), fc.string());
@@ -31,7 +31,7 @@ const someEvents = fc
     }),
     { minLength: 1, maxLength: 40 },
   )
-  .map((events): KeptEvent[] => {
+  .map((events): EventRow[] => {
     let sequence = 0;
     return events.map(({ step, ...event }) => {
       sequence += step;
@@ -47,7 +47,7 @@ test('round-trips events', () => {
   );
 });
 
-const toJSON = (attributes: KeptEvent['attributes']) =>
+const toJSON = (attributes: EventRow['attributes']) =>
   `{${attributes.map((attribute) => attribute.map((text) => JSON.stringify(text)).join(':')).join()}}`;
 
 test('returns the same events through the view `event`', () => {
@@ -62,7 +62,7 @@ test('returns the same events through the view `event`', () => {
         .all()
         .map((row) => ({ ...row, attributes: Object.entries(JSON.parse(row.attributes)) }));
       // JSON.parse puts numeric names first.
-      const inOrder = (entries: KeptEvent['attributes']) => Object.entries(JSON.parse(toJSON(entries)));
+      const inOrder = (entries: EventRow['attributes']) => Object.entries(JSON.parse(toJSON(entries)));
       const expected = events.map(({ server, ...event }) => ({ ...event, attributes: inOrder(event.attributes) }));
       expect(rows).toEqual(expected);
     }),
@@ -74,7 +74,7 @@ test('keeps nothing of the removed events when a block is reduced', () => {
     fc.property(someEvents, fc.infiniteStream(fc.boolean()), (events, choice) => {
       const indexes = events.map((_, index) => index).filter((index) => index === 0 || choice.next().value);
       const block = pickEvents(toBlock(events), indexes);
-      const kept = indexes.map((index) => events[index] as KeptEvent);
+      const kept = indexes.map((index) => events[index] as EventRow);
       expect(eventsOf(JSON.parse(JSON.stringify(block)))).toEqual(kept);
       const keptTexts = new Set(kept.flatMap(({ attributes }) => attributes.flat()));
       for (const text of [...block.names.flat(), ...block.values, ...block.words]) {
@@ -85,7 +85,7 @@ test('keeps nothing of the removed events when a block is reduced', () => {
 });
 
 test('stores common values once', () => {
-  const event = (nth: number): KeptEvent => ({
+  const event = (nth: number): EventRow => ({
     sequence: 70 + nth,
     day: 3,
     account: 1,
@@ -134,7 +134,7 @@ test('stores large ages relative to the first', () => {
     timeReplaced: 0,
     server: 0,
   } as const;
-  const events = ages.map((age, nth): KeptEvent => {
+  const events = ages.map((age, nth): EventRow => {
     return { ...base, sequence: nth, eventUUID: `${nth}`, eventTime: 4e6 - age, attributes: [] };
   });
   const block = toBlock(events);
@@ -150,7 +150,7 @@ test('distinguishes lists of attrIDs that are equal when joined', () => {
       ['a', '2'],
       ['b', '3'],
     ],
-  ] as KeptEvent['attributes'][];
+  ] as EventRow['attributes'][];
   const base = { day: 0, account: 1, user: 1, contact: null, eventID: 1, eventTime: 0, receivedTime: 0 };
   const events = [first, second].map((attributes, nth) => ({
     ...base,
@@ -158,7 +158,7 @@ test('distinguishes lists of attrIDs that are equal when joined', () => {
     eventUUID: `event-${nth}`,
     timeReplaced: 0 as const,
     server: 0 as const,
-    attributes: attributes as KeptEvent['attributes'],
+    attributes: attributes as EventRow['attributes'],
   }));
   const block = toBlock(events);
   expect(attributesAt(block, 0)).toEqual(first);

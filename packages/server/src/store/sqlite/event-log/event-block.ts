@@ -6,13 +6,13 @@
  * `event` shows the events as rows.
  */
 import { robotMark } from '@firsthand/contract/identifiers';
-import type { KeptEvent } from '../../rules/event-row.ts';
+import type { EventRow } from '../../rules/event-row.ts';
 import type { SentByServer } from '../../rules/idempotency-keys.ts';
 
-export type { KeptEvent };
+export type { EventRow };
 
 /** The fields that decide whether an event is selected. */
-export type EventFacts = Pick<KeptEvent, 'sequence' | 'account' | 'user' | 'contact' | 'eventID'>;
+export type EventFacts = Pick<EventRow, 'sequence' | 'account' | 'user' | 'contact' | 'eventID'>;
 
 /** One value for all events, or a list with one per event. */
 type Column<Value> = Value | readonly Value[];
@@ -84,7 +84,7 @@ const growingAt = ({ from, by }: Growing, index: number): number =>
   from + (typeof by === 'number' ? index * by : (by[index] as number));
 
 /** Returns the distinct lists of attrIDs, and the index of each event's list. */
-const toNames = (events: readonly KeptEvent[]): Pick<EventBlock, 'named' | 'names'> => {
+const toNames = (events: readonly EventRow[]): Pick<EventBlock, 'named' | 'names'> => {
   const names: (readonly string[])[] = [];
   const numbers = new Map<string, number>();
   const named = events.map(({ attributes }) => {
@@ -98,7 +98,7 @@ const toNames = (events: readonly KeptEvent[]): Pick<EventBlock, 'named' | 'name
 };
 
 /** Returns the values that occur more than once, with their indexes. A unique value is shorter in place. */
-const findWords = (events: readonly KeptEvent[]): Map<string, number> => {
+const findWords = (events: readonly EventRow[]): Map<string, number> => {
   const words = new Map<string, number>();
   const seenValues = new Set<string>();
   for (const { attributes } of events) {
@@ -111,7 +111,7 @@ const findWords = (events: readonly KeptEvent[]): Map<string, number> => {
 };
 
 /** `events`: at least one, ascending by sequence. */
-export const toBlock = (events: readonly KeptEvent[]): EventBlock => {
+export const toBlock = (events: readonly EventRow[]): EventBlock => {
   const words = findWords(events);
   const eventUUIDStart = commonPrefix(events.map(({ eventUUID }) => eventUUID));
   return {
@@ -169,7 +169,7 @@ const valueAt = ({ values, words }: EventBlock, at: number): string => {
   return typeof value === 'number' ? (words[value] as string) : value;
 };
 
-export const attributesAt = (block: EventBlock, index: number): KeptEvent['attributes'] => {
+export const attributesAt = (block: EventBlock, index: number): EventRow['attributes'] => {
   const from = startsOf(block)[index] as number;
   return namesAt(block, index).map((attrID, nth) => [attrID, valueAt(block, from + nth)]);
 };
@@ -238,7 +238,7 @@ export const isRobot = (block: EventBlock, index: number): boolean =>
   hasAttribute(block, index, robotMark.attrID, robotMark.attrValue);
 
 // Written out, because spreading the result of `factsAt` takes ten times as long.
-export const eventAt = (block: EventBlock, index: number): KeptEvent => ({
+export const eventAt = (block: EventBlock, index: number): EventRow => ({
   sequence: sequenceAt(block, index),
   day: at(block.day, index),
   account: at(block.account, index),
@@ -253,4 +253,4 @@ export const eventAt = (block: EventBlock, index: number): KeptEvent => ({
   attributes: attributesAt(block, index),
 });
 
-export const eventsOf = (block: EventBlock): KeptEvent[] => block.eventUUID.map((_, index) => eventAt(block, index));
+export const eventsOf = (block: EventBlock): EventRow[] => block.eventUUID.map((_, index) => eventAt(block, index));

@@ -1,7 +1,7 @@
 /** Reads and writes blocks of events. Each commit writes its own blocks; compaction.ts merges them later. */
 import { charactersOf } from '../../rules/event-row.ts';
 import type { Connection } from '../database/connection.ts';
-import { type EventBlock, eventsOf, type KeptEvent, pickEvents, toBlock } from './event-block.ts';
+import { type EventBlock, type EventRow, eventsOf, pickEvents, toBlock } from './event-block.ts';
 import { type BlockRow, isWhole, readBlock, toBlockRow } from './event-block-row.ts';
 
 /**
@@ -63,13 +63,13 @@ export const createBlockReader = (db: Connection) => {
 };
 
 /** Splits events into as few blocks as possible, of up to `most` events, and at large gaps. */
-const chunk = (events: readonly KeptEvent[], most: number): KeptEvent[][] => {
-  const chunks: KeptEvent[][] = [];
+const chunk = (events: readonly EventRow[], most: number): EventRow[][] => {
+  const chunks: EventRow[][] = [];
   let characters = Infinity;
   for (const event of events) {
     const more = charactersOf(event);
     const last = chunks.at(-1);
-    const isNear = last !== undefined && event.sequence - (last[0] as KeptEvent).sequence <= maxSpan;
+    const isNear = last !== undefined && event.sequence - (last[0] as EventRow).sequence <= maxSpan;
     if (isNear && last.length < most && characters + more <= charactersPerBlock) {
       last.push(event);
       characters += more;
@@ -85,13 +85,13 @@ export const createBlockWriter = (db: Connection, eventsPerBlock = defaultEvents
   const insert = db.prepare('INSERT INTO event_block (through, count, events, checksum) VALUES (?, ?, ?, ?)');
   const update = db.prepare('UPDATE event_block SET count = ?, events = ?, checksum = ? WHERE through = ?');
   const drop = db.prepare('DELETE FROM event_block WHERE through = ?');
-  let pending: KeptEvent[] = [];
+  let pending: EventRow[] = [];
   let written = 0;
   let writtenBytes = 0;
 
-  const write = (events: readonly KeptEvent[], most: number): BlockSize[] =>
+  const write = (events: readonly EventRow[], most: number): BlockSize[] =>
     chunk(events, most).map((some) => {
-      const { sequence: through } = some.at(-1) as KeptEvent;
+      const { sequence: through } = some.at(-1) as EventRow;
       const { events: text, checksum } = toBlockRow(through, toBlock(some));
       insert.run(through, some.length, text, checksum);
       return { through, count: some.length, bytes: Buffer.byteLength(text) };
@@ -110,7 +110,7 @@ export const createBlockWriter = (db: Connection, eventsPerBlock = defaultEvents
   return {
     eventsPerBlock,
     /** Adds an event to the current commit. Sequences must ascend. */
-    add(event: KeptEvent): void {
+    add(event: EventRow): void {
       pending.push(event);
     },
     flush(): void {
@@ -125,7 +125,7 @@ export const createBlockWriter = (db: Connection, eventsPerBlock = defaultEvents
       pending = [];
     },
     /** The added events that will be written with the commit. */
-    unwritten: (): readonly KeptEvent[] => pending,
+    unwritten: (): readonly EventRow[] => pending,
     /** The number of events written by this writer, and the bytes of their text. */
     written: (): number => written,
     writtenBytes: (): number => writtenBytes,

@@ -25,7 +25,7 @@ import type { Connection } from '../database/connection.ts';
 import type { Pending } from '../transactions/transaction.ts';
 import type { EventFilter } from './block-filter.ts';
 import { createCompaction } from './compaction.ts';
-import { eventAt, eventsOf, type KeptEvent } from './event-block.ts';
+import { type EventRow, eventAt, eventsOf } from './event-block.ts';
 import { createBlockReader, createBlockWriter, type EventPlace, type StoredBlock } from './event-blocks.ts';
 import { type BlockMatch, createEventFinder, type Order, type Range, type Source } from './event-finder.ts';
 import { createSegmentBuilder } from './segment-builder.ts';
@@ -33,13 +33,13 @@ import { createVisitorReader, type VisitHolders } from './visitors.ts';
 
 export {
   type EventBlock,
+  type EventRow,
   eventAt,
   eventsOf,
   eventTimeAt,
   factsAt,
   hasAttribute,
   isRobot,
-  type KeptEvent,
   receivedTimeAt,
   sequenceAt,
   sizeOf,
@@ -71,10 +71,10 @@ export interface EventLogReader extends Pending {
 
 export interface EventLogWriter extends Pending {
   /** Adds an event to the current commit. Sequences must ascend. */
-  append(event: KeptEvent): void;
+  append(event: EventRow): void;
   flush(): void;
   /** Yields the events after a sequence, in order, including the current commit's. Skips damaged blocks. */
-  eventsAfter(sequence: number): Generator<KeptEvent>;
+  eventsAfter(sequence: number): Generator<EventRow>;
   /** Removes events, which must ascend by sequence and be flushed. */
   remove(places: readonly EventPlace[]): void;
   /** The number of events written since this log was opened, and the bytes of their text. */

@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from 'vitest';
 import type { Connection } from '../database/connection.ts';
 import { openMemory } from '../database/memory.ts';
-import { eventAt, type KeptEvent } from './event-block.ts';
+import { type EventRow, eventAt } from './event-block.ts';
 import {
   type BlockWriter,
   createBlockReader,
@@ -27,7 +27,7 @@ beforeEach(() => {
   open();
 });
 
-const write = (events: number, of: (nth: number) => Partial<KeptEvent>, text: (nth: number) => string = () => '') => {
+const write = (events: number, of: (nth: number) => Partial<EventRow>, text: (nth: number) => string = () => '') => {
   for (let nth = 0; nth < events; nth += 1) {
     sequence += 1;
     blocks.add({
@@ -83,7 +83,7 @@ const watch = () => {
   return () => db.prepare('SELECT what, number, eventID FROM seen ORDER BY nth').raw().all() as number[][];
 };
 
-const mixed = (nth: number): Partial<KeptEvent> => ({
+const mixed = (nth: number): Partial<EventRow> => ({
   account: 1 + (nth % 3),
   user: nth % 5 ? (nth * 7_919) % 1_500 : null,
   contact: nth % 5 ? null : 1 + (nth % 40),

@@ -6,7 +6,7 @@
 
 import type { Connection } from '../database/connection.ts';
 import { attributeHashOf } from './block-filter.ts';
-import { factsAt, type KeptEvent, sequenceAt, sizeOf } from './event-block.ts';
+import { type EventRow, factsAt, sequenceAt, sizeOf } from './event-block.ts';
 import { type BlockRow, readBlock } from './event-block-row.ts';
 import type { Segment } from './event-finder.ts';
 import { createPostingLists, type PostingLists, postingKinds } from './posting-lists.ts';
@@ -230,7 +230,7 @@ export const createSegmentBuilder = (db: Connection, written: () => number, perS
      * Removes deleted events from the summaries and from the backlog. After an error, call `forget` before the
      * transaction continues.
      */
-    remove(events: readonly KeptEvent[]): void {
+    remove(events: readonly EventRow[]): void {
       removeVisitors(events);
       if (counted) {
         const indexed = readIndexed.get() as number;
@@ -238,7 +238,7 @@ export const createSegmentBuilder = (db: Connection, written: () => number, perS
       }
       // If the draft includes deleted events, or starts far before the remaining ones, it must restart.
       const { after = 0, through = 0, count = 0 } = draft ?? {};
-      const isInDraft = ({ sequence }: KeptEvent) => sequence > after && (sequence <= through || count === 0);
+      const isInDraft = ({ sequence }: EventRow) => sequence > after && (sequence <= through || count === 0);
       if (!draft || !events.some(isInDraft)) return;
       draft = undefined;
       hasMore = true;

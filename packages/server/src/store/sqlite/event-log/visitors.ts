@@ -2,7 +2,7 @@
 import { quarterMilliseconds, quarterOf } from '../../rules/rollups.ts';
 import type { Connection } from '../database/connection.ts';
 import type { ChunkedRead } from '../transactions/chunked-reads.ts';
-import { eventTimeAt, factsAt, type KeptEvent } from './event-block.ts';
+import { type EventRow, eventTimeAt, factsAt } from './event-block.ts';
 import { type EventFinder, type Range, type Segment, sourcesOfKinds } from './event-finder.ts';
 import { type Holder, readVisitorList, withoutVisitors } from './visitor-list.ts';
 
@@ -24,8 +24,7 @@ export type VisitHolders = (
 ) => ChunkedRead<void>;
 
 /** Returns the user of an event; for an event without a user, the negated contact. */
-export const holderOf = ({ user, contact }: Pick<KeptEvent, 'user' | 'contact'>): Holder =>
-  user ?? -(contact as number);
+export const holderOf = ({ user, contact }: Pick<EventRow, 'user' | 'contact'>): Holder => user ?? -(contact as number);
 
 /** Adds a visitor to the quarter hour of an event. */
 export const addVisitor = (visitors: Map<number, Holder[]>, eventTime: number, visitor: Holder): void => {
@@ -108,7 +107,7 @@ export const createVisitorRemoval = (db: Connection) => {
   const update = db.prepare(`UPDATE segment_visitors SET visitors = ? WHERE ${key}`);
   const drop = db.prepare(`DELETE FROM segment_visitors WHERE ${key}`);
 
-  return (events: readonly KeptEvent[]): void => {
+  return (events: readonly EventRow[]): void => {
     const [first, last] = [events[0], events.at(-1)];
     if (!first || !last) return;
     for (const { segment, after, through } of segments.all(first.sequence - 1, last.sequence)) {

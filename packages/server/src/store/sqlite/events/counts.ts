@@ -139,7 +139,7 @@ export const createCounter = (db: Connection, log = createEventLogReader(db)) =>
     *countEvents(query: CountQuery): ChunkedRead<CountBucket[]> {
       const { account, edges, users, withoutRobots } = query;
       const buckets = createBuckets(edges);
-      const { eventIDs } = catalogues.withIDs(query);
+      const { eventIDs } = catalogues.resolveQueryIDs(query);
       const bucketOf = bucketAt(edges, buckets);
       const within = { account, eventIDs, from: edges[0] as number, to: edges.at(-1) as number };
       if (withoutRobots) {

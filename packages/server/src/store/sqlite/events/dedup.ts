@@ -5,7 +5,7 @@
  */
 
 import { createIdempotencyKeys, type SentByServer, type SentRequest, toBytes } from '../../rules/idempotency-keys.ts';
-import { daysKept } from '../../rules/received-day.ts';
+import { dedupDays } from '../../rules/received-day.ts';
 import { type ActiveDays, isActive } from '../contacts/active-days.ts';
 import type { Connection } from '../database/connection.ts';
 import type { RecentKeys, SentEvent } from './recent-keys.ts';
@@ -24,10 +24,10 @@ const noDay = -1;
 
 export const createDedup = (db: Connection, recentKeys: RecentKeys) => {
   const placeholders = (count: number) => Array.from({ length: count }, () => '?').join(', ');
-  const days = placeholders(daysKept);
+  const days = placeholders(dedupDays);
   /** One statement per number of days: each day costs an index search. */
   const selectsOf = (table: string, condition: string) =>
-    Array.from({ length: daysKept + 1 }, (_, count) =>
+    Array.from({ length: dedupDays + 1 }, (_, count) =>
       db
         .prepare<unknown[], number>(
           `SELECT 1 FROM ${table} WHERE day IN (${placeholders(count)}) AND eventUUID = ? AND holder = ?${condition}`,
@@ -68,7 +68,7 @@ export const createDedup = (db: Connection, recentKeys: RecentKeys) => {
     if (recent[0] === day) return recent;
     recentKeys.settle();
     const found = [day];
-    while (found.length < daysKept) {
+    while (found.length < dedupDays) {
       const before = found.at(-1) as number;
       found.push(before === noDay ? noDay : (dayBefore.get(...tables.map(() => before)) ?? noDay));
     }

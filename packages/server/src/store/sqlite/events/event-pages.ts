@@ -1,5 +1,5 @@
 /** Reads events page by page, in sequence order. */
-import type { WithIDs } from '../../rules/accounts/catalogue-rules.ts';
+import type { ResolvedQuery } from '../../rules/accounts/catalogue-rules.ts';
 import { noMerges } from '../../rules/accounts/entry-merges.ts';
 import { type PageBounds, pageBounds, sequencesOf } from '../../rules/event-pages.ts';
 import { charactersOf } from '../../rules/event-row.ts';
@@ -27,7 +27,7 @@ import { createEventSources } from './event-sources.ts';
 
 /** Returns a function that checks the query's conditions that its sources don't ensure. */
 const createMatcher =
-  ({ eventIDs, from = 0, to = Infinity, attrIDs, attrValue, withoutRobots = false }: WithIDs<EventQuery>) =>
+  ({ eventIDs, from = 0, to = Infinity, attrIDs, attrValue, withoutRobots = false }: ResolvedQuery<EventQuery>) =>
   (block: EventBlock, index: number): boolean => {
     if (eventIDs !== undefined && !eventIDs.includes(factsAt(block, index).eventID)) return false;
     const time = eventTimeAt(block, index);
@@ -70,7 +70,7 @@ export const createEventPager = (
     const ascending = order === 'asc';
     const end = lastSequence.get() as number;
     const merges = catalogues.merges(account);
-    const query = catalogues.withIDs(request, merges);
+    const query = catalogues.resolveQueryIDs(request, merges);
     const sequences = sequencesOf(query, end);
     const accountDays = daysOf({ account, from: from ?? 0, to: to ?? Number.MAX_SAFE_INTEGER, ...sequences });
     const { sources, days } = sourcesOf(query, accountDays);

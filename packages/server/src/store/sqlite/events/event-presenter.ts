@@ -9,7 +9,7 @@ import { createMergeReader } from '../contacts/contact-rows.ts';
 import { createStatementReader } from '../contacts/statements.ts';
 import type { Connection } from '../database/connection.ts';
 import { createErasingReader } from '../erasure/erased-stretches.ts';
-import type { KeptEvent } from '../event-log/event-log.ts';
+import type { EventRow } from '../event-log/event-log.ts';
 
 const memoize = <Key, Value>(compute: (key: Key) => Value) => {
   const cache = new Map<Key, Value>();
@@ -62,12 +62,12 @@ export const createEventPresenter = (db: Connection) => {
 
     return {
       /** Whether the event belongs to an erased contact and will be deleted. */
-      isErased: ({ sequence, user, contact }: KeptEvent): boolean => {
+      isErased: ({ sequence, user, contact }: EventRow): boolean => {
         if (contact !== null) return isErasedContact(contact);
         return stretchesOf(user as number).some(({ after, through }) => after < sequence && sequence <= through);
       },
 
-      toStoredEvent: (event: KeptEvent): StoredEvent =>
+      toStoredEvent: (event: EventRow): StoredEvent =>
         toStoredEvent(
           event,
           why(event, event.user === null ? [] : statementsOf(event.user), follow),

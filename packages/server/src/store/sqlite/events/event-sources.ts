@@ -1,6 +1,6 @@
 /** Chooses the sources of a query's events: a user, a contact, an eventID, or the whole account. */
 import { stretchesOwnedBy } from '../../../identity/ownership.ts';
-import type { WithIDs } from '../../rules/accounts/catalogue-rules.ts';
+import type { ResolvedQuery } from '../../rules/accounts/catalogue-rules.ts';
 import type { DaySpan } from '../../rules/event-pages.ts';
 import type { EventQuery, NamedContact } from '../../store.ts';
 import { type ActiveDays, isActive } from '../contacts/active-days.ts';
@@ -73,7 +73,7 @@ export const createEventSources = (db: Connection) => {
 
   /** `days`: the account's days that the query covers. Throws a Refusal if the contact does not exist. */
   return (
-    { account, userUUID, contactUUID, externalID, eventIDs }: WithIDs<EventQuery>,
+    { account, userUUID, contactUUID, externalID, eventIDs }: ResolvedQuery<EventQuery>,
     days: readonly DaySpan[],
   ): SourcePlan => {
     const user = userUUID === undefined ? undefined : userByUUID.get(account, userUUID);

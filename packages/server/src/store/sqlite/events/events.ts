@@ -138,7 +138,7 @@ export const createEventWriter = (db: Connection, parts: EventParts) => {
 
   return {
     logEvents(batch: EventBatch): EventOutcome[] {
-      const day = sequencer.dayOf(batch.receivedTime, batch.isPast);
+      const day = sequencer.dayOf(batch.receivedTime, batch.isSimulated);
       return batch.events.map((event) => {
         try {
           return store(batch, event, day);

@@ -103,7 +103,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
 );
 
 /** A request that is refused for its profile, after the search for repeats. */
-const refusedContact = (time: number) => ({
+const toRefusedOutcome = (time: number) => ({
   ...newContact({ userUUID: laptop, fields: { contactProfileID: 'staff' }, requestUUID: 'request-sent-twice', time }),
   ...{ ...caller, browser: true, verified: false },
 });
@@ -124,11 +124,11 @@ const toCall = (request: Request, today: number): Call => {
       return { name: 'logEvents', request: { ...caller, receivedTime: time, events } };
     }
     case 'refused':
-      return { name: 'createContact', request: refusedContact(time) };
+      return { name: 'createContact', request: toRefusedOutcome(time) };
     case 'replay':
       return {
         name: 'replayRefused',
-        request: { refused: 1, write: 'createContact', request: refusedContact(time) },
+        request: { refused: 1, write: 'createContact', request: toRefusedOutcome(time) },
       };
     case 'erase':
       return { name: 'eraseContact', request: { account: 1, contactUUID: contacts[request.of], time } };
@@ -173,7 +173,7 @@ beforeAll(() => {
   const outcomes = createWriteEngine(db).write([
     { name: 'createAccount', request: account },
     { name: 'createContact', request: { ...cleoOnLaptop, ...caller, verified: true } },
-    { name: 'keepRefused', request: { account: 1, token: 1, time: 0, sender: 0, requests: [refused] } },
+    { name: 'addRefused', request: { account: 1, token: 1, time: 0, sender: 0, requests: [refused] } },
   ]);
   for (const outcome of outcomes) expect(outcome).toHaveProperty('value');
   db.close();

@@ -1,8 +1,8 @@
 /** Feeds reports the contacts that meet their conditions. */
 import type { ContactView } from '../../../identity/contact-view.ts';
 import { candidatesPerStep, type KeyRange, neverSeen } from '../../rules/contact-search.ts';
-import { createFedContacts, rangeOfPart } from '../../rules/feed/contact-feed.ts';
-import type { FedContacts, RequestOf, SearchEnd } from '../../store.ts';
+import { createContactFeedPage, toPartRange } from '../../rules/feed/contact-feed.ts';
+import type { ContactFeedPage, RequestOf, SearchPosition } from '../../store.ts';
 import { createCatalogueReader } from '../accounts/catalogues.ts';
 import { createContactFinder } from '../contacts/contact-finder.ts';
 import { createStaleContacts, type Range, toRangeParameters } from '../contacts/contact-index-parts.ts';
@@ -20,7 +20,7 @@ export const createContactFeed = (db: Connection) => {
   const { groupsOf, viewsOf } = createContactViews(db);
   const lastSeenOf = createLastSeen(db);
   const staleContacts = createStaleContacts(db, createContactFinder(db));
-  const lastOfPart = db.prepare<AccountRange & { offset: number }, SearchEnd>(
+  const lastOfPart = db.prepare<AccountRange & { offset: number }, SearchPosition>(
     `SELECT createdTime AS key, contact FROM contact WHERE account = @account AND ${inRange}
      ORDER BY createdTime, contact LIMIT 1 OFFSET @offset`,
   );
@@ -43,12 +43,12 @@ export const createContactFeed = (db: Connection) => {
     `SELECT c.* FROM json_each(?) given CROSS JOIN contact c ON c.contact = given.value WHERE c.account = ? AND c.mergedInto IS NULL`,
   );
 
-  return function* feedContacts(query: RequestOf<'feedContacts'>): ChunkedRead<FedContacts> {
+  return function* feedContacts(query: RequestOf<'feedContacts'>): ChunkedRead<ContactFeedPage> {
     const { account, beyond, most } = query;
     const merges = mergesOf(account);
-    const part = createFedContacts(query, merges);
-    const last = lastOfPart.get({ account, ...toRangeParameters(rangeOfPart(beyond, undefined)), offset: most - 1 });
-    const range: KeyRange = rangeOfPart(beyond, last);
+    const part = createContactFeedPage(query, merges);
+    const last = lastOfPart.get({ account, ...toRangeParameters(toPartRange(beyond, undefined)), offset: most - 1 });
+    const range: KeyRange = toPartRange(beyond, last);
     const where = { account, ...toRangeParameters(range) };
     const byTerm = new Map(part.terms.map((term) => [term, withTerm.all({ ...where, term })]));
     const times = new Map(part.needsTimes ? timesOf.all(where).map((each) => [each.contact, each]) : []);

@@ -1,6 +1,6 @@
 /** Feeds reports an account's events, as stored and in sequence order. */
-import type { FedEvents } from '../../report-feed.ts';
-import { createFedEvents } from '../../rules/feed/event-feed.ts';
+import type { EventFeedPage } from '../../report-feed.ts';
+import { createEventFeedPage } from '../../rules/feed/event-feed.ts';
 import type { RequestOf } from '../../store.ts';
 import type { Connection } from '../database/connection.ts';
 import { type EventLogReader, eventAt, sequenceAt } from '../event-log/event-log.ts';
@@ -14,11 +14,11 @@ export const createEventFeed = (db: Connection, log: EventLogReader) => {
     return (lastSequence.get() as number) + 1;
   };
 
-  return function* feedEvents({ account, beyond, most }: RequestOf<'feedEvents'>): ChunkedRead<FedEvents> {
+  return function* feedEvents({ account, beyond, most }: RequestOf<'feedEvents'>): ChunkedRead<EventFeedPage> {
     const end = lastSequence.get() as number;
     const firstSequence = readFirstSequence();
     const range = { after: beyond, through: end };
-    const part = createFedEvents(most);
+    const part = createEventFeedPage(most);
     for (const match of log.find([{ what: 'account', number: account, eventID: 0, ...range }], [range], 'asc')) {
       if (typeof match === 'number') {
         yield;

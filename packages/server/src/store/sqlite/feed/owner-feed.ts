@@ -1,14 +1,14 @@
 /** Feeds reports the changes of owners in an account. */
-import type { FedErasure, FedOwners } from '../../report-feed.ts';
+import type { FeedErasure, OwnerFeedPage } from '../../report-feed.ts';
 import {
-  fedErasures,
-  fedMerges,
-  fedStretches,
+  formatPosition,
+  listMergeOwners,
   type OwnerChange,
   type OwnerPosition,
   ownersPerPart,
   positionOf,
-  positionText,
+  toFeedErasures,
+  toOwnerStretches,
 } from '../../rules/feed/owner-feed.ts';
 import type { RequestOf } from '../../store.ts';
 import { createStatementReader } from '../contacts/statements.ts';
@@ -52,13 +52,13 @@ export const createOwnerFeed = (db: Connection) => {
    * Returns the erasures whose events are not deleted yet, including those of users that are not detached yet
    * (detaching.ts).
    */
-  const erasedOf = (account: number, notDetached: readonly number[]): FedErasure[] => [
+  const erasedOf = (account: number, notDetached: readonly number[]): FeedErasure[] => [
     ...erasedStretches.all(account),
     ...erasedContacts.all(account),
     ...notDetached.flatMap((user) => erasing.stretchesOf(user).map(({ after, through }) => ({ user, after, through }))),
   ];
 
-  return ({ account, since }: RequestOf<'feedOwners'>): FedOwners => {
+  return ({ account, since }: RequestOf<'feedOwners'>): OwnerFeedPage => {
     const newest = newestChange.get() as number;
     const requested = positionOf(since, newest);
     const valid = requested && markAt(requested.change) === requested.mark ? requested : undefined;
@@ -69,7 +69,7 @@ export const createOwnerFeed = (db: Connection) => {
       erased: erasedOf(account, notDetached),
     };
     const withStretches = (users: Iterable<number>) =>
-      [...users].map((user) => ({ user, stretches: fedStretches(statements.forOwners(user)) }));
+      [...users].map((user) => ({ user, stretches: toOwnerStretches(statements.forOwners(user)) }));
 
     if (position.user !== undefined) {
       const users = linkedUsers.all(position.user, account);
@@ -78,9 +78,9 @@ export const createOwnerFeed = (db: Connection) => {
       const next = isLast ? afterUsers : { ...position, user: users.at(-1) as number };
       return {
         ...common,
-        position: positionText(next),
+        position: formatPosition(next),
         users: withStretches(users),
-        merged: valid === undefined ? fedMerges(merged.all(account)) : null,
+        merged: valid === undefined ? listMergeOwners(merged.all(account)) : null,
         more: !isLast || position.change < newest,
       };
     }
@@ -92,10 +92,10 @@ export const createOwnerFeed = (db: Connection) => {
     const hasMerged = ofAccount.some(({ what }) => what === 'merge');
     return {
       ...common,
-      position: positionText({ change: last, mark: markAt(last) }),
+      position: formatPosition({ change: last, mark: markAt(last) }),
       users: withStretches(new Set([...changed, ...notDetached])),
-      merged: hasMerged ? fedMerges(merged.all(account)) : null,
-      erased: [...fedErasures(ofAccount), ...common.erased],
+      merged: hasMerged ? listMergeOwners(merged.all(account)) : null,
+      erased: [...toFeedErasures(ofAccount), ...common.erased],
       more: last < newest,
     };
   };

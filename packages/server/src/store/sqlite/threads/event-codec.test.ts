@@ -27,7 +27,7 @@ test.each<[string, EventBatch['events']]>([
     ],
   ],
 ])('round-trips a batch of events: %s', (_, events) => {
-  const batch: EventBatch = { account: 1, token: 2, browser: true, receivedTime: 3, isPast: false, events };
+  const batch: EventBatch = { account: 1, token: 2, browser: true, receivedTime: 3, isSimulated: false, events };
   expect(fromFlatEvents(structuredClone(toFlatEvents(batch)))).toStrictEqual(batch);
 });
 

@@ -17,7 +17,7 @@ type Layout<Shape, Names extends readonly (keyof Shape)[]> = {
   readonly [Index in keyof Names]: Marked<Shape>[Names[Index]];
 };
 
-type BatchLayout = Layout<Required<EventBatch>, ['account', 'token', 'browser', 'receivedTime', 'isPast']>;
+type BatchLayout = Layout<Required<EventBatch>, ['account', 'token', 'browser', 'receivedTime', 'isSimulated']>;
 type NewEventLayout = Layout<
   NewEvent,
   // biome-ignore format: one line is easier to compare with the code below
@@ -68,8 +68,10 @@ const createReader = (flat: FlatEvents) => {
 
 export const toFlatEvents = (batch: EventBatch): FlatEvents => {
   const flat: Value[] = [];
-  const { account, token, browser, receivedTime, isPast } = { isPast: false, ...batch } as Marked<Required<EventBatch>>;
-  writerOf<BatchLayout>(flat).push(account, token, browser, receivedTime, isPast);
+  const { account, token, browser, receivedTime, isSimulated } = { isSimulated: false, ...batch } as Marked<
+    Required<EventBatch>
+  >;
+  writerOf<BatchLayout>(flat).push(account, token, browser, receivedTime, isSimulated);
   const writer = writerOf<NewEventLayout>(flat);
   for (const event of batch.events) {
     const marked = event as Marked<NewEvent>;
@@ -89,7 +91,7 @@ export const fromFlatEvents = (flat: FlatEvents): EventBatch => {
     token: ofBatch(1),
     browser: ofBatch(2),
     receivedTime: ofBatch(3),
-    isPast: ofBatch(4),
+    isSimulated: ofBatch(4),
   };
   skip<BatchLayout>(5);
   const fieldAt = fieldsOf<NewEventLayout>();

@@ -39,8 +39,8 @@ export const createSequencer = (db: Connection) => {
       return position.sequence;
     },
     /** Returns the day for a row received at `receivedTime`. Days never decrease (received-day.ts). */
-    dayOf(receivedTime: number, isPast = false): number {
-      if (!isPast || receivedTime >= position.clockDay * dayMilliseconds)
+    dayOf(receivedTime: number, isSimulated = false): number {
+      if (!isSimulated || receivedTime >= position.clockDay * dayMilliseconds)
         Object.assign(position, dayAt(position, receivedTime));
       return position.day;
     },
