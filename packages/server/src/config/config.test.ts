@@ -10,6 +10,7 @@ it('has a default for every setting', () => {
     basePath: '/',
     trackerPath: '/main.js',
     apiPrefix: undefined,
+    segmentPath: '/v1/',
     docs: 'on',
     databaseURL: 'sqlite:./data/firsthand.db',
     operatorToken: undefined,

@@ -57,6 +57,7 @@ const reservedSegments = new Set([
     'user',
     ...Object.values(pageNames),
   ],
+  ...['b', 'projects', 'v1'],
   ...['.well-known', 'console', 'demo', 'docs', 'healthz', 'metrics', 'openapi.json', 'readyz'],
 ]);
 const isReserved = (path: string): boolean => reservedSegments.has(path.split('/')[1] as string);
@@ -73,6 +74,16 @@ const apiPrefix = z
   .max(200)
   .pipe(basePath)
   .refine((path) => !isReserved(path));
+
+const defaultSegmentPath = '/v1';
+const segmentPath = z.union([
+  z.literal('off').transform(() => undefined),
+  z
+    .string()
+    .max(200)
+    .pipe(basePath)
+    .refine((path) => path === `${defaultSegmentPath}/` || (path !== '/' && !isReserved(path))),
+]);
 
 const isNetwork = (entry: string): boolean => {
   const [address = '', prefix, ...rest] = entry.split('/');
@@ -171,6 +182,14 @@ export const settings = {
       'a path of A-Z a-z 0-9 . _ ~ - and slashes, at most 200 characters, that starts with a slash and does not start like an ' +
       'API path, such as / or /shop-data',
     schema: apiPrefix,
+  },
+  segmentPath: {
+    variable: 'SEGMENT_PATH',
+    flag: '--segment-path <path>',
+    means: "folder, below the base path, at which Segment's HTTP API is served; off disables it",
+    form: 'off, or a path that starts with a slash, such as /v1 or /segment/v1',
+    schema: segmentPath,
+    fallback: defaultSegmentPath,
   },
   docs: {
     variable: 'DOCS',

@@ -8,6 +8,7 @@ import type { Logger } from 'pino';
 import type { Reports } from '../reports/questions.ts';
 import type { Store } from '../store/store.ts';
 import { createAuthentication } from './access/authentication.ts';
+import { createCallerOf } from './access/callers.ts';
 import { bindingsOf, createAddressOf, createRequestAddress, senderNumber } from './access/client-address.ts';
 import { createNewNames } from './access/new-names.ts';
 import { createProxyNotice } from './access/proxy-notice.ts';
@@ -61,6 +62,7 @@ import { createParsingBudget } from './request/parsing-budget.ts';
 import { createErrorResponder, createRouteServer, type Route } from './routes.ts';
 import { folderOf, type PagePaths } from './script-tag.ts';
 import { securityTextPath, securityTextRoute } from './security-text.ts';
+import { createSegmentRoutes } from './segment/routes.ts';
 import { trackerRoutes } from './tracker-script.ts';
 import { createTraffic, type Traffic } from './traffic.ts';
 
@@ -71,6 +73,8 @@ export interface AppOptions extends CountrySources {
   readonly basePath: string;
   /** The paths that pages use: by default `/main.js`, which sends to its own folder. */
   readonly paths?: PagePaths;
+  /** The folder of Segment's HTTP API: `/v1/`; not served if absent. */
+  readonly segmentPath?: string | undefined;
   /** Addresses or CIDR blocks of trusted proxies. If empty, X-Forwarded-For is ignored. */
   readonly trustProxy: readonly string[];
   readonly rateLimits: RateLimits;
@@ -111,6 +115,7 @@ export const createApp = ({
   log,
   basePath,
   paths = { trackerPath: '/main.js' },
+  segmentPath,
   trustProxy,
   rateLimits,
   reports,
@@ -161,17 +166,21 @@ export const createApp = ({
   const requestAddress = createRequestAddress(trustProxy);
   const agentOf = createAgentOf(createCountryOf({ countryOf, countryHeader, trustProxy }));
   const refusedPages = createRefusedPages();
-  const operationRoute = createOperationRoute({
+  const accepting = {
     ...reading,
+    callerOf: createCallerOf({
+      authenticate,
+      senderOf: (c) => senderNumber(addressOf(c)),
+      networkOf: prefixOf,
+      agentOf,
+      refusedPages,
+    }),
     takeBrowserLimits: createBrowserLimits(rateLimits, addressOf),
     noticeProxy: createProxyNotice(trustProxy, log, store, now),
-    senderOf: (c) => senderNumber(addressOf(c)),
-    networkOf: prefixOf,
-    agentOf,
-    isOverQuota: (account) => quota?.isOver(account) === true,
+    isOverQuota: (account: number) => quota?.isOver(account) === true,
     addRefused: store.addRefused,
-    refusedPages,
-  });
+  };
+  const operationRoute = createOperationRoute(accepting);
   const passkeys = createPasskeys({
     ...reading,
     store,
@@ -197,6 +206,7 @@ export const createApp = ({
   });
 
   const logging = createLogEvent(store, { limitNewNames: createNewNames(createRateLimit(rateLimits.newNames)) });
+  const contacts = createContacts(store);
   const { answering: reportAnswers, check: checkReport } = createReports(store, reports);
   const replies: { readonly [Name in OperationName]: Reply<Name> } = {
     ...createReplies(
@@ -208,7 +218,7 @@ export const createApp = ({
         ...createService(store, { facts: serviceFacts, refusedPages }),
         ...createRefused(store),
         ...createAudit(store),
-        ...createContacts(store),
+        ...contacts,
         ...createContactBatches(store),
         ...createLinks(store),
         ...reportAnswers,
@@ -255,6 +265,20 @@ export const createApp = ({
   };
 
   operationNames.forEach(addOperation);
+  if (segmentPath !== undefined) {
+    const segmentRoutes = createSegmentRoutes({
+      ...accepting,
+      store,
+      answering: { logEvents: logging.logEvents, createContact: contacts.createContact },
+      countryOf,
+      traffic,
+      folder: segmentPath,
+      places: [...new Set(['/', apiPrefix])],
+      consoleHost: consoleOrigin && new URL(consoleOrigin).host,
+      base,
+    });
+    for (const { path, route } of segmentRoutes) add(path, route);
+  }
   add('/healthz', healthRoute);
   add('/readyz', readinessRoute(store, isStopping));
   add('/openapi.json', documentRoute(base));

@@ -8,16 +8,12 @@ import { limits } from '@firsthand/contract/limits';
 import { type InputOf, isRead, type Operation, type OperationName, operations } from '@firsthand/contract/operations';
 import type { Context } from 'hono';
 import { Refusal } from '../shared/refusal.ts';
-import type { Access, NewRefusedRequest, RefusableOperation, Store } from '../store/store.ts';
-import { proofOf } from './access/authentication.ts';
+import type { NewRefusedRequest, RefusableOperation, Store } from '../store/store.ts';
 import { type CountedFields, costOf } from './access/call-cost.ts';
 import type { Answering, AnsweringAll, Caller } from './access/caller.ts';
-import type { AddressOf } from './access/client-address.ts';
+import type { CallerOf } from './access/callers.ts';
 import type { TakeBrowserLimits } from './access/rate-limits.ts';
-import type { RefusedPages } from './access/refused-pages.ts';
-import { checkRight, pageOriginOf } from './access/rights.ts';
 import { type AnswerHeaders, type Exchange, emptyAnswer, jsonAnswer } from './answers/answers.ts';
-import { isOfPage } from './console/cookie.ts';
 import { type CSVReply, wantsCSV } from './csv/csv-reply.ts';
 import {
   isKeptCode,
@@ -27,7 +23,6 @@ import {
   unparsedRequest,
 } from './refused/refused-requests.ts';
 import type { Admit } from './request/admission.ts';
-import type { Agent } from './request/agents.ts';
 import type { BodySource } from './request/body.ts';
 import { createIgnoredFields } from './request/ignored-fields.ts';
 import { type RequestFields, readInput } from './request/input.ts';
@@ -81,7 +76,6 @@ export const refusalOf = (problem: Problem): Refusal => new Refusal(problem.code
 
 /** The operations that an account over its quota may not call. The others read, change or erase existing data. */
 const addingOperations: readonly OperationName[] = ['logEvent', 'logEvents', 'createContact', 'createContacts'];
-const otherSession = 'this page belongs to an earlier session: reload it';
 
 /** Long, because the quota stays exceeded until the operator raises it or data is deleted. */
 const retryQuotaSeconds = 3_600;
@@ -98,45 +92,31 @@ const isWithoutEffect = ({ method, headers }: Request): boolean =>
 
 interface OperationDependencies {
   readonly admit: Admit;
-  readonly authenticate: (token: string, c: Context) => Promise<Access>;
+  readonly callerOf: CallerOf;
   readonly budgetOf: BudgetOf;
   readonly takeBrowserLimits: TakeBrowserLimits;
   /** Called with each rate-limited request. */
   readonly noticeProxy: (c: Context) => void;
-  readonly senderOf: (c: Context) => number;
-  readonly networkOf: AddressOf;
-  readonly agentOf: (c: Context) => Agent;
   /** Whether an account has reached its quota. */
   readonly isOverQuota: (account: number) => boolean;
   readonly addRefused: Store['addRefused'];
-  readonly refusedPages: RefusedPages;
   readonly now: () => number;
 }
 
 export const createOperationRoute = ({
   admit,
-  authenticate,
+  callerOf,
   budgetOf,
   takeBrowserLimits,
   noticeProxy,
-  senderOf,
-  networkOf,
-  agentOf,
   isOverQuota,
   addRefused,
-  refusedPages,
   now,
 }: OperationDependencies) => {
   /** Stores a refused request before the response is sent: if storing fails, the response is 503 instead. */
   const storeRefused = async (request: NewRefusedRequest, caller: Caller) => {
     if (caller.access.account === null || !isKeptCode(request.code)) return;
     await addRefused(refusedBatch(caller, [request]));
-  };
-
-  const notePage = ({ code }: Refusal, { account, tokenID }: Access, origin: string | undefined, time: number) => {
-    if (account === null || origin === undefined) return;
-    if (code === 'origin_not_allowed') refusedPages.origins.note(account, { origin, time });
-    if (code === 'server_token_in_browser') refusedPages.leakedTokens.note(account, { origin, time, tokenID });
   };
 
   return <Name extends OperationName>(name: Name, reply: Reply<Name>): Route => {
@@ -153,35 +133,12 @@ export const createOperationRoute = ({
       return problem ? { ok: false, problem } : check(operation.input, fields);
     };
 
-    const callerOf = async (fields: RequestFields, c: Context, time: number): Promise<Caller> => {
-      const { headers } = c.req.raw;
-      const { text: tokenUUID, isSession } = proofOf(fields, headers);
-      const access = await authenticate(tokenUUID, c);
-      if (isSession && !isOfPage(headers, access.tokenID))
-        throw new Refusal('invalid_token', { message: otherSession });
-      try {
-        checkRight(name, operation, access, headers, isSession);
-      } catch (error) {
-        if (error instanceof Refusal) notePage(error, access, pageOriginOf(headers), time);
-        throw error;
-      }
-      return {
-        access,
-        tokenUUID,
-        time,
-        senderOf: () => senderOf(c),
-        networkOf: () => networkOf(c),
-        agent: () => agentOf(c),
-        signalOf: () => c.req.raw.signal,
-      };
-    };
-
     /**
      * Stores a request that could not be parsed, if its query string or header has a valid token; otherwise does
      * nothing.
      */
     const storeUnparsed = async (write: RefusableOperation, c: Context, unparsed: Unparsed, time: number) => {
-      const caller = await callerOf(unparsed.query, c, time).catch((error) => {
+      const caller = await callerOf(name, operation, unparsed.query, c, time).catch((error) => {
         if (error instanceof Refusal && error.code !== 'unavailable') return undefined;
         throw error;
       });
@@ -217,7 +174,7 @@ export const createOperationRoute = ({
           await storeUnparsed(storable, c, error, time);
         throw error;
       }
-      const caller = await callerOf(fields, c, time);
+      const caller = await callerOf(name, operation, fields, c, time);
       try {
         return await execute(c, exchange, fields, caller);
       } catch (error) {

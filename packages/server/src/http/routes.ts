@@ -19,6 +19,8 @@ export interface Route {
   /** Replaces a path that contains a secret in the log. */
   readonly loggedPath?: string;
   readonly answer: (c: Context, exchange: Exchange) => Response | Promise<Response>;
+  /** Creates the response for a refusal; default: that of the published interface. */
+  readonly refuse?: typeof refusalAnswer;
 }
 
 const allowedMethods = (methods: Route['methods']): string[] =>
@@ -33,14 +35,21 @@ const newExchange = (openToPages = false): Exchange => ({ requestID: nanoid(), o
 export const createRouteServer = (log: Logger, spendRefusal: SpendRefusal, traffic: Traffic = createTraffic()) => {
   const toRefusal = createToRefusal(log);
 
-  const refuse = async (c: Context, exchange: Exchange, error: unknown, allow = '') => {
+  const refuse = async (c: Context, exchange: Exchange, error: unknown, allow = '', respond = refusalAnswer) => {
     const refusal = toRefusal(exchange.requestID, await spendRefusal(c, error));
     traffic.refuse(refusal.code);
-    return refusalAnswer(exchange, refusal, refusal.code === 'method_not_allowed' ? { Allow: allow } : undefined);
+    return respond(exchange, refusal, refusal.code === 'method_not_allowed' ? { Allow: allow } : undefined);
   };
 
   /** Logs no query string, and only paths without client data: `loggedPath` replaces others. */
-  const serve = ({ name = 'other', methods, openToPages = false, loggedPath, answer }: Route): Handler => {
+  const serve = ({
+    name = 'other',
+    methods,
+    openToPages = false,
+    loggedPath,
+    answer,
+    refuse: respond,
+  }: Route): Handler => {
     const count = traffic.counting(name);
     const allowed = allowedMethods(methods);
     const allow = (openToPages ? [...allowed, 'OPTIONS'] : allowed).join(', ');
@@ -61,7 +70,7 @@ export const createRouteServer = (log: Logger, spendRefusal: SpendRefusal, traff
           throw new Refusal('method_not_allowed', { message });
         }
       } catch (error) {
-        response = await refuse(c, exchange, error, allow);
+        response = await refuse(c, exchange, error, allow, respond);
       }
       const duration = performance.now() - started;
       traffic.numbers.underWay -= 1;

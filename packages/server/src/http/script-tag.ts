@@ -14,6 +14,9 @@ export interface PagePaths {
 /** Returns the folder of a file's path, with a trailing slash. */
 export const folderOf = (path: string): string => path.slice(0, path.lastIndexOf('/') + 1);
 
+/** The name of the event that the script logs for a page view. */
+export const pageViewName = 'Page viewed';
+
 const snippet = join(trackerFolder, 'snippet.html');
 
 export const hasScriptTag = (): boolean => existsSync(snippet);
@@ -31,7 +34,7 @@ export const scriptTag = (root: string, token: string, { trackerPath, apiPrefix 
   return readFileSync(snippet, 'utf8')
     .trim()
     .replaceAll('{src}', root + trackerPath.replace(/\.js$/, '.full.js'))
-    .replaceAll('"{token}"', `"${token}"${api} data-page-views="Page viewed"`);
+    .replaceAll('"{token}"', `"${token}"${api} data-page-views="${pageViewName}"`);
 };
 
 /**

@@ -3,7 +3,6 @@ import { limits } from '@firsthand/contract/limits';
 import { dayMilliseconds } from '../shared/time.ts';
 import type { NewEvent } from '../store/store.ts';
 
-const oldestMilliseconds = limits.eventAgeDays * dayMilliseconds;
 const aheadMilliseconds = limits.eventAheadMinutes * 60_000;
 
 /** The facts about a request that its events depend on. */
@@ -15,6 +14,8 @@ export interface RequestContext {
   readonly fromBrowser: boolean;
   /** Whether the sender confirmed that unlikely times are right. */
   readonly imported?: boolean;
+  /** The maximum age of a browser's event, in days; default: limits.eventAgeDays. */
+  readonly eventAgeDays?: number | undefined;
   readonly robot?: boolean;
   /** Attributes added by the service. */
   readonly labels?: NewEvent['attributes'] | undefined;
@@ -29,11 +30,11 @@ export interface RequestContext {
  */
 export const eventTimeOf = (
   clientTime: number | undefined,
-  { receivedTime, clockError, fromBrowser }: RequestContext,
+  { receivedTime, clockError, fromBrowser, eventAgeDays = limits.eventAgeDays }: RequestContext,
 ): { eventTime: number; timeReplaced: boolean } => {
   if (clientTime === undefined) return { eventTime: receivedTime, timeReplaced: false };
   const corrected = clientTime + clockError;
-  const earliest = fromBrowser ? receivedTime - oldestMilliseconds : 0;
+  const earliest = fromBrowser ? receivedTime - eventAgeDays * dayMilliseconds : 0;
   const latest = fromBrowser ? receivedTime + aheadMilliseconds : endOfTime - 1;
   const isPlausible = corrected >= earliest && corrected <= latest;
   return { eventTime: isPlausible ? corrected : receivedTime, timeReplaced: !isPlausible };

@@ -45,6 +45,7 @@ interface ApplicationOptions {
     | 'basePath'
     | 'trackerPath'
     | 'apiPrefix'
+    | 'segmentPath'
     | 'docs'
     | 'trustProxy'
     | 'rateLimits'
@@ -129,6 +130,7 @@ export const loadApplication = async (withDemo: boolean) => {
       log,
       basePath: config.basePath,
       paths: config,
+      segmentPath: config.segmentPath,
       trustProxy,
       vouch: shares.vouch,
       tokenUse,

@@ -6,24 +6,27 @@ import { sessionOf } from '../console/cookie.ts';
 import type { RequestFields } from '../request/input.ts';
 import { namedToken } from './authentication.ts';
 
-const fieldName = 'tokenUUID';
+/** The field of the published interface, and that of Segment's HTTP API. */
+const fieldNames = ['tokenUUID', 'writeKey'];
 const maxTokenLength = 200;
 /** Matches the value after the name in JSON, URL-encoded and multipart bodies. */
 const value = new RegExp(`^["=:\\s]{1,16}([^\\s"&]{8,${maxTokenLength}})`);
 
-/** Yields the tokens in a body of any type: the values after the first and the last `tokenUUID`. */
+/** Yields the tokens in a body of any type: the values after the first and the last field of each name. */
 export const tokensIn = function* (bytes: Uint8Array): Generator<string> {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const valueAt = (name: number) => {
-    const from = name + fieldName.length;
-    return value.exec(text.toString('latin1', from, from + maxTokenLength + 16))?.[1];
-  };
-  const first = text.indexOf(fieldName);
-  if (first < 0) return;
-  const firstValue = valueAt(first);
-  if (firstValue !== undefined) yield firstValue;
-  const lastValue = valueAt(text.lastIndexOf(fieldName));
-  if (lastValue !== undefined && lastValue !== firstValue) yield lastValue;
+  for (const fieldName of fieldNames) {
+    const valueAt = (name: number) => {
+      const from = name + fieldName.length;
+      return value.exec(text.toString('latin1', from, from + maxTokenLength + 16))?.[1];
+    };
+    const first = text.indexOf(fieldName);
+    if (first < 0) continue;
+    const firstValue = valueAt(first);
+    if (firstValue !== undefined) yield firstValue;
+    const lastValue = valueAt(text.lastIndexOf(fieldName));
+    if (lastValue !== undefined && lastValue !== firstValue) yield lastValue;
+  }
 };
 
 /** Yields the tokens of a request lazily. Most requests have none, and an Error for each would cost 10 µs. */

@@ -22,13 +22,14 @@ export const createRequestContexts = () => {
     }
     const receivedTime = receivedTimeOf(caller);
     // A server's headers don't describe the visitor.
-    const agent = fromBrowser ? caller.agent?.() : undefined;
+    const agent = caller.visitor ?? (fromBrowser ? caller.agent?.() : undefined);
     const lateMilliseconds = sentTime === undefined ? 0 : receivedTime - sentTime;
     return {
       receivedTime,
       clockError: fromBrowser ? clockErrorOf(`${caller.access.token} ${userUUID}`, lateMilliseconds) : lateMilliseconds,
       fromBrowser,
       imported,
+      eventAgeDays: caller.eventAgeDays,
       robot: agent?.robot ?? false,
       labels: caller.access.enrich ? agent?.labels : undefined,
     };

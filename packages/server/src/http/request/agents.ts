@@ -93,7 +93,7 @@ const recognize = (userAgent: string, hints: Hints): Agent => {
     : { robot: true, labels: [[labelIDs.agent, kind]] };
 };
 
-const unknownAgent: Agent = { robot: false, labels: [] };
+export const unknownAgent: Agent = { robot: false, labels: [] };
 
 const headerNames = ['user-agent', 'sec-ch-ua', 'sec-ch-ua-mobile', 'sec-ch-ua-platform'] as const;
 type SentHeaders = Readonly<IncomingHttpHeaders>;

@@ -1,0 +1,139 @@
+import { describe, expect, it } from 'vitest';
+import { messagesOf, type Sender, toCall } from './messages.ts';
+
+const server: Sender = { fromBrowser: false, hashKey: 'an-account' };
+const browser: Sender = { ...server, fromBrowser: true };
+const anonymousId = '507f191e-810c-1972-9de8-60ea00000001';
+const messageId = 'node-next-1793525400000-4b5c6d7e-0000-4000-8000-0123456789ab';
+const timestamp = '2026-11-01T09:30:00.000Z';
+const message = { messageId, anonymousId, timestamp };
+const event = { userUUID: anonymousId, eventUUID: messageId, eventTime: timestamp };
+const page = { path: '/tea', title: 'Tea', referrer: 'https://news.example/', search: '?utm_source=news&key=secret' };
+const pageView = { path: '/tea', title: 'Tea', referrer: 'https://news.example/', utm_source: 'news' };
+
+describe('toCall', () => {
+  it.each<[string, object, Sender, object]>([
+    [
+      'a track message to an event with its properties',
+      { type: 'track', event: 'Bought', properties: { price: 9, size: { cm: 4 } } },
+      browser,
+      { ...event, eventName: 'Bought', eventAttrArray: { price: 9, size: { cm: 4 } } },
+    ],
+    [
+      'a page message to a page view, without the query of its address',
+      { type: 'page', name: 'Shop', context: { page: { ...page, url: 'https://shop.example/tea?key=secret' } } },
+      browser,
+      { ...event, eventName: 'Page viewed', eventAttrArray: { ...pageView, name: 'Shop' } },
+    ],
+    [
+      'the properties of a page message, which win over its context',
+      { type: 'page', properties: { ...page, path: '/other', plan: 'pro' }, context: { page } },
+      browser,
+      { ...event, eventName: 'Page viewed', eventAttrArray: { ...pageView, path: '/other', plan: 'pro' } },
+    ],
+    [
+      'a campaign to the parameters of the tracker',
+      { type: 'page', context: { page: { path: '/' }, campaign: { name: 'autumn', source: 'mail', medium: 'email' } } },
+      browser,
+      {
+        ...event,
+        eventName: 'Page viewed',
+        eventAttrArray: { path: '/', referrer: '', utm_campaign: 'autumn', utm_source: 'mail', utm_medium: 'email' },
+      },
+    ],
+    [
+      'a screen message to a page view at its name',
+      { type: 'screen', name: 'Basket', properties: { items: 2 } },
+      browser,
+      {
+        ...event,
+        eventName: 'Page viewed',
+        eventAttrArray: { path: 'Basket', title: 'Basket', referrer: '', name: 'Basket', items: 2 },
+      },
+    ],
+    [
+      'a group message to an event',
+      { type: 'group', groupId: 'g-1', traits: { plan: 'pro' } },
+      browser,
+      { ...event, eventName: 'Group joined', eventAttrArray: { groupId: 'g-1', plan: 'pro' } },
+    ],
+    [
+      'an identify message to a contact that is linked to the browser',
+      { type: 'identify', userId: 'u-1', traits: { email: 'ann@shop.example', first_name: 'Ann', age: 41 } },
+      server,
+      {
+        userUUID: anonymousId,
+        contactExternalID: 'u-1',
+        contactEmailaddress: 'ann@shop.example',
+        contactFirstname: 'Ann',
+        contactAttr: { age: 41 },
+        requestUUID: messageId,
+      },
+    ],
+    [
+      'a whole name to a first and a last name',
+      { type: 'identify', userId: 7, traits: { name: 'Ann de Vries' } },
+      server,
+      {
+        userUUID: anonymousId,
+        contactExternalID: '7',
+        contactFirstname: 'Ann',
+        contactLastname: 'de Vries',
+        requestUUID: messageId,
+      },
+    ],
+    [
+      'an identify message without a key to an event, so that its traits are stored',
+      { type: 'identify', traits: { plan: 'pro' } },
+      browser,
+      { ...event, eventName: 'Identified', eventAttrArray: { plan: 'pro' } },
+    ],
+    [
+      'an alias message to a contact that is linked to the previous ID',
+      { type: 'alias', previousId: anonymousId, userId: 'u-1', anonymousId: undefined },
+      server,
+      { userUUID: anonymousId, contactExternalID: 'u-1', requestUUID: messageId },
+    ],
+  ])('maps %s', (_, fields, sender, input) => {
+    expect(toCall({ ...message, ...fields }, sender)).toMatchObject({ input });
+    expect(toCall({ ...message, ...fields }, sender)).not.toHaveProperty('refusal');
+    expect(JSON.stringify(toCall({ ...message, ...fields }, sender))).not.toContain('secret');
+  });
+
+  it('names the contact of an event with a server token only', () => {
+    const track = { ...message, type: 'track', event: 'Bought', userId: 'u-1' };
+    expect(toCall(track, server).input).toMatchObject({ contactExternalID: 'u-1' });
+    expect(toCall(track, browser).input).not.toHaveProperty('contactExternalID');
+  });
+
+  it('replaces identifiers of another form with a hash that depends on the account', () => {
+    const track = { type: 'track', event: 'Bought', anonymousId: 'ann@shop.example', messageId: 'm 1' };
+    const { input } = toCall(track, server);
+    expect(input.userUUID).toMatch(/^[\w-]{43}$/);
+    expect(input.eventUUID).toMatch(/^[\w-]{43}$/);
+    expect(toCall(track, server)).toEqual({ operation: 'logEvent', input });
+    expect(toCall(track, { ...server, hashKey: 'another' }).input.userUUID).not.toBe(input.userUUID);
+  });
+
+  it.each<[string, unknown, string | undefined]>([
+    ['what is no object', 'track', 'batch'],
+    ['an unknown type', { ...message, type: 'delete' }, 'type'],
+    ['no type', message, 'type'],
+    ['a track message without an event', { ...message, type: 'track' }, 'event'],
+    ['an alias message without a userId', { ...message, type: 'alias', previousId: anonymousId }, 'userId'],
+    ['unknownAgent', { type: 'track', event: 'Bought' }, 'anonymousId'],
+    ['more than 32 KB', { ...message, type: 'track', event: 'x', properties: { text: 'x'.repeat(33_000) } }, undefined],
+  ])('refuses %s, and names the field', (_, given, field) => {
+    expect(toCall(given, server)).toMatchObject({ refusal: { field } });
+  });
+});
+
+describe('messagesOf', () => {
+  it('merges the context of the batch into each message, which wins', () => {
+    const batch = [{ type: 'track', context: { locale: 'de' } }, 7];
+    expect(messagesOf(batch, { context: { locale: 'en', timezone: 'UTC' } })).toEqual([
+      { type: 'track', context: { locale: 'de', timezone: 'UTC' } },
+      7,
+    ]);
+  });
+});

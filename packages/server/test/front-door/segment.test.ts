@@ -1,0 +1,280 @@
+/** Segment's HTTP API: its paths, tokens and responses, and what becomes of messages. */
+import { gzipSync } from 'node:zlib';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Refusal } from '../../src/shared/refusal.ts';
+import type { Store } from '../../src/store/store.ts';
+import { newUserUUID } from '../fixtures/requests.ts';
+import { type Answer, type Fields, noRateLimits, openScene, type Scene } from '../fixtures/scene.ts';
+
+let scene: Scene;
+let time: number;
+let isFull: boolean;
+const start = Date.UTC(2026, 5, 1, 12);
+const dayMs = 86_400_000;
+
+const refusing = (store: Store): Store => ({
+  ...store,
+  logEvents: async (batch) => {
+    if (isFull) throw new Refusal('unavailable', { retryAfterSeconds: 3_000 });
+    return store.logEvents(batch);
+  },
+});
+
+beforeEach(async () => {
+  time = start;
+  isFull = false;
+  scene = await openScene({ now: () => time, segmentPath: '/v1/', wrap: refusing });
+});
+afterEach(() => scene.close());
+
+const basic = (token: string) => ({ Authorization: `Basic ${Buffer.from(`${token}:`).toString('base64')}` });
+const send = (messages: readonly unknown[], fields: Fields = {}, token = scene.tokens.server): Promise<Answer> =>
+  scene.post('/v1/batch', { batch: messages, ...fields }, basic(token));
+const events = async () =>
+  (await scene.get('/event/getEvent', { tokenUUID: scene.tokens.server, order: 'asc' })).body.event;
+const contact = async (contactExternalID: string) =>
+  scene.get('/contact/getContact', { tokenUUID: scene.tokens.server, contactExternalID });
+const refused = async () => (await scene.get('/account/listRefused', { tokenUUID: scene.tokens.server })).body.refused;
+const track = (anonymousId: string, fields: Fields = {}) => ({
+  type: 'track',
+  event: 'Bought',
+  anonymousId,
+  messageId: newUserUUID(),
+  ...fields,
+});
+const done = { status: 200, body: { success: true } };
+
+describe('a request', () => {
+  it.each([
+    ['Basic', (token: string) => [{}, basic(token)]],
+    ['Bearer', (token: string) => [{}, { Authorization: `Bearer ${token}` }]],
+    ['writeKey', (token: string) => [{ writeKey: token }, {}]],
+  ] as const)('is authenticated with %s', async (_, proof) => {
+    for (const token of [scene.tokens.server, scene.tokens.browser]) {
+      const [fields, headers] = proof(token);
+      const answer = await scene.post('/v1/batch', { batch: [track(newUserUUID())], ...fields }, headers);
+      expect(answer).toMatchObject(done);
+    }
+    expect(await events()).toHaveLength(2);
+  });
+
+  it.each([
+    ['/v1/track', {}],
+    ['/v1/t', {}],
+    ['/v1/b', { batch: true }],
+    ['/b', { batch: true }],
+    ['/v1/import', { batch: true }],
+  ])('is taken at %s', async (path, { batch = false }: { batch?: boolean }) => {
+    const message = { ...track(newUserUUID()), type: undefined };
+    const body = batch ? { batch: [{ ...message, type: 'track' }] } : message;
+    expect(await scene.post(path, body, basic(scene.tokens.server))).toMatchObject(done);
+    expect(await events()).toMatchObject([{ eventName: 'Bought' }]);
+  });
+
+  it('is taken as text and compressed', async () => {
+    const body = JSON.stringify({ batch: [track(newUserUUID())], writeKey: scene.tokens.browser });
+    const headers = { 'Content-Type': 'text/plain', 'Content-Encoding': 'gzip' };
+    expect(await scene.send('/v1/b', { method: 'POST', body: gzipSync(body), headers })).toMatchObject(done);
+  });
+
+  it.each<[string, () => Promise<Answer>, number]>([
+    ['without a token', () => scene.post('/v1/batch', { batch: [] }), 401],
+    ['with an unknown token', () => send([], {}, 'server_0123456789abcdefghijklm'), 401],
+    ['with a viewer token', () => send([], {}, scene.tokens.viewer), 403],
+    ['without a batch', () => scene.post('/v1/batch', {}, basic(scene.tokens.server)), 400],
+    ['with more than 2,500 messages', () => send(Array(2_501).fill(7)), 413],
+    [
+      'that is no JSON',
+      () => scene.send('/v1/batch', { method: 'POST', body: '{', headers: basic(scene.tokens.server) }),
+      400,
+    ],
+  ])('%s is refused in a response without a field error', async (_, ask, status) => {
+    const answer = await ask();
+    expect(answer.status).toBe(status);
+    expect(answer.body).toMatchObject({ success: false, code: expect.any(String), message: expect.any(String) });
+    expect(answer.body).not.toHaveProperty('error');
+  });
+
+  it('is refused with a short Retry-After while the store is unavailable, and stored once when repeated', async () => {
+    const batch = [{ type: 'identify', userId: 'u-1', messageId: newUserUUID() }, track(newUserUUID())];
+    isFull = true;
+    const answer = await send(batch);
+    expect(answer.status).toBe(503);
+    expect(answer.headers.get('retry-after')).toBe('300');
+    isFull = false;
+    expect(await send(batch)).toMatchObject(done);
+    expect(await send(batch)).toMatchObject(done);
+    expect(await events()).toHaveLength(1);
+  });
+
+  it('may come from pages of any origin', async () => {
+    const answer = await scene.send('/v1/t', { method: 'OPTIONS', headers: { Origin: 'https://shop.example' } });
+    expect(answer.headers.get('access-control-allow-origin')).toBe('*');
+  });
+});
+
+describe('a batch', () => {
+  it('stores its good messages, and lists the others with the refused requests', async () => {
+    const userUUID = newUserUUID();
+    const batch = [
+      track(userUUID),
+      7,
+      { type: 'track', anonymousId: userUUID },
+      track(userUUID, { timestamp: 'soon' }),
+    ];
+    expect(await send(batch)).toMatchObject(done);
+    expect(await events()).toHaveLength(1);
+    expect((await refused()).map(({ problem }: { problem: { field: string } }) => problem.field).sort()).toEqual([
+      'batch',
+      'event',
+      'event[1].eventTime',
+    ]);
+  });
+
+  it('keeps the times of events of the last 30 days, corrected by the clock of the sender', async () => {
+    const at = (ms: number) => new Date(ms).toISOString();
+    const late = 3_600_000;
+    const days = [1, 29, 31];
+    const batch = days.map((ago) => track(newUserUUID(), { timestamp: at(start - ago * dayMs - late) }));
+    await send(batch, { sentAt: at(start - late) }, scene.tokens.browser);
+    expect((await events()).map(({ eventTime }: Fields) => eventTime)).toEqual([
+      at(start - dayMs),
+      at(start - 29 * dayMs),
+      at(start),
+    ]);
+  });
+
+  it('gives events the labels of the visitor that a server states', async () => {
+    const userAgent = 'Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:144.0) Gecko/20100101 Firefox/144.0';
+    await send([track(newUserUUID(), { context: { userAgent } }), track(newUserUUID())]);
+    const labels = (await events()).map(({ eventAttrArray }: { eventAttrArray: { attrID: string }[] }) =>
+      eventAttrArray.map(({ attrID }) => attrID),
+    );
+    expect(labels).toEqual([['$browser', '$os', '$device'], []]);
+  });
+});
+
+describe('an identify message', () => {
+  it('is a fact with a server token: the contact has the history of the browser', async () => {
+    const userUUID = newUserUUID();
+    const traits = { email: 'ann@shop.example', plan: 'pro' };
+    await send([track(userUUID), { type: 'identify', anonymousId: userUUID, userId: 'u-1', traits }]);
+    const { contact: ann } = (await contact('u-1')).body;
+    expect(ann).toMatchObject({ contactEmailaddress: 'ann@shop.example', claimed: [] });
+    expect(ann.contactAttr).toEqual([{ attrID: 'plan', attrValue: 'pro' }]);
+    expect(await events()).toMatchObject([{ contactUUID: ann.contactUUID }]);
+  });
+
+  it('is a claim with a browser token, which writes nothing of an existing contact', async () => {
+    const userUUID = newUserUUID();
+    await send([{ type: 'identify', userId: 'u-1', traits: { firstName: 'Ann' } }]);
+    const identify = {
+      type: 'identify',
+      anonymousId: userUUID,
+      userId: 'u-1',
+      traits: { firstName: 'Eve', phone: '1' },
+    };
+    expect(await send([identify], {}, scene.tokens.browser)).toMatchObject(done);
+    const { contact: ann } = (await contact('u-1')).body;
+    expect(ann).toMatchObject({ contactFirstname: 'Ann', claimed: ['contactTelephone'] });
+  });
+
+  it('leaves the profile of a contact as it is', async () => {
+    const given = { contactExternalID: 'u-1', contactProfileID: 'customer' };
+    await scene.post('/contact/createContacts', { tokenUUID: scene.tokens.server, contact: [given] });
+    await send([{ type: 'identify', userId: 'u-1', traits: { firstName: 'Ann' } }]);
+    expect((await contact('u-1')).body.contact).toMatchObject({
+      contactProfileID: 'customer',
+      contactFirstname: 'Ann',
+    });
+  });
+});
+
+it.each(['server', 'browser'] as const)(
+  'stores other traits of an identify message with a %s token as attributes',
+  async (kind) => {
+    const identify = {
+      type: 'identify',
+      anonymousId: newUserUUID(),
+      userId: 'u-4',
+      traits: { address: { city: 'Leeds' } },
+    };
+    await send([identify], {}, scene.tokens[kind]);
+    expect((await contact('u-4')).body.contact.contactAttr).toEqual([{ attrID: 'address.city', attrValue: 'Leeds' }]);
+  },
+);
+
+describe('an event with a userId', () => {
+  it('creates the contact with a server token, once', async () => {
+    await send([track('', { anonymousId: undefined, userId: 'u-2' }), track(newUserUUID(), { userId: 'u-2' })]);
+    const { contactUUID } = (await contact('u-2')).body.contact;
+    expect(await events()).toMatchObject([{ contactUUID }, { contactUUID }]);
+  });
+
+  it('names no contact with a browser token', async () => {
+    await send([{ type: 'identify', userId: 'u-2' }]);
+    await send([track(newUserUUID(), { userId: 'u-2' })], {}, scene.tokens.browser);
+    expect(await events()).toMatchObject([{ contactUUID: '' }]);
+  });
+});
+
+describe('an alias message', () => {
+  it.each(['server', 'browser'] as const)('links the previous ID with a %s token', async (kind) => {
+    const previousId = newUserUUID();
+    const alias = { type: 'alias', previousId, userId: 'u-3', anonymousId: previousId };
+    await send([track(previousId), alias], {}, scene.tokens[kind]);
+    const answer = await scene.get('/contact/getContact', {
+      tokenUUID: scene.tokens.server,
+      contactExternalID: 'u-3',
+      include: 'link',
+    });
+    expect(answer.body.link).toMatchObject([{ userUUID: previousId, verified: kind === 'server' }]);
+  });
+});
+
+describe('the settings', () => {
+  const settings = (at: Scene, host: string, place = '') =>
+    at.send(`${place}/projects/${at.tokens.browser}/settings`, { headers: { host } });
+  const apiHost = async (answer: Promise<Answer>) => (await answer).body.integrations?.['Segment.io'].apiHost;
+
+  it.each(['', '/v1'])('name this machine below "%s"', async (place) => {
+    expect(await apiHost(settings(scene, 'localhost:3000', place))).toBe('localhost:3000/v1');
+  });
+
+  it('do not repeat a Host header that names no site of the account', async () => {
+    expect(await settings(scene, 'evil.example')).toMatchObject({ status: 403, body: { code: 'origin_not_allowed' } });
+  });
+
+  it('name the site of the account that is asked, or else the host of CONSOLE_ORIGIN', async () => {
+    const other = await openScene({
+      segmentPath: '/v1/',
+      consoleOrigin: 'https://f.shop.example',
+      basePath: '/x/',
+      account: { accountOrigin: ['https://shop.example'] },
+    });
+    expect(await apiHost(settings(other, 'shop.example', '/x'))).toBe('shop.example/x/v1');
+    expect(await apiHost(settings(other, 'evil.example', '/x'))).toBe('f.shop.example/x/v1');
+    await other.close();
+  });
+
+  it('are refused without a token', async () => {
+    expect((await scene.send('/v1/projects/unknown-token/settings')).status).toBe(401);
+  });
+});
+
+it('is limited like the operations of a browser token', async () => {
+  const one = { perSecond: 0.001, burst: 1 };
+  const other = await openScene({ segmentPath: '/v1/', rateLimits: { ...noRateLimits, address: one } });
+  const ask = () => other.post('/v1/t', { ...track(newUserUUID()), writeKey: other.tokens.browser });
+  expect((await ask()).status).toBe(200);
+  const answer = await ask();
+  await other.close();
+  expect(answer).toMatchObject({ status: 429, body: { success: false, code: 'too_many_requests' } });
+  expect(answer.headers.get('retry-after')).toBe('300');
+});
+
+it('is not there if it is switched off', async () => {
+  const other = await openScene();
+  expect((await other.post('/v1/batch', { batch: [] }, basic(other.tokens.server))).status).toBe(404);
+  await other.close();
+});
