@@ -651,7 +651,7 @@ describe('the console of a shop', () => {
     await waitForText(page, 'Erased Gone.');
     await expect(shop.api.getContact({ contactUUID })).rejects.toMatchObject({ status: 410 });
     await page.goBack();
-    await waitForText(page, 'This contact was erased');
+    await waitForText(page, 'This contact and all its events were erased');
     expect(await page.getByRole('button', { name: 'Try again' }).count()).toBe(0);
   });
 
