@@ -259,7 +259,7 @@ describe('a retry', () => {
     expect(new Set(bodies.map((body) => body.eventUUID)).size).toBe(1);
   });
 
-  it('keeps given eventUUIDs of a batch, and adds one to each other event', async () => {
+  it('keeps the eventUUIDs given in a batch, and adds one to every event without one', async () => {
     const { client, sent } = setUp([ok({ event: [] })]);
     await client.logEvents({
       userUUID: 'u'.repeat(21),

@@ -38,7 +38,7 @@ describe('the OpenAPI document', () => {
     expect([path.post.operationId, path.get.operationId]).toEqual(['logEventAtLogEvent', 'logEventByGetAtLogEvent']);
   });
 
-  it('states which fields are required, and their form', () => {
+  it('states which fields are required and what format they take', () => {
     const schema = resolved(document.paths['/createContact'].post.requestBody.content['text/plain'].schema);
     expect(schema.required).toEqual(['contactProfileID']);
     expect(schema.properties.contactEmailaddress).toMatchObject({ type: 'string', maxLength: 254 });

@@ -602,8 +602,8 @@ export type AnswerOf<Name extends OperationName> = Omit<
 export type ResponseOf<Name extends OperationName> = z.output<(typeof operations)[Name]['output']>;
 
 /**
- * Whether an operation only reads, which those without POST do. Reads reject unknown parameters; other operations list
- * them in `ignored`.
+ * Whether an operation is read-only: it does not take POST. Reads reject unknown parameters; other operations list them
+ * in `ignored`.
  */
 export const isRead = ({ methods }: Operation): boolean => !methods.includes('POST');
 

@@ -55,7 +55,7 @@ const deleteUnused = async (): Promise<void> => {
 };
 
 export interface CachedDatabase<About> {
-  /** The path of the database, which one process at a time may read. Use `onCopy` to write. */
+  /** The path of the database, which one process at a time may read. Use `withCopy` to write. */
   readonly path: string;
   readonly folder: string;
   readonly about: About;
@@ -110,7 +110,7 @@ const sync = async (path: string): Promise<void> => {
 };
 
 /** Calls `use` with a writable copy, which is deleted afterwards. */
-export const onCopy = async <Value>(
+export const withCopy = async <Value>(
   { folder: from }: { readonly folder: string },
   use: (path: string, folder: string) => Promise<Value>,
 ): Promise<Value> => {

@@ -37,7 +37,7 @@ test('shows the tested script for early events in the README, in at most 40 line
   expect(earlyEventsScript.trim().split('\n').length).toBeLessThanOrEqual(40);
 });
 
-test('adds no more than the script to a bundle, and nothing of Zod or of page views', async () => {
+test('adds only the script to a bundle, without Zod and page-view code', async () => {
   const { outputFiles } = await build({
     stdin: {
       contents: "import { createTracker } from './index.ts'; createTracker({ url: '/s', token: 'browser_x' });",

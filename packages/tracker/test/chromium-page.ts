@@ -38,7 +38,7 @@ const openContext = async (): Promise<BrowserContext> => {
   return opened;
 };
 
-/** Publishes a page of the site with the snippet, `before` the body and `after` the start of it. Returns its URL. */
+/** Publishes a page with `before`, the snippet and `after` in this order. Returns its URL. */
 export const publish = (
   path: string,
   { before = '', after = '', attributes = '', headers = {}, script = 'tracker.js', at = site } = {},

@@ -205,7 +205,7 @@ describeInChromium('the tracker in Chromium', () => {
   });
 
   test.for(['click', 'pagehide', 'visibilitychange'])(
-    'loses no event logged at %s while the page is left',
+    'loses no event logged at %s as the visitor leaves the page',
     async (moment) => {
       recorder.pages['/elsewhere'] = { html: 'elsewhere' };
       const url = publish('/', {

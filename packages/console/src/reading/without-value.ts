@@ -7,4 +7,4 @@ const labels: Readonly<Record<string, string>> = {
 };
 
 /** The label of a row without a value. `by` is reportBreakdown's. */
-export const withoutValue = (by: string): string => labels[by.replace(/^(?:person:)?first:/, '')] ?? 'None';
+export const getMissingValueLabel = (by: string): string => labels[by.replace(/^(?:person:)?first:/, '')] ?? 'None';

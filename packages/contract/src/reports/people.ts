@@ -19,7 +19,7 @@ const groupValue = z.union(
   'must be text of at most 2,048 characters, a number, true, false or null',
 );
 
-/** The further fields of each kind of number. */
+/** The additional fields of each metric. */
 const fieldsByKind = {
   by: ['value'],
   step: ['within', 'per', 'reached', 'dropped'],

@@ -7,7 +7,7 @@ import { launchChromium } from '../../../tracker/test/chromium.ts';
 import { signInWith } from '../../test/browsers/console/sign-in.ts';
 import { firstPaint, layoutShift, longestEvent, watchInteractions } from '../../test/fixtures/in-page.js';
 import { serverToken } from '../account.ts';
-import { onCopy } from '../cached-database.ts';
+import { withCopy } from '../cached-database.ts';
 import { openHistory } from '../history.ts';
 import { createLatencies } from '../latencies.ts';
 import { startService } from '../processes/service.ts';
@@ -79,7 +79,7 @@ const session: readonly Interaction[] = [
   ...[1, 2, 3, 0].map((nth) => click(`measure ${nth}`, '.measures a', nth)),
   ...[link('Entry'), link('Exit'), link('All'), link('Campaigns'), link('Browsers'), link('Hours')],
   click('a row', 'a.bar-label', 1),
-  click('the condition away', '.filters a'),
+  click('remove the condition', '.filters a'),
   ...[press('Control+k'), ...typeText('visitor'), press('ArrowDown'), press('ArrowUp'), press('Escape')],
   ...[press('Shift+?', '?'), press('Escape')],
   ...[
@@ -200,7 +200,7 @@ const measureConsole = async (browser: Browser, url: string, { quick }: Options)
 };
 
 export const run = async (options: Options): Promise<Row[]> =>
-  onCopy(await openHistory(options.events), async (path) => {
+  withCopy(await openHistory(options.events), async (path) => {
     const service = await startService('from the build', path);
     const browser = await launchChromium().catch(async (error) => {
       await service.kill();

@@ -5,7 +5,7 @@
  * Responses to browser tokens are delayed to multiples of 10 ms (decision 6), which 256 connections hide.
  */
 import { browserToken, serverToken } from '../account.ts';
-import { onCopy } from '../cached-database.ts';
+import { withCopy } from '../cached-database.ts';
 import { openContacts } from '../contacts-stored.ts';
 import { startLoad } from '../processes/loads.ts';
 import { startServer } from '../processes/servers.ts';
@@ -18,7 +18,7 @@ export const run = async ({ quick }: Options): Promise<Row[]> => {
   const contacts = await openContacts(quick ? 20_000 : 1_000_000);
   const rounds = quick ? 1 : 3;
   const milliseconds = quick ? 700 : 5_000;
-  return onCopy(contacts, async (path) => {
+  return withCopy(contacts, async (path) => {
     const server = await startServer('durable', path);
     const load = await startLoad();
     const figures = { event: [] as number[], server: [] as number[], browser: [] as number[] };

@@ -3,7 +3,7 @@
  * history with its contacts, links, rollups and repeats, up to the last commit. Uses the PostgreSQL of postgres.ts.
  */
 import { copyStore } from '../../src/store/open.ts';
-import { onCopy } from '../cached-database.ts';
+import { withCopy } from '../cached-database.ts';
 import { openHistory } from '../history.ts';
 import { withPostgres } from '../processes/own-postgres.ts';
 import type { Options, Row } from '../question.ts';
@@ -18,7 +18,7 @@ export const run = async ({ quick, events }: Options): Promise<Row[]> => {
     await copyStore({ from, to, tell: () => {} });
     return events / ((performance.now() - startTime) / 1_000);
   };
-  await onCopy(history, (path, folder) =>
+  await withCopy(history, (path, folder) =>
     withPostgres(async ({ createDatabase }) => {
       for (let round = 0; round < rounds; round += 1) {
         const database = await createDatabase(`round_${round}`);

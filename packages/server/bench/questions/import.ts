@@ -4,7 +4,7 @@
  */
 import { openBenchmark } from '../account.ts';
 import { openBareTable } from '../bare-inserts.ts';
-import { onCopy } from '../cached-database.ts';
+import { withCopy } from '../cached-database.ts';
 import { createLimiter, eventsPerBatch, storeAll } from '../fill-store.ts';
 import { openHistory } from '../history.ts';
 import type { Options, Row } from '../question.ts';
@@ -16,7 +16,7 @@ export const run = async ({ quick, events }: Options): Promise<Row[]> => {
   const history = await openHistory(events);
   const rounds = quick ? 1 : 3;
   const batches = quick ? 20 : 100;
-  return onCopy(history, async (path, folder) => {
+  return withCopy(history, async (path, folder) => {
     const { store, asker } = await openBenchmark(path);
     const table = openBareTable(`${folder}/bare.db`);
     const next = createVisits(rounds * batches * eventsPerBatch);

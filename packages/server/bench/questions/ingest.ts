@@ -4,7 +4,7 @@
  * bare node:http.
  */
 import { serverToken } from '../account.ts';
-import { inFolder, onCopy } from '../cached-database.ts';
+import { inFolder, withCopy } from '../cached-database.ts';
 import { getFirstUser, openHistory } from '../history.ts';
 import type { LoadResult } from '../processes/load.ts';
 import { startLoad } from '../processes/loads.ts';
@@ -131,7 +131,7 @@ const measure = async (
 
 export const run = async (options: Options): Promise<Row[]> => {
   const history = await openHistory(options.events);
-  return onCopy(history, (path) =>
+  return withCopy(history, (path) =>
     inFolder(async (folder) => {
       const servers = new Map<ServerKind, RunningServer>();
       try {

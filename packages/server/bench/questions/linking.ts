@@ -4,7 +4,7 @@
  */
 import type { Store, StoreCaller } from '../../src/store/store.ts';
 import { openBenchmark } from '../account.ts';
-import { onCopy } from '../cached-database.ts';
+import { withCopy } from '../cached-database.ts';
 import { newContact, storeAll } from '../fill-store.ts';
 import { openHistory } from '../history.ts';
 import type { Latencies } from '../latencies.ts';
@@ -47,7 +47,7 @@ const prepare = async (store: Store, asker: StoreCaller): Promise<void> => {
 
 export const run = async ({ quick, events }: Options): Promise<Row[]> => {
   const history = await openHistory(events);
-  return onCopy(history, async (path) => {
+  return withCopy(history, async (path) => {
     const { store, asker } = await openBenchmark(path);
     try {
       await prepare(store, asker);

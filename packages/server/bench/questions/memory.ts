@@ -4,7 +4,7 @@
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { serverToken } from '../account.ts';
-import { onCopy } from '../cached-database.ts';
+import { withCopy } from '../cached-database.ts';
 import { getFirstUser, openHistory } from '../history.ts';
 import { shapes, startLoad } from '../processes/loads.ts';
 import { residentBytes } from '../processes/process.ts';
@@ -16,7 +16,7 @@ const samples = 20;
 export const run = async ({ events, minutes }: Options): Promise<Row[]> => {
   const history = await openHistory(events);
   const firstUser = getFirstUser(history);
-  return onCopy(history, async (path) => {
+  return withCopy(history, async (path) => {
     const server = await startService('from the build', path);
     const load = await startLoad();
     const mebibytes: number[] = [];

@@ -3,7 +3,7 @@
  * which collects nothing, and the CPU time of many scrapes in a row.
  */
 import { serverToken } from '../account.ts';
-import { onCopy } from '../cached-database.ts';
+import { withCopy } from '../cached-database.ts';
 import { openHistory } from '../history.ts';
 import { createLatencies } from '../latencies.ts';
 import { startService } from '../processes/service.ts';
@@ -16,7 +16,7 @@ const parseCPUSeconds = (metrics: string): number => Number(/^process_cpu_second
 export const run = async ({ quick, events }: Options): Promise<Row[]> => {
   const scrapes = quick ? 50 : 200;
   const history = await openHistory(events);
-  return onCopy(history, async (path) => {
+  return withCopy(history, async (path) => {
     const service = await startService('from the build', path, { METRICS_TOKEN: token });
     const request = async (where: string, init: RequestInit = {}): Promise<string> => {
       const response = await fetch(`http://127.0.0.1:${service.port}${where}`, init);

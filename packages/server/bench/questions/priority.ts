@@ -13,7 +13,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { createReports } from '../../src/reports/reports.ts';
 import { serverToken } from '../account.ts';
-import { onCopy } from '../cached-database.ts';
+import { withCopy } from '../cached-database.ts';
 import { getFirstUser, openHistory } from '../history.ts';
 import type { LoadResult } from '../processes/load.ts';
 import { startLoad } from '../processes/loads.ts';
@@ -217,7 +217,7 @@ export const run = async ({ quick, events }: Options): Promise<Row[]> => {
     const [priority, ...others] = rest;
     if (priority === undefined)
       return measure(servers, { firstUser: getFirstUser(history), paths: pathsFrom(history.about.from), quick });
-    return onCopy(history, async (path) => {
+    return withCopy(history, async (path) => {
       const server = await startServer('reporting', path, 'build', priority);
       servers.push({ priority, server });
       try {

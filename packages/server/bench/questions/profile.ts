@@ -3,7 +3,7 @@
  * functions with the most self time in the main thread and in the writer.
  */
 import { serverToken } from '../account.ts';
-import { onCopy } from '../cached-database.ts';
+import { withCopy } from '../cached-database.ts';
 import { getFirstUser, openHistory } from '../history.ts';
 import { startLoad } from '../processes/loads.ts';
 import type { Profile } from '../processes/profiler.ts';
@@ -65,7 +65,7 @@ const isWriter = ({ nodes }: Profile): boolean =>
 export const run = async ({ quick, events }: Options): Promise<Row[]> => {
   const history = await openHistory(events);
   const firstUser = getFirstUser(history);
-  return onCopy(history, async (path) => {
+  return withCopy(history, async (path) => {
     const server = await startServer('durable', path, 'sources');
     const load = await startLoad();
     try {

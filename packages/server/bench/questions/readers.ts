@@ -3,7 +3,7 @@
  * 20 readers that page without a pause. The rate is half the maximum with readers. Also measures the event-loop delay.
  */
 import { serverToken } from '../account.ts';
-import { onCopy } from '../cached-database.ts';
+import { withCopy } from '../cached-database.ts';
 import { getFirstUser, openHistory } from '../history.ts';
 import type { LoadResult } from '../processes/load.ts';
 import { startLoad } from '../processes/loads.ts';
@@ -69,7 +69,7 @@ const measure = async (server: RunningServer, firstUser: number, quick: boolean)
 
 export const run = async ({ quick, events }: Options): Promise<Row[]> => {
   const history = await openHistory(events);
-  return onCopy(history, async (path) => {
+  return withCopy(history, async (path) => {
     const server = await startServer('durable', path);
     try {
       return await measure(server, getFirstUser(history), quick);

@@ -4,7 +4,7 @@
  * under load.
  */
 import { serverToken } from '../account.ts';
-import { inFolder, onCopy } from '../cached-database.ts';
+import { inFolder, withCopy } from '../cached-database.ts';
 import { openHistory } from '../history.ts';
 import { startLoad } from '../processes/loads.ts';
 import { type CommandName, commands, startService } from '../processes/service.ts';
@@ -31,7 +31,7 @@ const measureRestarts = (rounds: number) =>
 /** The same with a history, after a kill under load. */
 const measureRestartsUnderLoad = async ({ quick, events }: Options): Promise<number[]> => {
   const history = await openHistory(events);
-  return onCopy(history, async (path) => {
+  return withCopy(history, async (path) => {
     const times: number[] = [];
     const load = await startLoad();
     try {

@@ -4,7 +4,7 @@
  */
 import type { ContactSearch, SearchPosition, Store } from '../../src/store/store.ts';
 import { openBenchmark } from '../account.ts';
-import { onCopy } from '../cached-database.ts';
+import { withCopy } from '../cached-database.ts';
 import { createLatencies } from '../latencies.ts';
 import type { Options, Row } from '../question.ts';
 import { creationIntervalMs, firstCreated, firstSeenDay, openSearchContacts, seenDays } from '../search-contacts.ts';
@@ -87,7 +87,7 @@ const time = async (
 export const run = async ({ quick }: Options): Promise<Row[]> => {
   const stored = await openSearchContacts(quick ? 20_000 : 1_000_000);
   const { contacts, indexMicroseconds } = stored.about;
-  return onCopy(stored, async (path) => {
+  return withCopy(stored, async (path) => {
     const { store, asker } = await openBenchmark(path);
     try {
       const rows: Row[] = [];

@@ -3,7 +3,7 @@
  * idle.
  */
 import { serverToken } from '../account.ts';
-import { onCopy } from '../cached-database.ts';
+import { withCopy } from '../cached-database.ts';
 import { getFirstUser, openHistory } from '../history.ts';
 import { shapes, startLoad } from '../processes/loads.ts';
 import { writtenBytes } from '../processes/process.ts';
@@ -15,7 +15,7 @@ import { duration, whole } from '../table.ts';
 export const run = async ({ events, minutes }: Options): Promise<Row[]> => {
   const history = await openHistory(events);
   const firstUser = getFirstUser(history);
-  return onCopy(history, async (path) => {
+  return withCopy(history, async (path) => {
     const server = await startServer('durable', path);
     const load = await startLoad();
     const rows: Row[] = [];

@@ -3,7 +3,7 @@
  * with and without a process that requests reports in a loop. Each report reads the events since the previous one.
  */
 import { serverToken } from '../account.ts';
-import { onCopy } from '../cached-database.ts';
+import { withCopy } from '../cached-database.ts';
 import { getFirstUser, openHistory } from '../history.ts';
 import type { LoadResult } from '../processes/load.ts';
 import { startLoad } from '../processes/loads.ts';
@@ -22,7 +22,7 @@ const title = 'ingestion with reports vs. none';
 
 export const measureIngestion = async ({ quick, events }: Options): Promise<Row[]> => {
   const history = await openHistory(quick ? Math.min(events, 200_000) : Math.min(events, maxEvents));
-  return onCopy(history, async (path) => {
+  return withCopy(history, async (path) => {
     const server = await startServer('reporting', path);
     const load = await startLoad();
     const milliseconds = quick ? 1_000 : 5_000;

@@ -1,10 +1,12 @@
 import type { Command } from 'commander';
 import { UsageError } from './shared/command-errors.ts';
 import { printJSON, printLine, toTable } from './shared/printing.ts';
-import { addServer, connect, type ServerOptions } from './shared/server.ts';
+import { addServerOptions, connect, type ServerOptions } from './shared/server.ts';
 
 export const define = (command: Command): void => {
-  addServer(command.command('show [contactUUID]').description('show a contact, by its contactUUID or e-mail address'))
+  addServerOptions(
+    command.command('show [contactUUID]').description('show a contact, by its contactUUID or e-mail address'),
+  )
     .option('--external-id <contactExternalID>', 'find the contact by your own ID')
     // A contactUUID may begin with a hyphen.
     .allowUnknownOption()

@@ -2,15 +2,15 @@
 import type { Client } from '@firsthand/client';
 import type { Command } from 'commander';
 import { printJSON, printLine, toTable } from './shared/printing.ts';
-import { addServer, connect, type ServerOptions } from './shared/server.ts';
+import { addServerOptions, connect, type ServerOptions } from './shared/server.ts';
 
-/** Younger names are kept: a second sender may still appear. */
+/** Newer names are kept: a second sender may still appear. */
 const minAgeMilliseconds = 24 * 3_600_000;
 /** Events this close together may be from one sender, under any number of userUUIDs. */
 const burstMilliseconds = 3_600_000;
 
 export const definePrune = (command: Command): void => {
-  addServer(command)
+  addServerOptions(command)
     .option('--dry-run', 'only list the names')
     .addHelpText(
       'after',

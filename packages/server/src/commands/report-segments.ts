@@ -2,16 +2,16 @@
 import type { Command } from 'commander';
 import { filterHelp, parseFilter } from './shared/filters.ts';
 import { printJSON, printLine, toMinute, toTable } from './shared/printing.ts';
-import { addServer, connect, type ServerOptions } from './shared/server.ts';
+import { addServerOptions, connect, type ServerOptions } from './shared/server.ts';
 
 export const defineSegments = (command: Command): void => {
-  addServer(
+  addServerOptions(
     command.command('create <name> <filter>').description('save a filter under a name, replacing an existing one'),
   )
     .addHelpText('after', `\n<filter> is ${filterHelp}. Other filters use it as {"segment": "<name>"}.`)
     .action(create);
-  addServer(command.command('list').description('list the segments by name')).action(list);
-  addServer(command.command('delete <name>').description('delete a segment')).action(deleteSegment);
+  addServerOptions(command.command('list').description('list the segments by name')).action(list);
+  addServerOptions(command.command('delete <name>').description('delete a segment')).action(deleteSegment);
 };
 
 const create = async (segmentName: string, text: string, options: ServerOptions): Promise<void> => {

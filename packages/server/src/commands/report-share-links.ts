@@ -1,13 +1,13 @@
 /** `firsthand report share`: the share links of the console. */
 import type { Command } from 'commander';
 import { printJSON, printLine, toMinute, toTable } from './shared/printing.ts';
-import { addServer, connect, type ServerOptions } from './shared/server.ts';
+import { addServerOptions, connect, type ServerOptions } from './shared/server.ts';
 
 export const defineShareLinks = (command: Command): void => {
-  addServer(command.command('list').description('list the links, newest first')).action(list);
-  addServer(command.command('revoke <shareID>').description('revoke a link; it stops working immediately')).action(
-    revoke,
-  );
+  addServerOptions(command.command('list').description('list the links, newest first')).action(list);
+  addServerOptions(
+    command.command('revoke <shareID>').description('revoke a link; it stops working immediately'),
+  ).action(revoke);
 };
 
 const list = async (options: ServerOptions): Promise<void> => {

@@ -7,7 +7,7 @@ import { UsageError } from './shared/command-errors.ts';
 import { filterHelp, parseFilter } from './shared/filters.ts';
 import { collect } from './shared/flags.ts';
 import { type Cell, printCSV, printError, printJSON, printLine, toMinute, toTable } from './shared/printing.ts';
-import { addServer, connect, type ServerOptions } from './shared/server.ts';
+import { addServerOptions, connect, type ServerOptions } from './shared/server.ts';
 
 const intervals = ['hour', 'day', 'week', 'month'] as const;
 const counts = ['events', 'users', 'people', 'sessions'] as const;
@@ -19,7 +19,7 @@ const groupsHelp =
   'one or two of attr:<attrID>, first:<attrID>, last:<attrID>, person:first:<attrID>, event, weekday, hour, entryPage, exitPage, referrerHost, entryReferrerHost, firstReferrerHost, contactProfileID, contactTagID';
 
 const addFilter = (command: Command): Command =>
-  addServer(command)
+  addServerOptions(command)
     .option('--csv', 'print the rows of the table as CSV, without totals')
     .option('--filter <filter>', `only events that match: ${filterHelp}`)
     .option('--robots', 'also count the events of robots');

@@ -92,7 +92,7 @@ export interface AppOptions extends CountrySources {
   readonly traffic?: Traffic;
   /** Access to /metrics, which is not served if absent. */
   readonly metrics?: MetricsAccess | undefined;
-  /** The origin of the console, if not only this machine may use it. */
+  /** The console's origin; absent if only this machine may use it. */
   readonly consoleOrigin?: string | undefined;
   /** The codes of one-time links to the console. */
   readonly signInCodes?: SignInCodes;

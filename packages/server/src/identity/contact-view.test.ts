@@ -417,7 +417,7 @@ describe('for any records', () => {
     );
   });
 
-  test('claimed values exist, disappear with the open claims, and stay when they are accepted', () => {
+  test('lists claimed values, removes them with the open claims, and keeps accepted ones', () => {
     fc.assert(
       fc.property(anyRecords, (all) => {
         // Removes external IDs from claims: they stay claimed even if the claim is accepted.

@@ -1,4 +1,4 @@
-import { type ContactMerges, noContactMerges, united } from './merged-entries.ts';
+import { type ContactMerges, noContactMerges, uniteEntries } from './merged-entries.ts';
 
 /** The published text fields of a contact, in the order of responses. */
 export const contactFields = [
@@ -102,8 +102,9 @@ const withMergedIDs = ({ fields, tags, attributes }: Values, { profile, tag, att
     fields.contactProfileID === undefined
       ? fields
       : { ...fields, contactProfileID: profile.keptOf(fields.contactProfileID) },
-  tags: tag.groups.length === 0 ? tags : new Map(united(tags, tag, (has) => has)),
-  attributes: attr.groups.length === 0 ? attributes : new Map(united(attributes, attr, (value) => value !== null)),
+  tags: tag.groups.length === 0 ? tags : new Map(uniteEntries(tags, tag, (has) => has)),
+  attributes:
+    attr.groups.length === 0 ? attributes : new Map(uniteEntries(attributes, attr, (value) => value !== null)),
 });
 
 const view = (sources: readonly Layer[], merges: ContactMerges): ContactView => {

@@ -341,7 +341,7 @@ describe('the ownership rules', () => {
     });
   });
 
-  test('let unmerging move only events of the contact it was merged into, and merging again undo it exactly', () => {
+  test('move back only the events of the merged contact when unmerged, and are restored exactly by merging again', () => {
     assertEach('unmerge', (before, { other }, after) => {
       const keep = before.mergedInto.get(other);
       if (keep === undefined) {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createEntryMerges, noEntryMerges, united } from './merged-entries.ts';
+import { createEntryMerges, noEntryMerges, uniteEntries } from './merged-entries.ts';
 
 const merges = createEntryMerges([
   { id: 'plan', mergedInto: null },
@@ -60,12 +60,12 @@ describe('values under several IDs', () => {
       [['plan', null]],
     ],
   ] as const)('are reduced to one: %s', (_, entries, expected) => {
-    expect(united<string | null>(entries, merges, (value) => value !== null)).toEqual(expected);
+    expect(uniteEntries<string | null>(entries, merges, (value) => value !== null)).toEqual(expected);
   });
 
   test('are unchanged without merges', () => {
     expect(
-      united(
+      uniteEntries(
         [
           ['b', 1],
           ['a', 2],

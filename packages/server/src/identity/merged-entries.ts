@@ -46,7 +46,7 @@ export const noContactMerges: ContactMerges = { profile: noEntryMerges, tag: noE
  * Replaces merged IDs and returns each ID once, in the order of first appearance. If several entries share an ID, the
  * first with a value in the order of `idsOf` wins, else the first.
  */
-export const united = <Value>(
+export const uniteEntries = <Value>(
   entries: Iterable<readonly [id: string, value: Value]>,
   merges: EntryMerges,
   hasValue: (value: Value) => boolean = () => true,

@@ -8,7 +8,7 @@ export interface Stretch {
   readonly through: number;
   /** The contact that the statement names, before merges are followed; null for nobody. */
   readonly contact: number | null;
-  /** The deciding link. For nobody: the unlink that started the stretch, or null if no statement precedes it. */
+  /** The deciding link. If the user was unlinked: that unlink; null if no statement precedes. */
   readonly statement: Statement | null;
   readonly reason: 'linked' | 'reached back' | 'nobody';
 }

@@ -23,7 +23,7 @@ const maxWrongClocks = 10_000;
  */
 type ClockErrorOf = (browser: string, lateMilliseconds: number) => number;
 
-export const createClockErrors = (): ClockErrorOf => {
+export const createClockErrorEstimator = (): ClockErrorOf => {
   const errors = new BoundedMap<string, number>(maxWrongClocks);
   return (browser, lateMilliseconds) => {
     const estimate = errors.get(browser);

@@ -13,7 +13,7 @@ const nonceBytes = 12;
 const tagBytes = 16;
 
 /** What a handover is bound to: the origin and target hosts, and the browser's User-Agent. */
-interface Passage {
+interface HandoverContext {
   readonly from: string;
   readonly to: string;
   readonly userAgent: string;
@@ -23,14 +23,14 @@ interface Passage {
  * Derives the key for one passage (HKDF, RFC 5869), because the server token's hash is also the key of contactProofs. A
  * key per passage keeps the messages per key far below the 2³² that SP 800-38D allows with random nonces.
  */
-const keyOf = (secret: Uint8Array, { from, to, userAgent }: Passage): Uint8Array => {
+const keyOf = (secret: Uint8Array, { from, to, userAgent }: HandoverContext): Uint8Array => {
   // Unambiguous because hosts contain no line breaks. Hashed because Node.js limits `info` to 1,024 bytes.
   const passage = createHash('sha256').update(`${from}\n${to}\n${userAgent}`).digest('hex');
   return new Uint8Array(hkdfSync('sha256', secret, '', `firsthand handover ${passage}`, 32));
 };
 
 /** Seals a userUUID with the SHA-256 (raw bytes) of a server token's text. `now` is in milliseconds since 1970. */
-export const sealHandover = (userUUID: string, passage: Passage, secret: Uint8Array, now: number): string => {
+export const sealHandover = (userUUID: string, passage: HandoverContext, secret: Uint8Array, now: number): string => {
   const nonce = randomBytes(nonceBytes);
   const cipher = createCipheriv(algorithm, keyOf(secret, passage), nonce);
   const sealed = Buffer.concat([cipher.update(`${Math.floor(now / 1_000)}.${userUUID}`), cipher.final()]);
@@ -38,7 +38,7 @@ export const sealHandover = (userUUID: string, passage: Passage, secret: Uint8Ar
 };
 
 /** Returns the sealed text; undefined if it was sealed with another key or for another passage, or was modified. */
-const unseal = (sealed: Buffer, passage: Passage, secret: Uint8Array): string | undefined => {
+const unseal = (sealed: Buffer, passage: HandoverContext, secret: Uint8Array): string | undefined => {
   const end = sealed.length - tagBytes;
   const decipher = createDecipheriv(algorithm, keyOf(secret, passage), sealed.subarray(0, nonceBytes), {
     authTagLength: tagBytes,
@@ -56,7 +56,7 @@ const unseal = (sealed: Buffer, passage: Passage, secret: Uint8Array): string | 
  */
 export const openHandover = (
   handover: string,
-  passage: Passage,
+  passage: HandoverContext,
   secrets: readonly Uint8Array[],
   now: number,
 ): string | undefined => {

@@ -149,7 +149,7 @@ const createPlayer = (random: Random, now: number) => {
   };
   /** Picks the time of a first visit: more likely in later weeks, or soon after a newsletter. */
   const pickArrival = (from: shop.SourceName): number => {
-    if (from === 'letter') return daysBefore(random.pick(shop.letterDaysAgo) - 1.7 * random.next() ** 2);
+    if (from === 'letter') return daysBefore(random.pick(shop.newsletterDaysAgo) - 1.7 * random.next() ** 2);
     if (from === 'ads') return pickVisitTime(random, daysBefore(shop.adsDaysAgo.from), daysBefore(shop.adsDaysAgo.to));
     const time = pickVisitTime(random, daysBefore(30), now);
     return random.chance((now - time) / (75 * dayMs)) ? pickArrival(from) : time;
@@ -244,7 +244,7 @@ export const createMonth = (seed: number, now: number, events = defaultEvents): 
   add(passerby, events - actions.filter(({ call }) => call === 'logEvent').length);
   for (let count = 0; count < events / eventsPerMistake; count += 1) {
     const time = pickVisitTime(random, now - 30 * dayMs, now);
-    const { operation, input } = random.pick(shop.createMistakes(random.id()));
+    const { operation, input } = random.pick(shop.createInvalidInputs(random.id()));
     const checked = check((operations[operation] as Operation).input, input);
     if (checked.ok) throw new Error(`expected an invalid input: ${JSON.stringify(input)}`);
     const requests = [refusedRequest(operation, input, checked.problem, { token: '', time })];

@@ -83,7 +83,7 @@ export const sourceWeights: Readonly<Record<'buyers' | 'visitors', Partial<Recor
   visitors: { google: 33, direct: 22, ads: 20, blog: 8, duck: 6, forum: 4, bing: 4, letter: 3 },
 };
 /** The days before the end of the month on which the newsletter is sent, and between which ads are shown. */
-export const letterDaysAgo = [29, 23, 16, 9, 2];
+export const newsletterDaysAgo = [29, 23, 16, 9, 2];
 export const adsDaysAgo = { from: 15, to: 8 };
 
 /** Weights of visits by hour (0 to 23, UTC) and by weekday (Sunday to Saturday). */
@@ -132,7 +132,7 @@ export const attributeValues = {
 };
 
 /** Creates requests with typical developer mistakes, each of which the server refuses for its content. */
-export const createMistakes = (id: string) => {
+export const createInvalidInputs = (id: string) => {
   const event = { userUUID: id, eventUUID: id };
   return [
     { operation: 'logEvent', input: { ...event, eventID: 9, eventTime: '24.12.2026 18:00' } },

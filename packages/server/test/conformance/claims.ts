@@ -61,7 +61,7 @@ export const describeClaims = (newSite: NewSite): void => {
       expect(contact.claims).toHaveLength(30);
     });
 
-    test('adds claims that are listed once, page by page, with the links of all merged contacts', async () => {
+    test('lists each new claim once, page by page, with the links of all merged contacts', async () => {
       const site = await newSite();
       const claimIDs: string[] = [];
       const claim = async (nth: number, address: string) => {

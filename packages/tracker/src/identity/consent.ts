@@ -6,8 +6,8 @@ import { isUserUUID, useMarkedUserUUIDs } from './identity.ts';
  * Whether this visitor may be tracked before the page calls `consent`. Where consent is required, the cookie records
  * it.
  *
- * Under a signal of the browser (Global Privacy Control; Do Not Track if the site respects it), only a cookie created
- * by `consent(true)` under that signal counts.
+ * If the browser sends a privacy signal (Global Privacy Control; Do Not Track if the site respects it), only a cookie
+ * created by `consent(true)` under that signal counts.
  */
 export const hasInitialConsent = (options: { readonly [name in 'consent' | 'dnt']?: string | undefined }): unknown =>
   (navigator as { globalPrivacyControl?: boolean }).globalPrivacyControl ||

@@ -6,7 +6,7 @@ const ticksPerMillisecond = 1296;
 let lastTick = 0;
 let pastTime: number | undefined;
 
-/** Creates later identifiers for `time` instead of now, until it is called without one. */
+/** From now on, creates identifiers for `time` instead of the current time; without an argument, ends that. */
 export const setPastTime = (time?: number): void => {
   pastTime = time;
 };

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import puppeteer, { type Browser } from 'puppeteer-core';
 import { patienceMilliseconds } from '../test-timeout.ts';
 import type { Engine, LaunchOptions, Session, Tab } from './engine.ts';
-import { createAddAuthenticator, marionettePreferences } from './marionette.ts';
+import { createAuthenticatorAdder, marionettePreferences } from './marionette.ts';
 import { adoptGroup, crash, findDescendants, killGroup } from './processes.ts';
 
 const executablePath = process.env.FIREFOX_PATH ?? '/usr/bin/firefox-esr';
@@ -75,7 +75,7 @@ const launch = async ({ profileFolder, proxyPort }: LaunchOptions = {}): Promise
     handleSIGHUP: false,
   });
   const leader = adoptGroup(browser.process() as NonNullable<ReturnType<Browser['process']>>);
-  const addAuthenticator = createAddAuthenticator(folder);
+  const addAuthenticator = createAuthenticatorAdder(folder);
   const removeFolder = () => (profileFolder ? undefined : rm(folder, { recursive: true, force: true, maxRetries: 5 }));
   const kill = async () => {
     await killGroup(leader);

@@ -61,7 +61,7 @@ const openMarionette = async (profileFolder: string): Promise<SendCommand> => {
 };
 
 /** Creates a function that adds authenticators to the browser with this profile. */
-export const createAddAuthenticator = (profileFolder: string) => {
+export const createAuthenticatorAdder = (profileFolder: string) => {
   let connection: Promise<SendCommand> | undefined;
   return async (transport: 'internal' | 'usb'): Promise<Authenticator> => {
     connection ??= openMarionette(profileFolder);

@@ -195,7 +195,7 @@ describeEngines('delivery', (engine) => {
     } finally {
       shop.gate.isBusy = false;
     }
-    // The longest delay of a retry, given how far its doubling got.
+    // The maximum retry delay at the current backoff step.
     await waitFor(
       'the events to be stored',
       async () => (await countEvents(account.api)) >= times || undefined,

@@ -12,7 +12,7 @@ import { formatDuration, formatShare, moreRows, plainNumbers } from '../../readi
 import { type Counts, type Measure, measuresOf, measureText } from '../../reading/measures.ts';
 import { useReport } from '../../reading/report.ts';
 import { isShared, showsPart } from '../../reading/shared.ts';
-import { withoutValue } from '../../reading/without-value.ts';
+import { getMissingValueLabel } from '../../reading/without-value.ts';
 import { BarCell } from './bar-cell.tsx';
 import type { Dimension } from './dimensions.ts';
 import { NoValues } from './no-values.tsx';
@@ -57,7 +57,8 @@ export const Breakdown = ({ scope, dimension, measure, what }: BreakdownProps) =
   const request = { ...csvRequest, limit: isWhole ? allRows : fewRows };
   const heading = by === 'event' && scope.eventID === undefined ? 'Events' : `${what} by ${title.toLowerCase()}`;
   const answer = useReport({ part: 'breakdown', title: heading, operation: 'reportBreakdown', request });
-  const textOf = (value: string | null) => (value === null ? withoutValue(String(by)) : label(value) || '(empty)');
+  const textOf = (value: string | null) =>
+    value === null ? getMissingValueLabel(String(by)) : label(value) || '(empty)';
   const chosen = chosenNumber();
   const values = Array.isArray(chosen?.value) ? chosen.value : undefined;
   const nameOfRow = (row: Row) => row.eventName || textOf(valueIn(row));

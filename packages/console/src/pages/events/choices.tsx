@@ -37,7 +37,10 @@ const Choice = ({ label, value, options, choose }: ChoiceProps) => {
 };
 
 /** The value of a URL parameter; the first option if the URL names none of them. */
-export const chosenIn = <Name extends string>(parameter: string, options: Readonly<Record<Name, unknown>>): Name => {
+export const readChoiceParameter = <Name extends string>(
+  parameter: string,
+  options: Readonly<Record<Name, unknown>>,
+): Name => {
   const value = query.value.get(parameter);
   return (value !== null && Object.hasOwn(options, value) ? value : Object.keys(options)[0]) as Name;
 };
@@ -54,7 +57,7 @@ export const ParameterChoice = ({ label, parameter, options }: ParameterChoicePr
   return (
     <Choice
       label={label}
-      value={chosenIn(parameter, options)}
+      value={readChoiceParameter(parameter, options)}
       options={options}
       choose={(value) => setQuery({ [parameter]: value === first ? null : value })}
     />
@@ -62,7 +65,7 @@ export const ParameterChoice = ({ label, parameter, options }: ParameterChoicePr
 };
 
 /** The eventID in a URL parameter, as text; `''` if there is none. */
-export const eventIn = (parameter: string): string => {
+export const readEventParameter = (parameter: string): string => {
   const value = query.value.get(parameter) ?? '';
   return /^\d{1,9}$/.test(value) ? value : '';
 };

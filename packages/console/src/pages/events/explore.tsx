@@ -11,13 +11,13 @@ import { comparePeriod, range } from '../../reading/range.ts';
 import { slowReports, useReport } from '../../reading/report.ts';
 import { isShared, showsPart } from '../../reading/shared.ts';
 import { Breakdown } from './breakdown.tsx';
-import { chosenIn, EventChoice, eventIn, ParameterChoice } from './choices.tsx';
+import { EventChoice, ParameterChoice, readChoiceParameter, readEventParameter } from './choices.tsx';
 import { dimensions } from './dimensions.ts';
 
 /** The request fields that all reports of this tab share. */
 const readScope = () => {
   const { from, to } = range.value;
-  const event = eventIn('event');
+  const event = readEventParameter('event');
   return {
     from,
     to,
@@ -49,8 +49,8 @@ const forms = { table: 'Table', time: 'Chart over time' } as const;
 
 export const Explore = () => {
   const all = dimensions();
-  const dimension = all[chosenIn('by', all)];
-  const event = eventIn('event');
+  const dimension = all[readChoiceParameter('by', all)];
+  const event = readEventParameter('event');
   const measure = findMeasure(query.value.get('measure'));
   const what = event === '' ? 'All events' : nameOf('event', event);
   const titles = Object.fromEntries(Object.entries(all).map(([by, { title }]) => [by, title]));

@@ -12,7 +12,7 @@ import { formatShare, moreRows } from '../../reading/format.ts';
 import { range } from '../../reading/range.ts';
 import { slowReports, useReport } from '../../reading/report.ts';
 import { isShared } from '../../reading/shared.ts';
-import { chosenIn, ParameterChoice } from './choices.tsx';
+import { ParameterChoice, readChoiceParameter } from './choices.tsx';
 import {
   GroupChoice,
   GroupTable,
@@ -59,10 +59,10 @@ const stepsOf = (steps: AnswerFor<'reportFunnel'>['step']): (number | null | und
 
 const FunnelCard = ({ steps }: { readonly steps: readonly string[] }) => {
   const { from, to } = range.value;
-  const per = chosenIn('per', units);
+  const per = readChoiceParameter('per', units);
   const request = {
     step: steps.map((id) => ({ event: [Number(id)] })),
-    within: secondsOf[chosenIn('within', windows)],
+    within: secondsOf[readChoiceParameter('within', windows)],
     per,
     from,
     to,

@@ -4,8 +4,8 @@ import type { ComponentChildren } from 'preact';
 import { Overlap } from '../../parts/overlap.tsx';
 import { Table } from '../../parts/table.tsx';
 import { formatWhole } from '../../reading/format.ts';
-import { withoutValue } from '../../reading/without-value.ts';
-import { chosenIn, ParameterChoice } from './choices.tsx';
+import { getMissingValueLabel } from '../../reading/without-value.ts';
+import { ParameterChoice, readChoiceParameter } from './choices.tsx';
 import { type Dimension, dimensions } from './dimensions.ts';
 import { NoValues } from './no-values.tsx';
 import type { ChosenNumber } from './people-dialog.tsx';
@@ -15,7 +15,7 @@ const none = 'none';
 
 const chosenDimension = (): Dimension | undefined => {
   const all = dimensions();
-  return all[chosenIn('group', { [none]: undefined, ...all })];
+  return all[readChoiceParameter('group', { [none]: undefined, ...all })];
 };
 
 /** The grouping in the URL, as a request field. */
@@ -52,7 +52,7 @@ export const titleOfGroups = (): string => chosenDimension()?.title ?? '';
 
 export const nameOfGroup = ({ values: [value = null], eventName }: Group): string => {
   const { by, label = String } = chosenDimension() ?? { by: '' };
-  return eventName || (value === null ? withoutValue(String(by)) : label(value) || '(empty)');
+  return eventName || (value === null ? getMissingValueLabel(String(by)) : label(value) || '(empty)');
 };
 
 interface GroupTableProps {

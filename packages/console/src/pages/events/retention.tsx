@@ -10,7 +10,7 @@ import { filterWith } from '../../reading/filter.ts';
 import { formatShare, formatWhole } from '../../reading/format.ts';
 import { beginsInterval, dayIn, range, today } from '../../reading/range.ts';
 import { slowReports, useReport } from '../../reading/report.ts';
-import { chosenIn, EventChoice, ParameterChoice } from './choices.tsx';
+import { EventChoice, ParameterChoice, readChoiceParameter } from './choices.tsx';
 import { CohortTable, cohortName, laterHead } from './cohort-table.tsx';
 import { GroupChoice, GroupTable, nameOfGroup, readGroupBy, titleOfGroups, toPeopleRequest } from './group-table.tsx';
 import { chosenNumber, PeopleDialog } from './people-dialog.tsx';
@@ -52,7 +52,7 @@ const sharesOf = (cohorts: AnswerFor<'reportRetention'>['cohort']): string[] =>
 export const Retention = () => {
   const { from, to } = range.value;
   const [first, back] = [eventChosen('first'), eventChosen('back')];
-  const interval = chosenIn('interval', intervals);
+  const interval = readChoiceParameter('interval', intervals);
   const request = {
     first: conditionOf(first),
     back: conditionOf(back),

@@ -20,7 +20,7 @@ import {
 import { range } from '../../reading/range.ts';
 import { useReport } from '../../reading/report.ts';
 import { isShared, showsPart } from '../../reading/shared.ts';
-import { withoutValue } from '../../reading/without-value.ts';
+import { getMissingValueLabel } from '../../reading/without-value.ts';
 
 interface Tab {
   readonly title: string;
@@ -178,7 +178,7 @@ const Group = ({
   });
   const textOf = (row: Row) => {
     const value = valueIn(row);
-    return value === null ? withoutValue(by) : (row.eventName ?? label(value));
+    return value === null ? getMissingValueLabel(by) : (row.eventName ?? label(value));
   };
   const during = { from: answer.value?.from, ...(to !== undefined && { to: answer.value?.to }) };
   const barOf = (row: Row) => {

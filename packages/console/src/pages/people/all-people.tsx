@@ -11,7 +11,7 @@ import { formatWhole, moneyForms } from '../../reading/format.ts';
 import { usePages } from '../../reading/pages.ts';
 import { nameOfPerson } from '../../reading/person.ts';
 import { range } from '../../reading/range.ts';
-import { chosenIn } from '../events/choices.tsx';
+import { readChoiceParameter } from '../events/choices.tsx';
 import { PeopleTable } from './people-table.tsx';
 
 const limit = 50;
@@ -27,7 +27,7 @@ export const AllPeople = () => {
     events: 'Most events first',
     ...(attrID !== undefined && { sum: `Highest ${attributeName(attrID).toLowerCase()} first` }),
   };
-  const sort = chosenIn<Order>('sort', orders as Readonly<Record<Order, string>>);
+  const sort = readChoiceParameter<Order>('sort', orders as Readonly<Record<Order, string>>);
   const request = { from, to, filter: filterWith(), timezone: timezone.value, usersAtLeast, attrID, sort };
   const { answer, more } = usePages(`everybody ${JSON.stringify(request)}`, async (cursor, signal) => {
     const { person, nextCursor } = await api.reportPeople({ ...request, limit, cursor }, { signal });

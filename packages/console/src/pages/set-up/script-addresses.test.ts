@@ -17,6 +17,6 @@ it('lists each address once', () => {
   expect(scriptAddresses('https://shop.example/s', ['https://shop.example'])).toEqual(['https://shop.example/s']);
 });
 
-it('offers no path of a site if the service is not below a path', () => {
+it('suggests no path on a site if the service is not served under one', () => {
   expect(scriptAddresses('http://127.0.0.1:3000', ['https://shop.example'])).toEqual(['http://127.0.0.1:3000']);
 });

@@ -5,10 +5,10 @@ import { rootURL } from '../../serving/root-url.ts';
 import { UsageError } from './command-errors.ts';
 import { jsonFlag, toSettings } from './flags.ts';
 
-/** The options that `addServer` adds. */
+/** The options that `addServerOptions` adds. */
 export type ServerOptions = { readonly url?: string; readonly token?: string; readonly json?: boolean };
 
-export const addServer = (command: Command): Command =>
+export const addServerOptions = (command: Command): Command =>
   command
     .option('--url <url>', "the server's root URL; by default built from HOST, PORT and BASE_PATH")
     .option('--token <token>', 'a server token; prefer FIRSTHAND_TOKEN, because process listings show flags')

@@ -3,7 +3,7 @@ import type { Operation } from '@firsthand/contract/operations';
 import type { Context } from 'hono';
 import { Refusal } from '../../shared/refusal.ts';
 import type { Access } from '../../store/store.ts';
-import { isOfPage } from '../console/cookie.ts';
+import { hasConsoleHeader } from '../console/cookie.ts';
 import type { Agent } from '../request/agents.ts';
 import type { RequestFields } from '../request/input.ts';
 import { proofOf } from './authentication.ts';
@@ -43,7 +43,8 @@ export const createCallerOf = ({ authenticate, senderOf, networkOf, agentOf, ref
     const { headers } = c.req.raw;
     const { text: tokenUUID, isSession } = proofOf(given, headers);
     const access = await authenticate(tokenUUID, c);
-    if (isSession && !isOfPage(headers, access.tokenID)) throw new Refusal('invalid_token', { message: otherSession });
+    if (isSession && !hasConsoleHeader(headers, access.tokenID))
+      throw new Refusal('invalid_token', { message: otherSession });
     try {
       checkRight(name, operation, access, headers, isSession);
     } catch (error) {

@@ -72,7 +72,7 @@ export const cookiesIn = (headers: Headers): (readonly [name: string, value: str
 /**
  * Whether the requesting page was loaded with this session: another tab may since have signed in to another account.
  */
-export const isOfPage = (headers: Headers, tokenID: string): boolean => headers.get(consoleHeader) === tokenID;
+export const hasConsoleHeader = (headers: Headers, tokenID: string): boolean => headers.get(consoleHeader) === tokenID;
 
 /** Returns the texts of the sessions that a console request may use, latest sign-in first. */
 export const sessionsOf = (headers: Headers): readonly string[] => {
@@ -93,7 +93,7 @@ export const sessionsOf = (headers: Headers): readonly string[] => {
  */
 export const sessionOf = (headers: Headers): string | undefined => {
   const texts = sessionsOf(headers);
-  return texts.find((text) => isOfPage(headers, tokenIDIn(text) as string)) ?? texts[0];
+  return texts.find((text) => hasConsoleHeader(headers, tokenIDIn(text) as string)) ?? texts[0];
 };
 
 /**

@@ -14,7 +14,7 @@ import type { Admit } from '../request/admission.ts';
 import { type RequestFields, readInput } from '../request/input.ts';
 import type { BudgetOf } from '../request/parsing-budget.ts';
 import type { Route } from '../routes.ts';
-import { isFromConsole, isOfPage, maxInCookie, sessionCookie } from './cookie.ts';
+import { hasConsoleHeader, isFromConsole, maxInCookie, sessionCookie } from './cookie.ts';
 import type { Invitations } from './invitations.ts';
 import type { MemberPasswords } from './member-passwords.ts';
 import type { Passkeys } from './passkeys/passkeys.ts';
@@ -133,7 +133,7 @@ export const createConsoleAnswers = ({
   /** Returns the session that the requesting page was loaded with. */
   const sessionOfPage = async (c: Context, open: readonly OpenSession[]): Promise<OpenSession> => {
     if (open.length === 0) throw new Refusal('missing_token', { message: 'not signed in: sign in first' });
-    const session = open.find(({ access }) => isOfPage(c.req.raw.headers, access.tokenID));
+    const session = open.find(({ access }) => hasConsoleHeader(c.req.raw.headers, access.tokenID));
     if (session) return session;
     throw new Refusal('invalid_token', { message: 'this page belongs to an earlier session: reload it' });
   };
@@ -184,7 +184,7 @@ export const createConsoleAnswers = ({
     const open = (await sessions.ofBrowser(c)).map(({ access }) => access);
     const summaries = await sessions.describe(open);
     const { headers } = c.req.raw;
-    const session = summaries.find(({ sessionID }) => isOfPage(headers, sessionID)) ?? summaries[0] ?? null;
+    const session = summaries.find(({ sessionID }) => hasConsoleHeader(headers, sessionID)) ?? summaries[0] ?? null;
     const sample = sampleShop &&
       isLocal(c) && {
         sampleShop: {

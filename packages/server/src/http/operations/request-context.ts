@@ -1,6 +1,6 @@
 /** Computes what events need from their request: received time, clock error, import, robot, labels. */
 import type { InputOf } from '@firsthand/contract/operations';
-import { createClockErrors } from '../../ingest/clock-errors.ts';
+import { createClockErrorEstimator } from '../../ingest/clock-errors.ts';
 import type { RequestContext } from '../../ingest/event-time.ts';
 import { Refusal } from '../../shared/refusal.ts';
 import { type Caller, receivedTimeOf } from '../access/caller.ts';
@@ -13,7 +13,7 @@ type Sender = Pick<InputOf<'logEvents'>, 'userUUID' | 'sentTime' | 'import'>;
  * browser token.
  */
 export const createRequestContexts = () => {
-  const clockErrorOf = createClockErrors();
+  const clockErrorOf = createClockErrorEstimator();
   return ({ userUUID = '', sentTime, import: imported = false }: Sender, caller: Caller): RequestContext => {
     const fromBrowser = caller.access.kind === 'browser';
     if (fromBrowser && imported) {

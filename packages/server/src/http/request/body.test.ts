@@ -29,7 +29,7 @@ const open = async (receive: (incoming: IncomingMessage) => Promise<void>) => {
   };
 };
 
-/** Opens a server that reads bodies, of at most 100 KiB in total. `endings` has the length or the problem of each. */
+/** Starts a server that reads bodies of up to 100 KiB in total. `endings` records the length or the error of each. */
 const openReader = async (before: (incoming: IncomingMessage) => Promise<unknown> = async () => {}) => {
   const arrive = createArrivals(100 * 1024);
   const endings: (string | number)[] = [];

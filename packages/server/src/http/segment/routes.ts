@@ -98,7 +98,7 @@ const basicToken = (headers: Headers): string | undefined => {
   return encoded === undefined ? undefined : Buffer.from(encoded, 'base64').toString('utf8').split(':')[0] || undefined;
 };
 
-/** `budget` with a token that stands for the one in the query string, so that a body is parsed as one with a good token. */
+/** `budget` for a request whose token is in its Authorization header in Segment's form. */
 const withToken = (budget: Budget, tokenUUID: string): Budget => ({
   mayRead: (bytes, query) => budget.mayRead(bytes, { ...query, tokenUUID }),
   mayUnpack: (packed, maxBytes, query) => budget.mayUnpack(packed, maxBytes, { ...query, tokenUUID }),

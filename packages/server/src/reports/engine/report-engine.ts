@@ -103,7 +103,7 @@ const createEngine = (instance: DuckDBInstance, settings: EngineSettings, end: (
     closeUnused();
     return result.held();
   };
-  /** Purges one file at a time, so that other orders can run in between. */
+  /** Purges one file at a time, so that other requests can run in between. */
   const purgeAll = async (account: number): Promise<void> => {
     let isRemoved = false;
     for (let step = ''; step !== 'done'; isRemoved ||= step === 'removed')

@@ -1,5 +1,5 @@
 /** Builds an event for a response from a stored event, its owner, and the names of the rows that it references. */
-import { united } from '../../identity/merged-entries.ts';
+import { uniteEntries } from '../../identity/merged-entries.ts';
 import type { Why } from '../../identity/ownership.ts';
 import type { Statement } from '../../identity/statements.ts';
 import type { StoredEvent } from '../store.ts';
@@ -41,7 +41,7 @@ export const toStoredEvent = (
     timeReplaced: event.timeReplaced === 1,
     userUUID: user === null ? '' : names.userUUID(user),
     contactUUID: owner === null ? '' : names.contactUUID(owner),
-    attributes: merges.attr.groups.length === 0 ? event.attributes : united(event.attributes, merges.attr),
+    attributes: merges.attr.groups.length === 0 ? event.attributes : uniteEntries(event.attributes, merges.attr),
     why: {
       rule: why.rule,
       linkID: statement === null ? null : String(statement.sequence),

@@ -130,7 +130,7 @@ export const describeManyLinks = (newSite: NewSite): void => {
       expect(await linksTo(site, 'oldest@example.com')).toHaveLength(1);
     });
 
-    test('has no more links when the same two addresses are claimed in turn, and keeps both claims', async () => {
+    test('adds no further links when the same two addresses are claimed alternately, and keeps both claims', async () => {
       const site = await newSite();
       await site.server.log({ eventUUID: 'event-before-1' });
       const handles = new Set<string>();

@@ -26,7 +26,7 @@ export interface HitOptions {
   readonly sequence?: boolean;
   /** Each event once, without its groups. */
   readonly once?: boolean;
-  /** The events that meet `among` of a BreakdownQuestion, instead of its condition. */
+  /** Events that match a BreakdownQuestion's `among` instead of its condition. */
   readonly among?: boolean;
   /** The column `adds` (see Scope.adds). */
   readonly adds?: boolean;

@@ -44,7 +44,7 @@ export const insertKeys = async (
 };
 
 /** Whether a contact gives up a key that a server token assigns to another (rules/contact-keys.ts). */
-export const mayGiveWay = async (db: Transaction, holder: ContactRow, field: KeyField): Promise<boolean> =>
+export const canReleaseKey = async (db: Transaction, holder: ContactRow, field: KeyField): Promise<boolean> =>
   yieldsKey(holder, field) &&
   (await groupOf(db, holder.contact)).length === 1 &&
   !(await hasAcceptedClaim(db, holder.contact));
@@ -78,7 +78,7 @@ export const takeKey = async (
     if (holder?.[field] !== value) throw new ConcurrentChange();
     const target = await readAnswering(db, row.contact);
     if (isFound && (await readAnswering(db, holder.contact)).contact === target.contact) return false;
-    if (!(await mayGiveWay(db, holder, field))) throw keyTaken(field);
+    if (!(await canReleaseKey(db, holder, field))) throw keyTaken(field);
     // Merges must not run concurrently (merges.ts).
     db.requireExclusive();
     await deleteKey(db, field, holder);

@@ -2,7 +2,7 @@
 import type { ContactUpdate, CreatedContact, PutContact } from '../../rules/contact-changes.ts';
 import type { Transaction } from '../transactions/transaction.ts';
 import type { ContactFinder } from './contact-finder.ts';
-import { insertKeys, mayGiveWay } from './contact-keys.ts';
+import { canReleaseKey, insertKeys } from './contact-keys.ts';
 import type { ContactRow } from './contact-rows.ts';
 import type { ContactWriter } from './contacts.ts';
 
@@ -139,8 +139,8 @@ export const createPutContact = (finder: ContactFinder, { write }: Pick<ContactW
     const isByAddress =
       byAddress &&
       (!byID ||
-        ((await mayGiveWay(db, byID, 'contactExternalID')) &&
-          !(await mayGiveWay(db, byAddress, 'contactEmailaddress'))));
+        ((await canReleaseKey(db, byID, 'contactExternalID')) &&
+          !(await canReleaseKey(db, byAddress, 'contactEmailaddress'))));
     const existing = isByAddress ? byAddress : byID;
     const row = existing ?? (await insertWithBoth(db, request));
     const keys = existing === undefined ? {} : isByAddress ? { externalID } : { address };

@@ -220,7 +220,7 @@ describe('a copy', () => {
     expect(await countCopied(databaseURL)).toMatchObject({ events: count, different: count });
   });
 
-  test('fails when its idle connection is lost, and resumes as well', async () => {
+  test('fails when its idle connection is lost, and then resumes', async () => {
     const databaseURL = await newDatabase();
     const { exported, starts } = createExport();
     await expect(copyInto(databaseURL, exported, () => endOthers(databaseURL))).rejects.toSatisfy(isTransient);

@@ -151,7 +151,7 @@ async function* readEvents(db: ScriptedConnection, sequence: number): AsyncGener
   }
   if (await hasClients(db)) {
     throw new StoreUnusable(
-      'a server or a command connected to the database to copy from during the copy: stop it, and any program that restarts it, then copy again',
+      'a server or a command connected to the source database during the copy: stop it, and any program that restarts it, then copy again',
     );
   }
 }

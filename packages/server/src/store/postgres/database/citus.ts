@@ -3,11 +3,11 @@ import { StoreUnusable } from '../../unusable.ts';
 import { createClusterFunctions } from './cluster-functions.ts';
 import {
   type Connection,
+  type HeldConnection,
   hasTable,
   listClientProcesses,
   lockKeys,
   runOnConnection,
-  type TakenConnection,
   waitUntilFree,
 } from './connection.ts';
 import { migrate } from './migrate.ts';
@@ -102,7 +102,7 @@ export interface DistributionOptions {
 }
 
 /** Adds the account to the primary keys of repeats, because Citus requires it. */
-const extendKeys = async (db: TakenConnection): Promise<void> => {
+const extendKeys = async (db: HeldConnection): Promise<void> => {
   const keys = await db.all<{ name: string; key: string }>(
     `SELECT conrelid::regclass::text AS name, conname AS key FROM pg_constraint
      JOIN pg_inherits ON inhrelid = conrelid AND inhparent = 'event_repeat'::regclass
@@ -181,7 +181,7 @@ const requireCitus = async (db: Connection, { withoutWorkers = false }: Distribu
 };
 
 /** Distributes the tables that are not distributed, and returns them. */
-const distributeTables = async (db: TakenConnection): Promise<string[]> => {
+const distributeTables = async (db: HeldConnection): Promise<string[]> => {
   // Safe here: triggers of a shard write only to shards of the same account, on the same machine.
   await db.script('SET citus.enable_unsafe_triggers = on; SET lock_timeout = 0; SET statement_timeout = 0');
   await db.script(`SELECT pg_advisory_lock(${lockKeys.structure})`, 'unhurried');

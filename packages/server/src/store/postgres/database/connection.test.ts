@@ -8,11 +8,11 @@ import { asking, newDatabase, simulateSettingOff } from '../../../../test/fixtur
 import { StoreUnusable } from '../../unusable.ts';
 import {
   type ConnectionPool,
+  type HeldConnection,
   isConflict,
   isTransient,
   openListener,
   openPool,
-  type TakenConnection,
 } from './connection.ts';
 
 test('waits for commits to be synced even if the database’s default is asynchronous', async () => {
@@ -88,7 +88,7 @@ describe('a lost connection', () => {
   });
   afterAll(() => pool.close());
 
-  const processOf = async (db: TakenConnection) =>
+  const processOf = async (db: HeldConnection) =>
     (await db.one<{ process: number }>('SELECT pg_backend_pid() AS process')).process;
   /** Terminates a backend and waits until it has ended. */
   const end = async (process: number) => {

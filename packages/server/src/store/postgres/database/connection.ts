@@ -36,7 +36,7 @@ export interface ScriptedConnection extends Connection {
  * A connection of a pool, for exclusive use until it is released. After a release or rollback it rejects further SQL,
  * because parallel calls may still send statements after one has failed.
  */
-export interface TakenConnection extends ScriptedConnection {
+export interface HeldConnection extends ScriptedConnection {
   /** A number that no other open connection of any server has. */
   readonly slot: number;
   /** Whether the tables are distributed over a Citus cluster. */
@@ -51,7 +51,7 @@ export interface TakenConnection extends ScriptedConnection {
 }
 
 export interface ConnectionPool {
-  take(): Promise<TakenConnection>;
+  take(): Promise<HeldConnection>;
   /** Closes all connections; none may be in use. */
   close(): Promise<void>;
 }
@@ -85,7 +85,7 @@ export const lockKeys = {
   maintenance: '3170534137668829184',
   /** Plus a slot: held by the connection with that slot. */
   slots: '3458764513820540928',
-  /** Plus the floor of a transaction, a sequence: see sequencer.ts. */
+  /** Plus a sequence, the floor of a transaction (sequencer.ts). */
   floors: '4611686018427387904',
 } as const;
 
@@ -249,7 +249,7 @@ export const keyLookupOptions = '-c enable_hashjoin=off -c enable_mergejoin=off 
  * forwards the text of a whole message to the workers.
  */
 export const setLocally = async (
-  db: Pick<TakenConnection, 'isDistributed' | 'script'>,
+  db: Pick<HeldConnection, 'isDistributed' | 'script'>,
   statements: readonly string[],
 ): Promise<void> => {
   await Promise.all((db.isDistributed ? statements : [statements.join('; ')]).map((sql) => db.script(sql)));
@@ -269,7 +269,7 @@ export const parallelShardSettings = ["SET LOCAL citus.multi_shard_modify_mode =
 
 /** Opens a pool of up to `max` connections. `settings` are the start options of each. */
 export const openPool = (databaseURL: string, max: number, settings?: string): ConnectionPool => {
-  const opened = new WeakMap<object, Pick<TakenConnection, 'slot' | 'isDistributed'>>();
+  const opened = new WeakMap<object, Pick<HeldConnection, 'slot' | 'isDistributed'>>();
   const pool = new pg.Pool({
     ...optionsOf(databaseURL),
     max,
@@ -312,7 +312,7 @@ export const openPool = (databaseURL: string, max: number, settings?: string): C
       const send = createSend(client);
       return {
         ...toConnection((sql, values) => guarded(() => send(sql, values))),
-        ...(opened.get(client) as Pick<TakenConnection, 'slot' | 'isDistributed'>),
+        ...(opened.get(client) as Pick<HeldConnection, 'slot' | 'isDistributed'>),
         script: (sql, pace) => guarded(() => runScript(client, sql, pace)),
         causeOf: (error) => (isAfterFailure(error) ? (failure ?? error) : error),
         async commit() {
@@ -338,7 +338,7 @@ export const openPool = (databaseURL: string, max: number, settings?: string): C
 /** Runs work on a separate connection, and closes it afterwards. */
 export const runOnConnection = async <Value>(
   databaseURL: string,
-  work: (db: TakenConnection) => Promise<Value>,
+  work: (db: HeldConnection) => Promise<Value>,
 ): Promise<Value> => {
   const pool = openPool(databaseURL, 1);
   try {
@@ -353,7 +353,7 @@ export const runOnConnection = async <Value>(
 export const openListener = async (
   databaseURL: string,
   { channel, onNotification, onLost }: { channel: string; onNotification: () => void; onLost: () => void },
-): Promise<Pick<TakenConnection, 'script'> & { close(): Promise<void> }> => {
+): Promise<Pick<HeldConnection, 'script'> & { close(): Promise<void> }> => {
   const client = new pg.Client({ ...optionsOf(databaseURL), query_timeout: maxSilentMilliseconds });
   client.on('notification', onNotification);
   client.on('error', onLost);

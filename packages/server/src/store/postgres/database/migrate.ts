@@ -3,12 +3,12 @@ import { findNewestMigration, readMigrations } from '../../migrations.ts';
 import { StoreUnusable } from '../../unusable.ts';
 import { createClusterFunctions } from './cluster-functions.ts';
 import {
+  type HeldConnection,
   hasTable,
   lockKeys,
   parallelShardSettings,
   type ScriptedConnection,
   setLocally,
-  type TakenConnection,
 } from './connection.ts';
 
 const folder = new URL('../migrations/', import.meta.url);
@@ -31,7 +31,7 @@ export const readSchema = async (db: ScriptedConnection): Promise<number> => {
  * Applies the missing migrations in one transaction, so that a database has either the old schema or the new one. Of
  * several servers that start concurrently, one migrates and the others wait.
  */
-export const migrate = async (db: TakenConnection): Promise<void> => {
+export const migrate = async (db: HeldConnection): Promise<void> => {
   if ((await readSchema(db)) === getNewestMigration()) return;
   try {
     // Without time limits, because a migration may take long.

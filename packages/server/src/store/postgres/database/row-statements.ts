@@ -4,7 +4,7 @@
  * shard.
  */
 import { type ElementType, integers } from './arrays.ts';
-import type { AccountConnection, TakenConnection } from './connection.ts';
+import type { AccountConnection, HeldConnection } from './connection.ts';
 
 type Column = readonly [name: string, type: ElementType];
 type Columns = readonly Column[];
@@ -90,7 +90,7 @@ export const createInsert = (table: string, columns: Columns, insertion?: Insert
 });
 
 /** A connection that knows whether it is to a cluster. */
-export type ClusterAwareConnection = AccountConnection & Pick<TakenConnection, 'isDistributed'>;
+export type ClusterAwareConnection = AccountConnection & Pick<HeldConnection, 'isDistributed'>;
 
 const toQuery = (
   db: ClusterAwareConnection,

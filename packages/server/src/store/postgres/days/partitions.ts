@@ -8,11 +8,11 @@ import { dedupDays } from '../../rules/received-day.ts';
 import type { OnFault } from '../../store.ts';
 import {
   type Connection,
+  type HeldConnection,
   lockKeys,
   oldestClientMilliseconds,
   parallelShardSettings,
   setLocally,
-  type TakenConnection,
 } from '../database/connection.ts';
 
 const toDay = (time: number): number => Math.floor(time / dayMilliseconds);
@@ -56,7 +56,7 @@ export const repeatsSQL = (day: number): string =>
     END IF;
   END $$`;
 
-const createPartitions = async (db: TakenConnection, day: number): Promise<void> => {
+const createPartitions = async (db: HeldConnection, day: number): Promise<void> => {
   await db.script(monthSQL(day));
   await db.script(repeatsSQL(day));
 };
@@ -65,7 +65,7 @@ const createPartitions = async (db: TakenConnection, day: number): Promise<void>
  * Adds the day to `kept_day` and creates its partitions, if no server has; blocks no writes. Returns the number of
  * days.
  */
-export const prepareDay = async (db: TakenConnection, day: number): Promise<number> => {
+export const prepareDay = async (db: HeldConnection, day: number): Promise<number> => {
   await db.script(
     `BEGIN; SELECT pg_advisory_xact_lock_shared(${lockKeys.structure}); SELECT pg_advisory_xact_lock(${lockKeys.days})`,
   );
@@ -87,7 +87,7 @@ export const maxDays = 3 * dedupDays;
  * if a machine of a cluster hangs, because others may wait for the locks.
  */
 const runWithDayLock = async (
-  db: TakenConnection,
+  db: HeldConnection,
   step: () => Promise<unknown>,
   settings: readonly string[] = [],
 ): Promise<void> => {
@@ -114,7 +114,7 @@ const readDays = async (db: Connection) => {
 };
 
 /** Creates the partitions of today and tomorrow, and those after each day that a fast clock has started. */
-const prepareNextDays = async (db: TakenConnection, today: number): Promise<void> => {
+const prepareNextDays = async (db: HeldConnection, today: number): Promise<void> => {
   const { started, partitioned } = await readDays(db);
   const [newest] = started;
   // Nothing was stored for a long time, so the next event may wait for its partitions.
@@ -129,7 +129,7 @@ const prepareNextDays = async (db: TakenConnection, today: number): Promise<void
  * days before today, before the newest day, and before the day of each account that a fast clock has put ahead of
  * today.
  */
-export const dropOldDays = async (db: TakenConnection, now: number): Promise<void> => {
+export const dropOldDays = async (db: HeldConnection, now: number): Promise<void> => {
   const today = toDay(now);
   const inParallel = db.isDistributed ? parallelShardSettings : [];
   const { started, partitioned } = await readDays(db);
@@ -162,7 +162,7 @@ export const dropOldDays = async (db: TakenConnection, now: number): Promise<voi
 };
 
 /** Prepares the next days and drops old ones, except what another server does at the same time. */
-export const maintainPartitions = async (db: TakenConnection, now: number): Promise<void> => {
+export const maintainPartitions = async (db: HeldConnection, now: number): Promise<void> => {
   await prepareNextDays(db, toDay(now));
   await dropOldDays(db, now);
 };

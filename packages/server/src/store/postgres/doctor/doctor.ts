@@ -11,13 +11,13 @@ import {
 } from '../../doctor-findings.ts';
 import { findUnknownProxy } from '../../operations/unknown-proxy.ts';
 import { measureAccounts } from '../accounts/accounts.ts';
-import { type Connection, runOnConnection, type TakenConnection } from '../database/connection.ts';
+import { type Connection, type HeldConnection, runOnConnection } from '../database/connection.ts';
 import { getNewestMigration, readSchema } from '../database/migrate.ts';
 import { examineNextDay, failureText } from '../days/partitions.ts';
 import { runOperation } from '../transactions/operations.ts';
 import { examineCluster } from './cluster-findings.ts';
 
-const examineRows = async (db: TakenConnection, options: ExamineOptions): Promise<Finding[]> => {
+const examineRows = async (db: HeldConnection, options: ExamineOptions): Promise<Finding[]> => {
   const counts = await db.one<Record<'accounts' | 'tokens', number>>(`
     SELECT (SELECT count(*) FROM account) AS accounts,
       (SELECT count(*) FROM token WHERE kind = 'server' AND "revokedTime" IS NULL AND "memberID" IS NULL AND NOT session
@@ -88,7 +88,7 @@ export const archivingFinding = ({ mode, archivedTime, failedTime }: Archiving):
   return { name, ok: true, detail: `PostgreSQL ${last}` };
 };
 
-const examineArchiving = async (db: TakenConnection): Promise<Finding> =>
+const examineArchiving = async (db: HeldConnection): Promise<Finding> =>
   archivingFinding(
     await db.one<Archiving>(`
       SELECT current_setting('archive_mode') AS mode,
@@ -97,7 +97,7 @@ const examineArchiving = async (db: TakenConnection): Promise<Finding> =>
       FROM pg_stat_archiver`),
   );
 
-const examine = async (db: TakenConnection, options: ExamineOptions): Promise<Finding[]> => {
+const examine = async (db: HeldConnection, options: ExamineOptions): Promise<Finding[]> => {
   const { version } = await db.one<{ version: string }>("SELECT current_setting('server_version') AS version");
   const schema = await readSchema(db);
   const newest = getNewestMigration();

@@ -39,7 +39,7 @@ import type { AccountCatalogues } from '../../rules/accounts/catalogue-rules.ts'
 import type { CurrentDay } from '../../rules/received-day.ts';
 import type { CatalogueSettings } from '../../store.ts';
 import { integers } from '../database/arrays.ts';
-import { type Connection, lockKeys, type TakenConnection } from '../database/connection.ts';
+import { type Connection, type HeldConnection, lockKeys } from '../database/connection.ts';
 
 /** The state of an account, from `account_position`. */
 export interface AccountState extends CurrentDay, CatalogueSettings, Pick<AccountCatalogues, 'nextEventID'> {
@@ -61,7 +61,7 @@ export interface BeginOptions {
 /** The states of accounts, by account. Deleted accounts are absent. */
 export type AccountStates = ReadonlyMap<number, AccountState>;
 
-type BeginConnection = Pick<TakenConnection, 'isDistributed' | 'script' | 'all'>;
+type BeginConnection = Pick<HeldConnection, 'isDistributed' | 'script' | 'all'>;
 
 const beginHere = async (
   db: BeginConnection,
@@ -134,7 +134,7 @@ const heldFloors = (account: number) =>
     ? 'FROM held_floors(0) AS held'
     : `FROM account_position p, held_floors(p.account) AS held WHERE p.account = ${account}`;
 
-type ScriptRunner = Pick<TakenConnection, 'script'>;
+type ScriptRunner = Pick<HeldConnection, 'script'>;
 
 export interface Settled {
   /** The last sequence drawn. */

@@ -5,12 +5,12 @@ import {
   type AccountConnection,
   type ConnectionPool,
   codeOf,
+  type HeldConnection,
   isConflict,
   isLockTimeout,
   isTransient,
   orderedScanSettings,
   setLocally,
-  type TakenConnection,
 } from '../database/connection.ts';
 import { beginDay, DaysMissing } from '../days/days.ts';
 import { dropOldDays, maxDays, prepareDay } from '../days/partitions.ts';
@@ -26,7 +26,7 @@ import {
 } from './sequencer.ts';
 
 /** A transaction, bound to one account; `of` returns it bound to another of its accounts. */
-export interface Transaction extends AccountConnection, Pick<TakenConnection, 'slot' | 'isDistributed' | 'script'> {
+export interface Transaction extends AccountConnection, Pick<HeldConnection, 'slot' | 'isDistributed' | 'script'> {
   readonly currentDay: CurrentDay;
   /** The account's state when this transaction began. */
   readonly initialState: AccountState;
@@ -85,7 +85,7 @@ const unavailable = (cause: unknown): Refusal =>
   new Refusal('unavailable', { retryAfterSeconds: codeOf(cause).startsWith('53') ? 5 : 1, cause });
 
 /** Ends a read transaction without waiting, because the result of its commit does not matter. */
-const commitInBackground = (db: TakenConnection): void => {
+const commitInBackground = (db: HeldConnection): void => {
   db.commit().then(
     () => db.release(false),
     () => db.release(true),
@@ -98,10 +98,10 @@ const commitInBackground = (db: TakenConnection): void => {
  */
 export const withConnection = async <Value>(
   pool: ConnectionPool,
-  work: (db: TakenConnection) => Promise<Value>,
-  end = (db: TakenConnection): void => db.release(false),
+  work: (db: HeldConnection) => Promise<Value>,
+  end = (db: HeldConnection): void => db.release(false),
 ): Promise<Value> => {
-  let db: TakenConnection;
+  let db: HeldConnection;
   try {
     db = await pool.take();
   } catch (error) {
@@ -134,7 +134,7 @@ type Accounts = number | readonly number[];
 const listOf = (accounts: Accounts): readonly number[] => (typeof accounts === 'number' ? [accounts] : accounts);
 
 const createTransaction = (
-  db: TakenConnection,
+  db: HeldConnection,
   mode: Mode,
   states: AccountStates,
   callbacks: (() => void)[],
@@ -182,7 +182,7 @@ const createTransaction = (
 };
 
 const runTransaction = async <Value>(
-  db: TakenConnection,
+  db: HeldConnection,
   mode: Mode,
   accounts: readonly number[],
   work: (transaction: Transaction) => Promise<Value>,
@@ -273,11 +273,11 @@ export const write = async <Value>(
  */
 const moments = {
   now: async () => 0,
-  settled: async (db: TakenConnection, account: number) => (await readSettled(db, account)).settled,
+  settled: async (db: HeldConnection, account: number) => (await readSettled(db, account)).settled,
   'all settled': waitForSettled,
-  'all contacts settled': (db: TakenConnection, account: number) => waitForWriters(db, account, 'contact_number'),
-  'all refused settled': (db: TakenConnection, account: number) => waitForWriters(db, account, 'refused_number'),
-  'all owners settled': (db: TakenConnection, account: number) => waitForWriters(db, account, 'owner_change'),
+  'all contacts settled': (db: HeldConnection, account: number) => waitForWriters(db, account, 'contact_number'),
+  'all refused settled': (db: HeldConnection, account: number) => waitForWriters(db, account, 'refused_number'),
+  'all owners settled': (db: HeldConnection, account: number) => waitForWriters(db, account, 'owner_change'),
 };
 export type Moment = keyof typeof moments;
 

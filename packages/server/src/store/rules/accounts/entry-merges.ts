@@ -5,7 +5,12 @@
 import { robotMark } from '@firsthand/contract/identifiers';
 import { isLabelID } from '@firsthand/contract/labels';
 import { limits } from '@firsthand/contract/limits';
-import { type ContactMerges, createEntryMerges, type EntryMerges, united } from '../../../identity/merged-entries.ts';
+import {
+  type ContactMerges,
+  createEntryMerges,
+  type EntryMerges,
+  uniteEntries,
+} from '../../../identity/merged-entries.ts';
 import { scrub } from '../../../logging/scrub.ts';
 import { distinct } from '../../../shared/distinct.ts';
 import { Refusal } from '../../../shared/refusal.ts';
@@ -127,7 +132,7 @@ export const resolveMergedEntries = <Change extends ContactValues>(
     fields: contactProfileID ? { ...change.fields, contactProfileID: profile.keptOf(contactProfileID) } : change.fields,
     addedTags: distinct(change.addedTags.map(tag.keptOf)),
     removedTags: distinct(change.removedTags.flatMap(tag.idsOf)),
-    attributes: united(change.attributes, attr).flatMap(([id, value]): ContactValues['attributes'] =>
+    attributes: uniteEntries(change.attributes, attr).flatMap(([id, value]): ContactValues['attributes'] =>
       value === null ? attr.idsOf(id).map((each) => [each, null]) : [[id, value]],
     ),
   };
