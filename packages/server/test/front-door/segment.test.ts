@@ -64,6 +64,7 @@ describe('a request', () => {
     ['/v1/b', { batch: true }],
     ['/b', { batch: true }],
     ['/v1/import', { batch: true }],
+    ['/v1/import/', { batch: true }],
   ])('is taken at %s', async (path, { batch = false }: { batch?: boolean }) => {
     const message = { ...track(newUserUUID()), type: undefined };
     const body = batch ? { batch: [{ ...message, type: 'track' }] } : message;
@@ -81,6 +82,12 @@ describe('a request', () => {
     ['without a token', () => scene.post('/v1/batch', { batch: [] }), 401],
     ['with an unknown token', () => send([], {}, 'server_0123456789abcdefghijklm'), 401],
     ['with a viewer token', () => send([], {}, scene.tokens.viewer), 403],
+    ['to an unknown path', () => scene.post('/v1/pixel/track', {}, basic(scene.tokens.server)), 404],
+    [
+      'whose context is large for each message',
+      () => send(Array(2_500).fill({ type: 'page' }), { context: { page: { path: 'x'.repeat(2_000) } } }),
+      413,
+    ],
     ['without a batch', () => scene.post('/v1/batch', {}, basic(scene.tokens.server)), 400],
     ['with more than 2,500 messages', () => send(Array(2_501).fill(7)), 413],
     [
@@ -204,11 +211,54 @@ it.each(['server', 'browser'] as const)(
   },
 );
 
+it('lists an identify message so that it can be corrected and sent again', async () => {
+  await send([{ type: 'identify', userId: 'u-5', traits: { email: 'ann' } }]);
+  const [{ refusedID }] = await refused();
+  const fix = { contactEmailaddress: 'ann@shop.example' };
+  const answer = await scene.post('/account/replayRefused', { tokenUUID: scene.tokens.server, refusedID, fix });
+  expect(answer.body).toMatchObject({ replayed: true });
+});
+
+it('gives a browser a profile that it may use', async () => {
+  const profile = [{ profileID: 'a-staff', browser: false }, { profileID: 'customer' }];
+  await scene.post('/account/updateAccount', { tokenUUID: scene.tokens.server, profile, browserCatalogue: true });
+  const identify = { type: 'identify', anonymousId: newUserUUID(), userId: 'u-6' };
+  await send([identify], {}, scene.tokens.browser);
+  expect((await contact('u-6')).body.contact).toMatchObject({ contactProfileID: 'customer' });
+});
+
+it('takes all limits of a batch or none, however many contacts it names', async () => {
+  const narrow = { perSecond: 0.001, burst: 2 };
+  const other = await openScene({ segmentPath: '/v1/', rateLimits: { ...noRateLimits, createContactAddress: narrow } });
+  const identify = (userId: string) => ({ type: 'identify', anonymousId: newUserUUID(), userId });
+  const batch = ['a-1', 'a-2', 'a-3'].map(identify);
+  const ask = () => other.post('/v1/batch', { batch, writeKey: other.tokens.browser });
+  expect([(await ask()).status, (await ask()).status]).toEqual([200, 429]);
+  await other.close();
+});
+
+it('corrects the clock of each browser separately', async () => {
+  const at = (ms: number) => new Date(ms).toISOString();
+  const early = { ...track(newUserUUID()), timestamp: at(start - 61_000) };
+  await send([early], { sentAt: at(start - 61_000) }, scene.tokens.browser);
+  await send([{ ...track(newUserUUID()), timestamp: at(start - 10_000) }], { sentAt: at(start) }, scene.tokens.browser);
+  expect((await events()).map(({ eventTime }: Fields) => eventTime)).toEqual([at(start), at(start - 10_000)]);
+});
+
 describe('an event with a userId', () => {
   it('creates the contact with a server token, once', async () => {
     await send([track('', { anonymousId: undefined, userId: 'u-2' }), track(newUserUUID(), { userId: 'u-2' })]);
     const { contactUUID } = (await contact('u-2')).body.contact;
     expect(await events()).toMatchObject([{ contactUUID }, { contactUUID }]);
+  });
+
+  it('creates it again after it was erased', async () => {
+    const event = () => track(newUserUUID(), { userId: 'u-9' });
+    await send([event()]);
+    await scene.post('/contact/eraseContact', { tokenUUID: scene.tokens.server, contactExternalID: 'u-9' });
+    await send([event()]);
+    expect((await contact('u-9')).status).toBe(200);
+    expect(await refused()).toEqual([]);
   });
 
   it('names no contact with a browser token', async () => {

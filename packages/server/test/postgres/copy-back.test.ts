@@ -37,7 +37,7 @@ const copyVerified = async (from: string, to: string, accounts: number) => {
   await close();
   const { code, stdout, stderr } = await firsthand(['copy', '--from', from, '--to', to, '--verify'], {});
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-  expect(stdout.match(/the same$/gm)).toHaveLength(accounts);
+  expect(stdout.match(/identical$/gm)).toHaveLength(accounts);
   if (to.startsWith('sqlite:')) expect(statSync(to.slice('sqlite:'.length)).mode & 0o777).toBe(0o600);
   await open(to);
 };

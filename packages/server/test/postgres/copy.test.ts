@@ -71,7 +71,7 @@ test('copies everything in a file, from where a server continues', async () => {
     TO_DATABASE_URL: to,
   });
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-  expect(stdout.match(/the same$/gm)).toHaveLength(4);
+  expect(stdout.match(/identical$/gm)).toHaveLength(4);
   const audit = await firsthandJSON(['audit', 'list', '--limit', '100'], env);
   expect(audit.length).toBeGreaterThan(5);
   expect(audit[0]).toMatchObject({ action: 'copy' });

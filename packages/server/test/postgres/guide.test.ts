@@ -77,7 +77,7 @@ it('follows postgresql.md: moves a file to PostgreSQL, shares it between servers
   });
   onTestFinished(() => void running.child.kill('SIGTERM'));
 
-  await running.says(/the same\n/);
+  await running.says(/identical\n/);
   await running.says(/ok +PostgreSQL/);
   const second = await startServer({ DATABASE_URL: databaseURL, PGPASSWORD: 'a-password-of-your-own' });
   const api = createClient({ url: second.url, token: serverTokenUUID });
@@ -90,7 +90,7 @@ it('follows postgresql.md: moves a file to PostgreSQL, shares it between servers
 
   const { code, stdout, stderr } = await running.ended;
   if (code !== 0) throw new Error(`the guide exited with ${code}:\n${stdout}${stderr}`);
-  expect(stdout.match(/the same$/gm)).toHaveLength(2);
+  expect(stdout.match(/identical$/gm)).toHaveLength(2);
   const [listed = ''] = stdout.split('ready\n').slice(-1);
   expect(listed).toMatch(/By the second server[\s\S]*In PostgreSQL[\s\S]*In the file/);
   expect(await firsthandJSON(['account', 'list'], file)).toEqual([expect.objectContaining({ accountUUID })]);

@@ -9,6 +9,12 @@ import type { RequestFields } from '../request/input.ts';
 import type { AddressOf } from './client-address.ts';
 import type { RateLimit } from './rate-limits.ts';
 
+/** Returns the user name of Basic authentication (RFC 7617), in which Segment's clients send the token. */
+export const basicToken = (headers: Headers): string | undefined => {
+  const [, encoded] = /^Basic +([A-Za-z0-9+/=_-]{1,400}) *$/i.exec(headers.get('authorization') ?? '') ?? [];
+  return encoded === undefined ? undefined : Buffer.from(encoded, 'base64').toString('utf8').split(':')[0] || undefined;
+};
+
 const bearer = /^Bearer +(\S+) *$/i;
 
 /**

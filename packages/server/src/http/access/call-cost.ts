@@ -10,7 +10,8 @@ export interface CallCost {
   readonly events: number;
   /** An upper bound, without look-ups, of the bytes that the call may add to the store. */
   readonly bytes: number;
-  readonly createsContact: boolean;
+  /** The number of contacts that the call may create. */
+  readonly createdContacts: number;
 }
 
 /** Counts the users named in a batch. Each may be new. */
@@ -52,5 +53,5 @@ export const costOf = (
   user: userUUID ?? contactUUID,
   events: event?.length ?? 1,
   bytes: storedBytes(name, given, event),
-  createsContact: name === 'createContact',
+  createdContacts: name === 'createContact' ? 1 : 0,
 });

@@ -16,8 +16,8 @@ export interface Caller {
   readonly networkOf?: () => string;
   /** Returns the user agent, with the labels of its events. Absent for commands, except a replay. */
   readonly agent?: () => Agent;
-  /** The visitor's program, where the request states it. It replaces `agent` in the labels of events. */
-  readonly visitor?: Agent | undefined;
+  /** The visitor's program of each event of a batch, where the request states it. Replaces `agent` in their labels. */
+  readonly visitors?: readonly (Agent | undefined)[];
   /** The maximum age of a browser token's events, in days; default: limits.eventAgeDays. */
   readonly eventAgeDays?: number;
   /** Returns a signal that is aborted when the client disconnects before the response. Absent for commands. */

@@ -122,8 +122,8 @@ describe('a browser call', () => {
     ['its user', { user: narrow }, {}],
     ['its address, for bytes', { addressBytes: narrow }, { bytes: 1 }],
     ['its user, for bytes', { userBytes: narrow }, { bytes: 1 }],
-    ['its address, for contacts', { createContactAddress: narrow }, { createsContact: true }],
-    ['its user, for contacts', { createContactUser: narrow }, { createsContact: true }],
+    ['its address, for contacts', { createContactAddress: narrow }, { createdContacts: 1 }],
+    ['its user, for contacts', { createContactUser: narrow }, { createdContacts: 1 }],
   ])('beyond the limit of %s does not count against the token', (_, rates, call) => {
     const take = createBrowserLimits(
       { ...defaultRateLimits, ...none, ...rates },
@@ -139,7 +139,7 @@ describe('a browser call', () => {
             user: name,
             events: 1,
             bytes: 0,
-            createsContact: false,
+            createdContacts: 0,
             ...more,
           });
           passed++;

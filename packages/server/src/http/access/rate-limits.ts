@@ -130,7 +130,7 @@ export const createBrowserLimits = (
   const limits = Object.fromEntries(
     Object.entries(rates).map(([name, rate]) => [name, createRateLimit(rate, clock)]),
   ) as Record<keyof RateLimits, RateLimit>;
-  return (c, { token, user, events, bytes, createsContact }) => {
+  return (c, { token, user, events, bytes, createdContacts }) => {
     const address = addressOf(c);
     const userKey = user === undefined ? undefined : `${token}/${user}`;
     const counts: [limit: RateLimit, key: string | undefined, cost: number][] = [
@@ -141,7 +141,11 @@ export const createBrowserLimits = (
       [limits.addressBytes, address, bytes],
       [limits.userBytes, userKey, bytes],
     ];
-    if (createsContact) counts.push([limits.createContactAddress, address, 1], [limits.createContactUser, userKey, 1]);
+    if (createdContacts > 0)
+      counts.push(
+        [limits.createContactAddress, address, createdContacts],
+        [limits.createContactUser, userKey, createdContacts],
+      );
     takeAll(counts.flatMap(([limit, key, cost]) => (key === undefined ? [] : [[limit, key, cost]])));
   };
 };

@@ -4,7 +4,7 @@ import { Refusal } from '../../shared/refusal.ts';
 import type { Access } from '../../store/store.ts';
 import { sessionOf } from '../console/cookie.ts';
 import type { RequestFields } from '../request/input.ts';
-import { namedToken } from './authentication.ts';
+import { basicToken, namedToken } from './authentication.ts';
 
 /** The field of the published interface, and that of Segment's HTTP API. */
 const fieldNames = ['tokenUUID', 'writeKey'];
@@ -33,6 +33,8 @@ export const tokensIn = function* (bytes: Uint8Array): Generator<string> {
 const tokensOf = function* (c: Context, query: RequestFields, text: Uint8Array | undefined): Generator<string> {
   const outer = namedToken(query, c.req.raw.headers);
   if (typeof outer === 'string') yield outer;
+  const basic = basicToken(c.req.raw.headers);
+  if (basic !== undefined) yield basic;
   const session = sessionOf(c.req.raw.headers);
   if (session !== undefined) yield session;
   if (text) yield* tokensIn(text);

@@ -25,7 +25,7 @@ import { type Reply, refusalOf, successAnswer } from '../operation-route.ts';
 import { entryAsRequest, isKeptCode, refusedBatch, refusedRequest } from '../refused/refused-requests.ts';
 import { pageNameProblem, refusePageNames } from '../request/contact-names.ts';
 import type { Traffic } from '../traffic.ts';
-import { createRequestContexts } from './request-context.ts';
+import { createRequestContexts, withVisitor } from './request-context.ts';
 import { userCookie } from './user-cookie.ts';
 
 type EventResult = AnswerOf<'logEvents'>['event'][number];
@@ -74,8 +74,12 @@ const toEventOfBatch = (
 };
 
 /** Checks the entries of a batch, and returns the event to store or the problem for each. */
-export const checkEntries = (input: InputOf<'logEvents'>, context: RequestContext): (NewEvent | Problem)[] =>
-  input.event.map((entry, index) => toEventOfBatch(entry, `event[${index}]`, input, context));
+export const checkEntries = (
+  input: InputOf<'logEvents'>,
+  context: RequestContext,
+  contextAt: (index: number) => RequestContext = () => context,
+): (NewEvent | Problem)[] =>
+  input.event.map((entry, index) => toEventOfBatch(entry, `event[${index}]`, input, contextAt(index)));
 
 /** Lists each property because spreading toStoreCaller's result makes a single event 25 % slower (Node 20). */
 const toBatch = (caller: Caller, events: readonly NewEvent[]): EventBatch => {
@@ -138,7 +142,11 @@ export const createLogEvent = (
 
     logEvents: async (input, caller) => {
       refusePageNames(caller, input);
-      const entries = checkEntries(input, contextOf(input, caller));
+      const context = contextOf(input, caller);
+      const { visitors } = caller;
+      const entries = checkEntries(input, context, (index) =>
+        visitors === undefined ? context : withVisitor(context, visitors[index], caller),
+      );
       const events = limitNewNames(caller, entries.filter(isEvent));
       const outcomes = events.length > 0 ? await store.logEvents(toBatch(caller, events)) : [];
       let next = 0;

@@ -4,6 +4,7 @@ import { createClockErrorEstimator } from '../../ingest/clock-errors.ts';
 import type { RequestContext } from '../../ingest/event-time.ts';
 import { Refusal } from '../../shared/refusal.ts';
 import { type Caller, receivedTimeOf } from '../access/caller.ts';
+import type { Agent } from '../request/agents.ts';
 
 /** The fields of an event or a batch that concern its sender. */
 type Sender = Pick<InputOf<'logEvents'>, 'userUUID' | 'sentTime' | 'import'>;
@@ -22,7 +23,7 @@ export const createRequestContexts = () => {
     }
     const receivedTime = receivedTimeOf(caller);
     // A server's headers don't describe the visitor.
-    const agent = caller.visitor ?? (fromBrowser ? caller.agent?.() : undefined);
+    const agent = fromBrowser ? caller.agent?.() : undefined;
     const lateMilliseconds = sentTime === undefined ? 0 : receivedTime - sentTime;
     return {
       receivedTime,
@@ -35,3 +36,14 @@ export const createRequestContexts = () => {
     };
   };
 };
+
+/** Returns the context with the labels of an event's own visitor. */
+export const withVisitor = (
+  context: RequestContext,
+  visitor: Agent | undefined,
+  { access }: Caller,
+): RequestContext => ({
+  ...context,
+  robot: visitor?.robot ?? false,
+  labels: access.enrich ? visitor?.labels : undefined,
+});

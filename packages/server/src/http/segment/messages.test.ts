@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { messagesOf, type Sender, toCall } from './messages.ts';
+import { maxMessageLength, type Sender, toCall } from './messages.ts';
 
 const server: Sender = { fromBrowser: false, hashKey: 'an-account' };
 const browser: Sender = { ...server, fromBrowser: true };
@@ -95,7 +95,10 @@ describe('toCall', () => {
       { userUUID: anonymousId, contactExternalID: 'u-1', requestUUID: messageId },
     ],
   ])('maps %s', (_, fields, sender, input) => {
-    expect(toCall({ ...message, ...fields }, sender)).toMatchObject({ input });
+    expect(JSON.parse(JSON.stringify(toCall({ ...message, ...fields }, sender)))).toEqual({
+      operation: expect.any(String),
+      input,
+    });
     expect(toCall({ ...message, ...fields }, sender)).not.toHaveProperty('refusal');
     expect(JSON.stringify(toCall({ ...message, ...fields }, sender))).not.toContain('secret');
   });
@@ -122,18 +125,57 @@ describe('toCall', () => {
     ['a track message without an event', { ...message, type: 'track' }, 'event'],
     ['an alias message without a userId', { ...message, type: 'alias', previousId: anonymousId }, 'userId'],
     ['unknownAgent', { type: 'track', event: 'Bought' }, 'anonymousId'],
-    ['more than 32 KB', { ...message, type: 'track', event: 'x', properties: { text: 'x'.repeat(33_000) } }, undefined],
+    ['an ID beyond 2^53', { ...message, type: 'track', event: 'Bought', userId: Number.POSITIVE_INFINITY }, 'userId'],
+    ['a userId that is no text', { ...message, type: 'identify', userId: 'a\u0000b' }, 'userId'],
   ])('refuses %s, and names the field', (_, given, field) => {
     expect(toCall(given, server)).toMatchObject({ refusal: { field } });
   });
 });
 
-describe('messagesOf', () => {
-  it('merges the context of the batch into each message, which wins', () => {
-    const batch = [{ type: 'track', context: { locale: 'de' } }, 7];
-    expect(messagesOf(batch, { context: { locale: 'en', timezone: 'UTC' } })).toEqual([
-      { type: 'track', context: { locale: 'de', timezone: 'UTC' } },
-      7,
-    ]);
+it('refuses a message that is too large with its context, before it maps it', () => {
+  const huge = { ...message, type: 'page', properties: { text: 'x' } };
+  expect(toCall(huge, browser, {}, maxMessageLength)).not.toHaveProperty('refusal');
+  const call = toCall(huge, browser, { page: { path: '/' } }, maxMessageLength + 1);
+  expect(call).toMatchObject({ refusal: { code: 'invalid_field' }, input: { userUUID: anonymousId } });
+  expect(JSON.stringify(call)).not.toContain('"x"');
+});
+
+describe('page addresses', () => {
+  const view = (page: object) => toCall({ ...message, type: 'page', context: { page } }, browser).input.eventAttrArray;
+
+  it('have no title and no path if the page has none', () => {
+    expect(view({ title: '' })).toEqual({ referrer: '' });
+  });
+
+  it('take the path and the campaign from the URL, and nothing else of it', () => {
+    expect(view({ url: 'https://shop.example/tea?ref=x&token=secret#access_token=secret' })).toEqual({
+      path: '/tea',
+      ref: 'x',
+      referrer: '',
+    });
+  });
+
+  it.each([
+    ['https://shop.example/reset?token=secret', 'https://shop.example/reset'],
+    ['https://news.example/a?story=7', 'https://news.example/a?story=7'],
+    ['no address', ''],
+  ])('have the referrer %s as %s', (referrer, stored) => {
+    expect(view({ url: 'https://shop.example/tea', referrer })).toMatchObject({ referrer: stored });
+  });
+});
+
+it('treats names of prototypes as names', () => {
+  const traits = JSON.parse('{"constructor":"a","__proto__":{"name":"Eve"},"plan":"pro"}');
+  const { input } = toCall({ ...message, type: 'identify', userId: 'u-1', traits }, server);
+  expect(Object.keys(input.contactAttr as object)).toEqual(['constructor', '__proto__', 'plan']);
+  expect(input).not.toHaveProperty('contactFirstname');
+});
+
+describe('the context of a batch', () => {
+  it('is merged into each message, which wins', () => {
+    const context = { page: { path: '/own' } };
+    const outer = { page: { path: '/other' }, campaign: { name: 'autumn' } };
+    const { input } = toCall({ ...message, type: 'page', context }, browser, outer);
+    expect(input.eventAttrArray).toEqual({ path: '/own', referrer: '', utm_campaign: 'autumn' });
   });
 });

@@ -11,6 +11,7 @@
  */
 import { createHmac } from 'node:crypto';
 import { isRecord } from '@firsthand/contract/checking';
+import { externalID } from '@firsthand/contract/fields';
 import { eventUUIDPattern, userUUIDPattern } from '@firsthand/contract/identifiers';
 import { Refusal } from '../../shared/refusal.ts';
 import type { RequestFields } from '../request/input.ts';
@@ -22,7 +23,7 @@ export interface SegmentCall {
   readonly input: RequestFields;
 }
 
-/** Why a message can't be mapped, with what is known of it. */
+/** Why a message can't be mapped, with the part of it that is known. */
 export interface SegmentProblem extends SegmentCall {
   readonly refusal: Refusal;
 }
@@ -30,95 +31,144 @@ export interface SegmentProblem extends SegmentCall {
 export interface Sender {
   /** A browser token makes claims, and names no contacts. */
   readonly fromBrowser: boolean;
-  /** The key of the hash that replaces identifiers of other forms. It is another one for each account. */
+  /** The key of the hash that replaces identifiers of other forms. Each account has its own. */
   readonly hashKey: string;
 }
 
-const maxMessageLength = 32 * 1024;
+/** The size of a message with the context of its batch, as JSON, in UTF-16 code units. */
+export const maxMessageLength = 32 * 1024;
 
 const record = (value: unknown): RequestFields => (isRecord(value) ? value : {});
 
-/** Identifiers may be numbers. */
+/** Identifiers may be numbers. JSON.parse has changed numbers beyond 2^53; `toCall` refuses them. */
 const text = (value: unknown): string | undefined => {
   if (typeof value === 'number') return String(value);
   return typeof value === 'string' && value !== '' ? value : undefined;
 };
 
-/** An identifier in our form: unchanged if it fits, otherwise the base64url of its HMAC-SHA256. */
+/** Returns an identifier in our form: unchanged if it fits, otherwise the base64url of its HMAC-SHA256. */
 const toIdentifier = (pattern: RegExp, value: string | undefined, hashKey: string): string | undefined => {
   if (value === undefined || pattern.test(value)) return value;
   return createHmac('sha256', hashKey).update(value).digest('base64url');
 };
 
-/** The query parameters that the tracker logs as well. Others may hold secrets. */
+const maxURLLength = 4_096;
+const toURL = (value: unknown): URL | undefined => {
+  if (typeof value !== 'string' || value.length > maxURLLength || !URL.canParse(value)) return undefined;
+  return new URL(value);
+};
+
+/** The last two labels of a host. Hosts that share them count as one site, as in the tracker. */
+const siteOf = ({ hostname }: URL): string => hostname.split('.').slice(-2).join('.');
+
+/** The referrer. If it may be of the same site, without its query, which may have a secret. */
+const toReferrer = (value: unknown, page: URL | undefined): string => {
+  const referrer = toURL(value);
+  if (referrer === undefined) return '';
+  const isOther = page !== undefined && siteOf(page) !== siteOf(referrer);
+  return isOther ? `${referrer.origin}${referrer.pathname}${referrer.search}` : referrer.origin + referrer.pathname;
+};
+
+/** The query parameters that the tracker logs as well. Others may be secrets. */
 const isCampaignParameter = (name: string): boolean => /^(?:utm_.*|ref)$/.test(name);
 
-const campaignNames: Readonly<Record<string, string>> = {
-  name: 'utm_campaign',
-  source: 'utm_source',
-  medium: 'utm_medium',
-  term: 'utm_term',
-  content: 'utm_content',
-};
+const campaignNames = new Map([
+  ['name', 'utm_campaign'],
+  ['source', 'utm_source'],
+  ['medium', 'utm_medium'],
+  ['term', 'utm_term'],
+  ['content', 'utm_content'],
+]);
 
 /** The attributes of a page view, by the names that the tracker gives them. */
 const pageAttributes = (message: RequestFields, properties: RequestFields): RequestFields => {
   const context = record(message.context);
   // `url` and `search` have the whole query, of which only the campaign is stored.
   const { path, title, referrer, search, url, ...others } = { ...record(context.page), ...properties };
-  const name = text(message.name);
-  const query = new URLSearchParams((text(search) ?? text(url)?.split('?')[1] ?? '').slice(0, 4_096));
+  const page = toURL(url);
+  const [name, category] = [text(message.name), text(message.category)];
+  const viewedPath = text(path) ?? page?.pathname ?? name;
+  const viewedTitle = text(title) ?? name;
+  const query = new URLSearchParams((text(search) ?? page?.search ?? '').slice(0, maxURLLength));
   return {
     ...(name !== undefined && { name }),
-    ...(text(message.category) !== undefined && { category: message.category }),
+    ...(category !== undefined && { category }),
     ...others,
-    path: text(path) ?? name,
-    title: text(title) ?? name,
-    referrer: text(referrer) ?? '',
+    ...(viewedPath !== undefined && { path: viewedPath }),
+    ...(viewedTitle !== undefined && { title: viewedTitle }),
+    referrer: toReferrer(referrer, page),
     ...Object.fromEntries([...query].filter(([parameter]) => isCampaignParameter(parameter))),
     ...Object.fromEntries(
-      Object.entries(record(context.campaign)).map(([key, value]) => [campaignNames[key] ?? `utm_${key}`, value]),
+      Object.entries(record(context.campaign)).map(([key, value]) => [campaignNames.get(key) ?? `utm_${key}`, value]),
     ),
   };
 };
 
 /** Fields of contacts by the names of traits that Segment reserves, in camel and snake case. */
-const contactFields: Readonly<Record<string, string>> = {
-  email: 'contactEmailaddress',
-  firstname: 'contactFirstname',
-  lastname: 'contactLastname',
-  phone: 'contactTelephone',
-  mobile: 'contactMobile',
-  title: 'contactJobRole',
-};
+const contactFields = new Map([
+  ['email', 'contactEmailaddress'],
+  ['firstname', 'contactFirstname'],
+  ['lastname', 'contactLastname'],
+  ['phone', 'contactTelephone'],
+  ['mobile', 'contactMobile'],
+  ['title', 'contactJobRole'],
+]);
 
 /** The fields of a contact that traits set, and the other traits as attributes. */
 const contactInput = (traits: RequestFields): RequestFields => {
-  const fields: RequestFields = {};
-  const attributes: RequestFields = {};
+  const fields: Record<string, string | undefined> = {};
+  const attributes: [name: string, value: unknown][] = [];
+  let names: RequestFields = {};
   for (const [name, value] of Object.entries(traits)) {
-    const field = contactFields[name.toLowerCase().replaceAll('_', '')];
+    const field = contactFields.get(name.toLowerCase().replaceAll('_', ''));
+    const whole = name === 'name' ? text(value) : undefined;
     if (field !== undefined) fields[field] = text(value);
-    else attributes[name] = value;
+    else if (whole === undefined) attributes.push([name, value]);
+    else {
+      const [first, ...rest] = whole.split(' ');
+      names = { contactFirstname: first, ...(rest.length > 0 && { contactLastname: rest.join(' ') }) };
+    }
   }
-  const whole = text(attributes.name);
-  if (whole !== undefined && fields.contactFirstname === undefined && fields.contactLastname === undefined) {
-    const [first = '', ...rest] = whole.split(' ');
-    delete attributes.name;
-    fields.contactFirstname = first;
-    if (rest.length > 0) fields.contactLastname = rest.join(' ');
-  }
-  return { ...fields, ...(Object.keys(attributes).length > 0 && { contactAttr: attributes }) };
+  const hasOwnNames = fields.contactFirstname !== undefined || fields.contactLastname !== undefined;
+  return {
+    ...(!hasOwnNames && names),
+    ...fields,
+    ...(attributes.length > 0 && { contactAttr: Object.fromEntries(attributes) }),
+  };
 };
 
 const requires = (field: string, why: string): Refusal =>
   new Refusal('missing_field', { field, message: `\`${field}\` is required: ${why}` });
 
-/** Maps one message, into which the context of its batch has been merged. */
-export const toCall = (message: unknown, { fromBrowser, hashKey }: Sender): SegmentCall | SegmentProblem => {
+const identifiers = ['anonymousId', 'userId', 'previousId', 'messageId', 'groupId'];
+
+/** Returns why an identifier can't be used; undefined if all can. */
+const findIdentifierProblem = (message: RequestFields, isUserNamed: boolean): Refusal | undefined => {
+  const unsafe = identifiers.find((name) => typeof message[name] === 'number' && !Number.isSafeInteger(message[name]));
+  if (unsafe !== undefined) {
+    const reason = `\`${unsafe}\` is a number that JSON can't represent exactly: send it as text`;
+    return new Refusal('invalid_field', { field: unsafe, message: reason });
+  }
+  const userId = text(message.userId);
+  if (userId === undefined || !isUserNamed) return undefined;
+  const { error } = externalID.safeParse(userId);
+  if (error === undefined) return undefined;
+  return new Refusal('invalid_field', { field: 'userId', message: `\`userId\` ${error.issues[0]?.message}` });
+};
+
+/**
+ * Maps one message. `outer` is the context of its batch, which the message's own overrides, and `length` the size of both as JSON.
+ */
+export const toCall = (
+  message: unknown,
+  { fromBrowser, hashKey }: Sender,
+  outer: RequestFields = {},
+  length = 0,
+): SegmentCall | SegmentProblem => {
+  const refuse = (call: SegmentCall, refusal: Refusal): SegmentProblem => ({ ...call, refusal });
   if (!isRecord(message)) {
-    const refusal = new Refusal('invalid_field', { field: 'batch', message: 'a message must be an object' });
-    return { operation: 'logEvent', input: { event: message }, refusal };
+    const reason = new Refusal('invalid_field', { field: 'batch', message: 'a message must be an object' });
+    return refuse({ operation: 'logEvent', input: {} }, reason);
   }
   const userUUID = toIdentifier(userUUIDPattern, text(message.anonymousId), hashKey);
   const userId = text(message.userId);
@@ -135,6 +185,10 @@ export const toCall = (message: unknown, { fromBrowser, hashKey }: Sender): Segm
       eventAttrArray: isRecord(attributes) ? attributes : undefined,
     },
   });
+  if (length > maxMessageLength) {
+    const reason = `the message with the context of its batch is over ${maxMessageLength} characters`;
+    return refuse(event({}, {}), new Refusal('invalid_field', { field: 'batch', message: reason }));
+  }
   const contact = (user: string | undefined, traits: RequestFields): SegmentCall => ({
     operation: 'createContact',
     input: {
@@ -144,11 +198,11 @@ export const toCall = (message: unknown, { fromBrowser, hashKey }: Sender): Segm
       ...(user !== undefined && { requestUUID: messageId }),
     },
   });
-  const refuse = (call: SegmentCall, refusal: Refusal): SegmentProblem => ({ ...call, refusal });
+  const whole: RequestFields = { ...message, context: { ...outer, ...record(message.context) } };
 
   const toTyped = (): SegmentCall | SegmentProblem => {
     const properties = record(message.properties);
-    const traits = { ...record(record(message.context).traits), ...record(message.traits) };
+    const traits = { ...record(record(whole.context).traits), ...record(message.traits) };
     switch (message.type) {
       case 'track': {
         const name = text(message.event);
@@ -157,9 +211,9 @@ export const toCall = (message: unknown, { fromBrowser, hashKey }: Sender): Segm
       }
       case 'page':
       case 'screen':
-        return event({ eventName: pageViewName }, pageAttributes(message, properties));
+        return event({ eventName: pageViewName }, pageAttributes(whole, properties));
       case 'group':
-        return event({ eventName: 'Group joined' }, { groupId: message.groupId, ...record(message.traits) });
+        return event({ eventName: 'Group joined' }, { groupId: message.groupId ?? null, ...record(message.traits) });
       case 'identify':
         return userId === undefined && text(traits.email) === undefined
           ? event({ eventName: 'Identified' }, traits)
@@ -169,36 +223,20 @@ export const toCall = (message: unknown, { fromBrowser, hashKey }: Sender): Segm
         const call = contact(previous ?? userUUID, {});
         return userId === undefined ? refuse(call, requires('userId', 'the new ID of the person')) : call;
       }
-      default:
-        return refuse(
-          event({}, properties),
-          new Refusal('invalid_field', {
-            field: 'type',
-            message: '`type` must be track, identify, page, screen, group or alias',
-          }),
-        );
+      default: {
+        const reason = '`type` must be track, identify, page, screen, group or alias';
+        return refuse(event({}, properties), new Refusal('invalid_field', { field: 'type', message: reason }));
+      }
     }
   };
 
   const call = toTyped();
   if ('refusal' in call) return call;
-  if (userUUID === undefined && (fromBrowser || (userId === undefined && message.type !== 'identify')))
-    return call.operation === 'createContact' && call.input.userUUID !== undefined
-      ? call
-      : refuse(call, requires('anonymousId', fromBrowser ? 'the ID of the browser' : 'unless `userId` is given'));
-  if (JSON.stringify(message).length > maxMessageLength) {
-    const reason = `a message may have at most ${maxMessageLength} characters`;
-    return {
-      operation: 'logEvent',
-      input: { userUUID, eventUUID: messageId },
-      refusal: new Refusal('body_too_large', { message: reason }),
-    };
-  }
-  return call;
+  const isContact = call.operation === 'createContact';
+  const problem = findIdentifierProblem(message, isContact || !fromBrowser);
+  if (problem) return refuse({ ...call, input: { ...call.input, contactExternalID: undefined } }, problem);
+  const isNamed = call.input.userUUID !== undefined || (!fromBrowser && (userId !== undefined || isContact));
+  return isNamed
+    ? call
+    : refuse(call, requires('anonymousId', fromBrowser ? 'the browser' : 'unless `userId` is given'));
 };
-
-/** The messages of a request to `…/batch`, `…/import` or `…/b`, each with the context and integrations of the whole. */
-export const messagesOf = (batch: readonly unknown[], outer: RequestFields): unknown[] =>
-  batch.map((message) =>
-    isRecord(message) ? { ...message, context: { ...record(outer.context), ...record(message.context) } } : message,
-  );

@@ -178,9 +178,7 @@ test('fails at the end if a writer has connected during the export', async () =>
   await migrateStore(databaseURL, { citus: false });
   const opened = await openExport(databaseURL);
   const writer = await openStore({ databaseURL, role: 'command', onFatal: () => {} });
-  await expect(collect(opened.eventsAfter(0))).rejects.toThrow(
-    'connected to the source database during the copy',
-  );
+  await expect(collect(opened.eventsAfter(0))).rejects.toThrow('connected to the source database during the copy');
   await writer.close();
   await opened.close();
 });

@@ -1,9 +1,9 @@
 /** Hostile messages to Segment's HTTP API: none causes a fault, reaches another account, or is answered with an error. */
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { newUserUUID } from '../fixtures/requests.ts';
-import { openScene, type Scene } from '../fixtures/scene.ts';
-import { times } from '../tools/counts.ts';
+import { newUserUUID } from '../../fixtures/requests.ts';
+import { openScene, type Scene } from '../../fixtures/scene.ts';
+import { times } from '../../tools/counts.ts';
 
 const count = times({ quick: 1_000, full: 100_000 });
 const perBatch = 20;
