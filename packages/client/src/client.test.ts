@@ -244,13 +244,13 @@ describe('a retry', () => {
     ['a busy store', busy],
     ['a rate limit', refused(429, { code: 'too_many_requests', message: 'later' }, { 'retry-after': '0' })],
     ['a broken connection', unreachable],
-  ])('follows %s', async (_, failing) => {
+  ])('is attempted after %s', async (_, failing) => {
     const { client, sent } = setUp([failing, ok({ event: [], nextCursor: '' })]);
     await client.getEvent({});
     expect(sent).toHaveLength(2);
   });
 
-  it('sends an event again with its first eventUUID', async () => {
+  it('resends an event with its original eventUUID', async () => {
     const { client, sent } = setUp([busy, unreachable, ok({ eventUUID: '', duplicate: true })]);
     await client.logEvent({ eventID: 1, userUUID: 'u'.repeat(21) });
     const bodies = await Promise.all(sent.map((request) => request.json()));
@@ -270,19 +270,19 @@ describe('a retry', () => {
     expect(event[1].eventUUID).toBe('mine-mine');
   });
 
-  it('does not follow an operation that is unsafe to repeat', async () => {
+  it('is not attempted for an operation that is unsafe to repeat', async () => {
     const { client, sent } = setUp([busy]);
     await failureOf(client.updateContact({ contactUUID: 'c-1' }));
     expect(sent).toHaveLength(1);
   });
 
-  it('does not follow a report that was too slow', async () => {
+  it('is not attempted for a report that was too slow', async () => {
     const { client, sent } = setUp([refused(503, { code: 'report_too_slow', message: 'too slow' })]);
     expect(await failureOf(client.reportTotals({ from: 0 }))).toMatchObject({ code: 'report_too_slow', status: 503 });
     expect(sent).toHaveLength(1);
   });
 
-  it('does not follow a long Retry-After', async () => {
+  it('is not attempted after a long Retry-After', async () => {
     const { client, sent } = setUp([
       refused(429, { code: 'too_many_requests', message: 'later' }, { 'retry-after': '60' }),
     ]);

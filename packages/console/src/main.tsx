@@ -11,7 +11,7 @@ import { SharedPage } from './pages/shared.tsx';
 import { SignIn } from './pages/sign-in.tsx';
 import { Problem } from './parts/small.tsx';
 import { account, readAccount } from './reading/account.ts';
-import { clearAnswers } from './reading/answer.ts';
+import { clearAnswerCache } from './reading/answer.ts';
 import { followDays } from './reading/range.ts';
 import { findSession, isAdding, session, signedOutReason, signIn, takeCode } from './session.ts';
 
@@ -66,7 +66,7 @@ const openConsole = (): void => {
   // Runs again after each sign-in: the account may be a different one.
   effect(() => {
     const signedIn = session.value?.accountUUID;
-    clearAnswers();
+    clearAnswerCache();
     account.value = undefined;
     if (signedIn !== undefined) readAccount().catch(showFailure);
   });

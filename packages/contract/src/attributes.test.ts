@@ -58,7 +58,7 @@ describe('attributes', () => {
     expect(findDroppedAttributes(sent)).toHaveLength(20);
   });
 
-  it('drop values nested too deeply for the length of an attrID', () => {
+  it('drop nested values whose path would exceed the maximum length of an attrID', () => {
     const deep = `${'['.repeat(30_000)}1${']'.repeat(30_000)}`;
     const sent = { a: JSON.parse(deep), b: 'x' };
     expect(parse(sent)).toEqual({ b: 'x' });

@@ -151,7 +151,7 @@ export const getContactInput = z
     ...field.contactKeys,
     include: field.described(
       field.optional(field.include(['claim', 'link', 'merge'])),
-      'What to add to the response: claims, linked users, merged contacts.',
+      'Extra data to include in the response: claims, linked users, merged contacts.',
     ),
     cursor: field
       .optional(field.cursor)
@@ -300,7 +300,7 @@ export const searchContactInput = z
     cursor: field.optional(field.cursor),
     include: field.described(
       field.optional(field.include(['count'])),
-      'What to add to the first page: the number of contacts on all pages.',
+      'Extra data to include with the first page: the total number of contacts.',
     ),
   })
   .refine(field.isAttributePair, field.attributePairProblem);

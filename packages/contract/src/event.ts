@@ -198,7 +198,7 @@ export const getEventInput = z
     cursor: field.optional(field.cursor),
     include: field.described(
       field.optional(field.include(['definition', 'why'])),
-      'What to add to the response: the kinds of events (`definition`), and why each event belongs to its owner (`why`).',
+      'Extra data to include in the response: the kinds of events (`definition`), and why each event belongs to its owner (`why`).',
     ),
   })
   .refine(field.isAttributePair, field.attributePairProblem)
@@ -279,7 +279,7 @@ export const countEventsInput = z
     robots,
     include: field.described(
       field.optional(field.include(['users'])),
-      'What to add to the response: the number of distinct users.',
+      'Extra data to include in the response: the number of distinct users.',
     ),
   })
   .refine(hasAtMostOneKind, twoKindsProblem);

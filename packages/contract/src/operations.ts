@@ -239,7 +239,7 @@ export const operations = {
   createContact: post({
     summary: 'Create a contact, or find it by your own ID or its e-mail address, and link the user to it.',
     details:
-      'Requires a contactExternalID or a contactEmailaddress. With a server token, the fields are written to the contact. If both keys are sent, the contact with the contactExternalID gets the address; if no contact has that ID, the contact with the address gets it. With a contactExternalID, a server token may omit the userUUID. With a browser token, the fields are a claim, which is stored separately and does not change the contact. With a requestUUID, a repeated request changes nothing.',
+      'Requires a contactExternalID or a contactEmailaddress. With a server token, the fields are written to the contact. If both keys are sent, the address is set on the contact with the contactExternalID; if no contact has that ID, the ID is set on the contact with the address. With a contactExternalID, a server token may omit the userUUID. With a browser token, the fields are a claim, which is stored separately and does not change the contact. With a requestUUID, a repeated request changes nothing.',
     paths: ['/contact/createContact', '/createContact', '/subscriber/createSubscriber', `/${pageNames.createContact}`],
     tokens: ['browser', ...editors],
     openToPages: true,
@@ -312,7 +312,7 @@ export const operations = {
     output: link.linkUserOutput,
   }),
   unlinkUser: post({
-    summary: 'Unlink a user, who is anonymous from now on.',
+    summary: 'Unlink a user, making them anonymous from then on.',
     paths: ['/contact/unlinkUser'],
     tokens: editors,
     refuses: ['unknown_user'],

@@ -26,8 +26,8 @@ export interface Rendered {
   /** The plain text before the first heading below the title. */
   readonly lead: string;
   /**
-   * The part before the set-up block, and the rest. The intro ends with the heading above the first code that needs
-   * set-up; without such code, before the first code block or heading below the title.
+   * The parts before and after the place of the set-up block. The intro ends with the heading above the first code that
+   * needs set-up; if there is none, before the first code block or heading after the title.
    */
   readonly intro: HTML;
   readonly rest: HTML;

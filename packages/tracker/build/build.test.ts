@@ -43,7 +43,7 @@ test('writes the notices of the packages in the scripts to licenses.txt', async 
     expect(licenses).toMatch(new RegExp(`^${name}\\n\\n[^\\0]*?Copyright[^\\0]*?WITHOUT WARRANTY OF ANY KIND`, 'm'));
 });
 
-test('reads and sets properties of the document through its prototype, in js-cookie too', async () => {
+test('accesses document properties only through the prototype, including those that js-cookie uses', async () => {
   // `document` occurs twice, as the receiver of a getter and of a setter of the prototype.
   for (const file of ['tracker.js', 'tracker.full.js', 'tracker.domains.js'])
     expect((await read(file)).toString().match(/\bdocument\b.?/g)).toEqual(['document)', 'document)']);

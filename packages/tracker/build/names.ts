@@ -1,8 +1,8 @@
 /**
- * Searches for the letters that make the scripts smallest, and writes them to `names.json` for later builds. It starts
- * from the current letters, if they still fit.
+ * Searches for the single-letter variable names that give the smallest scripts, and writes them to `names.json` for
+ * later builds. It starts from the current letters, if they still fit.
  *
- * `npm run names` takes some minutes; `npm run names 6000` tries 6,000 changes.
+ * `npm run names` takes a few minutes; `npm run names 6000` tries 6,000 changes.
  */
 import { writeFile } from 'node:fs/promises';
 import { areValidNames, minifyScript, nameVariables, numberVariables, readChosenNames, toBrotli } from './bundle.ts';

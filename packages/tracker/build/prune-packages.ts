@@ -35,7 +35,7 @@ const jsCookieChanges: readonly Change[] = [
   [/document\.cookie \? document\.cookie\.split\('; '\) : \[\]/, "document.cookie.split('; ')"],
   // Our values contain no `=`. For other values the text before it will do.
   [/parts\.slice\(1\)\.join\('='\)/, 'parts[1]'],
-  // The first cookie of that name is the result; there is nothing to decode, which could throw.
+  // The first cookie with that name wins. Its value needs no decoding, so this cannot throw.
   [
     / {4}var jar = \{\};\n([\s\S]*?)\n {6}try \{[\s\S]*?\n {4}\}\n\n {4}return name \? jar\[name\] : jar\n/,
     '$1\n      if (parts[0] === name) return value\n    }\n',

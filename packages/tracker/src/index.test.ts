@@ -31,7 +31,7 @@ test('keeps the stub that pages paste within 140 bytes of brotli', () => {
   expect(brotliCompressSync(stub).length).toBeLessThanOrEqual(140);
 });
 
-test('shows the tested script for early events in the README, in at most 40 lines', async () => {
+test('has the tested script for early events in its README, in at most 40 lines', async () => {
   const readme = await readFile(new URL('../README.md', import.meta.url), 'utf8');
   expect(readme).toContain(`\`\`\`html\n${earlyEventsScript}\`\`\``);
   expect(earlyEventsScript.trim().split('\n').length).toBeLessThanOrEqual(40);

@@ -4,7 +4,7 @@ import { setDebug, warn } from './warn.ts';
 const consoleWarn = vi.spyOn(console, 'warn').mockImplementation(() => {});
 afterEach(() => consoleWarn.mockClear());
 
-test('writes each reason once, an error or text, with its details', () => {
+test('logs each reason once, whether an error or text, with its details', () => {
   for (const detail of [1, 2]) {
     warn('full', detail);
     warn(Error('no text'), detail);
@@ -15,7 +15,7 @@ test('writes each reason once, an error or text, with its details', () => {
   ]);
 });
 
-test('writes a reason every time with debug', () => {
+test('logs a reason every time in debug mode', () => {
   setDebug(true);
   warn('full');
   warn('full');

@@ -96,7 +96,7 @@ describeInChromium('the tracker in Chromium', () => {
             status: 400,
             body: {
               status: '400',
-              error: { code: 'invalid_field', message: 'is no address', field: 'contactEmailaddress' },
+              error: { code: 'invalid_field', message: 'is not an address', field: 'contactEmailaddress' },
             },
           }
         : undefined;
@@ -116,13 +116,13 @@ describeInChromium('the tracker in Chromium', () => {
         );
       return [error instanceof Error, error?.code, error?.field, error?.message, calledBack === error];
     });
-    expect(refusal).toEqual([true, 'invalid_field', 'contactEmailaddress', 'is no address', true]);
+    expect(refusal).toEqual([true, 'invalid_field', 'contactEmailaddress', 'is not an address', true]);
     expect(recorder.requests).toHaveLength(3);
     await pause(300);
     expect(await countQueued(page)).toBe(0);
   });
 
-  test('never throws for any arguments, and with debug warns of what it left out', async () => {
+  test('never throws, whatever the arguments, and in debug mode warns about what it dropped', async () => {
     const page = await openPage(publish('/', { attributes: 'data-debug' }));
     await page.evaluate(async () => {
       const log = tracker.log as (...args: unknown[]) => void;

@@ -227,7 +227,7 @@ describeInChromium('the tracker in Chromium', () => {
     },
   );
 
-  test('keeps events while the server is down for some seconds, and sends them from the same page', async () => {
+  test('keeps events while the server is down for a few seconds, and sends them from the same page', async () => {
     const page = await openPage(publish('/'));
     await recorder.down();
     await page.evaluate(() => void tracker.log(1));
@@ -294,7 +294,7 @@ describeInChromium('the tracker in Chromium', () => {
       ),
     );
     await waitFor(() => expect(recorder.eventIDs()).toHaveLength(100));
-    // The service would recognize an event that both tabs send by its eventUUID.
+    // If both tabs sent the same event, the service would detect the duplicate by its eventUUID.
     expect(maxConcurrent).toBe(2);
     for (const tab of [0, 1]) {
       expect(recorder.eventIDs().filter((eventID) => Math.floor(eventID / 100) === tab)).toEqual(

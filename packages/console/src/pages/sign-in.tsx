@@ -13,7 +13,10 @@ const WithPassword = () => (
   </>
 );
 
-/** A stable function, so it runs only on mount. The field replaces others that come before the focused button. */
+/**
+ * Focuses the field on mount, because it replaces the fields before the button that had focus. As a stable function, it
+ * doesn't run again later.
+ */
 const focus = (input: HTMLInputElement | null) => input?.focus();
 
 const WithToken = () => (

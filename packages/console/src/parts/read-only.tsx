@@ -1,8 +1,8 @@
 /** A note that the current session can't change the page. */
-import { isOwner, mayChange } from '../reading/account.ts';
+import { isOwner, canEdit } from '../reading/account.ts';
 
 export const ReadOnlyNotice = ({ forOwners = false }: { readonly forOwners?: boolean }) => {
-  if ((forOwners ? isOwner : mayChange).value) return null;
+  if ((forOwners ? isOwner : canEdit).value) return null;
   return (
     <p class="hint">
       {forOwners ? 'Only owners can change this page.' : 'You have read-only access.'} To make changes, ask an owner to

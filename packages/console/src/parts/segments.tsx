@@ -2,8 +2,8 @@
 import { useState } from 'preact/hooks';
 import { go } from '../address.ts';
 import { api, problemOf } from '../api.ts';
-import { mayChange } from '../reading/account.ts';
-import { clearAnswers, useAnswer } from '../reading/answer.ts';
+import { canEdit } from '../reading/account.ts';
+import { clearAnswerCache, useAnswer } from '../reading/answer.ts';
 import { conditions, filterWith, hrefWithFilter } from '../reading/filter.ts';
 import { DialogForm } from './dialog-form.tsx';
 import { Field } from './field.tsx';
@@ -21,7 +21,7 @@ const SaveDialog = ({ close }: { readonly close: () => void }) => {
     const rejection = await problemOf(attempt);
     if (rejection) return setProblem(rejection);
     close();
-    await act(() => attempt, { done: `Saved the segment “${segmentName}”.`, after: clearAnswers });
+    await act(() => attempt, { done: `Saved the segment “${segmentName}”.`, after: clearAnswerCache });
     go(hrefWithFilter([{ segment: segmentName }]));
   };
   return (
@@ -45,7 +45,7 @@ const SaveDialog = ({ close }: { readonly close: () => void }) => {
 export const SaveSegment = () => {
   const [isOpen, setOpen] = useState(false);
   const isSegment = conditions.value.length === 1 && conditions.value[0]?.segment !== undefined;
-  if (isSegment || !mayChange.value) return null;
+  if (isSegment || !canEdit.value) return null;
   return (
     <>
       <button type="button" class="quiet" onClick={() => setOpen(true)}>

@@ -18,7 +18,7 @@ export const readAccount = async (): Promise<void> => {
 
 export const timezone = computed(() => account.value?.accountTimezone ?? 'UTC');
 /** Whether the session may change contacts and the catalogue. */
-export const mayChange = computed(() => session.value?.kind === 'editor' || session.value?.kind === 'server');
+export const canEdit = computed(() => session.value?.kind === 'editor' || session.value?.kind === 'server');
 /** Whether the session may do everything. Only then does getAccount return tokens. */
 export const isOwner = computed(() => account.value?.token !== undefined);
 

@@ -28,7 +28,7 @@ const cacheAnswer = (key: string, value: unknown): void => {
 };
 
 /** Clears the cache, after changes or when the account changes. */
-export const clearAnswers = (): void => cache.clear();
+export const clearAnswerCache = (): void => cache.clear();
 
 interface Settings {
   /** The polling interval in milliseconds. Polling pauses while the page is hidden. */

@@ -46,7 +46,7 @@ const formsOf = (style: Intl.NumberFormatOptions, decimals: Intl.NumberFormatOpt
 };
 export const plainNumbers = formsOf({}, { maximumFractionDigits: 2 });
 /** Amounts in the account's currency; plain numbers if the account has none. */
-export const moneyForms = computed(() =>
+export const currencyFormats = computed(() =>
   currency.value
     ? formsOf(
         { style: 'currency', currency: currency.value, currencyDisplay: 'narrowSymbol' },

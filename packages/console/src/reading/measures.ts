@@ -3,7 +3,7 @@ import type { AnswerFor } from '@firsthand/client';
 import { computed } from '@preact/signals';
 import { currency, revenueAttrID } from './account.ts';
 import { attributeName } from './filter.ts';
-import { moneyForms, type NumberForms, plainNumbers, roundMoney } from './format.ts';
+import { currencyFormats, type NumberForms, plainNumbers, roundMoney } from './format.ts';
 
 export type Counts = AnswerFor<'reportTotals'>['total'];
 
@@ -41,7 +41,7 @@ export const measures = computed((): readonly Measure[] => {
       label: attributeName(attrID),
       hint: `The sum of the attribute ${attrID}.${currency.value ? '' : ' Choose its currency in Settings, Account.'}`,
       of: ({ value }) => value?.sum ?? 0,
-      forms: moneyForms.value,
+      forms: currencyFormats.value,
     },
   ];
 });

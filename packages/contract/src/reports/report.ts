@@ -337,7 +337,7 @@ const stepsOutput = (description: string) =>
           })
           .optional()
           .describe(
-            'With `times`, for steps after the first: the seconds from the first step to the first time that this step was reached, measured from the latest event that can have started the sequence.',
+            'With `times`, for steps after the first: the seconds from the first step until this step was first reached, counted from the latest event that could have started the sequence.',
           ),
       }),
     )

@@ -4,7 +4,10 @@
  */
 import { firstTime } from '../synthetic-feed.ts';
 
-/** `part_of`: the number of an interval since the first event, from 0. `host_of`: the host of a URL. */
+/**
+ * `part_of`: the index, from 0, of the interval that contains a time; the first interval begins with the first event.
+ * `host_of`: the host of a URL.
+ */
 export const functions = {
   duckDB: `CREATE MACRO part_of(moment, milliseconds) AS (moment - ${firstTime}) // milliseconds;
     CREATE MACRO host_of(url) AS regexp_extract(url, '^[a-z]+://([^/?#:]+)', 1);`,

@@ -39,7 +39,7 @@ import { documentRoute } from './openapi-document.ts';
 import { createOperationRoute, createReplies, type Reply } from './operation-route.ts';
 import { createAccounts } from './operations/accounts/accounts.ts';
 import { createAudit } from './operations/accounts/audit.ts';
-import { createEntryMergeAnswers } from './operations/accounts/entry-merges.ts';
+import { createEntryMergeOperations } from './operations/accounts/entry-merges.ts';
 import { createMembers } from './operations/accounts/members.ts';
 import { createRefused } from './operations/accounts/refused.ts';
 import { createService, noFacts, type ServiceFacts } from './operations/accounts/service.ts';
@@ -104,7 +104,7 @@ export interface AppOptions extends CountrySources {
   readonly serviceFacts?: ServiceFacts | undefined;
   /** A URI for /.well-known/security.txt, which is not served if absent. */
   readonly securityContact?: string | undefined;
-  /** The time of day, in milliseconds since 1970. */
+  /** The current time, in milliseconds since 1970. */
   readonly now?: () => number;
   /** Whether the server is stopping: then streams end, /readyz returns 503, and no response is delayed. */
   readonly isStopping?: () => boolean;
@@ -213,7 +213,7 @@ export const createApp = ({
       {
         ...createAccounts(store, quota?.accountBytes),
         ...createTokens(store),
-        ...createEntryMergeAnswers(store),
+        ...createEntryMergeOperations(store),
         ...createMembers(store),
         ...createService(store, { facts: serviceFacts, refusedPages }),
         ...createRefused(store),

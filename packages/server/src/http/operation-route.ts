@@ -16,8 +16,8 @@ import type { TakeBrowserLimits } from './access/rate-limits.ts';
 import { type AnswerHeaders, type Exchange, emptyAnswer, jsonAnswer } from './answers/answers.ts';
 import { type CSVReply, wantsCSV } from './csv/csv-reply.ts';
 import {
-  isKeptCode,
-  isKeptOperation,
+  isRefusableCode,
+  isRefusableOperation,
   refusedBatch,
   refusedRequest,
   unparsedRequest,
@@ -115,7 +115,7 @@ export const createOperationRoute = ({
 }: OperationDependencies) => {
   /** Stores a refused request before the response is sent: if storing fails, the response is 503 instead. */
   const storeRefused = async (request: NewRefusedRequest, caller: Caller) => {
-    if (caller.access.account === null || !isKeptCode(request.code)) return;
+    if (caller.access.account === null || !isRefusableCode(request.code)) return;
     await addRefused(refusedBatch(caller, [request]));
   };
 
@@ -123,7 +123,7 @@ export const createOperationRoute = ({
     const operation: Operation = operations[name];
     const isOnlyRead = isRead(operation);
     const addsData = addingOperations.includes(name);
-    const storable = isKeptOperation(name) ? name : undefined;
+    const storable = isRefusableOperation(name) ? name : undefined;
     const ignoredFields = createIgnoredFields(operation);
     const maxBytes = operation.body === 'batch' ? limits.batchBodyBytes : limits.bodyBytes;
 

@@ -63,7 +63,7 @@ describe('a field', () => {
       true,
     ],
     [
-      'is filled by an accepted claim before one of a newer link',
+      'is filled by an accepted claim in preference to one with a newer link',
       [
         record(
           {},
@@ -75,7 +75,7 @@ describe('a field', () => {
       false,
     ],
     [
-      'is filled by an accepted claim before an earlier open one',
+      'is filled by an accepted claim in preference to an earlier open one',
       [record({}, claim(1, telephone('1')), claim(2, telephone('2'), accepted))],
       '2',
       false,
@@ -137,7 +137,7 @@ describe('a field', () => {
     expect(view.claimed).toEqual(claimed ? ['contactTelephone'] : []);
   });
 
-  test('that is not set is present, in the published order', () => {
+  test('is included even if it is not set, in the published order', () => {
     expect(Object.keys(viewContact([record({})]).fields)).toEqual([...contactFields]);
   });
 });
@@ -359,7 +359,7 @@ describe('an external ID', () => {
     expect(shown(...records)).toEqual(expected);
   });
 
-  test('of a contact does not prevent an address from a merged record', () => {
+  test('does not stop its contact from showing the address of a merged record', () => {
     const address = (contactEmailaddress: string) => record({ fields: { contactEmailaddress } });
     const { fields } = viewContact([record(id('7')), address('ann@example.com'), address('ben@example.com')]);
     expect(fields.contactEmailaddress).toBe('ann@example.com');

@@ -14,7 +14,7 @@ interface RetentionOptions {
   /** How many days events are stored; undefined: forever. */
   readonly days?: number | undefined;
   readonly log: Logger;
-  /** The time of day, in milliseconds since 1970. */
+  /** The current time, in milliseconds since 1970. */
   readonly now?: () => number;
 }
 
@@ -59,7 +59,7 @@ export const startRetentionJob = (
       );
       if (days !== undefined)
         await deleteEvents(signal, time, days).catch((err) =>
-          log.error({ err }, 'old events could not all be deleted'),
+          log.error({ err }, 'not all old events could be deleted'),
         );
     }
     return hourMs;

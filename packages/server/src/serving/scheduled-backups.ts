@@ -79,7 +79,7 @@ interface ScheduleOptions extends BackupPlan {
   readonly backups: Backups;
   readonly log: Logger;
   readonly make?: MakeBackup;
-  /** The time of day, in milliseconds since 1970. */
+  /** The current time, in milliseconds since 1970. */
   readonly now?: () => number;
   readonly repeating?: typeof repeat;
 }

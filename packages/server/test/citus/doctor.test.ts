@@ -63,7 +63,7 @@ test('reports workers that log statements with contacts’ values', async () => 
   await expect.poll(async () => (await examine()).get('logs')).toMatchObject({ ok: true });
 });
 
-test('reports what the rebalancer would move until it has moved it', async () => {
+test('reports pending moves of the rebalancer until they are done', async () => {
   const moves = await asking<{ shard: string; name: string; port: number; to: string; toPort: number }>(
     databaseURL,
     `SELECT shardid AS shard, here.nodename AS name, here.nodeport AS port, there.nodename AS to, there.nodeport AS "toPort"

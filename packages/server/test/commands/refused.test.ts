@@ -109,7 +109,7 @@ it('leaves no byte of an erased contact in the refused list', async () => {
   await expect.poll(holding).toEqual([]);
 });
 
-it('replays requests of a revoked token with another token by --as', async () => {
+it('replays the requests of a revoked token as another token, with --as', async () => {
   const { env } = temporaryDatabase();
   const { url } = await serveHere(env);
   const { serverTokenUUID } = await createAccount(url);

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { blocksOf, runBlock } from '../fixtures/documents/guides.ts';
 import { createAccount, serveHere } from '../fixtures/serving.ts';
 
-test('prints with the PHP of backend.md what the guide shows', async () => {
+test('runs the PHP in backend.md, which prints the output shown there', async () => {
   const { url } = await serveHere();
   const { browserTokenUUID, serverTokenUUID } = await createAccount(url);
   const env = { FIRSTHAND_URL: url, BROWSER_TOKEN: browserTokenUUID, SERVER_TOKEN: serverTokenUUID };

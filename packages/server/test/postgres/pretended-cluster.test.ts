@@ -83,7 +83,7 @@ test('applies catalogue rules that another server has changed', async () => {
   }
 });
 
-test('gives an event whose user is locked a sequence after those of the locking transaction', async () => {
+test('draws the sequence of an event only after waiting for the lock on its user', async () => {
   const { databaseURL, servers } = await openServers(1);
   const [store] = servers as [Store];
   const holder = new pg.Client(databaseURL);

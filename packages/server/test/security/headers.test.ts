@@ -12,7 +12,7 @@ import { freePort } from '../tools/ports.ts';
 import { report } from '../tools/report.ts';
 import { startServerProcess, stopServerProcess } from '../tools/server-process.ts';
 import { changeServer } from '../tools/weakened-server.ts';
-import { wrongHeadersInTurn } from '../weaknesses/http.ts';
+import { invalidHeaderCases } from '../weaknesses/http.ts';
 import { type ProvokedResponse, provokeResponses } from './tools/provoke-responses.ts';
 import { localConnection, openService, operationPaths, readText, type Service } from './tools/service.ts';
 
@@ -62,7 +62,7 @@ describe('every response of an operation', () => {
     onTestFinished(() => rmSync(folder, { recursive: true }));
     const requiredHeaders = ['Cache-Control', 'X-Content-Type-Options', 'Referrer-Policy'];
     const mistakes = [...requiredHeaders, 'Server'];
-    const main = changeServer(folder, 'weakened', wrongHeadersInTurn);
+    const main = changeServer(folder, 'weakened', invalidHeaderCases);
     const served = await startServerProcess(join(folder, 'weakened.db'), await freePort(), { main });
     const wrongHeaders: string[][] = [];
     for (const path of ['/logEvent', '/nowhere', '/healthz']) {

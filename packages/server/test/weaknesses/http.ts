@@ -95,7 +95,7 @@ const headersOfAnswers =
   "'Cache-Control': 'no-store',\n    'X-Content-Type-Options': 'nosniff',\n    'Referrer-Policy': 'no-referrer',";
 
 /** Sends one wrong header in each response, a different one each time. */
-export const wrongHeadersInTurn: readonly Change[] = [
+export const invalidHeaderCases: readonly Change[] = [
   { file: 'http/answers/answers.ts', from: headersOfAnswers, to: `${headersOfAnswers} ...wrongIn(nth++),` },
   {
     file: 'http/answers/answers.ts',

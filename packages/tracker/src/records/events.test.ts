@@ -49,7 +49,7 @@ test('throws a printable reason for anything that is neither a name nor an event
   expect(() => toEventRecord({ eventID: Symbol('s') as never }, eventUUID)).toThrow(TypeError);
 });
 
-test('creates an event’s record as logEvents accepts it', () => {
+test('creates an event record in the form that logEvents accepts', () => {
   const record = { eventID: 7, eventUUID, eventTime: parseEventTime(eventUUID) };
   expect(JSON.parse(toEventRecord({ eventID: '7', attrs: { a: 1 } }, eventUUID))).toEqual({
     ...record,

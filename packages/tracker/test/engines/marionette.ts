@@ -1,6 +1,6 @@
 /**
- * Firefox's Marionette commands for virtual authenticators, which WebDriver BiDi lacks. They need no session; the
- * browser already has the one of BiDi.
+ * Firefox's Marionette commands for virtual authenticators, which WebDriver BiDi lacks. They need no session of
+ * their own: the browser already has the BiDi session.
  *
  * A message is its length in bytes, a colon, and JSON: [0, number, command, arguments] or [1, number, error, result].
  */

@@ -65,8 +65,8 @@ const passOn = (request: IncomingMessage, response: ServerResponse, to: string):
 };
 
 /**
- * Opens the site; an unpublished path is a page without the tracker. As a plain HTTP proxy it is the same site on any
- * host, but passes on requests for the service.
+ * Serves the site; any unknown path returns a page without the tracker. Used as a plain HTTP proxy, it serves the same
+ * site for every host, except that it forwards requests for the service.
  */
 export const openSite = async (service: string): Promise<Site> => {
   const pages = new Map<string, Page>();

@@ -5,7 +5,7 @@ import { toFile } from '../../parts/csv.ts';
 import { SaveFile } from '../../parts/save-csv.tsx';
 import { SearchBox } from '../../parts/search-box.tsx';
 import { EmptyState } from '../../parts/small.tsx';
-import { account, mayChange, readAccount } from '../../reading/account.ts';
+import { account, canEdit, readAccount } from '../../reading/account.ts';
 import { useAnswer } from '../../reading/answer.ts';
 import { formatWhole } from '../../reading/format.ts';
 import { AddEntry } from './add-entry.tsx';
@@ -54,7 +54,7 @@ export const CatalogueCard = ({ kind, text }: { readonly kind: Kind; readonly te
     <>
       <SearchBox label="Name or ID" />
       <SaveFile title={title} read={() => fileOf(kind, matches)} />
-      {mayChange.value && <AddEntry kind={kind} entries={entries} />}
+      {canEdit.value && <AddEntry kind={kind} entries={entries} />}
     </>
   );
   return (

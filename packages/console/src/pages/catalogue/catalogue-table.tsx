@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { RelativeTime } from '../../parts/small.tsx';
 import { Switch } from '../../parts/switch.tsx';
 import { Table } from '../../parts/table.tsx';
-import { mayChange } from '../../reading/account.ts';
+import { canEdit } from '../../reading/account.ts';
 import { formatWhole } from '../../reading/format.ts';
 import { type AttrType, attrTypes, type Entry, type Kind, kinds } from './entries.ts';
 import { EntryName } from './entry-name.tsx';
@@ -19,7 +19,7 @@ interface Column {
 
 const Type = ({ entry }: { readonly entry: Entry }) => {
   const { name, type = 'text' } = entry;
-  if (!mayChange.value) return <>{attrTypes[type]}</>;
+  if (!canEdit.value) return <>{attrTypes[type]}</>;
   return (
     <select
       aria-label={`Type of ${name}`}
@@ -62,12 +62,12 @@ const columnsOf = (kind: Kind, all: readonly Entry[]): readonly Column[] => [
       <Switch
         label={`Browser tokens may use ${entry.name}`}
         isOn={entry.browser}
-        isDisabled={!mayChange.value || !entry.isListed}
+        isDisabled={!canEdit.value || !entry.isListed}
         change={(isOn) => setBrowser(kind, entry, isOn)}
       />
     ),
   },
-  ...(mayChange.value
+  ...(canEdit.value
     ? [
         {
           head: '',

@@ -49,7 +49,7 @@ describe('a merged entry', () => {
   });
 });
 
-test('treats an entry with the ID “undefined” as not merged into', () => {
+test('does not count an entry with the ID “undefined” as a merge target', () => {
   const attr = ['plan', 'undefined'].map((attrID) => ({ ...catalogues.attr[0], attrID, attrName: attrID }));
   const entries = entriesOf('attr', { ...catalogues, attr } as typeof catalogues, []);
   expect(entries.map(({ id, merged }) => [id, merged])).toEqual([
@@ -65,7 +65,7 @@ describe('entriesWith', () => {
     expect(entriesWith(text, [entry])).toEqual([entry]);
   });
 
-  test('returns nothing for a text that no entry contains', () => {
+  test('returns nothing for text that no entry contains', () => {
     expect(entriesWith('teapot', [entry])).toEqual([]);
   });
 });

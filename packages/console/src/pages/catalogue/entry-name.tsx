@@ -1,7 +1,7 @@
 /** The name of an entry, edited in place: Enter saves, Escape cancels. */
 import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Badge } from '../../parts/small.tsx';
-import { mayChange } from '../../reading/account.ts';
+import { canEdit } from '../../reading/account.ts';
 import { describeConflict, type Entry, findNamesake, type Kind } from './entries.ts';
 import { MergeDialog } from './merge-entry.tsx';
 import { rename } from './undoable-changes.ts';
@@ -96,7 +96,7 @@ export const EntryName = (props: NameProps) => {
     <span class="entry-name">
       <span title={name}>{name}</span>
       {!isListed && <Badge>not listed</Badge>}
-      {mayChange.value && (
+      {canEdit.value && (
         <button ref={button} type="button" class="quiet" aria-label={`Rename ${name}`} onClick={() => setEditing(true)}>
           Rename
         </button>

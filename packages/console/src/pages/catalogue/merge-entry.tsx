@@ -4,7 +4,7 @@ import { api, problemOf } from '../../api.ts';
 import { DialogForm } from '../../parts/dialog-form.tsx';
 import { Field } from '../../parts/field.tsx';
 import { act } from '../../parts/notices.tsx';
-import { mayChange, readAccount } from '../../reading/account.ts';
+import { canEdit, readAccount } from '../../reading/account.ts';
 import { formatWhole } from '../../reading/format.ts';
 import { type Entry, type Kind, kinds } from './entries.ts';
 
@@ -143,7 +143,7 @@ export const MergedEntries = ({ kind, entry }: Omit<MergeProps, 'entries'>) => {
       {merged.map((other) => (
         <li key={other.id}>
           <span class="soft">also {labelOf(other)}</span>
-          {mayChange.value && (
+          {canEdit.value && (
             <button
               type="button"
               class="quiet"

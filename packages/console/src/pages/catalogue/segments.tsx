@@ -10,8 +10,8 @@ import { SaveFile } from '../../parts/save-csv.tsx';
 import { SearchBox } from '../../parts/search-box.tsx';
 import { EmptyState, RelativeTime } from '../../parts/small.tsx';
 import { Table } from '../../parts/table.tsx';
-import { mayChange } from '../../reading/account.ts';
-import { clearAnswers, useAnswer } from '../../reading/answer.ts';
+import { canEdit } from '../../reading/account.ts';
+import { clearAnswerCache, useAnswer } from '../../reading/answer.ts';
 import { type Condition, describeCondition } from '../../reading/filter.ts';
 
 type Segment = AnswerFor<'listSegments'>['segment'][number];
@@ -46,7 +46,7 @@ export const Segments = ({ text }: { readonly text: string }) => {
   const answer = useAnswer('segments', (signal) => api.listSegments({}, { signal }));
   const after = () => {
     // Reports of the segment have changed.
-    clearAnswers();
+    clearAnswerCache();
     answer.reload();
   };
   const searchText = text.toLowerCase();
@@ -80,7 +80,7 @@ export const Segments = ({ text }: { readonly text: string }) => {
       </a>,
       wordsOf(segment),
       <RelativeTime key="updated" time={segment.updatedTime} />,
-      mayChange.value && (
+      canEdit.value && (
         <span key="actions">
           <FilterButton
             segment={{

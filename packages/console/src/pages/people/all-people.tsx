@@ -7,7 +7,7 @@ import { EmptyState, RelativeTime } from '../../parts/small.tsx';
 import { revenueAttrID, timezone } from '../../reading/account.ts';
 import { useAnswer } from '../../reading/answer.ts';
 import { attributeName, filterWith } from '../../reading/filter.ts';
-import { formatWhole, moneyForms } from '../../reading/format.ts';
+import { formatWhole, currencyFormats } from '../../reading/format.ts';
 import { usePages } from '../../reading/pages.ts';
 import { nameOfPerson } from '../../reading/person.ts';
 import { range } from '../../reading/range.ts';
@@ -85,7 +85,7 @@ export const AllPeople = () => {
                   formatWhole(person.events),
                   ...(attrID === undefined
                     ? []
-                    : [person.value?.sum == null ? '–' : moneyForms.value.decimal(person.value.sum)]),
+                    : [person.value?.sum == null ? '–' : currencyFormats.value.decimal(person.value.sum)]),
                   <RelativeTime key="first" time={person.firstTime} />,
                   <RelativeTime key="last" time={person.lastTime} />,
                 ],

@@ -7,8 +7,8 @@ import { show } from '../../parts/notices.tsx';
 import { SaveCSV } from '../../parts/save-csv.tsx';
 import { SearchBox } from '../../parts/search-box.tsx';
 import { Badge, EmptyState, RelativeTime } from '../../parts/small.tsx';
-import { mayChange } from '../../reading/account.ts';
-import { clearAnswers } from '../../reading/answer.ts';
+import { canEdit } from '../../reading/account.ts';
+import { clearAnswerCache } from '../../reading/answer.ts';
 import type { ContactResult } from '../../reading/contact-values.ts';
 import { formatTime, formatWhole } from '../../reading/format.ts';
 import { usePages } from '../../reading/pages.ts';
@@ -81,7 +81,7 @@ export const Contacts = () => {
     }
   };
   const after = () => {
-    clearAnswers();
+    clearAnswerCache();
     answer.reload();
   };
   const tools = (
@@ -120,7 +120,7 @@ export const Contacts = () => {
             <PeopleTable
               heads={columns.map((column) => titles.get(column) ?? column)}
               more={more}
-              {...(mayChange.value && {
+              {...(canEdit.value && {
                 choice: {
                   isChosen: (id: string) => chosen.has(id),
                   choose: (ids: readonly string[], isChosen: boolean) =>

@@ -6,7 +6,7 @@ import { api } from '../../api.ts';
 import { download } from '../../parts/csv.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { act, show } from '../../parts/notices.tsx';
-import { isOwner, mayChange } from '../../reading/account.ts';
+import { isOwner, canEdit } from '../../reading/account.ts';
 import { nameOfPerson } from '../../reading/person.ts';
 import { ContactChoice, type ContactResult } from './contact-choice.tsx';
 import { EditContact } from './edit-contact.tsx';
@@ -67,7 +67,7 @@ const exportAll = async ({ contactUUID }: Contact): Promise<void> => {
 
 export const Actions = ({ contact, reload }: { readonly contact: Contact; readonly reload: () => void }) => {
   const [open, setOpen] = useState<'edit' | 'merge' | 'erase' | undefined>(undefined);
-  if (!mayChange.value) return null;
+  if (!canEdit.value) return null;
   const close = () => setOpen(undefined);
   const { contactUUID } = contact;
   const merge = (other: ContactResult) => {

@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks';
 import { Card } from '../../parts/card.tsx';
 import { CopyableText, EmptyState } from '../../parts/small.tsx';
-import { mayChange } from '../../reading/account.ts';
+import { canEdit } from '../../reading/account.ts';
 import { formatWhole } from '../../reading/format.ts';
 import { nameOfUser } from '../../reading/person.ts';
 import { Basis } from './basis.tsx';
@@ -36,7 +36,7 @@ const Browser = ({ link, reload }: { readonly link: Link; readonly reload: () =>
           <CopyableText text={userUUID} label={nameOfUser(userUUID)} /> <Basis verified={verified} />
         </small>
       </span>
-      {mayChange.value && (
+      {canEdit.value && (
         <button
           type="button"
           class="quiet"

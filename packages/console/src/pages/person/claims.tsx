@@ -4,7 +4,7 @@ import { api } from '../../api.ts';
 import { Card } from '../../parts/card.tsx';
 import { act } from '../../parts/notices.tsx';
 import { Badge, RelativeTime } from '../../parts/small.tsx';
-import { mayChange } from '../../reading/account.ts';
+import { canEdit } from '../../reading/account.ts';
 import { nameOfUser } from '../../reading/person.ts';
 import { BrowserMark } from './browser-mark.tsx';
 
@@ -46,7 +46,7 @@ export const Claims = ({ claims, reload }: { readonly claims: readonly Claim[]; 
                 <Badge tone={tones[state]}>{state}</Badge> <BrowserMark userUUID={userUUID} /> {nameOfUser(userUUID)},{' '}
                 <RelativeTime time={createdTime} />
               </p>
-              {mayChange.value && (
+              {canEdit.value && (
                 <p class="claim-actions">
                   {state === 'open' && (
                     <button type="button" onClick={() => accept(claimID)}>

@@ -6,7 +6,7 @@ import { api, messageOf } from '../../api.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { act, show } from '../../parts/notices.tsx';
 import { Avatar } from '../../parts/small.tsx';
-import { mayChange } from '../../reading/account.ts';
+import { canEdit } from '../../reading/account.ts';
 import { nameOfPerson } from '../../reading/person.ts';
 
 export type ContactResult = AnswerFor<'searchContact'>['contact'][number];
@@ -82,7 +82,7 @@ export const ContactChoice = ({ title, description, choose, close, excludedUUID 
 
 export const LinkDialogButton = ({ userUUID }: { readonly userUUID: string }) => {
   const [isOpen, setOpen] = useState(false);
-  if (!mayChange.value) return null;
+  if (!canEdit.value) return null;
   const link = async (contact: ContactResult) => {
     setOpen(false);
     const { contactUUID } = contact;

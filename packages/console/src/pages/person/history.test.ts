@@ -38,7 +38,7 @@ describe('toSessions', () => {
 });
 
 describe('toLinkEntries', () => {
-  it('marks the first link of a browser that is not voided as recognition, and no later one', () => {
+  it('treats the first link of a browser that is not voided as a recognition, and no later one', () => {
     const marks = toLinkEntries([
       link('1', 0, 'ann', { voided: true }),
       link('2', 5, 'ann'),
@@ -53,7 +53,7 @@ describe('toLinkEntries', () => {
     expect(toLinkEntries(links).map(({ isFormer }) => isFormer)).toEqual([true, false]);
   });
 
-  it('marks a link to a contact that has since been merged into this one as recognition', () => {
+  it('treats a link as a recognition even if its contact has since been merged into this one', () => {
     expect(toLinkEntries([link('1', 0, 'merged into ann')])).toMatchObject([{ isRecognition: true }]);
   });
 });

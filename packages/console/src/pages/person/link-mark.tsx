@@ -1,7 +1,7 @@
 /** The timeline entry for a link: the moment of recognition, or a later link. Each can be ignored. */
 import { hrefOf } from '../../address.ts';
 import { Badge, Time } from '../../parts/small.tsx';
-import { mayChange } from '../../reading/account.ts';
+import { canEdit } from '../../reading/account.ts';
 import { nameOfUser } from '../../reading/person.ts';
 import { Basis } from './basis.tsx';
 import { BrowserMark } from './browser-mark.tsx';
@@ -46,7 +46,7 @@ export const LinkMark = (props: LinkMarkProps) => {
           {entry.isFormer && ' · This browser no longer belongs to this person'}
         </p>
       </div>
-      {mayChange.value && (
+      {canEdit.value && (
         <button
           type="button"
           title={voided ? undefined : 'Past events go back to their previous owner'}

@@ -2,7 +2,7 @@
 import { api } from '../../api.ts';
 import { act } from '../../parts/notices.tsx';
 import { Time } from '../../parts/small.tsx';
-import { mayChange } from '../../reading/account.ts';
+import { canEdit } from '../../reading/account.ts';
 import { nameOfPerson } from '../../reading/person.ts';
 import type { MergeEntry } from './history.ts';
 
@@ -23,7 +23,7 @@ export const MergeMark = ({ entry, after }: { readonly entry: MergeEntry; readon
         </p>
         {contactEmailaddress !== '' && contactEmailaddress !== name && <p class="soft">{contactEmailaddress}</p>}
       </div>
-      {mayChange.value && (
+      {canEdit.value && (
         <button type="button" onClick={unmerge}>
           Unmerge
         </button>

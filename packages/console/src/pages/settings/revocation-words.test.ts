@@ -7,8 +7,8 @@ test.each([
   [1, true, 'Your session was started with it: you will be signed out.'],
   [3, false, '3 console sessions were started with it and will end too.'],
   [3, true, '3 console sessions were started with it and will end too. One of them is yours: you will be signed out.'],
-])('describes %i ending sessions, own: %s', (sessions, isOwnAmongThem, words) => {
-  expect(describeSessions(sessions, isOwnAmongThem)).toBe(words);
+])('describes %i ending sessions, own: %s', (sessions, includesOwnSession, words) => {
+  expect(describeSessions(sessions, includesOwnSession)).toBe(words);
 });
 
 test('lists at most six names', () => {

@@ -9,7 +9,7 @@ import { act } from '../../parts/notices.tsx';
 import { SaveFile } from '../../parts/save-csv.tsx';
 import { Badge, EmptyState, RelativeTime } from '../../parts/small.tsx';
 import { Table } from '../../parts/table.tsx';
-import { account, mayChange } from '../../reading/account.ts';
+import { account, canEdit } from '../../reading/account.ts';
 import { useAnswer } from '../../reading/answer.ts';
 import { nameOfMember } from '../../reading/member-names.ts';
 import { LastUsed } from './last-used.tsx';
@@ -115,7 +115,7 @@ const Links = () => {
 };
 
 export const ShareLinks = () =>
-  mayChange.value ? (
+  canEdit.value ? (
     <Links />
   ) : (
     <Card title="Share links">

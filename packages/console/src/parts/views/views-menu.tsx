@@ -1,7 +1,7 @@
 /** The menu of saved views, with actions to save or share the current page. */
 import { useState } from 'preact/hooks';
 import { api } from '../../api.ts';
-import { mayChange } from '../../reading/account.ts';
+import { canEdit } from '../../reading/account.ts';
 import { useAnswer } from '../../reading/answer.ts';
 import { hrefOfView, readCurrentView, type View } from '../../reading/views.ts';
 import { act } from '../notices.tsx';
@@ -59,7 +59,7 @@ export const ViewsMenu = () => {
               <a href={hrefOfView(view)} title={view.viewName} onClick={closeMenu}>
                 {view.viewName}
               </a>
-              {mayChange.value && (
+              {canEdit.value && (
                 <button
                   type="button"
                   class="quiet"
@@ -72,8 +72,8 @@ export const ViewsMenu = () => {
             </li>
           ))}
           {value && views.length === 0 && <li class="soft">No saved views yet</li>}
-          {mayChange.value && opener('save', 'Save this view …')}
-          {mayChange.value && opener('share', 'Share this view …')}
+          {canEdit.value && opener('save', 'Save this view …')}
+          {canEdit.value && opener('share', 'Share this view …')}
         </ul>
       </details>
       {dialog === 'save' && (

@@ -75,7 +75,7 @@ interface AuthenticationOptions {
   readonly noteUse?: (token: number) => void;
   /** Called with each request whose token is valid. */
   readonly noteAuthenticated?: (c: Context) => void;
-  /** The time of day, in milliseconds since 1970. */
+  /** The current time, in milliseconds since 1970. */
   readonly now?: () => number;
 }
 

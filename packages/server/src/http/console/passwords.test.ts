@@ -122,7 +122,7 @@ it.each([
   ['of words', 'correct horse battery staple', undefined],
   ['of random characters', 'vX9-kq_Lw2.eTz7R', undefined],
   ['of separators, which comparisons ignore', '_. -\t.-_ \t_ ._-\v. \t-', undefined],
-  ['of separators in a repeating order', '. _-\t. _-\t. _-\t', 'easy to guess'],
+  ['of separators in a repeating pattern', '. _-\t. _-\t. _-\t', 'easy to guess'],
   ['that contains the e-mail address', 'my Ben.Lime@Shop.example!', 'e-mail address'],
 ])('accepts a password %s, or rejects it with the reason', async (_, text, problem) => {
   const passwords = createPasswords(cheap);

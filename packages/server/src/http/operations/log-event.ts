@@ -22,7 +22,7 @@ import { type Answering, type AnsweringAll, type Caller, toStoreCaller } from '.
 import type { LimitNewNames } from '../access/new-names.ts';
 import { headersOf, problemAnswer } from '../answers/answers.ts';
 import { type Reply, refusalOf, successAnswer } from '../operation-route.ts';
-import { entryAsRequest, isKeptCode, refusedBatch, refusedRequest } from '../refused/refused-requests.ts';
+import { entryAsRequest, isRefusableCode, refusedBatch, refusedRequest } from '../refused/refused-requests.ts';
 import { pageNameProblem, refusePageNames } from '../request/contact-names.ts';
 import type { Traffic } from '../traffic.ts';
 import { createRequestContexts, withVisitor } from './request-context.ts';
@@ -113,7 +113,7 @@ export const createLogEvent = (
   ): Promise<readonly (EventResult | Problem)[]> => {
     const { tokenUUID: token, time } = caller;
     const isStorable = (result: EventResult | Problem): result is Problem =>
-      isProblem(result) && isKeptCode(result.code);
+      isProblem(result) && isRefusableCode(result.code);
     const requests = results.flatMap((result, index) =>
       isStorable(result)
         ? refusedRequest('logEvent', entryAsRequest(input.event[index], input), result, { token, time })

@@ -20,9 +20,9 @@ import type { RequestFields } from '../request/input.ts';
 
 /** The statuses of requests that may succeed after a fix, unlike missing rights, rate limits and erased contacts. */
 const keptStatuses: readonly number[] = [400, 404, 409];
-export const isKeptCode = (code: ErrorCode): boolean => keptStatuses.includes(statusOf(code));
+export const isRefusableCode = (code: ErrorCode): boolean => keptStatuses.includes(statusOf(code));
 
-export const isKeptOperation = (name: OperationName): name is RefusableOperation =>
+export const isRefusableOperation = (name: OperationName): name is RefusableOperation =>
   (refusableOperations as readonly string[]).includes(name);
 
 const isFilled = (value: unknown): boolean => value !== undefined && value !== null && value !== '';

@@ -5,7 +5,7 @@
 import type { Context } from 'hono';
 import { Refusal } from '../../shared/refusal.ts';
 import { bindingsOf } from '../access/client-address.ts';
-import { type Arrive, type BodySource, discardBody } from './body.ts';
+import { type TrackBody, type BodySource, discardBody } from './body.ts';
 
 /**
  * The total size of bodies between their arrival and their response. Once parsed, each takes several times its size.
@@ -19,7 +19,7 @@ const chunkOverheadBytes = 1_024;
  * Limits the memory of all arriving bodies to `maxBytes`. Beyond it, the oldest bodies are aborted, so that slow
  * clients make room for fast ones.
  */
-export const createArrivals = (maxBytes: number): Arrive => {
+export const createArrivals = (maxBytes: number): TrackBody => {
   const arriving = new Set<{ bytes: number; readonly abort: () => void }>();
   let total = 0;
   return (abort) => {

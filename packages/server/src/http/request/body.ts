@@ -42,7 +42,7 @@ const incomplete = (cause: unknown) => new Refusal('invalid_encoding', { message
 /** Other bodies needed the memory, and this one was the oldest. */
 const tooSlow = () => new Refusal('unavailable', { message: 'the body arrived too slowly', retryAfterSeconds: 1 });
 
-const readStream = (body: Readable, maxBytes: number, arrive: Arrive | undefined): Promise<Bytes> =>
+const readStream = (body: Readable, maxBytes: number, arrive: TrackBody | undefined): Promise<Bytes> =>
   new Promise((resolve, reject) => {
     /** The chunks so far; undefined once the body is complete or refused. */
     let chunks: Bytes[] | undefined = [];
@@ -116,11 +116,11 @@ export interface Arriving {
 }
 
 /** Starts counting a body. `abort` is called at most once, when the received bytes must be dropped. */
-export type Arrive = (abort: () => void) => Arriving;
+export type TrackBody = (abort: () => void) => Arriving;
 
 /** The source of a body, and the limits on its memory. */
 export interface BodySource {
-  readonly arrive: Arrive;
+  readonly arrive: TrackBody;
   /**
    * Reserves memory for a body, or for its maximum decompressed size, before processing. Throws Refusal('unavailable')
    * if full.

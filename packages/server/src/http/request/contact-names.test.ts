@@ -27,7 +27,7 @@ const newCustomer = async (fields: Fields = {}) => {
 };
 
 describe('a contactExternalID', () => {
-  it('is compared without spaces around it, in NFC, and with its case', async () => {
+  it('is trimmed, normalized to NFC, and compared case-sensitively', async () => {
     const { body } = await create({ contactExternalID: ' Zoe\u0308-7 ' });
     expect((await create({ contactExternalID: 'Zo\u00eb-7' })).body).toMatchObject({ ...body, exists: true });
     expect((await create({ contactExternalID: 'zo\u00eb-7' })).body.exists).toBe(false);

@@ -11,7 +11,7 @@ import { Refusal } from '../../shared/refusal.ts';
 import type { NewRefusedRequest, Store } from '../../store/store.ts';
 import { type AnsweringAll, accountOf, type Caller, toStoreCaller } from '../access/caller.ts';
 import { refusalOf } from '../operation-route.ts';
-import { isKeptCode, refusedBatch, refusedRequest } from '../refused/refused-requests.ts';
+import { isRefusableCode, refusedBatch, refusedRequest } from '../refused/refused-requests.ts';
 import type { Agent } from '../request/agents.ts';
 import type { Traffic } from '../traffic.ts';
 import type { SegmentCall, SegmentProblem } from './messages.ts';
@@ -48,7 +48,7 @@ export const createMessageRunner =
       if (isTemporary(refusal.code)) throw refusal;
       traffic.refuse(refusal.code);
       const { tokenUUID: token, time } = caller;
-      if (isKeptCode(refusal.code)) refused.push(refusedRequest(operation, input, refusal, { token, time }));
+      if (isRefusableCode(refusal.code)) refused.push(refusedRequest(operation, input, refusal, { token, time }));
     };
 
     /** The first profile of the account that this token may use. */

@@ -2,9 +2,9 @@
 import { createHmac } from 'node:crypto';
 import { Refusal } from '../../shared/refusal.ts';
 
-/** A claim as its own token identifies it. */
+/** What identifies a claim to the token that made it. */
 export const handleName = (token: number, claimID: string): string => `handle\n${token}\n${claimID}`;
-/** A claim as the account's other tokens identify it. */
+/** What identifies a claim to the account's other tokens. */
 export const claimName = (claimID: string): string => `claim\n${claimID}`;
 /** A createContact request whose contact was erased. */
 export const requestName = (token: number, userUUID: string, requestUUID: string): string =>

@@ -1,4 +1,4 @@
-/** Assembles the engines that execute every call, whether on a thread, in memory, or in a command next to a server. */
+/** Assembles the engines that execute every call: on a thread, in memory, or in a command run alongside a server. */
 import { Refusal } from '../../shared/refusal.ts';
 import type { Operation } from '../operations/operation.ts';
 import {

@@ -98,7 +98,7 @@ const followFrom = async ({ url, read }: Logging, { token }: Account) => {
   return (eventUUID: string) => follower.received.has(`${userUUID} ${eventUUID}`);
 };
 
-/** Waits some seconds until a stream has sent all of these events; returns the number of missing ones. */
+/** Waits a few seconds until a stream has sent all of these events; returns the number of missing ones. */
 const countMissing = async (
   eventUUIDs: readonly string[],
   isReceived: (eventUUID: string) => boolean,

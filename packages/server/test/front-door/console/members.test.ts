@@ -273,7 +273,7 @@ it('does not count a sign-in that is rejected because too many passwords are bei
   }
 });
 
-it('hashes at most sixty passwords of strangers in a /48, in addition to those of members who are known there', async () => {
+it('hashes at most sixty passwords per /48 for unknown clients, besides those of members known there', async () => {
   await join();
   const home = '2001:db8:1::1';
   expect((await signInFrom(home, { password })).status).toBe(200);

@@ -6,7 +6,7 @@ import { show } from '../../../parts/notices.tsx';
 import { SaveCSV } from '../../../parts/save-csv.tsx';
 import { Badge, EmptyState, Time } from '../../../parts/small.tsx';
 import { account, isOwner } from '../../../reading/account.ts';
-import { clearAnswers, useAnswer } from '../../../reading/answer.ts';
+import { clearAnswerCache, useAnswer } from '../../../reading/answer.ts';
 import { formatWhole } from '../../../reading/format.ts';
 import { RefusedPages } from '../../set-up/refused-pages.tsx';
 import { OwnersOnly } from '../owners-only.tsx';
@@ -125,7 +125,7 @@ const List = () => {
   const answer = useAnswer('refused', readAll);
   const count = answer.value?.count;
   const reload = () => {
-    clearAnswers();
+    clearAnswerCache();
     answer.reload();
   };
   return (

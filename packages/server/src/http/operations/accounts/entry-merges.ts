@@ -6,7 +6,7 @@ import { type AnsweringAll, actorOf, namedAccount } from '../../access/caller.ts
 /** Returns an entry's ID as the catalogue stores it: an eventID may be sent with leading zeros. */
 const canonicalID = (catalogue: CatalogueName, id: string): string => (catalogue === 'event' ? String(Number(id)) : id);
 
-export const createEntryMergeAnswers = (
+export const createEntryMergeOperations = (
   store: Pick<Store, 'findAccount' | 'mergeEntry' | 'unmergeEntry'>,
 ): AnsweringAll<'mergeEntry' | 'unmergeEntry'> => ({
   mergeEntry: async ({ accountUUID, catalogue, entryID, otherEntryID }, caller) => {

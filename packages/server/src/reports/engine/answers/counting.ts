@@ -171,7 +171,7 @@ const countByBitmaps = async (
   if (isOwned)
     parts.push(sql`SELECT ${columns}, ${personBits} FROM ${hits({ person: true, owned: true })} GROUP BY ${columns}`);
   if (whole > 0) {
-    // With rows of sessions, there are fewer sessions than bits of whole users.
+    // If rows are sessions, reading them costs less than testing the bit of each whole user in each group.
     const wholeUsers = bySession
       ? clause`${hits({})} JOIN whole USING ("user")`
       : clause`user_bits h JOIN whole w ON get_bit(h.users, w."user"::INTEGER) = 1`;

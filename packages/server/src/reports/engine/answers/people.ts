@@ -114,8 +114,8 @@ export const answerPeople = async (
   const [key, figures] = [keys[sort], value === undefined ? basicFigures : clause`${basicFigures}, ${numberFigures}`];
   const write = await prepareEvents(connection, source, question);
   /**
-   * The people of the page, considering only events since a time; correct for the whole range if there are more than
-   * `limit`.
+   * Finds the people of the page from events since a time only. If more than `limit` are found, they are the same
+   * people as for the whole range.
    */
   const readNewest = (since: number) => {
     const conditions = [

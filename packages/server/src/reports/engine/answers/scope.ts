@@ -19,7 +19,7 @@ export interface Sessions {
   readonly greatest: number;
 }
 
-/** The columns of each event that `hits` selects in addition to `user` (0: none), and which events. */
+/** Which events `hits` selects, and which of their columns in addition to `user` (0: none). */
 export interface HitOptions {
   readonly person?: boolean;
   readonly session?: boolean;

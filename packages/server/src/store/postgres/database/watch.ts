@@ -7,8 +7,9 @@ import { openListener } from './connection.ts';
 const pauseMilliseconds = 100;
 
 /**
- * The result differs after each commit that stores events or changes owners: a draw changes the numbers, a commit the
- * writers. `is_called` distinguishes the first draw, before which `last_value` is already that number.
+ * The result differs after each commit that stores events or changes owners: `nextval` changes a sequence's value, and
+ * the commit changes the list of open writers. `is_called` reveals the first `nextval`, because `last_value` is the
+ * same before and after it.
  */
 const stateSQL = `
   SELECT s.last_value AS sequence, c.last_value AS change, c.is_called AS changed, e.last_value AS erasure, e.is_called AS erased,

@@ -256,7 +256,7 @@ test('removes merged and erased contacts from the index and follows changes', ()
   expect(indexed(1)).toBeGreaterThan(0);
 });
 
-test.each([10, 2_500])('feeds reports the same contacts that searches find with %i stale contacts', (changed) => {
+test.each([10, 2_500])('gives reports the same contacts as searches, with %i stale contacts', (changed) => {
   const db = openContacts();
   db.exec(`
     UPDATE contact_tag SET opt = 0 WHERE tagID = 'common' AND contact <= ${changed} AND contact % 2;

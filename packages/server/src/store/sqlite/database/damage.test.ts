@@ -49,7 +49,7 @@ const read = async (request: Awaited<ReturnType<typeof create>>) => {
   }
 };
 
-test('makes doctor report changed events, and reads refuse them', async () => {
+test('makes doctor report changed events, and makes reading them fail', async () => {
   const all = await create(({ server }) => server.log({ eventUUID: 'event-as-sent' }));
   const events = async () => (await examineDatabase(path)).find(({ name }) => name === 'events');
   expect(await events()).toMatchObject({ ok: true });

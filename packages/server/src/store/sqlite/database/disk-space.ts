@@ -3,7 +3,7 @@ import { open, rm } from 'node:fs/promises';
 import { createDiskSpaceCheck, type Room } from '../../disk-space.ts';
 import { codeOf } from './connection.ts';
 
-/** Larger than a usual commit. A smaller one may succeed meanwhile in the space that a failed one has freed. */
+/** Larger than a typical commit: a smaller file might fit into the space that a failed commit has freed. */
 const probeBytes = Buffer.alloc(256 * 1024, 1);
 
 /** Throws ENOSPC or EDQUOT if the disk is full, and any other error of writing a file there. */

@@ -352,7 +352,7 @@ describe('opening a file that cannot be served', () => {
   });
 });
 
-describe('a command next to a server', () => {
+describe('a command run alongside a server', () => {
   test('creates accounts and tokens that the server notices immediately', async () => {
     const serving = await open();
     const command = await open('command');

@@ -17,7 +17,7 @@ const newPath = () => {
   return join(folder, 'firsthand.db');
 };
 
-/** Holds the lock in another process for some time. `released` returns when it was released. */
+/** Holds the lock in another process for the given time. `released` returns when it was released. */
 const holdElsewhere = async (path: string, milliseconds: number) => {
   const script = `
     const Database = require(${JSON.stringify(createRequire(import.meta.url).resolve(packageName))});
