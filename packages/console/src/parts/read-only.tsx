@@ -1,5 +1,5 @@
 /** A note that the current session can't change the page. */
-import { isOwner, canEdit } from '../reading/account.ts';
+import { canEdit, isOwner } from '../reading/account.ts';
 
 export const ReadOnlyNotice = ({ forOwners = false }: { readonly forOwners?: boolean }) => {
   if ((forOwners ? isOwner : canEdit).value) return null;

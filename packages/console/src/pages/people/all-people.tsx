@@ -7,7 +7,7 @@ import { EmptyState, RelativeTime } from '../../parts/small.tsx';
 import { revenueAttrID, timezone } from '../../reading/account.ts';
 import { useAnswer } from '../../reading/answer.ts';
 import { attributeName, filterWith } from '../../reading/filter.ts';
-import { formatWhole, currencyFormats } from '../../reading/format.ts';
+import { currencyFormats, formatWhole } from '../../reading/format.ts';
 import { usePages } from '../../reading/pages.ts';
 import { nameOfPerson } from '../../reading/person.ts';
 import { range } from '../../reading/range.ts';

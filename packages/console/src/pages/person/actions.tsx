@@ -6,7 +6,7 @@ import { api } from '../../api.ts';
 import { download } from '../../parts/csv.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { act, show } from '../../parts/notices.tsx';
-import { isOwner, canEdit } from '../../reading/account.ts';
+import { canEdit, isOwner } from '../../reading/account.ts';
 import { nameOfPerson } from '../../reading/person.ts';
 import { ContactChoice, type ContactResult } from './contact-choice.tsx';
 import { EditContact } from './edit-contact.tsx';

@@ -5,7 +5,7 @@
 import type { Context } from 'hono';
 import { Refusal } from '../../shared/refusal.ts';
 import { bindingsOf } from '../access/client-address.ts';
-import { type TrackBody, type BodySource, discardBody } from './body.ts';
+import { type BodySource, discardBody, type TrackBody } from './body.ts';
 
 /**
  * The total size of bodies between their arrival and their response. Once parsed, each takes several times its size.
