@@ -32,7 +32,6 @@ const createPerson = async (name: string) => {
   );
   return { userUUID, contactUUID };
 };
-const _eventsOf = (name: string) => [`${name}-last`, `${name}-direct`, `${name}-first`];
 
 test('returns the same owners and reasons newest first as in ascending order', async () => {
   const people = [await createPerson('ada'), await createPerson('bob'), await createPerson('cyd')];

@@ -2,7 +2,7 @@
 import type { AnswerFor } from '@firsthand/client';
 import { useState } from 'preact/hooks';
 import { go, hrefOf } from '../../address.ts';
-import { api } from '../../api.ts';
+import { api, messageOf } from '../../api.ts';
 import { download } from '../../parts/csv.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { act, show } from '../../parts/notices.tsx';
@@ -78,7 +78,7 @@ export const Actions = ({ contact, reload }: { readonly contact: Contact; readon
       after: reload,
     });
   };
-  const save = () => exportAll(contact).catch((error: Error) => show({ text: error.message, isProblem: true }));
+  const save = () => exportAll(contact).catch((error) => show({ text: messageOf(error), isProblem: true }));
   return (
     <div class="actions">
       <button type="button" onClick={() => setOpen('edit')}>
