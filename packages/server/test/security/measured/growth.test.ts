@@ -352,7 +352,7 @@ test('searches refused requests for a person in time that grows with their lengt
     userUUIDs: ['visitor-0123456789'],
   });
   const target: Target = { name: 'refused', maxLength: limits.refusedTextLength, request: () => ['', {}] };
-  const input = JSON.stringify(shapes['marks in the wrong order']?.(target.maxLength));
+  const input = JSON.stringify(shapes['combining marks in the wrong order']?.(target.maxLength));
   const before = process.cpuUsage();
   expect(person.isNamedIn({ input, message: '', address: null })).toBe(false);
   const { user, system } = process.cpuUsage(before);
