@@ -78,7 +78,7 @@ const questionsOf = ({ account, time }: Site, merged?: Merged): Question[] => {
   const [from, to] = [time - 3 * day, time + day];
   const idsOf = merged?.idsOf ?? ((eventID: number) => [eventID]);
   const [plan, Plan] = merged?.names ?? ['plan', 'Plan'];
-  const common = { account, from, to, robots: true, condition: null, value: plan, ...merged?.uniteEntries };
+  const common = { account, from, to, robots: true, condition: null, value: plan, ...merged?.united };
   const edges = [from, from + day, from + 2 * day, to];
   return [
     { ...common, report: 'totals', edges },
@@ -125,7 +125,7 @@ const questionsOf = ({ account, time }: Site, merged?: Merged): Question[] => {
 
 /** The merges of catalogue entries. */
 interface Merged {
-  readonly uniteEntries: { readonly uniteEntries?: UnitedIDs };
+  readonly united: { readonly united?: UnitedIDs };
   idsOf(eventID: number): number[];
   /** The IDs of `plan` and `Plan`; for the model, the entries that they are merged into. */
   readonly names: readonly [string, string];
@@ -210,10 +210,10 @@ describe('reports of a store', () => {
     const list = (kind: 'event' | 'attr') => store.listCatalogue({ account: site.account, kind });
     const [events, attributes] = [await list('event'), await list('attr')];
     const { idsOf } = toEventKinds(events);
-    const uniteEntries = toUnitedIDs(events, attributes);
+    const united = toUnitedIDs(events, attributes);
     const keptOf = (attrID: string) => attributes.find(({ id }) => id === attrID)?.mergedInto ?? attrID;
-    const sent = { uniteEntries: uniteEntries ? { uniteEntries } : {}, idsOf, names: ['plan', 'Plan'] as const };
-    const read = { uniteEntries: {}, idsOf, names: [keptOf('plan'), keptOf('Plan')] as const };
+    const sent = { united: united ? { united } : {}, idsOf, names: ['plan', 'Plan'] as const };
+    const read = { united: {}, idsOf, names: [keptOf('plan'), keptOf('Plan')] as const };
     const modelQuestions = questionsOf(site, read);
     for (const [nth, question] of questionsOf(site, sent).entries()) {
       const { answer } = await reports.ask(question);
@@ -320,8 +320,8 @@ describe('reports of a store', () => {
     const common = { account, from: time - day, to: time + day, robots: true, condition: null };
     const read = async () => {
       const list = (kind: 'event' | 'attr') => store.listCatalogue({ account, kind });
-      const uniteEntries = toUnitedIDs(await list('event'), await list('attr'));
-      const question = { ...common, ...(uniteEntries && { uniteEntries }) };
+      const united = toUnitedIDs(await list('event'), await list('attr'));
+      const question = { ...common, ...(united && { united }) };
       const groups = async (dimension: Dimension) => {
         const by = {
           report: 'breakdown',
