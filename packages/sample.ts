@@ -1,6 +1,6 @@
 /**
- * Prints a random sample of the places where English is read: comments, test titles, messages, exported names and sentences of
- * documents. A reader who does not know the project marks those that a native engineer would not have written.
+ * Prints a random sample of comments, test titles, messages, exported names and sentences, to check the English. Give it to a
+ * reader who does not know the project.
  *
  *     npm run sample -- <folder> [count] [seed]
  */

@@ -15,7 +15,7 @@ export const run = async ({ quick, events }: Options): Promise<Row[]> => {
   const speeds = { up: [] as number[], down: [] as number[] };
   const copy = async (from: string, to: string): Promise<number> => {
     const startTime = performance.now();
-    await copyStore({ from, to, tell: () => {} });
+    await copyStore({ from, to, onProgress: () => {} });
     return events / ((performance.now() - startTime) / 1_000);
   };
   await withCopy(history, (path, folder) =>

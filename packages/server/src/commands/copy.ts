@@ -56,7 +56,7 @@ const copy = async ({ from, to, verify }: CopyOptions): Promise<void> => {
   const other = kind === 'sqlite' ? 'postgres' : 'sqlite';
   if (toKind(to) !== other) throw new UsageError(`--to must be ${databases[other]}`);
   const { copyStore } = await import('../store/open.ts');
-  await copyStore({ from, to, tell: printProgress });
+  await copyStore({ from, to, onProgress: printProgress });
   if (process.stderr.isTTY) process.stderr.write('\n');
   printLine('Copied. Use the new database from now on. The old one is unchanged.');
   if (verify)

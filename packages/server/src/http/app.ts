@@ -7,8 +7,8 @@ import { Hono } from 'hono';
 import type { Logger } from 'pino';
 import type { Reports } from '../reports/questions.ts';
 import type { Store } from '../store/store.ts';
+import { createCallerAuthentication } from './access/authenticate-caller.ts';
 import { createAuthentication } from './access/authentication.ts';
-import { createCallerOf } from './access/callers.ts';
 import { bindingsOf, createAddressOf, createRequestAddress, senderNumber } from './access/client-address.ts';
 import { createNewNames } from './access/new-names.ts';
 import { createProxyNotice } from './access/proxy-notice.ts';
@@ -168,7 +168,7 @@ export const createApp = ({
   const refusedPages = createRefusedPages();
   const accepting = {
     ...reading,
-    callerOf: createCallerOf({
+    authenticateCaller: createCallerAuthentication({
       authenticate,
       senderOf: (c) => senderNumber(addressOf(c)),
       networkOf: prefixOf,

@@ -9,9 +9,9 @@ import { type InputOf, isRead, type Operation, type OperationName, operations } 
 import type { Context } from 'hono';
 import { Refusal } from '../shared/refusal.ts';
 import type { NewRefusedRequest, RefusableOperation, Store } from '../store/store.ts';
+import type { AuthenticateCaller } from './access/authenticate-caller.ts';
 import { type CountedFields, costOf } from './access/call-cost.ts';
 import type { Answering, AnsweringAll, Caller } from './access/caller.ts';
-import type { CallerOf } from './access/callers.ts';
 import type { TakeBrowserLimits } from './access/rate-limits.ts';
 import { type AnswerHeaders, type Exchange, emptyAnswer, jsonAnswer } from './answers/answers.ts';
 import { type CSVReply, wantsCSV } from './csv/csv-reply.ts';
@@ -92,7 +92,7 @@ const isWithoutEffect = ({ method, headers }: Request): boolean =>
 
 interface OperationDependencies {
   readonly admit: Admit;
-  readonly callerOf: CallerOf;
+  readonly authenticateCaller: AuthenticateCaller;
   readonly budgetOf: BudgetOf;
   readonly takeBrowserLimits: TakeBrowserLimits;
   /** Called with each rate-limited request. */
@@ -105,7 +105,7 @@ interface OperationDependencies {
 
 export const createOperationRoute = ({
   admit,
-  callerOf,
+  authenticateCaller,
   budgetOf,
   takeBrowserLimits,
   noticeProxy,
@@ -138,7 +138,7 @@ export const createOperationRoute = ({
      * nothing.
      */
     const storeUnparsed = async (write: RefusableOperation, c: Context, unparsed: Unparsed, time: number) => {
-      const caller = await callerOf(name, operation, unparsed.query, c, time).catch((error) => {
+      const caller = await authenticateCaller(name, operation, unparsed.query, c, time).catch((error) => {
         if (error instanceof Refusal && error.code !== 'unavailable') return undefined;
         throw error;
       });
@@ -174,7 +174,7 @@ export const createOperationRoute = ({
           await storeUnparsed(storable, c, error, time);
         throw error;
       }
-      const caller = await callerOf(name, operation, fields, c, time);
+      const caller = await authenticateCaller(name, operation, fields, c, time);
       try {
         return await execute(c, exchange, fields, caller);
       } catch (error) {

@@ -65,4 +65,4 @@ export interface CopyProgress {
   readonly events: number;
 }
 
-export type Tell = (progress: CopyProgress) => void;
+export type OnProgress = (progress: CopyProgress) => void;

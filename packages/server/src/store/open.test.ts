@@ -18,6 +18,6 @@ test.each([
   ['postgres://localhost/shop', 'postgres://localhost/other'],
   ['sqlite:shop.db', 'sqlite:other.db'],
 ])('rejects a copy from %s to %s: one must be SQLite, the other PostgreSQL', async (from, to) => {
-  const copying = copyStore({ from, to, tell: () => {} });
+  const copying = copyStore({ from, to, onProgress: () => {} });
   await expect(copying).rejects.toThrow(StoreUnusable);
 });

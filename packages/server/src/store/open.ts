@@ -1,7 +1,7 @@
 /** Opens, migrates, copies, backs up and examines the database at a URL. */
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { Tell } from './database-export.ts';
+import type { OnProgress } from './database-export.ts';
 import type { ExamineOptions, Finding } from './doctor-findings.ts';
 import type { DistributionOptions, Spread } from './postgres/database/citus.ts';
 import type { Restored } from './restored.ts';
@@ -81,7 +81,15 @@ export const migrateStore = async (
  * Copies a SQLite file into an empty PostgreSQL database, resuming an interrupted copy, or a PostgreSQL database into a
  * new SQLite file. No server may use the source meanwhile. Throws StoreUnusable on failure.
  */
-export const copyStore = async ({ from, to, tell }: { from: string; to: string; tell: Tell }): Promise<void> => {
+export const copyStore = async ({
+  from,
+  to,
+  onProgress,
+}: {
+  from: string;
+  to: string;
+  onProgress: OnProgress;
+}): Promise<void> => {
   if (isPostgres(from) === isPostgres(to)) {
     throw new StoreUnusable('one database must be sqlite:<file> and the other postgres://…');
   }
@@ -91,7 +99,7 @@ export const copyStore = async ({ from, to, tell }: { from: string; to: string; 
   const toLocation = (databaseURL: string) => (isPostgres(databaseURL) ? databaseURL : resolve(fileOf(databaseURL)));
   const exported = await openExport(toLocation(from));
   try {
-    await copyInto(toLocation(to), exported, tell);
+    await copyInto(toLocation(to), exported, onProgress);
   } finally {
     await exported.close();
   }

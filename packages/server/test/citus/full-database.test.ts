@@ -70,9 +70,9 @@ test('copies a database into a cluster, and from there into a file, unchanged', 
   const databaseURL = await newDatabase();
   const sites = await fill(from);
   const expected = await digest(from, sites);
-  await copyStore({ from, to: databaseURL, tell: () => {} });
+  await copyStore({ from, to: databaseURL, onProgress: () => {} });
   expect(await countMisnumbered(databaseURL)).toBe(0);
   expect(await digest(databaseURL, sites)).toEqual(expected);
-  await copyStore({ from: databaseURL, to: back, tell: () => {} });
+  await copyStore({ from: databaseURL, to: back, onProgress: () => {} });
   expect(await digest(back, sites)).toEqual(expected);
 });

@@ -95,7 +95,7 @@ describe('a request', () => {
       () => scene.send('/v1/batch', { method: 'POST', body: '{', headers: basic(scene.tokens.server) }),
       400,
     ],
-  ])('%s is refused in a response without a field error', async (_, ask, status) => {
+  ])('is refused %s, in a response without a field error', async (_, ask, status) => {
     const answer = await ask();
     expect(answer.status).toBe(status);
     expect(answer.body).toMatchObject({ success: false, code: expect.any(String), message: expect.any(String) });
@@ -158,6 +158,32 @@ describe('a batch', () => {
       eventAttrArray.map(({ attrID }) => attrID),
     );
     expect(labels).toEqual([['$browser', '$os', '$device'], []]);
+  });
+});
+
+it('needs no more calls of the store for more visitors, people and refused messages', async () => {
+  const calls = new Map<string, number>();
+  const count = (store: Store): Store => {
+    const entries = Object.entries(store).map(([name, method]) => [
+      name,
+      (...args: never[]) => {
+        calls.set(name, (calls.get(name) ?? 0) + 1);
+        return (method as (...args: never[]) => unknown)(...args);
+      },
+    ]);
+    return Object.fromEntries(entries);
+  };
+  const other = await openScene({ segmentPath: '/v1/', wrap: count });
+  const batch = Array.from({ length: 200 }, (_, nth) => [
+    track(newUserUUID(), { userId: 'one-person', context: { userAgent: `Browser/${nth}`, ip: `192.0.2.${nth}` } }),
+    { type: 'track', anonymousId: newUserUUID() },
+  ]).flat();
+  calls.clear();
+  await other.post('/v1/batch', { batch }, basic(other.tokens.server));
+  await other.close();
+  const { logEvents, getContact, createContact, listCatalogue, addRefused } = Object.fromEntries(calls);
+  expect({ logEvents, getContact, createContact, listCatalogue, addRefused }).toEqual({
+    ...{ logEvents: 1, getContact: 1, createContact: 1, listCatalogue: 1, addRefused: 1 },
   });
 });
 
@@ -295,7 +321,7 @@ describe('the settings', () => {
     expect(await settings(scene, 'evil.example')).toMatchObject({ status: 403, body: { code: 'origin_not_allowed' } });
   });
 
-  it('name the site of the account that is asked, or else the host of CONSOLE_ORIGIN', async () => {
+  it('name the requested site of the account, or else the host of CONSOLE_ORIGIN', async () => {
     const other = await openScene({
       segmentPath: '/v1/',
       consoleOrigin: 'https://f.shop.example',
@@ -312,7 +338,7 @@ describe('the settings', () => {
   });
 });
 
-it('is limited like the operations of a browser token', async () => {
+it('applies the rate limits of a browser token', async () => {
   const one = { perSecond: 0.001, burst: 1 };
   const other = await openScene({ segmentPath: '/v1/', rateLimits: { ...noRateLimits, address: one } });
   const ask = () => other.post('/v1/t', { ...track(newUserUUID()), writeKey: other.tokens.browser });
@@ -323,7 +349,7 @@ it('is limited like the operations of a browser token', async () => {
   expect(answer.headers.get('retry-after')).toBe('300');
 });
 
-it('is not there if it is switched off', async () => {
+it('serves nothing if SEGMENT_PATH is off', async () => {
   const other = await openScene();
   expect((await other.post('/v1/batch', { batch: [] }, basic(other.tokens.server))).status).toBe(404);
   await other.close();

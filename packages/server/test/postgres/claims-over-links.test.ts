@@ -11,7 +11,7 @@ test('copies the owners and repeats of a database with claims over verified link
   const path = join(folder, 'firsthand.db');
   writeClaimsOverLinks(path);
   const databaseURL = await newMigratedDatabase();
-  await copyStore({ from: `sqlite:${path}`, to: databaseURL, tell: () => {} });
+  await copyStore({ from: `sqlite:${path}`, to: databaseURL, onProgress: () => {} });
   rmSync(folder, { recursive: true });
   const store = await openStore({ databaseURL, role: 'server', onFatal: expect.unreachable as never });
   await expectClaimsOverLinks(store).finally(() => store.close());

@@ -210,7 +210,7 @@ test('completes in the copy an erasure whose events were not deleted yet', async
   await server.log({ eventUUID: 'event-of-erased-1' }, { contactUUID, userUUID: null });
   expect(await site.erase(contactUUID)).toMatchObject({ complete: false });
   await close();
-  await copyStore({ from: servers, to: back, tell: () => {} });
+  await copyStore({ from: servers, to: back, onProgress: () => {} });
   await open(back);
   expect(await site.events()).toEqual([]);
   await close();
@@ -222,7 +222,7 @@ test('completes in the copy an erasure whose events were not deleted yet', async
 
 test('refuses to copy a database that is empty, in use or incomplete', async () => {
   const servers = await newDatabase();
-  const copying = (from: string) => copyStore({ from, to: newFile(), tell: () => {} });
+  const copying = (from: string) => copyStore({ from, to: newFile(), onProgress: () => {} });
   await expect(copying(servers)).rejects.toThrow('no Firsthand tables');
   await open(servers);
   await createSite(store);
@@ -237,7 +237,7 @@ test('refuses to copy a database that is empty, in use or incomplete', async () 
   const interrupt = () => {
     throw new Error('interrupted');
   };
-  await expect(copyStore({ from: file, to: halfCopied, tell: interrupt })).rejects.toThrow('interrupted');
+  await expect(copyStore({ from: file, to: halfCopied, onProgress: interrupt })).rejects.toThrow('interrupted');
   await expect(copying(halfCopied)).rejects.toThrow('is not complete');
   await copying(servers);
 });

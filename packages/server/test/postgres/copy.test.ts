@@ -118,12 +118,12 @@ test('does not serve an interrupted copy, and resumes it', async () => {
   const { site } = await fill(from, 2);
   const to = await newDatabase();
   const interrupted = new Error('interrupted');
-  const tell = () => {
+  const onProgress = () => {
     throw interrupted;
   };
-  await expect(copyStore({ from, to, tell })).rejects.toBe(interrupted);
+  await expect(copyStore({ from, to, onProgress })).rejects.toBe(interrupted);
   await expect(openStore({ databaseURL: to, role: 'server', onFatal })).rejects.toThrow(/copy .* is not complete/);
-  await copyStore({ from, to, tell: () => {} });
+  await copyStore({ from, to, onProgress: () => {} });
   const stores = await Promise.all(
     [from, to].map((databaseURL) => openStore({ databaseURL, role: 'command', onFatal })),
   );
@@ -154,14 +154,14 @@ test('does not serve an interrupted copy, and resumes it', async () => {
     attributes: [['size', 'S']],
   });
   await Promise.all(stores.map((store) => store.close()));
-  await expect(copyStore({ from, to, tell: () => {} })).rejects.toThrow(/already has accounts/);
+  await expect(copyStore({ from, to, onProgress: () => {} })).rejects.toThrow(/already has accounts/);
 });
 
 test('refuses to copy a file that a server uses', async () => {
   const { path } = temporaryDatabase();
   const from = `sqlite:${path}`;
   const store = await openStore({ databaseURL: from, role: 'server', onFatal });
-  await expect(copyStore({ from, to: await newDatabase(), tell: () => {} })).rejects.toThrow(/server/);
+  await expect(copyStore({ from, to: await newDatabase(), onProgress: () => {} })).rejects.toThrow(/server/);
   await store.close();
 });
 

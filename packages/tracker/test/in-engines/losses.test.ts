@@ -225,7 +225,7 @@ describeEngines('delivery', (engine) => {
       }
       const warnings = await tab.run(() => (window as unknown as { warnings: number }).warnings);
       const tally = await recordTally(context, 3 * times, () => `${warnings} warnings`);
-      // The service may respond with 429 to so many bytes; the queue is then full, drops its oldest event, and warns.
+      // The service may respond with 429 to this many bytes; the queue is then full, drops its oldest event, and warns.
       expect(tally.twice).toBe(0);
       expect(tally.storedOnce).toBeGreaterThanOrEqual(3 * times - warnings);
       await tab.close();

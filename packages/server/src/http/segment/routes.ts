@@ -1,11 +1,11 @@
 /**
- * Segment's HTTP API: its paths, authentication, limits and responses, and nothing of them elsewhere.
+ * Serves Segment's HTTP API. Its conventions (paths, authentication, limits, responses) apply only here.
  *
- * 1. The token: Basic with the token as the user name, `writeKey`, or Bearer.
- * 2. `readMessages`: bounds what mapping may take, before anything is mapped.
- * 3. `toCall` maps each message to an operation (messages.ts), `findVisitor` states the visitor's program and country.
- * 4. `takeLimits`: all limits of a browser token, or none. The quota of the account.
- * 5. `runMessages` (run-messages.ts).
+ * 1. `authenticateCaller`: the token is the user name of Basic, `writeKey`, or Bearer.
+ * 2. `readMessages`: limits the total size before any message is mapped.
+ * 3. `toCall` maps each message to an operation (messages.ts); `findVisitor` finds the labels of its events.
+ * 4. `takeLimits`: the rate limits of a browser token, all or none; the account's quota.
+ * 5. `runMessages`: runs the operations (run-messages.ts).
  */
 import { isIP } from 'node:net';
 import { isRecord } from '@firsthand/contract/checking';
@@ -16,10 +16,10 @@ import { operations } from '@firsthand/contract/operations';
 import { isOriginAllowed } from '@firsthand/contract/origins';
 import type { Context } from 'hono';
 import { Refusal } from '../../shared/refusal.ts';
+import type { AuthenticateCaller } from '../access/authenticate-caller.ts';
 import { basicToken } from '../access/authentication.ts';
 import { storedBytes } from '../access/call-cost.ts';
 import { accountOf, type Caller } from '../access/caller.ts';
-import type { CallerOf } from '../access/callers.ts';
 import { isLoopbackName } from '../access/loopback.ts';
 import type { TakeBrowserLimits } from '../access/rate-limits.ts';
 import { type Exchange, headersOf } from '../answers/answers.ts';
@@ -33,12 +33,12 @@ import { toCall } from './messages.ts';
 import { createMessageRunner, type MessageRunnerOptions, type Step } from './run-messages.ts';
 
 const maxMessages = 2_500;
-/** The sum of all messages, each with the context of its batch: a context is sent once and used for each. */
+/** The total size of the messages, each with the context of the batch: it is sent once and merged into each. */
 const maxMappedLength = 4 * limits.batchBodyBytes;
-/** Clients take a longer pause for an error. */
+/** Clients treat a longer Retry-After as an error. */
 const maxRetrySeconds = 300;
 
-/** The paths of a single message, and its type. */
+/** The paths that take a single message, with its type. */
 const messagePaths = {
   ...{ track: 'track', identify: 'identify', page: 'page', screen: 'screen', group: 'group', alias: 'alias' },
   ...{ t: 'track', i: 'identify', p: 'page', s: 'screen', g: 'group', a: 'alias' },
@@ -48,7 +48,7 @@ const batchPaths = ['batch', 'import', 'b'] as const;
 interface SegmentOptions extends MessageRunnerOptions {
   readonly admit: Admit;
   readonly budgetOf: BudgetOf;
-  readonly callerOf: CallerOf;
+  readonly authenticateCaller: AuthenticateCaller;
   readonly takeBrowserLimits: TakeBrowserLimits;
   readonly noticeProxy: (c: Context) => void;
   readonly isOverQuota: (account: number) => boolean;
@@ -112,12 +112,12 @@ const readMessages = (
 };
 
 export const createSegmentRoutes = (options: SegmentOptions): { readonly path: string; readonly route: Route }[] => {
-  const { admit, budgetOf, callerOf, takeBrowserLimits, noticeProxy, isOverQuota } = options;
+  const { admit, budgetOf, authenticateCaller, takeBrowserLimits, noticeProxy, isOverQuota } = options;
   const { countryOf, now, folder, places, consoleHost, base } = options;
   const runMessages = createMessageRunner(options);
   const agentOf = createAgents();
 
-  /** The visitor's program and country: what the message states and, with a browser token, what the request's headers show. */
+  /** Returns the visitor's program and country, from the message and, with a browser token, from the request's headers. */
   const findVisitor = (message: unknown, outer: RequestFields, caller: Caller): Agent | undefined => {
     const own = caller.access.kind === 'browser' ? caller.agent?.() : undefined;
     const { userAgent, ip, library } = { ...outer, ...record(record(message).context) };
@@ -155,7 +155,7 @@ export const createSegmentRoutes = (options: SegmentOptions): { readonly path: s
     const time = now();
     const fields = await readInput(c.req.raw, limits.batchBodyBytes, source, budgetOf(c));
     const proof = { tokenUUID: basicToken(c.req.raw.headers) ?? fields.writeKey };
-    const caller = await callerOf('logEvents', operations.logEvents, proof, c, time);
+    const caller = await authenticateCaller('logEvents', operations.logEvents, proof, c, time);
     const { messages, outer } = readMessages(fields, type);
     const sender = { fromBrowser: caller.access.kind === 'browser', hashKey: `account ${accountOf(caller)}` };
     const steps = messages.map(({ message, length }) => ({
@@ -181,7 +181,7 @@ export const createSegmentRoutes = (options: SegmentOptions): { readonly path: s
     answer: (_, exchange) => respond(exchange, 200, { success: true }),
   };
 
-  /** Other paths below the folder, so that a client never gets a response in another form. */
+  /** Answers all other paths below the folder in Segment's form. */
   const unknownRoute: Route = {
     ...route(),
     methods: ['GET', 'POST'],
@@ -191,7 +191,7 @@ export const createSegmentRoutes = (options: SegmentOptions): { readonly path: s
     },
   };
 
-  /** The host to which a client is to send: never one that only the Host header names, because a client obeys it. */
+  /** Returns the host that a client should send to. Never an unknown Host header: whoever sets it could redirect a client's data. */
   const apiHostOf = (host: string, { accountOrigin }: Caller['access']): string => {
     if (isLoopbackName(host) || (accountOrigin.length > 0 && isOriginAllowed(accountOrigin, `https://${host}`)))
       return host;
@@ -206,7 +206,7 @@ export const createSegmentRoutes = (options: SegmentOptions): { readonly path: s
     methods: ['GET'],
     answer: async (c, exchange) => {
       const apiKey = c.req.param('writeKey') ?? '';
-      const { access } = await callerOf('logEvents', operations.logEvents, { tokenUUID: apiKey }, c, now());
+      const { access } = await authenticateCaller('logEvents', operations.logEvents, { tokenUUID: apiKey }, c, now());
       const apiHost = apiHostOf(c.req.header('host') ?? '', access) + base + folder.replace(/\/$/, '');
       return respond(exchange, 200, { integrations: { 'Segment.io': { apiKey, apiHost } } });
     },

@@ -1,7 +1,7 @@
 /**
- * Runs the operations that a request's messages were mapped to, in their order, so that a contact exists before its events.
- * A refused message is listed with the refused requests and never fails the others: clients drop a whole batch after a 4xx. If
- * the store is unavailable, the request fails: the client repeats it, and each eventUUID is recognized.
+ * Runs the operations of a request's messages in order, so that a contact exists before its events. A refused message is
+ * listed and never fails the others, because clients drop a batch after a 4xx. If the store is unavailable, the request
+ * fails: the client repeats it, and the eventUUIDs prevent duplicates.
  */
 import { check } from '@firsthand/contract/checking';
 import { statusOf } from '@firsthand/contract/errors';
@@ -16,7 +16,7 @@ import type { Agent } from '../request/agents.ts';
 import type { Traffic } from '../traffic.ts';
 import type { SegmentCall, SegmentProblem } from './messages.ts';
 
-/** Phones that were offline send old events. */
+/** Phones send old events after they were offline. */
 const eventAgeDays = 30;
 const maxConcurrentContacts = 100;
 const defaultProfileID = 'contact';
@@ -43,6 +43,10 @@ export const createMessageRunner =
     const fromBrowser = caller.access.kind === 'browser';
     const refused: NewRefusedRequest[] = [];
     let defaultProfile: Promise<string> | undefined;
+    const getDefaultProfile = () => {
+      defaultProfile ??= findDefaultProfile();
+      return defaultProfile;
+    };
 
     const addRefused = ({ operation, input }: SegmentCall, refusal: Refusal) => {
       if (isTemporary(refusal.code)) throw refusal;
@@ -74,10 +78,10 @@ export const createMessageRunner =
 
     /** Calls createContact. A contact that exists keeps its profile. */
     const putContact = async (call: SegmentCall): Promise<void> => {
-      const existing = await findProfile(call.input.contactExternalID);
-      defaultProfile ??= findDefaultProfile();
-      const input = { contactProfileID: existing || (await defaultProfile), ...call.input };
+      let { input } = call;
       try {
+        const contactProfileID = (await findProfile(input.contactExternalID)) || (await getDefaultProfile());
+        input = { contactProfileID, ...input };
         const checked = check(operations.createContact.input, input);
         if (!checked.ok) throw refusalOf(checked.problem);
         await answering.createContact(checked.value as InputOf<'createContact'>, caller);
@@ -93,8 +97,7 @@ export const createMessageRunner =
       const ensure = async (contactExternalID: unknown) => {
         try {
           if ((await findProfile(contactExternalID)) !== undefined) return;
-          defaultProfile ??= findDefaultProfile();
-          const input = { contactExternalID, contactProfileID: await defaultProfile };
+          const input = { contactExternalID, contactProfileID: await getDefaultProfile() };
           await answering.createContact(input as InputOf<'createContact'>, caller);
         } catch (error) {
           if (!(error instanceof Refusal)) throw error;
@@ -126,7 +129,9 @@ export const createMessageRunner =
       }
     };
 
-    /** Whether a step may run with others at the same time: one kind; of a browser, one user; no contact twice. */
+    const keysOf = ({ userUUID, contactExternalID, contactEmailaddress }: SegmentCall['input']): unknown[] =>
+      [userUUID, contactExternalID, contactEmailaddress].filter(Boolean);
+    /** Whether a step may run concurrently: same operation, no contact twice and, with a browser token, same user. */
     const isOfRun = (
       run: readonly Step[],
       { call: { operation, input } }: Step,
@@ -139,8 +144,6 @@ export const createMessageRunner =
         return run.length < maxConcurrentContacts && !keysOf(input).some((key) => keys.has(key));
       return run.length < limits.eventsPerBatch && (!fromBrowser || first.call.input.userUUID === input.userUUID);
     };
-    const keysOf = ({ userUUID, contactExternalID, contactEmailaddress }: SegmentCall['input']): unknown[] =>
-      [userUUID, contactExternalID, contactEmailaddress].filter(Boolean);
 
     let run: Step[] = [];
     const keys = new Set<unknown>();

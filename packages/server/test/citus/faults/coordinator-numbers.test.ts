@@ -167,7 +167,7 @@ test('creates a usable copy in a file after a crash of the coordinator', async (
   await server.kill();
   await waysToCrash.all();
   const to = `sqlite:${join(cluster.folder(), 'copied.db')}`;
-  await copyStore({ from: databaseURL, to, tell: () => {} });
+  await copyStore({ from: databaseURL, to, onProgress: () => {} });
   const copied = await startLogging(to, account);
   const newest = await copied.newest();
   await copied.stop();

@@ -3,7 +3,7 @@
  * some events and records its progress, from which an interrupted copy resumes.
  */
 import type pg from 'pg';
-import type { DatabaseExport, ExportedTable, Tell } from '../../database-export.ts';
+import type { DatabaseExport, ExportedTable, OnProgress } from '../../database-export.ts';
 import { charactersOf, type EventRow } from '../../rules/event-row.ts';
 import { dedupDays } from '../../rules/received-day.ts';
 import { StoreUnusable } from '../../unusable.ts';
@@ -107,7 +107,11 @@ const copyEvents = async (client: pg.Client, events: readonly EventRow[], throug
 };
 
 /** Copies everything into an empty database, or continues an interrupted copy of the same source. */
-export const copyInto = async (databaseURL: string, exported: DatabaseExport, onProgress: Tell): Promise<void> => {
+export const copyInto = async (
+  databaseURL: string,
+  exported: DatabaseExport,
+  onProgress: OnProgress,
+): Promise<void> => {
   await runOnConnection(databaseURL, async (db) => {
     await migrate(db);
     if (db.isDistributed) await requireSafeWorkers(db);

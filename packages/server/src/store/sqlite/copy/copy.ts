@@ -4,7 +4,7 @@
  */
 import { closeSync, fsyncSync, linkSync, lstatSync, mkdirSync, openSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { type DatabaseExport, type ExportedRow, exportedTables, type Tell } from '../../database-export.ts';
+import { type DatabaseExport, type ExportedRow, exportedTables, type OnProgress } from '../../database-export.ts';
 import type { EventRow } from '../../rules/event-row.ts';
 import { createIdempotencyKeys, type SentByServer, toBytes } from '../../rules/idempotency-keys.ts';
 import { StoreUnusable } from '../../unusable.ts';
@@ -80,7 +80,7 @@ const checkCompleteness = (db: Connection, events: number): void => {
 const copyAll = async (
   db: Connection,
   exported: DatabaseExport,
-  onProgress: Tell,
+  onProgress: OnProgress,
   arrangement: Arrangement,
 ): Promise<void> => {
   writePosition(db, exported);
@@ -122,7 +122,7 @@ const fileExists = (name: string) => new StoreUnusable(`${name} already exists: 
 export const copyInto = async (
   path: string,
   exported: DatabaseExport,
-  onProgress: Tell,
+  onProgress: OnProgress,
   arrangement: Arrangement = {},
 ): Promise<void> => {
   // SQLite would apply a leftover log or journal to the new file. lstat also finds dangling links.

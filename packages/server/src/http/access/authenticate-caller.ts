@@ -26,7 +26,13 @@ interface CallerSources {
  * Returns a function that makes the caller of the operation `name`. `given` are the fields of the request, `time` is when it was
  * received. Throws a Refusal if the token is missing, unknown, or may not call the operation from this origin.
  */
-export const createCallerOf = ({ authenticate, senderOf, networkOf, agentOf, refusedPages }: CallerSources) => {
+export const createCallerAuthentication = ({
+  authenticate,
+  senderOf,
+  networkOf,
+  agentOf,
+  refusedPages,
+}: CallerSources) => {
   const notePage = ({ code }: Refusal, { account, tokenID }: Access, origin: string | undefined, time: number) => {
     if (account === null || origin === undefined) return;
     if (code === 'origin_not_allowed') refusedPages.origins.note(account, { origin, time });
@@ -62,4 +68,4 @@ export const createCallerOf = ({ authenticate, senderOf, networkOf, agentOf, ref
     };
   };
 };
-export type CallerOf = ReturnType<typeof createCallerOf>;
+export type AuthenticateCaller = ReturnType<typeof createCallerAuthentication>;
