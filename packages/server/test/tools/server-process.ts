@@ -16,6 +16,8 @@ export interface ServeOptions {
   readonly main?: string | undefined;
   /** A command to run the server with, such as strace; the server's command is appended. */
   readonly under?: readonly string[];
+  /** Options of Node. */
+  readonly nodeArgs?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
 }
 
@@ -74,7 +76,7 @@ afterAll(() => {
 
 /** Starts a server on a database file. */
 export const launch = (databasePath: string, port: number, options: ServeOptions = {}): Started => {
-  const [program, ...args] = [...(options.under ?? []), process.execPath, options.main ?? bin, 'serve'];
+  const [program, ...args] = [...(options.under ?? []), process.execPath, ...(options.nodeArgs ?? []), options.main ?? bin, 'serve'];
   const child = spawn(program as string, args, {
     cwd: root,
     env: {
