@@ -1,12 +1,13 @@
 // A local Citus cluster: a coordinator and two workers in a folder, each on a Unix socket, from the programs in
 // CITUS_BIN.
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { startPostgres, startStandby, stopPostgres, urlOf } from '../fixtures/postgres/server.ts';
+import { backUpPostgres, startPostgres, startStandby, stopPostgres, urlOf } from '../fixtures/postgres/server.ts';
 import { asking } from '../fixtures/postgres/sql.ts';
 
 export const nodes = ['coordinator', 'worker-1', 'worker-2'] as const;
-export type Node = (typeof nodes)[number];
+/** `worker-3` joins later, in the test that adds a worker. */
+export type Node = (typeof nodes)[number] | 'worker-3';
 
 /** Returns the folder of a node, which is also its host name for connections. */
 export const folderOf = (cluster: string, node: Node): string => join(cluster, node);
@@ -87,7 +88,20 @@ export const startCluster = async (cluster: string, settings: Partial<Record<Nod
 };
 
 export const stopCluster = async (cluster: string): Promise<void> => {
-  await Promise.all(nodes.map((node) => stopNode(cluster, node, 'immediate')));
+  await Promise.all([...nodes, 'worker-3' as const].map((node) => stopNode(cluster, node, 'immediate')));
+};
+
+/** Copies a running node, as the guide's `pg_basebackup` does. */
+export const backUpNode = (cluster: string, node: Node, backup: string): Promise<void> =>
+  backUpPostgres(folderOf(cluster, node), backup, { bin: bin() });
+
+/** Replaces the data of a stopped node by a backup, which recovers to a restore point when the node starts. */
+export const restoreNode = (cluster: string, node: Node, backup: string, settings: string): void => {
+  const data = join(folderOf(cluster, node), 'data');
+  rmSync(data, { recursive: true });
+  renameSync(backup, data);
+  writeFileSync(join(data, 'postgresql.conf'), settings, { flag: 'a' });
+  writeFileSync(join(data, 'recovery.signal'), '');
 };
 
 /** Sends a signal to a process that may have ended. */

@@ -66,14 +66,20 @@ export const createBareDatabase = async (clusterURL: string, name: string): Prom
   return urls;
 };
 
+/** Creates a database on all nodes, and distributes its tables. */
+export const distributeDatabase = async (clusterURL: string, name: string): Promise<string> => {
+  const [coordinator] = await createBareDatabase(clusterURL, name);
+  await migrateDatabase(coordinator, { citus: true });
+  return coordinator;
+};
+
 /** Creates the template of a run's databases, because distributing tables takes long. */
 const makeTemplate = async (clusterURL: string, name: string): Promise<void> => {
   await runExclusively(clusterURL, async () => {
     const exists = `SELECT 1 FROM pg_database WHERE datname = '${name}' AND NOT datallowconn`;
     if ((await asking(clusterURL, exists)).length > 0) return;
-    const urls = await createBareDatabase(clusterURL, name);
-    await migrateDatabase(urls[0], { citus: true });
-    await closeTemplate(urls, name);
+    await distributeDatabase(clusterURL, name);
+    await closeTemplate(await urlsOf(clusterURL, name), name);
   });
 };
 

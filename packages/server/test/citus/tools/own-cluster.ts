@@ -6,7 +6,7 @@ import { afterAll, beforeAll } from 'vitest';
 import { asking } from '../../fixtures/postgres/sql.ts';
 import { createTestAccountIn } from '../../tools/server-process.ts';
 import { type Node, nodes, startCluster, startNode, stopCluster, stopNode, urlOfNode } from '../cluster.ts';
-import { createClusterDatabase } from '../databases.ts';
+import { createClusterDatabase, distributeDatabase } from '../databases.ts';
 
 export interface Account {
   /** The account's server token. */
@@ -63,9 +63,14 @@ export const useOwnCluster = (settings: Partial<Record<Node, string>> = {}) => {
     start: (node: Node) => startNode(cluster, node),
     /** Stops a node as a power failure would. */
     stop: (node: Node) => stopNode(cluster, node, 'immediate'),
-    /** Creates a database with an account on each worker. */
-    async newDatabase(): Promise<{ databaseURL: string; accounts: Account[] }> {
-      const databaseURL = await createClusterDatabase(urlOfNode(cluster, 'coordinator', 'postgres'), cluster);
+    /**
+     * Creates a database with an account on each worker. Citus lists the template of a copy in its metadata, and a new
+     * worker must have every database listed there, so `distribute` makes a database of its own.
+     */
+    async newDatabase(create: 'copy' | 'distribute' = 'copy'): Promise<{ databaseURL: string; accounts: Account[] }> {
+      const url = urlOfNode(cluster, 'coordinator', 'postgres');
+      const databaseURL =
+        create === 'copy' ? await createClusterDatabase(url, cluster) : await distributeDatabase(url, 'distributed');
       return { databaseURL, accounts: await createAccountOnEach(databaseURL) };
     },
   };
