@@ -86,7 +86,7 @@ describe('a filter', () => {
     [{ and: [event, { is: 'x' }] }, '`filter.and[1].attrID` is required with `is`'],
     [{ attrID: 'plan' }, '`filter` must have exactly one of is, isNot, contains, exists, lessThan, greaterThan with'],
     [{ attrID: 'plan', is: 'a', isNot: 'b' }, '`filter` must have exactly one of is, isNot, contains'],
-    [{ event: 1, is: 'x' }, '`filter` has `is` with `event`; it belongs with `attrID`'],
+    [{ event: 1, is: 'x' }, '`filter` has `is` with `event`; it belongs with `attrID` or `personFirst`'],
     [{ not: { attrId: 'plan', is: 'x' } }, '`filter.not` has `attrId`, which no filter has; did you mean `attrID`?'],
     [
       { contact: { tag: 'vip' } },

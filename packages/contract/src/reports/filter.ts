@@ -257,7 +257,7 @@ export const condition = z
     else if (isCompared && compared.length !== 1)
       add(`must have exactly one of ${comparisonNames.join(', ')} with \`${form[0]}\``);
     else if (!isCompared && compared.length > 0)
-      add(`has \`${compared[0]}\` with \`${form[0]}\`; it belongs with \`attrID\``);
+      add(`has \`${compared[0]}\` with \`${form[0]}\`; it belongs with \`attrID\` or \`personFirst\``);
   });
 
 type Path = readonly PropertyKey[];
