@@ -65,7 +65,10 @@ const anotherPackage = (group: string): Rule => ({
 });
 
 const onlyTheClient: Rule = {
-  group: ['@firsthand/**', '!@firsthand/client', '**/server/**', '**/client/**', '**/contract/**', 'zod', 'node:*'],
+  group: [
+    ...['@firsthand/**', '!@firsthand/client', '!@firsthand/import-formats'],
+    ...['**/server/**', '**/client/**', '**/contract/**', '**/import-formats/**', 'zod', 'node:*'],
+  ],
   message: 'The console accesses the service only through the client, like any other program, and runs in a page.',
 };
 
@@ -75,6 +78,12 @@ const selfContained = (...ownFiles: string[]): Rule => ({
   group: ['**', ...not(ownFiles), '!zod'],
   message:
     'All other packages depend on the contract, also in the browser: it imports no other package and does no I/O.',
+});
+
+const selfContainedFormats = (...ownFiles: string[]): Rule => ({
+  group: ['**', ...not(ownFiles), '../../**'],
+  message:
+    'The command and the console read files with this package, so it runs on Node and in a page, and imports no other.',
 });
 
 /** Files of the contract that the tracker bundles. */
@@ -161,6 +170,8 @@ const arrows: readonly (readonly [files: readonly string[], rules: readonly Rule
       { group: ['../**'], message: 'Import other packages by their published names: @firsthand/contract/…' },
     ],
   ],
+  [['packages/import-formats/src/*.ts'], [selfContainedFormats('./**')]],
+  [['packages/import-formats/src/*/**'], [selfContainedFormats('./**', '../*/**')]],
   [
     shared,
     [

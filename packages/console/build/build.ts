@@ -4,7 +4,9 @@ import { fileURLToPath } from 'node:url';
 import { isFresh, markBuilt } from '../../fresh.ts';
 
 /** Everything that the build reads. */
-const sources = ['packages/console/build', 'packages/console/src', 'packages/client/src', 'packages/contract/src'];
+const sources = ['console/build', 'console/src', 'client/src', 'contract/src', 'import-formats/src'].map(
+  (folder) => `packages/${folder}`,
+);
 
 const build = async (folder: string): Promise<string> => {
   // Imported lazily: loading esbuild is slow, and an up-to-date build doesn't need it.

@@ -28,6 +28,7 @@ const drivers = /Drivers must not import each other/;
 const documentation = /built from texts and the contract/;
 const documentationPage = /its own folder and minisearch/;
 const anyProgram = /only through the client/;
+const formats = /runs on Node and in a page/;
 const everyPage = /shared by every page/;
 const pure = /Pure functions/;
 const oneDoor = /has one interface/;
@@ -113,7 +114,10 @@ const forbidden: Readonly<Record<string, Readonly<Record<string, RegExp>>>> = {
     marked: documentationPage,
     '@firsthand/contract/limits': documentationPage,
   },
+  'import-formats/src/read-messages.ts': { 'node:fs': formats, '@firsthand/contract/checking': formats, zod: formats },
+  'import-formats/src/formats/segment.ts': { 'node:fs': formats, '../../../contract/src/checking.ts': formats },
   'console/src/api.ts': {
+    '../../import-formats/src/index.ts': anyProgram,
     '@firsthand/contract/limits': anyProgram,
     '../../server/src/config/config.ts': anyProgram,
     '../../client/src/client.ts': anyProgram,

@@ -18,7 +18,7 @@ const copyOfBuilt = () => {
   const server = join(root, 'packages/server');
   mkdirSync(server, { recursive: true });
   symlinkSync(join(packages, '../node_modules'), join(root, 'node_modules'));
-  for (const name of ['contract', 'client', 'tracker', 'tsconfig.base.json'])
+  for (const name of ['contract', 'client', 'import-formats', 'tracker', 'tsconfig.base.json'])
     symlinkSync(join(packages, name), join(root, 'packages', name));
   symlinkSync(join(packages, 'server/src'), join(server, 'src'));
   for (const name of ['bin', 'dist', 'build', 'package.json', 'tsconfig.json']) {

@@ -1,0 +1,92 @@
+/** Reads CSV (RFC 4180) with a header. Line breaks within quotes are part of the cell. */
+import { maxRecordBytes } from './limits.ts';
+import { createLineSplitter, type Line } from './lines.ts';
+import type { FileRecord, ProblemRecord, RecordParser } from './record.ts';
+
+/** A cell, quoted or not, with the separator after it. Sticky, so that each match continues where the last one ended. */
+const cellPattern = /(?:"((?:[^"]|"")*)"|([^",]*))(,|$)/y;
+
+/** Returns the cells of a record; undefined if an unquoted cell has a quote, or text follows a closing quote. */
+const toCells = (record: string): string[] | undefined => {
+  if (!record.includes('"')) return record.split(',');
+  const cells: string[] = [];
+  cellPattern.lastIndex = 0;
+  for (;;) {
+    const match = cellPattern.exec(record);
+    if (match === null) return undefined;
+    const [, quoted, plain = '', separator] = match;
+    cells.push(quoted?.replaceAll('""', '"') ?? plain);
+    if (separator === '') return cells;
+  }
+};
+
+const hasOpenQuote = (text: string): boolean => {
+  let isOpen = false;
+  for (let at = text.indexOf('"'); at >= 0; at = text.indexOf('"', at + 1)) isOpen = !isOpen;
+  return isOpen;
+};
+
+const toRow = (header: readonly string[], cells: readonly string[]): Record<string, string> => {
+  const row: Record<string, string> = {};
+  for (const [index, name] of header.entries()) row[name] = cells[index] ?? '';
+  return row;
+};
+
+export const createCSVParser = (): RecordParser => {
+  const lines = createLineSplitter();
+  let header: readonly string[] | undefined;
+  /** The beginning of a record with a line break in a cell. */
+  let open: { readonly first: number; readonly texts: string[]; length: number } | undefined;
+
+  const toRecord = (line: number, text: string): FileRecord => {
+    const cells = toCells(text);
+    if (cells === undefined) {
+      const problem = 'a quote is in the middle of a cell: write such cells within quotes, and quotes in them twice';
+      return { line, problem };
+    }
+    if (header === undefined) {
+      header = cells;
+      return { line, header };
+    }
+    if (cells.length === header.length) return { line, row: toRow(header, cells) };
+    return { line, problem: `the row has ${cells.length} cells, but the header has ${header.length}` };
+  };
+
+  const closeUnread = ({ first, texts }: NonNullable<typeof open>): ProblemRecord => {
+    open = undefined;
+    const extent = texts.length > 1 ? `, and the next ${texts.length - 1} lines are not read` : '';
+    return { line: first, problem: `a quote is not closed${extent}` };
+  };
+
+  function* read(entries: Iterable<Line | ProblemRecord>): Generator<FileRecord> {
+    for (const entry of entries) {
+      if ('problem' in entry) {
+        if (open) yield closeUnread(open);
+        yield entry;
+        continue;
+      }
+      const { line, text } = entry;
+      const changes = hasOpenQuote(text);
+      if (open === undefined && !changes) {
+        if (text !== '') yield toRecord(line, text);
+        continue;
+      }
+      open ??= { first: line, texts: [], length: 0 };
+      open.texts.push(text);
+      open.length += text.length + 1;
+      if (open.texts.length > 1 && changes) {
+        const { first, texts } = open;
+        open = undefined;
+        yield toRecord(first, texts.join('\n'));
+      } else if (open.length > maxRecordBytes) yield closeUnread(open);
+    }
+  }
+
+  return {
+    push: (chunk) => read(lines.push(chunk)),
+    *end() {
+      yield* read(lines.end());
+      if (open) yield closeUnread(open);
+    },
+  };
+};

@@ -1,0 +1,2 @@
+/** The maximum size of a line, a CSV record or an element of a JSON array, which are in memory as a whole. */
+export const maxRecordBytes = 4 * 1024 * 1024;

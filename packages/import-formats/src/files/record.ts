@@ -1,0 +1,35 @@
+/** A row of a file: a JSON object, or the cells of a CSV record by the names in its header. */
+export type Row = Readonly<Record<string, unknown>>;
+
+interface Position {
+  /** The line of the file on which the record begins, from 1. */
+  readonly line: number;
+}
+
+export interface RowRecord extends Position {
+  readonly row: Row;
+}
+
+/** The names of the columns of a CSV file. It is the first record of such a file, and only there. */
+export interface HeaderRecord extends Position {
+  readonly header: readonly string[];
+}
+
+/** A record that can't be read. The message does not name the line. */
+export interface ProblemRecord extends Position {
+  readonly problem: string;
+}
+
+export type FileRecord = RowRecord | HeaderRecord | ProblemRecord;
+
+/** Reads the records of one file from its chunks, in order. */
+export interface RecordParser {
+  push(chunk: Uint8Array): Iterable<FileRecord>;
+  /** The last record, after the last chunk. */
+  end(): Iterable<FileRecord>;
+}
+
+/** The file can't be read, or not any further. The message says why, and what to do. */
+export class UnreadableFileError extends Error {
+  override readonly name = 'UnreadableFileError';
+}

@@ -1,0 +1,15 @@
+import type { Format } from './formats/format.ts';
+import { segment } from './formats/segment.ts';
+
+/** The formats by name. The last one is recognized by a field that others might have as well. */
+export const formats = { segment } as const satisfies Record<string, Format>;
+
+export type FormatName = keyof typeof formats;
+
+export const formatNames = Object.keys(formats) as readonly FormatName[];
+
+/** Finds the format of rows with these fields. */
+export const findFormat = (fields: Iterable<string>): FormatName | undefined => {
+  const present = new Set(fields);
+  return formatNames.find((name) => formats[name].fields.every((field) => present.has(field)));
+};

@@ -1,0 +1,7 @@
+/** Reads the files of other analytics tools. Runs in browsers and on Node. */
+
+export type { Source } from './files/read-records.ts';
+export { UnreadableFileError } from './files/record.ts';
+export type { Message, SkipReason } from './formats/format.ts';
+export { type FormatName, formatNames, formats } from './formats.ts';
+export { detectFormat, type Reading, readMessages } from './read-messages.ts';

@@ -1,0 +1,47 @@
+import { readRecords, type Source } from './files/read-records.ts';
+import { UnreadableFileError } from './files/record.ts';
+import type { Outcome } from './formats/format.ts';
+import { type FormatName, findFormat, formatNames, formats } from './formats.ts';
+
+/** An outcome of a row that begins on this line of the file. A row of Matomo has several. */
+export type Reading = Outcome & { readonly line: number };
+
+/**
+ * Finds the format of a file by its header or its first object. Rejects with an UnreadableFileError, whose message says
+ * what to do, if it is of no known format.
+ */
+export const detectFormat = async (source: Source): Promise<FormatName> => {
+  for await (const records of readRecords(source)) {
+    for (const record of records) {
+      if ('problem' in record) throw new UnreadableFileError(`line ${record.line}: ${record.problem}`);
+      const fields = 'header' in record ? record.header : Object.keys(record.row);
+      const format = findFormat(fields);
+      if (format !== undefined) return format;
+      const labels = formatNames.map((name) => formats[name].label).join(', ');
+      throw new UnreadableFileError(
+        `the file is of no format that can be imported (${labels}). Its fields are ${fields.slice(0, 20).join(', ')}`,
+      );
+    }
+  }
+  throw new UnreadableFileError('the file is empty');
+};
+
+/**
+ * Reads a file as messages, in order. The same file always gives the same readings, so an interrupted import can
+ * continue after the readings that it has stored. Memory does not depend on the size of the file.
+ */
+export async function* readMessages(source: Source, format: FormatName): AsyncGenerator<Reading> {
+  const { label, fields, toMessages } = formats[format];
+  for await (const records of readRecords(source)) {
+    for (const record of records) {
+      const { line } = record;
+      if ('row' in record) for (const outcome of toMessages(record.row)) yield { line, ...outcome };
+      else if ('problem' in record) yield record;
+      else {
+        const missing = fields.find((field) => !record.header.includes(field));
+        if (missing !== undefined)
+          throw new UnreadableFileError(`the header has no column \`${missing}\`, which files of ${label} have`);
+      }
+    }
+  }
+}
