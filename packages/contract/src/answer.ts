@@ -3,13 +3,13 @@ import * as z from 'zod';
 import { type ErrorCode, errors } from './errors.ts';
 import { described } from './fields.ts';
 
-/** A text in a response, with the description and example of a request field. */
+/** A string in a response, with the description and example of a request field. */
 export const responseText = (schema: z.ZodType) => {
   const { description = '', example } = schema.meta() ?? {};
   return described(z.string(), description, example);
 };
 
-/** A text in a response. */
+/** A string in a response. */
 export const text = (description: string, example: string) => described(z.string(), description, example);
 export const flag = (description: string, example = true) => described(z.boolean(), description, example);
 
@@ -17,13 +17,13 @@ const wholeNumber = z.number().int();
 export const count = (description: string, example: number) => described(wholeNumber, description, example);
 
 /**
- * A time in a response: ISO 8601 in UTC, with milliseconds. Its member must be named `…Time`, `from` or `to`: the
- * client recognizes times by name.
+ * A time in a response: ISO 8601 in UTC, with milliseconds. The property that holds it must be named `…Time`, `from` or
+ * `to`: the client recognizes times by name.
  */
 export const isoTime = (description: string, example = '2026-11-01T09:30:00.000Z') =>
   z.string().meta({ description, example, format: 'date-time' });
 
-/** A member that is either true or absent. */
+/** A property that is either true or absent. */
 export const trueOrAbsent = (description: string) => described(z.literal(true), description, true).optional();
 
 export const eventID = count('The kind of event.', 3);
@@ -43,7 +43,7 @@ export const answer = <Shape extends z.ZodRawShape>(shape: Shape) =>
       )
       .optional()
       .describe(
-        'Request fields that have no effect: fields that the operation does not take, and nested attributes that exceed the limits.',
+        'Request fields that have no effect: fields that the operation does not accept, and nested attributes that exceed the limits.',
       ),
     status,
   });

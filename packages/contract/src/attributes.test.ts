@@ -10,7 +10,7 @@ const messageOf = (sent: unknown) => attributes.safeParse(sent).error?.issues[0]
 describe('attributes', () => {
   it.each([
     ['a list of attributes', [{ attrID: 'a', attrValue: 1 }], { a: '1' }],
-    ['its JSON text', '[{"attrID":"a","attrValue":true}]', { a: 'true' }],
+    ['a list as JSON text', '[{"attrID":"a","attrValue":true}]', { a: 'true' }],
     ['an object keyed by attrID', { a: 'x', b: null, c: 0 }, { a: 'x', c: '0' }],
     ['a single attribute outside a list', { attrID: 'a', attrValue: 'x' }, { a: 'x' }],
     [
@@ -19,7 +19,7 @@ describe('attributes', () => {
       { 'a.b': 'x', 'a.d.e': '1', 'c.0': 'y', 'c.1.0': 'true' },
     ],
     ['nested values in the list', [{ attrID: 'a', attrValue: { b: 'x' } }], { 'a.b': 'x' }],
-    ['nested null, as no value', { a: { b: null, c: 'x' } }, { 'a.c': 'x' }],
+    ['nested null, treated as no value', { a: { b: null, c: 'x' } }, { 'a.c': 'x' }],
     ['a text', 'Stone teapot', { value: 'Stone teapot' }],
     ['a number', 48, { value: '48' }],
   ])('accept %s', (_, sent, expected) => {
@@ -35,7 +35,7 @@ describe('attributes', () => {
 
   it.each([
     ['[{"attrID":"a"', 'must be a JSON array; the value is text'],
-    [['a'], 'must be an object of attrID and attrValue; the value is text'],
+    [['a'], 'must be an object with attrID and attrValue; the value is text'],
     [[{ attrID: 'a' }], 'is required'],
     [[{ attrID: 'a', attrValue: null }], expect.stringContaining('must be text of at most')],
     [{ a: 'x'.repeat(2_049) }, expect.stringContaining('must be text of at most')],

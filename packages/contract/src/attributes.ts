@@ -24,7 +24,7 @@ interface SentAttribute {
 
 const isNested = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
-/** The attrID of a single value sent in place of attributes. */
+/** The attrID of a single value that is sent instead of attributes. */
 const singleID = 'value';
 
 /**
@@ -59,8 +59,8 @@ const fits = (id: string, value: string | undefined): value is string =>
 const maxDropped = 20;
 
 /**
- * Flattens nested values, without null members. An attribute that was sent flat takes precedence over a flattened one
- * with the same attrID. `dropped` lists the attrIDs of members that exceed the limits.
+ * Flattens nested values and drops null members. An attribute that was sent flat takes precedence over a nested one
+ * that flattens to the same attrID. `dropped` lists the attrIDs of members that exceed the limits.
  */
 const flatten = (sent: readonly SentAttribute[]): { readonly flat: SentAttribute[]; readonly dropped: string[] } => {
   const own = sent.filter(({ attrValue: value }) => !isNested(value));

@@ -5,7 +5,7 @@ import { required } from './fields.ts';
 import { describeMisspelling, describeUnknownName, nearestName } from './near-miss.ts';
 import { isPlain } from './plain.ts';
 
-/** The field that every operation takes in addition to its own. */
+/** The field that every operation accepts in addition to its own. */
 const tokenField = 'tokenUUID';
 
 export type Checked<Out> = { ok: true; value: Out } | { ok: false; problem: Problem };
@@ -18,7 +18,7 @@ export const fieldPath = (path: readonly PropertyKey[], base = ''): string =>
     base,
   );
 
-/** The field names of a schema: those of an object, or of a list's entries; none for other values. */
+/** The field names in a schema: those of an object, or of a list's entries; none for other values. */
 interface SchemaFields {
   readonly fields?: Map<string, SchemaFields>;
   readonly entries?: SchemaFields;
@@ -56,8 +56,8 @@ export const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /**
- * A sentence about a name in the request that probably misspells the field at `path`; "" if there is none. `form` is
- * the message about that field.
+ * A hint that a name in the request is probably a misspelling of the field at `path`; "" if there is none. `form` is
+ * the error message for that field.
  */
 const suggestFor = (schema: z.ZodType, input: unknown, path: readonly PropertyKey[], form: string): string => {
   let expected: SchemaFields | undefined = cachedFields(schema);
@@ -108,10 +108,10 @@ export const findUnknownParameter = (name: string, schema: z.ZodType, input: obj
   };
 };
 
-/** How many ignored names a response lists. */
+/** The maximum number of ignored names in a response. */
 export const maxIgnored = 20;
 
-/** How many ignored names get a suggestion: comparing names is expensive. */
+/** The maximum number of ignored names that get a suggestion: comparing names is expensive. */
 const maxCompared = 5;
 
 /** The path of an unknown field, with the absent field that was probably meant. */

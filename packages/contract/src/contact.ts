@@ -1,4 +1,4 @@
-/** Contacts: creating, reading, changing, finding, exporting and erasing them. */
+/** Contacts: creating, reading, updating, finding, exporting and erasing them. */
 import * as z from 'zod';
 import { answer, count, flag, isoTime, problem, responseText, text } from './answer.ts';
 import { attributes } from './attributes.ts';
@@ -6,7 +6,7 @@ import { attribute, event } from './event.ts';
 import * as field from './fields.ts';
 import { limits } from './limits.ts';
 
-/** Every personal field except the e-mail address and the profile, with this schema. */
+/** Every personal field except the e-mail address and the profile, each with this schema. */
 const personal = <Schema extends z.ZodType>(schema: Schema) => ({
   contactTitle: field.described(schema, "The contact's title.", 'Dr'),
   contactFirstname: field.described(schema, "The contact's first name.", 'Ann'),
@@ -59,7 +59,7 @@ const keyProblem = {
 const hasKey = (input: { contactExternalID?: string | null | undefined; contactEmailaddress?: string | undefined }) =>
   typeof input.contactExternalID === 'string' || input.contactEmailaddress !== undefined;
 
-/** As `contactKeys`, but when a contactUUID identifies the contact, null clears the external ID. */
+/** Like `contactKeys`, but when a contactUUID identifies the contact, null clears the external ID. */
 const keysToUpdate = {
   ...field.contactKeys,
   contactExternalID: field
@@ -94,7 +94,7 @@ export const createContactInput = z
 
 export const createContactOutput = answer({
   exists: flag(
-    'Whether the contact existed before. For a browser token: whether this user’s last request had the same key.',
+    'Whether the contact already existed. For a browser token: whether this user’s last request had the same key.',
     false,
   ),
   contactUUID: responseText(field.contactUUID).describe(
@@ -102,13 +102,13 @@ export const createContactOutput = answer({
   ),
 });
 
-/** One contact of createContacts: the fields of createContact with a server token, but the user is optional. */
+/** One contact in createContacts: the fields of createContact with a server token, but the user is optional. */
 export const batchContact = z
   .object(
     {
       userUUID: field.described(
         field.optional(field.userUUID),
-        'The user to link to the contact. No user is linked if absent.',
+        'The user to link to the contact. If absent, no user is linked.',
       ),
       ...createFields,
     },
@@ -124,7 +124,8 @@ export const batchContact = z
   });
 
 /**
- * A batch whose contacts are checked one by one with `batchContact`, so that an invalid one does not fail the others.
+ * A batch whose contacts are checked one by one with `batchContact`, so that an invalid contact does not fail the
+ * others.
  */
 export const createContactsInput = z.object({
   contact: field
@@ -138,12 +139,12 @@ export const createContactsOutput = answer({
     .array(
       z.object({
         status: text('The status of this contact.', '200'),
-        exists: flag('Whether the contact existed before.', false).optional(),
+        exists: flag('Whether the contact already existed.', false).optional(),
         contactUUID: responseText(field.contactUUID).optional(),
         error: problem.optional().describe('Why this contact was refused.'),
       }),
     )
-    .describe('The result of each contact, in the order of the request.'),
+    .describe('The result for each contact, in the order of the request.'),
 });
 
 export const getContactInput = z
@@ -172,7 +173,7 @@ export const contact = z.object({
   contactEmailaddress: text('The e-mail address of the contact; "" if it has none.', 'ann@shop.example'),
   contactProfileID: responseText(profileID),
   contactProfileName: text('The name of the profile.', 'Customer'),
-  tag: z.array(tag).describe('Every tag of the catalogue.'),
+  tag: z.array(tag).describe('Every tag in the catalogue.'),
   contactAttr: z.array(attribute).describe("The contact's attributes."),
   contactStatus: text(contactStatus, 'active'),
   createdTime: isoTime('When the contact was created.'),
@@ -278,12 +279,12 @@ export const searchContactInput = z
     ),
     seenFrom: field.described(
       field.optional(field.time),
-      'Only contacts with a lastSeenTime at this time or later.',
+      'Only contacts last seen at this time or later.',
       '2026-11-01T00:00:00Z',
     ),
     seenTo: field.described(
       field.optional(field.time),
-      'Only contacts with a lastSeenTime before this time.',
+      'Only contacts last seen before this time.',
       '2099-01-01T00:00:00Z',
     ),
     sort: field.described(
@@ -341,9 +342,9 @@ export const exportContactInput = z
 
 export const exportContactOutput = answer({
   contact: contact.describe('The contact.'),
-  claim: z.array(claim).describe('All claims, oldest first, paged; empty after the last one.'),
-  link: z.array(link).describe('All links, oldest first, paged; empty after the last one.'),
-  event: z.array(event).describe("The contact's events, paged."),
+  claim: z.array(claim).describe('All claims, oldest first, page by page. Empty on pages after the last claim.'),
+  link: z.array(link).describe('All links, oldest first, page by page. Empty on pages after the last link.'),
+  event: z.array(event).describe("The contact's events, page by page."),
   nextCursor,
 });
 
@@ -366,7 +367,7 @@ export const eraseContactOutput = answer({
 });
 
 /**
- * A contact in a body of createAccount or updateAccount, treated as by createContact or, with a contactUUID, as by
+ * A contact in a createAccount or updateAccount request, treated as by createContact or, with a contactUUID, as by
  * updateContact. It needs no userUUID.
  */
 export const accountContact = z

@@ -4,7 +4,7 @@ export const errors = {
   invalid_field: { status: 400, when: 'a field has an invalid value' },
   invalid_encoding: { status: 400, when: 'the body is not valid UTF-8, or does not match its Content-Encoding' },
   invalid_json: { status: 400, when: 'the body is not a JSON object, or is nested too deeply' },
-  unknown_field: { status: 400, when: 'a read has a parameter that the operation does not take' },
+  unknown_field: { status: 400, when: 'a read has a parameter that the operation does not accept' },
   unknown_id: {
     status: 400,
     when: 'the account is strict and does not list this profile, tag, attribute or event, or its catalogue has no room for another event name',
@@ -50,7 +50,7 @@ export const errors = {
   email_taken: { status: 409, when: 'the e-mail address belongs to another contact' },
   external_id_taken: {
     status: 409,
-    when: 'the contactExternalID belongs to another contact, or the contact with the e-mail address has a different one',
+    when: 'the contactExternalID belongs to another contact, or the contact with this e-mail address has a different contactExternalID',
   },
   merge_refused: {
     status: 409,

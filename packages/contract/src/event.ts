@@ -63,7 +63,7 @@ const plainEventFields = {
   eventTime: plain.time,
   eventAttrArray: plain.attributes,
 };
-/** The field that every operation takes in addition to its own. */
+/** The field that every operation accepts in addition to its own. */
 const plainToken = { tokenUUID: plain.anything };
 
 const missingSubjectMessage = 'is required unless `contactUUID` or `contactExternalID` is given';
@@ -93,7 +93,7 @@ export const logEventInput = plain.withPlain(
   (input) => isPlainEvent(input) && hasOneKind(input as Kind) && namesSubject(input as object),
 );
 
-const duplicate = trueOrAbsent('The event was already stored: this was a repeat.');
+const duplicate = trueOrAbsent('The event was already stored: this request repeated it.');
 
 export const logEventOutput = answer({
   eventUUID: responseText(field.eventUUID).describe('Identifies the event.'),
@@ -102,9 +102,7 @@ export const logEventOutput = answer({
 
 const isPlainBatchEvent = plain.object({ ...plainSubject, ...plainEventFields });
 
-/**
- * One event of a batch. Whether it has a user or contact is checked later, because it may inherit one from the batch.
- */
+/** One event of a batch. Its user or contact is checked later, because it may inherit them from the batch. */
 export const batchEvent = plain.withPlain(
   z
     .object({ ...subjectFields, ...eventFields }, field.errorMessage('must be an object', 'object'))
@@ -113,7 +111,7 @@ export const batchEvent = plain.withPlain(
   (input) => isPlainBatchEvent(input) && hasOneKind(input as Kind),
 );
 
-/** A batch whose events are checked one by one with `batchEvent`, so that an invalid one does not fail the others. */
+/** A batch whose events are checked one by one with `batchEvent`, so that an invalid event does not fail the others. */
 export const logEventsInput = plain.withPlain(
   z.object({
     ...subjectFields,
@@ -153,16 +151,16 @@ export const logEventsOutput = answer({
 
 const robots = field.described(
   field.optional(field.oneOf(['include', 'exclude'])),
-  '`exclude` leaves out events whose attribute `robot` is `true`, which marks known robots.',
+  '`exclude` leaves out events whose attribute `robot` is `true`, which marks known bots.',
   'exclude',
 );
 
-/** Unlike `field.eventName`, this name may be a number: an eventID without a name is its own name. */
+/** Unlike `field.eventName`, this name may be a number: an unnamed eventID is its own name. */
 export const kindFilter = {
   eventID: field.described(field.optional(field.eventID), 'Only events of this kind.'),
   eventName: field.described(
     field.optional(field.filledText(limits.nameLength)),
-    'Only events of the kind that the account currently lists under this name; of several, the one with the lowest eventID. If it lists none, events that were sent with this name unlisted.',
+    'Only events of the kind that the account currently lists under this name; of several kinds, the one with the lowest eventID. If the account lists none, events that were sent with this name while it was not listed.',
     'Basket filled',
   ),
 };
@@ -204,14 +202,14 @@ export const getEventInput = z
   .refine(field.isAttributePair, field.attributePairProblem)
   .refine(hasAtMostOneKind, twoKindsProblem);
 
-/** Why an event belongs to its owner: the rule, and the link, claim and merge that decided. */
+/** Why an event belongs to its owner: the rule, link, claim and merge that determined it. */
 export const why = z.object({
   rule: field.described(
     z.enum(['logged with the contact', 'linked', 'reached back', 'nobody']),
-    'The rule that decided.',
+    'The rule that determined the owner.',
     'linked',
   ),
-  linkID: responseText(field.linkID).describe('The link that decided.').optional(),
+  linkID: responseText(field.linkID).describe('The link that determined the owner.').optional(),
   verified: flag('Whether a server token created or confirmed the link.').optional(),
   claimID: responseText(field.claimID).describe('The claim that created the link.').optional(),
   mergedFrom: text(
@@ -225,7 +223,7 @@ export const attribute = z.object({
   attrValue: text('The value of the attribute.', 'Stone teapot'),
 });
 
-const eventName = text('The name of the kind of event; its number if it has no name.', 'Basket filled');
+const eventName = text('The name of this kind of event, or its eventID if it is unnamed.', 'Basket filled');
 
 export const event = z.object({
   eventUUID: responseText(field.eventUUID).describe('Identifies the event.'),
@@ -234,12 +232,12 @@ export const event = z.object({
   eventTime: isoTime('When the event happened.'),
   receivedTime: isoTime('When the event arrived.', '2026-11-01T09:30:02.000Z'),
   eventTimeReplaced: trueOrAbsent('The eventTime of the request was implausible and was replaced by receivedTime.'),
-  userUUID: responseText(field.userUUID).describe('The user; "" if the event was logged with only a contact.'),
+  userUUID: responseText(field.userUUID).describe('The user; "" if the event was logged for a contact without a user.'),
   contactUUID: responseText(field.contactUUID).describe('The owner; "" for an event without one.'),
   eventAttrArray: z
     .array(attribute)
     .describe(
-      'The attributes of the event. For browser tokens the service adds labels of the visitor: `$browser`, `$os`, `$device`, `$country`, and for robots `$agent`.',
+      'The attributes of the event. For browser tokens the service adds labels that describe the visitor: `$browser`, `$os`, `$device`, `$country`, and for bots `$agent`.',
     ),
   claimed: trueOrAbsent('In an export: the event belongs to the contact only through claims of browser tokens.'),
   why: why.optional().describe('With `include=why`: why the event belongs to its owner.'),
@@ -262,14 +260,14 @@ export const getEventOutput = answer({
   eventDefinition: z
     .array(eventDefinition)
     .optional()
-    .describe('With `include=definition`: the kinds of events of the account.'),
+    .describe('With `include=definition`: the kinds of events in the account.'),
 });
 
 export const countEventsInput = z
   .object({
     ...kindFilter,
     from: from(field.time),
-    to: field.described(to, 'Only events before this time; now, if absent.', '2026-12-01T00:00:00Z'),
+    to: field.described(to, 'Only events before this time. Defaults to now.', '2026-12-01T00:00:00Z'),
     interval: field.described(
       field.optional(field.oneOf(['hour', 'day', 'week', 'month', 'total'])),
       'The length of each interval; `day` by default.',

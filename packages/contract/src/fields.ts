@@ -37,11 +37,11 @@ export const errorMessage = (form: string, expected: 'text' | 'list' | 'object' 
 export const coerced = <In, Out>(coerce: (input: unknown) => unknown, schema: z.ZodType<Out>) =>
   z.preprocess(coerce, schema) as unknown as z.ZodType<Out, In>;
 
-/** As `coerced`, for a field that may be absent. */
+/** Like `coerced`, but for a field that may be absent. */
 const coercedOptional = <In, Out>(coerce: (input: unknown) => unknown, schema: z.ZodType<Out | undefined>) =>
   z.preprocess(coerce, schema) as unknown as z.ZodOptional<z.ZodType<Out, In>>;
 
-/** Whether every database and JSON parser preserves the text: no NUL characters, no lone surrogates. */
+/** Whether every database and JSON parser preserves the string: no NUL characters, no lone surrogates. */
 export const isStorable = (text: string) => !text.includes('\0') && text.isWellFormed();
 
 const storableText = (maxLength: number, form: string) =>
@@ -65,8 +65,8 @@ export const optional = <Out, In>(schema: z.ZodType<Out, In>) =>
   );
 
 /**
- * An optional filter of a read. An empty one is rejected: if it counted as absent, a program that lost the value would
- * read everybody's data.
+ * An optional filter of a read. An empty filter is rejected: if it counted as absent, a program that lost the value
+ * would read all data.
  */
 export const optionalFilter = <Out, In>(schema: z.ZodType<Out, In>) =>
   z.preprocess((input, context) => {
@@ -109,7 +109,7 @@ export const flag = coerced<boolean | 'true' | 'false', boolean>(
   z.boolean(errorMessage('must be true or false')),
 );
 
-/** A whole number, or its digits as text. */
+/** A whole number, or its digits as a string. */
 export const integer = (min: number, max: number) => {
   const form = `must be a whole number from ${min} to ${max}`;
   return coerced<number | string, number>(
@@ -126,7 +126,7 @@ export const eventID = described(
 /** The form in which event names, segment names and external IDs are compared: Unicode NFC, trimmed. */
 export const canonicalName = (name: string): string => name.trim().normalize('NFC');
 
-/** Whether a text is a number, which could be confused with an eventID. */
+/** Whether a string is a number, which could be confused with an eventID. */
 export const isNumeral = (text: string): boolean => /^\d+$/.test(text);
 
 /** A name in canonical form. Text longer than `maxLength` is not normalized, which can take quadratic time. */
@@ -202,13 +202,13 @@ const timeMeta = {
   },
 };
 
-/** A time in milliseconds since 1970, sent as such or as ISO 8601. A date without a time is midnight UTC. */
+/** A time, sent in milliseconds since 1970 or as ISO 8601. A date without a time is midnight UTC. */
 export const time = coerced<SentTime, number>(toMilliseconds, milliseconds).meta(timeMeta);
 
 const dateOnly = /^\d{4}-\d\d-\d\d$/;
 const isDay = (input: unknown) => typeof input === 'string' && dateOnly.test(input) && isCalendarDay(input);
 
-/** As `time`, but a date without a time stays text, because the start of its day depends on a time zone. */
+/** Like `time`, but a date without a time stays a string, because the start of its day depends on a time zone. */
 export const timeOrDay = coerced<SentTime, number | string>(
   (input) => (isDay(input) ? input : toMilliseconds(input)),
   z.union([z.string().refine(isDay, timeErrorMessage), milliseconds], timeErrorMessage),
@@ -228,7 +228,7 @@ export const userUUID = described(
 const repeatedUUID = identifier(eventUUIDPattern, 'must be 8 to 64 of A-Z a-z 0-9 _ -');
 export const eventUUID = described(
   repeatedUUID,
-  `Identifies the event: a repeat within ${limits.repeatDays} days is not stored again. The service creates one if it is absent.`,
+  `Identifies the event: within ${limits.repeatDays} days, a second event with the same eventUUID is not stored. Generated if absent.`,
   'page-view-0001',
 );
 export const requestUUID = described(
@@ -237,7 +237,7 @@ export const requestUUID = described(
   'sign-up-0001',
 );
 
-/** An ID created by the service. Any text is accepted: an unknown ID is a 404, not a 400. */
+/** An ID created by the service. Any string is accepted: an unknown ID is a 404, not a 400. */
 const serviceID = (description: string, example: string) =>
   described(filledText(limits.nameLength), description, example);
 
@@ -263,7 +263,7 @@ export const nameInLine = name
   );
 export const email = described(filledText(limits.emailLength), "The contact's e-mail address.", 'ann@shop.example');
 
-/** Line breaks in it would change the text that a contactProof signs. */
+/** Line breaks would change the text that a contactProof signs. */
 const externalIDForm = 'must be text without control characters';
 export const externalID = described(
   canonical(
@@ -305,7 +305,7 @@ export const namesContact = (
   ];
 };
 
-/** Whether a text survives a round trip through a comma-separated list of IDs. */
+/** Whether a string survives a round trip through a comma-separated list of IDs. */
 export const isCatalogueID = (text: string) => !text.includes(',') && !text.startsWith('-') && text.trim() === text;
 
 const catalogueForm = 'must not contain a comma, start with - or have spaces around it';
@@ -316,7 +316,7 @@ export const profileID = described(catalogueID, 'The profile.', 'customer');
 export const tagID = described(catalogueID, 'The tag.', 'newsletter');
 export const attrID = described(catalogueID, 'The attribute.', 'product');
 
-/** The ID of an entry in any catalogue, as text. An eventID may be sent as a number. */
+/** The ID of an entry in any catalogue, as a string. An eventID may be sent as a number. */
 export const entryID = coerced<string | number, string>(
   (input) => (typeof input === 'number' && Number.isInteger(input) ? String(input) : input),
   catalogueID,
@@ -347,11 +347,11 @@ export const tagIDs = (removable: boolean) => {
     .meta({ form });
 };
 
-/** Whether JSON transferred a number exactly: an integer above 2^53 may have been rounded. */
+/** Whether a number arrived exactly as it was sent: an integer above 2^53 may have been rounded. */
 export const isExact = (value: unknown): value is number =>
   typeof value === 'number' && Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value));
 
-const scalarForm = `must be text of at most ${limits.attrValueLength} characters, a number that JSON carries exactly, or true or false`;
+const scalarForm = `must be text of at most ${limits.attrValueLength} characters, a number that a 64-bit float represents exactly, or true or false`;
 const scalar = coerced<string | number | boolean, string>(
   (input) => (isExact(input) || typeof input === 'boolean' ? String(input) : input),
   storableText(limits.attrValueLength, scalarForm),
@@ -371,10 +371,10 @@ const removableValue = described(
   'Stone teapot',
 );
 
-export const attributeMessage = errorMessage('must be an object of attrID and attrValue', 'object');
+export const attributeMessage = errorMessage('must be an object with attrID and attrValue', 'object');
 export const removableAttribute = z.object({ attrID, attrValue: removableValue }, attributeMessage);
 
-/** A list of attributes in which no attrID occurs twice. */
+/** A list of attributes in which each attrID occurs only once. */
 export const distinctAttributes = <Out extends { attrID: string }, In>(item: z.ZodType<Out, In>) =>
   list(item, limits.attributesPerEvent).superRefine((entries, context) => {
     const ids = new Set<string>();

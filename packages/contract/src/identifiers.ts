@@ -24,5 +24,5 @@ export const pageNames = {
   takeHandover: 'arrive',
 } as const;
 
-/** The attribute that marks robot events, set by the tracker, or by the server for a robot's User-Agent. */
+/** The attribute that marks events from bots, set by the tracker, or by the server for a bot's User-Agent. */
 export const robotMark = { attrID: 'robot', attrValue: 'true' } as const;

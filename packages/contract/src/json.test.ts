@@ -32,7 +32,7 @@ describe('parseJSON', () => {
     '3e-324',
     '1e400',
     `0.${'3'.repeat(200)}`,
-  ])('replaces a number that would lose digits by infinity: %s', (literal) => {
+  ])('replaces a number that would lose digits with infinity: %s', (literal) => {
     expect(parseJSON(`[1,${literal},"${literal}",2]`)).toEqual([1, Number.POSITIVE_INFINITY, literal, 2]);
     expect(parseJSON(`-${literal}`)).toBe(Number.NEGATIVE_INFINITY);
   });

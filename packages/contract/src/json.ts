@@ -18,7 +18,7 @@ const backslash = 0x5c;
 const isDigit = (unit: number) => unit >= zero && unit <= nine;
 
 const numberPattern = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
-/** The decimal digits that a double always preserves (IEEE 754, DBL_DIG), except near zero. */
+/** The number of decimal digits that a double always preserves (IEEE 754, DBL_DIG), except near zero. */
 const safeDigits = 15;
 /** The largest double has 309 digits. Longer literals count as inexact, because checking takes time per digit. */
 const maxLength = 400;
@@ -48,7 +48,7 @@ const isPreserved = (literal: string): boolean => {
 /** Whether a character other than a digit is part of an exponent: e, E or a sign. */
 const isExponentPart = (unit: number) => unit === 0x65 || unit === 0x45 || unit === minus || unit === plus;
 
-/** The end of a possible number that starts at `at`, and whether `isPreserved` must check it. */
+/** The index where a candidate number that starts at `at` ends, and whether `isPreserved` must check the number. */
 const numberAt = (text: string, at: number): { end: number; needsCheck: boolean } => {
   let end = at + 1;
   let hasExponent = false;
@@ -71,7 +71,7 @@ const endOfString = (text: string, at: number): number => {
   return text.length;
 };
 
-/** Replaces each number outside strings that a double does not preserve by an infinite one. Throws TooDeepError. */
+/** Replaces each number outside strings that a double does not preserve with an infinite one. Throws TooDeepError. */
 const replaceInexactNumbers = (text: string): string => {
   let result = '';
   let from = 0;

@@ -5,14 +5,14 @@ export const labelIDs = {
   os: '$os',
   device: '$device',
   country: '$country',
-  /** Only for robots, in place of browser, os and device. */
+  /** Only for bots, instead of browser, os and device. */
   agent: '$agent',
 } as const;
 
 /** The values of `$agent`. */
 export const agentKinds = { ai: 'AI agent', crawler: 'crawler', automated: 'automated browser' } as const;
 
-/** The attribute with an event's unlisted name. It is not a label, but clients cannot set it either. */
+/** The attribute that holds an event's unlisted name. It is not a label, but clients cannot set it either. */
 export const unlistedNameID = '$eventName';
 
 const allLabelIDs: ReadonlySet<string> = new Set([...Object.values(labelIDs), unlistedNameID]);

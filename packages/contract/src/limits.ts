@@ -4,7 +4,7 @@ export const limits = {
   bodyBytes: 64 * 1024,
   /** A body of logEvents, createContacts, createAccount or updateAccount, decompressed. */
   batchBodyBytes: 1024 * 1024,
-  /** The path and query string together. */
+  /** The length of the path and query string together. */
   urlBytes: 8 * 1024,
   /** Events in one logEvents request. */
   eventsPerBatch: 1_000,
@@ -12,7 +12,7 @@ export const limits = {
   eventsPerPage: 1_000,
   /** Intervals in one countEvents request. */
   bucketsPerCount: 1_000,
-  /** Events in the range of a countEvents request with `robots=exclude`, which reads every event. */
+  /** Events in the range of a countEvents request with `robots=exclude`: such a request reads every event. */
   eventsWithoutRobots: 500_000,
   /** Intervals in one reportTotals request. */
   intervalsPerReport: 1_000,
@@ -33,8 +33,8 @@ export const limits = {
   /** The maximum `withinDays` of a `did`. */
   didDays: 3_660,
   /**
-   * Contacts that all contact conditions of one report may match together. With `by=contactTagID`, a contact counts
-   * once for each of its tags.
+   * The total number of contacts that the contact conditions of one report may match. With `by=contactTagID`, a contact
+   * counts once for each of its tags.
    */
   contactsPerFilter: 1_000_000,
   /** People on one page of reportPeople. */
@@ -44,7 +44,7 @@ export const limits = {
   /** Steps in one reportFunnel request, and the maximum days from the first step to the last. */
   stepsPerFunnel: 8,
   funnelDays: 90,
-  /** In a filter: levels, conditions, and values per condition. */
+  /** Levels in a filter, conditions in a filter, and values in a condition. */
   filterDepth: 5,
   conditionsPerFilter: 50,
   valuesPerCondition: 100,
@@ -52,7 +52,7 @@ export const limits = {
   viewsPerAccount: 100,
   /** The query string of a view. */
   viewQueryLength: 4 * 1024,
-  /** Share links that have not expired, and the days for which one is valid: at most, and by default. */
+  /** Share links that have not expired, and the days for which a link is valid: the maximum and the default. */
   shareLinksPerAccount: 100,
   shareLinkDays: 366,
   shareLinkDefaultDays: 30,
@@ -66,11 +66,11 @@ export const limits = {
   passkeysPerMember: 10,
   /** Days for which an invitation is valid. */
   invitationDays: 7,
-  /** The JSON of a segment's filter, and of all segments in one filter together. */
+  /** The JSON of a segment's filter, and of all segments used in one filter. */
   segmentBytes: 16 * 1024,
-  /** Open streamEvents of one account on one server. */
+  /** Open streamEvents responses per account and server. */
   streamsPerAccount: 100,
-  /** Concurrent CSV downloads of one account from one server. */
+  /** Concurrent CSV downloads per account and server. */
   csvPerAccount: 10,
   /** Contacts in one createContacts request. */
   contactsPerBatch: 1_000,
@@ -85,10 +85,10 @@ export const limits = {
   attributesPerEvent: 100,
   /** Tags in one request. */
   tagsPerContact: 100,
-  /** Attributes and tags of one claim, over all requests that add to it. Excess ones are dropped. */
+  /** Attributes and tags in one claim, over all requests that add to it. Any beyond the limit are dropped. */
   attributesPerClaim: 100,
   tagsPerClaim: 100,
-  /** Claims that fill a contact's empty fields. Others are not used until some of these are voided. */
+  /** Claims that fill a contact's empty fields. Further claims are not used until some of these are voided. */
   openClaimsPerContact: 25,
   /** Unaccepted claims on one contact by one key. Beyond this, the oldest are deleted with their links. */
   claimsPerContact: 1_000,
@@ -98,16 +98,19 @@ export const limits = {
   /** Merged contacts listed by getContact: the newest. */
   mergesPerContact: 1_000,
   /**
-   * Links from claims, neither accepted nor verified: of a user, or of a contact by one key. New ones replace the
+   * Links from claims that are neither accepted nor verified, per user, and per contact and key. New links replace the
    * oldest.
    */
   claimedLinksPerUser: 100,
   claimedLinksPerContact: 1_000,
-  /** Listed IDs in each catalogue of an account. */
+  /** IDs listed in each catalogue of an account. */
   idsPerCatalogue: 1_000,
   /** Merged entries in each catalogue. */
   mergesPerCatalogue: 100,
-  /** Event names in the catalogue that only browser tokens have used: pages must leave room for others. */
+  /**
+   * Event names in the catalogue that only browser tokens have used. The rest of the catalogue is reserved for other
+   * tokens.
+   */
   eventNamesByBrowsers: 500,
   originsPerAccount: 100,
   attrIDLength: 64,

@@ -1,4 +1,4 @@
-/** Links, claims and merges: connecting users to contacts, and undoing that. */
+/** Links, claims and merges, which connect users to contacts, and how to undo them. */
 import * as z from 'zod';
 import { answer, count, flag, isoTime, responseText, text } from './answer.ts';
 import * as field from './fields.ts';
@@ -17,7 +17,7 @@ export const unlinkUserOutput = answer({
   linkID: text('The linkID of the unlink, for voidLink; "" if there was nothing to unlink.', '1043'),
 });
 
-const restore = field.described(field.optional(field.flag), 'Undoes an earlier call.', false);
+const restore = field.described(field.optional(field.flag), 'Whether to undo an earlier call.', false);
 
 export const voidLinkInput = z
   .object({

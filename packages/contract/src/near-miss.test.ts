@@ -105,7 +105,7 @@ describe('describeMisspelling', () => {
   it('explains that an e-mail address cannot identify the contact of an event', () => {
     const alternatives = ['contactUUID', 'contactExternalID'];
     expect(describeMisspelling('userUUID', ['contactEmailaddress'], ['userUUID', ...alternatives], alternatives)).toBe(
-      'An event does not take `contactEmailaddress`; createContacts returns the contactUUID.',
+      'Events have no field `contactEmailaddress`; createContacts returns the contactUUID.',
     );
   });
 

@@ -1,20 +1,20 @@
-/** Suggests the name that a misspelled one probably means. */
+/** Suggests the name that was probably meant by a misspelled one. */
 
 /** Longer names are not compared: comparing takes time proportional to the product of both lengths. */
 const maxLength = 64;
 /** How many unknown names of a request are compared. */
 const maxCompared = 20;
 
-/** Whether a text looks like a field name. Error messages quote no other text, because they may be stored. */
+/** Whether a string looks like a field name. Error messages quote no other strings, because messages may be stored. */
 const isName = (text: string): boolean => text.length <= maxLength && /^[\w .-]+$/.test(text);
 
-/** The name without case and separators, the most common mistakes: `event_id` for `eventID`. */
+/** The name in lower case, without separators: most mistakes are in those, such as `event_id` for `eventID`. */
 const normalize = (name: string): string => name.toLowerCase().replace(/[\s._-]/g, '');
 
 /** The number of letters that may differ: a third of the name, at most two. */
 const maxEdits = (name: string): number => Math.min(2, Math.floor(name.length / 3));
 
-/** The edit distance of two texts: insertions, deletions, replacements and swaps of adjacent letters. */
+/** The edit distance between two strings: insertions, deletions, replacements and swaps of adjacent letters. */
 const editDistance = (from: string, to: string): number => {
   let beforeLast: number[] = [];
   let last = Array.from({ length: to.length + 1 }, (_, column) => column);
@@ -38,7 +38,7 @@ const editDistance = (from: string, to: string): number => {
   return last[to.length] as number;
 };
 
-/** A shorter part of a name matches too many names by chance. */
+/** Shorter parts match too many names by chance. */
 const minPartLength = 5;
 
 /** The only candidate that contains the name without its noun: `contactTelephone` for `phone` and `contactPhone`. */
@@ -57,7 +57,7 @@ const synonyms: Readonly<Record<string, readonly string[]>> = {
   eventTime: ['time', 'timestamp'],
 };
 
-/** The candidate nearest to a name; undefined if none is near enough. */
+/** The candidate closest to a name; undefined if none is close enough. */
 export const nearestName = (name: string, candidates: readonly string[]): string | undefined => {
   if (name.length > maxLength) return undefined;
   const normalized = normalize(name);
@@ -91,9 +91,9 @@ export const describeUnknownName = (name: string, operation: string, fields: rea
 const email = 'contactEmailaddress';
 
 /**
- * A sentence about a name in the request that probably misspells an absent field, above all the missing one, or that
- * cannot identify a contact here; "" if there is none. `alternatives` are the fields named in the message about the
- * missing field.
+ * A hint about a name in the request that is probably a misspelling of an absent field, above all the missing one, or
+ * that cannot identify a contact here; "" if there is none. `alternatives` are the fields that the message about the
+ * missing field names.
  */
 export const describeMisspelling = (
   missing: string,
@@ -102,7 +102,7 @@ export const describeMisspelling = (
   alternatives: readonly string[] = [],
 ): string => {
   if (alternatives.includes('contactUUID') && names.includes(email) && !fields.includes(email))
-    return `An event does not take \`${email}\`; createContacts returns the contactUUID.`;
+    return `Events have no field \`${email}\`; createContacts returns the contactUUID.`;
   const unknown = names.filter((name) => !fields.includes(name) && isName(name)).slice(0, maxCompared);
   const absent = fields.filter((name) => name !== missing && !names.includes(name));
   for (const candidates of [[missing], absent]) {

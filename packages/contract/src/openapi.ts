@@ -116,7 +116,7 @@ const parameters = (name: string, operation: Operation, schemas: Schemas) => {
   }));
 };
 
-/** All have the same fields. Browsers send the last three without a CORS preflight request. */
+/** All these types carry the same fields. Browsers send the last three without a CORS preflight request. */
 const bodyTypes = ['application/json', 'text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data'];
 
 const requestBody = (name: string, operation: Operation, schemas: Schemas) => ({
@@ -181,7 +181,7 @@ const errorResponse = (codes: readonly ErrorCode[], anyError: JSONSchema) => {
   };
 };
 
-/** The codes that an operation may return, by status. */
+/** The error codes that an operation may return, by status. */
 const codesByStatus = (operation: Operation, method: Method): [status: string, codes: ErrorCode[]][] => {
   const byStatus = new Map<string, ErrorCode[]>();
   for (const code of listErrorCodes(operation, method)) {
@@ -192,8 +192,8 @@ const codesByStatus = (operation: Operation, method: Method): [status: string, c
 };
 
 /**
- * A unique identifier: the name of the operation for the first method of the first path. Others append `ByGet`, and
- * `At` with their path: `logEventByGetAtLogEvent`.
+ * A unique identifier: the name of the operation for the first method of the first path. Other methods append `ByGet`,
+ * other paths `At` and the path: `logEventByGetAtLogEvent`.
  */
 const operationIDOf = (name: string, operation: Operation, method: Method, path: string) => {
   const by = method === operation.methods[0] ? '' : `By${pascal(method.toLowerCase())}`;

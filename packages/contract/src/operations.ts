@@ -47,7 +47,7 @@ export interface Operation<Input extends z.ZodType = z.ZodType, Output extends z
   readonly csv?: { readonly list: string; readonly limit: number };
   /** The fields of the request, without tokenUUID. */
   readonly input: Input;
-  /** Lists in the input whose entries are checked one by one, so that an invalid one does not fail the others. */
+  /** Lists in the input whose entries are checked one by one, so that an invalid entry does not fail the others. */
   readonly entries?: Readonly<Record<string, z.ZodType>>;
   readonly output: Output;
 }
@@ -104,9 +104,9 @@ export const operations = {
     output: account.updateAccountOutput,
   }),
   mergeEntry: post({
-    summary: 'Merge a catalogue entry into another one.',
+    summary: 'Merge one catalogue entry into another.',
     details:
-      'Afterwards, every read except exportContact treats the two as the first entry: data stored or sent under the other ID is returned, filtered and counted under the first. No event is rewritten. If an event or a contact has both attributes, the value of the first counts. Contact values that are written under the other ID later are stored under the first. An entry that others are merged into cannot be merged itself. A catalogue can have at most 100 merges.',
+      'Afterwards, every read except exportContact treats both as the first entry: data stored or sent under the other ID is returned, filtered and counted under the first. No event is rewritten. If an event or a contact has both attributes, the value of the first one applies. Contact values that are later written under the other ID are stored under the first. An entry that others are merged into cannot be merged itself. A catalogue can have at most 100 merges.',
     paths: ['/account/mergeEntry'],
     tokens: ['editor', ...owners],
     refuses: ['unknown_entry', 'merge_refused'],
@@ -114,7 +114,7 @@ export const operations = {
     output: entries.mergeEntryOutput,
   }),
   unmergeEntry: post({
-    summary: 'Undo the merge of a catalogue entry.',
+    summary: 'Undo a merge of catalogue entries.',
     details: 'Events sent under its ID belong to it again, including those sent while it was merged.',
     paths: ['/account/unmergeEntry'],
     tokens: ['editor', ...owners],
@@ -142,7 +142,7 @@ export const operations = {
     output: account.revokeTokenOutput,
   }),
   inviteMember: post({
-    summary: 'Invite a person to sign in to the console, or invite a member again.',
+    summary: 'Invite a person to sign in to the console, or renew a member’s invitation.',
     details:
       'Only this response contains the code of the invitation, which can be used once. The person opens `/console/join#code=<code>` and chooses a password or creates a passkey. A member who is invited again keeps the role, and can use the current password and passkeys until the new password or passkey replaces them. Earlier codes stop working.',
     paths: ['/account/inviteMember'],
@@ -187,7 +187,7 @@ export const operations = {
   listRefused: get({
     summary: 'List the writes that were rejected for their content, oldest first.',
     details:
-      'A write stays on the list, without its token, until it is resent or discarded, newer ones replace it, or a contact that it names is erased.',
+      'A write stays on the list, without its token, until it is resent or discarded, newer writes replace it, or a contact that it names is erased.',
     paths: ['/account/listRefused'],
     tokens: owners,
     csv: { list: 'refused', limit: limits.refusedPerPage },
@@ -281,7 +281,7 @@ export const operations = {
     output: contact.searchContactOutput,
   }),
   exportContact: post({
-    summary: 'Return all data of a contact, page by page: its record, claims, links and events.',
+    summary: 'Return all data about a contact, page by page: its record, claims, links and events.',
     details:
       'Follow nextCursor until it is "". Values have the IDs under which they were stored, even those of merged catalogue entries. The call is recorded in the audit log.',
     paths: ['/contact/exportContact'],
@@ -302,7 +302,7 @@ export const operations = {
     output: contact.eraseContactOutput,
   }),
   linkUser: post({
-    summary: 'Link a user to a contact from now on.',
+    summary: 'Link a user to a contact, for events from now on.',
     details: "The user's earlier anonymous events also become the contact's.",
     paths: ['/contact/linkUser'],
     tokens: editors,
@@ -346,7 +346,7 @@ export const operations = {
     output: link.voidClaimOutput,
   }),
   mergeContact: post({
-    summary: 'Merge a contact into another one.',
+    summary: 'Merge one contact into another.',
     details: 'The first contact then stands for both. No event is rewritten.',
     paths: ['/contact/mergeContact'],
     tokens: editors,
@@ -478,7 +478,7 @@ export const operations = {
     output: report.reportFunnelOutput,
   }),
   reportRetention: get({
-    summary: 'Count how many of the people who first did something in a day, week or month came back later.',
+    summary: 'Count how many people who first did something in a day, week or month came back later.',
     details: 'At most 100 periods.',
     paths: ['/report/reportRetention'],
     tokens: readers,
@@ -489,7 +489,7 @@ export const operations = {
     output: report.reportRetentionOutput,
   }),
   reportPeople: get({
-    summary: 'List the people behind a number of a report: contacts, and users without one.',
+    summary: 'List the people behind a figure in a report: contacts, and users without one.',
     details:
       'The request has the fields of the report, without `compare`, and selects a number: `by` and `value` for a row of reportBreakdown; `step` with `reached` or `dropped` for a step of reportFunnel; `cohort` for a period of reportRetention, with `later` for those who came back. Without these, it lists all people in the range. All pages together list exactly as many people as the report counts.',
     paths: ['/report/reportPeople'],
@@ -502,8 +502,8 @@ export const operations = {
     output: people.reportPeopleOutput,
   }),
   reportLive: get({
-    summary: 'Count the people of the last five minutes, by page, referrer and country.',
-    details: 'Each person counts once in each list, by the newest event that has the value.',
+    summary: 'Count the people in the last five minutes, by page, referrer and country.',
+    details: 'Each person counts once in each list, under the value of their newest event that has one.',
     paths: ['/report/reportLive'],
     tokens: readers,
     example: ['limit'],
@@ -513,9 +513,9 @@ export const operations = {
     output: report.reportLiveOutput,
   }),
   createSegment: post({
-    summary: 'Save a filter of reports under a name that other filters can use.',
+    summary: 'Save a report filter under a name that other filters can use.',
     details:
-      'A segment with the same name is replaced. A report uses the filter that is saved at the time of the request. An account can have at most 100 segments.',
+      'A segment with the same name is replaced. A report uses the filter that is saved when the report is requested. An account can have at most 100 segments.',
     paths: ['/report/createSegment'],
     tokens: editors,
     input: segment.createSegmentInput,
@@ -538,7 +538,7 @@ export const operations = {
     output: segment.deleteSegmentOutput,
   }),
   createView: post({
-    summary: 'Save a page of reports in the console under a name.',
+    summary: 'Save a report page of the console as a named view.',
     details: 'A view with the same name is replaced. An account can have at most 100 views.',
     paths: ['/report/createView'],
     tokens: editors,

@@ -19,7 +19,7 @@ export const parseOrigin = (entry: string): string | undefined => {
   return /^[^.]+\..*[^.\d]/.test(host) ? `${scheme}//*.${host}` : undefined;
 };
 
-/** Whether the entries allow a request's Origin header. An empty list allows any. */
+/** Whether the entries allow a request's Origin header. An empty list allows any origin. */
 export const isOriginAllowed = (entries: readonly string[], origin: string): boolean => {
   if (entries.length === 0) return true;
   const canonical = parseOrigin(origin);

@@ -4,14 +4,14 @@
  * `undefined`, fail the length check.
  */
 const placeholders = [
-  // At most one distinct character, repeated, with any number of hyphens and underscores.
+  // One character repeated, with any number of hyphens and underscores.
   /^[-_]*(?:([^-_])(?:\1|[-_])*)?$/,
   // "undefinedundefined", "null-null-null-null"
   /^(?:(?:undefined|null|nan|none)[-_]?)+$/,
   /^not[-_]?authenticated$/,
 ];
 
-/** Further placeholders, too short for a userUUID. */
+/** Placeholders that are too short for a userUUID. */
 const shortPlaceholders = /^(?:\[object \w+\]|true|false|(?:undefined|null|nan|none)|0+)$/;
 
 /** Longer text is not checked: it is too long for a userUUID. */

@@ -20,7 +20,7 @@ const { eventID: _, ...rest } = tracked;
 const named = { eventName: 'Inscription réussie', ...rest };
 const envelope = { tokenUUID: 'browser_0', userUUID, cookieDomain: 'example.com', sentTime: 1_800_000_000_000 };
 
-test('recognizes what the tracker sends as plain', () => {
+test('recognizes input from the tracker as plain', () => {
   expect(isPlain(batchEvent, tracked)).toBe(true);
   expect(isPlain(logEventsInput, { ...envelope, event: [tracked, tracked] })).toBe(true);
   expect(isPlain(logEventInput, { tokenUUID: 'browser_0', userUUID, ...tracked })).toBe(true);
@@ -28,7 +28,7 @@ test('recognizes what the tracker sends as plain', () => {
   expect(isPlain(logEventInput, { tokenUUID: 'browser_0', userUUID, ...named })).toBe(true);
 });
 
-/** Texts around a limit: of this length, one shorter and one longer. */
+/** Strings around a limit: of this length, one shorter and one longer. */
 const textOf = (length: number) => fc.integer({ min: length - 1, max: length + 1 }).map((size) => 'x'.repeat(size));
 /** Any code point. fast-check's own unit for this builds a table that takes each process 0.9 s. */
 const anyCharacter = fc.integer({ min: 0, max: 0x10ffff }).map((code) => String.fromCodePoint(code));

@@ -22,7 +22,7 @@ export const withPlain = <Schema extends z.ZodType>(schema: Schema, test: Test):
 /** Whether the input is plain. False if the schema has no test. */
 export const isPlain = (schema: z.ZodType, input: unknown): boolean => tests.get(schema)?.(input) ?? false;
 
-/** A test for an object that has only `fields`, and all `required` ones. An empty list may pass. */
+/** A test for an object that has all `required` fields, and no others than `fields`. An empty list may pass. */
 export const object = (fields: Readonly<Record<string, Test>>, required: readonly string[] = []): Test => {
   const allowed = new Map(
     Object.entries(fields).map(([name, test]) => [name, { test, counts: Number(required.includes(name)) }]),

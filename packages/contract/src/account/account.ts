@@ -39,7 +39,7 @@ const listOf = <Out, In>(what: string, entry: z.ZodType<Out, In>, shape: z.ZodRa
   ]);
   return field.described(
     field.optional(field.list(entry, limits.idsPerCatalogue)),
-    `Entries to add to the catalogue of ${what} or to change. Entries that are not listed do not change.`,
+    `Entries of the catalogue of ${what} to add or change. Other entries do not change.`,
     [Object.fromEntries(example)],
   );
 };
@@ -48,7 +48,7 @@ const entriesOf = <Shape extends z.ZodRawShape>(what: string, shape: Shape) => l
 const eventShape = {
   eventID: field.described(
     field.optional(field.eventID),
-    'If absent, eventName gets the ID that logEvent would give it: the listed ID or the next free one.',
+    'If absent, eventName gets the ID that logEvent would assign: the listed ID or the next free one.',
     3,
   ),
   eventName: entryName('Basket filled'),
@@ -92,7 +92,7 @@ const accountTimezone = field.described(field.timezone, 'The default time zone o
 const currencyMeaning = 'The currency in which the console shows sums of attributes of type `currency`.';
 const accountCurrency = field.described(field.currency, currencyMeaning);
 const accountOrigin = 'The origins of the pages that may use a browser token. An empty list allows every origin.';
-const strict = field.described(field.flag, 'Whether IDs that no catalogue lists are rejected.', false);
+const strict = field.described(field.flag, 'Whether IDs that are not in a catalogue are rejected.', false);
 const browserCatalogue = field.described(
   field.flag,
   'Whether new profiles, tags and attributes from browser tokens are added to the catalogue.',
@@ -124,13 +124,13 @@ const settings = {
 /** The result of one contact in a body of createAccount or updateAccount; each is checked with `accountContact`. */
 const accountContactResult = z.object({
   status: text('The status of this contact.', '200'),
-  exists: flag('Whether the contact existed before.', false).optional(),
+  exists: flag('Whether the contact already existed.', false).optional(),
   contactUUID: responseText(field.contactUUID).optional(),
   error: problem.optional().describe('Why this contact was rejected.'),
 });
 const contactResults = z
   .array(accountContactResult)
-  .describe('The result of each contact, in the order of the request.');
+  .describe('The result for each contact, in the order of the request.');
 
 export const createAccountInput = z.object({ accountName, ...settings });
 export const createAccountOutput = answer({
@@ -166,7 +166,7 @@ const browser = flag('Whether a browser token may use it.');
 const mergedInto = 'The ID of the entry that this one is merged into. Absent if it is not merged.';
 const entries = <Shape extends z.ZodRawShape>(what: string, shape: Shape) =>
   z.array(z.object({ ...shape, browser })).describe(`The catalogue of ${what}.`);
-const nameOf = (example: string) => text('Its display name; its ID if it has no name.', example);
+const nameOf = (example: string) => text('The display name, or the ID if the entry is unnamed.', example);
 
 const tokenKind = field.described(
   z.enum(accountTokenKinds),
@@ -208,7 +208,7 @@ export const account = z
       eventID,
       eventName: nameOf('Basket filled'),
       byBrowser: trueOrAbsent(
-        'Only browser tokens have used it: it was neither sent by a server nor listed with updateAccount.',
+        'Only browser tokens have used this entry: it was neither sent by a server nor listed with updateAccount.',
       ).optional(),
       mergedInto: eventID.describe(mergedInto).optional(),
     }),
@@ -219,7 +219,7 @@ export const account = z
           tokenKind,
           tokenName: text(tokenName, 'reports'),
           tokenUUID: text(
-            'The text of a browser token, which is public. Absent for secret tokens.',
+            'The browser token itself, which is public. Absent for secret tokens.',
             'browser_4kQwYb5rEv7uJc1LzT8nX2',
           ).optional(),
           createdTime: isoTime('When the token was created.'),
@@ -232,7 +232,7 @@ export const account = z
           session: trueOrAbsent(
             'A session of the console, which expires automatically. Revoking it signs the member out.',
           ),
-          lastUsedTime: isoTime('The hour in which it was last used.', '2026-11-01T09:00:00.000Z').optional(),
+          lastUsedTime: isoTime('The hour in which the token was last used.', '2026-11-01T09:00:00.000Z').optional(),
           revokedTime: revokedTime.optional(),
         }),
       )
@@ -249,7 +249,7 @@ export const account = z
     limits: z
       .record(z.string(), field.described(z.number().nullable(), 'A limit.', limits.eventsPerBatch))
       .describe(
-        'The limits of the service, by name. accountBytes is the quota for usage.storedBytes, or null if there is none.',
+        'The limits of this service, by name. accountBytes is the quota for usage.storedBytes, or null if there is none.',
       ),
   })
   .describe('The account.');
@@ -261,7 +261,7 @@ export const createTokenInput = z.object({
   tokenName: field.described(field.optional(field.name), tokenName, 'reports'),
   expiresTime: field.described(
     field.optional(field.time),
-    'When the token expires; never, if absent.',
+    'When the token expires. Never expires if absent.',
     '2099-01-01T00:00:00Z',
   ),
 });

@@ -1,4 +1,4 @@
-/** Merging catalogue entries, so that one ID stands for another, and undoing that. */
+/** Merging catalogue entries, so that one ID also stands for another, and undoing such merges. */
 import * as z from 'zod';
 import { answer, text } from '../answer.ts';
 import * as field from '../fields.ts';
@@ -20,7 +20,7 @@ const accountSelector = {
 };
 const idKinds = 'an eventID, an attrID, a tagID or a profileID';
 const entryID = field.described(field.entryID, `The entry that stays: ${idKinds}.`, 'plan');
-const otherEntryID = field.described(field.entryID, `The entry that is merged into another one: ${idKinds}.`, 'Plan');
+const otherEntryID = field.described(field.entryID, `The entry that is merged into the other: ${idKinds}.`, 'Plan');
 
 /** Arguments for `refine`: in the catalogue `event`, an entry is identified by its eventID. */
 const namesEntry = <Name extends string>(name: Name) => {

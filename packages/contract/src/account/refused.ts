@@ -28,10 +28,10 @@ export const listRefusedOutput = answer({
       z.object({
         refusedID: responseText(field.refusedID),
         refusedTime: isoTime('When it was rejected.'),
-        operation: text('The operation that it called.', 'logEvent'),
+        operation: text('The operation that the request called.', 'logEvent'),
         tokenID: responseText(field.tokenID),
         tokenKind: text('The kind of that token.', 'browser'),
-        robot: flag('Whether a robot, recognized by its user agent, sent it with a browser token.', false),
+        robot: flag('Whether a bot, recognized by its user agent, sent it with a browser token.', false),
         problem: problem.describe('Why it was rejected.'),
         request: field.described(
           z.union([z.record(z.string(), z.unknown()), z.string()]),
@@ -45,7 +45,7 @@ export const listRefusedOutput = answer({
     .object({
       listed: countOf('Still on the list.', 1),
       evicted: countOf('Discarded, or removed because the list of a token was full.'),
-      erased: countOf('Removed because they named a contact that was erased.'),
+      erased: countOf('Removed because the request named a contact that was erased.'),
       replayed: countOf('Resent and stored.'),
     })
     .describe('All rejected requests, by outcome.'),

@@ -12,24 +12,24 @@ export const getServiceOutput = answer({
   refusedOrigin: z
     .object({
       origin: text('The origin, as the page sent it.', 'https://www.shop.example'),
-      refusedTime: isoTime('When it was rejected.'),
+      refusedTime: isoTime('When the request was rejected.'),
     })
     .optional()
     .describe(
-      "The most recent page that this server rejected, although it sent the account's browser token, because accountOrigin does not list its origin. Absent if there was none, and with an operator token.",
+      "The page that most recently sent the account's browser token to this server from an origin that accountOrigin does not list, so that the request was rejected. Absent if there is none, or with an operator token.",
     ),
   leakedToken: z
     .object({
       origin: text('The origin, as the page sent it.', 'https://www.shop.example'),
       tokenID: responseText(field.tokenID),
-      refusedTime: isoTime('When it was rejected.'),
+      refusedTime: isoTime('When the request was rejected.'),
     })
     .optional()
     .describe(
-      'The most recent page that this server rejected because it sent a secret token of the account: anyone who opens the page can read the token. Absent if there was none, and with an operator token.',
+      'The page that most recently sent a secret token of the account to this server, which rejected the request. Anyone who opens the page can read the token. Absent if there is none, or with an operator token.',
     ),
   unknownProxy: flag(
-    'Whether a proxy that TRUST_PROXY does not list forwarded requests in the last 24 hours. All of its visitors count as one and share one rate limit.',
+    'Whether a proxy that TRUST_PROXY does not list forwarded requests in the last 24 hours. All visitors behind such a proxy count as one and share one rate limit.',
     false,
   ),
 });

@@ -76,7 +76,7 @@ export const jsonSchemas = (named: Readonly<Record<string, z.ZodType>>, io: 'inp
   return mapValues(schemas as Record<string, JSONSchema>, (schema) => toPlain(schema, io === 'input'));
 };
 
-/** An example of a value: the schema's own, or one built from its required members. */
+/** An example value: the schema's own, or one built from its required members. */
 export const exampleOf = (schema: JSONSchema, components: Readonly<Record<string, JSONSchema>>): unknown => {
   if (schema.examples) return schema.examples[0];
   if (schema.$ref) return exampleOf(components[schema.$ref.split('/').at(-1) ?? ''] ?? {}, components);

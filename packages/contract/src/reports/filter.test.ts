@@ -121,8 +121,11 @@ describe('a filter', () => {
     [{ attrID: 'plan', is: { not: 1 } }, '`filter.is` must be text of at most 2048 characters'],
     [{ attrID: 'plan', contains: '' }, '`filter.contains` must not be empty'],
     [{ attrID: 'plan', exists: 'true' }, '`filter.exists` must be true or false'],
-    [{ attrID: 'plan', lessThan: '5' }, '`filter.lessThan` must be a number that JSON can represent exactly'],
-    ['{"attrID":"plan","greaterThan":1e999}', '`filter.greaterThan` must be a number that JSON can represent exactly'],
+    [{ attrID: 'plan', lessThan: '5' }, '`filter.lessThan` must be a number that a 64-bit float represents exactly'],
+    [
+      '{"attrID":"plan","greaterThan":1e999}',
+      '`filter.greaterThan` must be a number that a 64-bit float represents exactly',
+    ],
     [{ attrID: 'plan', is: Array(101).fill('x') }, '`filter.is` must contain at most 100 values'],
     [nested(6), '`filter.not.not.not.not.not` is nested more than 5 levels deep'],
     [{ or: Array(51).fill(event) }, '`filter.or` must contain at most 50 filters'],

@@ -29,13 +29,13 @@ const objectOf = <Members extends z.ZodRawShape>(members: Members) =>
 const contactFilter = objectOf(contactMembers).refine(field.isAttributePair, field.attributePairProblem);
 export type ContactFilter = z.output<typeof contactFilter>;
 
-/** Between `atLeast` (default 1) and `atMost` events that match the other members. */
+/** Between `atLeast` (default 1) and `atMost` events match the other members. */
 interface EventCount<Kinds, Inner> {
   readonly event?: Kinds | undefined;
   readonly filter?: Inner | undefined;
   readonly atLeast?: number | undefined;
   readonly atMost?: number | undefined;
-  /** Within this many days of 24 hours before the request. */
+  /** In the last `withinDays` periods of 24 hours before the request. */
   readonly withinDays?: number | undefined;
 }
 interface Did<Segment> extends EventCount<readonly (number | string)[], Filter<Segment>> {
@@ -61,7 +61,7 @@ export interface Filter<Segment = never> {
   /** The filter saved under this name. */
   readonly segment?: Segment | undefined;
   readonly attrID?: string | undefined;
-  /** Another attrID, whose value is taken from the first event ever of the event's person that has it. */
+  /** Like attrID, but with the value in the person's first event ever that has the attribute. */
   readonly personFirst?: string | undefined;
   readonly is?: readonly string[] | undefined;
   readonly isNot?: readonly string[] | undefined;
@@ -160,7 +160,7 @@ const wholeNumber = (min: number, max: number, description: string, example: num
   return field.described(schema.optional(), description, example);
 };
 
-/** What a person did; without members, anything. */
+/** What a person did; anything if it has no members. */
 const did: z.ZodType<Did<string>, SentDid> = objectOf({
   event: eventKinds(`Events of this kind: ${listedNames}`),
   filter: inner.optional().meta({ description: 'Events that match this filter, which must not contain a `did`.' }),
@@ -184,7 +184,7 @@ const did: z.ZodType<Did<string>, SentDid> = objectOf({
 
 const number = (description: string) =>
   field
-    .described(z.number(field.errorMessage('must be a number that JSON can represent exactly')), description, 20)
+    .described(z.number(field.errorMessage('must be a number that a 64-bit float represents exactly')), description, 20)
     .optional();
 
 /** The message for unknown members of a condition. */
@@ -213,7 +213,7 @@ export const condition = z
       ),
       did: field.described(
         did.optional(),
-        "The person has such events, inside or outside the report's range; robot events count only if the report includes them. `{}` matches any event.",
+        "The person has such events, inside or outside the report's range; events from bots count only if the report includes them. `{}` matches any event.",
         { event: 'Paid', atLeast: 2, withinDays: 30 },
       ),
       segment: field.described(field.segmentName.optional(), 'The filter saved under this name matches.'),

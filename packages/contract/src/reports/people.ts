@@ -1,6 +1,6 @@
 /**
- * reportPeople: the people behind a number of a report. It takes the report's fields, and fields that select the
- * number.
+ * reportPeople: the people behind a figure in a report. It takes the report's fields, and fields that select the
+ * figure.
  */
 import * as z from 'zod';
 import * as output from '../answer.ts';
@@ -60,7 +60,7 @@ const numberFields = {
   ),
   cohort: field.described(
     field.optional(field.integer(1, limits.periodsPerRetention)),
-    'For a number of reportRetention: the people of this period. The first period is 1.',
+    'For a figure of reportRetention: the people in this period. The first period is 1.',
     1,
   ),
   first,
@@ -130,8 +130,8 @@ export const reportPeopleOutput = output.answer({
         contactLastname: output.text('Its last name, or "".', 'Lemon'),
         contactEmailaddress: output.text('Its e-mail address, or "".', 'ann@shop.example'),
         userUUID: output.text('For a person without a contact, the user; otherwise "".', ''),
-        events: output.count('Selected events of this person.', 8),
-        users: output.count('Users of this person in those events.', 2),
+        events: output.count('The number of selected events of this person.', 8),
+        users: output.count('The number of users of this person in those events.', 2),
         value: figures,
         firstTime: output.isoTime('The earliest eventTime of those events.'),
         lastTime: output.isoTime('The latest eventTime of those events.'),

@@ -36,7 +36,7 @@ export const reportFields = {
   ),
   robots: field.described(
     field.optional(field.oneOf(['include', 'exclude'])),
-    '`include` also counts events whose attribute `robot` is `true`. They are left out by default.',
+    '`include` also counts events whose attribute `robot` is `true`. By default, they are left out.',
     'include',
   ),
 };
@@ -70,7 +70,7 @@ const measures = {
   users: output.count('Distinct users (browsers).', 52),
   people: output.count('Distinct people. The person of an event is its owner or, without one, its user.', 45),
   sessions: output.count(
-    'Sessions with such an event. A session is a series of events of one user in the range without a gap of 30 minutes.',
+    'Sessions with such an event. A session is a series of events from one user in the range without a gap of 30 minutes.',
     61,
   ),
   value: figures,
@@ -101,7 +101,7 @@ export const range = {
   to: output.isoTime('The end of the range, exclusive.', '2026-12-01T00:00:00.000Z'),
 };
 
-/** The response of a report: the counts of the range and, with `compare`, of the earlier one. */
+/** The response of a report: the counts for the range and, with `compare`, for the earlier range. */
 const answer = <Shape extends z.ZodRawShape>(shape: Shape) =>
   output.answer({
     ...range,
@@ -264,7 +264,7 @@ export const reportBreakdownOutput = answer({
     .object({ groups: output.count('The number of omitted rows.', 12), ...measures })
     .optional()
     .describe(
-      'The counts of all events in omitted rows; each user, person and session counts once. Absent if there are none.',
+      'The counts of all events in omitted rows; each user, person and session counts once. Absent if no rows are omitted.',
     ),
 });
 
@@ -298,7 +298,7 @@ export const reportFunnelInput = z
     ),
     per: field.described(
       field.optional(field.oneOf(['person', 'session'])),
-      'What goes through the steps: a person (the default), or a person within one session.',
+      'What moves through the steps: a person (the default), or a person within one session.',
       'session',
     ),
     by: field
@@ -352,7 +352,7 @@ export const reportFunnelOutput = answer({
   others: z
     .object({ groups: output.count('The number of omitted rows.', 12), step: stepsOutput('The steps, in order.') })
     .optional()
-    .describe('With `by`: the omitted groups together. Absent if there are none.'),
+    .describe('With `by`: all omitted groups together. Absent if no groups are omitted.'),
 });
 
 export const reportRetentionInput = z
@@ -396,7 +396,7 @@ const cohorts = z
       from: output.isoTime('The start of the period.', '2026-11-02T00:00:00.000Z'),
       to: output.isoTime('The end of the period.', '2026-11-09T00:00:00.000Z'),
       people: output.count('People whose first event that matches `first` is in this period.', 45),
-      back: z.array(output.count('People of the cohort who came back.', 12)).meta({
+      back: z.array(output.count('People in the cohort who came back.', 12)).meta({
         description: 'How many of them came back after that event: in the same period, in the next one, and so on.',
         example: [12, 5],
       }),
@@ -409,11 +409,11 @@ export const reportRetentionOutput = answer({
   row: z
     .array(z.object({ ...group, cohort: cohorts }))
     .optional()
-    .describe('With `by`: the groups, those with the most people first.'),
+    .describe('With `by`: the groups, largest first.'),
   others: z
     .object({ groups: output.count('The number of omitted rows.', 12) })
     .optional()
-    .describe('With `by`: the omitted groups. Absent if there are none.'),
+    .describe('With `by`: all omitted groups together. Absent if no groups are omitted.'),
 });
 
 const liveList = (description: string, example: string) =>

@@ -74,7 +74,7 @@ export const deleteSegmentInput = z.object({ segmentName: field.segmentName });
 export const deleteSegmentOutput = output.answer({ segmentName: output.responseText(field.segmentName) });
 
 /**
- * Replaces each segment in a checked filter by its saved filter, which `findSaved` returns as JSON text. The result
+ * Replaces each segment in a checked filter with its saved filter, which `findSaved` returns as JSON text. The result
  * must meet the limits of a filter. `base` is the path of the filter in the request.
  */
 export const expandSegments = (

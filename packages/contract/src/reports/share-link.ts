@@ -18,7 +18,7 @@ const shareName = field.described(
 const partForm = 'must be 1 to 64 of a-z A-Z 0-9 . _ -';
 const part = field.described(
   z.string(field.errorMessage(partForm)).regex(/^[\w.-]{1,64}$/, partForm),
-  'The place on the page where the report is shown; unique for each report.',
+  'The place on the page where the report is shown. Each report has a different place.',
   'totals',
 );
 
@@ -34,7 +34,7 @@ const report = z.object(
       interval: 'day',
     }),
   },
-  field.errorMessage('must be an object of part, operation and request', 'object'),
+  field.errorMessage('must be an object with part, operation and request', 'object'),
 );
 
 export const createShareLinkInput = z.object({
@@ -82,7 +82,7 @@ export const listShareLinksOutput = output.answer({
       z.object({
         shareID: output.responseText(field.shareID),
         shareName: output.responseText(shareName),
-        viewPage: field.described(z.enum(viewPages), 'The page of the console.', 'events'),
+        viewPage: field.described(z.enum(viewPages), 'The page in the console.', 'events'),
         createdTime: output.isoTime('When the link was created.'),
         createdBy: output.responseText(field.tokenID),
         memberID: output.responseText(field.memberID).optional(),

@@ -16,7 +16,7 @@ export const viewPage = field.described(
 const queryForm = `must be a query string of at most ${limits.viewQueryLength} printable ASCII characters, with others percent-encoded and without a leading question mark`;
 export const viewQuery = field.described(
   field.text(limits.viewQueryLength).refine((text) => /^(?![?])[!-~]*$/.test(text), queryForm),
-  'What the page shows, as its query string.',
+  'What the page shows, as the query string in its URL.',
   'tab=funnel&steps=3%2C4&range=7d',
 );
 
@@ -36,7 +36,7 @@ export const listViewsOutput = output.answer({
     .array(
       z.object({
         viewName: output.responseText(field.viewName),
-        viewPage: field.described(z.enum(viewPages), 'The page of the console.', 'events'),
+        viewPage: field.described(z.enum(viewPages), 'The page in the console.', 'events'),
         viewQuery: output.responseText(viewQuery),
         createdTime: output.isoTime('When the name was first saved.'),
         updatedTime: output.isoTime('When the view was last saved.'),

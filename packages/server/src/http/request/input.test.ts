@@ -384,7 +384,7 @@ describe('a value of the wrong type', () => {
     [
       '/logEvent',
       { eventAttrArray: ['x'] },
-      '`eventAttrArray[0]` must be an object of attrID and attrValue; the value is text',
+      '`eventAttrArray[0]` must be an object with attrID and attrValue; the value is text',
     ],
     [
       '/logEvent',
