@@ -25,7 +25,7 @@ export interface ClientOptions<Dates extends boolean = boolean> {
 export interface CallOptions {
   /** Aborts the call, which then rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
-  /** The timeout of one attempt of this call, in place of the client's. */
+  /** The timeout of one attempt of this call, instead of the client's. */
   readonly timeoutMs?: number | undefined;
 }
 
@@ -67,7 +67,7 @@ export type Client<Dates extends boolean = false> = {
   ): Promise<ReadableStream<Uint8Array<ArrayBuffer>>>;
   /**
    * Yields events as they are stored, from `cursor` or from now on. After the stream has started, it reconnects at the
-   * last event without limit. It ends when the caller stops iterating or aborts, and throws a FirsthandError when the
+   * last event without limit. Ends when the caller stops iterating or aborts, and throws a FirsthandError when the
    * service rejects it: the contact was erased, the token revoked.
    */
   streamEvents(request: RequestFor<'streamEvents'>, options?: CallOptions): AsyncGenerator<FollowedEvent<Dates>, void>;

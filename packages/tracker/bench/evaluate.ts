@@ -1,5 +1,5 @@
 /**
- * Measures what the scripts cost a page: the CPU time of Chromium's main thread for evaluating them, from DevTools
+ * Measures what the scripts cost a page: the CPU time that Chromium's main thread takes to evaluate them, from DevTools
  * traces, times 4 for a slow CPU. The goal is under 2 ms: `npm run bench -w packages/tracker`.
  *
  * The figure is the thread's own time, multiplied: throttling puts the thread to sleep, and so does the scheduler of a

@@ -37,7 +37,7 @@ test.for(['tracker.js', 'tracker.full.js', 'tracker.domains.js'])(
   },
 );
 
-test('writes the notices of the packages in the scripts to licenses.txt', async () => {
+test('writes the notices of the bundled packages to licenses.txt', async () => {
   const licenses = (await read('licenses.txt')).toString();
   for (const name of ['js-cookie', 'nanoid'])
     expect(licenses).toMatch(new RegExp(`^${name}\\n\\n[^\\0]*?Copyright[^\\0]*?WITHOUT WARRANTY OF ANY KIND`, 'm'));

@@ -62,7 +62,8 @@ const sources = ['packages/tracker/build', 'packages/tracker/src', 'packages/con
 export const dist = fileURLToPath(new URL('../dist', import.meta.url));
 
 /**
- * Builds into dist/ unless that is newer than its sources. Returns the sizes of the scripts, or undefined if it was.
+ * Builds into dist/ unless dist/ is newer than its sources. Returns the sizes of the scripts, or undefined if nothing
+ * was built.
  */
 export const buildDist = async () => {
   if (isFresh(dist, sources)) return undefined;

@@ -26,7 +26,7 @@ export const createBundleOptions = (entries: readonly string[]) =>
     target: 'es2018',
     charset: 'utf8',
     legalComments: 'none',
-    // Not the workspace's, whose strict mode would only add "use strict".
+    // Ignores the workspace's tsconfig, whose strict mode would only add "use strict".
     tsconfigRaw: '{}',
     alias: { '@firsthand/contract': contract },
     plugins: [prunePackages],
@@ -83,7 +83,7 @@ export const minifyScript = async (entry: string): Promise<string> => {
 };
 
 /**
- * Replaces each variable by a number, such as `$7$`: scripts that differ only in the names of variables become equal.
+ * Replaces each variable with a number, such as `$7$`: scripts that differ only in the names of variables become equal.
  */
 export const numberVariables = async (script: string): Promise<string> => {
   let count = 0;

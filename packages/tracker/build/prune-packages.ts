@@ -18,7 +18,7 @@ const jsCookieChanges: readonly Change[] = [
     /for \(var i = 0; i < cookies.length; i\+\+\) \{\n.*split\('='\);/,
     "for (var cookie of cookies) {\n      var parts = cookie.split('=');",
   ],
-  // Each call creates its attributes, and they include the path, the only default.
+  // Each call creates its attributes, including the path, which is the only default.
   [/ {4}attributes = assign\(\{\}, defaultAttributes, attributes\);\n/, ''],
   // Nothing to escape.
   [/ {4}name = encodeURIComponent\(name\)\n.*\n.*escape\);\n/, ''],
@@ -31,9 +31,9 @@ const jsCookieChanges: readonly Change[] = [
   // `secure` applies whatever its value (RFC 6265, 5.2.5). None of our attributes has a semicolon.
   [/ {6}if \(attributes\[attributeName\] === true\) \{\n {8}continue\n {6}\}\n/, ''],
   [/attributes\[attributeName\]\.split\(';'\)\[0\]/, 'attributes[attributeName]'],
-  // Without cookies this yields one with an empty name, which is not ours.
+  // Without cookies this yields a cookie with an empty name, which is not ours.
   [/document\.cookie \? document\.cookie\.split\('; '\) : \[\]/, "document.cookie.split('; ')"],
-  // Our values contain no `=`. For other values the text before it will do.
+  // Our values contain no `=`. For other cookies, the text before the `=` is enough.
   [/parts\.slice\(1\)\.join\('='\)/, 'parts[1]'],
   // The first cookie with that name wins. Its value needs no decoding, so this cannot throw.
   [

@@ -50,7 +50,7 @@ test('accepts nested attributes, which may be interfaces', () => {
   expect(tracker.log).toBeTypeOf('function');
 });
 
-test('rejects a catalogue whose attributes can’t become text', () => {
+test('rejects a catalogue whose attributes can’t be converted to text', () => {
   interface FunctionEvents {
     Bought: { plan: () => string };
   }
@@ -76,7 +76,7 @@ test('accepts an interface as the attributes of any event, without a catalogue',
   tracker.log('Bought', undefined);
   tracker.log(7);
   tracker.log('Bought', { plan: { name: 'pro' }, tags: ['a'] });
-  // @ts-expect-error an element can't become text
+  // @ts-expect-error an element can't be converted to text
   tracker.log('Bought', { button: {} as HTMLElement });
   // @ts-expect-error a Date is not an object of attributes
   tracker.log('Bought', new Date(0));
@@ -94,7 +94,7 @@ test('accepts an interface as the attributes of a contact', () => {
   void tracker.createContact({ ...contact, contactAttr: [{ attrID: 'plan', attrValue: 'pro' }] });
   void tracker.createContact(contact);
   void tracker.createContact({ ...contact, contactAttr: { plan: bought } });
-  // @ts-expect-error a function can't become text
+  // @ts-expect-error a function can't be converted to text
   void tracker.createContact({ ...contact, contactAttr: { plan: () => '' } });
   // @ts-expect-error the profile is missing
   void tracker.createContact({ contactEmailaddress: 'ann@shop.example', contactAttr: bought });
@@ -106,7 +106,7 @@ test('accepts an interface as default attributes, and any tracker for page views
   tracker.set(bought);
   tracker.set({ plan: 'pro', price: null });
   tracker.set({ plan: bought });
-  // @ts-expect-error a function can't become text
+  // @ts-expect-error a function can't be converted to text
   tracker.set({ plan: () => '' });
   createTracker(options).set(bought);
   logPageViews(tracker, { event: 'Page viewed', query: ['q'], hash: true });

@@ -3,8 +3,8 @@ import type { Attributes, AttributeValue } from './records/attributes.ts';
 import type { Tracker } from './tracker.ts';
 
 /**
- * Adds the method `set` to a tracker; `beforeSend` gets the merged attributes, in the form in which the event was
- * logged. If a getter of the page throws during the merge, the event is logged without defaults.
+ * Adds the method `set` to a tracker; `beforeSend` gets the merged attributes, in the form (object or array) that was
+ * passed to `log`. If one of the page's getters throws during the merge, the event is logged without defaults.
  */
 export const addSetMethod = (tracker: Tracker): void => {
   const defaults: Record<string, AttributeValue> = {};

@@ -6,7 +6,7 @@ import type { BundledTracker } from './index.ts';
 
 declare global {
   /**
-   * Created by the snippet with all methods, so that it can be called before the script has loaded. In `/main.js`,
+   * The snippet creates it with all methods, so that pages can call them before the script has loaded. In `/main.js`,
    * `set` only warns.
    */
   var tracker: BundledTracker;

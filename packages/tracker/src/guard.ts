@@ -1,15 +1,16 @@
 import { warn } from './warn.ts';
 
 /**
- * Throws the reason unless the condition is met; `guard` then drops the call. The reason is text, because consoles add
- * a stack to an error.
+ * Throws `reason` unless the condition is met; `guard` then drops the call. It throws a string, because consoles print
+ * a stack trace for an Error.
  */
 export const demand = (isMet: unknown, reason: string): void => {
   if (!isMet) throw reason;
 };
 
 /**
- * Wraps a function that the page or one of its events calls: if it throws, the error is shown in the console instead.
+ * Wraps a function that the page or one of its events calls. If the function throws, the error is only shown in the
+ * console.
  */
 export const guard =
   <Args extends unknown[], Result>(call: (...args: Args) => Result) =>

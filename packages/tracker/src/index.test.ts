@@ -31,7 +31,7 @@ test('keeps the stub that pages paste within 140 bytes of brotli', () => {
   expect(brotliCompressSync(stub).length).toBeLessThanOrEqual(140);
 });
 
-test('has the tested script for early events in its README, in at most 40 lines', async () => {
+test('shows the tested early-events script in the README, in at most 40 lines', async () => {
   const readme = await readFile(new URL('../README.md', import.meta.url), 'utf8');
   expect(readme).toContain(`\`\`\`html\n${earlyEventsScript}\`\`\``);
   expect(earlyEventsScript.trim().split('\n').length).toBeLessThanOrEqual(40);
@@ -56,7 +56,7 @@ test('adds only the script to a bundle, without Zod and page-view code', async (
   expect(outputFiles[0]?.text).not.toMatch(/zod|currententrychange/i);
 });
 
-test('lets the compiler check calls of log against a catalogue', () => {
+test('lets the compiler check calls to log against a catalogue', () => {
   const tracker = createTracker<{ 7: { plan: 'free' | 'pro' }; 8: undefined; 'Signed up': { plan: string } }>({
     url: '/',
     token: 'browser_x',

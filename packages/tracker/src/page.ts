@@ -23,8 +23,8 @@ type EarlyCall = [
 type Stub = EarlyCall[] & Partial<Tracker>;
 
 /**
- * Starts the page's tracker; on a prerendered page only when it is shown, which may never happen. `beforeCalls` runs
- * before the early calls, `afterCalls` after them; `base` is as in createSender.
+ * Starts the page's tracker. A prerendered page starts it only when the page is shown, which may never happen.
+ * `beforeCalls` runs before the early calls, `afterCalls` after them; `base` is as in createSender.
  */
 export const startInPage = (
   afterCalls?: (tracker: Tracker, options: DOMStringMap) => void,
@@ -41,8 +41,8 @@ export const startInPage = (
     // biome-ignore lint/suspicious/noPrototypeBuiltins: Object.hasOwn is newer than the browsers that we support
     const stub = (page.hasOwnProperty(name) && page[name]) || [];
     demand(stub.push === [].push, `${name} is taken`);
-    // Without `data-api`, requests go to the script's folder: this is then the URL of a file named `undefined` in
-    // that folder. A function, because a variable would cost `tracker.js` 4 bytes.
+    // Without `data-api`, requests go to the script's folder: the URL is then that of a file named `undefined` in the
+    // folder. A function, because a variable would cost `tracker.js` 4 bytes.
     const base = () => new URL(script.dataset.api as string, script.src);
     // In a script without `set`, the stub's own `set` would call itself.
     stub.set = warn;

@@ -12,7 +12,7 @@ type PageOptions = {
   readonly isIgnored?: boolean;
 };
 
-/** Runs these calls of the stub in a page and leaves it. Returns the stored records and the remaining calls. */
+/** Makes these calls to the stub in a page and leaves the page. Returns the stored records and the remaining calls. */
 const leavePageAfter = (
   calls: string,
   { cookie = '', attributes = {}, navigator = {}, isIgnored }: PageOptions = {},
@@ -58,7 +58,7 @@ test('queues the events of a page that was left before the script loaded', () =>
   expect(remaining).toBe('set,createContact');
 });
 
-test('stores nested values, which the service flattens, and a value in place of attributes', () => {
+test('stores nested values, which the service flattens, and a value instead of attributes', () => {
   const { records } = leavePageAfter(`
     tracker.log('Nested', { size: { cm: 9, at: new Date(0) }, tags: ['a', 'b'] });
     tracker.log('Text', 'Stone teapot');

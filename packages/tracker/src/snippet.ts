@@ -11,7 +11,7 @@ export const snippet = `<script>self.hasOwnProperty("tracker")||(t=>"log reset f
 
 /**
  * An optional script to paste after the snippet: if a page is left before the tracker loads, it stores the logged
- * events in the form of `toEventRecord`. The next page sends them; if the page stays, its own script does.
+ * events in the form of `toEventRecord`. The next page sends them; if the visitor stays, the page's own script does.
  *
  * It respects consent (`hasInitialConsent`) and `beforeSend`; other calls are lost with the page. Before a page has
  * loaded, WebKit fires `beforeunload` but not `pagehide`.

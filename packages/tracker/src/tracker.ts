@@ -27,8 +27,8 @@ export type LogResult = {
 /** The tracker's methods. None of them throws into the page. */
 export type Tracker = {
   /**
-   * Logs an event with the current time, by eventID or name. It is queued when this returns, and sent until the service
-   * has it.
+   * Logs an event with the current time, by eventID or name. The event is queued before `log` returns, and sent until
+   * the service has it.
    *
    * The promise resolves with the outcome and never rejects. It stays pending while the event waits, and when another
    * tab sends it.
@@ -38,7 +38,7 @@ export type Tracker = {
     attrs?: Attrs & AttributesOf<Attrs>,
   ): Promise<LogResult>;
   /**
-   * Identifies the visitor. It is queued and sent like an event, in order with events until a request fails.
+   * Identifies the visitor. The contact is queued and sent like an event, in order with events until a request fails.
    *
    * The promise and the callback get the service's result. If the service refuses, the promise rejects with the error's
    * code, message and field; an unhandled rejection is not reported.
@@ -47,11 +47,11 @@ export type Tracker = {
     fields: ContactFields<Attrs>,
     callback?: (result: ContactResult | undefined, error?: TrackerError) => void,
   ): Promise<ContactResult>;
-  /** Call on log-out: from now on this browser is a new user. Earlier events stay with the previous one. */
+  /** Call on log-out: from now on this browser is a new user. Earlier events stay with the previous user. */
   reset(): void;
   /**
    * Sets the visitor's consent. `false` removes the cookie and all stored items in every tab of this site; nothing more
-   * is stored or sent. `true` ends that, and the cookie records it.
+   * is stored or sent. `true` starts tracking again, and the cookie records the consent.
    */
   consent(isGiven: boolean): void;
   /** Resolves when every record that this site has queued so far in this browser has a response, or was dropped. */
@@ -62,8 +62,8 @@ export type Tracker = {
    */
   getUserUUID(): Promise<string | undefined>;
   /**
-   * In `/tracker.full.js` and the npm package: adds these attributes to every later event of this page, including
-   * automatic ones. An event's own attributes win. Null or undefined removes a default, and in an event's own
+   * In `/tracker.full.js` and the npm package: adds these attributes to every later event on this page, including
+   * automatic events. An event's own attributes win. Null or undefined removes a default, and in an event's own
    * attributes only for that event.
    */
   set?<Attrs extends object>(attrs: Attrs & { readonly [AttrID in keyof Attrs]: ValueOf<Attrs[AttrID]> }): void;
@@ -88,7 +88,7 @@ export const startTracker = (tracker: Partial<Tracker>, url: string | URL, optio
   const intervalMilliseconds = 100;
   const token = options.token as string;
   let isAllowed: unknown = false;
-  /** When the last event would have been logged at an even rate. Negative at first, for clocks in 1970. */
+  /** When the last event would have been logged at an even rate. Starts negative, for clocks in 1970. */
   let pacedTime = -99999;
   setDebug('debug' in options);
   const send = createSender(url, token, () => isAllowed);
@@ -108,7 +108,7 @@ export const startTracker = (tracker: Partial<Tracker>, url: string | URL, optio
     send();
   };
 
-  /** Queues the record that `toRecord` creates for an identifier. Resolves with the service's verdict. */
+  /** Queues the record that `toRecord` creates for an identifier. Resolves with the service's final response. */
   const enqueue = async (toRecord: (eventUUID: string) => StoredRecord): Promise<Verdict> => {
     try {
       const eventUUID = createEventUUID();
@@ -165,11 +165,11 @@ export const startTracker = (tracker: Partial<Tracker>, url: string | URL, optio
   tracker.consent = guard(consent);
   tracker.flush = async () => {
     const now = createEventUUID();
-    // Polls, because another tab may send a record without this one being notified.
+    // Polls, because another tab may send a record without notifying this tab.
     while ((listQueuedKeys(token)[0] as string) < `firsthand:${now}`) await pause();
   };
   tracker.getUserUUID = async () => {
-    // Polls, because the tab that has the lock creates a new browser's userUUID, and it may be another one.
+    // Polls, because the tab that has the lock creates a new browser's userUUID, and that may be another tab.
     while (isAllowed && !readUser()) await pause();
     return isAllowed ? readUser() : undefined;
   };

@@ -4,7 +4,7 @@ import { setDebug, warn } from './warn.ts';
 const consoleWarn = vi.spyOn(console, 'warn').mockImplementation(() => {});
 afterEach(() => consoleWarn.mockClear());
 
-test('logs each reason once, whether an error or text, with its details', () => {
+test('logs each reason once, whether an error or a string, with its details', () => {
   for (const detail of [1, 2]) {
     warn('full', detail);
     warn(Error('no text'), detail);

@@ -9,7 +9,8 @@ export const setDebug = (debug: boolean | undefined): void => {
 const warned: Record<string, unknown> = {};
 
 /**
- * Warns in the console about dropped or refused data: once per reason (an error or text), or always with `data-debug`.
+ * Warns in the console about dropped or refused data: once per reason (an error or a string), or every time with
+ * `data-debug`.
  */
 export const warn = (reason: unknown, ...details: unknown[]): void => {
   if (isDebug || !warned[reason as string]) console.warn('firsthand:', reason, ...details);

@@ -14,7 +14,7 @@ import {
 declare const tracker: Tracker;
 
 describeInChromium('the tracker in Chromium', () => {
-  test('sends calls made before the script has loaded in order, and settles their promises', async () => {
+  test('sends calls that were made before the script loaded, in order, and settles their promises', async () => {
     recorder.scriptDelayMilliseconds = 400;
     const url = publish('/', {
       after: `<script>
@@ -45,7 +45,7 @@ describeInChromium('the tracker in Chromium', () => {
     });
   });
 
-  test('sends events logged together in one text request, without a preflight or cookies', async () => {
+  test('sends events logged together in one text/plain request, without a preflight or cookies', async () => {
     const page = await openPage(publish('/'));
     const before = Date.now();
     await page.evaluate(() => {
@@ -89,7 +89,7 @@ describeInChromium('the tracker in Chromium', () => {
     await waitFor(() => expect(consoleTexts.filter((text) => text.includes('no eventID'))).toHaveLength(1));
   });
 
-  test('rejects a refused createContact, without an unhandled rejection in the page', async () => {
+  test('rejects the promise when createContact is refused, without an unhandled rejection in the page', async () => {
     recorder.answer = ({ path }) =>
       path === '/form'
         ? {

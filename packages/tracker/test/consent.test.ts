@@ -226,7 +226,7 @@ describeInChromium('the tracker in Chromium', () => {
       expect(recorder.requests).toEqual([]);
     });
 
-    test('lets explicit consent override the signal, on later pages too', async () => {
+    test('lets explicit consent override the signal, including on later pages', async () => {
       const url = publish('/', { before, attributes, after: logOne });
       await consent(await openPage(url), true);
       await waitFor(() => expect(recorder.eventIDs()).toEqual([1]));
@@ -269,7 +269,7 @@ describeInChromium('the tracker in Chromium', () => {
     expect(consoleTexts).toContainEqual(expect.stringMatching(/^firsthand: Error: of the page/));
   });
 
-  test('marks robots', async () => {
+  test('marks bots', async () => {
     const before = `<script>Object.defineProperty(navigator, 'webdriver', { value: true })</script>`;
     await openPage(publish('/', { before, after: '<script>tracker.log(1, { a: 1 })</script>' }));
     await waitFor(() => expect(recorder.eventIDs()).toEqual([1]));

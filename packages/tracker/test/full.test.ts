@@ -159,7 +159,7 @@ describeInChromium('tracker.full.js in Chromium', () => {
     expect(attrsOf(9)).toHaveLength(2);
   });
 
-  test('passes errors of the history on to the page', async () => {
+  test('passes errors from the history on to the page', async () => {
     const page = await openPage(publishFull('/', 'data-page-views="9"'));
     const errorName = await page.evaluate(() => {
       try {
@@ -171,7 +171,7 @@ describeInChromium('tracker.full.js in Chromium', () => {
     expect(errorName).toBe('SecurityError');
   });
 
-  test('adds the attributes of set to later events, whose own attributes win, and removes them with null', async () => {
+  test('adds the attributes from set to later events, lets an event’s own attributes win, and removes them with null', async () => {
     recorder.scriptDelayMilliseconds = 300;
     const stub = fillSnippet(`${service}/tracker.full.js`, 'data-page-views="9" data-debug');
     recorder.pages['/'] = {
@@ -316,7 +316,7 @@ describeInChromium('tracker.full.js in Chromium', () => {
     await waitFor(() => expect(attrsOf(3)).toHaveLength(1));
   });
 
-  test('handles forms and clicks whose fields are named like methods of elements', async () => {
+  test('handles forms whose fields are named like methods of elements', async () => {
     recorder.pages['/aside'] = { html: 'aside' };
     const fields = ['closest', 'getAttribute', 'attributes', 'matches', 'hasAttribute', 'target', 'elements']
       .map((name) => `<input type="hidden" name="${name}">`)

@@ -83,7 +83,7 @@ describeInChromium('the tracker in Chromium', () => {
     });
   });
 
-  test('uses the second copy when the cookie is gone', async () => {
+  test('uses the copy in localStorage when the cookie is gone', async () => {
     const url = publish('/', { after: '<script>tracker.log(1)</script>' });
     await openPage(url);
     await waitFor(() => expect(recorder.eventIDs()).toEqual([1]));
@@ -165,7 +165,7 @@ describeInChromium('the tracker in Chromium', () => {
     }
   });
 
-  test('keeps the cookie of all subdomains if a script blocks the names of other cookies', async () => {
+  test('keeps the cookie for all subdomains if a script blocks other cookie names', async () => {
     await serveEveryHost('/');
     await openPage('https://www.example.com/');
     await waitFor(async () => expect(await context.cookies()).toHaveLength(1));
@@ -215,7 +215,7 @@ describeInChromium('the tracker in Chromium', () => {
     expect((await context.cookies(url))[0]?.value).toBe(users.get(5));
   });
 
-  test('rewrites queued records only when the user changes, not on each page', async () => {
+  test('rewrites queued records only when the user changes, not on every page', async () => {
     recorder.answer = () => ({ status: 503 });
     const url = publish('/');
     const page = await openPage(url);

@@ -71,7 +71,7 @@ describeInChromium('the tracker in Chromium', () => {
     await waitFor(async () => expect(await countQueued(page)).toBe(0));
   });
 
-  test('sends the events after one that another server always refuses', async () => {
+  test('sends the events after an event that another server always refuses', async () => {
     recorder.answer = ({ body }) => (body.event?.some(({ eventID }) => eventID === 1) ? { status: 403 } : undefined);
     const page = await openPage(publish('/'));
     await logAll(page, [1]);
@@ -128,7 +128,7 @@ describeInChromium('the tracker in Chromium', () => {
     await waitFor(() => expect(recorder.eventIDs()).toEqual([1, 2]));
   });
 
-  test('keeps nothing in memory when another tab withdraws consent', async () => {
+  test('clears its memory when another tab withdraws consent', async () => {
     const url = publish('/');
     const [page, other] = [await openPage(url), await openPage(url)];
     stopService();
@@ -220,7 +220,7 @@ describeInChromium('the tracker in Chromium', () => {
     expect(recorder.events()[2]?.eventAttrArray).toContainEqual({ attrID: 'dropped', attrValue: '4' });
   });
 
-  test('sends calls of a method captured before the script has loaded, with a frozen Array.prototype', async () => {
+  test('sends calls to a method that was captured before the script loaded, with a frozen Array.prototype', async () => {
     const page = await openPage(
       publish('/', { after: '<script>Object.freeze(Array.prototype); self.log = tracker.log; log(1);</script>' }),
     );
@@ -228,7 +228,7 @@ describeInChromium('the tracker in Chromium', () => {
     await waitFor(() => expect(recorder.eventIDs()).toEqual([1, 2]));
   });
 
-  test('sends events after a script of the page has broken URL and array methods', async () => {
+  test('sends events after one of the page’s scripts has broken URL and array methods', async () => {
     const page = await openPage(publish('/'));
     await page.evaluate(() => {
       const fail = () => {
@@ -245,7 +245,7 @@ describeInChromium('the tracker in Chromium', () => {
     expect(new Set(recorder.events().map(({ user }) => user)).size).toBe(2);
   });
 
-  test('sends events through a wrapper of fetch that adds a header', async () => {
+  test('sends events through a wrapper around fetch that adds a header', async () => {
     const page = await openPage(
       publish('/', {
         before: `<script>
@@ -288,7 +288,7 @@ describeInChromium('the tracker in Chromium', () => {
     expect(recorder.requests).toHaveLength(3);
   });
 
-  test('resends unanswered events of a left page with the next event of the new page', async () => {
+  test('resends the previous page’s events that got no response with the next event of the new page', async () => {
     recorder.answer = () => pause(200).then(() => undefined);
     const page = await openPage(publishLink(''));
     const clicks = 4;
@@ -298,7 +298,7 @@ describeInChromium('the tracker in Chromium', () => {
     }
     await endDelay(page);
     await waitFor(async () => expect(await countQueued(page)).toBe(0));
-    // One for each click, and one for the records that the last page found.
+    // One request for each click, and one for the records that the last page found.
     expect(recorder.requests.length).toBeLessThanOrEqual(clicks + 1);
     expect(new Set(recorder.events().map(({ eventUUID }) => eventUUID)).size).toBe(clicks);
   });

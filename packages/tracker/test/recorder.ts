@@ -1,4 +1,4 @@
-/** A test double of the service, which records its requests, and of a site. */
+/** A test double for the service, which records requests, and for a site. */
 import { readFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -40,7 +40,7 @@ export type Recorder = {
   scriptDelayMilliseconds: number;
   /** The pages of the site, by path. */
   pages: Record<string, { html: string; headers?: Record<string, string> }>;
-  /** Stops the server like a shutdown; `up` starts it on the same port. */
+  /** Stops the server as a shutdown would; `up` starts it again on the same port. */
   down(): Promise<void>;
   up(): Promise<void>;
 };

@@ -17,7 +17,7 @@ import { fillSnippet } from './recorder.ts';
 declare const tracker: Tracker;
 
 describeInChromium('the tracker in Chromium, on restricted pages', () => {
-  test('ignores calls of `set`, which the stub has and tracker.js lacks', async () => {
+  test('ignores calls to `set`, which the stub has and tracker.js lacks', async () => {
     const url = publish('/', {
       after: '<script>tracker.set({ a: 1 }); tracker.log(1); self.set = tracker.set</script>',
     });

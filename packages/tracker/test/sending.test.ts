@@ -18,7 +18,7 @@ import {
 
 declare const tracker: Tracker;
 
-/** The number of tabs that a known browser closes; CLOSINGS=200 gives a reliable figure. */
+/** The number of tabs that the test closes in a returning browser; CLOSINGS=200 gives a reliable figure. */
 const closings = Number(process.env.CLOSINGS ?? 5);
 
 describeInChromium('the tracker in Chromium', () => {
@@ -42,7 +42,7 @@ describeInChromium('the tracker in Chromium', () => {
     expect(new Set(attempts.map(({ eventUUID }) => eventUUID)).size).toBe(1);
   });
 
-  test('sends one request at a time, and events logged meanwhile in the next one', async () => {
+  test('sends one request at a time, and events logged during a request in the next one', async () => {
     let release = () => {};
     recorder.answer = async () => {
       if (recorder.requests.length === 1) await new Promise<void>((resolve) => (release = resolve));
@@ -162,7 +162,7 @@ describeInChromium('the tracker in Chromium', () => {
     ['', ''],
     [', under a service worker', "addEventListener('fetch', (event) => event.respondWith(fetch(event.request)))"],
   ])(
-    'sends events of a known browser from a popup that closes itself right after log%s',
+    'sends events of a returning browser from a popup that closes itself right after log%s',
     { timeout: 180_000 + closings * 20_000 },
     async ([, worker]) => {
       const opener = await openPage(publish('/'));
@@ -218,7 +218,8 @@ describeInChromium('the tracker in Chromium', () => {
         const page = await openPage(`${url}?${eventID}`);
         await page.click('a');
         await page.waitForURL('**/elsewhere');
-        // A listener of the page may run after the tracker's own. Its event is then stored, and sent by the next page.
+        // One of the page's listeners may run after the tracker's. An event that it logs is then stored, and sent by
+        // the next page.
         if (moment === 'click') await waitFor(() => expect(recorder.eventIDs()).toContain(eventID));
         await page.close();
       }
@@ -271,7 +272,7 @@ describeInChromium('the tracker in Chromium', () => {
     await waitFor(() => expect(recorder.eventIDs()).toEqual([1, 2]));
   });
 
-  test('loses no event of two tabs that log concurrently, and lets neither wait for the other', async () => {
+  test('loses no events from two tabs that log concurrently, and makes neither wait for the other', async () => {
     let concurrent = 0;
     let maxConcurrent = 0;
     recorder.answer = async () => {

@@ -36,7 +36,7 @@ describeInChromium('the tracker in Chromium, on uncooperative pages', () => {
     expect((eventTimes[3] as number) - first).toBeGreaterThan(800);
   });
 
-  test('sends in the same turn as log in a known browser, even while another tab has the lock', async () => {
+  test('sends in the same turn as log in a returning browser, even while another tab has the lock', async () => {
     const url = publish('/', {
       before: `<script>
         const original = fetch;

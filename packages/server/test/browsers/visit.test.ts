@@ -20,7 +20,7 @@ describe('the demo page in Chromium', () => {
     const env = { DATABASE_URL: `sqlite:${join(folder, 'firsthand.db')}`, PORT: '0', LOG_LEVEL: 'error' };
     serving = await serve(readConfig(env), { demo: true });
     api = createClient({ url: serving.url, token: serving.demo?.serverToken as string });
-    // Makes navigator.webdriver false, as for visitors: the tracker marks robots.
+    // Makes navigator.webdriver false, as for visitors: the tracker marks bots.
     browser = await launchChromium('--disable-blink-features=AutomationControlled');
   });
   afterAll(async () => {

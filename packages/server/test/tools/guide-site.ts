@@ -40,7 +40,7 @@ export const describeGuide = (name: string, tests: () => void): void => {
   describe(`the guide ${name}`, () => {
     beforeAll(async () => {
       browser = await launchChromium(
-        // Makes navigator.webdriver false, because the tracker marks robots.
+        // Makes navigator.webdriver false, because the tracker marks bots.
         '--disable-blink-features=AutomationControlled',
         // Allows pages that a test provides to send requests to a server on this machine.
         '--disable-features=LocalNetworkAccessChecks',

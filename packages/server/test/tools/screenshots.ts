@@ -25,7 +25,7 @@ setTimeout(() => {
 }, maxMs).unref();
 
 const server = await openSampleServer();
-// Makes navigator.webdriver false, because the tracker marks robots.
+// Makes navigator.webdriver false, because the tracker marks bots.
 const browser = await launchChromium('--disable-blink-features=AutomationControlled');
 try {
   if (only === undefined) {

@@ -55,12 +55,12 @@ export const handOver = (tracker: Tracker, options: DOMStringMap, base: URL): vo
     const { origin, pathname, search, hash } = location;
     history.replaceState(history.state, '', origin + pathname + withoutHandover(search) + hash);
     const [, text] = /^[?&]_visitor=([\w-]{70,160})$/.exec(entries.join('')) || [];
-    // A link from elsewhere, such as a chat or another person's page, has a different referrer or none.
+    // A link from elsewhere, such as a chat or another person's page, has a different referrer or no referrer.
     return text && safeDocument.referrer && isOther(new URL(safeDocument.referrer)) ? text : '';
   };
 
   let handover = '';
-  /** Set when the service was too slow, the page is left, or the visitor refuses consent. */
+  /** Set when the service is too slow, the visitor leaves the page, or the visitor refuses consent. */
   let isCanceled = false;
 
   const openHandover = async (pending: string): Promise<void> => {
@@ -138,8 +138,8 @@ export const handOver = (tracker: Tracker, options: DOMStringMap, base: URL): vo
   });
 
   /**
-   * Adds the handover for its host, if there is one, to a clicked link, and restores the link once the browser has
-   * followed it.
+   * Adds the handover for a clicked link's host, if there is one, to the link, and restores the link once the browser
+   * has followed it.
    */
   const addHandover = guard((event: Event): void => {
     const link = (event.composedPath() as HTMLAnchorElement[]).find(isOther);

@@ -15,8 +15,8 @@ const toReferrer = (address: string): string => {
 };
 
 /**
- * Logs a page view now and each time the page's address changes. A return from the back-forward cache counts, and so
- * does a change of the hash if the tag has `data-hash`.
+ * Logs a page view now and each time the page's address changes. A return from the back-forward cache counts, and with
+ * `data-hash`, so does a change of the hash.
  *
  * Without the Navigation API, `history.pushState` and `replaceState` are wrapped. `tracker.restoreHistory()` restores
  * them, unless another script has wrapped them since.

@@ -3,7 +3,7 @@ import { guard } from '../guard.ts';
 
 /**
  * Calls back once with the title of a page whose address has just changed, because routers set the title later. Waits
- * for a title other than `oldTitle`, a call of the returned function, page hide, or 2 seconds: two pages may share a
+ * for a title other than `oldTitle`, a call to the returned function, page hide, or 2 seconds: two pages may share a
  * title.
  */
 export const awaitTitle = (

@@ -83,7 +83,7 @@ test('sorts the records of earlier pages by their time', async () => {
   expect(queue.listQueuedKeys('')).toEqual(keys.sort());
 });
 
-test('leaves the items of other scripts alone', () => {
+test('leaves other scripts’ items alone', () => {
   disk['fh:theirs'] = disk.cart = 'theirs';
   enqueue('1');
   expect([disk['fh:theirs'], disk.cart]).toEqual(['theirs', 'theirs']);
@@ -110,7 +110,7 @@ test('drops no record in flight', () => {
   expect(queue.listQueuedKeys('browser_a')).toEqual([keys[0], keys[2]]);
 });
 
-test('stores the count of dropped records once for several drops', () => {
+test('writes the count of dropped records to storage once for several drops', () => {
   for (let nth = 0; nth < 3; nth++) queue.countDropped();
   expect(disk['firsthand.dropped']).toBe(undefined);
   queue.dropSurplus();

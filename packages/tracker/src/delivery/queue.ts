@@ -1,6 +1,6 @@
 /**
- * The queue of records without a verdict, shared by tabs and visits. Only a verdict or the queue's bounds remove a
- * record, never its age: the clock may have been wrong.
+ * The queue of records without a final response, shared by tabs and visits. Only a final response or the queue's limits
+ * remove a record, never its age: the clock may have been wrong.
  *
  * A key is `firsthand:`, the eventUUID and the token, so keys sort by time. Each record has its own key, because
  * several tabs would overwrite each other's changes to a single list.
@@ -11,17 +11,17 @@ import { copies, removeItem, writeItem } from './storage.ts';
 /** An event for logEvents, or a body of createContact, as JSON without token and user. */
 export type StoredRecord = string;
 
-/** Keys of records that are in flight or already have a verdict. */
+/** Keys of records that are in flight or already have a final response. */
 export const inFlight: Record<string, unknown> = {};
 
 const droppedKey = 'firsthand.dropped';
 
-/** Returns how much this browser has dropped or cut so far; undefined for nothing. */
+/** Returns how many events and values this browser has dropped or cut so far; undefined if none. */
 export const readDroppedCount = (): string | undefined => copies[droppedKey];
 
 /** Counts a dropped event or a cut value. */
 export const countDropped = (): void => {
-  // `-~` adds one, even to text. The count is stored later, because a page that logs in a loop would wait for each
+  // `-~` adds one, even to a string. The count is stored later, because a page that logs in a loop would wait for each
   // write.
   copies[droppedKey] = -~(copies[droppedKey] as unknown as number) as unknown as string;
 };

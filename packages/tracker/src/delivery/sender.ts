@@ -21,10 +21,10 @@ import { isVerdict, type Verdict } from './verdict.ts';
 /** The names below are literals checked by this type, because importing the object would cost more bytes. */
 type Names = typeof pageNames;
 
-/** The service's refusals of a token or of its use on this site, by token. */
+/** The service's refusals of tokens, or of their use on this site, by token. */
 export const refusals: Record<string, Verdict> = {};
 
-/** Callbacks for the service's final verdict on a record, by the record's key. */
+/** Callbacks for the service's final response for a record, by the record's key. */
 export const verdictCallbacks: Record<string, (verdict: Verdict) => void> = {};
 
 /**
@@ -46,12 +46,14 @@ export const createSender = (
   const maxKeepaliveBytes = 30_000 * 2;
   /** A request without a response is aborted after this time. Until then nothing else is sent. */
   const timeoutMilliseconds = 15_000;
-  /** How long records of earlier pages wait unless this page has its own: their requests may still be in flight. */
+  /**
+   * How long records of earlier pages wait unless this page has logged a record: their requests may still be in flight.
+   */
   const waitMilliseconds = 2_000;
   const createContactName: Names['createContact'] = 'form';
   const logEventsName: Names['logEvents'] = 'update';
-  // Text, because scripts that wrap fetch take any other value for a Request. Created now, because a script of the page
-  // may replace `URL`.
+  // A string, because scripts that wrap fetch treat any other value as a Request. Created now, because one of the
+  // page's scripts may replace `URL`.
   const contactURL = `${new URL(createContactName, base)}`;
   const eventsURL = `${new URL(logEventsName, base)}`;
   /** Whether a request is in flight or a retry is scheduled. */
@@ -105,8 +107,8 @@ export const createSender = (
         method: 'POST',
         // Scripts that wrap fetch add headers to this object.
         headers: {},
-        // A text body is text/plain, which needs no preflight. A userUUID in a record wins, because it comes later in
-        // the JSON.
+        // A string is sent as text/plain, which needs no preflight. A userUUID in a record wins, because it comes later
+        // in the JSON.
         body: `{"tokenUUID":"${token}","userUUID":"${userUUID}",${
           isContact
             ? (records[0] as string).slice(1)
@@ -120,7 +122,7 @@ export const createSender = (
       retryAfterSeconds = response.headers.get('Retry-After');
       const responseBody = await response.json();
       report(responseBody);
-      // The token or its origin is refused: this page sends nothing more.
+      // The service refuses the token or this origin: this page sends nothing more.
       if (/token|origin/.test((responseBody.error || responseBody).code)) {
         isAllowed = () => false;
         refusals[token] = responseBody;
@@ -128,12 +130,12 @@ export const createSender = (
       }
       let index = 0;
       for (const key of keys) {
-        // If several records were refused together, none of them has a verdict.
+        // If several records were refused together, none of them has a final response.
         const verdict: Verdict = (responseBody.event || keys[1] || [responseBody])[index++];
         report(verdict);
         if (isVerdict(verdict)) {
           if (isAllowed()) removeItem(key);
-          // Records of earlier pages have no callback. Reporting a verdict twice shows nothing new.
+          // Records of earlier pages have no callback. Reporting a final response twice has no further effect.
           (verdictCallbacks[key] || report)(verdict);
         }
       }

@@ -26,7 +26,7 @@ export const writeItem = (key: string, value: string): void => {
   try {
     stored[key] = value;
   } catch {
-    // If the storage is full, this page continues in memory. The next page resends records that this one can't remove
+    // If the storage is full, this page continues in memory. The next page resends records that this page can't remove
     // from the disk.
     stored = { ...copies };
   }
@@ -37,7 +37,7 @@ export const removeItem = (key: string): void => {
   delete stored[key];
 };
 
-/** Writes the copies to the storage again, which a script may have cleared. */
+/** Writes the copies to the storage again, because a script may have cleared it. */
 export const writeCopies = (): void => {
   for (const key of Object.keys(copies)) writeItem(key, copies[key] as string);
 };

@@ -1,7 +1,8 @@
 import type { ContactResult } from '../records/contacts.ts';
 
 /**
- * The service's response for one record or for a whole request. Another server on its path may respond with anything.
+ * The service's response for one record or for a whole request. A different server at the service's address may respond
+ * with anything.
  */
 export type Verdict = Partial<ContactResult> & {
   readonly status?: string;
@@ -11,7 +12,7 @@ export type Verdict = Partial<ContactResult> & {
 };
 
 /**
- * Whether the response is final: the service has stored the record, or refuses the record or the token with one of
+ * Whether the response is final: the service has stored the record, or has refused the record or the token with one of
  * these codes. After any other error the record is sent again.
  */
 export const isVerdict = (verdict: Verdict): unknown =>

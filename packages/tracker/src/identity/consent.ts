@@ -3,8 +3,8 @@ import { readCookie } from './cookie.ts';
 import { isUserUUID, useMarkedUserUUIDs } from './identity.ts';
 
 /**
- * Whether this visitor may be tracked before the page calls `consent`. Where consent is required, the cookie records
- * it.
+ * Whether this visitor may be tracked before the page calls `consent`. If consent is required, the cookie records that
+ * it was given.
  *
  * If the browser sends a privacy signal (Global Privacy Control; Do Not Track if the site respects it), only a cookie
  * created by `consent(true)` under that signal counts.

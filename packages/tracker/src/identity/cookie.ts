@@ -33,7 +33,7 @@ export const writeCookie = guard((userUUID: string): void => {
   };
   const labels = location.hostname.split(/\.(?!.*\d$)/);
   const domains: string[] = [];
-  // The widest has two labels; '' means the host alone.
+  // The widest domain has two labels; '' means the host alone.
   for (let count = 2; labels[count - 1]; count++) domains.push(labels.slice(-count).join('.'));
   domains.push('');
   // Only the browser knows which suffixes are public (co.uk, github.io), so a probe is written and read back. Its name
@@ -45,8 +45,8 @@ export const writeCookie = guard((userUUID: string): void => {
   const write = () => userUUID && setCookie([cookieDomain], userCookieName, '/', 34560000);
   write();
   let path = '';
-  // The cookie just written is never removed: a tab that finds none at that moment could create another user. Where a
-  // script of the page blocks the probe, nothing is removed.
+  // The cookie just written is never removed: a tab that finds no cookie at that moment could create another user. If
+  // one of the page's scripts blocks the probe, nothing is removed.
   for (const part of location.pathname.split(/(\/)/)) {
     path += part;
     for (const domain of domains)
@@ -55,6 +55,7 @@ export const writeCookie = guard((userUUID: string): void => {
     // Longer paths follow only while another cookie remains. A cookie whose name merely ends in this one counts too.
     if (path && !safeDocument.cookie.split(`${userCookieName}=`)[userUUID ? 2 : 1]) break;
   }
-  // Again, because on a host that is a public suffix, the loop removes it: '' and the host then mean the same cookie.
+  // Writes the cookie again, because on a host that is a public suffix, the loop has removed it: '' and the host then
+  // mean the same cookie.
   write();
 });

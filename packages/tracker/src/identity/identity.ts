@@ -22,14 +22,14 @@ export const useMarkedUserUUIDs = (): boolean => {
 };
 
 /**
- * Whether a text fits the contract's `userUUIDPattern` and is not one of the most common placeholders
+ * Whether a string matches the contract's `userUUIDPattern` and is not one of the most common placeholders
  * (`placeholders.ts` has more).
  */
 export const isUserUUID = (candidate: string | undefined): boolean =>
   /^(?!(undefined|null|[-_0])+$)[\w-]{16,64}$/.test(candidate as string);
 
 /**
- * Makes this browser that user. Records queued for another user get that user's userUUID.
+ * Sets this browser's user. Records queued for the previous user get the previous userUUID.
  *
  * A record without a userUUID belongs to the user who sends it, so that two tabs that open together in a new browser
  * can log before it has one.
@@ -55,8 +55,8 @@ export const readUser = (): string | undefined => {
 };
 
 /**
- * Returns this browser's userUUID, and renews its cookie once per page. If there is none it is created, so only the tab
- * that has the lock may call this then.
+ * Returns this browser's userUUID, and renews its cookie once per page. If the browser has none, this creates one, so
+ * only the tab that has the lock may call it then.
  *
  * Returns '' if everything was removed elsewhere: a page in the back-forward cache doesn't learn that consent was
  * withdrawn.

@@ -2,7 +2,7 @@ import { guard } from '../guard.ts';
 import { warn } from '../warn.ts';
 
 /**
- * Whether this browser's visits are ignored: `localStorage.ignore_firsthand` is set, to any text. The name doesn't
+ * Whether this browser's visits are ignored: `localStorage.ignore_firsthand` is set to any string. The name doesn't
  * begin with `firsthand`, so withdrawing consent doesn't erase it.
  */
 export const areVisitsIgnored = guard((): unknown => {

@@ -5,7 +5,7 @@ import { toAttributesJSON } from './attributes.ts';
 
 const toAttributes = (input: unknown): { attrID: string; attrValue: unknown }[] => JSON.parse(toAttributesJSON(input));
 
-test('accepts an object by attrID and the REST API’s array alike', () => {
+test('accepts both an object keyed by attrID and the REST API’s array', () => {
   const expected = [
     { attrID: 'colour', attrValue: 'red' },
     { attrID: 'size', attrValue: '7' },

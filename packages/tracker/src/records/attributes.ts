@@ -17,7 +17,7 @@ type NoValue = ((...args: never) => unknown) | symbol | { readonly addEventListe
 
 type AttributeArray = readonly { readonly attrID: string; readonly attrValue: AttributeValue }[];
 
-/** Attributes as an object by attrID, or as the array of the REST API. */
+/** Attributes as an object keyed by attrID, or as the array of the REST API. */
 export type Attributes = { readonly [attrID: string]: AttributeValue } | AttributeArray;
 
 /**
@@ -37,7 +37,7 @@ export type ValueOf<Value> = Value extends NoValue ? never : Value;
 /**
  * Returns the attribute array of the REST API, as JSON. A value that is not an object becomes the attribute `value`.
  *
- * Never throws: it leaves out values without text, cuts long text and uses the last value of a repeated attrID.
+ * Never throws: it leaves out values that have no text, cuts long text and uses the last value of a repeated attrID.
  * Otherwise the service would refuse the whole event.
  */
 export const toAttributesJSON = (...parts: unknown[]): string => {

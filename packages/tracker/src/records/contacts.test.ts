@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { isContactRecord, toContactRecord } from './contacts.ts';
 
-test('creates a contact’s record as createContact accepts it, without the envelope', () => {
+test('creates a contact record in the form that createContact accepts, without the envelope', () => {
   const record = toContactRecord(
     { contactEmailaddress: 'a@example.com', contactProfileID: 5, contactTitle: null, contactAttr: { colour: 'red' } },
     'request_1',
@@ -14,7 +14,7 @@ test('creates a contact’s record as createContact accepts it, without the enve
   });
 });
 
-test('leaves out fields that can’t become text, and keeps the rest', () => {
+test('leaves out fields that can’t be converted to text, and includes the rest', () => {
   const fields = {
     contactEmailaddress: 'a@example.com',
     get contactTitle() {

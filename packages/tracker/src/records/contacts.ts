@@ -17,7 +17,7 @@ export type ContactFields<Attrs extends object = Attributes> = {
   readonly contactAttr?: Attrs & AttributesOf<Attrs>;
   /** A proof created by the site's own server. It immediately verifies the address or, without one, the external ID. */
   readonly contactProof?: string;
-  // Last, because the compiler names the first part that lacks a field: contactProfileID if that is missing.
+  // Last, because the compiler reports the first part that lacks a field: contactProfileID if that is missing.
 } & (
   | { readonly contactEmailaddress: string; readonly contactExternalID?: string }
   /** The site's own ID for the contact. */
@@ -40,5 +40,5 @@ export const toContactRecord = (fields: Record<string, unknown>, requestUUID: st
   return `${record}"requestUUID":"${requestUUID}"}`;
 };
 
-/** Whether one of these lines is a contact's record. It ends in a string; an event's record ends in an array. */
+/** Whether any of these lines is a contact record. A contact record ends in a string, an event record in an array. */
 export const isContactRecord = (lines: string | string[]): boolean => /"}(\n|$)/.test(lines as string);

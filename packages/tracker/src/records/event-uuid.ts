@@ -6,15 +6,18 @@ const ticksPerMillisecond = 1296;
 let lastTick = 0;
 let pastTime: number | undefined;
 
-/** From now on, creates identifiers for `time` instead of the current time; without an argument, ends that. */
+/**
+ * Makes later identifiers encode `time` instead of the current time. Without an argument, they encode the current time
+ * again.
+ */
 export const setPastTime = (time?: number): void => {
   pastTime = time;
 };
 
 /**
  * Creates an identifier that sorts by time as text: 8 base-36 digits of milliseconds (enough until 2059), 2 that count
- * within the millisecond, 10 random ones. It never decreases, which keeps events in order if the clock is set back, and
- * the service's indexes fast.
+ * within the millisecond, 10 random ones. Identifiers never decrease, which keeps events in order if the clock is set
+ * back, and keeps the service's indexes fast.
  */
 export const createEventUUID = (): string => {
   lastTick = Math.max(lastTick + 1, (pastTime || Date.now()) * ticksPerMillisecond);
@@ -22,5 +25,5 @@ export const createEventUUID = (): string => {
   return lastTick.toString(36).padStart(10, '0') + createID(10);
 };
 
-/** Returns the time of an identifier, in milliseconds since 1970. */
+/** Returns the time encoded in an identifier, in milliseconds since 1970. */
 export const parseEventTime = (eventUUID: string): number => parseInt(eventUUID.slice(0, 8), 36);

@@ -16,7 +16,7 @@ export type LoggedEvent = { eventID: number | string; attrs?: Attributes | undef
  */
 export const toEventRecord = ({ eventID, attrs }: LoggedEvent, eventUUID: string): StoredRecord => {
   const isText = typeof eventID === 'string';
-  // An eventID is an integer from 1 to 2^31−1, which `~~` leaves unchanged, or the text of one.
+  // An eventID is an integer from 1 to 2^31−1, which `~~` leaves unchanged, or such an integer as a string.
   const isNumber = /^\d+$/.test(eventID as string) && +eventID > 0 && +eventID === ~~(eventID as number);
   demand(isNumber || (isText && /\S/.test(eventID as string)), 'no eventID');
   // `navigator.webdriver` is true in automated and headless browsers (WebDriver, "Interface").

@@ -11,7 +11,7 @@ import { warn } from '../warn.ts';
  * functions, symbols, elements).
  */
 export const toJSONText = (value: unknown, length?: number): string => {
-  // A date of another frame is not an `instanceof Date`.
+  // A date from another frame is not an `instanceof Date`.
   const text = (value as Date).toISOString ? (value as Date).toISOString() : value;
   // Rejects objects and functions; a symbol throws below.
   demand(Object(text) !== text, 'no text');

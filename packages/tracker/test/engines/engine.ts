@@ -3,8 +3,8 @@
 export interface Engine {
   readonly name: string;
   /**
-   * How long after a write to localStorage the browser has it on disk. Until then a killed browser loses it; a killed
-   * page does not.
+   * How long the browser takes to write a change of localStorage to disk. Until then, killing the browser loses the
+   * change; killing the page does not.
    */
   readonly flushMilliseconds: number;
   /** Whether a page always gets `pagehide` when its tab is closed. */
@@ -26,8 +26,8 @@ export interface Session {
   /** Opens another tab, and resolves when its page has loaded. WebKit with a profile folder has five tabs at most. */
   openTab(url: string): Promise<Tab>;
   /**
-   * Kills the processes that render this browser's pages, like running out of memory; openTab still works. Only for a
-   * session with a profile folder: otherwise WebKit's driver ends with its page.
+   * Kills the processes that render this browser's pages, as if memory ran out; openTab still works. Only for a session
+   * with a profile folder: otherwise WebKit's driver ends with its page.
    */
   crashTabs(): Promise<void>;
   /** Kills the browser and its child processes (SIGKILL). A profile folder stays as it is at that moment. */
@@ -62,7 +62,7 @@ export interface Tab {
 export interface Authenticator {
   /** Returns the number of its passkeys. */
   count(): Promise<number>;
-  /** Sets whether it verifies the user from now on. */
+  /** Sets whether the authenticator verifies the user from now on. */
   verifies(isVerified: boolean): Promise<void>;
   /** Removes it from the browser, with its passkeys. */
   remove(): Promise<void>;

@@ -19,7 +19,7 @@ declare const tracker: Tracker;
 const times = Number(process.env.DELIVERY_TIMES ?? 3);
 const nths = Array.from({ length: times }, (_, nth) => nth);
 
-/** On a busy machine, an event that has not arrived by then counts as late. */
+/** An event that arrives after this time counts as late, even on a busy machine. */
 const timeoutMilliseconds = 30_000;
 /** How long to wait for possible duplicates. */
 const duplicateWaitMilliseconds = 500;
@@ -135,7 +135,7 @@ describeEngines('delivery', (engine) => {
     });
   });
 
-  test('survives a crash of the tab while the server is down', async (context) => {
+  test('survives crashing the tab while the server is down', async (context) => {
     session = await engine.launch({ profileFolder });
     for (const round of splitIntoRounds(4)) {
       const tabs = [];
@@ -150,7 +150,7 @@ describeEngines('delivery', (engine) => {
     await expectStored(context, [times]);
   });
 
-  test('survives a kill of the browser while the server is down', async (context) => {
+  test('survives killing the browser while the server is down', async (context) => {
     for (const round of splitIntoRounds(50)) {
       session = await engine.launch({ profileFolder });
       const tab = await visit();
@@ -204,7 +204,7 @@ describeEngines('delivery', (engine) => {
     await expectStored(context, counts);
   });
 
-  test('survives a kill of the server during a request, before and after it has stored it', async (context) => {
+  test('survives killing the server during a request, before and after the server has stored it', async (context) => {
     // Tabs of one site send one at a time, those of several sites in parallel, up to a browser's six connections.
     const perRound = Math.min(4, Math.ceil(times / 2));
     const sites = await Promise.all(
@@ -273,7 +273,7 @@ describeEngines('delivery', (engine) => {
     for (const nth of nths) {
       const host = `race${nth}.localhost`;
       await tabs[0]?.run((host) => {
-        // The page itself receives this too, because another channel sends it: both tabs go there, each once.
+        // This page receives the message too, because a separate channel sends it: both tabs navigate, each once.
         setTimeout(() => new BroadcastChannel('turns').postMessage(host));
       }, host);
       expect(await waitForEvents(4 * nth + 4)).toBe(true);
@@ -327,7 +327,7 @@ describeEngines('delivery', (engine) => {
         try {
           for (;;) localStorage.setItem(`f${localStorage.length}`, 'x'.repeat(size));
         } catch {
-          // No room for one more of this size.
+          // No room for another item of this size.
         }
     });
     await leaveEachTime(context, async (nth) => {

@@ -56,7 +56,7 @@ describeEngines('tracker.domains.js', (engine) => {
   const visitShop = async (): Promise<{ tab: Tab; userUUID: string }> => {
     const tab = await waitForTracker(await session.openTab(`http://${shopHost}/shop`));
     const userUUID = await logOne(tab);
-    // A click that is prevented shows whether the links have one.
+    // A click with its default prevented shows whether the links have a handover.
     await waitFor('a handover', () =>
       tab.run(() => {
         document.body.dispatchEvent(new FocusEvent('focusin', { bubbles: true }));
@@ -92,7 +92,7 @@ describeEngines('tracker.domains.js', (engine) => {
     return page;
   };
 
-  /** Requests a handover for the attacker's userUUID as the shop's page would, for the victim's own browser. */
+  /** Requests a handover with the attacker's userUUID from the victim's browser, as the shop's page would. */
   const sealAsAttacker = async (tab: Tab): Promise<string> => {
     const userAgent = await tab.run(() => navigator.userAgent);
     const response = await fetch(`${shop.service.url}/leave`, {
@@ -121,7 +121,7 @@ describeEngines('tracker.domains.js', (engine) => {
     const [view] = events.filter(({ eventID }) => eventID === 9);
     expect(view?.eventAttrArray).toContainEqual({ attrID: 'path', attrValue: '/blog' });
     expect(JSON.stringify(events)).not.toContain('_visitor');
-    // On the way back it has the visitor's cookie, and sends no request for a handover.
+    // On the way back the page has the visitor's cookie, and requests no handover.
     await tab.goto(`http://${shopHost}/shop`);
     expect(await logOne(await waitForTracker(tab))).toBe(userUUID);
   });
@@ -180,7 +180,7 @@ describeEngines('tracker.domains.js', (engine) => {
     expect(await addressOf(shared)).toBe(blog);
   });
 
-  test('ignores a handover that someone else has written into a page of the shop', async () => {
+  test('ignores a handover that someone else has written into one of the shop’s pages', async () => {
     const { tab, userUUID } = await visitShop();
     const handover = await sealAsAttacker(tab);
     await followFrom(shopHost, `${blog}?_visitor=${handover}&_visitor=${handover}`, tab);

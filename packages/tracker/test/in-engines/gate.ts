@@ -1,4 +1,7 @@
-/** A proxy between a page and the server that can fail: it passes requests on, is down or busy, or loses a response. */
+/**
+ * A proxy between a page and the server that can simulate failures: it forwards requests, is down or busy, or loses a
+ * response.
+ */
 import {
   createServer,
   type IncomingMessage,
@@ -18,7 +21,7 @@ export interface Gate {
   readonly url: string;
   /** The requests so far: `POST /update`. */
   readonly requests: string[];
-  /** The requests rejected because it was busy: `POST /update`. */
+  /** The requests rejected because the gate was busy: `POST /update`. */
   readonly rejectedRequests: string[];
   /** If true, responds with 503 to each POST, as the server does when its store can't keep up. Other requests pass. */
   isBusy: boolean;
@@ -28,13 +31,13 @@ export interface Gate {
   down(): Promise<void>;
   /** Listens again, on the same port. */
   up(): Promise<void>;
-  /** Delays the next POST on its way to the server, but none after it. */
+  /** Delays the next POST on its way to the server, but no later POST. */
   delayNext(milliseconds: number): void;
   /** Reads the next POST, and never responds. */
   hangNext(): void;
   /**
-   * Runs `action` once for the next `count` POSTs, when the last of them is sent to the server, or answered by it.
-   * None of them gets a response; resolves when all are cut off.
+   * Runs `action` once for the next `count` POSTs, when the last of them is sent to the server, or when the server has
+   * responded to it. None of the POSTs gets a response; resolves when all are cut off.
    */
   breakNext(count: number, when: 'sent' | 'answered', action: () => Promise<unknown>): Promise<void>;
 }

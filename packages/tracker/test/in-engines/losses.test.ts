@@ -22,7 +22,7 @@ declare const tracker: Tracker;
 const times = Number(process.env.DELIVERY_TIMES ?? 1);
 const nths = Array.from({ length: times }, (_, nth) => nth);
 
-/** An event that has not arrived by then is lost or late. */
+/** An event that has not arrived after this time is lost or late. */
 const timeoutMilliseconds = 30_000;
 const duplicateWaitMilliseconds = 500;
 
@@ -124,7 +124,7 @@ describeEngines('delivery', (engine) => {
       ).catch(() => {});
     };
 
-    /** Opens the page once per repetition, without running scripts in it. */
+    /** Opens the page once per repetition. No driver runs scripts in the page. */
     const openEachTime = async (url: string): Promise<void> => {
       for (const nth of nths) {
         const tab = await session.openTab(`${url}?nth=${nth}`);
@@ -244,7 +244,7 @@ describeEngines('delivery', (engine) => {
       await tab.close();
     });
 
-    test('survives a frozen Array.prototype and a log captured from the stub (T7)', async (context) => {
+    test('survives a frozen Array.prototype and a reference to the stub’s log method (T7)', async (context) => {
       await openEachTime(
         publish({
           before: '<script>Object.freeze(Array.prototype)</script>',
@@ -254,7 +254,7 @@ describeEngines('delivery', (engine) => {
       await expectStored(context);
     });
 
-    test('survives a page that breaks find, map and URL (T8)', async (context) => {
+    test('survives a page that replaces find, map and URL with broken versions (T8)', async (context) => {
       const breakingCode = [
         'Array.prototype.find = () => { throw new Error("of the page"); };',
         'Array.prototype.map = () => [];',
@@ -264,7 +264,7 @@ describeEngines('delivery', (engine) => {
       await expectStored(context);
     });
 
-    test('survives a wrapper of fetch that sets a header (T9)', async (context) => {
+    test('survives a wrapper around fetch that sets a header (T9)', async (context) => {
       const before = `<script>{
         const { fetch } = window;
         window.fetch = (address, options) => {
@@ -332,7 +332,7 @@ describeEngines('delivery', (engine) => {
       await tab.close();
     });
 
-    test('measures 10,000 calls of log in one task (T12)', async (context) => {
+    test('measures 10,000 calls to log in one task (T12)', async (context) => {
       const milliseconds: number[] = [];
       for (const _ of nths) {
         const tab = await visit(publish());
@@ -351,7 +351,7 @@ describeEngines('delivery', (engine) => {
       context.task.meta.delivery = { times, storedOnce: 0, lost: 0, twice: 0, outOfOrder: 0, late: 0, figure };
     });
 
-    test('survives two tabs opened together in a new browser without Web Locks, the first response cut (T13)', async (context) => {
+    test('survives two tabs opened together in a new browser without Web Locks when the first response is lost (T13)', async (context) => {
       const users: number[] = [];
       const run = `${script.replaceAll('.', '')}${engine.name}`.toLowerCase();
       for (const nth of nths) {
@@ -368,8 +368,8 @@ describeEngines('delivery', (engine) => {
         users.push(new Set(stored.filter((each) => each.nth >> 1 === nth).map(({ userUUID }) => userUUID)).size);
         for (const tab of tabs) await tab.close();
       }
-      // There may be two users, and an event whose response is cut is then stored for both (ARCHITECTURE.md). None may
-      // be lost.
+      // There may be two users, and an event whose response was lost is then stored for both (ARCHITECTURE.md). No
+      // event may be lost.
       const tally = await recordTally(
         context,
         2 * times,
@@ -383,7 +383,7 @@ describeEngines('delivery', (engine) => {
     });
   });
 
-  test('survives a kill of the browser while the server is down, with tracker.full.js (T5)', async (context) => {
+  test('survives killing the browser while the server is down, with tracker.full.js (T5)', async (context) => {
     const profileFolder = await mkdtemp(join(tmpdir(), 'firsthand-profile-'));
     const page = shop.site.publish('/page', { token: account.browserToken, src: `${shop.gate.url}/tracker.full.js` });
     let profileSession: Session | undefined;

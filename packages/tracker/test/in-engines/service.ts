@@ -15,11 +15,11 @@ export interface Account {
 export interface Service {
   readonly url: string;
   createAccount(): Promise<Account>;
-  /** Kills the process with SIGKILL. What it has confirmed is on disk. */
+  /** Kills the process with SIGKILL. Data that it has confirmed is on disk. */
   kill(): Promise<void>;
-  /** Restarts it with the same data and port, after `kill`. */
+  /** Restarts the process with the same data and port, after `kill`. */
   restart(): Promise<void>;
-  /** Ends it and deletes its data. */
+  /** Ends the process and deletes its data. */
   close(): Promise<void>;
 }
 

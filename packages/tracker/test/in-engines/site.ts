@@ -1,16 +1,18 @@
-/** A customer's site: pages with the snippet as pasted, on another origin than the service. */
+/** A customer's site: pages with the snippet as pasted, on a different origin than the service. */
 import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, request as requestFrom, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 export interface Page {
   readonly token: string;
-  /** HTML before the snippet, and after it in the body. */
+  /** HTML to place before the snippet, and HTML to place after it, in the body. */
   readonly before?: string;
   readonly after?: string;
   /** Additional attributes of the script's tag. */
   readonly attributes?: string;
-  /** The script's URL, by default on the service. The site passes everything below `/stats/` on to the service. */
+  /**
+   * The script's URL; by default, the service serves it. The site proxies everything under `/stats/` to the service.
+   */
   readonly src?: string;
   readonly headers?: Readonly<Record<string, string>>;
   /** The nonce for a CSP, on every script of the page. */
@@ -19,7 +21,7 @@ export interface Page {
 
 export interface Site {
   readonly port: number;
-  /** On localhost, where pages have Web Locks as on https. */
+  /** On localhost, where Web Locks are available as they are over HTTPS. */
   readonly url: string;
   /** Publishes a page and returns its URL. */
   publish(path: string, page: Page): string;
@@ -27,7 +29,7 @@ export interface Site {
   readonly errors: string[];
   /** The paths that a browser has requested for prerendering (`Sec-Purpose`). */
   readonly prerenderedPaths: string[];
-  /** The delay of scripts below `/stats/`. */
+  /** The delay of scripts under `/stats/`. */
   scriptDelayMilliseconds: number;
   close(): void;
 }

@@ -1,4 +1,4 @@
-/** Counts what happened to the events that a case has logged. `delivery-table.ts` prints it. */
+/** Counts what happened to the events that a case has logged. `delivery-table.ts` prints the counts. */
 import type { Client } from '@firsthand/client';
 import { expect, type TestContext } from 'vitest';
 
@@ -8,9 +8,9 @@ export interface Tally {
   readonly storedOnce: number;
   readonly lost: number;
   readonly twice: number;
-  /** How many events come after one that the same page logged later, in order of eventTime, then eventUUID. */
+  /** How many events come after an event that the same page logged later, in order of eventTime, then eventUUID. */
   readonly outOfOrder: number;
-  /** Events that were stored only after a later visit, but should have been stored before. */
+  /** Events that were stored only after a later visit, but should have been stored earlier. */
   readonly late: number;
   /** Another measurement, as text for the table. */
   readonly figure?: string;
@@ -57,7 +57,7 @@ export const readStored = async (api: Client): Promise<StoredEvent[]> => {
     });
 };
 
-/** Counts the stored events of each line, whose numbers run from 0 to its entry in `counts`. */
+/** Counts the stored events of each line. A line's events are numbered from 0 up to its entry in `counts`. */
 export const countStored = (
   stored: readonly NumberedEvent[],
   counts: readonly number[],

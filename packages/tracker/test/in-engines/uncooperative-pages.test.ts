@@ -1,4 +1,7 @@
-/** Tests pages, services and scripts that interfere with the tracker: events still arrive, and nowhere else. */
+/**
+ * Tests the tracker with pages, servers and scripts that interfere: events still reach the service, and no other
+ * server.
+ */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Tracker } from '../../src/index.ts';
 import type { Session, Tab } from '../engines/engine.ts';
@@ -87,7 +90,7 @@ describeEngines('the tracker on uncooperative pages', (engine) => {
     expect(Date.now() - start).toBeLessThan(90_000);
   });
 
-  test('sends events through a wrapper of fetch that accepts text or a Request', async () => {
+  test('sends events through a wrapper around fetch that accepts a string or a Request', async () => {
     const tab = await visit('/wrapped', {
       before: `<script>
         const original = fetch;
@@ -98,7 +101,7 @@ describeEngines('the tracker on uncooperative pages', (engine) => {
     expect(await waitForEvents(1)).toEqual([0]);
   });
 
-  test('sends events through a wrapper of fetch whose header causes a preflight', async () => {
+  test('sends events through a wrapper around fetch whose header causes a preflight', async () => {
     const tab = await visit('/with-header', {
       before: `<script>
         const original = fetch;
@@ -141,7 +144,7 @@ describeEngines('the tracker on uncooperative pages', (engine) => {
     expect(await waitForEvents(2)).toEqual([0, 1]);
   });
 
-  test('replaces cookies on deeper paths', async () => {
+  test('replaces cookies that have a longer path', async () => {
     const tab = await visit('/deep/er/page', {
       before: `<script>
         for (const path of ['/deep', '/deep/er/', '/deep/er/page'])
@@ -206,7 +209,7 @@ describeEngines('the tracker on uncooperative pages', (engine) => {
   const waitForTitle = (tab: Tab, title: string) =>
     waitFor(`the title ${title}`, () => tab.run((title) => document.title === title || undefined, title));
 
-  test('logs page views with the titles of their own pages, even if a title comes late', async () => {
+  test('logs each page view with the title of its own page, even if the title is set late', async () => {
     const tab = await visit('/first', { ...fullPage, src: `${shop.gate.url}/tracker.full.js` });
     await waitForViews(1);
     const titles = ['a', 'b', 'c', 'd', 'e', 'f'];
