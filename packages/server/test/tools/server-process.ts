@@ -76,7 +76,13 @@ afterAll(() => {
 
 /** Starts a server on a database file. */
 export const launch = (databasePath: string, port: number, options: ServeOptions = {}): Started => {
-  const [program, ...args] = [...(options.under ?? []), process.execPath, ...(options.nodeArgs ?? []), options.main ?? bin, 'serve'];
+  const [program, ...args] = [
+    ...(options.under ?? []),
+    process.execPath,
+    ...(options.nodeArgs ?? []),
+    options.main ?? bin,
+    'serve',
+  ];
   const child = spawn(program as string, args, {
     cwd: root,
     env: {
