@@ -182,6 +182,13 @@ describe('csv', () => {
     expect(sent.map((request) => request.headers.get('accept'))).toEqual(['text/csv', 'text/csv']);
     expect((await failureOf(client.csv('searchContact', {}))).code).toBe('token_kind');
   });
+
+  it('has a counterpart for NDJSON', async () => {
+    const { client, sent } = setUp([() => new Response('{"contactUUID":"V1StGXR8_Z5jdHi6B-myT"}\n')]);
+    const text = await new Response(await client.ndjson('searchContact', {})).text();
+    expect(JSON.parse(text)).toEqual({ contactUUID: 'V1StGXR8_Z5jdHi6B-myT' });
+    expect(sent[0]?.headers.get('accept')).toBe('application/x-ndjson');
+  });
 });
 
 describe('pages', () => {

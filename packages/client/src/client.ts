@@ -31,7 +31,7 @@ export interface CallOptions {
 
 type CallableOperation = Exclude<OperationName, 'streamEvents'>;
 
-/** Operations with CSV responses. */
+/** Operations with CSV and NDJSON responses. */
 export type CSVOperation =
   | 'searchContact'
   | 'getEvent'
@@ -61,6 +61,12 @@ export type Client<Dates extends boolean = false> = {
    * Resolves with a stream of a CSV file with all rows. If a row cannot be read, the stream errors instead of ending.
    */
   csv<Name extends CSVOperation>(
+    name: Name,
+    request: Omit<RequestFor<Name>, 'limit' | 'cursor'>,
+    options?: CallOptions,
+  ): Promise<ReadableStream<Uint8Array<ArrayBuffer>>>;
+  /** As `csv`, for a file with one JSON object per line. */
+  ndjson<Name extends CSVOperation>(
     name: Name,
     request: Omit<RequestFor<Name>, 'limit' | 'cursor'>,
     options?: CallOptions,
@@ -173,9 +179,9 @@ export const createClient = <const Dates extends boolean = false>({
   const calls = Object.fromEntries(functions);
   const pages = (name: PagedOperation, request: Fields & { cursor?: string }, options?: CallOptions) =>
     readPages(request.cursor, (cursor) => callOperation(name, { ...request, cursor }, readJSON, options));
-  const csv = (name: CSVOperation, request: Fields, options?: CallOptions) =>
-    callOperation(name, request, readBody, { ...options, accept: 'text/csv' });
-  return { ...calls, pages, csv } as Client<Dates>;
+  const fileAs = (accept: string) => (name: CSVOperation, request: Fields, options?: CallOptions) =>
+    callOperation(name, request, readBody, { ...options, accept });
+  return { ...calls, pages, csv: fileAs('text/csv'), ndjson: fileAs('application/x-ndjson') } as Client<Dates>;
 };
 
 type Read<Answer> = (response: Response) => Promise<Answer>;

@@ -259,6 +259,11 @@ export const searchContactInput = z
       'Only the contact with this external ID.',
     ),
     contactEmailaddress: field.optionalFilter(field.email),
+    segment: field.described(
+      field.optionalFilter(field.segmentName),
+      'Only contacts of this segment: those with an event that matches its filter. All other filters may be added, except the external ID and the e-mail address. Contacts are sorted by their newest matching event.',
+      'Buyers',
+    ),
     contactProfileID: field.described(field.optional(field.profileID), 'Only contacts with this profile.'),
     contactTagID: field.described(field.optional(field.tagID), 'Only contacts with this tag.', 'vip'),
     ...field.attributeFilter('contacts'),
@@ -300,16 +305,42 @@ export const searchContactInput = z
     limit: field.optional(field.pageLimit(limits.contactsPerPage)),
     cursor: field.optional(field.cursor),
     include: field.described(
-      field.optional(field.include(['count'])),
-      'Extra data to include with the first page: the total number of contacts.',
+      field.optional(field.include(['count', 'touch'])),
+      'Extra data to include: `count`, the total number of contacts, with the first page; `touch`, `firstTouch` and `lastTouch` of each contact.',
     ),
   })
-  .refine(field.isAttributePair, field.attributePairProblem);
+  .refine(field.isAttributePair, field.attributePairProblem)
+  .superRefine((input, context) => {
+    for (const name of ['contactExternalID', 'contactEmailaddress', 'sort', 'order'] as const)
+      if (input.segment !== undefined && input[name] !== undefined)
+        context.addIssue({ code: 'custom', path: [name], message: 'must be absent with `segment`' });
+  });
 
 const nextCursor = text(
   'The cursor of the next page; "" on the last page. Any page may contain fewer than `limit` contacts, or none.',
   '',
 );
+
+/** The attributes of a touch, which reports also have as dimensions. */
+export const touchAttributes = ['path', 'utm_source', 'utm_medium', 'utm_campaign'] as const;
+
+const touch = (which: 'first' | 'last') =>
+  z
+    .object({
+      eventTime: isoTime(`The time of the contact's ${which} event.`),
+      path: text(`The path in the ${which} event that has one, or "".`, '/teapots'),
+      utm_source: text(`The source in the ${which} event that has one, or "".`, 'newsletter'),
+      utm_medium: text(`The medium in the ${which} event that has one, or "".`, 'email'),
+      utm_campaign: text(`The campaign in the ${which} event that has one, or "".`, 'spring'),
+      referrerHost: text(
+        `The host in the ${which} event's \`referrer\`, or "". Hosts of the account's own sites are left out.`,
+        'www.google.com',
+      ),
+    })
+    .optional()
+    .describe(
+      `With \`include=touch\`: the ${which} values in the contact's events, from all its browsers and without robots. Absent if it has no events.`,
+    );
 
 export const searchContactOutput = answer({
   contact: z
@@ -320,11 +351,13 @@ export const searchContactOutput = answer({
           "The day, in UTC, on which the contact's newest event was received. Absent if the contact has no events. If a browser changed from one contact to another on that day, the day counts for both.",
           '2026-11-01T00:00:00.000Z',
         ).optional(),
+        firstTouch: touch('first'),
+        lastTouch: touch('last'),
       }),
     )
     .describe('The contacts.'),
   count: count(
-    `With \`include=count\`, on the first page: the number of contacts on all pages. Absent if more than ${limits.contactsCountedByText.toLocaleString('en')} match \`text\`.`,
+    `With \`include=count\`, on the first page: the number of contacts on all pages. Absent with \`segment\`, and if more than ${limits.contactsCountedByText.toLocaleString('en')} match \`text\`.`,
     45,
   ).optional(),
   nextCursor,

@@ -146,7 +146,10 @@ const successOf = (name: string, operation: Operation, { components }: Schemas) 
         headers,
         content: {
           'application/json': { schema, example: exampleOf(schema, components) },
-          ...(operation.csv && { 'text/csv': { schema: { type: 'string' } } }),
+          ...(operation.csv && {
+            'text/csv': { schema: { type: 'string' } },
+            'application/x-ndjson': { schema: { type: 'string' } },
+          }),
         },
       };
 };
@@ -210,7 +213,7 @@ const descriptionOf = (
   [
     details,
     csv &&
-      `With the header \`Accept: text/csv\`, the response is a CSV file with all entries of \`${csv.list}\`, without \`limit\` or a cursor. If the service cannot complete the file, it aborts the connection.`,
+      `With the header \`Accept: text/csv\` or \`application/x-ndjson\`, the response is a file with all entries of \`${csv.list}\`, as CSV or as one JSON object per line, without \`limit\` or a cursor. If the service cannot complete the file, it aborts the connection.`,
     `Requires a token of kind ${tokens.join(' or ')}.`,
     (method !== methods[0] || path !== paths[0]) && `Same as \`${name}\`.`,
   ]

@@ -41,8 +41,8 @@ export interface Operation<Input extends z.ZodType = z.ZodType, Output extends z
   /** The response may take 10 seconds, or longer while queued: the typed client uses a longer timeout. */
   readonly slow?: true;
   /**
-   * For `Accept: text/csv`: the list in the response whose entries become rows. The server reads all rows, `limit` at a
-   * time.
+   * For `Accept: text/csv` or `application/x-ndjson`: the list in the response whose entries become rows. The server
+   * reads all rows, `limit` at a time.
    */
   readonly csv?: { readonly list: string; readonly limit: number };
   /** The fields of the request, without tokenUUID. */
@@ -272,10 +272,13 @@ export const operations = {
     output: contact.updateContactOutput,
   }),
   searchContact: get({
-    summary: 'Find contacts by text, e-mail address, profile, tag or status.',
+    summary: 'Find contacts by text, e-mail address, segment, profile, tag or status.',
+    details: '`segment` and `include=touch` run a report, and may be refused like one.',
     paths: ['/contact/searchContact'],
     tokens: readers,
     example: ['contactTagID', 'limit'],
+    slow: true,
+    refuses: reportCodes,
     csv: { list: 'contact', limit: limits.contactsPerPage },
     input: contact.searchContactInput,
     output: contact.searchContactOutput,

@@ -229,6 +229,8 @@ const openLimited = async () => {
     wrap: failing,
     reports: createFakeReports(() => (failure ? Promise.reject(failure) : Promise.resolve(undefined))),
   });
+  const buyers = { segmentName: 'Buyers', filter: { event: 1 } };
+  await limited.post('/report/createSegment', { tokenUUID: limited.tokens.server, ...buyers });
   return {
     limited,
     failWith: (error: Error | undefined) => {
@@ -257,6 +259,12 @@ describe('error responses', () => {
       (['browser', 'viewer', 'server', 'operator'] as const).find((kind) => !operation.tokens.includes(kind)) ??
         'revoked'
     ];
+
+  /** Makes searchContact run a report. */
+  const inSegment = {
+    fields: { segment: 'Buyers' },
+    without: ['contactExternalID', 'contactEmailaddress', 'sort', 'order'],
+  };
 
   const provoke: { readonly [Code in ErrorCode]?: Provoke } = {
     missing_field: ({ operation }) =>
@@ -322,6 +330,7 @@ describe('error responses', () => {
     unknown_share_link: () => ({ fields: { shareID: unknownID } }),
     unknown_segment: ({ name }) => {
       if (name === 'createShareLink') return { fields: { report: [sharedReport({ segment: unknownID })] } };
+      if (name === 'searchContact') return { fields: { segment: unknownID } };
       return {
         fields:
           name === 'deleteSegment' ? { segmentName: unknownID } : { filter: JSON.stringify({ segment: unknownID }) },
@@ -414,13 +423,13 @@ describe('error responses', () => {
       failWith(new Error('a fault of a test'));
       return { in: limited };
     },
-    report_too_slow: () => {
+    report_too_slow: ({ name }) => {
       failWith(new Refusal('report_too_slow'));
-      return { in: limited };
+      return { in: limited, ...(name === 'searchContact' && inSegment) };
     },
-    no_reports: () => {
+    no_reports: ({ name }) => {
       failWith(new Refusal('no_reports'));
-      return { in: limited };
+      return { in: limited, ...(name === 'searchContact' && inSegment) };
     },
     unavailable: () => {
       failWith(new Refusal('unavailable', { retryAfterSeconds: 1 }));

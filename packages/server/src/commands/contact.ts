@@ -1,4 +1,7 @@
-import type { Command } from 'commander';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { ReadableStream as WebStream } from 'node:stream/web';
+import { type Command, Option } from 'commander';
 import { UsageError } from './shared/command-errors.ts';
 import { printJSON, printLine, toTable } from './shared/printing.ts';
 import { addServerOptions, connect, type ServerOptions } from './shared/server.ts';
@@ -11,6 +14,21 @@ export const define = (command: Command): void => {
     // A contactUUID may begin with a hyphen.
     .allowUnknownOption()
     .action(show);
+  addServerOptions(
+    command.command('export').description('write all contacts to standard output, with first and last touch'),
+    { json: false },
+  )
+    .addOption(new Option('--format <format>', 'the format').choices(['csv', 'ndjson'] as const).default('csv'))
+    .option('--segment <name>', 'only contacts with an event that matches the filter of this segment')
+    .action(exportContacts);
+};
+
+type ExportOptions = ServerOptions & { readonly format: 'csv' | 'ndjson'; readonly segment?: string };
+
+const exportContacts = async ({ format, segment, ...options }: ExportOptions): Promise<void> => {
+  const client = await connect(options);
+  const stream = await client[format]('searchContact', { segment, include: ['touch'] });
+  await pipeline(Readable.fromWeb(stream as WebStream), process.stdout, { end: false });
 };
 
 type ShowOptions = ServerOptions & { readonly externalId?: string };

@@ -27,7 +27,11 @@ const nouns = [
   { name: 'audit', summary: 'list the audit log', load: () => import('./audit.ts') },
   { name: 'event', summary: 'log and list events on a running server', load: () => import('./event.ts') },
   { name: 'report', summary: 'run reports about what people did', load: () => import('./report.ts') },
-  { name: 'contact', summary: 'show a contact on a running server', load: () => import('./contact.ts') },
+  {
+    name: 'contact',
+    summary: 'show a contact, and export all, on a running server',
+    load: () => import('./contact.ts'),
+  },
   {
     name: 'refused',
     summary: 'list refused requests and resend them',

@@ -54,6 +54,7 @@ import { createReports } from './operations/reports/reports.ts';
 import { createSegments } from './operations/reports/segments.ts';
 import { createShareLinks } from './operations/reports/share-links.ts';
 import { createViews } from './operations/reports/views.ts';
+import { createSearchContact } from './operations/search-contact.ts';
 import { createStreamReply } from './operations/stream.ts';
 import { createAdmission } from './request/admission.ts';
 import { createAgentOf } from './request/agents.ts';
@@ -207,7 +208,7 @@ export const createApp = ({
 
   const logging = createLogEvent(store, { limitNewNames: createNewNames(createRateLimit(rateLimits.newNames)) });
   const contacts = createContacts(store);
-  const { answering: reportAnswers, check: checkReport } = createReports(store, reports);
+  const { answering: reportAnswers, check: checkReport, contactReports } = createReports(store, reports);
   const replies: { readonly [Name in OperationName]: Reply<Name> } = {
     ...createReplies(
       {
@@ -219,6 +220,7 @@ export const createApp = ({
         ...createRefused(store),
         ...createAudit(store),
         ...contacts,
+        ...createSearchContact(store, contactReports),
         ...createContactBatches(store),
         ...createLinks(store),
         ...reportAnswers,

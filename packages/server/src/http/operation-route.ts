@@ -14,7 +14,7 @@ import { type CountedFields, costOf } from './access/call-cost.ts';
 import type { Answering, AnsweringAll, Caller } from './access/caller.ts';
 import type { TakeBrowserLimits } from './access/rate-limits.ts';
 import { type AnswerHeaders, type Exchange, emptyAnswer, jsonAnswer } from './answers/answers.ts';
-import { type CSVReply, wantsCSV } from './csv/csv-reply.ts';
+import { type CSVReply, wantsFile } from './csv/csv-reply.ts';
 import {
   isRefusableCode,
   isRefusableOperation,
@@ -58,12 +58,12 @@ const createReply =
   <Name extends OperationName>(name: Name, answering: Answering<Name>, csvReply: CSVReply): Reply<Name> =>
   async (request) => {
     const { c, exchange, input, caller, ignored } = request;
-    return wantsCSV(operations[name], c.req.raw)
+    return wantsFile(operations[name], c.req.raw)
       ? csvReply(name, answering as Parameters<CSVReply>[1], request)
       : successAnswer(exchange, await answering(input, caller), ignored);
   };
 
-/** Returns replies in JSON or, if the request prefers it, in CSV. */
+/** Returns replies in JSON or, if the request prefers it, as a CSV or NDJSON file. */
 export const createReplies = <Names extends OperationName>(answering: AnsweringAll<Names>, csvReply: CSVReply) =>
   Object.fromEntries(
     Object.entries<Answering<Names>>(answering).map(([name, answer]) => [

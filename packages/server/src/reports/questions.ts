@@ -329,6 +329,27 @@ export interface PeopleAnswer {
   readonly next: PeopleEnd | null;
 }
 
+/** The first and last values in the events of contacts. The range is ignored. */
+export interface TouchesQuestion extends QuestionBase {
+  readonly report: 'touches';
+  /** At most 1,000. */
+  readonly contacts: readonly number[];
+  readonly attributes: readonly string[];
+  readonly own: OwnSites;
+}
+interface Touch {
+  /** The eventTime of the first or last event. */
+  readonly time: number;
+  /** Each attribute in the first or last event that has it, or null. */
+  readonly values: readonly (string | null)[];
+  /** As `firstReferrerHost`; of the last touch, the last host that is not one of the account's own sites. */
+  readonly referrerHost: string | null;
+}
+export interface TouchesAnswer {
+  /** The contacts that have events, ascending. */
+  readonly people: readonly { readonly person: number; readonly first: Touch; readonly last: Touch }[];
+}
+
 export interface LiveQuestion extends QuestionBase {
   readonly report: 'live';
   readonly own: OwnSites;
@@ -362,6 +383,7 @@ export interface ReportTypes {
   readonly retention: { readonly question: RetentionQuestion; readonly answer: RetentionAnswer };
   readonly people: { readonly question: PeopleQuestion; readonly answer: PeopleAnswer };
   readonly live: { readonly question: LiveQuestion; readonly answer: LiveAnswer };
+  readonly touches: { readonly question: TouchesQuestion; readonly answer: TouchesAnswer };
 }
 export type ReportName = keyof ReportTypes;
 export type Question = ReportTypes[ReportName]['question'];

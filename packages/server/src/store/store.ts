@@ -968,6 +968,8 @@ export interface ContactSearch {
   readonly text?: string | undefined;
   readonly externalID?: string | undefined;
   readonly address?: string | undefined;
+  /** Only these, by row number, at most 1,000: on one page, in any order and of any size. */
+  readonly contacts?: readonly number[] | undefined;
   readonly contactProfileID?: string | undefined;
   readonly contactTagID?: string | undefined;
   /** Contacts with this attribute; without `attrValue`, with any value. */
@@ -1015,6 +1017,8 @@ export interface SearchPosition {
 }
 
 export interface FoundContact extends ContactDetail {
+  /** The row number. */
+  readonly contact: number;
   /**
    * The start of the last day (UTC) on which one of the contact's events was received; null: none. If a browser
    * switched from one contact to another, that day counts for both.

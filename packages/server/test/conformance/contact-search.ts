@@ -314,7 +314,24 @@ export const describeContactSearch = (newSite: NewSite, open: Open): void => {
     test('returns each contact as getContact does, with its own tags only', async () => {
       const { contacts } = await page({ text: 'ben@' });
       const { tags, ...contact } = await site.server.getContact(uuids[1] as string);
-      expect(contacts).toEqual([{ ...contact, tags: tags.filter(({ opt }) => opt), lastSeenTime: null }]);
+      const own = { ...contact, tags: tags.filter(({ opt }) => opt), lastSeenTime: null };
+      expect(contacts).toEqual([{ ...own, contact: expect.any(Number) }]);
+    });
+
+    test('finds those of given contacts that match and belong to the account', async () => {
+      const { contacts: all } = await page({});
+      const numbers = all.map(({ contact }) => contact);
+      const given = { contacts: numbers.slice(1, 4), contactProfileID: 'retail' };
+      const { contacts, next } = await page(given);
+      expect([contacts.map(({ contactUUID }) => contactUUID).sort(), next]).toEqual([uuids.slice(1, 3).sort(), null]);
+      const other = await createSite(site.store);
+      expect((await page({ account: other.account, contacts: numbers })).contacts).toEqual([]);
+      const { contactUUID } = await other.server.createContact({ address: 'merged@example.com' });
+      const target = await other.server.createContact({ address: 'target@example.com' });
+      const created = (await page({ account: other.account })).contacts.map(({ contact }) => contact);
+      await other.merge(target.contactUUID, contactUUID);
+      const found = await page({ account: other.account, contacts: created });
+      expect(found.contacts.map((each) => each.contactUUID)).toEqual([target.contactUUID]);
     });
 
     test.each([1, 2, 3, 4, 5, 6])('finds each contact once in pages of %d', async (limit) => {

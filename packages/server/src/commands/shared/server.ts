@@ -8,11 +8,12 @@ import { jsonFlag, toSettings } from './flags.ts';
 /** The options that `addServerOptions` adds. */
 export type ServerOptions = { readonly url?: string; readonly token?: string; readonly json?: boolean };
 
-export const addServerOptions = (command: Command): Command =>
+export const addServerOptions = (command: Command, { json } = { json: true }): Command => {
   command
     .option('--url <url>', "the server's root URL; by default built from HOST, PORT and BASE_PATH")
-    .option('--token <token>', 'a server token; prefer FIRSTHAND_TOKEN, because process listings show flags')
-    .option(...jsonFlag);
+    .option('--token <token>', 'a server token; prefer FIRSTHAND_TOKEN, because process listings show flags');
+  return json ? command.option(...jsonFlag) : command;
+};
 
 /**
  * Creates a client from the flags and environment variables. Throws UsageError without a token or with an invalid URL.

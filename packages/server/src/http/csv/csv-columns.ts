@@ -24,6 +24,7 @@ const isOmitted = (name: OperationName, path: string, request: CSVRequest): bool
   const { include = [], by = [], attrID, visits, conversion } = request;
   const [member] = path.split('.');
   if (member === 'value') return attrID === undefined;
+  if (member === 'firstTouch' || member === 'lastTouch') return !include.includes('touch');
   if (name === 'getEvent') return path === 'claimed' || (path.startsWith('why.') && !include.includes('why'));
   if (name !== 'reportBreakdown') return false;
   if (member === 'visits') return visits === undefined;

@@ -65,6 +65,60 @@ it('sends the contacts of all pages, with attributes as columns', async () => {
   expect(rows[1]).toMatch(/,beta; vip,9,"a ""pro"", perhaps",,/);
 });
 
+it('sends the same rows as NDJSON, unchanged', async () => {
+  const headers = { Accept: 'application/x-ndjson', Authorization: `Bearer ${scene.tokens.server}` };
+  const response = await request('/contact/searchContact', {}, { headers });
+  expect(response.headers.get('content-type')).toBe('application/x-ndjson');
+  const lines = (await response.text()).split('\n');
+  expect(lines.pop()).toBe('');
+  expect(lines).toHaveLength(count);
+  const { body } = await scene.get('/contact/searchContact', { tokenUUID: scene.tokens.server, limit: 2 });
+  expect(lines.slice(0, 2).map((line) => JSON.parse(line))).toEqual(body.contact);
+  expect(body.contact[0].contactFirstname).toBe('=HYPERLINK("http://evil.example")');
+  const problem = await request('/contact/searchContact', { limit: 5 }, { headers });
+  expect(await problem.json()).toMatchObject({ error: { field: 'limit' } });
+});
+
+it('adds the first and last touch of each contact with `include=touch`', async () => {
+  answer = async (question) => {
+    if (question.report !== 'touches') return undefined;
+    const [person = 0] = question.contacts;
+    const first = { time: 0, values: ['/=1+1', null, null, 'spring'], referrerHost: 'www.google.com' };
+    return { people: [{ person, first, last: { ...first, time: 60_000, referrerHost: null } }] };
+  };
+  const [head, ...rows] = await linesOf('/contact/searchContact', { include: 'touch' });
+  expect(head).toMatch(
+    /,firstTouch\.eventTime,firstTouch\.path,firstTouch\.utm_source,firstTouch\.utm_medium,firstTouch\.utm_campaign,firstTouch\.referrerHost,lastTouch\./,
+  );
+  expect(rows[0]).toMatch(
+    /,1970-01-01T00:00:00.000Z,\/=1\+1,,,spring,www.google.com,1970-01-01T00:01:00.000Z,\/=1\+1,,,spring,$/,
+  );
+  expect(rows[1]).toMatch(/,{12}$/);
+});
+
+it('sends the contacts of a segment, newest event first, without people who are not contacts', async () => {
+  const filter = { event: 'Bought' };
+  await scene.post('/report/createSegment', { tokenUUID: scene.tokens.server, segmentName: 'Buyers', filter });
+  answer = async (question) => {
+    if (question.report !== 'people') return undefined;
+    const person = { events: 3, users: 1, firstTime: 1, lastTime: 2 };
+    const numbers = question.beyond ? [1, 1_000_000] : [3, -7, 2];
+    return {
+      people: numbers.map((number) => ({ ...person, person: number })),
+      next: question.beyond ? null : { key: 2, person: 2 },
+    };
+  };
+  const [, ...rows] = await linesOf('/contact/searchContact', { segment: 'Buyers', contactProfileID: 'customer' });
+  expect(rows.map((row) => row.split(',')[1])).toEqual(['customer-2', 'customer-1', 'customer-0']);
+  expect(await linesOf('/contact/searchContact', { segment: 'Buyers', contactTagID: 'vip' })).toHaveLength(2);
+  for (const [fields, code] of [
+    [{ segment: 'Sellers' }, 'unknown_segment'],
+    [{ segment: 'Buyers', sort: 'seen' }, 'invalid_field'],
+    [{ segment: 'Buyers', contactExternalID: 'customer-1' }, 'invalid_field'],
+  ] as const)
+    expect(await (await request('/contact/searchContact', fields)).json()).toMatchObject({ error: { code } });
+});
+
 it('filters like the operation, and escapes formulas', async () => {
   const [, ...rows] = await linesOf('/contact/searchContact', { contactExternalID: 'customer-0' });
   expect(rows).toHaveLength(1);

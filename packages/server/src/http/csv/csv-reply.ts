@@ -1,6 +1,6 @@
 /**
- * Sends all rows of a list as CSV to requests with `Accept: text/csv`, one page at a time as the client reads. An error
- * after the first page closes the connection mid-response, so that no client mistakes a part for the whole file.
+ * Sends all rows of a list as CSV or NDJSON to requests that accept it, one page at a time as the client reads. An
+ * error after the first page closes the connection mid-response, so that no client mistakes a part for the whole file.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { limits } from '@firsthand/contract/limits';
@@ -22,9 +22,14 @@ interface Page {
   readonly nextCursor: string;
 }
 
-/** Whether to respond with CSV. Accept is a preference: an operation without rows responds with JSON. */
-export const wantsCSV = ({ csv }: Operation, { headers }: Request): boolean =>
-  csv !== undefined && /\btext\/csv\b/.test(headers.get('accept') ?? '');
+type FileType = 'text/csv' | 'application/x-ndjson';
+
+const acceptedType = ({ headers }: Request): FileType | undefined =>
+  headers.get('accept')?.match(/\b(?:text\/csv|application\/x-ndjson)\b/)?.[0] as FileType | undefined;
+
+/** Whether to respond with a file. Accept is a preference: an operation without rows responds with JSON. */
+export const wantsFile = ({ csv }: Operation, request: Request): boolean =>
+  csv !== undefined && acceptedType(request) !== undefined;
 
 /** Whether a refusal is temporary: other reports are ahead in the queue, or the engine is restarting. */
 const isTemporary = (error: unknown): boolean =>
@@ -32,7 +37,17 @@ const isTemporary = (error: unknown): boolean =>
 const maxAttempts = 10;
 const pauseMilliseconds = 1_000;
 
-const headers = { 'Content-Type': 'text/csv; charset=utf-8; header=present', 'X-Accel-Buffering': 'no' };
+const contentTypes = {
+  'text/csv': 'text/csv; charset=utf-8; header=present',
+  'application/x-ndjson': 'application/x-ndjson',
+} satisfies Record<FileType, string>;
+
+interface FileLines {
+  readonly head: string;
+  readonly toLine: (row: Page['rows'][number]) => string;
+}
+
+const ndjson: FileLines = { head: '', toLine: (row) => `${JSON.stringify(row)}\n` };
 
 interface CSVDependencies {
   readonly store: Pick<Store, 'findAccess' | 'listCatalogue'>;
@@ -57,11 +72,29 @@ export const createCSVReply = ({ store, log, isStopping }: CSVDependencies): CSV
   const toRefusal = createToRefusal(log);
   const takeSlot = createStreamSlots(limits.csvPerAccount);
 
+  const createCSVLines = async (
+    name: OperationName,
+    list: string,
+    input: CSVRequest,
+    { access: { account } }: Caller,
+  ): Promise<FileLines> => {
+    const attributes =
+      name === 'searchContact' && account !== null ? await store.listCatalogue({ account, kind: 'attr' }) : [];
+    const listed = attributes.filter(({ mergedInto }) => mergedInto === null).map(({ id }) => id);
+    const columns = columnsOf(name, list, input, listed);
+    return {
+      head: toCSVLine(columns.map((column) => column.head)),
+      toLine: (row) => toCSVLine(columns.map(({ cell }) => cell(row))),
+    };
+  };
+
   return async (name, answering, { c, exchange, input, caller }) => {
     const { csv: { list, limit } = { list: '', limit: 0 } }: Operation = operations[name];
+    const type = acceptedType(c.req.raw) ?? 'text/csv';
+    const headers = { 'Content-Type': contentTypes[type], 'X-Accel-Buffering': 'no' };
     for (const field of ['limit', 'cursor', 'interval'])
       if (input[field] !== undefined) {
-        const message = `\`${field}\` must be absent with \`Accept: text/csv\`, because a CSV file contains all rows`;
+        const message = `\`${field}\` must be absent with \`Accept: ${type}\`, because the file contains all rows`;
         throw new Refusal('invalid_field', { field, message });
       }
     // HEAD has no body, so no rows are read.
@@ -92,23 +125,16 @@ export const createCSVReply = ({ store, log, isStopping }: CSVDependencies): CSV
 
     const releaseSlot = takeSlot(caller.access.account ?? 0);
     try {
-      const attributes =
-        name === 'searchContact' && caller.access.account !== null
-          ? await store.listCatalogue({ account: caller.access.account, kind: 'attr' })
-          : [];
-      const listed = attributes.filter(({ mergedInto }) => mergedInto === null).map(({ id }) => id);
-      const columns = columnsOf(name, list, input as CSVRequest, listed);
+      const { head, toLine } = type === 'text/csv' ? await createCSVLines(name, list, input, caller) : ndjson;
       const encoder = new TextEncoder();
-      const toBytes = ({ rows }: Page) =>
-        encoder.encode(rows.map((row) => toCSVLine(columns.map(({ cell }) => cell(row)))).join(''));
+      const toBytes = ({ rows }: Page) => encoder.encode(rows.map(toLine).join(''));
       // The first page is read before the response starts, so that a refusal can still be the response.
       let page: Page | undefined = await read();
-      const head = encoder.encode(toCSVLine(columns.map((column) => column.head)));
       signal.addEventListener('abort', releaseSlot, { once: true });
       let cursor = '';
       const body = new ReadableStream<Uint8Array>(
         {
-          start: (controller) => controller.enqueue(head),
+          start: (controller) => controller.enqueue(encoder.encode(head)),
           async pull(controller) {
             try {
               page ??= await readWithRetries(cursor);

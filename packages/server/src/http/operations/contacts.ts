@@ -4,17 +4,7 @@ import { nanoid } from 'nanoid';
 import { contactChanges, contactValues } from '../../ingest/contact-change.ts';
 import { isProof } from '../../ingest/proof.ts';
 import { Refusal } from '../../shared/refusal.ts';
-import type {
-  ClaimDetail,
-  ContactDetail,
-  ContactFeedPage,
-  ContactRecord,
-  ContactSearch,
-  FoundContacts,
-  LinkDetail,
-  MergeDetail,
-  Store,
-} from '../../store/store.ts';
+import type { ClaimDetail, ContactDetail, ContactRecord, LinkDetail, MergeDetail, Store } from '../../store/store.ts';
 import {
   type Answering,
   type AnsweringAll,
@@ -25,7 +15,7 @@ import {
   toStoreCaller,
 } from '../access/caller.ts';
 import { answerInSteps } from '../answers/constant-time.ts';
-import { parseHeldCursor, parseSearchCursor, toHeldCursor, toSearchCursor } from '../answers/cursor.ts';
+import { parseHeldCursor, toHeldCursor } from '../answers/cursor.ts';
 import { isoTime } from '../answers/iso-time.ts';
 import { refusePageNames, toCanonicalAddress, toNamedContact } from '../request/contact-names.ts';
 import { eventAnswer } from './events.ts';
@@ -45,7 +35,7 @@ const recordAnswer = (record: ContactRecord): Omit<ContactAnswer, 'tag' | 'conta
   claimed: [...record.claimed],
 });
 
-const contactAnswer = (contact: ContactDetail): ContactAnswer => ({
+export const contactAnswer = (contact: ContactDetail): ContactAnswer => ({
   ...recordAnswer(contact),
   tag: contact.tags.map(({ tagID, tagName, opt }) => ({ tagID, tagName, opt })),
   contactAttr: attributesAnswer(contact.attributes),
@@ -88,49 +78,9 @@ const mergeAnswer = ({ contactUUID, fields, intoContactUUID, mergedTime }: Merge
   mergedTime: isoTime(mergedTime),
 });
 
-/**
- * How many contacts are read at a time for counting. This takes about 20 ms, after which other reads get the thread.
- */
-const contactsPerCount = 20_000;
-
-/** Counts the contacts on all pages of a search; undefined if too many contain its text. */
-const countContacts = async (
-  store: Pick<Store, 'feedContacts' | 'searchContact'>,
-  search: ContactSearch,
-): Promise<number | undefined> => {
-  const { account, text, externalID, address, sort, descending, limit, beyond: _, ...condition } = search;
-  let count = 0;
-  if (text === undefined) {
-    for (let beyond: ContactFeedPage['next'] = null; ; ) {
-      const { contacts, next }: ContactFeedPage = await store.feedContacts({
-        account,
-        conditions: [condition],
-        beyond,
-        most: contactsPerCount,
-      });
-      count += contacts[0]?.length ?? 0;
-      if (next === null) return count;
-      beyond = next;
-    }
-  }
-  for (let beyond: FoundContacts['next'] | undefined; count <= limits.contactsCountedByText; ) {
-    const { contacts, next }: FoundContacts = await store.searchContact({
-      ...search,
-      limit: limits.contactsPerPage,
-      beyond: beyond ?? undefined,
-    });
-    count += contacts.length;
-    if (next === null) return count;
-    beyond = next;
-  }
-  return undefined;
-};
-
 export const createContacts = (
   store: Store,
-): AnsweringAll<
-  'createContact' | 'getContact' | 'updateContact' | 'searchContact' | 'exportContact' | 'eraseContact'
-> => {
+): AnsweringAll<'createContact' | 'getContact' | 'updateContact' | 'exportContact' | 'eraseContact'> => {
   /** Checks the proof that the user has this key. Rejects with Refusal('invalid_field') for an invalid proof. */
   const checkProof = async (
     contactProof: string,
@@ -208,32 +158,6 @@ export const createContacts = (
 
     updateContact: async (input, caller) =>
       store.updateContact({ ...actOf(caller), ...toNamedContact(accountOf(caller), input), ...contactChanges(input) }),
-
-    searchContact: async (
-      { limit = 100, sort = 'created', order, cursor, contactExternalID, contactEmailaddress, include = [], ...filter },
-      caller,
-    ) => {
-      const search: ContactSearch = {
-        ...filter,
-        ...toNamedContact(accountOf(caller), { contactEmailaddress }),
-        externalID: contactExternalID,
-        sort,
-        descending: order === 'desc',
-        limit,
-        beyond: parseSearchCursor(sort, cursor),
-      };
-      const { contacts, next } = await store.searchContact(search);
-      const isCounted = include.length > 0 && cursor === undefined;
-      const count = isCounted && (next === null ? contacts.length : await countContacts(store, search));
-      return {
-        ...(typeof count === 'number' && { count }),
-        contact: contacts.map(({ lastSeenTime, ...contact }) => ({
-          ...contactAnswer(contact),
-          ...(lastSeenTime !== null && { lastSeenTime: isoTime(lastSeenTime) }),
-        })),
-        nextCursor: toSearchCursor(sort, next),
-      };
-    },
 
     exportContact: async ({ limit = 1_000, cursor, ...naming }, caller) => {
       const asker = toStoreCaller(caller);

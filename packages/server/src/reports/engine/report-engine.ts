@@ -12,6 +12,7 @@ import { answerLive } from './answers/live.ts';
 import { answerPeople } from './answers/people.ts';
 import { answerRetention } from './answers/retention.ts';
 import { answerTotals } from './answers/totals.ts';
+import { answerTouches } from './answers/touches.ts';
 import { openDatabase, spillFolder, withConnection } from './database.ts';
 
 const answer = (connection: DuckDBConnection, source: Source, question: Question): Promise<AnswerTo<Question>> => {
@@ -28,6 +29,8 @@ const answer = (connection: DuckDBConnection, source: Source, question: Question
       return answerPeople(connection, source, question);
     case 'live':
       return answerLive(connection, source, question);
+    case 'touches':
+      return answerTouches(connection, source, question);
   }
 };
 

@@ -54,7 +54,8 @@ export const createPageBuilder = (limit: number) => {
     isFull: (): boolean => contacts.length >= limit || characters >= maxCharacters,
     add(contact: FoundContact): void {
       contacts.push(contact);
-      characters += JSON.stringify(contact).length;
+      // The row number is not part of the response.
+      characters += JSON.stringify({ ...contact, contact: undefined }).length;
     },
   };
 };

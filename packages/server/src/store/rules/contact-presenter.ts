@@ -138,12 +138,13 @@ export const toHandle = (claim: ClaimRow, nameOf: NameOf, merges: ContactMerges)
 
 /** Returns a contact for search results, with only its own tags: a catalogue may have a thousand. */
 export const toFoundContact = (
-  contact: Contact,
+  contact: Contact & Pick<FoundContact, 'contact'>,
   view: ContactView,
   lastSeen: number,
   nameOf: NameOf,
 ): FoundContact => ({
   ...toContactDetail(contact, view, nameOf, []),
+  contact: contact.contact,
   lastSeenTime: lastSeen === neverSeen ? null : lastSeen * dayMilliseconds,
 });
 

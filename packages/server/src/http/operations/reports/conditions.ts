@@ -59,7 +59,7 @@ export interface ResolvedNames {
 export const unitedIn = ({ united }: ResolvedNames): { readonly united?: UnitedIDs } => (united ? { united } : {});
 
 /** Later than any eventTime. */
-const maxTime = 8.64e15;
+export const maxTime = 8.64e15;
 
 const toDid = (did: NonNullable<Filter['did']>, names: ResolvedNames): Condition => {
   const { event, filter, atLeast = 1, atMost = null, withinDays, from = -maxTime, to = maxTime } = did;

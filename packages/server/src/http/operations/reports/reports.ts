@@ -19,6 +19,7 @@ import { type Answering, type AnsweringAll, accountOf } from '../../access/calle
 import { toCursor } from '../../answers/cursor.ts';
 import { isoTime } from '../../answers/iso-time.ts';
 import { conditionOf, type EventKinds, type ResolvedNames, toCondition, unitedIn } from './conditions.ts';
+import { type ContactReports, createContactReports } from './contact-reports.ts';
 import { type DimensionContext, toGrouping } from './dimensions.ts';
 import { filtersOf, replaceSegments, type WithoutSegments } from './filters.ts';
 import { createLiveAnswer } from './live.ts';
@@ -210,6 +211,7 @@ export const createReports = (
 ): {
   readonly answering: AnsweringAll<ReportOperation | 'reportPeople' | 'reportLive'>;
   readonly check: CheckReport;
+  readonly contactReports: ContactReports;
 } => {
   const runner = createReportRunner(reports);
   const resolveNames = createNameResolver(store, runner);
@@ -264,6 +266,7 @@ export const createReports = (
     };
 
   return {
+    contactReports: createContactReports(store, runner, resolveNames),
     answering: {
       reportTotals: answer(totals),
       reportBreakdown: answer(breakdown),

@@ -9,7 +9,11 @@ import { run } from '../statements.ts';
 import { createScope, type Scope } from './scope.ts';
 
 /** A scope of all events of the account. Its range is limited to their times, so that places are small numbers. */
-const createScopeOfAll = async (connection: DuckDBConnection, source: Source, question: Question): Promise<Scope> => {
+export const createScopeOfAll = async (
+  connection: DuckDBConnection,
+  source: Source,
+  question: Question,
+): Promise<Scope> => {
   const times = sql`SELECT min("eventTime") AS first, max("eventTime") AS last FROM ${source.select(['sequence', 'eventTime'])}`;
   const [row] = await run(connection, times);
   return createScope(source, {

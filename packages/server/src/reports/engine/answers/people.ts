@@ -2,10 +2,11 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { type Group, noSum, type PeopleAnswer, type PeopleQuestion, type PeopleSort } from '../../questions.ts';
 import type { Source } from '../account.ts';
-import { and, clause, name, nothing, or, type SQL, sql } from '../sql.ts';
-import { appendIntegers, type Row, run } from '../statements.ts';
+import { and, clause, name, nothing, type SQL, sql } from '../sql.ts';
+import { type Row, run } from '../statements.ts';
 import { prepareReached, unitOf } from './funnel-steps.ts';
 import { prepareGroups } from './groups.ts';
+import { writeListed } from './listed-people.ts';
 import { numberFigures, toValue } from './measures.ts';
 import { prepareCohorts } from './retention.ts';
 import { createScope } from './scope.ts';
@@ -96,15 +97,6 @@ const keys = {
 /** The shares of the range, from its end, that are read first, until there are enough people. */
 const firstParts = [1 / 64, 1 / 8];
 
-/** Excludes most events of people who are not in the table `listed`. */
-const eventsOfListed = (source: Source): Source => {
-  const { person, bounds } = source;
-  const isListed = sql`"user" IN (SELECT "user" FROM ${person.owners} WHERE person IN (SELECT person FROM listed)
-    UNION ALL SELECT -person FROM listed WHERE person < 0)`;
-  const where = bounds.contact > 0 ? or([sql`contact > 0`, isListed]) : isListed;
-  return { ...source, select: (names) => sql`SELECT * FROM ${source.select(names)} WHERE ${where}` };
-};
-
 export const answerPeople = async (
   connection: DuckDBConnection,
   source: Source,
@@ -130,12 +122,11 @@ export const answerPeople = async (
   };
   /** All events of these people. */
   const readListed = async (people: Row[]) => {
-    await run(connection, sql`CREATE TEMP TABLE listed (person BIGINT)`);
     const numbers = people.map(({ person }) => Number(person));
-    appendIntegers(await connection.createAppender('listed', 'main', 'temp'), [numbers]);
+    const events = write(await writeListed(connection, source, numbers));
     return run(
       connection,
-      sql`SELECT ${figures}, ${key} AS key FROM ${write(eventsOfListed(source))}
+      sql`SELECT ${figures}, ${key} AS key FROM ${events}
         WHERE person IN (SELECT person FROM listed) GROUP BY person ORDER BY key DESC, person DESC`,
     );
   };

@@ -264,6 +264,12 @@ export const createContactSearch = (contacts: ContactFinder) => {
     const merges = await readMerges(db, account);
     if (externalID !== undefined || address !== undefined) return byKeys(db, search, merges);
     const plan = askedOf(search, merges);
+    if (search.contacts) {
+      const rows = await readContacts(db, search.contacts);
+      const examine = await createExamine(db, search, plan, merges);
+      const matches = await examine(rows.filter(({ mergedInto }) => mergedInto === null));
+      return { contacts: matches.map(({ contact }) => contact), next: null };
+    }
     const { sort, descending } = plan;
     const parts = partsOf(plan);
     const [examine, sizes, settled] = await Promise.all([

@@ -1,0 +1,111 @@
+/** What searchContact reads from reports: the contacts of a segment, and the first and last touch of contacts. */
+import { touchAttributes } from '@firsthand/contract/contact';
+import type { AnswerOf } from '@firsthand/contract/operations';
+import type { TouchesAnswer } from '../../../reports/questions.ts';
+import { accountOf, type Caller } from '../../access/caller.ts';
+import { parsePeopleCursor, toPeopleCursor } from '../../answers/cursor.ts';
+import { isoTime } from '../../answers/iso-time.ts';
+import { conditionOf, maxTime, unitedIn } from './conditions.ts';
+import { filtersOf, replaceSegments } from './filters.ts';
+import type { NameStore, ResolveNames } from './name-resolution.ts';
+import { ownSitesOf } from './own-sites.ts';
+import type { ReportRunner } from './run-report.ts';
+
+type FoundAnswer = AnswerOf<'searchContact'>['contact'][number];
+type Touches = Pick<FoundAnswer, 'firstTouch' | 'lastTouch'>;
+
+const toTouch = ({ time, values, referrerHost }: TouchesAnswer['people'][number]['first']) =>
+  ({
+    eventTime: isoTime(time),
+    ...Object.fromEntries(touchAttributes.map((attrID, nth) => [attrID, values[nth] ?? ''])),
+    referrerHost: referrerHost ?? '',
+  }) as FoundAnswer['firstTouch'];
+
+export const createContactReports = (
+  store: NameStore,
+  { run }: Pick<ReportRunner, 'run'>,
+  resolveNames: ResolveNames,
+) => ({
+  /**
+   * Reads a page of the contacts that have an event that matches a segment, by row number, newest event first.
+   * `nextCursorAt` returns the cursor of a page that starts at a place in `contacts`.
+   */
+  async readSegment(
+    {
+      segment,
+      limit,
+      cursor,
+    }: { readonly segment: string; readonly limit: number; readonly cursor: string | undefined },
+    caller: Caller,
+  ): Promise<{ readonly contacts: number[]; readonly nextCursorAt: (place: number) => string }> {
+    const account = accountOf(caller);
+    const page = parsePeopleCursor(cursor);
+    const firstPageTime = page?.firstPageTime ?? caller.time;
+    const { filter } = await replaceSegments(store, account, { filter: { segment } });
+    const names = await resolveNames(
+      account,
+      { filters: filtersOf({ filter }) },
+      { now: firstPageTime, reader: caller },
+    );
+    const { answer, through } = await run(
+      {
+        report: 'people',
+        account,
+        from: 0,
+        to: maxTime,
+        robots: false,
+        condition: conditionOf({ filter }, names),
+        ...unitedIn(names),
+        of: { kind: 'all' },
+        usersAtLeast: 0,
+        limit,
+        beyond: page?.end ?? null,
+        until: page?.until ?? null,
+      },
+      caller,
+    );
+    const until = page?.until ?? through;
+    const contacts = answer.people.filter(({ person }) => person > 0);
+    return {
+      contacts: contacts.map(({ person }) => person),
+      nextCursorAt: (place) => {
+        const next = contacts[place];
+        const last = contacts[place - 1];
+        const end = next && last ? { key: last.lastTime, person: last.person } : answer.next;
+        return toPeopleCursor(end && { end, until, firstPageTime });
+      },
+    };
+  },
+
+  /** Reads the touches of at most 1,000 contacts, by row number. */
+  async readTouches(
+    contacts: readonly { readonly contact: number }[],
+    caller: Caller,
+  ): Promise<ReadonlyMap<number, Touches>> {
+    if (contacts.length === 0) return new Map();
+    const account = accountOf(caller);
+    const names = await resolveNames(account, { filters: [] }, { now: caller.time, reader: caller });
+    const { answer } = await run(
+      {
+        report: 'touches',
+        account,
+        from: 0,
+        to: maxTime,
+        robots: false,
+        condition: null,
+        ...unitedIn(names),
+        contacts: contacts.map(({ contact }) => contact),
+        attributes: touchAttributes,
+        own: ownSitesOf(caller.access.accountOrigin),
+      },
+      caller,
+    );
+    return new Map(
+      answer.people.map(({ person, first, last }) => [
+        person,
+        { firstTouch: toTouch(first), lastTouch: toTouch(last) },
+      ]),
+    );
+  },
+});
+export type ContactReports = ReturnType<typeof createContactReports>;

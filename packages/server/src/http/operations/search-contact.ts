@@ -1,0 +1,121 @@
+/** searchContact: finds contacts, and adds what reports know of them. */
+import { limits } from '@firsthand/contract/limits';
+import type { AnswerOf } from '@firsthand/contract/operations';
+import type { ContactFeedPage, ContactSearch, FoundContact, FoundContacts, Store } from '../../store/store.ts';
+import { type AnsweringAll, accountOf, type Caller } from '../access/caller.ts';
+import { parseSearchCursor, toSearchCursor } from '../answers/cursor.ts';
+import { isoTime } from '../answers/iso-time.ts';
+import { toNamedContact } from '../request/contact-names.ts';
+import { contactAnswer } from './contacts.ts';
+import type { ContactReports } from './reports/contact-reports.ts';
+
+type SearchStore = Pick<Store, 'feedContacts' | 'searchContact'>;
+
+/**
+ * How many contacts are read at a time for counting. This takes about 20 ms, after which other reads get the thread.
+ */
+const contactsPerCount = 20_000;
+
+/** Counts the contacts on all pages of a search; undefined if too many contain its text. */
+const countContacts = async (store: SearchStore, search: ContactSearch): Promise<number | undefined> => {
+  const { account, text, externalID, address, sort, descending, limit, beyond: _, ...condition } = search;
+  let count = 0;
+  if (text === undefined) {
+    for (let beyond: ContactFeedPage['next'] = null; ; ) {
+      const { contacts, next }: ContactFeedPage = await store.feedContacts({
+        account,
+        conditions: [condition],
+        beyond,
+        most: contactsPerCount,
+      });
+      count += contacts[0]?.length ?? 0;
+      if (next === null) return count;
+      beyond = next;
+    }
+  }
+  for (let beyond: FoundContacts['next'] | undefined; count <= limits.contactsCountedByText; ) {
+    const { contacts, next }: FoundContacts = await store.searchContact({
+      ...search,
+      limit: limits.contactsPerPage,
+      beyond: beyond ?? undefined,
+    });
+    count += contacts.length;
+    if (next === null) return count;
+    beyond = next;
+  }
+  return undefined;
+};
+
+/** A page of a segment ends early if its contacts are large. */
+const contactsPerRead = 100;
+const maxPageLength = 1024 * 1024;
+
+export const createSearchContact = (store: SearchStore, reports: ContactReports): AnsweringAll<'searchContact'> => {
+  type Found = Pick<FoundContacts, 'contacts'> & { readonly nextCursor: string; readonly count?: number | undefined };
+
+  const searchIn = async (
+    segment: string,
+    search: ContactSearch,
+    { cursor }: { readonly cursor: string | undefined },
+    caller: Caller,
+  ): Promise<Found> => {
+    const { contacts, nextCursorAt } = await reports.readSegment({ segment, limit: search.limit, cursor }, caller);
+    const places = new Map(contacts.map((contact, place) => [contact, place]));
+    const placeOf = ({ contact }: FoundContact) => places.get(contact) as number;
+    const page: FoundContact[] = [];
+    let place = 0;
+    for (let length = 0; place < contacts.length && length < maxPageLength; place += contactsPerRead) {
+      const some = { ...search, contacts: contacts.slice(place, place + contactsPerRead) };
+      const found = await store.searchContact(some);
+      page.push(...found.contacts.toSorted((a, b) => placeOf(a) - placeOf(b)));
+      length += JSON.stringify(found.contacts).length;
+    }
+    return { contacts: page, nextCursor: nextCursorAt(place) };
+  };
+
+  return {
+    searchContact: async (
+      {
+        limit = 100,
+        sort = 'created',
+        order,
+        cursor,
+        contactExternalID,
+        contactEmailaddress,
+        segment,
+        include = [],
+        ...filter
+      },
+      caller,
+    ) => {
+      const account = accountOf(caller);
+      const search: ContactSearch = {
+        ...filter,
+        ...toNamedContact(account, { contactEmailaddress }),
+        externalID: contactExternalID,
+        sort,
+        descending: order === 'desc',
+        limit,
+      };
+      const findAll = async (): Promise<Found> => {
+        const page = { ...search, beyond: parseSearchCursor(sort, cursor) };
+        const { contacts, next } = await store.searchContact(page);
+        const isCounted = include.includes('count') && cursor === undefined;
+        const count = isCounted ? (next === null ? contacts.length : await countContacts(store, page)) : undefined;
+        return { contacts, nextCursor: toSearchCursor(sort, next), count };
+      };
+      const { contacts, nextCursor, count } =
+        segment === undefined ? await findAll() : await searchIn(segment, search, { cursor }, caller);
+      const touches = include.includes('touch') ? await reports.readTouches(contacts, caller) : undefined;
+      return {
+        ...(count !== undefined && { count }),
+        contact: contacts.map(({ lastSeenTime, ...contact }): AnswerOf<'searchContact'>['contact'][number] => ({
+          ...contactAnswer(contact),
+          ...(lastSeenTime !== null && { lastSeenTime: isoTime(lastSeenTime) }),
+          ...touches?.get(contact.contact),
+        })),
+        nextCursor,
+      };
+    },
+  };
+};
