@@ -12,15 +12,13 @@ export const pageName = computed(() => current.value.pathname.replace(/^.*\/cons
 export const query = computed(() => current.value.searchParams);
 
 const { pathname } = current.peek();
-/**
- * The base URL of the service, without a trailing slash. The page of a share link is one level deeper than the others.
- */
+/** The base URL of the service, without a trailing slash. A share link's page is one level deeper than the others. */
 export const root = new URL(pathname.replace(/\/console(\/shared)?(\/[^/]*)?$/, '/'), location.href).href.replace(
   /\/$/,
   '',
 );
 
-/** The secret in the path, on the page of a share link. */
+/** The secret in the path of a share link's page. */
 export const shareSecret = /\/console\/shared\/([^/]+)$/.exec(pathname)?.[1];
 
 /** Whether the console runs on a loopback address, which other machines can't open. */
@@ -58,7 +56,7 @@ export const hrefWith = (changes: Changes): string => {
 };
 
 /**
- * Shows a page inside a share link; the URL in the browser stays. Other parameters of that URL are ignored: whoever
+ * Shows a page inside a share link; the URL in the browser stays. Other parameters of that URL are ignored: someone who
  * forwards the link could have edited them.
  */
 export const showSharedPage = (page: string, text: string): void => {
@@ -82,7 +80,7 @@ export const go = (href: string, { replace = false } = {}): void => {
   arrive();
   if (to.pathname === from.pathname) return;
   // Wait until the next page is rendered: scrolling or focusing now would force a layout of the page that is about to
-  // go.
+  // disappear.
   requestAnimationFrame(() => {
     scrollTo(0, 0);
     // As after a page load: the next Tab, and a screen reader, start at the content.

@@ -5,8 +5,8 @@ import { createConcurrencyLimit } from './concurrency-limit.ts';
 import { consoleHeader, handleSignedOut } from './session.ts';
 
 /**
- * The service computes two reports per account at a time, queues nine more and refuses the rest. A limit of five leaves
- * room for two open pages.
+ * The service computes two reports per account at a time, queues nine more and refuses the rest. With a limit of five,
+ * two pages can be open.
  */
 const limitReports = createConcurrencyLimit(5);
 const isReport = /\/report\/report[A-Z]/;
@@ -32,7 +32,7 @@ export const isUnreachable = (error: unknown): boolean =>
 export const isGone = (error: unknown): boolean =>
   error instanceof FirsthandError && (error.status === 404 || error.status === 410);
 
-/** Texts for errors whose messages are written for programs. */
+/** Messages for errors whose own messages are written for programs. */
 const wordings: Partial<Record<FirsthandError['code'], string>> = {
   unreachable: 'The server can’t be reached.',
   internal: 'The server encountered an error.',

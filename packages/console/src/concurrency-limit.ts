@@ -1,6 +1,6 @@
 /**
- * Runs at most `limit` tasks concurrently and queues the others in order. A task that is aborted while queued does not
- * start.
+ * Runs at most `limit` tasks concurrently, and queues further tasks in order. A task that is aborted while queued does
+ * not start.
  */
 export const createConcurrencyLimit = (limit: number) => {
   let free = limit;

@@ -80,6 +80,6 @@ const openConsole = (): void => {
 
 followLinks();
 place.replaceChildren();
-// The page of a share link never uses a session, even if the browser has one.
+// A share link's page never uses a session, even if the browser has one.
 if (shareSecret === undefined) openConsole();
 else render(<SharedPage />, place);

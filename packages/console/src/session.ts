@@ -1,6 +1,6 @@
 /**
- * The console sessions of this browser, and the current one. Credentials are sent once and not stored in the browser:
- * an HttpOnly cookie holds the sessions.
+ * All console sessions of this browser, and the current session. Credentials are sent once and not stored in the
+ * browser: an HttpOnly cookie holds the sessions.
  */
 import { computed, signal } from '@preact/signals';
 import { query, root } from './address.ts';
@@ -27,7 +27,7 @@ export const session = signal<Session | null | undefined>(undefined);
 export const sessions = signal<readonly Session[]>([]);
 /** The reason shown in the sign-in form; '' if there is none. */
 export const signedOutReason = signal('');
-/** The account of the session that has ended. */
+/** The account whose session has ended. */
 let endedAccount: string | undefined;
 /** Whether the user is signing in to an additional account. */
 export const isAdding = signal(false);
@@ -46,8 +46,8 @@ export const isSampleShop = computed(
 );
 
 /**
- * The header that authorizes a request to use the cookie. It names the session of this page: another tab may have
- * signed in to another account since, which changes the cookie for both.
+ * The header that authorizes a request to use the cookie. It identifies this page's session: another tab may have
+ * signed in to another account in the meantime, which changes the cookie for both tabs.
  */
 export const consoleHeader = (): Readonly<Record<string, string>> => ({
   'X-Firsthand-Console': session.peek()?.sessionID ?? '1',
@@ -128,7 +128,7 @@ const show = async (newSession: Session): Promise<string> => {
 
 /** Signs in. Returns the problem text; '' if it worked. */
 export const signIn = async (proof: Proof): Promise<string> => {
-  // Members of several accounts may have the same password: prefer the account of the URL or of the ended session.
+  // A member may have the same password in several accounts: prefer the account in the URL or of the ended session.
   const { problem, answer } = await attempt('sign-in', {
     ...proof,
     accountUUID: readAccountParameter() ?? endedAccount,
@@ -180,7 +180,7 @@ export const sampleShopProgress = async (): Promise<number | undefined> => {
 const leave = (): void => location.assign(`${root}/console/`);
 
 /**
- * Ends the session with all pages closed: their requests would get 401 in the meantime and report an expired session.
+ * Closes all pages before it ends the session: otherwise their requests would get a 401 and report an expired session.
  * Reopens the page if `end` rejects.
  */
 const endSession = async (end: () => Promise<void>): Promise<void> => {

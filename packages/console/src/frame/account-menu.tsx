@@ -1,5 +1,6 @@
 /**
- * The menu with the current account, the others that this browser is signed in to, and a way to sign in to another one.
+ * The menu with the current account, the other accounts that this browser is signed in to, and a link to sign in to
+ * another account.
  */
 import { messageOf } from '../api.ts';
 import { show } from '../parts/notices.tsx';

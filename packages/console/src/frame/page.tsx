@@ -20,7 +20,7 @@ export const load = async (name: string): Promise<void> => {
     loadedPages.value = new Map([...loadedPages.peek(), [name, Page]]);
     problem.value = '';
   } catch {
-    // A newer build has different file names.
+    // After an update of the server, files have different names.
     problem.value = 'This page couldn’t be loaded. The server may have been updated. Reload to continue.';
   }
 };
@@ -28,7 +28,7 @@ export const load = async (name: string): Promise<void> => {
 export const titleOf = (name: string): string =>
   [...pages, ...secondaryPages].find((page) => page.name === name)?.title ?? 'Not found';
 
-/** Catches errors of a page, so that the rest of the console stays usable. */
+/** Catches a page's errors, so that the rest of the console stays usable. */
 const ErrorBoundary = ({ Loaded }: { readonly Loaded: ComponentType }) => {
   const [error, reset] = useErrorBoundary();
   if (error) return <Problem text={`Something went wrong on this page: ${messageOf(error)}`} reload={reset} />;

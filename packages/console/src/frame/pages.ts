@@ -11,7 +11,7 @@ interface PageEntry {
   readonly icon: string;
   /** Additional words by which the palette finds it. */
   readonly words?: string;
-  /** Absent: it is in the entry script (page.tsx). */
+  /** Absent if the page is in the entry script (page.tsx). */
   readonly load?: () => Promise<ComponentType>;
 }
 

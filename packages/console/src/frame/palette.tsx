@@ -23,7 +23,7 @@ const maxPeople = 12;
 const maxResults = 16;
 const typingMs = 150;
 
-/** ARIA's combobox with a separate listbox; Preact's types only know the one of HTML's `list`. */
+/** ARIA's combobox with a separate listbox; Preact's types support only the combobox of HTML's `list`. */
 const combobox: object = { role: 'combobox', 'aria-expanded': true };
 
 /** Tabs that people search for by name. */

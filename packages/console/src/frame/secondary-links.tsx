@@ -1,4 +1,4 @@
-/** Links and actions that aren't pages: in the account menu in narrow windows, otherwise below the navigation. */
+/** Links and actions that aren't pages: in the account menu in narrow windows, otherwise under the navigation. */
 import { messageOf } from '../api.ts';
 import { show } from '../parts/notices.tsx';
 import { signOut } from '../session.ts';

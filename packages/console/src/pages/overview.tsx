@@ -53,7 +53,7 @@ export const Overview = () => {
         <NoEventsYet
           onFirstEvent={() => {
             setArrived(true);
-            // It has the names of the new events.
+            // The account contains the names of the new events.
             readAccount().catch(() => {});
           }}
         />

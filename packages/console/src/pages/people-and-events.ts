@@ -1,5 +1,5 @@
 /**
- * The pages for people and events, in one chunk: most users go from one to the next, and fewer chunks save 2.5 kB in
+ * The pages for people and events, in one chunk: most users open several of them, and fewer chunks save 2.5 kB in
  * total.
  */
 export { EventReports, Events } from './events.tsx';

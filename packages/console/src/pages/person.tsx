@@ -20,7 +20,7 @@ export const Person = () => {
   if (contact) return <Contact key={contact} contactUUID={contact} />;
   if (user) return <BrowserPage key={user} userUUID={user} />;
   return (
-    <EmptyState title="This link doesn’t name a person">
+    <EmptyState title="This link doesn’t lead to a person">
       <p>
         <a href="people">Find a person</a>
       </p>

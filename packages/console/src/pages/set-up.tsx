@@ -19,7 +19,7 @@ import { readPageViewName, ScriptTag } from './set-up/script-tag.tsx';
 const everyMs = 2_000;
 const stepsPollMs = 10_000;
 
-/** The answer of getService, once it has loaded. */
+/** The response of getService, once it has loaded. */
 type Service = AnswerFor<'getService'> | undefined;
 
 const Troubleshooting = () => (
@@ -50,7 +50,7 @@ const FirstEvent = ({ service }: { readonly service: Service }) => {
   const newest = value?.event[0];
   const hasEvents = newest !== undefined;
   const isWaiting = value !== undefined && !hasEvents && problem === undefined;
-  // The other pages still show an account without events.
+  // Until the account is reloaded, the other pages show an account without events.
   useEffect(() => {
     if (hasEvents && account.peek()?.usage.events === 0) readAccount();
   }, [hasEvents]);
@@ -99,7 +99,7 @@ interface Step {
   readonly href: string;
 }
 
-/** Whether the service is below a path, which a site's web server can forward. */
+/** Whether the service is under a path, which a site's web server can forward. */
 const hasPathOfSite = (): boolean => new URL(root).pathname !== '/';
 
 const stepsOf = (logsMore: boolean): readonly Step[] => [

@@ -23,7 +23,7 @@ const contents = {
 } as const;
 
 export const Settings = () => {
-  // Puts a tab that every role may read first.
+  // Shows first a tab that every role may read.
   const tabs = isOwner.value ? settingsTabs : Object.assign({ account: '' }, settingsTabs);
   const chosen = chosenTab({ parameter: 'tab', tabs });
   // A new member may have joined since.

@@ -1,4 +1,4 @@
-/** The page of a share link: one view of reports, for people without an account. */
+/** A share link's page: one view of reports, for people without an account. */
 import type { ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { showSharedPage } from '../address.ts';
@@ -20,7 +20,7 @@ const open = async (): Promise<ComponentType> => {
   const view = await readSharedView();
   const Content = await contents[view.viewPage]();
   sharedView.value = view;
-  // The fields of the account that the reports read.
+  // The fields of the account that the reports need.
   const { timezone: accountTimezone, currency: accountCurrency, event, attr } = view;
   account.value = {
     accountTimezone,

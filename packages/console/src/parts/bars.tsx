@@ -22,7 +22,7 @@ interface BarsProps {
   /** The header of the count column. */
   readonly unit: string;
   readonly what: string;
-  /** The remaining values: their number and total count if known, and a link to all values. */
+  /** The values that are not shown: their number, their total count if known, and a link to all values. */
   readonly others?:
     | { readonly groups?: number; readonly count: number; readonly href?: string | undefined }
     | undefined;

@@ -28,12 +28,12 @@ export const Card = ({ title, tools, class: name = '', children }: CardProps) =>
 interface AnsweredProps<Value> {
   readonly answer: Answer<Value>;
   readonly lines?: number;
-  /** The text if the first answer is slow. */
+  /** The text to show if the first response is slow. */
   readonly slow?: string;
   readonly children: (value: Value) => ComponentChildren;
 }
 
-/** Shows an answer, dimmed while a newer one is loading; a skeleton before the first one; or the error. */
+/** Shows a response (dimmed while a newer one is loading), a skeleton before the first response, or the error. */
 export const AnswerView = <Value,>({ answer, lines = 6, slow, children }: AnsweredProps<Value>) => {
   const { value, problem, isFinal, isOld, reload } = answer;
   const isAwaited = problem === undefined && (value === undefined || isOld);

@@ -1,4 +1,4 @@
-/** Optimistic account changes: the page shows them before the server has answered. */
+/** Optimistic account changes: the page shows them before the server has responded. */
 import type { RequestFor } from '@firsthand/client';
 import { api } from '../api.ts';
 import { type Account, account, readAccount } from '../reading/account.ts';

@@ -1,4 +1,4 @@
-/** A button that copies a text and confirms it. */
+/** A button that copies text and confirms that it did. */
 import { useCopy } from './use-copy.ts';
 
 export const CopyButton = ({ text }: { readonly text: string }) => {

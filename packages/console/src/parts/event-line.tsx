@@ -34,7 +34,7 @@ const firstOf = ({ eventAttrArray }: LoggedEvent, ...attrIDs: string[]): string 
 
 const isOfRobot = (event: LoggedEvent): boolean => firstOf(event, 'robot') === 'true';
 
-/** A short text that distinguishes an event from others with the same name. */
+/** A short description that distinguishes an event from others with the same name. */
 const gist = (event: LoggedEvent): string => {
   const summary = firstOf(event, 'path', 'product', 'title', 'name');
   if (summary) return summary;
@@ -44,7 +44,7 @@ const gist = (event: LoggedEvent): string => {
 
 interface EventLineProps {
   readonly event: LoggedEvent;
-  /** A link to the person, for lists of several people. */
+  /** A link to the person, for lists that show several people's events. */
   readonly person?: ComponentChildren;
 }
 
@@ -62,8 +62,8 @@ export const EventLine = ({ event, person }: EventLineProps) => {
         {person && <span class="event-who">{person}</span>}
         <span class="event-gist">{gist(event)}</span>
         {isOfRobot(event) && (
-          <span class="event-robot" title="Reports exclude robots">
-            <Badge tone="open">robot</Badge>
+          <span class="event-robot" title="Reports exclude bots">
+            <Badge tone="open">bot</Badge>
           </span>
         )}
         <span class="event-device soft" title={device}>

@@ -1,4 +1,4 @@
-/** Opens the filter builder for the page's filter or that of a segment. The builder is loaded on the first click. */
+/** Opens the filter builder for the page's filter or a segment's filter. The builder is loaded on the first click. */
 import type { ComponentType } from 'preact';
 import { useState } from 'preact/hooks';
 import { conditions, type EditedSegment } from '../reading/filter.ts';

@@ -1,4 +1,4 @@
-/** A note below rows that count some people more than once. */
+/** A note under rows that count some people more than once. */
 
 interface OverlapProps {
   readonly rows: readonly { readonly people: number }[];

@@ -1,4 +1,4 @@
-/** The number of robots of each kind in the last five minutes. Reports exclude them. */
+/** The number of bots of each kind in the last five minutes. Reports exclude bots. */
 import { api } from '../api.ts';
 import { useAnswer } from '../reading/answer.ts';
 
@@ -9,7 +9,7 @@ const kindNames: Readonly<Record<string, readonly [one: string, many: string]>> 
   'AI agent': ['AI agent', 'AI agents'],
   crawler: ['crawler', 'crawlers'],
 };
-/** The default, also for events that only the tracker marked as from a robot. */
+/** The default, also for events that only the tracker marked as coming from a bot. */
 const automated = ['automated browser', 'automated browsers'] as const;
 
 const countRobots = (signal: AbortSignal) =>

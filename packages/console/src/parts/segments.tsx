@@ -56,13 +56,13 @@ export const SaveSegment = () => {
   );
 };
 
-/** Chooses the segment of the filter. Rendered before the segments have loaded, so that nothing moves. */
+/** Chooses the segment in the filter. Rendered before the segments have loaded, so that nothing moves. */
 export const SegmentChoice = () => {
   const { value } = useAnswer('segments', (signal) => api.listSegments({}, { signal }));
   const chosen = conditions.value.find(({ segment }) => segment !== undefined);
   const others = conditions.value.filter((each) => each !== chosen);
   const chosenName = String(chosen?.segment ?? '');
-  // Includes the chosen one before the list has loaded, and after it was deleted.
+  // Includes the chosen segment even before the list has loaded, and after the segment was deleted.
   const names = new Set([
     ...(value?.segment ?? []).map(({ segmentName }) => segmentName),
     ...(chosen ? [chosenName] : []),

@@ -1,4 +1,4 @@
-/** Tabs whose choice is stored in the URL. */
+/** Tabs whose selection is stored in the URL. */
 import { hrefWith, query } from '../address.ts';
 import { isShared } from '../reading/shared.ts';
 

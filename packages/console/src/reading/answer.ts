@@ -1,9 +1,9 @@
-/** A hook for API answers with caching, polling and retries. */
+/** A hook for API responses, with caching, polling and retries. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { isGone, isUnreachable, messageOf } from '../api.ts';
 
 export interface Answer<Value> {
-  /** The answer for the current key or, while that is loading, for the previous one. */
+  /** The response for the current key or, while that is loading, for the previous key. */
   readonly value: Value | undefined;
   /** The text of the error, if loading failed. */
   readonly problem: string | undefined;
@@ -17,7 +17,7 @@ export interface Answer<Value> {
 const pauseMs = 2_000;
 const maxCached = 60;
 
-/** The latest answers by key (LRU), so that going back shows them immediately. */
+/** The latest responses by key (LRU), so that going back shows them immediately. */
 const cache = new Map<string, unknown>();
 
 const cacheAnswer = (key: string, value: unknown): void => {
@@ -36,8 +36,8 @@ interface Settings {
 }
 
 /**
- * Fetches an answer, again whenever `key` changes. The key must differ whenever `fetchAnswer` would return a different
- * answer. Retries every two seconds while the server is unreachable.
+ * Fetches a response, again whenever `key` changes. The key must differ whenever `fetchAnswer` would return a different
+ * response. Retries every two seconds while the server is unreachable.
  */
 export const useAnswer = <Value>(
   key: string,
@@ -89,7 +89,7 @@ export const useAnswer = <Value>(
 
   const isCached = state.key !== key && cache.has(key);
   const problem = state.key === key ? state.problem : undefined;
-  // Don't show the answer for another key together with an error for this one.
+  // Don't show the response for another key together with an error for this key.
   const isOther = state.of !== key;
   return {
     value: isCached ? (cache.get(key) as Value) : isOther && problem !== undefined ? undefined : state.value,

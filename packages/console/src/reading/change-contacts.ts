@@ -1,4 +1,4 @@
-/** Bulk changes of contacts, and their undo. */
+/** Bulk changes to contacts, and how to undo them. */
 import { api } from '../api.ts';
 import { type ContactValues, changeOf, revertChange, valuesOf } from './contact-values.ts';
 
@@ -12,7 +12,7 @@ export interface ContactEdit {
 const perRequest = 100;
 
 /**
- * Sends the edits. Returns those that succeeded, the number that change nothing, and the error of the first that
+ * Sends the edits. Returns the edits that succeeded, the number that changed nothing, and the error of the first that
  * failed.
  */
 export const sendEdits = async (

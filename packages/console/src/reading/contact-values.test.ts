@@ -29,7 +29,7 @@ it('returns undefined if nothing differs', () => {
   expect(changeOf(before, { ...before, 'tag:beta': '' })).toBeUndefined();
 });
 
-it('contains only values that differ, and null for cleared ones', () => {
+it('contains only values that differ, with null for cleared values', () => {
   const after = { ...before, contactFirstname: 'Anne', contactTelephone: '', 'tag:vip': '', 'tag:beta': 'yes' };
   expect(changeOf(before, { ...after, 'attr:plan': '', 'attr:age': '9' })).toEqual({
     contactFirstname: 'Anne',

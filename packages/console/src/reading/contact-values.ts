@@ -1,4 +1,4 @@
-/** The values of a contact as a flat record, so that changes and their undo are comparisons of two records. */
+/** A contact's values as a flat record, so that making and undoing a change is a comparison of two records. */
 import type { AnswerFor, RequestFor } from '@firsthand/client';
 
 export type ContactResult = AnswerFor<'searchContact'>['contact'][number];
@@ -55,7 +55,7 @@ export const changeOf = (before: ContactValues, after: ContactValues): ContactCh
   } as ContactChange;
 };
 
-/** The current values with a change undone, except for values that have changed again since. */
+/** The current values with a change undone, except for values that have changed again in the meantime. */
 export const revertChange = (before: ContactValues, after: ContactValues, now: ContactValues): ContactValues => ({
   ...now,
   ...Object.fromEntries(

@@ -12,7 +12,7 @@ export type Condition = Exclude<FilterInput, string>;
 export interface EditedSegment {
   readonly name: string;
   readonly filter: Condition;
-  /** Saves another filter. Returns the problem text; '' if it is saved. */
+  /** Saves a different filter. Returns the error message; '' if the filter was saved. */
   readonly save: (filter: Condition) => Promise<string>;
 }
 
@@ -28,7 +28,7 @@ const parse = (text: string | null): Condition[] => {
 
 export const conditions = computed(() => parse(query.value.get('filter')));
 
-/** The filter for a report: the conditions in the URL and others. undefined: none. */
+/** The filter for a report: the conditions in the URL and others. Undefined if there are none. */
 export const filterWith = (...others: readonly Condition[]): Condition | undefined => {
   const all = [...conditions.value, ...others];
   return all.length > 1 ? { and: all } : all[0];
@@ -56,7 +56,7 @@ const labels: ReadonlyMap<string, string> = new Map([
   ['$os', 'System'],
   ['$device', 'Device'],
   ['$country', 'Country'],
-  ['$agent', 'Robot type'],
+  ['$agent', 'Bot type'],
   ['utm_source', 'Source'],
   ['utm_medium', 'Medium'],
   ['utm_campaign', 'Campaign'],
@@ -74,7 +74,7 @@ export const valueName = (attrID: string, value: string): string => {
   return attrID === '$device' ? value.charAt(0).toUpperCase() + value.slice(1) : value;
 };
 
-/** The range of the report that a condition comes from, so that the filtered numbers agree with the clicked row. */
+/** The range of the report in which a condition was chosen, so that the filtered numbers agree with the clicked row. */
 export type TimeSpan = Pick<NonNullable<Condition['did']>, 'from' | 'to'>;
 
 /** Matches all events of people who came with this value, such as a campaign. A purchase itself has no campaign. */
@@ -87,7 +87,7 @@ export const cameFromSite = (host: string, during: TimeSpan): Condition => ({
   did: { filter: { attrID: 'referrer', contains: `//${host}/` }, ...during },
 });
 
-/** The display name of an attribute in the first event of a person that has it. */
+/** The display name of an attribute in a person's first event that has the attribute. */
 const firstName = (attrID: string): string => `First ${attributeName(attrID).toLowerCase()} of the person`;
 
 const namesOfEvents = (kinds: unknown): string =>

@@ -1,4 +1,4 @@
-/** The members of the account, for pages that show who did something. */
+/** The names of the account's members, for pages that show who did something. */
 import type { AnswerFor } from '@firsthand/client';
 import { signal } from '@preact/signals';
 

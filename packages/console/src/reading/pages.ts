@@ -10,7 +10,7 @@ interface Page<Entry> {
 
 interface PagedAnswer<Entry> {
   readonly answer: Answer<readonly Entry[]>;
-  /** Loads the next page; undefined if there is none. */
+  /** Loads the next page. Undefined after the last page. */
   readonly more: (() => void) | undefined;
 }
 

@@ -9,7 +9,7 @@ interface PersonNames {
   readonly userUUID?: string;
 }
 
-/** The name, e-mail address or ID, whichever comes first. */
+/** The name or, if absent, the e-mail address or, if absent, the ID. */
 export const nameOfPerson = (person: PersonNames): string =>
   `${person.contactFirstname} ${person.contactLastname}`.trim() ||
   person.contactEmailaddress ||

@@ -31,7 +31,7 @@ interface ReportOptions<Name extends ReportName> {
 }
 
 /**
- * The answer to a report. On the page of a share link, the request is ignored and the stored report of this part is
+ * The response of a report. On a share link's page, the request is ignored and the stored report of this part is
  * returned.
  */
 export const useReport = <Name extends ReportName>({
@@ -48,7 +48,7 @@ export const useReport = <Name extends ReportName>({
       if (reports.get(part) === report) reports.delete(part);
     };
   }, [part, title, key]);
-  // TypeScript can't correlate the operation with the types of its request and answer.
+  // TypeScript can't correlate the operation with the types of its request and response.
   const call = api[operation] as unknown as (
     request: RequestFor<Name>,
     options: { readonly signal: AbortSignal },

@@ -20,7 +20,7 @@ export const isLinkInvalid = signal(false);
 
 export const isShared = shareSecret !== undefined;
 
-/** Whether the page shows this part. Only the page of a share link omits parts. */
+/** Whether the page shows this part. Only a share link's page omits parts. */
 export const showsPart = (part: string): boolean =>
   !isShared || sharedView.value?.report.some((each) => each.part === part) === true;
 
@@ -33,7 +33,7 @@ const sendRequest = async (path: string, fields: object, signal?: AbortSignal): 
   for (let attempt = 1; ; attempt += 1) {
     const response = await fetch(`${root}/console/${path}`, {
       method: 'POST',
-      // The page of a share link must not use a console session.
+      // A share link's page must not use a console session.
       credentials: 'omit',
       headers: { accept: 'application/json', 'content-type': 'application/json' },
       body: JSON.stringify({ shareSecret, ...fields }),

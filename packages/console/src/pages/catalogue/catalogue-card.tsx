@@ -34,12 +34,13 @@ const fileOf = (kind: Kind, entries: readonly Entry[]) => {
   );
 };
 
-/** The event counts, read again after each merge because it changes them. Also rereads the catalogue. */
+/** The event counts, read again after each merge, which changes them. Also rereads the catalogue. */
 const useUses = (kind: Kind) =>
   useAnswer(`uses ${kind} ${account.value?.event.map(({ mergedInto = '' }) => mergedInto)}`, async (signal) => {
     const { eventDefinition = [] } =
       kind === 'event' ? await api.getEvent({ include: 'definition', limit: 1 }, { signal }) : {};
-    // New names may have been listed since the account was last read; their events would appear as “not listed”.
+    // New names may have been added since the account was last read; without rereading, their events would appear as
+    // “not listed”.
     await readAccount();
     return eventDefinition;
   });

@@ -49,7 +49,7 @@ describe('a merged entry', () => {
   });
 });
 
-test('does not count an entry with the ID “undefined” as a merge target', () => {
+test('does not treat an entry with the ID “undefined” as a merge target', () => {
   const attr = ['plan', 'undefined'].map((attrID) => ({ ...catalogues.attr[0], attrID, attrName: attrID }));
   const entries = entriesOf('attr', { ...catalogues, attr } as typeof catalogues, []);
   expect(entries.map(({ id, merged }) => [id, merged])).toEqual([
@@ -90,7 +90,7 @@ describe('requestFor', () => {
 });
 
 describe('withChange', () => {
-  test('changes the name and nothing else', () => {
+  test('changes only the name', () => {
     expect(withChange('event', catalogues, '1', { name: 'View' })).toEqual({
       event: [{ eventID: 1, eventName: 'View', browser: true }],
     });

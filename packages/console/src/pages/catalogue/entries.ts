@@ -1,4 +1,4 @@
-/** The four catalogues in one shape, and changes of their entries. Pure functions. */
+/** The four catalogues in one shape, and changes to their entries. Pure functions. */
 import type { AnswerFor, RequestFor } from '@firsthand/client';
 import type { Account } from '../../reading/account.ts';
 
@@ -16,7 +16,7 @@ export interface Entry {
   readonly type?: AttrType;
   /** Only set for events that have been logged. */
   readonly uses?: Uses | undefined;
-  /** false: events have the ID, but the catalogue no longer does. */
+  /** False if events have the ID, but the catalogue no longer lists it. */
   readonly isListed: boolean;
   /** The entries that are merged into it. */
   readonly merged: readonly { readonly id: string; readonly name: string }[];
@@ -117,7 +117,7 @@ export const entriesOf = (kind: Kind, catalogues: Catalogues, uses: readonly Use
     .map((entry) => ({ ...entry, merged: merged.filter(({ mergedInto }) => String(mergedInto) === entry.id) }));
 };
 
-/** The entries whose name or ID, or that of an entry merged into them, contains the text. Ignores case. */
+/** The entries whose name or ID contains the text, or into which such an entry was merged. Ignores case. */
 export const entriesWith = (text: string, entries: readonly Entry[]): readonly Entry[] => {
   const searchText = text.trim().toLowerCase();
   const isMatch = ({ id, name }: Pick<Entry, 'id' | 'name'>) =>
@@ -149,7 +149,7 @@ export interface Change {
   readonly force?: true;
 }
 
-/** The request that adds or changes an entry. The service assigns an ID to an event with an empty one. */
+/** The request that adds or changes an entry. If an event's ID is empty, the service assigns one. */
 export const requestFor = (kind: Kind, id: string, { name, type, ...others }: Change): RequestFor<'updateAccount'> => {
   switch (kind) {
     case 'event':
@@ -169,7 +169,7 @@ const replaceWhere = <Listed>(
   change: Partial<Listed>,
 ): Listed[] => list.map((listed) => (isIt(listed) ? { ...listed, ...change } : listed));
 
-/** The catalogue with an entry changed, in the shape of the account. */
+/** The catalogue with one entry changed, in the same shape as in the account. */
 export const withChange = (
   kind: Kind,
   catalogues: Catalogues,

@@ -40,7 +40,7 @@ const consequence = (kind: Kind, target: string, other: string): string => {
 const forPages = (target: Entry, other: string): string =>
   target.browser
     ? `Pages may use “${labelOf(target)}”, so they may then use “${other}” too.`
-    : `Pages may not use “${labelOf(target)}”, so what they send with “${other}” will be refused.`;
+    : `Pages may not use “${labelOf(target)}”, so requests from pages that contain “${other}” will be refused.`;
 
 export const MergeDialog = ({
   kind,

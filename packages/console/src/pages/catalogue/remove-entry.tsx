@@ -22,11 +22,11 @@ const consequences = ({ kind, entry }: EntryProps): string => {
     case 'tag':
       return 'It will be removed from every contact. The contacts and their events stay.';
     case 'profile':
-      return 'Contacts with this profile will have none. The contacts and their events stay.';
+      return 'Contacts with this profile will no longer have a profile. The contacts and their events stay.';
   }
 };
 
-/** Removes an entry. Returns `id_in_use` if it is in use and not forced. */
+/** Removes an entry. Returns `id_in_use` if the entry is in use and the removal is not forced. */
 const remove = async ({ kind, entry }: EntryProps, force: boolean): Promise<'id_in_use' | ''> => {
   const { id, name, browser, type } = entry;
   const attempt = api.updateAccount(requestFor(kind, id, { remove: true, ...(force && { force }) }));

@@ -18,7 +18,7 @@ type Segment = AnswerFor<'listSegments'>['segment'][number];
 
 const wordsOf = ({ filter }: Segment): string => describeCondition(filter as Condition);
 
-/** Links to the people of the segment, without the other conditions of the current filter. */
+/** Links to the people in the segment, without the other conditions of the current filter. */
 const hrefOfPeople = ({ segmentName }: Segment): string =>
   hrefOf('people', { list: 'everybody', filter: JSON.stringify([{ segment: segmentName }]) });
 
@@ -29,7 +29,7 @@ const deleteSegment = ({ segmentName, filter }: Segment, after: () => void) =>
     after,
   });
 
-/** Saves another filter under the same name. Returns the problem text; '' if it is saved. */
+/** Saves a different filter under the same name. Returns the error message; '' if the filter was saved. */
 const save = async ({ segmentName, filter }: Segment, next: Condition, after: () => void): Promise<string> => {
   const attempt = api.createSegment({ segmentName, filter: next });
   const rejection = await problemOf(attempt);
@@ -45,7 +45,7 @@ const save = async ({ segmentName, filter }: Segment, next: Condition, after: ()
 export const Segments = ({ text }: { readonly text: string }) => {
   const answer = useAnswer('segments', (signal) => api.listSegments({}, { signal }));
   const after = () => {
-    // Reports of the segment have changed.
+    // Reports that use the segment have changed.
     clearAnswerCache();
     answer.reload();
   };

@@ -1,4 +1,4 @@
-/** Undoable changes of an entry. */
+/** Undoable changes to an entry. */
 import { changeAccount } from '../../parts/change-account.ts';
 import { account } from '../../reading/account.ts';
 import { type AttrType, attrTypes, type Change, type Entry, type Kind, requestFor, withChange } from './entries.ts';

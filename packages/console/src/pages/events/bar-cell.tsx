@@ -4,9 +4,9 @@ interface BarCellProps {
   readonly label: string;
   /** From 0 to 1; 0 draws no bar. */
   readonly share: number;
-  /** At the end of the cell. */
+  /** Text at the end of the cell. */
   readonly detail?: string;
-  /** Where a click leads, and the tooltip for it. */
+  /** The URL that a click opens, and its tooltip. */
   readonly href?: string | undefined;
   readonly hint?: string | undefined;
 }

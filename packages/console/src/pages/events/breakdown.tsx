@@ -1,4 +1,4 @@
-/** The table of a breakdown: each value with all measures. Each count of people opens a list of them. */
+/** The table of a breakdown: each value with all measures. Each count of people opens a list of those people. */
 import type { AnswerFor, RequestFor } from '@firsthand/client';
 import { hrefWith, query } from '../../address.ts';
 import { AnswerView, Card } from '../../parts/card.tsx';
@@ -43,7 +43,7 @@ const valueIn = ({ values }: Row): string | null => values[0] ?? null;
 
 export const Breakdown = ({ scope, dimension, measure, what }: BreakdownProps) => {
   const { by, title, label = String, condition, isOrdered } = dimension;
-  // Measures of a visit make no sense for a single event.
+  // Measures of visits make no sense for a single event.
   const isOfVisit = dimension.isOfVisit && scope.eventID === undefined;
   const isWhole = query.value.get('rows') === 'all';
   const sort = measure.name === 'revenue' ? undefined : measure.name;

@@ -36,7 +36,7 @@ const Choice = ({ label, value, options, choose }: ChoiceProps) => {
   );
 };
 
-/** The value of a URL parameter; the first option if the URL names none of them. */
+/** The value of a URL parameter; the first option if the URL contains none of the options. */
 export const readChoiceParameter = <Name extends string>(
   parameter: string,
   options: Readonly<Record<Name, unknown>>,
@@ -73,7 +73,7 @@ export const readEventParameter = (parameter: string): string => {
 interface EventChoiceProps {
   readonly label: string;
   readonly value: string;
-  /** The label of the option for all events. Absent: one event must be chosen. */
+  /** The label of the option for all events. If absent, one event must be chosen. */
   readonly any?: string;
   readonly choose: (eventID: string) => void;
 }

@@ -12,7 +12,7 @@ import {
 } from '../../reading/filter.ts';
 
 export interface Dimension {
-  /** `by` of reportBreakdown. */
+  /** The `by` field of a reportBreakdown request. */
   readonly by: RequestFor<'reportBreakdown'>['by'];
   readonly title: string;
   readonly label?: (value: string) => string;
@@ -23,7 +23,7 @@ export interface Dimension {
   readonly isOfVisit?: boolean;
 }
 
-/** The attribute's value in the earliest event of each person that has it. */
+/** The attribute's value in each person's earliest event that has the attribute. */
 const firstOfPerson = (title: string, attrID: string): Dimension => ({
   by: `person:first:${attrID}`,
   title,
@@ -39,27 +39,27 @@ const words: readonly Dimension[] = [
     label: (value) => nameOf('event', value),
     condition: (value) => ({ event: [Number(value)] }),
   },
-  { by: 'entryPage', title: 'Entry page of the visit', isOfVisit: true },
-  { by: 'exitPage', title: 'Exit page of the visit', isOfVisit: true },
-  { by: 'first:utm_campaign', title: 'Campaign of the visit', condition: cameFrom('utm_campaign'), isOfVisit: true },
-  { by: 'first:utm_source', title: 'Source of the visit', condition: cameFrom('utm_source'), isOfVisit: true },
-  { by: 'first:utm_medium', title: 'Medium of the visit', condition: cameFrom('utm_medium'), isOfVisit: true },
-  { by: 'entryReferrerHost', title: 'Referring site of the visit', condition: cameFromSite, isOfVisit: true },
-  firstOfPerson('First campaign of the person', 'utm_campaign'),
-  firstOfPerson('First source of the person', 'utm_source'),
-  firstOfPerson('First medium of the person', 'utm_medium'),
-  { by: 'firstReferrerHost', title: 'First referring site of the person' },
-  firstOfPerson('First page of the person', 'path'),
-  { by: 'referrerHost', title: 'Referring site of the page view' },
+  { by: 'entryPage', title: 'Entry page', isOfVisit: true },
+  { by: 'exitPage', title: 'Exit page', isOfVisit: true },
+  { by: 'first:utm_campaign', title: 'Visit campaign', condition: cameFrom('utm_campaign'), isOfVisit: true },
+  { by: 'first:utm_source', title: 'Visit source', condition: cameFrom('utm_source'), isOfVisit: true },
+  { by: 'first:utm_medium', title: 'Visit medium', condition: cameFrom('utm_medium'), isOfVisit: true },
+  { by: 'entryReferrerHost', title: 'Visit’s referring site', condition: cameFromSite, isOfVisit: true },
+  firstOfPerson('Person’s first campaign', 'utm_campaign'),
+  firstOfPerson('Person’s first source', 'utm_source'),
+  firstOfPerson('Person’s first medium', 'utm_medium'),
+  { by: 'firstReferrerHost', title: 'Person’s first referring site' },
+  firstOfPerson('Person’s first page', 'path'),
+  { by: 'referrerHost', title: 'Page view’s referring site' },
   {
     by: 'contactTagID',
-    title: 'Tag of the contact',
+    title: 'Contact tag',
     label: (value) => nameOf('tag', value),
     condition: (value) => ({ contact: { contactTagID: value } }),
   },
   {
     by: 'contactProfileID',
-    title: 'Profile of the contact',
+    title: 'Contact profile',
     label: (value) => nameOf('profile', value),
     condition: (value) => ({ contact: { contactProfileID: value } }),
   },
@@ -93,7 +93,7 @@ export const dimensions = (): Readonly<Record<string, Dimension>> => {
   // The URL may name an attribute that is not in the catalogue.
   const urlDimension = query.value.get('by') ?? '';
   const urlAttributes = urlDimension.startsWith(prefix) ? [urlDimension.slice(prefix.length)] : [];
-  // The most common ones come first.
+  // The most common dimensions come first.
   const [event, ...others] = words as [Dimension, ...Dimension[]];
   const attributes = [...new Set([...standardAttributes, ...catalogueAttributes, ...urlAttributes])].map(attribute);
   return Object.fromEntries([event, ...others, ...attributes].map((each) => [String(each.by), each]));

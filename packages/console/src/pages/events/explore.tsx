@@ -1,4 +1,4 @@
-/** Explore: one event, or all of them, over time and broken down by a dimension. */
+/** Explore: one event or all events, over time and broken down by a dimension. */
 import { query, setQuery } from '../../address.ts';
 import { AnswerView, Card } from '../../parts/card.tsx';
 import { MeasureTabs } from '../../parts/measure-tabs.tsx';

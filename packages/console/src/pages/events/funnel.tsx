@@ -33,7 +33,7 @@ const windows = { '30d': '30 days', '7d': '7 days', '1d': '1 day', '1h': '1 hour
 const secondsOf = { '30d': 720 * hour, '7d': 168 * hour, '1d': 24 * hour, '1h': hour } as const;
 const units = { person: 'Person', session: 'Session' } as const;
 
-/** The eventIDs of the steps in the URL. With fewer than two, the first two events of the catalogue. */
+/** The eventIDs of the steps in the URL. If there are fewer than two, the first two events in the catalogue. */
 const stepsIn = (): readonly string[] => {
   const steps = (query.value.get('steps') ?? '').split(',').filter((id) => /^\d{1,9}$/.test(id));
   if (steps.length >= minSteps) return steps.slice(0, maxSteps);
@@ -81,7 +81,15 @@ const FunnelCard = ({ steps }: { readonly steps: readonly string[] }) => {
   const shown = answer.value;
   const fileOf = ({ step, row, others }: AnswerFor<'reportFunnel'>) => {
     const rowsOf = (steps: typeof step) => stepsOf(steps).map((cells, index) => [index + 1, names[index], ...cells]);
-    const heads = ['step', 'event', unit, 'Of first step', 'Of previous step', 'Median seconds', 'Dropped off'];
+    const heads = [
+      'step',
+      'event',
+      unit,
+      'Share of first step',
+      'Share of previous step',
+      'Median seconds',
+      'Dropped off',
+    ];
     if (!row) return toFile(heads, rowsOf(step));
     const groups = [
       { name: 'All', step },
@@ -120,7 +128,7 @@ const FunnelCard = ({ steps }: { readonly steps: readonly string[] }) => {
               {row && (
                 <GroupTable
                   label="Funnel by group"
-                  heads={[...names, 'Of first step']}
+                  heads={[...names, 'Share of first step']}
                   others={others?.groups}
                   total={per === 'session' ? undefined : step[0].reached}
                   rows={row.map(({ values, eventName, step: steps }) => ({

@@ -35,7 +35,7 @@ export const GroupChoice = () => {
   );
 };
 
-/** The request for the people behind a number, of one group or of all. */
+/** The request for the people behind a figure, in one group or in all. */
 export const toPeopleRequest = <Request extends { readonly by?: unknown }>(
   { by, ...request }: Request,
   { value }: ChosenNumber,
@@ -59,7 +59,7 @@ interface GroupTableProps {
   readonly label: string;
   readonly heads: readonly string[];
   readonly rows: readonly (Group & { readonly people: number; readonly cells: readonly ComponentChildren[] })[];
-  /** The people of all groups, each counted once. Absent if the rows don't count people. */
+  /** The people in all groups, each counted once. Absent if the rows don't count people. */
   readonly total: number | undefined;
   /** The number of groups that are not in the table. */
   readonly others: number | undefined;

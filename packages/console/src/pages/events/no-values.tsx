@@ -14,7 +14,7 @@ const widen = (by: string): string | undefined =>
 
 interface NoValuesProps {
   readonly by: string;
-  /** The parameter of the address that holds `by`. */
+  /** The URL parameter that holds `by`. */
   readonly parameter: string;
   readonly rows: readonly { readonly values: readonly (string | null)[]; readonly people: number }[];
 }

@@ -1,4 +1,4 @@
-/** The largest groups of a breakdown over time, as one line each. */
+/** The largest groups of a breakdown over time, each as a line. */
 import type { AnswerFor, RequestFor } from '@firsthand/client';
 import { AnswerView, Card } from '../../parts/card.tsx';
 import { toFile } from '../../parts/csv.ts';

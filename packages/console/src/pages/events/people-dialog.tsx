@@ -1,4 +1,4 @@
-/** A dialog with the people behind a number of a report. The URL parameter `who` names the number. */
+/** A dialog that lists the people behind a figure in a report. The URL parameter `who` identifies the figure. */
 import type { RequestFor } from '@firsthand/client';
 import { hrefWith, query, setQuery } from '../../address.ts';
 import { api } from '../../api.ts';
@@ -14,19 +14,19 @@ import { PeopleTable } from '../people/people-table.tsx';
 
 export type PeopleRequest = RequestFor<'reportPeople'>;
 
-/** The fields of reportPeople that identify a number in the current report. */
+/** The fields of reportPeople that identify a figure in the current report. */
 export interface ChosenNumber {
-  /** The values of a row of the breakdown. */
+  /** The values of a row in the breakdown. */
   readonly value?: readonly (string | null)[];
-  /** Steps of the funnel; the first is 1. */
+  /** Steps in the funnel; the first is 1. */
   readonly reached?: number;
   readonly dropped?: number;
-  /** A period of the retention; the first is 1. */
+  /** A period in the retention report; the first is 1. */
   readonly cohort?: number;
   readonly later?: number;
 }
 
-/** The number in the URL. `{}` is the total of the report. */
+/** The figure that the URL identifies. `{}` is the total of the report. */
 export const chosenNumber = (): ChosenNumber | undefined => {
   if (isShared) return undefined;
   try {
@@ -40,13 +40,13 @@ export const chosenNumber = (): ChosenNumber | undefined => {
 interface NumberLinkProps {
   readonly count: number;
   readonly chosen: ChosenNumber;
-  /** What the number counts, for screen readers. */
+  /** What the figure counts, for screen readers. */
   readonly label: string;
   /** Defaults to the count. */
   readonly text?: string;
 }
 
-/** A number that opens the people behind it. */
+/** A figure that opens the list of people behind it. */
 export const NumberLink = ({ count, chosen, label, text = formatWhole(count) }: NumberLinkProps) =>
   count === 0 || isShared ? (
     <span>{text}</span>

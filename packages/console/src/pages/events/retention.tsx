@@ -1,4 +1,4 @@
-/** Retention: how many of the people whose first event was in a period came back later. */
+/** Retention: how many people whose first event was in a period came back later. */
 import type { AnswerFor } from '@firsthand/client';
 import { query, setQuery } from '../../address.ts';
 import { AnswerView, Card } from '../../parts/card.tsx';
@@ -22,8 +22,8 @@ const intervals = { week: 'Week', day: 'Day', month: 'Month' } as const;
 const pageView = /^page ?views?(?:ed)?$/i;
 
 /**
- * The eventID in the URL; '' for any event. Page views are the default: counting any event would include those a server
- * logs, such as a shipped order.
+ * The eventID in the URL; '' for any event. Page views are the default: counting any event would include events from a
+ * server, such as a shipped order.
  */
 const eventChosen = (parameter: string): string => {
   const value = query.value.get(parameter) ?? '';
@@ -41,7 +41,9 @@ const laterWords = (later: number, interval: string): string => {
 
 const sumOf = (numbers: readonly number[]): number => numbers.reduce((sum, number) => sum + number, 0);
 
-/** The share of people who came back 0, 1, 2 … periods later, each over the cohorts that are old enough. */
+/**
+ * The share of people who came back 0, 1, 2 … periods later. Each share covers only the cohorts that are old enough.
+ */
 const sharesOf = (cohorts: AnswerFor<'reportRetention'>['cohort']): string[] =>
   cohorts.map((_, later) => {
     const old = cohorts.filter(({ back }) => later < back.length);

@@ -24,9 +24,9 @@ import { getMissingValueLabel } from '../../reading/without-value.ts';
 
 interface Tab {
   readonly title: string;
-  /** What a row is, if not the title. */
+  /** What a row is, if it differs from the title. */
   readonly what?: string;
-  /** `by` of reportBreakdown. */
+  /** The `by` field of a reportBreakdown request. */
   readonly by: string;
   /** Only these events. */
   readonly only?: Condition;
@@ -72,7 +72,7 @@ const cards: Readonly<Record<string, { readonly title: string; readonly tabs: Re
     tabs: {
       referrers: {
         title: 'Referrers',
-        what: 'Referring site of the visit',
+        what: 'Visit’s referring site',
         by: 'entryReferrerHost',
         condition: cameFromSite,
       },
@@ -81,7 +81,7 @@ const cards: Readonly<Record<string, { readonly title: string; readonly tabs: Re
       media: origin('Mediums', 'Medium', 'utm_medium'),
       first: {
         title: 'First campaign',
-        what: 'First campaign of the person',
+        what: 'Person’s first campaign',
         by: 'person:first:utm_campaign',
         condition: (value) => ({ personFirst: 'utm_campaign', is: [value] }),
       },
@@ -94,7 +94,8 @@ const cards: Readonly<Record<string, { readonly title: string; readonly tabs: Re
         title: 'Events',
         by: 'event',
         label: (value) => nameOf('event', value),
-        // All events of the people who did it: the event itself may lack values, as a purchase lacks a campaign.
+        // Matches all events of the people who did the event: the event itself may lack values, as a purchase lacks a
+        // campaign.
         condition: (value, during) => ({ did: { event: [Number(value)], ...during } }),
       },
     },
@@ -138,8 +139,8 @@ const hoursOfDay = 24;
 
 /** Links to all rows of a list, with the same date range and filter. */
 const hrefOfRows = ({ by, only, condition }: Tab, shown: Changes): string => {
-  // Not for entry and exit pages, which describe whole visits: without their other events, more visits would seem to
-  // bounce.
+  // Not for entry and exit pages, which describe whole visits: without a visit's other events, more visits would seem
+  // to bounce.
   const filter = only && condition && JSON.stringify([...conditions.value, only]);
   return hrefOf('events', { by, ...shown, ...(filter && { filter }) });
 };

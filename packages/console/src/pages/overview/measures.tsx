@@ -15,7 +15,7 @@ import { comparePeriod, range } from '../../reading/range.ts';
 import { slowReports, useReport } from '../../reading/report.ts';
 import { isShared } from '../../reading/shared.ts';
 
-/** The number of excluded robot events, if there are no others. */
+/** The number of excluded events from bots, if there are no other events. */
 const RobotHint = ({ request }: { readonly request: RequestFor<'reportTotals'> }) => {
   const { value } = useAnswer(`robots ${JSON.stringify(request)}`, (signal) =>
     api.reportTotals({ ...request, robots: 'include' }, { signal }),
@@ -24,10 +24,8 @@ const RobotHint = ({ request }: { readonly request: RequestFor<'reportTotals'> }
   if (count === 0) return null;
   return (
     <p class="hint">
-      {count === 1
-        ? '1 event from a robot is not counted. '
-        : `${formatWhole(count)} events from robots are not counted. `}
-      <a href={hrefOf('live')}>See robots in Live</a>
+      {count === 1 ? '1 event from a bot is not counted. ' : `${formatWhole(count)} events from bots are not counted. `}
+      <a href={hrefOf('live')}>See bots in Live</a>
     </p>
   );
 };

@@ -9,7 +9,7 @@ import { attributeName } from '../../reading/filter.ts';
 
 const statuses = ['active', 'unsubscribed', 'archived'] as const;
 
-/** The URL parameters of the filter, except the text, and the fields of searchContact they set. */
+/** The URL parameters of the filter, except the text, and the fields of searchContact that they set. */
 const parameters = {
   tag: 'contactTagID',
   profile: 'contactProfileID',
@@ -163,7 +163,7 @@ export const chosenColumns = (): string[] => {
   return [...titles.keys()].filter((column) => columns.includes(column));
 };
 
-/** Offers only attributes that these contacts have: the catalogue also lists those of events. */
+/** Offers only attributes that these contacts have: the catalogue also lists attributes that only events have. */
 export const ColumnChoice = ({ contacts }: { readonly contacts: readonly ContactResult[] }) => {
   const chosen = chosenColumns();
   const present = new Set(contacts.flatMap(({ contactAttr }) => contactAttr.map(({ attrID }) => `attr:${attrID}`)));

@@ -22,7 +22,7 @@ interface PeopleChoice {
 interface PeopleTableProps {
   readonly rows: readonly PersonRow[];
   readonly heads: readonly string[];
-  /** The heads of numeric columns. */
+  /** The headers of numeric columns. */
   readonly numbers?: readonly string[] | undefined;
   readonly more?: (() => void) | undefined;
   readonly choice?: PeopleChoice;

@@ -1,4 +1,4 @@
-/** Whether the site's server verified a link or a value of a contact, or a browser only claimed it. */
+/** Whether the site's server verified a link or a contact's value, or only a browser claimed it. */
 import { Badge } from '../../parts/small.tsx';
 
 export const Basis = ({ verified = false }: { readonly verified?: boolean }) => (

@@ -3,7 +3,7 @@ import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import { hueOf } from '../../reading/person.ts';
 
-/** The numbers of the browsers, by userUUID. */
+/** Each browser's display number, by userUUID. */
 export const BrowserNumbers = createContext<ReadonlyMap<string, number>>(new Map());
 
 /** Renders nothing if the person has only one browser. */

@@ -1,4 +1,4 @@
-/** The page of one browser, usually an anonymous one. */
+/** The page about a single browser, which is usually anonymous. */
 import { ContactLink } from '../../parts/contact-link.tsx';
 import { Avatar, CopyableText } from '../../parts/small.tsx';
 import { nameOfUser } from '../../reading/person.ts';

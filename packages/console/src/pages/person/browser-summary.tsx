@@ -5,7 +5,7 @@ import { useAnswer } from '../../reading/answer.ts';
 import { browserIn, labelIn } from '../../reading/browser.ts';
 import { formatCountry, formatTime } from '../../reading/format.ts';
 
-/** How many events to search for labels: the newest may come from the site's server, which sends none. */
+/** How many events to search for labels: the newest events may come from the site's server, which sends no labels. */
 const newest = 20;
 
 const read = async (userUUID: string, signal: AbortSignal) => {

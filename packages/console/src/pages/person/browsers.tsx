@@ -16,7 +16,7 @@ interface BrowsersProps {
   readonly reload: () => void;
 }
 
-/** The others are behind a button: each browser sends two requests, for its newest and its first events. */
+/** Other browsers are behind a button: each shown browser causes two requests, for its newest and its first events. */
 const fewBrowsers = 8;
 
 const Browser = ({ link, reload }: { readonly link: Link; readonly reload: () => void }) => {

@@ -41,7 +41,7 @@ export const Claims = ({ claims, reload }: { readonly claims: readonly Claim[]; 
           const { claimID, state, createdTime, userUUID } = claim;
           return (
             <li key={claimID}>
-              <p>{valuesIn(claim).join(', ') || 'no values, only that it is this person'}</p>
+              <p>{valuesIn(claim).join(', ') || 'no values, only that the visitor is this person'}</p>
               <p class="soft">
                 <Badge tone={tones[state]}>{state}</Badge> <BrowserMark userUUID={userUUID} /> {nameOfUser(userUUID)},{' '}
                 <RelativeTime time={createdTime} />

@@ -20,7 +20,7 @@ interface ContactChoiceProps {
   readonly description: string;
   readonly choose: (contact: ContactResult) => void;
   readonly close: () => void;
-  /** The contactUUID of a contact that is not offered. */
+  /** The contactUUID of the contact not to offer. */
   readonly excludedUUID?: string;
 }
 
@@ -89,7 +89,7 @@ export const LinkDialogButton = ({ userUUID }: { readonly userUUID: string }) =>
     try {
       const { exists, linkID } = await api.linkUser({ userUUID, contactUUID });
       const name = nameOfPerson(contact);
-      // No undo for a link that already existed: it would void that link.
+      // Offers no undo if the link already existed: the undo would void that link.
       if (exists) show({ text: `This browser already belongs to ${name}.` });
       else
         show({

@@ -16,10 +16,10 @@ interface EditContactProps {
   readonly close: () => void;
 }
 
-/** Sample of contacts whose attributes are offered: the catalogue also lists attributes that only events have. */
+/** The number of contacts whose attributes are offered: the catalogue also lists attributes that only events have. */
 const maxSample = 200;
 
-/** Can't be the ID of an attribute: IDs have no leading space. */
+/** Never the ID of an attribute: IDs have no leading space. */
 const otherAttribute = ' other';
 
 const statuses = ['active', 'unsubscribed', 'archived'] as const;

@@ -21,13 +21,13 @@ export interface LinkEntry {
   readonly kind: 'link';
   readonly link: Link;
   readonly atMs: number;
-  /** Whether it was the first valid link of the browser: the moment of recognition. */
+  /** Whether this was the browser's first valid link: the moment of recognition. */
   readonly isRecognition: boolean;
   /** Whether the browser no longer belongs to the person. */
   readonly isFormer: boolean;
 }
 
-/** A merge of another contact into the person's. */
+/** A merge of another contact into this person's contact. */
 export interface MergeEntry {
   readonly kind: 'merge';
   readonly merge: Merge;
@@ -56,7 +56,7 @@ export const toSessions = (events: readonly LoggedEvent[]): Session[] => {
   return sessions.map((session) => ({ kind: 'session', ...session }));
 };
 
-/** `links` are those to the contact and to all contacts merged into it, oldest first. */
+/** `links` contains the links to the contact and to all contacts merged into it, oldest first. */
 export const toLinkEntries = (links: readonly Link[]): LinkEntry[] => {
   const before = new Set<string>();
   const current = new Set(browsersOf(links).map(({ userUUID }) => userUUID));
@@ -75,7 +75,7 @@ export const toMergeEntries = (merges: readonly Merge[]): MergeEntry[] =>
 export const timeOf = (entry: Entry): number => (entry.kind === 'session' ? entry.toMs : entry.atMs);
 
 /**
- * The history, newest first. Links and merges older than the oldest loaded event appear once older events are loaded.
+ * The history, newest first. Links and merges from before the oldest loaded event appear once older events are loaded.
  */
 export const toHistory = (
   sessions: readonly Session[],
@@ -87,7 +87,7 @@ export const toHistory = (
   return [...sessions, ...present].toSorted((a, b) => timeOf(b) - timeOf(a));
 };
 
-/** Whether a link reaches back to earlier events of its browser. True until all events are loaded. */
+/** Whether a link covers earlier events of its browser. True until all events are loaded. */
 export const reachesBack = ({ link }: LinkEntry, sessions: readonly Session[], isWhole: boolean): boolean =>
   !isWhole ||
   sessions.some(

@@ -23,7 +23,7 @@ const wordsOf = ({ entry: { isRecognition, isFormer, link }, hasHistory }: LinkM
   return isFormer ? `${what} was linked to this person` : `${what} now belongs to this person`;
 };
 
-/** The name of a browser that is no longer in the list of browsers. */
+/** The name of a browser that is no longer in the person's list of browsers. */
 const Device = ({ userUUID }: { readonly userUUID: string }) => {
   const name = useBrowserSummary(userUUID)?.name;
   return name ? <>{name} · </> : null;
@@ -49,7 +49,7 @@ export const LinkMark = (props: LinkMarkProps) => {
       {canEdit.value && (
         <button
           type="button"
-          title={voided ? undefined : 'Past events go back to their previous owner'}
+          title={voided ? undefined : 'Past events return to their previous owner'}
           onClick={() => setIgnored(link, !voided, after)}
         >
           {voided ? 'Count it again' : 'Ignore this link'}

@@ -73,7 +73,7 @@ interface TimelineProps {
   readonly of: Pick<RequestFor<'getEvent'>, 'contactUUID' | 'userUUID'>;
   readonly marks: readonly (LinkEntry | MergeEntry)[];
   readonly reload: () => void;
-  /** Events are reloaded when this changes: a link or merge may have changed who they belong to. */
+  /** Events are reloaded when this changes: a link or merge may have changed their owners. */
   readonly version?: unknown;
 }
 

@@ -39,7 +39,7 @@ const unlink = ({ userUUID }: Link, after: () => unknown) =>
 
 const unlinkOptions = {
   later: ['From now on', 'New events will be anonymous. Earlier events stay here.'],
-  never: ['It was never theirs', 'Past events go back to their previous owner.'],
+  never: ['It was never theirs', 'Past events return to their previous owner.'],
 } as const;
 
 interface UnlinkDialogProps {

@@ -6,7 +6,7 @@ import { Card } from '../../parts/card.tsx';
 import { act } from '../../parts/notices.tsx';
 import { account, readAccount } from '../../reading/account.ts';
 
-/** Adds or removes an origin. Rereads the list first, because another page may have changed it. */
+/** Adds or removes an origin. Reloads the list first, because another page may have changed it. */
 const setListed = async (origin: string, isIn: boolean): Promise<void> => {
   await readAccount();
   const others = (account.peek()?.accountOrigin ?? []).filter((each) => each !== origin);

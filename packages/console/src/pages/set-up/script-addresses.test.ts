@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { scriptAddresses } from './script-addresses.ts';
 
-it('offers the path of each site first, then the console’s own address', () => {
+it('offers each site’s path first, then the console’s own address', () => {
   expect(
     scriptAddresses('https://firsthand.shop.example/s', ['https://shop.example', 'https://www.shop.example']),
   ).toEqual(['https://shop.example/s', 'https://www.shop.example/s', 'https://firsthand.shop.example/s']);

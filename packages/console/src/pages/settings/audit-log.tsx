@@ -20,7 +20,7 @@ const chosenAction = (): AuditAction | undefined => {
   return action !== null && Object.hasOwn(actionWords, action) ? (action as AuditAction) : undefined;
 };
 
-/** `copy` and `backup` apply to the whole database, so no account's log has them. */
+/** `copy` and `backup` apply to the whole database, so no account's log contains them. */
 const actionsToChoose = Object.entries(actionWords).filter(([action]) => action !== 'copy' && action !== 'backup');
 
 const ActionChoice = () => (
@@ -42,7 +42,7 @@ const ActionChoice = () => (
 const actorOf = ({ actor, memberID }: AuditEntry, tokens: readonly Token[]): string =>
   memberID === undefined ? nameOfActor(actor, tokens) : (nameOfMember(memberID) ?? 'a removed member');
 
-/** Whether the subject is a console session: signing in creates a token, too. */
+/** Whether the subject is a console session: signing in also creates a token. */
 const isSession = ({ subject: { tokenID } }: AuditEntry, tokens: readonly Token[]): boolean =>
   tokens.some((token) => token.tokenID === tokenID && token.session);
 

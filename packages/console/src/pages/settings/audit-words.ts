@@ -1,4 +1,4 @@
-/** Entries of the audit log in words. */
+/** Describes entries of the audit log in words. */
 import type { AnswerFor } from '@firsthand/client';
 import { nameOfMember } from '../../reading/member-names.ts';
 
@@ -90,7 +90,7 @@ export const detailsOf = ({ subject }: AuditEntry, nameOf: (tokenID: string) => 
     linkID !== undefined && `link ${linkID}`,
     claimID !== undefined && `claim ${claimID}`,
     refusedID !== undefined && `request ${refusedID}`,
-    // Redundant if the entry names its one link.
+    // Redundant if the entry identifies its only link.
     links !== undefined && !(links === 1 && linkID !== undefined) && `${links} ${links === 1 ? 'link' : 'links'}`,
   ];
   return details.filter(Boolean).join(', ');

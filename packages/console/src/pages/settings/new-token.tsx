@@ -9,7 +9,7 @@ import type { CreatedToken } from './create-token.tsx';
 export const NewToken = ({ token, close }: { readonly token: CreatedToken; readonly close: () => void }) => {
   const { tokenUUID, tokenKind, tokenName } = token;
   const container = useRef<HTMLDivElement>(null);
-  // A layout effect: a later one could steal the focus from where a key press has just moved it.
+  // A layout effect: a passive effect runs later, and could take back the focus after a key press has moved it.
   useLayoutEffect(() => container.current?.focus(), [tokenUUID]);
   const tools = (
     <button type="button" onClick={close}>

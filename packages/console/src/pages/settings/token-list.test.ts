@@ -59,7 +59,7 @@ describe('nameOfToken and nameOfActor', () => {
   });
 });
 
-test('finds live tokens that a token created, including through a revoked one', () => {
+test('finds live tokens that a token created, including through a revoked token', () => {
   const tokens: Token[] = [
     token,
     { ...token, tokenID: 'child', createdBy: 'first-token', revokedTime: past },

@@ -19,7 +19,7 @@ interface TokenLists {
   readonly live: readonly Token[];
   /** Revoked or expired. */
   readonly ended: readonly Token[];
-  /** Open console sessions. Ended sessions are in no list. */
+  /** Open console sessions. Ended sessions are not listed. */
   readonly sessions: readonly Token[];
 }
 
@@ -30,7 +30,8 @@ export const toLists = (tokens: readonly Token[], now: number): TokenLists => {
   return {
     live: tokensOnly.filter((token) => isLive(token, now)),
     ended: tokensOnly.filter((token) => !isLive(token, now)),
-    // A session is valid only while the token that started it is. A one-time link starts one without a token.
+    // A session is valid only while the token that started it is valid. A one-time link starts a session without a
+    // token.
     sessions: sorted.filter(
       (token) =>
         token.session &&
@@ -40,7 +41,7 @@ export const toLists = (tokens: readonly Token[], now: number): TokenLists => {
   };
 };
 
-/** The name of a token; without one, its kind and the beginning of its ID. */
+/** The name of a token or, if it is unnamed, its kind and the beginning of its ID. */
 export const nameOfToken = ({ session, memberID, tokenKind, tokenName, tokenID }: Token): string => {
   if (session) return nameOfMember(memberID) ?? 'Console session';
   const kind = tokenKind.charAt(0).toUpperCase() + tokenKind.slice(1);

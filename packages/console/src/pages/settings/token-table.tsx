@@ -26,7 +26,7 @@ const State = ({ token }: { readonly token: Token }) => {
 
 interface TokenTableProps {
   readonly label: string;
-  /** The header of the column with the end of each token. */
+  /** The header of the column that shows when each token ends. */
   readonly end: 'Expires' | 'Ended';
   readonly tokens: readonly Token[];
   /** All tokens of the account, for the names of creators. */

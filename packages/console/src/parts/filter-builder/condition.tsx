@@ -9,7 +9,7 @@ interface EditorProps {
   readonly condition: Condition;
   readonly change: (condition: Condition) => void;
   readonly segments: readonly string[];
-  /** Whether it is inside a `did`, which can't contain another one. */
+  /** Whether the condition is inside a `did`, which can't contain another `did`. */
   readonly isWithinDid?: boolean;
 }
 

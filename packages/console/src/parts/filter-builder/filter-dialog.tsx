@@ -59,7 +59,7 @@ const Count = ({ list }: { readonly list: readonly Condition[] }) => {
 };
 
 interface FilterDialogProps {
-  /** The segment whose filter is edited. Absent: the filter of the page. */
+  /** The segment whose filter is edited. If absent, the page's filter is edited. */
   readonly segment?: EditedSegment | undefined;
   readonly close: () => void;
 }
@@ -68,7 +68,7 @@ export const FilterDialog = ({ close, segment }: FilterDialogProps) => {
   const [list, setList] = useState<readonly Condition[]>(segment ? conditionsOf(segment.filter) : conditions.value);
   const [problem, setProblem] = useState('');
   const { value } = useAnswer('segments', (signal) => api.listSegments({}, { signal }));
-  // The filter of a segment can't use another segment.
+  // A segment's filter can't use another segment.
   const segments = (segment ? [] : (value?.segment ?? [])).map(({ segmentName }) => segmentName);
   const add = (title: string) => {
     const preset = presets.find((each) => each.title === title);

@@ -21,7 +21,7 @@ export const kindTitles: Readonly<Record<Kind, string>> = {
   contact: 'The person is a contact with',
   event: 'The event is',
   attribute: 'The event has',
-  personFirst: 'The first event of the person has',
+  personFirst: 'The person’s first event has',
   segment: 'Segment',
   and: 'All of',
   or: 'Any of',

@@ -8,7 +8,7 @@ export interface Line {
   readonly labels?: readonly string[];
   /** One value for each interval; null if there is none. */
   readonly values: readonly (number | null)[];
-  /** Whether it is the line of the comparison, which is drawn fainter. */
+  /** Whether this is the comparison line, which is drawn fainter. */
   readonly isEarlier?: boolean;
   /** The CSS custom property with the color, if there are several lines. */
   readonly color?: string;

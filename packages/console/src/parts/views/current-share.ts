@@ -7,7 +7,7 @@ import { readCurrentView } from '../../reading/views.ts';
 /** Ranges that move with the month. Others move with the day, except a custom range, which is fixed. */
 const byMonth: readonly (Preset | 'custom')[] = ['month', 'last-month', '12m'];
 
-/** Whether a report is broken down by contact data, which no share link shows. */
+/** Whether a report is broken down by contact data, which share links never show. */
 const isOfContacts = ({ request }: PageReport): boolean => 'by' in request && /^contact/.test(String(request.by));
 
 /**

@@ -75,7 +75,7 @@ export const ShareDialog = ({ viewName, close }: ShareDialogProps) => {
     setBusy(true);
     try {
       const expiresTime = new Date(Date.now() + Number(days) * dayMs).toISOString();
-      // Read again: a relative range has moved if a new day has started.
+      // Reads the page again: a relative range has moved if a new day has started.
       const { included: currentReports, excluded: _, ...view } = readCurrentShare();
       const report = currentReports.map(({ part, operation, request }) => ({
         part,

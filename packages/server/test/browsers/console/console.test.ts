@@ -187,7 +187,7 @@ it('reports that robot events are not counted if there are no others', async () 
     eventAttrArray: [{ attrID: 'robot', attrValue: 'true' }],
   });
   await waitForText(page, '1 event from a robot is not counted.');
-  expect(await page.getByRole('link', { name: 'See robots in Live' }).getAttribute('href')).toBe('live');
+  expect(await page.getByRole('link', { name: 'See bots in Live' }).getAttribute('href')).toBe('live');
   await shop.api.logEvent({ userUUID: 'visitor-number-1', eventID: 1 });
   await page.reload();
   await expect.poll(() => readMeasure(page, 'People')).toBe('1');
@@ -324,7 +324,7 @@ describe('the console of a shop', () => {
     await sources.getByText('news.example').waitFor(soon);
     const { people } = await readTotals();
     expect(await sources.getByRole('row').allInnerTexts()).toEqual([
-      expect.stringContaining('Referring site of the visit'),
+      expect.stringContaining('Visit’s referring site'),
       expect.stringMatching(/^news\.example\s+3 /),
       expect.stringMatching(new RegExp(`^Direct / none\\s+${people - 3} `)),
     ]);

@@ -109,7 +109,7 @@ it('links from events without a campaign to the campaign of their visit, with re
   const { page, complaints } = await open('events?event=2&by=attr:utm_campaign');
   await page.setViewportSize({ width: 1280, height: 800 });
   await page.getByText('These events have no campaign.').waitFor(soon);
-  await page.getByRole('link', { name: 'Campaign of the visit' }).click();
+  await page.getByRole('link', { name: 'Visit campaign' }).click();
   await expect.poll(() => parameter(page, 'by')).toBe('first:utm_campaign');
   await page.goto(`${shop.url}/console/events?by=first:utm_campaign`);
   const name = page.getByRole('rowheader', { name: 'autumn' });
@@ -126,7 +126,7 @@ it('saves all columns of a grouped funnel, and drops the grouping when the tab c
   await page.getByRole('table', { name: 'Funnel by group' }).waitFor(soon);
   const [head, ...rows] = await saveFile(page, 'Funnel');
   expect(head).toBe(
-    'Campaign of the visit,step,event,People,Of first step,Of previous step,Median seconds,Dropped off',
+    'Visit campaign,step,event,People,Share of first step,Share of previous step,Median seconds,Dropped off',
   );
   expect(rows[0]).toMatch(/^All,1,Page view,5,1,,0?,4$/);
   expect(rows[1]).toMatch(/^All,2,Purchased,1,0\.2,0\.2,\d+,$/);

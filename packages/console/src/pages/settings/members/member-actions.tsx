@@ -21,7 +21,7 @@ const RemoveDialog = ({ member, close }: { readonly member: Member; readonly clo
       done: descendants
         ? `${memberEmailaddress} can no longer sign in. Everything they created is revoked.`
         : `${memberEmailaddress} can no longer sign in.`,
-      // Fails if users remove themselves; the console then shows the sign-in form.
+      // Fails if the user has removed their own membership; the console then shows the sign-in form.
       after: () => readMembers().catch(() => {}),
     });
   };

@@ -1,4 +1,4 @@
-/** A button with the role of a member that opens a dialog to change it. */
+/** A button that shows a member's role and opens a dialog to change it. */
 import { useState } from 'preact/hooks';
 import { api } from '../../../api.ts';
 import { DialogForm } from '../../../parts/dialog-form.tsx';

@@ -37,7 +37,7 @@ const ChangeDialog = ({ own, onChange, close }: ChangeProps & { readonly close: 
       isDisabled={isBusy}
     >
       <p>This password is for this account only. Your other sessions in this account will end.</p>
-      {/* Password managers store the new password under this address. */}
+      {/* Password managers store the new password for this address. */}
       <input type="email" autocomplete="username" value={memberEmailaddress} readOnly hidden />
       {hasPassword && (
         <Field label="Current password">

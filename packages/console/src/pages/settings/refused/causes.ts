@@ -86,7 +86,7 @@ export const labelOf = (request: unknown, path: Path): string => {
   return text.charAt(0).toUpperCase() + text.slice(1);
 };
 
-/** Whether to offer the field for correction. People can't know IDs that a program generated. */
+/** Whether to offer the field for correction. Users can't know IDs that a program generated. */
 export const isEditable = (path: Path): boolean =>
   path.at(-1) === 'contactProfileID' || !/ID$/.test(String(path.at(-1)));
 
@@ -107,7 +107,7 @@ const nouns: Readonly<Record<string, readonly [one: string, several: string]>> =
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The paths of the pages that sent the events of a request. */
+/** The paths of the pages that sent the events in a request. */
 const pagesOf = ({ request }: RefusedRequest): string[] => {
   if (!isObject(request)) return [];
   const events = Array.isArray(request.event) ? request.event.filter(isObject) : [request];

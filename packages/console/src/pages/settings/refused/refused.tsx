@@ -58,7 +58,7 @@ const CauseEntry = ({ cause, reload }: CauseProps) => {
           {what}: {why}
         </strong>
         {sent && <span>sent: “{sent}”</span>}
-        {requests.every(({ robot }) => robot) && <Badge>robot</Badge>}
+        {requests.every(({ robot }) => robot) && <Badge>bot</Badge>}
         <span class="soft">
           {[...senders].join(', ')} · <Time time={newest} form="long" />
         </span>
@@ -93,13 +93,13 @@ const CauseEntry = ({ cause, reload }: CauseProps) => {
   );
 };
 
-/** Warnings about pages of unlisted sites or with a secret token: the requests themselves are not stored. */
+/** Warnings about pages on unlisted sites and pages with a secret token: the requests themselves are not stored. */
 const Pages = () => {
   const { value } = useAnswer('service', (signal) => api.getService({}, { signal }));
   return value && <RefusedPages {...value} />;
 };
 
-/** The server can't know which account a request with a wrong token was meant for. */
+/** The server can't know which account a request with an invalid token was meant for. */
 const WrongTokens = () => (
   <p class="soft">
     Requests with a wrong token are not listed here. Check the browser’s console for{' '}
@@ -107,7 +107,7 @@ const WrongTokens = () => (
   </p>
 );
 
-/** The maximum number of requests to group. The rest appear once some of these are resolved. */
+/** The maximum number of requests to group. The rest appear after some of these are resolved. */
 const maxRead = 1_000;
 
 /** Reads all pages: the list starts with the oldest, and causes are grouped over all of it. */

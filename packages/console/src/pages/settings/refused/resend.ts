@@ -1,4 +1,4 @@
-/** Resends and discards refused requests, and allows the IDs they were refused for. */
+/** Resends and discards refused requests, and allows the IDs that caused the refusals. */
 import { api, messageOf } from '../../../api.ts';
 import { readAccount } from '../../../reading/account.ts';
 import { type Path, pathOf, valueAt, withValue } from './causes.ts';
@@ -49,7 +49,7 @@ export const discardAll = (refused: readonly RefusedRequest[]): Promise<Outcome>
     return '';
   });
 
-/** The catalogue change that lists an ID and allows it for pages, by the field that contains the ID. */
+/** The catalogue change that lists an ID and allows pages to use it, by the field that contains the ID. */
 const entryOf = {
   eventID: (id: string) => ({ event: [{ eventID: Number(id), browser: true }] }),
   contactTagID: (id: string) => ({
@@ -70,7 +70,7 @@ export const allowanceFor = ({ problem, request }: RefusedRequest) => {
     : entry(String(value));
 };
 
-/** Adds the IDs of the requests to the catalogue, then resends the requests. */
+/** Adds the IDs used in the requests to the catalogue, then resends the requests. */
 export const allowAll = async (refused: readonly RefusedRequest[]): Promise<Outcome> => {
   const allowed = new Set<string>();
   for (const one of refused) {
