@@ -1,4 +1,4 @@
-/** The pictures in texts. File names contain a content hash, so that browsers can cache them forever. */
+/** The pictures in the documentation. File names contain a content hash, so that browsers can cache them forever. */
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 

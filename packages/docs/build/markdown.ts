@@ -23,11 +23,11 @@ type ResolvePicture = (href: string) => PageImage | undefined;
 export interface Rendered {
   /** The first heading. */
   readonly title: string;
-  /** The plain text before the first heading below the title. */
+  /** The plain text between the title and the next heading. */
   readonly lead: string;
   /**
    * The parts before and after the place of the set-up block. The intro ends with the heading above the first code that
-   * needs set-up; if there is none, before the first code block or heading after the title.
+   * needs set-up; if there is no such code, before the first code block or heading after the title.
    */
   readonly intro: HTML;
   readonly rest: HTML;

@@ -44,7 +44,7 @@ export const placeholders = {
   root: '{firsthand:root}',
   /** TRACKER_PATH without `.js`. Other scripts share this stem, such as `/main.full.js`. */
   trackerStem: '{firsthand:tracker-stem}',
-  /** The folder that pages send to, set by API_PREFIX. */
+  /** The path that pages send requests to, set by API_PREFIX. */
   pageFolder: '{firsthand:page-folder}',
   /** The script tag that `firsthand` prints. */
   scriptTag: '{firsthand:script-tag}',

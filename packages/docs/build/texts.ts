@@ -17,7 +17,7 @@ const readText = (file: string): string => readFileSync(new URL(file, repository
 
 /**
  * Inserts placeholders for what differs between servers: the address, where a shell variable is set to it or the text
- * gives the address of `npm start`, and the names of scripts below the example path `/s/`.
+ * gives the address of `npm start`, and the names of scripts under the example path `/s/`.
  */
 const insertPlaceholders = (text: string): string =>
   text
@@ -90,7 +90,7 @@ interface IndexEntry {
   readonly file: string;
   readonly path: string;
   readonly title: string;
-  /** What the guide is for. */
+  /** When to use the guide. */
   readonly use: string;
 }
 

@@ -54,7 +54,7 @@ const restoreTab = (): void => {
   }
 };
 
-/** Opens closed details around the target of a link, which browsers don't do. */
+/** Opens closed `<details>` elements around a link's target, because browsers don't. */
 const openDetails = (): void => {
   const target = document.querySelector(':target');
   for (let element = target?.parentElement; element; element = element.parentElement)

@@ -24,7 +24,7 @@ const createResultItem = ({ to, title, page, excerpt }: Result, docs: string, id
   return item;
 };
 
-/** `docs` is the path of `/docs/`, `source` that of the search entries. */
+/** `docs` is the path of `/docs/`, and `source` is the path of the search entries. */
 export const startSearchBox = (box: HTMLElement, docs: string, source: string): void => {
   const input = box.querySelector('input') as HTMLInputElement;
   const list = box.querySelector('ul') as HTMLUListElement;

@@ -13,7 +13,7 @@ export interface Result {
 const maxResults = 8;
 const maxQueryLength = 100;
 const excerptLength = 120;
-/** Words of a question that are ignored. */
+/** Words in a query that are ignored. */
 const stopWords = new Set(['a', 'an', 'can', 'do', 'does', 'how', 'i', 'my', 'the', 'to', 'what', 'where', 'why']);
 
 /** Also indexes the parts of names: `log` and `event` of `logEvent`, `unknown` of `unknown_id`. */

@@ -13,7 +13,7 @@ import { manuals } from '../build/manuals.ts';
 import { createSite, searchEntries } from '../build/site.ts';
 import { createSearch } from '../src/search.ts';
 
-/** The HTML of each page, by its path below /docs/. */
+/** The HTML of each page, by its path under /docs/. */
 const pages = new Map<string, string>();
 beforeAll(async () => {
   await buildDist();
@@ -78,7 +78,7 @@ describe('the documentation', () => {
         .filter(({ name }) => name === 'a')
         .map(({ attributes }) => attributes.href ?? '');
       expect(links.length).toBeGreaterThan(30);
-      // One expect per page: calls of expect dominate the time of this test.
+      // One expect per page: calls to expect dominate this test's run time.
       const isDead = (href: string): boolean => {
         if (/^https?:\/\//.test(href) || href.endsWith('openapi.json')) return false;
         const [file = '', anchor] = href.split('#');
@@ -128,7 +128,7 @@ describe('the documentation', () => {
     expect(pages.get('')).toContain('{firsthand:script-tag}');
     expect(pages.get('tracker')).toContain('https://shop.example/s{firsthand:tracker-stem}.full.js');
     expect(pages.get('static-site')).toContain('https://shop.example/s{firsthand:tracker-stem}.full.js');
-    expect(pages.get('static-site')).toContain('that of the console: <code>{firsthand:root}</code>');
+    expect(pages.get('static-site')).toContain('the same as for the console: <code>{firsthand:root}</code>');
     expect(pages.get('operations')).toContain('URL={firsthand:root}');
     expect(pages.get('identify')).toContain('FIRSTHAND_URL={firsthand:root}');
     for (const name of operationNames) expect(pages.get(`reference/${name}`), name).toContain('{firsthand:root}');

@@ -14,7 +14,7 @@ import { clientSample, curlSample, tagSample } from './samples.ts';
 
 export const operationPath = (name: string): string => `reference/${name}`;
 
-/** The shell variables with tokens. */
+/** The shell variables that contain tokens. */
 const variableOf: Readonly<Record<TokenKind, string>> = {
   browser: 'BROWSER_TOKEN',
   viewer: 'VIEWER_TOKEN',
@@ -26,7 +26,7 @@ const tokenFor = (tokens: readonly TokenKind[]): string =>
   variableOf[tokens.includes('server') ? 'server' : (tokens[0] ?? 'server')];
 
 const pagePaths = new Set(Object.values(pageNames).map((name) => `/${name}`));
-/** Shows the paths for pages in the folder that pages of this server send to. */
+/** Shows the paths that pages use under the path that this server's pages send to. */
 const displayPath = (path: string): string => (pagePaths.has(path) ? placeholders.pageFolder + path.slice(1) : path);
 
 /** A list of paths with their methods. */
@@ -53,8 +53,8 @@ const bytes = (count: number): string => (count >= 2 ** 20 ? `${count / 2 ** 20}
 const describeRequest = ({ methods, body, openToPages }: OperationDoc): string[] => [
   methods.includes('POST')
     ? `The body is a JSON object or form fields, at most ${bytes(body === 'batch' ? limits.batchBodyBytes : limits.bodyBytes)}. Query parameters are also read, but the body takes precedence. Unknown fields are ignored and listed in \`ignored\`.`
-    : 'The fields are query parameters. Unknown ones are rejected.',
-  ...(openToPages ? ['Pages of any origin may read the response.'] : []),
+    : 'The fields are query parameters. Unknown parameters are rejected.',
+  ...(openToPages ? ['Pages on any origin may read the response.'] : []),
 ];
 
 const isPaged = ({ request, response }: OperationDoc): boolean =>

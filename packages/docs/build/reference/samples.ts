@@ -31,7 +31,7 @@ export const toLiteral = (value: unknown, indent = ''): string => {
     .join('')}${indent}${close}`;
 };
 
-/** Quotes a text for a shell. */
+/** Quotes a string for a shell. */
 const shellQuote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
 const asText = (value: unknown): string => {
@@ -95,7 +95,7 @@ interface Attribute {
 
 const withoutIDs = ({ userUUID, requestUUID, ...fields }: Fields): Fields => fields;
 
-/** Calls of the script tag, for operations that pages call through it. */
+/** Calls to the tracker in the script tag, for the operations that pages call through it. */
 const tagCalls: Partial<Record<OperationName, (fields: Fields) => string>> = {
   logEvent: ({ eventID, eventAttrArray = [] }) => {
     const attributes = Object.fromEntries(
