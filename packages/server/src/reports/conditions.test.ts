@@ -17,23 +17,29 @@ const conditions: Record<string, Condition> = {
   'an attribute': { attrID: 'plan', exists: true },
   'no attribute': { attrID: 'plan', exists: false },
   'a small number': { attrID: 'amount', below: 3 },
-  'a great number': { attrID: 'amount', above: 2.5 },
+  'a large number': { attrID: 'amount', above: 2.5 },
   'an attribute beyond those with columns': { attrID: 'rare', is: ['1'] },
   'some contacts': { contacts: Float64Array.of(1, 3) },
   'no contacts': { contacts: new Float64Array() },
   'any contact': { contacts: null },
   'people who did anything': { did: null, atLeast: 1, atMost: null, from, to: 10 * hour },
   'people who did something twice': { did: { eventIDs: [2] }, atLeast: 2, atMost: 4, from, to },
-  'people who did something as contacts': { did: { contacts: Float64Array.of(2) }, atLeast: 1, atMost: null, from, to },
+  'people who did something while they were contacts': {
+    did: { contacts: Float64Array.of(2) },
+    atLeast: 1,
+    atMost: null,
+    from,
+    to,
+  },
   'all of two': { and: [{ eventIDs: [1, 2] }, { contacts: null }] },
   'all of none': { and: [] },
   'any of two': { or: [{ eventIDs: [3] }, { contacts: Float64Array.of(1) }] },
   'any of none': { or: [] },
   'people whose first value is one': { personFirst: { attrID: 'plan', is: ['pro'] } },
-  'people whose first number is great': { personFirst: { attrID: 'amount', above: 2.5 } },
+  'people whose first number is large': { personFirst: { attrID: 'amount', above: 2.5 } },
   'people who never had an attribute': { personFirst: { attrID: 'rare', exists: false } },
   'not a contact': { not: { contacts: null } },
-  'not people who did something': { not: { did: { eventIDs: [3] }, atLeast: 1, atMost: null, from, to } },
+  'people who did not do something': { not: { did: { eventIDs: [3] }, atLeast: 1, atMost: null, from, to } },
 };
 
 const base = { account: 0, from, to, robots: false, condition: null };
@@ -44,7 +50,7 @@ const breakdown = { ...grouping, report: 'breakdown', value: 'amount', sort: 'pe
 const people = { report: 'people', usersAtLeast: 0, limit: 3, beyond: null, until: null } as const;
 const places: Record<string, (condition: Condition) => Question> = {
   totals: (condition) => ({ ...base, condition, report: 'totals', value: 'amount', edges }),
-  'totals with robots': (condition) => ({ ...base, robots: true, condition, report: 'totals', value: null, edges }),
+  'totals with bots': (condition) => ({ ...base, robots: true, condition, report: 'totals', value: null, edges }),
   breakdown: (condition) => ({ ...base, ...breakdown, condition }),
   'a breakdown of sessions': (condition) => ({
     ...base,
@@ -63,7 +69,7 @@ const places: Record<string, (condition: Condition) => Question> = {
     per: 'session',
     steps: [any, condition],
   }),
-  'a step of groups': (condition) => ({
+  'a step with groups': (condition) => ({
     ...base,
     ...funnel,
     report: 'funnel',
@@ -73,9 +79,9 @@ const places: Record<string, (condition: Condition) => Question> = {
   retention: (condition) => ({ ...base, condition, report: 'retention', first: null, back: null, edges }),
   'the first event of retention': (first) => ({ ...base, report: 'retention', first, back: null, edges }),
   'coming back': (back) => ({ ...base, report: 'retention', first: null, back, edges }),
-  'both of retention': (both) => ({ ...base, report: 'retention', first: both, back: both, edges }),
+  'both conditions of a retention report': (both) => ({ ...base, report: 'retention', first: both, back: both, edges }),
   people: (condition) => ({ ...base, ...people, condition, of: { kind: 'all' } }),
-  'people of a group': (condition) => ({
+  'people in a group': (condition) => ({
     ...base,
     ...people,
     condition,
@@ -106,7 +112,7 @@ const rare = new Map<string, string>([
   ...Array.from({ length: 60 }, (_, nth): [string, string] => [`a${nth}`, '']),
   ['rare', '1'],
 ]);
-/** 48 events of five users. Some of the third user's events are from a robot. */
+/** 48 events of five users. Some of the third user's events are from a bot. */
 const eventsWith = (contactOf: (nth: number) => number): NewModelEvent[] =>
   Array.from({ length: 48 }, (_, nth) => {
     const user = 1 + ((nth * nth + nth) % 5);
@@ -129,7 +135,7 @@ const isComplete = runs(0, 1) > 0;
 const { add, check, close } = createTestReports();
 afterAll(close);
 
-/** The first is typical of most accounts. */
+/** The first kind is typical of most accounts. */
 const worlds: Record<string, () => TestFeed> = {
   'a website whose contacts sign in': () => {
     const world = createFeed();
@@ -146,7 +152,7 @@ const worlds: Record<string, () => TestFeed> = {
     world.merge([[3, 1]]);
     return world;
   },
-  'an account whose server logs with contacts': () => {
+  'an account whose server logs events with their contacts': () => {
     const world = createFeed();
     world.log(eventsWith((nth) => (nth % 7 === 0 ? 1 + (nth % 3) : 0)));
     world.own(2, [], [2]);
@@ -173,7 +179,7 @@ describe.each(includedWorlds.map(([name, create], world) => [name, create, world
   (_, create, world) => {
     const account = add(create());
     test.each(Object.entries(places).map(([name, toQuestion], place) => [name, toQuestion, place] as const))(
-      'gives the same answer as the model for every condition: %s',
+      'returns the same result as the model for every condition: %s',
       async (_, toQuestion, place) => {
         for (const [nth, [name, condition]] of all.entries())
           if (isIncluded(world, place, nth)) await check(account, toQuestion(condition), name);

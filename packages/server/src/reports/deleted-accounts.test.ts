@@ -7,7 +7,7 @@ import { reportTimeouts } from '../../test/fixtures/timeouts.ts';
 import { openStore } from '../store/open.ts';
 import { createReports } from './reports.ts';
 
-it('deletes only the files of a deleted account, whether it is open or not', async () => {
+it('deletes only a deleted account’s files, whether the account is open or not', async () => {
   const store = await openStore({ databaseURL: 'sqlite::memory:', role: 'server', onFatal: () => {} });
   onTestFinished(() => store.close());
   const folder = join(temporaryFolder(), 'reports');

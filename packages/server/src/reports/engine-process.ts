@@ -13,12 +13,14 @@ const source = fileURLToPath(new URL('./engine/report-engine.ts', import.meta.ur
 /** An interrupted query ends within milliseconds. If it does not end within this time, the process is killed. */
 const interruptMilliseconds = 5_000;
 /**
- * A server must stop within ten seconds (deploy/), of which requests may take four (serving/serve.ts). Events that are
- * not written in time are read from the store again.
+ * A server must stop within ten seconds (deploy/), and its requests may take four of these (serving/serve.ts). Events
+ * that are not written in time are read from the store again.
  */
 const endMilliseconds = 3_000;
 
-/** Wait before restarting a process that can't work, because DuckDB is missing or another server uses the folder. */
+/**
+ * The wait before restarting a process that can't work, because DuckDB is missing or another server uses the folder.
+ */
 const unusableMilliseconds = 5_000;
 
 /** The process exited, could not be started, or failed to execute an order. */
@@ -165,10 +167,10 @@ export const createEngineProcess = (settings: EngineSettings, orderMilliseconds:
       }
       return running.send(name, order, signal);
     },
-    /** How many processes were started. */
+    /** The number of processes started so far. */
     starts: (): number => starts,
     processID: (): number | undefined => (running?.fault() === undefined ? running?.processID : undefined),
-    /** Ends the process, which first writes what it has only in memory, unless that takes too long. */
+    /** Ends the process, which first writes the events that are only in memory, unless that takes too long. */
     async end(): Promise<void> {
       if (running) ended = endProcess(running);
       running = undefined;

@@ -20,9 +20,11 @@ const isSame = (last: LastEvents, fed: EventFeedPage): boolean => {
   );
 };
 
-/** Resolves when the engine has every event and every change of owners that was stored before the call. */
+/** Resolves when the engine has every event and every owner change that was stored before the call. */
 export const followFeed = async (feed: ReportFeed, engine: EngineProcess, account: number): Promise<void> => {
-  /** Returns the engine's new position in the feed of owners; null if it must discard the account and start over. */
+  /**
+   * Returns the engine's new position in the owner feed; null if the engine must discard the account and start over.
+   */
   const followOwners = async (since: string | null): Promise<string | null> => {
     for (let position = since; ; ) {
       const owners = await feed.feedOwners({ account, since: position });
@@ -52,5 +54,7 @@ export const followFeed = async (feed: ReportFeed, engine: EngineProcess, accoun
     }
     await engine.send('discard', { account });
   }
-  throw new Error(`the feed of owners of account ${account} was reset ${maxAttempts} times while its events were read`);
+  throw new Error(
+    `the owner feed of account ${account} was reset ${maxAttempts} times while the account’s events were being read`,
+  );
 };

@@ -4,7 +4,7 @@ import type { Question, ReportResult } from './questions.ts';
 
 /** The settings of the process, sent as the first message. */
 export interface EngineSettings {
-  /** The absolute path of the folder of all report files; also the process's current folder. */
+  /** The absolute path of the folder for all report files; also the process's working directory. */
   readonly folder: string;
   readonly memoryBytes: number;
   readonly threads: number;
@@ -15,7 +15,7 @@ export interface EngineSettings {
 }
 
 /**
- * The last events in an account's files. If the store has different events, it was replaced, such as by a restored
+ * The last events in an account's files. If the store has different events, it was replaced, for example by restoring a
  * backup.
  */
 export type LastEvents = Pick<EventFeedPage, 'sequence' | 'user' | 'contact' | 'eventID' | 'eventTime'> & {
@@ -24,9 +24,9 @@ export type LastEvents = Pick<EventFeedPage, 'sequence' | 'user' | 'contact' | '
   readonly through: number;
 };
 
-/** What the process has of an account. */
+/** The process's state of an account. */
 export interface AccountState {
-  /** It has all events up to this sequence. */
+  /** The process has all events up to this sequence. */
   readonly through: number;
   /** The feed position of its owners; null if nothing was read yet. */
   readonly position: string | null;
@@ -34,7 +34,7 @@ export interface AccountState {
   readonly last: LastEvents | null;
 }
 
-/** What the process can do. It executes the orders of one account one by one, except `ask` and `cancel`. */
+/** The orders that the process can execute. It executes an account's orders one by one, except `ask` and `cancel`. */
 export interface Orders {
   /**
    * Opens the account's files, or rechecks open ones. If files are damaged, deletes all of them; the account is then
@@ -51,20 +51,20 @@ export interface Orders {
   };
   /** Deletes the account's files. */
   readonly discard: { readonly send: { readonly account: number }; readonly receive: undefined };
-  /** Deletes everything of an account that was deleted from the store, whether it is open or not. */
+  /** Deletes all data of an account that was deleted from the store, whether the account is open or not. */
   readonly forget: { readonly send: { readonly account: number }; readonly receive: undefined };
   /** Rewrites the files that contain erased events, without those events. */
   readonly purge: { readonly send: { readonly account: number }; readonly receive: undefined };
   /** Returns null if the files were damaged in the meantime and must be rebuilt. */
   readonly ask: { readonly send: { readonly question: Question }; readonly receive: ReportResult<Question> | null };
-  /** Writes events that are only in memory, unless there are few, and ends the process. */
+  /** Writes the events that are only in memory, unless there are few, and ends the process. */
   readonly end: { readonly send: Record<never, never>; readonly receive: undefined };
 }
 export type OrderName = keyof Orders;
 
 export type Order =
   | { [Name in OrderName]: { readonly id: number; readonly do: Name } & Orders[Name]['send'] }[OrderName]
-  /** Interrupts the query of that `ask`. */
+  /** Interrupts the query that this `ask` started. */
   | { readonly id: number; readonly do: 'cancel' };
 
 export type Reply =
@@ -72,7 +72,7 @@ export type Reply =
   | { readonly missing: string }
   /** The process is about to exit. */
   | { readonly ends: true }
-  /** The account is not open, so the process has no state of it. */
+  /** The account is not open, so the process has no state for it. */
   | { readonly id: number; readonly forgotten: true }
   | { readonly id: number; readonly value: unknown }
   | { readonly id: number; readonly error: string };

@@ -6,15 +6,15 @@ export type Condition =
   | { readonly or: readonly Condition[] }
   | { readonly not: Condition }
   /**
-   * Compares the attribute in the first event ever of the event's person that has it. Events of robots are included
-   * only if the question counts them.
+   * Compares the attribute's value in the first event ever, among those of the event's person, that has the attribute.
+   * Events from bots are included only if the question counts them.
    */
   | { readonly personFirst: Comparison }
-  /** The event belongs to one of these contacts, given by number; to any contact if null. */
+  /** The event belongs to one of these contacts, identified by number; if null, to any contact. */
   | { readonly contacts: Float64Array | null }
   /**
    * The event's person has `atLeast` to `atMost` (null: any number) events that meet `did` with from ≤ eventTime < to,
-   * which may be outside the question's range. Events of robots count only if the question counts them. `did` is not
+   * which may be outside the question's range. Events from bots count only if the question counts them. `did` is not
    * nested.
    */
   | {
@@ -35,7 +35,7 @@ export type Comparison =
   /** The value contains the text (case-sensitive). */
   | { readonly attrID: string; readonly contains: string }
   | { readonly attrID: string; readonly exists: boolean }
-  /** The value is a decimal number (`decimalNumber`) below or above this one. */
+  /** The value is a decimal number (`decimalNumber`) less or greater than this number. */
   | { readonly attrID: string; readonly below: number }
   | { readonly attrID: string; readonly above: number };
 
@@ -52,7 +52,7 @@ interface QuestionBase {
   readonly account: number;
   readonly from: number;
   readonly to: number;
-  /** Whether events of robots count. */
+  /** Whether events from bots count. */
   readonly robots: boolean;
   readonly condition: Condition | null;
   /** Absent if no catalogue entries are merged. */
@@ -60,9 +60,8 @@ interface QuestionBase {
 }
 
 /**
- * Lists of IDs whose catalogue entries were merged; the first ID of a list is the target, under which events are
- * grouped. An attribute's value is that of the first ID that the event has. Conditions on events list all IDs
- * themselves.
+ * Lists of IDs whose catalogue entries were merged. The first ID in a list is the target, under which events are
+ * grouped. An attribute's value is that of the first ID that the event has. Conditions on events already list all IDs.
  */
 export interface UnitedIDs {
   readonly events: readonly (readonly number[])[];
@@ -81,7 +80,8 @@ export interface Measures {
    */
   readonly sessions: number;
   /**
-   * Figures of the events whose attribute `value` is a decimal number: null if there are none, absent without `value`.
+   * Statistics of the attribute `value`, over the events in which it is a decimal number. Null if there are none;
+   * absent without `value`.
    */
   readonly value?: {
     readonly count: number;
@@ -92,7 +92,7 @@ export interface Measures {
     readonly p95: number | null;
   };
   /**
-   * Figures of the counted sessions, over all their events in the range. Absent unless the question requests visits.
+   * Statistics of the counted sessions, over all their events in the range. Absent unless the question requests visits.
    */
   readonly visits?: {
     /** Sessions with a single event, which is a page view (has the attribute `path`). */
@@ -107,7 +107,7 @@ export interface TotalsQuestion extends QuestionBase {
   readonly report: 'totals';
   /** The attribute to add up. */
   readonly value: string | null;
-  /** The boundaries of at most 1,000 intervals, ascending from `from` to `to`. */
+  /** The boundaries of at most 1,000 intervals, in ascending order from `from` to `to`. */
   readonly edges: readonly number[];
   readonly visits?: boolean;
 }
@@ -117,7 +117,7 @@ export interface TotalsAnswer {
   readonly intervals: readonly Measures[];
 }
 
-/** The contacts, by number, that have a value. */
+/** The numbers of the contacts that have a value. */
 export interface ContactList {
   readonly value: string;
   readonly contacts: Float64Array;
@@ -145,9 +145,9 @@ export type Dimension =
   /** `1` (Monday) to `7`, and `0` to `23`, in the question's time zone */
   | { readonly by: 'weekday' | 'hour' }
   /**
-   * The attribute in the session's first or last event that has it. `personFirst`: in the person's first event ever
-   * that has it, which may be outside the question's range. Events of robots are included only if the question counts
-   * them.
+   * The attribute's value in the session's first or last event that has it. `personFirst`: in the person's first event
+   * ever that has it, which may be outside the question's range. Events from bots are included only if the question
+   * counts them.
    */
   | { readonly attrID: string; readonly of: 'first' | 'last' | 'personFirst' }
   /**
@@ -164,8 +164,8 @@ export interface BreakdownQuestion extends QuestionBase {
   /** One or two. */
   readonly dimensions: readonly Dimension[];
   /**
-   * The offset of local time from UTC, in milliseconds, starting at each time; ascending, the first at or before
-   * `from`.
+   * The offset of local time from UTC, in milliseconds, starting at each time. In ascending order; the first time is at
+   * or before `from`.
    */
   readonly offsets: readonly (readonly [from: number, milliseconds: number])[];
   readonly sort: MeasureName;
@@ -174,7 +174,10 @@ export interface BreakdownQuestion extends QuestionBase {
   readonly visits?: boolean;
   /** Adds `intervals` to the rows. As in TotalsQuestion. */
   readonly edges?: readonly number[];
-  /** Adds `among` to the total and the rows. Groups with only such events follow as rows of zeros, within the limit. */
+  /**
+   * Adds `among` to the total and the rows. Groups that have only such events come last, as rows of zeros, within the
+   * limit.
+   */
   readonly among?: { readonly condition: Condition | null };
 }
 /** The dimensions of groups, with the offsets of local time. */
@@ -190,15 +193,15 @@ export interface BreakdownAnswer {
     readonly intervals?: readonly Measures[];
   })[];
   /**
-   * The measures of all events in no row, with each user and person counted once, without `visits`; null if there are
-   * none.
+   * The measures of all events that are in no row, with each user and person counted once, and without `visits`. Null
+   * if there are none.
    */
   readonly others: (Measures & { readonly groups: number }) | null;
 }
 
 export interface FunnelQuestion extends QuestionBase {
   readonly report: 'funnel';
-  /** 2 to 8 steps. The question's `condition` applies to all of them. */
+  /** 2 to 8 steps. The question's `condition` applies to all steps. */
   readonly steps: readonly Condition[];
   /** The maximum time from the first step to the last. */
   readonly withinMilliseconds: number;
@@ -210,8 +213,8 @@ export interface FunnelQuestion extends QuestionBase {
   readonly times?: boolean;
 }
 /**
- * For each step after the first, the time from the first step in milliseconds; null if nobody reached it. It ends at
- * the first event that completes the step and starts at the latest first step from which this is possible.
+ * For each step after the first, the time from the first step in milliseconds; null if nobody reached it. The time ends
+ * at the first event that completes the step, and starts at the latest first step from which this is possible.
  */
 type StepTimes = readonly ({ readonly average: number; readonly median: number; readonly p95: number } | null)[];
 /**
@@ -231,13 +234,13 @@ export interface FunnelAnswer {
     readonly steps: StepCounts;
     readonly times?: StepTimes;
   }[];
-  /** The units in no row; absent if there are none. */
+  /** The number of units that are in no row. Absent if there are none. */
   readonly others?: { readonly groups: number; readonly steps: StepCounts };
 }
 
 export interface RetentionQuestion extends QuestionBase {
   readonly report: 'retention';
-  /** The events that start a cohort, and those that count as coming back. */
+  /** The events that start a cohort, and the events that count as coming back. */
   readonly first: Condition | null;
   readonly back: Condition | null;
   /** As in TotalsQuestion; at most 100 periods. */
@@ -248,8 +251,8 @@ export interface RetentionQuestion extends QuestionBase {
 type Cohorts = readonly { readonly people: number; readonly back: readonly number[] }[];
 export interface RetentionAnswer {
   /**
-   * For each period, the people whose first event that meets `first` is in it; and how many of them have a later event
-   * (by eventTime, then by sequence) that meets `back` in that period, in the next one, and so on.
+   * For each period, the people whose first event that meets `first` is in the period, and how many of them have a
+   * later event (by eventTime, then by sequence) that meets `back` in that period, in the next period, and so on.
    */
   readonly cohorts: Cohorts;
   /**
@@ -257,22 +260,22 @@ export interface RetentionAnswer {
    * as in BreakdownAnswer. Absent unless groups were requested.
    */
   readonly rows?: readonly { readonly values: readonly (string | null)[]; readonly cohorts: Cohorts }[];
-  /** The number of groups in no row; absent if there are none. */
+  /** The number of groups that are in no row. Absent if there are none. */
   readonly others?: { readonly groups: number };
 }
 
 /** One group; `values` in the order of the dimensions. */
 export type Group = Grouping & { readonly values: readonly (string | null)[] };
 
-/** The people of a number in a report. */
+/** The people behind a figure in a report. */
 export type PeopleOf =
   /** Every event that meets the condition. */
   | { readonly kind: 'all' }
   /** The events of one group of a breakdown. */
   | ({ readonly kind: 'group' } & Group)
   /**
-   * The people who reached a step (0 is the first) and, with `dropped`, not the next one; with `group`, in that group
-   * of the funnel. With per 'session', in at least one session.
+   * The people who reached a step (0 is the first) and, with `dropped`, did not reach the next step; with `group`, in
+   * that group of the funnel. With per 'session', in at least one session.
    */
   | ({ readonly kind: 'step'; readonly step: number; readonly dropped: boolean; readonly group?: Group } & Pick<
       FunnelQuestion,
@@ -294,7 +297,7 @@ export type PeopleSort = 'lastTime' | 'events' | 'sum';
 
 /** A position in the list of people. */
 export interface PeopleEnd {
-  /** The sort key. Sums are rounded to a millionth; people without a number have `noSum`. */
+  /** The sort key. Sums are rounded to a millionth; people whose events have no number have `noSum`. */
   readonly key: number;
   /** A contact if positive, a user without a contact if negative. */
   readonly person: number;
@@ -313,13 +316,15 @@ export interface PeopleQuestion extends QuestionBase {
   /** `lastTime` if absent. */
   readonly sort?: PeopleSort;
   readonly limit: number;
-  /** The page starts after this position; null: the first page. */
+  /** The page starts after this position. Null for the first page. */
   readonly beyond: PeopleEnd | null;
-  /** Only events up to this sequence count, so that later pages are consistent with the first; null: all events. */
+  /**
+   * Only events up to this sequence count, so that later pages are consistent with the first page. Null for all events.
+   */
   readonly until: number | null;
 }
 export interface PeopleAnswer {
-  /** Sorted by `sort`, descending. Figures cover all their events in the range that meet the condition. */
+  /** Sorted by `sort`, descending. Statistics cover all of a person's events in the range that meet the condition. */
   readonly people: readonly (Pick<PeopleEnd, 'person'> &
     Pick<Measures, 'events' | 'users' | 'value'> & {
       readonly firstTime: number;
@@ -357,12 +362,13 @@ export interface LiveQuestion extends QuestionBase {
   readonly limit: number;
 }
 /**
- * Each person counts once, under the value of the newest event (by eventTime, then by sequence) that has one, or null.
+ * Each person counts once, under the value in their newest event (by eventTime, then by sequence) that has one; under
+ * null if there is none.
  */
 interface LiveList {
   /** Sorted by people, descending, then by the UTF-8 bytes of the values, null last. */
   readonly rows: readonly { readonly value: string | null; readonly people: number }[];
-  /** The number of people in no row. */
+  /** The number of people that are in no row. */
   readonly others: number;
 }
 export interface LiveAnswer {
@@ -399,12 +405,12 @@ export interface ReportResult<One extends Question> {
 export interface RunReportOptions {
   /** Aborts when the client disconnects. */
   readonly signal?: AbortSignal | undefined;
-  /** The report is for a share link, so those of members take precedence. */
+  /** The report is for a share link, so reports for members take precedence. */
   readonly isShared?: boolean | undefined;
 }
 
 /**
- * Answers reports. Throws Refusal('report_too_slow') after the time limit, Refusal('no_reports') if the engine is
+ * Runs reports. Throws Refusal('report_too_slow') after the time limit, Refusal('no_reports') if the engine is
  * unavailable.
  */
 export interface Reports {

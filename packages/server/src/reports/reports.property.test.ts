@@ -141,7 +141,7 @@ const { worlds, add, check, purged, restart, close } = createTestReports();
 const maxOpenWorlds = 50;
 afterAll(close);
 
-/** Checks questions about a new world while its history proceeds. Returns its account. */
+/** Checks questions about a new world while its history proceeds. Returns the world's account. */
 const checkHistory = async ({
   isWebsite,
   isInOrder,
@@ -162,7 +162,7 @@ const checkHistory = async ({
   return account;
 };
 
-test('gives the same answers as the model after any changes between questions, and after a restart', async () => {
+test('returns the same results as the model after any changes between questions, and after a restart', async () => {
   await fc.assert(
     fc.asyncProperty(history, question, async (generated, last) => {
       await check(await checkHistory(generated), last);
@@ -178,14 +178,14 @@ test('gives the same answers as the model after any changes between questions, a
   }
 });
 
-test('gives the same totals as the model if most events continue a session', async () => {
+test('returns the same totals as the model if most events continue a session', async () => {
   await fc.assert(
     fc.asyncProperty(busyHistory, async (generated) => void (await checkHistory(generated))),
     { numRuns: runs(3, 6) },
   );
 });
 
-test('gives the same first groups as the model if there are many', async () => {
+test('returns the same first groups as the model if there are many groups', async () => {
   await fc.assert(
     fc.asyncProperty(crowdedHistory, async (generated) => void (await checkHistory(generated))),
     { numRuns: runs(3, 6) },

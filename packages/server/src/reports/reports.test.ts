@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { Refusal } from '../shared/refusal.ts';
 import { createReports } from './reports.ts';
 
-/** No test starts the process, so the folder is never created. */
+/** No test starts the process, so this folder is never created. */
 const setUp = (limitMilliseconds: number) =>
   createReports({
     feed: { feedEvents: expect.unreachable as never, feedOwners: expect.unreachable as never },
@@ -30,12 +30,12 @@ it('stops the preparation when the client disconnects, and rejects with the reas
   await expect(prepared).rejects.toThrow('gone');
 });
 
-it('passes on a refusal of the preparation', async () => {
+it('rejects with a refusal thrown during preparation', async () => {
   const refusal = new Refusal('invalid_field', { field: 'by' });
   await expect(setUp(60_000).prepare(1, () => Promise.reject(refusal))).rejects.toBe(refusal);
 });
 
-it('refuses more than 11 reports of an account or of share links, and more than 22 in total', async () => {
+it('refuses more than 11 concurrent reports for one account or for all share links, and more than 22 in total', async () => {
   const { prepare } = setUp(60_000);
   const done = new AbortController();
   const all = [

@@ -1,4 +1,4 @@
-/** Answers reports: brings the engine up to date with the store, then queries it. */
+/** Runs reports: brings the engine up to date with the store, then queries it. */
 import { readdir } from 'node:fs/promises';
 import { createFairQueue } from '../shared/fair-queue.ts';
 import { Refusal } from '../shared/refusal.ts';
@@ -33,14 +33,16 @@ export interface ReportsOptions {
   readonly niceness?: number;
 }
 
-/** One account runs at most two of these, because the queue reserves the last slot for others. */
+/** One account runs at most two of these, because the queue reserves the last slot for other accounts. */
 const maxRunning = 3;
 const maxWaiting = 19;
-/** The maximum number of reports of one account, or of all share links, that run or wait, so that others get a slot. */
+/**
+ * The maximum number of running or waiting reports for one account, or for all share links together. It leaves slots
+ * for other accounts.
+ */
 const maxPerAccount = 11;
 const retryAfterSeconds = 5;
-const outOfMemoryMessage =
-  'the report needs more memory than it may take: ask about a shorter range, or with a narrower filter';
+const outOfMemoryMessage = 'the report needs more memory than it may take: use a shorter range or a narrower filter';
 
 /**
  * Shares runs of `work` between callers. A run must begin after the call, so a call during a run waits for the next
@@ -99,7 +101,7 @@ const resolvesInTime = async (promise: Promise<void>, milliseconds: number, sign
 };
 
 export interface ReportsMeasures {
-  /** Reports running or waiting. */
+  /** The number of running or waiting reports. */
   readonly underWay: number;
   /** How many times the process was started. */
   readonly starts: number;
@@ -108,12 +110,12 @@ export interface ReportsMeasures {
   readonly processID: number | undefined;
 }
 
-/** Reports with their files in a folder, which has a subfolder for each account. */
+/** Reports whose files are in a folder with a subfolder for each account. */
 export interface FiledReports extends Reports {
   accountsWithFiles(): Promise<number[]>;
   /**
-   * Resolves when no file of the account contains an event whose erasure was stored before the call; immediately if the
-   * account has no files. Rejects like `ask`.
+   * Resolves when no file of the account contains an event whose erasure was stored before the call. Resolves
+   * immediately if the account has no files. Rejects like `ask`.
    */
   purged(account: number): Promise<void>;
   /** Deletes the files of an account that was deleted from the store. Rejects like `ask`. */
@@ -190,7 +192,7 @@ export const createReports = ({
     const result = await takeTurn({ account: question.account, isShared }, () =>
       engine.send('ask', { question }, withLimit(signal)),
     );
-    // No result: the files were damaged. The retry rebuilds them.
+    // There is no result because the files were damaged. The retry rebuilds them.
     return result ? { ...result, answer: result.answer as AnswerTo<One> } : query(question, options);
   };
   /** Counts a report while it waits and runs. Throws Refusal if there are too many. */

@@ -34,7 +34,7 @@ describe('a report', () => {
     expect(await sessions(minute)).toMatchObject({ events: 2, sessions: 2 });
   });
 
-  test('counts 1e2 and -0.5 as numbers, but not 007, 1,5 or .5, and interpolates percentiles', async () => {
+  test('treats `1e2` and `-0.5` as numbers, but not `007`, `1,5` or `.5`, and interpolates percentiles', async () => {
     const amounts = ['1e2', '-0.5', '007', '1,5', '.5', '+1', ' 1', '0x10', '1e100'];
     const account = log(...amounts.map((amount) => ({ amount })));
     const { total } = (await ask({ ...totals, account })) as AnswerTo<TotalsQuestion>;
@@ -58,7 +58,7 @@ describe('a report', () => {
     ]);
   });
 
-  test('counts all events that match the filter of people who reached a step, not only those of steps', async () => {
+  test('for people who reached a step, counts all events that match the filter, not only those of the steps', async () => {
     const account = log({}, { eventID: 2, eventTime: 1 }, { eventID: 3, eventTime: 2, amount: '5' });
     const of = { kind: 'step', step: 1, dropped: false, withinMilliseconds: to, per: 'person' } as const;
     const people = (condition: PeopleQuestion['condition']): PeopleQuestion => ({

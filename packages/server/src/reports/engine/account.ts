@@ -1,5 +1,5 @@
 /**
- * The process's copy of an account: events in files, newer ones in the table `tail_<account>_<number>`, owners and
+ * The process's copy of an account: events in files, newer events in the table `tail_<account>_<number>`, owners and
  * erasures. Functions that change it must not run concurrently; questions may run at any time.
  */
 import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
@@ -17,11 +17,11 @@ import { createOwners } from './owners.ts';
 import { integers, list, name, or, type SQL, sql } from './sql.ts';
 import { run } from './statements.ts';
 
-/** The tail is written to a file when it takes more than this share of the memory. */
+/** The tail is written to a file when it takes more than this fraction of the memory. */
 const maxMemoryShare = 0.25;
 /**
- * When the process ends, a tail below this share of a full file is not written: the next process reads it from the
- * store.
+ * When the process ends, a tail smaller than this fraction of a full file is not written: the next process reads the
+ * events from the store.
  */
 const minFileShare = 0.01;
 
@@ -48,16 +48,16 @@ export interface Source {
   isOf(condition: PersonCondition): SQL;
   /** A query of events with these columns. */
   select(names: readonly string[]): SQL;
-  /** The same in parts, in the order of sequences. */
+  /** The same query in parts, in the order of sequences. */
   parts(names: readonly string[]): SQL[];
   /** The table of visitors whose sessions are not numbered, and their number (visits.ts). */
   readonly irregular: { readonly table: SQL; readonly visitors: number | 'all' };
-  /** The greatest numbers of users, logged contacts and sessions. */
+  /** The highest numbers of users, logged contacts and sessions. */
   readonly bounds: { readonly user: number; readonly contact: number; readonly session: number };
   /** No event deleted by retention happened after this time. */
   readonly cutUntil: number;
   readonly memoryBytes: number;
-  /** The greatest number of a contact that was logged with an event or owns events. */
+  /** The highest number of a contact that was logged with an event or owns events. */
   greatestContact(connection: DuckDBConnection): Promise<number>;
   readonly through: number;
 }
@@ -159,7 +159,7 @@ export const openAccount = async (
       version: 4,
       attributes: columns.attributes,
       events,
-      // Not `through`, which may be another account's event: after restoring a backup, this account may reuse its
+      // Not `through`, which may be another account's event: after a backup is restored, this account may reuse its
       // sequence.
       through: events.at(-1)?.last ?? 0,
       owners: ownersFile,
@@ -190,7 +190,8 @@ export const openAccount = async (
   };
 
   /**
-   * Writes the tail to a file and merges the last files into it while they are small, which limits files and rewrites.
+   * Writes the tail to a file, and merges the last files into it while they are small, which limits the number of files
+   * and of rewrites.
    */
   const flush = async (): Promise<void> => {
     if (tail.events === 0 || position === null) return;
@@ -209,7 +210,7 @@ export const openAccount = async (
       merged.length === 0 ? fromTail : sql`${parquetFiles.select(merged, names, hidden)} UNION ALL ${fromTail}`;
     const file = await writeEvents(query, names);
     const replaced = merged.map(({ name }) => name);
-    // Otherwise the position stays behind the erasures, so that after a crash the feed repeats them.
+    // Otherwise the position stays before the erasures, so that the feed repeats them after a crash.
     if (isPurged()) replaced.push(...(await writeOwners()));
     const previousTail = tail;
     tail = await createTail();
@@ -309,7 +310,7 @@ export const openAccount = async (
         greatestContact: async (connection) => Math.max(bounds.contact, await owners.greatest(connection)),
       };
     },
-    /** Keeps the files and tables of `source` until `read` settles. */
+    /** Keeps the files and tables of `source` from being deleted until `read` settles. */
     reading<Value>(read: () => Promise<Value>): Promise<Value> {
       const result = read();
       const done = result.finally(() => readers.delete(done));

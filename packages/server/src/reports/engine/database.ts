@@ -8,7 +8,7 @@ import type { EngineSettings } from '../messages.ts';
 /** The subfolder for data that does not fit in memory. Its files are useless to a later process. */
 export const spillFolder = 'spill';
 const maxSpilledBytes = 8 * 2 ** 30;
-/** The rest of the free space is left for the database. */
+/** The rest of the free disk space is left for the database. */
 const maxFreeSpaceShare = 0.5;
 
 /** Locked by the process that uses the folder. */
@@ -39,7 +39,7 @@ const computeSpillLimit = (folder: string): number => {
   return Math.min(maxSpilledBytes, maxFreeSpaceShare * bavail * bsize);
 };
 
-/** The current folder must be `folder`, because all other SQL names files relative to it. */
+/** The working directory must be `folder`, because all other SQL names files relative to it. */
 export const openDatabase = async ({ folder, memoryBytes, threads }: EngineSettings): Promise<DuckDBInstance> => {
   const instance = await DuckDBInstance.create(':memory:', {
     memory_limit: `${Math.round(memoryBytes / 2 ** 20)}MiB`,

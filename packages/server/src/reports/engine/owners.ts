@@ -7,7 +7,7 @@ import type { OwnerFeedPage } from '../../store/report-feed.ts';
 import { clause, integers, list, literal, name, type SQL, sql } from './sql.ts';
 import { appendIntegers, run } from './statements.ts';
 
-/** The end of a stretch without an end. */
+/** The end of a stretch that continues. */
 const openEnd = 2 ** 53;
 
 const columns = clause`"user" BIGINT, after BIGINT, through BIGINT, contact BIGINT`;
@@ -97,7 +97,7 @@ export const createOwners = (account: number) => {
       owners: sql`SELECT "user", after, through, contact FROM ${owners} ORDER BY ALL`,
       merged: sql`SELECT * FROM ${merged}`,
     },
-    /** The greatest number of a contact that owns events. */
+    /** The highest number of a contact that owns events. */
     async greatest(connection: DuckDBConnection): Promise<number> {
       const [row] = await run(
         connection,

@@ -45,10 +45,10 @@ class NotOpen extends Error {}
 
 /** `end` exits the process. */
 const createEngine = (instance: DuckDBInstance, settings: EngineSettings, end: () => void) => {
-  /** In the order of their last use. */
+  /** Least recently opened first. */
   const accounts = new Map<number, Account>();
   const lastUsed = new Map<number, number>();
-  /** The last order for each account. */
+  /** The most recent order for each account, which later orders wait for. */
   const queues = new Map<number, Promise<unknown>>();
   /** The questions in progress, by order ID. */
   const running = new Map<number, { cancel(): void }>();
@@ -115,7 +115,7 @@ const createEngine = (instance: DuckDBInstance, settings: EngineSettings, end: (
   };
   const clearSpilled = async (): Promise<void> => {
     if (readdirSync(spillFolder).length === 0) return;
-    // Spilled data may contain erased events, and only exiting the process is sure to remove it.
+    // Spilled data may contain erased events, and only exiting the process reliably removes it.
     await Promise.allSettled([...accounts.values()].map((each) => each.readersDone()));
     rmSync(spillFolder, { recursive: true, force: true });
     setImmediate(end);
@@ -137,13 +137,13 @@ const createEngine = (instance: DuckDBInstance, settings: EngineSettings, end: (
     let timer: NodeJS.Timeout | undefined;
     running.set(id, {
       cancel() {
-        // Repeatedly, because an interrupt ends only the current statement.
+        // Interrupts repeatedly, because an interrupt ends only the current statement.
         timer ??= setInterval(() => activeConnection?.interrupt(), 10);
       },
     });
     const answerIn = async (connection: DuckDBConnection) => {
       activeConnection = connection;
-      // In one transaction, so that all statements of an answer read the same events.
+      // In one transaction, so that all statements of a report read the same events.
       await connection.run('BEGIN');
       const source = account.source();
       const isOf = await preparePeople(connection, source, question);
@@ -203,7 +203,7 @@ export const startEngine = ({
   let engine: Promise<ReturnType<typeof createEngine>> | undefined;
   on(async (message) => {
     if (!engine) {
-      // The current folder is the settings' folder with symbolic links resolved, as DuckDB resolves file names.
+      // The working directory is the settings' folder with symbolic links resolved, as DuckDB resolves file names.
       const settings: EngineSettings = { ...(message as EngineSettings), folder: process.cwd() };
       const end = () => send({ ends: true }, () => process.disconnect());
       engine = openDatabase(settings).then((instance) => createEngine(instance, settings, end));

@@ -18,7 +18,7 @@ describe('sql', () => {
     expect([textOf(and([])), textOf(or([]))]).toEqual(['true', 'false']);
   });
 
-  test('passes texts and lists as parameters, and quotes names and literals', () => {
+  test('passes strings and lists as parameters, and quotes names and literals', () => {
     const condition = sql`x = ${"o'clock"}`;
     expect(compile(sql`${condition} OR ${condition} OR y = ${'b'}`)).toMatchObject({
       text: '(x = $1) OR (x = $1) OR y = $2',
@@ -28,7 +28,7 @@ describe('sql', () => {
     expect(textOf(sql`${name('a"b')} ${literal("it's")}`)).toBe(`"a""b" 'it''s'`);
   });
 
-  test('writes numbers without loss of precision, and parenthesizes negative ones', async () => {
+  test('writes numbers without loss of precision, and parenthesizes negative numbers', async () => {
     expect(textOf(sql`1 - ${-2}`)).toBe('1 - (-2)');
     const connection = await (await DuckDBInstance.create(':memory:')).connect();
     for (const number of [0, -1, 2 ** 53 - 1, 0.1, -2.5, 1e300, 5e-324, Number.POSITIVE_INFINITY]) {

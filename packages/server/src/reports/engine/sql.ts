@@ -1,5 +1,5 @@
 /**
- * Composes SQL safely: interpolated expressions are parenthesized unless they are clauses, and texts and lists become
+ * Composes SQL safely: interpolated expressions are parenthesized unless they are clauses, and strings and lists become
  * parameters.
  */
 import { BIGINT, DOUBLE, type DuckDBType, type DuckDBValue, LIST, listValue, VARCHAR } from '@duckdb/node-api';
@@ -51,7 +51,7 @@ export const and = (conditions: readonly SQL[]): SQL =>
 export const or = (conditions: readonly SQL[]): SQL =>
   conditions.length === 0 ? sql`false` : sql`${list(conditions, ' OR ')}`;
 
-/** Lists that are passed as one parameter each. */
+/** Lists, each of which is passed as one parameter. */
 export const texts = (values: readonly string[]): SQL =>
   toClause({ value: listValue([...values]), type: LIST(VARCHAR) });
 export const integers = (values: readonly number[]): SQL =>

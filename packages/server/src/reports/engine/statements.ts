@@ -17,7 +17,7 @@ export const run = async (connection: DuckDBConnection, statement: SQL): Promise
   return reader.getRowObjects();
 };
 
-/** The numbers of a chunk of rows, column by column. */
+/** The numbers in a chunk of rows, column by column. */
 type NumberColumns = readonly (Float64Array | Int32Array)[];
 
 /** Like `run`, for statements whose columns are DOUBLE or INTEGER without NULL. Returns the rows in chunks. */

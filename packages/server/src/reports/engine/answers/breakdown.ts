@@ -1,4 +1,4 @@
-/** Answers breakdowns: the measures of groups of events. */
+/** Runs breakdown reports, which measure groups of events. */
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { BreakdownAnswer, BreakdownQuestion, Measures } from '../../questions.ts';
 import type { Source } from '../account.ts';
@@ -11,7 +11,7 @@ import { prepareIntervals } from './intervals.ts';
 import { numberFigures, toMeasures } from './measures.ts';
 import { describeVisits } from './visit-figures.ts';
 
-/** The first groups. `table` is a query of their key columns and their `rank`, from 1. */
+/** The first groups. `table` is a query that returns their key columns and their `rank`, from 1. */
 interface RankedGroups {
   readonly keys: readonly string[];
   readonly rows: readonly Row[];
@@ -64,7 +64,8 @@ const countIntervals = async (
 };
 
 /**
- * The people of each first group with an event that meets `among`, and up to `more` groups that have only such events.
+ * For each of the first groups, the people with an event that meets `among`; and up to `more` groups that have only
+ * such events.
  */
 const countAmong = async (
   connection: DuckDBConnection,

@@ -1,5 +1,6 @@
 /**
- * The people of a question's conditions, as temporary tables: a list of 100,000 contacts is too long for a parameter.
+ * The people that a question's conditions refer to, as temporary tables: a list of 100,000 contacts is too long for a
+ * parameter.
  */
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Condition, Question } from '../../questions.ts';
@@ -10,7 +11,7 @@ import { appendIntegers, run } from '../statements.ts';
 import { writeFirstMatches } from './first-touch.ts';
 import { createScope } from './scope.ts';
 
-/** Lists the person conditions in a condition. Those within a `did` precede it. */
+/** Lists the person conditions in a condition. Conditions inside a `did` precede the `did`. */
 const listPersonConditions = (condition: Condition): PersonCondition[] => {
   if ('and' in condition) return condition.and.flatMap(listPersonConditions);
   if ('or' in condition) return condition.or.flatMap(listPersonConditions);
@@ -35,7 +36,9 @@ const writeNumbers = async (connection: DuckDBConnection, table: string, numbers
   appendIntegers(await connection.createAppender(table, 'main', 'temp'), [numbers]);
 };
 
-/** Creates a table of the people who meet a `did` condition: contacts as positive numbers, users as negative ones. */
+/**
+ * Creates a table of the people who meet a `did` condition: contacts as positive numbers, users as negative numbers.
+ */
 const writeDidPeople = (
   connection: DuckDBConnection,
   table: string,
@@ -56,7 +59,8 @@ const writeDidPeople = (
 const toKey = (condition: PersonCondition): unknown => ('contacts' in condition ? condition.contacts : condition);
 
 /**
- * Creates the table `mixed`, of users whose stretches belong to more than one person. Returns whether there are any.
+ * Creates the table `mixed`, of users whose stretches belong to more than one person. Returns whether there are such
+ * users.
  */
 const writeMixed = async (connection: DuckDBConnection, { person, through }: Source): Promise<boolean> => {
   await run(
@@ -109,8 +113,8 @@ export const preparePeople = async (
       );
     else if (condition.contacts) await writeNumbers(connection, table, condition.contacts);
     else await run(connection, sql`CREATE TEMP TABLE ${people} AS SELECT DISTINCT person FROM ${owners}`);
-    // Includes contacts merged into these, because events have the contact that they were logged with. Excludes
-    // contacts that were merged into others after the list was created.
+    // Includes contacts that were merged into these, because events have the contact that they were logged with.
+    // Excludes contacts that were merged into other contacts after the list was created.
     await run(
       connection,
       sql`CREATE TEMP TABLE ${name(`logged${number}`)} AS SELECT person AS contact FROM ${people}

@@ -1,4 +1,4 @@
-/** Users some of whose events may belong to a contact. Every other user is a person by itself. */
+/** Finds the users who may have events that belong to a contact. Every other user counts as a separate person. */
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Question } from '../../questions.ts';
 import type { Source } from '../account.ts';

@@ -15,15 +15,15 @@ import { sameGroup } from './groups.ts';
 import type { HitOptions, Sessions } from './scope.ts';
 
 /**
- * The share of the memory for the bitmaps of all groups. Each thread builds its own, so concurrent ones get a smaller
- * share.
+ * The fraction of the memory for the bitmaps of all groups. Each thread builds its own bitmaps, so the threads divide
+ * this fraction.
  */
 const maxMemoryShare = 0.4;
 const maxConcurrentShare = 0.2;
 /** With fewer events per byte of the bitmaps, a hash table is faster. */
 const eventsPerByte = 0.02;
 
-/** Writes a query of events with the columns `keys`, `user` and the optional ones. */
+/** Builds a query that returns events, with the columns `keys`, `user` and the optional columns. */
 export type WriteHits = (options: HitOptions) => SQL;
 
 /**
@@ -33,7 +33,7 @@ export type WriteHits = (options: HitOptions) => SQL;
 export interface GroupCounts {
   /** The measures of all events. */
   total(): Promise<Row | undefined>;
-  /** The measures of all groups except those in a table. */
+  /** The measures of all groups together, except groups in a table. */
   without(table: SQL): Promise<Row | undefined>;
 }
 
@@ -41,7 +41,7 @@ export interface Groups {
   readonly keys: readonly string[];
   readonly hits: WriteHits;
   readonly sessions: Sessions;
-  /** Whether hits without people are rows of sessions, each in one group and with its number of `events`. */
+  /** Whether hits without people are rows of sessions, each in one group and with the session's number of `events`. */
   readonly bySession?: boolean;
   /** Whether hits have the column `adds`, which is FALSE if the hit adds no user and no session to its group. */
   readonly withAdds?: boolean;
@@ -99,7 +99,7 @@ const countByHashes = async (connection: DuckDBConnection, { keys, hits, once }:
   };
 };
 
-/** The greatest numbers of users and people, and how many numbers of sessions there are. */
+/** The highest numbers of users and people, and how many session numbers there are. */
 interface Numbers {
   readonly users: number;
   readonly people: number;
@@ -114,7 +114,7 @@ const countByBitmaps = async (
   { users, people, sessions: sessionNumbers }: Numbers,
 ): Promise<GroupCounts> => {
   const columns = toColumns(keys);
-  // While there are few whole users, testing each of their bits costs less than reading their events again.
+  // If there are few whole users, testing each of their bits costs less than reading their events again.
   const { isOwned, whole } = await writeOwned(connection, source, question, Math.min(events, source.through) / groups);
   const user = name('user');
   await run(
@@ -148,7 +148,7 @@ const countByBitmaps = async (
       sql`CREATE OR REPLACE TEMP TABLE session_bits AS
         SELECT ${columns}, 0 AS part, NULL::BIT AS sessions, 0 AS "sessionCount" FROM user_bits LIMIT 0`,
     );
-    // In ranges of session numbers. These grow with time, so each event is read for only one range.
+    // In ranges of session numbers, which grow with time, so each event is read for only one range.
     const parts = Math.ceil((groups * sessionNumbers) / (8 * concurrentBytes));
     const step = 8 * Math.ceil(sessionNumbers / parts / 8);
     for (let lowest = sessions.lowest; lowest <= sessions.greatest; lowest += step) {
@@ -171,7 +171,7 @@ const countByBitmaps = async (
   if (isOwned)
     parts.push(sql`SELECT ${columns}, ${personBits} FROM ${hits({ person: true, owned: true })} GROUP BY ${columns}`);
   if (whole > 0) {
-    // If rows are sessions, reading them costs less than testing the bit of each whole user in each group.
+    // If rows are sessions, reading them is cheaper than testing, for each group, the bit of every whole user.
     const wholeUsers = bySession
       ? clause`${hits({})} JOIN whole USING ("user")`
       : clause`user_bits h JOIN whole w ON get_bit(h.users, w."user"::INTEGER) = 1`;

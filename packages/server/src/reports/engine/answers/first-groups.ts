@@ -13,16 +13,16 @@ import { sameGroup, toOrder } from './groups.ts';
 
 /** The first pass counts this many times the requested number of groups. */
 const likelyFactor = 2;
-/** Counting likely groups first is worth the extra passes only up to this share of all groups. */
+/** Counting likely groups first is worth the extra passes only up to this fraction of all groups. */
 const maxLikelyShare = 0.25;
 
 interface FirstGroups {
-  /** The first groups with their keys, which are also in the temporary table `first`. */
+  /** The first groups with their keys. The groups are also in the temporary table `first`. */
   readonly rows: readonly Row[];
   readonly total: Row | undefined;
   /** The number of groups that are not in `rows`. */
   readonly otherGroups: number;
-  /** The measures of those groups together. */
+  /** The measures of all groups that are not in `rows`, together. */
   readonly others: Row | undefined;
 }
 
@@ -68,7 +68,7 @@ export const countFirstGroups = async (
     return { rows, total: await counts.total(), otherGroups, others };
   };
 
-  // The bound is wrong if a session has several people; and an event of several groups would also count in `others`.
+  // The bound is wrong if a session has several people; and an event in several groups would also count in `others`.
   const isExcluded =
     once !== undefined || (bySession && sort === 'people' && (await maySessionsHaveSeveralPeople(connection, source)));
   const maxLikely = isExcluded ? 0 : maxLikelyShare * size.groups;

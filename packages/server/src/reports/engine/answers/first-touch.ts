@@ -8,7 +8,10 @@ import { type SQL, sql } from '../sql.ts';
 import { run } from '../statements.ts';
 import { createScope, type Scope } from './scope.ts';
 
-/** A scope of all events of the account. Its range is limited to their times, so that places are small numbers. */
+/**
+ * A scope of all events of the account. Its range is limited to the times of these events, so that places are small
+ * numbers.
+ */
 export const createScopeOfAll = async (
   connection: DuckDBConnection,
   source: Source,
@@ -24,7 +27,10 @@ export const createScopeOfAll = async (
   });
 };
 
-/** Writes a query of the people with the attribute (`owner`) and its `value` in their first event that has it. */
+/**
+ * Builds a query that returns each person who has the attribute (`owner`), with its `value` in their first event that
+ * has it.
+ */
 export const writeFirstValues = async (
   connection: DuckDBConnection,
   source: Source,
@@ -38,7 +44,7 @@ export const writeFirstValues = async (
   return sql`SELECT person AS owner, arg_min(value, place) AS value FROM ${scope.rows({ where: sql`${text} IS NOT NULL` })} GROUP BY person`;
 };
 
-/** Writes a query of the people (`person`) whose first event with the attribute meets the comparison. */
+/** Builds a query that returns the people (`person`) whose first event with the attribute meets the comparison. */
 export const writeFirstMatches = async (
   connection: DuckDBConnection,
   source: Source,
@@ -47,7 +53,7 @@ export const writeFirstMatches = async (
 ): Promise<SQL> => {
   const scope = await createScopeOfAll(connection, source, question);
   const has = sql`${scope.text(comparison.attrID)} IS NOT NULL`;
-  // A person who never had the attribute meets only this comparison.
+  // This is the only comparison that a person who never had the attribute meets.
   const isAbsence = 'exists' in comparison && !comparison.exists;
   scope.add('has', has);
   scope.add('met', scope.meets(comparison));

@@ -12,17 +12,21 @@ import { computeLookupBytes, createPersonLookup, holderOfEvent } from './person-
 import { createScope, type Sessions } from './scope.ts';
 import { computeProgressBytes, createProgress, type Progress } from './steps.ts';
 
-/** A question that involves the steps of a funnel. */
+/** A question that involves funnel steps. */
 export type FunnelSteps = Question & Pick<FunnelQuestion, 'steps' | 'withinMilliseconds' | 'per'>;
 
-/** The condition that an event meets any step. If possible, a single list of eventIDs, which is faster than several. */
+/**
+ * The condition that an event meets any step. If possible, it is a single list of eventIDs, which is faster than
+ * several lists.
+ */
 const toAnyStep = (steps: readonly Condition[]): Condition =>
   steps.every((step) => 'eventIDs' in step)
     ? { eventIDs: [...new Set(steps.flatMap(({ eventIDs }) => eventIDs))] }
     : { or: steps };
 
 /**
- * Writes a query of the events that meet a step: `person`, `session` if there are sessions, `time`, `place`, `step0`, …
+ * Builds a query that returns the events that meet a step: `person`, `session` if there are sessions, `time`, `place`,
+ * `step0`, …
  */
 export const writeSteps = (source: Source, question: FunnelSteps, sessions: Sessions | null): SQL => {
   const scope = createScope(source, question);
@@ -32,10 +36,10 @@ export const writeSteps = (source: Source, question: FunnelSteps, sessions: Sess
   return scope.rows({ where: sql`${scope.matched} AND ${scope.meets(toAnyStep(question.steps))}`, sessions });
 };
 
-/** The share of the memory that the walk may take. */
+/** The fraction of the memory that the walk may take. */
 const maxMemoryShare = 0.25;
 
-/** After this many chunks the event loop runs, so that queries can start and be cancelled. */
+/** The event loop runs after this many chunks, so that queries can start and be canceled. */
 const chunksPerTurn = 4;
 
 /**
@@ -96,7 +100,7 @@ export const walk = async (
     }
     // DuckDB reads the next part in the background.
     if (part + 1 < parts) next = read(part + 1);
-    // It may reject before it is awaited.
+    // The promise may reject before it is awaited.
     next.catch(() => {});
     for (const [index, [holders, sequences, times, met, ofSession]] of chunks.entries()) {
       if (index % chunksPerTurn === 0) await immediate();

@@ -17,9 +17,9 @@ export const unitOf = ({ per }: Pick<FunnelQuestion, 'per'>): SQL =>
   per === 'session' ? clause`person, session` : clause`person`;
 
 /**
- * Writes a query of the units in the funnel: `person`, `session` if there are sessions, whether each step was reached
- * (`reached0`, …), and the time to each step after the first (`took1`, …; NULL if not reached). `only` restricts the
- * units.
+ * Builds a query that returns the units in the funnel: `person`, `session` if there are sessions, whether each step was
+ * reached (`reached0`, …), and the time to each step after the first (`took1`, …; NULL if not reached). `only`
+ * restricts the units.
  */
 export const writeReached = (
   source: Source,
@@ -51,7 +51,7 @@ export const sumsOf = ({ steps }: FunnelSteps): SQL =>
 export const readSums = ({ steps }: FunnelSteps, row: Row | undefined): number[] =>
   steps.map((_, step) => Number(row?.[`people${step}`]));
 
-/** The figures of the times to each step. */
+/** Statistics of the time taken to reach each step. */
 export const timesOf = ({ steps }: FunnelSteps): SQL =>
   list(
     steps.slice(1).map((_, index) => {
@@ -69,8 +69,8 @@ export const readTimes = ({ steps }: FunnelSteps, row: Row | undefined): NonNull
   });
 
 /**
- * Creates the temporary table `members`, of units and their groups: those of the unit's first event that meets the
- * condition `first`. `unit` has the columns of a unit.
+ * Creates the temporary table `members`, of units and their groups. A unit's groups are those of its first event that
+ * meets the condition `first`. `unit` lists the columns that identify a unit.
  */
 export const writeMembers = async (
   connection: DuckDBConnection,
@@ -102,7 +102,7 @@ export const writeMembers = async (
 };
 
 /**
- * Creates the temporary table `reached`, of units and the steps that they reached; and with a `grouping` the table
+ * Creates the temporary table `reached`, of units and the steps that they reached, and with a `grouping` also the table
  * `members`, of units and their groups.
  */
 export const prepareReached = async (

@@ -1,6 +1,7 @@
 /**
- * Answers funnels. Most people's events are stored in chronological order, so a single scan suffices (funnel-scan.ts). DuckDB
- * sorts the events of the others, or of everyone if there are too many people for the memory (funnel-steps.ts).
+ * Runs funnel reports. Most people's events are stored in chronological order, so a single scan suffices
+ * (funnel-scan.ts). DuckDB sorts other people's events, or everyone's if there are too many people for the memory
+ * (funnel-steps.ts).
  */
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { FunnelAnswer, FunnelQuestion } from '../../questions.ts';
@@ -23,7 +24,7 @@ const countInOrder = async (
   return readSums(question, row);
 };
 
-/** Answers from the table `reached`, which has a row for each unit. */
+/** Reads the result from the table `reached`, which has a row for each unit. */
 const answerInTables = async (
   connection: DuckDBConnection,
   source: Source,

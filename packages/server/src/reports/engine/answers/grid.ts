@@ -1,5 +1,6 @@
 /**
- * Divides time into equal spans that no given cut divides, so that values are computed per span instead of per event.
+ * Divides time into equal spans, none of which contains a cut, so that values are computed per span instead of per
+ * event.
  */
 import { clause, integers, type SQL, sql } from '../sql.ts';
 
@@ -31,10 +32,16 @@ export const isGridOf = ({ milliseconds }: Grid, edges: readonly number[]): bool
 /** The number of the span that contains a time. */
 export const spanOf = ({ anchor, milliseconds }: Grid, time: SQL): SQL => sql`(${time} - ${anchor}) // ${milliseconds}`;
 
-/** With more spans, because edges need not be calendar dates, only those with events are listed. */
+/**
+ * If there are more spans, which is possible because edges need not be calendar dates, only spans with events are
+ * listed.
+ */
 const maxSpans = 100_000;
 
-/** Writes a query of the spans before `to` (`span`). `eventSpans` writes a query of the spans of events. */
+/**
+ * Builds a query that returns the spans before `to` (`span`). `eventSpans` builds a query that returns the spans of
+ * events.
+ */
 export const spansBefore = ({ anchor, milliseconds }: Grid, to: number, eventSpans: () => SQL): SQL => {
   const spans = Math.ceil((to - anchor) / milliseconds);
   return spans <= maxSpans
@@ -42,7 +49,10 @@ export const spansBefore = ({ anchor, milliseconds }: Grid, to: number, eventSpa
     : sql`SELECT DISTINCT span FROM ${eventSpans()}`;
 };
 
-/** Writes a query of `spans`, each with the value of the last of `starts` at or before it: `span`, `value`. */
+/**
+ * Builds a query that returns each of `spans` with the value of the last of `starts` that is not after the span
+ * (`span`, `value`).
+ */
 export const valuesOfSpans = (
   { from, anchor, milliseconds }: Grid,
   starts: readonly (readonly [start: number, value: number])[],
@@ -59,7 +69,7 @@ export const valuesOfSpans = (
 const hour = 3_600_000;
 const day = 24 * hour;
 
-/** Cuts such that each span is within one hour of local time. `offsets` as in BreakdownQuestion. */
+/** Cuts that keep each span inside a single hour of local time. `offsets` has the form used in BreakdownQuestion. */
 export const findHourCuts = (from: number, to: number, offsets: readonly (readonly [number, number])[]): number[] =>
   offsets.flatMap(([start, offset], index) => {
     const end = offsets[index + 1]?.[0] ?? Infinity;

@@ -15,7 +15,7 @@ const hour = 3_600_000;
 
 const isOfSession = (dimension: Dimension): boolean =>
   ('of' in dimension && dimension.of !== 'personFirst') || ('by' in dimension && dimension.by === 'entryReferrerHost');
-/** The attribute that a dimension reads from a person's first event; undefined for other dimensions. */
+/** The attribute that a dimension reads in a person's first event; undefined for other dimensions. */
 const toFirstAttrID = (dimension: Dimension): string | undefined => {
   if ('of' in dimension) return dimension.of === 'personFirst' ? dimension.attrID : undefined;
   return 'by' in dimension && dimension.by === 'firstReferrerHost' ? referrerAttrID : undefined;
@@ -61,7 +61,7 @@ const aggregates = { first: clause`arg_min`, last: clause`arg_max` };
 
 /**
  * Creates the temporary table `visits`, of sessions: their values of session dimensions (`v0`, `v1`; NULL if none),
- * their user, and the number of events that the answer counts.
+ * their user, and the number of events that the report counts.
  */
 const writeVisits = async (
   connection: DuckDBConnection,

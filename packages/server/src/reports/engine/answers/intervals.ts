@@ -12,7 +12,7 @@ interface Intervals {
   readonly count: number;
   /** The value of the column `slot`, which `within` needs. */
   slotOf(scope: Scope): SQL;
-  /** Replaces `slot` in rows by `interval`, a number from 0. */
+  /** Replaces `slot` in rows with `interval`, a number from 0. */
   within(rows: SQL): SQL;
 }
 

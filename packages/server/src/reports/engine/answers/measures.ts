@@ -1,4 +1,4 @@
-/** The measures of sets of events, as SQL and in answers. */
+/** The measures of sets of events, as SQL and in results. */
 import type { Measures } from '../../questions.ts';
 import { clause } from '../sql.ts';
 import type { Row } from '../statements.ts';
@@ -6,7 +6,7 @@ import type { Row } from '../statements.ts';
 /** Aggregates of rows with `number`. */
 export const numberFigures = clause`count(number) AS count, sum(number) AS sum, quantile_cont(number, 0.5) AS median, quantile_cont(number, 0.95) AS p95`;
 
-/** `figures` is a row of `numberFigures`, or undefined if there was no such event. */
+/** `figures` is a row of `numberFigures`, or undefined if there was no event. */
 export const toValue = (figures: Row | undefined): NonNullable<Measures['value']> => {
   const count = Number(figures?.count ?? 0);
   if (figures === undefined || count === 0) return { count, sum: null, average: null, median: null, p95: null };
@@ -14,7 +14,7 @@ export const toValue = (figures: Row | undefined): NonNullable<Measures['value']
   return { count, sum, average: sum / count, median: Number(figures.median), p95: Number(figures.p95) };
 };
 
-/** `figures` and `visits` are undefined if there was no such event, and null if the question does not request them. */
+/** `figures` and `visits` are undefined if there was no event, and null if the question does not request them. */
 export const toMeasures = (
   row: Row | undefined,
   figures: Row | undefined | null,

@@ -1,4 +1,4 @@
-/** Lists the people behind a number of a report. */
+/** Lists the people behind a figure in a report. */
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { type Group, noSum, type PeopleAnswer, type PeopleQuestion, type PeopleSort } from '../../questions.ts';
 import type { Source } from '../account.ts';
@@ -24,8 +24,8 @@ const isGroup = ({ dimensions, values }: Group): SQL =>
   );
 
 /**
- * Writes a query of the counted events: `person`, `user`, `time`, and `number` if the question has a `value`. `from`
- * may exclude events of people who are not listed.
+ * Builds a query that returns the counted events: `person`, `user`, `time`, and `number` if the question has a `value`.
+ * `from` may exclude events of people who are not listed.
  */
 type WriteEvents = (from: Source) => SQL;
 
@@ -94,7 +94,7 @@ const keys = {
   sum: sql`coalesce(round(sum(number), 6), ${noSum})`,
 } satisfies Record<PeopleSort, SQL>;
 
-/** The shares of the range, from its end, that are read first, until there are enough people. */
+/** Fractions of the range, counted from its end, to read in turn until enough people are found. */
 const firstParts = [1 / 64, 1 / 8];
 
 export const answerPeople = async (
@@ -106,8 +106,8 @@ export const answerPeople = async (
   const [key, figures] = [keys[sort], value === undefined ? basicFigures : clause`${basicFigures}, ${numberFigures}`];
   const write = await prepareEvents(connection, source, question);
   /**
-   * Finds the people of the page from events since a time only. If more than `limit` are found, they are the same
-   * people as for the whole range.
+   * Finds the people on the page from only the events since a time. If more than `limit` people are found, they are the
+   * same as for the whole range.
    */
   const readNewest = (since: number) => {
     const conditions = [
@@ -132,7 +132,7 @@ export const answerPeople = async (
   };
   const find = async (): Promise<Row[]> => {
     const end = beyond === null ? to : Math.min(to, beyond.key + 1);
-    // A part of the range determines only the order by newest event.
+    // A part of the range is enough only for the order by newest event.
     for (const part of usersAtLeast > 0 || sort !== 'lastTime' ? [] : firstParts) {
       const people = await readNewest(Math.ceil(end - part * (to - from)));
       if (people.length > limit) return readListed(people);

@@ -1,4 +1,4 @@
-/** Finds the people of events in memory: a join with owners returns events out of order, and sorting them is slow. */
+/** Looks up each event's person in memory: a join with owners returns events out of order, and sorting them is slow. */
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Source } from '../account.ts';
 import { type SQL, sql } from '../sql.ts';
@@ -20,9 +20,9 @@ interface Stretch {
 export const createPersonLookup = async (connection: DuckDBConnection, source: Source) => {
   const { person: tables, bounds, through: last } = source;
   const { user: users, contact: contacts } = bounds;
-  /** By holder, starting with the greatest user. NaN: the person depends on the sequence. */
+  /** The person of each holder, starting with the highest user number. NaN if the person depends on the sequence. */
   const persons = Float64Array.from({ length: users + contacts + 1 }, (_, index) => index - users);
-  /** By holder, for users whose events may belong to several people. */
+  /** The stretches of each holder, for users whose events may belong to several people. */
   const stretches = new Map<number, Stretch[]>();
 
   for (const { contact, owner } of await run(connection, sql`SELECT contact, owner FROM ${tables.merged}`))

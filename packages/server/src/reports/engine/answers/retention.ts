@@ -1,4 +1,4 @@
-/** Answers retention: in which periods the people of each period came back. */
+/** Runs retention reports: in which later periods the people of each period came back. */
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Condition, Grouping, Question, RetentionAnswer, RetentionQuestion } from '../../questions.ts';
 import type { Source } from '../account.ts';
@@ -55,7 +55,7 @@ export const prepareCohorts = async (
   await writeMembers(connection, groups, { unit: clause`person`, options: { person: true }, keys, first });
 };
 
-/** The cohorts of the first groups, and the number of other groups. */
+/** The cohorts in the first groups, and the number of other groups. */
 const answerGroups = async (
   connection: DuckDBConnection,
   { dimensions, limit }: NonNullable<RetentionQuestion['groups']>,
@@ -82,7 +82,7 @@ const answerGroups = async (
   };
 };
 
-/** Counts the people of each cohort and those who came back in each period, per `columns` of the table of `join`. */
+/** Counts the people in each cohort, and those who came back in each period, per `columns` of the table in `join`. */
 const countCohorts = (join: SQL = nothing, columns: SQL = nothing): SQL =>
   sql`SELECT ${columns} cohort, NULL AS period, count(*) AS people FROM cohorts ${join} GROUP BY ALL
     UNION ALL

@@ -1,4 +1,4 @@
-/** Selects the events of a question, as SQL. */
+/** Selects the events that a question counts, as SQL. */
 import { type Condition, type Question, sessionPauseMilliseconds } from '../../questions.ts';
 import type { Source } from '../account.ts';
 import { visitorOfEvent } from '../files/visitors.ts';
@@ -11,10 +11,11 @@ const maxBigint = 2 ** 63;
 /** The source of the session numbers of a question's events (sessions.ts). */
 export interface Sessions {
   /**
-   * Spans no longer than the session pause, so a visitor has one session per span; null: events have all the numbers.
+   * Spans no longer than the session pause, so that a visitor has one session per span. Null if all session numbers are
+   * stored with the events.
    */
   readonly grid: Grid | null;
-  /** The range of all numbers. */
+  /** The range of all session numbers. */
   readonly lowest: number;
   readonly greatest: number;
 }
@@ -40,7 +41,7 @@ export const createScope = (source: Source, question: Question) => {
   const addedColumns: SQL[] = [];
   const { columns, person } = source;
 
-  /** The merged IDs of an attribute. Its value is that of the first ID that an event has. */
+  /** The merged IDs of an attribute, whose value is that of the first of these IDs that an event has. */
   const listIDs = (attrID: string): readonly string[] =>
     question.united?.attributes.find((ids) => ids.includes(attrID)) ?? [attrID];
   const readIn = (from: 'text' | 'number', attrID: string): SQL => {
@@ -64,7 +65,7 @@ export const createScope = (source: Source, question: Question) => {
     read.add('eventID');
     return column('eventID');
   };
-  /** The event's eventID, or the one that it was merged into. */
+  /** The event's eventID, or the eventID that it was merged into. */
   const kind = (): SQL => {
     const cases = (question.united?.events ?? []).map(
       ([target, ...others]) => clause`WHEN "eventID" IN (${list(others)}) THEN ${target as number}`,
@@ -90,8 +91,8 @@ export const createScope = (source: Source, question: Question) => {
   const matched = (): SQL => (question.condition === null ? and([]) : meets(question.condition));
 
   /**
-   * Writes a query of all events in the question's range, without robots unless they count, that meet `where`. Its
-   * columns are `visitor` (visitors.ts), `person` if `withPerson`, `session` if there are `sessions`, and the added
+   * Builds a query that returns all events in the question's range that meet `where`, excluding bots unless they count.
+   * Its columns are `visitor` (visitors.ts), `person` if `withPerson`, `session` if there are `sessions`, and the added
    * columns.
    */
   const rows = ({
@@ -145,8 +146,8 @@ export const createScope = (source: Source, question: Question) => {
     /** The number of the span of the event's time. */
     spanOf: (grid: Grid): SQL => spanOf(grid, sql`"eventTime"`),
     /**
-     * Whether an event may add a visitor or session to those of earlier events in its span. It can't if the previous
-     * event of its session is in the span. Only for questions without a condition.
+     * Whether an event may belong to a visitor or session that has no earlier event in the span. It can't if the
+     * previous event of its session is in the span. Only for questions without a condition.
      */
     adds(grid: Grid, sessions: Sessions): SQL {
       read.add('begins');

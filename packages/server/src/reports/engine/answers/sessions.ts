@@ -1,6 +1,6 @@
 /**
- * Finds the sessions of a question's events. Most events have session numbers (visits.ts). This computes sessions of
- * irregular visitors, and of all visitors if robots count.
+ * Finds the sessions of a question's events. Most events have session numbers (visits.ts). This module computes the
+ * sessions of irregular visitors, and of all visitors if bots count.
  */
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { type Question, sessionPauseMilliseconds } from '../../questions.ts';
@@ -10,7 +10,10 @@ import { run } from '../statements.ts';
 import { createGrid } from './grid.ts';
 import { createScope, type Sessions } from './scope.ts';
 
-/** Creates, if needed, the temporary table `sessions`: the session of a visitor in a span, as a negative number. */
+/**
+ * Creates the temporary table `sessions` if needed. It maps each visitor and span to a session, identified by a
+ * negative number.
+ */
 export const prepareSessions = async (
   connection: DuckDBConnection,
   source: Source,

@@ -12,7 +12,7 @@ interface FunnelEvent {
 const steps = 3;
 const within = 5;
 
-/** The maximum number of steps that a unit completes, by trying every choice of one event per step. */
+/** The maximum number of steps that a unit completes, found by trying every choice of one event per step. */
 const countSteps = (events: readonly FunnelEvent[]): number => {
   const search = (step: number, from: number, start: number): number => {
     let best = step;
@@ -32,7 +32,7 @@ const funnelEvent = fc.record({
   meets: fc.integer({ min: 1, max: 2 ** steps - 1 }),
 });
 
-test('finds the maximum number of steps over all choices of events', () => {
+test('finds the maximum number of steps that any choice of events completes', () => {
   fc.assert(
     fc.property(fc.array(funnelEvent, { maxLength: 30 }), (list) => {
       let time = 0;
@@ -53,7 +53,7 @@ test('finds the maximum number of steps over all choices of events', () => {
   );
 });
 
-test('does not count units whose events are out of order or of two people', () => {
+test('does not count units whose events are out of order or belong to two people', () => {
   const progress = createProgress(2, within, { lowest: 1, greatest: 3 });
   for (const [unit, person, time] of [
     [1, 1, 1],

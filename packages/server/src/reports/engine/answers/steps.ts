@@ -14,7 +14,7 @@ const countNumbers = (steps: number): number => 2 * steps + 1;
 /** The memory for the progress of units, in bytes. */
 export const computeProgressBytes = (steps: number, units: number): number => 8 * countNumbers(steps) * units;
 
-/** Units are numbers from `lowest` to `greatest`. A person is any number except NaN. */
+/** Units are numbers from `lowest` to `greatest`. A person is represented by any number except NaN. */
 export const createProgress = (
   steps: number,
   withinMilliseconds: number,
@@ -22,12 +22,12 @@ export const createProgress = (
 ) => {
   const numbers = countNumbers(steps);
   const units = Math.max(0, greatest - lowest + 1);
-  /** The numbers of a unit are adjacent, for locality. */
+  /** A unit's numbers are adjacent, for locality. */
   const state = new Float64Array(numbers * units).fill(never);
   /** Units whose events are out of chronological order or belong to two people. */
   const irregular = new Set<number>();
 
-  /** How many steps a unit reached; 0 if it is irregular. `unit` is relative to `lowest`. */
+  /** How many steps a unit reached; 0 if it is irregular. `unit` is counted from `lowest`. */
   const countSteps = (unit: number): number => {
     if (state[unit * numbers] === never || irregular.has(unit + lowest)) return 0;
     let step = 0;
@@ -37,7 +37,7 @@ export const createProgress = (
 
   return {
     irregular,
-    /** Adds an event. `meets` has a bit for each step that it meets, the lowest for the first step. */
+    /** Adds an event. `meets` has a bit for each step that the event meets, the lowest bit for the first step. */
     addEvent(unit: number, person: number, time: number, meets: number): void {
       const first = (unit - lowest) * numbers;
       const last = state[first] as number;
@@ -58,7 +58,7 @@ export const createProgress = (
       }
       if ((meets & 1) !== 0) state[first + 2] = time;
     },
-    /** For each step, the number of units that reached it, without irregular ones. */
+    /** For each step, the number of regular units that reached it. */
     counts(): number[] {
       const counts = new Array<number>(steps).fill(0);
       for (let unit = 0; unit < units; unit += 1)
@@ -66,8 +66,8 @@ export const createProgress = (
       return counts;
     },
     /**
-     * The units that reached the first step, with their person and number of steps, without irregular ones. `took`: for
-     * each step after the first, the time from the first step in milliseconds, or -1 for units that did not reach it.
+     * The regular units that reached the first step, with their person and number of steps. `took`: for each step after
+     * the first, the time from the first step in milliseconds, or -1 for units that did not reach it.
      */
     ends() {
       const took = Array.from({ length: steps - 1 }, (): number[] => []);

@@ -1,4 +1,4 @@
-/** Answers totals: the measures of all events, and of those in each interval. */
+/** Runs totals reports: the measures of all events, and of the events in each interval. */
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { sessionPauseMilliseconds, type TotalsAnswer, type TotalsQuestion } from '../../questions.ts';
 import type { Source } from '../account.ts';
@@ -39,7 +39,7 @@ export const answerTotals = async (
   const rows = await run(connection, sql`SELECT * FROM groups`);
   const byInterval = (list: readonly Row[]) => new Map(list.map((row) => [Number(row.interval), row]));
   const countsIn = byInterval(rows);
-  /** The figures of an attribute, by interval and in total. */
+  /** Statistics of an attribute, by interval and in total. */
   const sumUp = async (attrID: string): Promise<Map<number | 'total', Row>> => {
     const scope = createScope(source, question);
     scope.add('number', scope.number(attrID));

@@ -31,7 +31,10 @@ const toTextIndexes = ({ rows, which }: AttributeColumn, count: number): Int32Ar
   return places;
 };
 
-/** The columns of attributes without their own column: lists of keys and values for each event that has any. */
+/**
+ * The columns for attributes that have no column of their own: lists of keys and values for each event that has such
+ * attributes.
+ */
 const createRestColumns = (attributes: readonly AttributeColumn[]): StagingColumn[] => {
   const rests = new Map<number, { keys: string[]; texts: string[]; numberKeys: string[]; numbers: number[] }>();
   for (const { attrID, rows, which, texts } of attributes) {
@@ -95,8 +98,8 @@ const createNumeric = (name: string, values: Float64Array | Int32Array | Uint8Ar
  * Appends events to the table `tail`. Adds missing columns to it and to `names`, its current columns. Returns roughly
  * how many bytes of memory the events take.
  *
- * Each row refers to its text by index in a parameter with the distinct texts, which takes half the time of writing
- * texts.
+ * Each row refers to its text by index into a parameter with the distinct texts, which takes half the time of writing
+ * the texts.
  */
 export const appendEvents = async (
   connection: DuckDBConnection,

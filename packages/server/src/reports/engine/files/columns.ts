@@ -21,9 +21,9 @@ export const fixedColumns = {
   eventID: clause`INTEGER`,
   eventTime: clause`BIGINT`,
   robot: clause`BOOLEAN`,
-  /** NULL for events of robots and of irregular visitors (visits.ts). */
+  /** NULL for events from bots and from irregular visitors (visits.ts). */
   session: clause`BIGINT`,
-  /** Whether it is the first event of its session. TRUE for all events without a session. */
+  /** Whether this is the first event in its session. TRUE for all events without a session. */
   begins: clause`BOOLEAN`,
 };
 

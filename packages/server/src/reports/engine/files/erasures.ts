@@ -1,4 +1,4 @@
-/** Events to exclude from reports and files: erased ones, and those before the account's first sequence. */
+/** Events to exclude from reports and files: erased events, and events before the account's first sequence. */
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { FeedErasure } from '../../../store/report-feed.ts';
 import { doubles, integers, name, or, type SQL, sql } from '../sql.ts';
@@ -6,7 +6,7 @@ import { run } from '../statements.ts';
 
 interface Pending {
   readonly erasure: FeedErasure;
-  /** The last round in which the feed listed it. */
+  /** The last round in which the feed listed the erasure. */
   readonly round: number;
 }
 
@@ -65,7 +65,7 @@ export const createErasures = (account: number, first: number, until: number) =>
       cutUntil = Math.max(cutUntil, Number(cut?.until));
       firstSequence = sequence;
     },
-    /** Adds erasures from the feed. Returns the new ones. */
+    /** Adds erasures from the feed. Returns the new erasures. */
     async note(connection: DuckDBConnection, erased: readonly FeedErasure[]): Promise<FeedErasure[]> {
       const fresh = erased.filter((erasure) => !pending.has(toKey(erasure)));
       for (const erasure of erased) pending.set(toKey(erasure), { erasure, round });
@@ -77,8 +77,9 @@ export const createErasures = (account: number, first: number, until: number) =>
     /** Whether events logged with the contact are erased. */
     isContactErased: (contact: number): boolean => pending.has(toKey({ contact })),
     /**
-     * Ends a round: the feed has listed all current erasures. Erasures that it did not list in this round can't affect
-     * new events, so they are dropped if `isGone` resolves to true: no stored event is affected either.
+     * Ends a round, in which the feed listed all current erasures. An erasure that the feed no longer lists can't
+     * affect new events. It is dropped if `isGone` resolves to true, which means that it affects no stored event
+     * either.
      */
     async endRound(connection: DuckDBConnection, isGone: () => Promise<boolean>): Promise<void> {
       const expired = [...pending].filter(([, { round: lastRound }]) => lastRound < round);

@@ -1,6 +1,7 @@
 /**
  * An account's files, in a separate folder: Parquet files, and a manifest with their names and checksums. A file gets
- * its name once it is complete and synced, and is deleted after the manifest drops it, so a crash at any time is safe.
+ * its name once it is complete and synced, and is deleted only after the manifest no longer lists it, so a crash at any
+ * time is safe.
  */
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
@@ -74,9 +75,9 @@ const readFingerprint = async (path: string): Promise<string> => {
   return `${ino} ${size} ${mtimeNs} ${ctimeNs}`;
 };
 
-/** `folder` is relative to the current folder. It must not contain client input, because it becomes part of SQL. */
+/** `folder` is relative to the working directory. It must not contain client input, because it becomes part of SQL. */
 export const createFiles = (folder: string) => {
-  /** The files in use, as of when they were written or checked. */
+  /** The files in use, as they were when they were written or checked. */
   const current = new Map<string, { readonly fingerprint: string; readonly sha256: string }>();
   const pathOf = (name: string): string => `${folder}/${name}`;
 
@@ -85,7 +86,7 @@ export const createFiles = (folder: string) => {
   };
   /** Throws if the file is missing or has different content. */
   const check = async (name: string, sha256: string): Promise<void> => {
-    // Before the content, so that the next check detects a concurrent write.
+    // Read before the content, so that the next check detects a concurrent write.
     const fingerprint = await readFingerprint(pathOf(name));
     if ((await digest(pathOf(name))) !== sha256) throw new Error(`${name} is damaged`);
     current.set(name, { fingerprint, sha256 });
@@ -101,7 +102,7 @@ export const createFiles = (folder: string) => {
 
   return {
     pathOf,
-    /** Calls `write` with a path relative to the current folder. Resolves when the file is synced. */
+    /** Calls `write` with a path relative to the working directory. Resolves when the file is synced. */
     async create(name: string, write: (path: string) => Promise<unknown>): Promise<StoredFile> {
       await mkdir(folder, { recursive: true, mode: 0o700 });
       const path = pathOf(name);
@@ -112,7 +113,7 @@ export const createFiles = (folder: string) => {
       await recordFile(name, sha256);
       return { name, sha256 };
     },
-    /** Replaces the manifest. Resolves when it is synced. */
+    /** Replaces the manifest. Resolves when the manifest is synced. */
     async writeManifest(manifest: Manifest): Promise<void> {
       const content = JSON.stringify(manifest);
       const sha256 = createHash('sha256').update(content).digest('hex');
@@ -155,7 +156,7 @@ export const createFiles = (folder: string) => {
     /** Whether no other process has written, replaced or deleted a file since it was opened or written. */
     areUntouched: async (): Promise<boolean> =>
       (await Promise.all([...current.keys()].map(isUntouched))).every(Boolean),
-    /** Whether the files have the same content, even if they were touched, such as by a backup with hard links. */
+    /** Whether the files have the same content, even if they were touched, for example by a backup with hard links. */
     async areWhole(): Promise<boolean> {
       try {
         for (const [name, { sha256 }] of current) if (!(await isUntouched(name))) await check(name, sha256);

@@ -6,16 +6,16 @@ import { run } from '../statements.ts';
 import { selectNull } from './columns.ts';
 import type { createFiles, EventFile, StoredFile } from './files.ts';
 
-/** The share of the memory that a row group may take while it is written. */
+/** The fraction of the memory that a row group may take while it is written. */
 const maxGroupShare = 0.125;
-/** How many of the last events are compared with the store when the files are opened. */
+/** The number of last events to compare with the store when the files are opened. */
 const eventsToCompare = 100;
 
 let lastNumber = 0;
 
 /**
- * Returns a number for the name of a file or table. A process never reuses one, even for another account or after files
- * were deleted, because DuckDB caches file contents by name.
+ * Returns a number for the name of a file or table. A process never reuses a number, even for another account or after
+ * files were deleted, because DuckDB caches file contents by name.
  */
 export const nextNumber = (): number => {
   lastNumber += 1;
@@ -28,8 +28,8 @@ export const skipNumberOf = (fileName: string): void => {
 };
 
 /**
- * Returns a query of the columns `names` from `rows`, a table or files, without the rows that match `hidden`. Columns
- * that are not in `has` are NULL.
+ * Builds a query for the columns `names` of `rows`, a table or files, excluding rows that match `hidden`. Columns that
+ * are not in `has` are NULL.
  */
 export const selectRows = (rows: SQL, has: ReadonlySet<string>, names: readonly string[], hidden: SQL | null): SQL => {
   const selectList = names.map((column) => (has.has(column) ? clause`e.${name(column)}` : selectNull(column)));

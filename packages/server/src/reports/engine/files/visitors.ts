@@ -1,5 +1,5 @@
 /**
- * The visitors of an account, to whom sessions belong: a user or, for an event without one, the logged contact as a
+ * The visitors of an account, to whom sessions belong: a user or, for an event without a user, the logged contact as a
  * negative number. The table `irregular_<account>` lists those whose sessions each report computes (visits.ts).
  */
 import type { DuckDBConnection } from '@duckdb/node-api';
@@ -15,7 +15,7 @@ export const visitorOfEvent = sql`CASE WHEN e."user" > 0 THEN e."user" ELSE -e.c
 /** The columns that `load` and `number` read. */
 export const visitorColumns = ['sequence', 'user', 'contact', 'eventTime', 'robot', 'session'] as const;
 
-/** For each event, 1 if it is from a robot. */
+/** For each event, 1 if it is from a bot. */
 const findRobots = ({ count, attributes }: EventFeedPage): Uint8Array => {
   const robots = new Uint8Array(count);
   const marks = attributes.find(({ attrID }) => attrID === robotMark.attrID);
@@ -50,7 +50,7 @@ export const createVisitors = (account: number) => {
   return {
     table,
     bounds,
-    /** How many visitors are in the table; 'all' if there are too many to list. */
+    /** The number of visitors in the table; 'all' if there are too many to list. */
     get irregular(): number | 'all' {
       return isDisabled ? 'all' : listedCount;
     },
@@ -102,8 +102,8 @@ export const createVisitors = (account: number) => {
       isDisabled = visits.isDisabled;
     },
     /**
-     * Numbers the sessions of events to append (0: none), and returns which events begin one. `isErased`: whether
-     * events logged with a contact are erased.
+     * Numbers the sessions of events to append (0: no session), and returns which events begin a session. `isErased`:
+     * whether events logged with a contact are erased.
      */
     async number(
       connection: DuckDBConnection,

@@ -25,7 +25,7 @@ const restoreHistory = (numberedEvents: readonly NumberedEvent[], most: number):
   };
 };
 
-/** The times of the events of each session, ascending. */
+/** The times of each session's events, in ascending order. */
 const sessionsOf = (times: readonly number[]): number[][] => {
   const sessions: number[][] = [];
   let before = Number.NEGATIVE_INFINITY;

@@ -7,13 +7,13 @@
  */
 import { sessionPauseMilliseconds } from '../../questions.ts';
 
-/** The maximum number of cached visitors, and of listed irregular ones. */
+/** The maximum number of cached visitors, and of listed irregular visitors. */
 export const maxVisitors = 500_000;
 
 /** Earlier events: the time and session of each visitor's last event. */
 export interface VisitHistory {
   readonly visitors: readonly { readonly visitor: number; readonly last: number; readonly session: number }[];
-  /** The last event of every other visitor was at or before this time. */
+  /** Every other visitor's last event was at or before this time. */
   readonly evictedUntil: number;
   readonly lastSession: number;
 }
@@ -36,7 +36,7 @@ const createTable = (capacity: number) => {
     /** The time of the visitor's last event, and its session. */
     lasts,
     sessions,
-    /** The visitor's slot, or a free one if it has none. */
+    /** The visitor's slot, or a free slot if the visitor has none. */
     slotOf(visitor: number): number {
       let slot = (Math.imul(visitor | 0, hashMultiplier) >>> 0) & (capacity - 1);
       while (visitors[slot] !== 0 && visitors[slot] !== visitor) slot = (slot + 1) & (capacity - 1);
@@ -62,7 +62,7 @@ export const createVisits = (
     table.sessions[slot] = session;
     visitors += 1;
   };
-  /** Copies the visitors to a new table, except irregular ones and those whose last event is not after `after`. */
+  /** Copies the visitors to a new table, except irregular visitors and those whose last event is not after `after`. */
   const copyTo = (capacity: number, after: number): void => {
     const before = table;
     table = createTable(capacity);
@@ -87,7 +87,7 @@ export const createVisits = (
 
   return {
     irregular,
-    /** Whether there are too many irregular visitors, so that sessions are no longer numbered. */
+    /** Whether sessions are no longer numbered, because there are too many irregular visitors. */
     get isDisabled(): boolean {
       return irregular.size > max;
     },
