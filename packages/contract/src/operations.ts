@@ -32,7 +32,7 @@ export interface Operation<Input extends z.ZodType = z.ZodType, Output extends z
   readonly methods: readonly ['GET' | 'POST', ...('GET' | 'POST')[]];
   readonly paths: readonly [`/${string}`, ...`/${string}`[]];
   readonly tokens: readonly TokenKind[];
-  /** Whether pages of any origin may read the response (CORS). */
+  /** Whether pages on any origin may read the response (CORS). */
   readonly openToPages?: true;
   /** The body size limit: `batch` is limits.batchBodyBytes (1 MiB); the default is limits.bodyBytes (64 KiB). */
   readonly body?: 'batch';

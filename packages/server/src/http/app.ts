@@ -74,7 +74,7 @@ export interface AppOptions extends CountrySources {
   readonly basePath: string;
   /** The paths that pages use: by default `/main.js`, which sends to its own folder. */
   readonly paths?: PagePaths;
-  /** The folder of Segment's HTTP API: `/v1/`; not served if absent. */
+  /** The path of Segment's HTTP API: `/v1/`; not served if absent. */
   readonly segmentPath?: string | undefined;
   /** Addresses or CIDR blocks of trusted proxies. If empty, X-Forwarded-For is ignored. */
   readonly trustProxy: readonly string[];
@@ -83,11 +83,11 @@ export interface AppOptions extends CountrySources {
   readonly reports?: Reports | undefined;
   /** The storage quota of each account; no limit if absent. */
   readonly quota?: Quota | undefined;
-  /** Called when a valid token has arrived over a connection. */
+  /** Called when a valid token has arrived on a connection. */
   readonly vouch?: (socket: Socket) => void;
-  /** Records token uses. If absent, those of the last 30 s are lost when the server stops. */
+  /** Records token uses. If absent, uses in the last 30 s are lost when the server stops. */
   readonly tokenUse?: Pick<TokenUse, 'note'>;
-  /** The build folders of the tracker and the console, and the documentation. Absent ones are not served. */
+  /** The build folders of the tracker and the console, and the documentation. Absent folders are not served. */
   readonly files: { readonly tracker?: string; readonly console?: string; readonly docs?: DocsFiles };
   /** Counts requests and responses. */
   readonly traffic?: Traffic;
@@ -107,7 +107,7 @@ export interface AppOptions extends CountrySources {
   readonly securityContact?: string | undefined;
   /** The current time, in milliseconds since 1970. */
   readonly now?: () => number;
-  /** Whether the server is stopping: then streams end, /readyz returns 503, and no response is delayed. */
+  /** Whether the server is stopping. If so, streams end, /readyz returns 503, and no response is delayed. */
   readonly isStopping?: () => boolean;
 }
 

@@ -1,4 +1,4 @@
-/** Serves pages built by other packages and the assets they load, with their security policy. */
+/** Serves the pages and assets that other packages build, with their security policy. */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
@@ -52,7 +52,7 @@ export const compressed = (text: string): Form[] => {
   ];
 };
 
-/** Redirects to a relative address, because a proxy may serve the page below another path. */
+/** Redirects to a relative address, because a proxy may serve the page under a different path. */
 export const redirect = (name: string, location: string): Route => ({
   name,
   methods: ['GET'],

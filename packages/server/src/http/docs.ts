@@ -13,7 +13,7 @@ export interface DocsFiles {
   readonly root: () => string;
 }
 
-/** Returns the folder that pages send to. */
+/** Returns the path that pages send requests to. */
 const requestFolder = ({ trackerPath, apiPrefix = folderOf(trackerPath) }: PagePaths): string => apiPrefix;
 
 /**

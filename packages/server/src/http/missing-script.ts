@@ -1,6 +1,6 @@
 /**
- * Responds to a wrong script path: the browser would show a JSON error as ERR_BLOCKED_BY_ORB, which looks like an ad
- * blocker.
+ * Responds to requests for a wrong script path: the browser would show a JSON error as ERR_BLOCKED_BY_ORB, which looks
+ * like an ad blocker.
  */
 
 import { headersOf } from './answers/answers.ts';

@@ -74,7 +74,7 @@ export const createReplies = <Names extends OperationName>(answering: AnsweringA
 
 export const refusalOf = (problem: Problem): Refusal => new Refusal(problem.code, problem);
 
-/** The operations that an account over its quota may not call. The others read, change or erase existing data. */
+/** The operations that an account over its quota may not call. Other operations read, change or erase existing data. */
 const addingOperations: readonly OperationName[] = ['logEvent', 'logEvents', 'createContact', 'createContacts'];
 
 /** Long, because the quota stays exceeded until the operator raises it or data is deleted. */

@@ -1,4 +1,4 @@
-/** The paths that pages send to: the root, the script's folder and API_PREFIX. */
+/** The paths that pages send requests to: the root, the script's folder and API_PREFIX. */
 import { pageNames } from '@firsthand/contract/identifiers';
 import { operations } from '@firsthand/contract/operations';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -15,7 +15,7 @@ it('exist for exactly the operations that are open to pages', () => {
 const paths = { trackerPath: '/assets/shop.js', apiPrefix: '/shop-data/' };
 const folders = ['/tea/', '/tea/assets/', '/tea/shop-data/'];
 
-describe.each(folders)('below %s', (folder) => {
+describe.each(folders)('under %s', (folder) => {
   let scene: Scene;
   beforeAll(async () => {
     scene = await openScene({ basePath: '/tea/', paths });

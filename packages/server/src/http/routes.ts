@@ -14,7 +14,7 @@ export interface Route {
   /** GET includes HEAD. */
   readonly methods: readonly ('GET' | 'POST')[];
   readonly openToPages?: boolean | undefined;
-  /** Its name in /metrics, where several routes may share one. */
+  /** The route's name in /metrics; several routes may share a name. */
   readonly name?: string;
   /** Replaces a path that contains a secret in the log. */
   readonly loggedPath?: string;
@@ -88,8 +88,8 @@ export const createRouteServer = (log: Logger, spendRefusal: SpendRefusal, traff
   const countUnknown = traffic.counting('unknown');
 
   /**
-   * Doesn't log the path, which the client chose and may contain anything. `suggestion` is the path that it probably
-   * misspells.
+   * Doesn't log the path, because the client chose it and it may contain anything. `suggestion` is the path that was
+   * probably meant.
    */
   const notFound = async (c: Context, suggestion?: string): Promise<Response> => {
     const started = performance.now();

@@ -5,9 +5,9 @@ import { join, posix } from 'node:path';
 import { trackerFolder } from '../shared/built-folders.ts';
 
 export interface PagePaths {
-  /** The path of the script, below BASE_PATH: `/main.js`. */
+  /** The path of the script, under BASE_PATH: `/main.js`. */
   readonly trackerPath: string;
-  /** The folder that the script sends to, below BASE_PATH: `/`, or `/x/`. By default the script's folder. */
+  /** The path that the script sends requests to, under BASE_PATH: `/`, or `/x/`. By default the script's folder. */
   readonly apiPrefix?: string | undefined;
 }
 

@@ -8,8 +8,8 @@ import type { Route } from './routes.ts';
 export const securityTextPath = '/.well-known/security.txt';
 
 /**
- * How long a copy is valid, from the start of today. The RFC recommends less than a year; a shorter time limits stale
- * copies of a site that no longer exists.
+ * How long a copy is valid, from the start of today. The RFC recommends less than a year; a shorter time limits how
+ * long stale copies of a site that no longer exists stay valid.
  */
 const validDays = 90;
 

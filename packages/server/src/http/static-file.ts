@@ -1,4 +1,4 @@
-/** Routes of files that don't change while the server runs: compressed forms, ETags and caching. */
+/** Serves files that don't change while the server runs, with compressed forms, ETags and caching. */
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { emptyAnswer, headersOf } from './answers/answers.ts';
@@ -75,7 +75,7 @@ export const staticRoute = ({ forms, headers: fileHeaders, ...route }: StaticFil
       answers ??= toAnswers(forms(), fileHeaders);
       const { headers } = c.req.raw;
       const acceptEncoding = headers.get('accept-encoding') ?? '';
-      // Always finds one: the uncompressed form is always available.
+      // Always finds a form: the uncompressed form is always available.
       const answer = answers.find(
         ({ name }) => name === '' || accepts(acceptEncoding, name),
       ) as (typeof answers)[number];

@@ -26,7 +26,7 @@ const forever = 'public, max-age=31536000, immutable';
 const javaScript = 'text/javascript; charset=utf-8';
 const kinds: readonly (readonly [names: RegExp, cacheControl: string, contentType: string])[] = [
   [/^tracker(?:\.full|\.domains)?\.js$/, hour, javaScript],
-  // With the fingerprint from the build.
+  // Matches names that contain the fingerprint from the build.
   [/^tracker(?:\.full|\.domains)?\.[\da-f]{16}\.js$/, forever, javaScript],
   [/^integrity\.json$/, hour, 'application/json'],
   [/^licenses\.txt$/, hour, 'text/plain; charset=utf-8'],

@@ -13,7 +13,7 @@ interface OperationTraffic {
 
 export const createTraffic = () => {
   const operations = new Map<string, OperationTraffic>();
-  // Starts at 0: Prometheus sees no increase in a series that starts with its first refusal.
+  // Starts at 0, because Prometheus sees no increase in a series that begins with its first refusal.
   const refused = new Map(Object.keys(errors).map((code) => [code as ErrorCode, 0]));
   const numbers = { kept: 0, duplicates: 0, underWay: 0, streams: 0 };
   return {

@@ -1,4 +1,4 @@
-/** Makes the caller of an operation: authenticates a request, and checks the right of its token. */
+/** Determines the caller of an operation: authenticates a request, and checks what its token may do. */
 import type { Operation } from '@firsthand/contract/operations';
 import type { Context } from 'hono';
 import { Refusal } from '../../shared/refusal.ts';
@@ -23,8 +23,9 @@ interface CallerSources {
 }
 
 /**
- * Returns a function that makes the caller of the operation `name`. `given` are the fields of the request, `time` is when it was
- * received. Throws a Refusal if the token is missing, unknown, or may not call the operation from this origin.
+ * Returns a function that determines the caller of the operation `name`. `given` are the request's fields, and `time`
+ * is when it was received. Throws a Refusal if the token is missing, unknown, or may not call the operation from this
+ * origin.
  */
 export const createCallerAuthentication = ({
   authenticate,

@@ -45,7 +45,7 @@ const access: Access = {
 /** Sets up authentication in which tokens in `valid` are valid, and `lookups` lists the look-ups. */
 const setUp = () => {
   const valid = new Set(['good', 'another good one']);
-  /** The tokens that the store has issued, as far as `wasTokenCreated` knows. */
+  /** The tokens for which `wasTokenCreated` reports that the store has issued them. */
   const issued = new Set<string>();
   const lookups: string[] = [];
   let now = 0;
@@ -126,7 +126,7 @@ describe('authentication', () => {
     for (let times = 0; times < 100; times++) expect(await send('good')).toBe('good');
   });
 
-  it('accepts an issued token that this process has not seen yet from an address that guesses', async () => {
+  it('accepts an issued token that is new to this process from an address that guesses', async () => {
     const { send, guess, issued, revoke } = setUp();
     issued.add('good');
     await guess(0, 100);

@@ -35,15 +35,15 @@ export const namedToken = ({ tokenUUID }: RequestFields, headers: Headers): unkn
   return bearer.exec(headers.get('authorization') ?? '')?.[1];
 };
 
-/** What a request authenticates with: a token, or a console session. */
+/** A request's credentials: a token, or a console session. */
 interface Proof {
   readonly text: string;
   readonly isSession: boolean;
 }
 
 /**
- * Returns a request's token or, without one, its console session. Throws Refusal if there is neither, or the token is
- * not text.
+ * Returns a request's token or, without one, its console session. Throws Refusal if there is neither, or if the token
+ * is not a string.
  */
 export const proofOf = (fields: RequestFields, headers: Headers): Proof => {
   const token = namedToken(fields, headers);
@@ -83,7 +83,8 @@ interface AuthenticationOptions {
  * Returns a function that looks up a token and throws Refusal('invalid_token') for an invalid one.
  *
  * A token that this database issued, or that was valid before, is always looked up, so that revoking it takes effect
- * immediately. Any other token is a guess, and each address has a few: after that, guesses get 429 without a look-up.
+ * immediately. Any other token is a guess, and each address may make a few guesses: after that, guesses get 429 without
+ * a look-up.
  *
  * A result is cached until the next turn of the event loop or the next commit. The requests of one turn were all sent
  * before it began, and on a busy server nearly all use the same few tokens.
@@ -111,7 +112,9 @@ export const createAuthentication = ({
     return access;
   };
 
-  /** Like `guess`, but counts concurrent guesses at one token once: a page's first requests arrive together. */
+  /**
+   * Like `guess`, but counts concurrent guesses at the same token only once: a page's first requests arrive together.
+   */
   const guessOnce = (hash: string, c: Context) => {
     const other = inFlight.get(hash);
     if (other) return other;

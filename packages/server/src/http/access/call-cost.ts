@@ -14,7 +14,7 @@ export interface CallCost {
   readonly createdContacts: number;
 }
 
-/** Counts the users named in a batch. Each may be new. */
+/** Counts the users named in a batch, because each may be new. */
 const countUsers = (events: readonly unknown[]): number => {
   const names = new Set<unknown>();
   for (const event of events) if (isRecord(event) && event.userUUID !== undefined) names.add(event.userUUID);
@@ -22,8 +22,8 @@ const countUsers = (events: readonly unknown[]): number => {
 };
 
 /**
- * Returns the bytes of the content as UTF-8 JSON plus those of the rows it may add: events, users, a contact with its
- * claim and link.
+ * Returns the bytes of the content as UTF-8 JSON, plus the bytes of the rows that it may add: events, users, a contact
+ * with its claim and link.
  */
 export const storedBytes = (
   name: OperationName,

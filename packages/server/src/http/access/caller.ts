@@ -16,7 +16,10 @@ export interface Caller {
   readonly networkOf?: () => string;
   /** Returns the user agent, with the labels of its events. Absent for commands, except a replay. */
   readonly agent?: () => Agent;
-  /** The visitor's program of each event of a batch, where the request states it. Replaces `agent` in their labels. */
+  /**
+   * The visitor's user agent for each event in a batch, if the request states it. Replaces `agent` in the labels of
+   * those events.
+   */
   readonly visitors?: readonly (Agent | undefined)[];
   /** The maximum age of a browser token's events, in days; default: limits.eventAgeDays. */
   readonly eventAgeDays?: number;
@@ -24,7 +27,7 @@ export interface Caller {
   readonly signalOf?: () => AbortSignal;
   /** Whether the request comes from a share link. */
   readonly isShared?: boolean;
-  /** When a resent refused request was first received: its event times are computed from this. */
+  /** When a replayed refused request was first received: its event times are computed from this. */
   readonly refusedTime?: number;
 }
 
@@ -33,7 +36,7 @@ export type Answering<Name extends OperationName> = (input: InputOf<Name>, calle
 
 export type AnsweringAll<Names extends OperationName> = { readonly [Name in Names]: Answering<Name> };
 
-/** Returns when the request was first received: earlier than `time` for a resent refused request. */
+/** Returns when the request was first received: earlier than `time` for a replayed refused request. */
 export const receivedTimeOf = ({ time, refusedTime }: Caller): number => refusedTime ?? time;
 
 /**
@@ -50,7 +53,7 @@ export const commandLine = 0;
 /** Returns the number of the caller's token; null for the command line. */
 export const actorOf = ({ access }: Caller): number | null => (access.token === commandLine ? null : access.token);
 
-/** Returns the account, actor and time that audited writes take. Throws like `accountOf`. */
+/** Returns the account, actor and time for audited writes. Throws like `accountOf`. */
 export const actOf = (caller: Caller) => ({ account: accountOf(caller), by: actorOf(caller), time: caller.time });
 
 /** Returns the caller as the store expects it. Throws like `accountOf`. */
@@ -62,7 +65,7 @@ export const toStoreCaller = (caller: Caller): StoreCaller => ({
 
 /**
  * Returns the account of a request: the token's own or, for an operator, the one in accountUUID. Throws Refusal if an
- * operator sends no accountUUID, or if it is unknown or another account's.
+ * operator sends no accountUUID, or if the accountUUID is unknown or another account's.
  */
 export const namedAccount = async (
   store: Pick<Store, 'findAccount'>,

@@ -1,4 +1,4 @@
-/** Computes client addresses, which are used only to count requests and look up the country. They are never stored. */
+/** Computes client addresses, which are never stored: they are used only to count requests and look up the country. */
 import { hash, randomBytes } from 'node:crypto';
 import { BlockList, isIP } from 'node:net';
 import type { HttpBindings } from '@hono/node-server';
@@ -106,7 +106,7 @@ export const createNetworkHash = (clock = () => performance.now()): ((network: s
 
 /**
  * Returns 24 bits of the hash: enough to distinguish the senders on a list, too few to identify one. Even with the key,
- * a number matches 256 IPv4 addresses.
+ * each number matches about 256 IPv4 addresses.
  */
 export const senderNumber = (networkHash: string): number => Buffer.from(networkHash, 'base64').readUIntBE(0, 3);
 

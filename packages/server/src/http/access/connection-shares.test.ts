@@ -85,7 +85,7 @@ describe('connections of one address', () => {
 });
 
 describe('pipelined requests', () => {
-  it('close their connection if there are too many, and later ones are not handled', async () => {
+  it('close their connection if there are too many, so that later requests on it are not handled', async () => {
     let handled = 0;
     const listener: RequestListener = () => {
       handled += 1;
@@ -96,7 +96,7 @@ describe('pipelined requests', () => {
     expect(handled).toBe(5);
   });
 
-  it('are answered if there are few', async () => {
+  it('get responses if there are few', async () => {
     const join = await open({ listener: (_, outgoing) => void setImmediate(() => outgoing.end('x')) });
     const client = await join(get('/').repeat(4));
     expect(await until(() => client.received.split('HTTP/1.1').length === 5)).toBe(true);

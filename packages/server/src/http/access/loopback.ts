@@ -22,8 +22,8 @@ export const namesThisMachine = (headers: { get(name: string): string | null }):
   ['x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'forwarded', 'via'].every((name) => !headers.get(name));
 
 /**
- * Whether a connection comes directly from this machine, with a Host that names it. After DNS rebinding, the browser
- * sends the attacker's name as Host and fails this check.
+ * Whether a connection comes directly from this machine, with a Host header that names this machine. After DNS
+ * rebinding, the browser sends the attacker's name as Host and fails this check.
  */
 export const isLocalVisitor = ({
   remoteAddress,

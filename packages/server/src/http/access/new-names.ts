@@ -8,10 +8,10 @@ import type { NewEvent } from '../../store/store.ts';
 import { accountOf, type Caller } from './caller.ts';
 import type { RateLimit } from './rate-limits.ts';
 
-/** Takes up to 5 MB with the longest names. */
+/** With the longest names, this takes up to 5 MB. */
 const maxCountedNames = 10_000;
 
-/** Returns the events of a request; those beyond the limit may not add their names. */
+/** Returns a request's events; the events beyond the limit may not add their names. */
 export type LimitNewNames = (caller: Caller, events: readonly NewEvent[]) => readonly NewEvent[];
 
 export const createNewNames = (limit: RateLimit): LimitNewNames => {

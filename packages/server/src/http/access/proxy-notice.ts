@@ -1,10 +1,15 @@
-/** Warns about a proxy that TRUST_PROXY does not list: all its visitors count as one address and share a rate limit. */
+/**
+ * Warns about a proxy that TRUST_PROXY does not list: all visitors behind it count as one address and share a rate
+ * limit.
+ */
 import type { Context } from 'hono';
 import type { Logger } from 'pino';
 import type { Store } from '../../store/store.ts';
 import { connectedAddress, createIsIn } from './client-address.ts';
 
-/** Loopback, private, shared and link-local networks (RFC 6890, RFC 4193), which internet visitors can't have. */
+/**
+ * Loopback, private, shared and link-local networks (RFC 6890, RFC 4193), from which no internet visitor can connect.
+ */
 const isPrivate = createIsIn([
   ...['127.0.0.0/8', '10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10', '169.254.0.0/16'],
   ...['::1/128', 'fc00::/7', 'fe80::/10'],
@@ -20,9 +25,9 @@ export const isForwarded = (c: Context): boolean => {
 const hourMilliseconds = 3_600_000;
 
 /**
- * Returns a function to call with each rate-limited request. On the first one from such a proxy it logs a warning, and
- * at most hourly it stores a note for `firsthand doctor`. Setting TRUST_PROXY clears the note. `now` is in milliseconds
- * since 1970.
+ * Returns a function to call with each rate-limited request. On the first request from an unlisted proxy it logs a
+ * warning, and at most once an hour it stores a note for `firsthand doctor`. Setting TRUST_PROXY clears the note. `now`
+ * is in milliseconds since 1970.
  */
 export const createProxyNotice = (
   trustProxy: readonly string[],

@@ -22,7 +22,7 @@ interface QuotaOptions {
   readonly clock?: () => number;
 }
 
-/** Warns at most once an hour about each account that is near its quota, and about each that is over it. */
+/** Warns at most once an hour about each account that is near or over its quota. */
 const createWarnings = ({ accountBytes, log, clock }: Required<Omit<QuotaOptions, 'everyMilliseconds'>>) => {
   const warnedAt = new Map<string, number>();
   const warn = (level: string, { accountUUID, storedBytes }: AccountSize, message: string) => {
@@ -40,8 +40,8 @@ const createWarnings = ({ accountBytes, log, clock }: Required<Omit<QuotaOptions
 };
 
 /**
- * Measures all accounts immediately, then every five seconds, or less often if that is slow. `stop` waits for a running
- * measurement.
+ * Measures all accounts immediately, then every five seconds, or less often if measuring is slow. `stop` waits for a
+ * running measurement.
  */
 export const startQuota = (
   store: Pick<Store, 'measureAccounts'>,

@@ -67,7 +67,7 @@ describe('a rate limit', () => {
     limit.giveBack('never seen');
   });
 
-  it('drops the paid-off keys first when it is full', () => {
+  it('drops paid-off keys first when it is full', () => {
     const { count, take, pass } = setUp({ perSecond: 1, burst: 5 });
     for (let key = 0; key < 100_000; key++) take(`rested ${key}`);
     pass(60);
@@ -83,7 +83,7 @@ describe('a rate limit', () => {
     expect(take('hostile')).not.toBe(true);
   });
 
-  it('drops the oldest key when all keys owe something', () => {
+  it('drops the oldest key when no key is paid off', () => {
     const { take } = setUp({ perSecond: 0.001, burst: 1 });
     for (let key = 0; key < 100_000; key++) take(`key ${key}`);
     expect(take('key 0')).not.toBe(true);

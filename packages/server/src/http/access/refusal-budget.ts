@@ -42,7 +42,7 @@ export const createRefusalBudget = ({
   const isTrusted = createIsIn(trustProxy);
   let delayed = 0;
 
-  /** Whether a request that was refused before its token was looked up has a valid one. */
+  /** Whether a request that was refused before its token was looked up has a valid token. */
   const hasValidToken = async (c: Context, error: Refusal): Promise<boolean> => {
     if (error.code === 'missing_token' || error.code === 'invalid_token') return false;
     const query = c.req.url.length > limits.urlBytes ? {} : { tokenUUID: c.req.query('tokenUUID') };

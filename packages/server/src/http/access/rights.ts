@@ -1,4 +1,4 @@
-/** Checks whether a token may call an operation, and from this origin. */
+/** Checks whether a token may call an operation from this origin. */
 import type { Operation } from '@firsthand/contract/operations';
 import { isOriginAllowed } from '@firsthand/contract/origins';
 import { Refusal } from '../../shared/refusal.ts';

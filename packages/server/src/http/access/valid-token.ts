@@ -6,7 +6,7 @@ import { sessionOf } from '../console/cookie.ts';
 import type { RequestFields } from '../request/input.ts';
 import { basicToken, namedToken } from './authentication.ts';
 
-/** The field of the published interface, and that of Segment's HTTP API. */
+/** The field in the published interface, and the field in Segment's HTTP API. */
 const fieldNames = ['tokenUUID', 'writeKey'];
 const maxTokenLength = 200;
 /** Matches the value after the name in JSON, URL-encoded and multipart bodies. */
@@ -29,7 +29,10 @@ export const tokensIn = function* (bytes: Uint8Array): Generator<string> {
   }
 };
 
-/** Yields the tokens of a request lazily. Most requests have none, and an Error for each would cost 10 µs. */
+/**
+ * Yields the tokens of a request lazily. Most requests have no invalid token, and creating an Error for each would cost
+ * 10 µs.
+ */
 const tokensOf = function* (c: Context, query: RequestFields, text: Uint8Array | undefined): Generator<string> {
   const outer = namedToken(query, c.req.raw.headers);
   if (typeof outer === 'string') yield outer;

@@ -1,4 +1,4 @@
-/** Builds responses: the headers that all share, and the only place where a Refusal becomes HTTP. */
+/** Builds responses, with the headers that all share. Only here does a Refusal become an HTTP response. */
 import type { ErrorAnswer, Problem } from '@firsthand/contract/answer';
 import { statusOf } from '@firsthand/contract/errors';
 import type { Refusal } from '../../shared/refusal.ts';
@@ -7,7 +7,7 @@ import { openHeaders } from './cors.ts';
 /** The properties of a request that its response needs. */
 export interface Exchange {
   readonly requestID: string;
-  /** Whether pages of any origin may read the response (CORS). */
+  /** Whether pages on any origin may read the response (CORS). */
   readonly openToPages: boolean;
 }
 
@@ -46,7 +46,7 @@ export const refusalBody = ({ requestID }: Exchange, { code, field, message }: R
   status: String(statusOf(code)),
 });
 
-/** Returns the result of a list entry that was refused while others were not. */
+/** Returns the result for a list entry that was refused, while other entries were not. */
 export const problemAnswer = (error: Problem) => ({ status: String(statusOf(error.code)), error });
 
 const defaultRetrySeconds = 1;

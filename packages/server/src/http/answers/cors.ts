@@ -1,4 +1,4 @@
-/** CORS headers: pages of any origin may read responses of operations open to pages, without credentials. */
+/** CORS headers: pages on any origin may read responses of operations open to pages, without credentials. */
 import { consoleHeader } from '../console/cookie.ts';
 
 export const openHeaders = {
@@ -14,7 +14,7 @@ const ownHeaders = ['Authorization', 'Content-Encoding', 'Content-Type'];
 
 const maxRequestedLength = 1_024;
 const maxRequested = 32;
-/** Whether a text is a valid header name (RFC 9110, section 5.6.2). */
+/** Whether a string is a valid header name (RFC 9110, section 5.6.2). */
 const isHeaderName = (name: string) => /^[\w!#$%&'*+.^`|~-]{1,64}$/.test(name);
 
 /**

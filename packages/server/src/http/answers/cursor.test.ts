@@ -59,7 +59,7 @@ describe('a cursor of several lists', () => {
 describe('a cursor of a search', () => {
   const end = { key: 1_793_525_400_000, contact: 7 };
 
-  it('encodes where a page ended, for its sort order only', () => {
+  it('encodes where a page ended, and is valid only for the same sort order', () => {
     expect(parseSearchCursor('created', toSearchCursor('created', end))).toEqual(end);
     expect(parseSearchCursor('seen', toSearchCursor('seen', { key: 0, contact: 7 }))).toEqual({ key: 0, contact: 7 });
     expect(toSearchCursor('created', null)).toBe('');

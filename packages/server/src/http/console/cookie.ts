@@ -1,12 +1,12 @@
 /**
- * The console's cookie, and which requests may use it. A session is a separate token whose text is only in the cookie:
- * scripts can't read it, and other sites can't make a browser send it. One cookie holds a browser's sessions in several
- * accounts.
+ * The console's cookie, and which requests may use it. A session is a separate token whose secret is only in the
+ * cookie: scripts can't read the cookie, and other sites can't make a browser send it. One cookie holds a browser's
+ * sessions in several accounts.
  */
 import { nanoid } from 'nanoid';
 import { isLoopbackName, namesThisMachine } from '../access/loopback.ts';
 
-/** The prefix of a session's text, which a request may not send as its token. */
+/** The prefix of a session's secret, which a request may not send as its token. */
 export const sessionPrefix = 'session_';
 
 /** 12 hours. */
@@ -15,15 +15,15 @@ export const sessionSeconds = 12 * 60 * 60;
 /** How many sessions a cookie may hold, one for each account that the user can switch between. */
 export const maxInCookie = 5;
 
-/** `__Host-` guarantees that this host set it, over HTTPS (RFC 6265bis, 4.1.3.2). */
+/** `__Host-` guarantees that this host set the cookie, over HTTPS (RFC 6265bis, 4.1.3.2). */
 const secureName = '__Host-firsthand';
 
 /** For localhost, without HTTPS. Cookies ignore ports, so each local server needs its own name. */
 const localName = (host: string): string => `firsthand-${/:(\d+)$/.exec(host)?.[1] ?? '80'}`;
 
 /**
- * Returns the name and Set-Cookie header of a cookie for pages of this origin. Scripts can't read it; other sites can't
- * send it.
+ * Returns the name and Set-Cookie header of a cookie for pages on this origin. Scripts can't read the cookie; other
+ * sites can't send it.
  */
 export const cookieOf = ({ protocol, host }: URL, suffix = '') => {
   const isSecure = protocol === 'https:';
@@ -38,7 +38,7 @@ export const cookieOf = ({ protocol, host }: URL, suffix = '') => {
   };
 };
 
-/** Creates the text of a session. It contains the tokenID, so that a request can find its session in the cookie. */
+/** Creates the secret of a session. It contains the tokenID, so that a request can find its session in the cookie. */
 export const newSessionText = (tokenID: string): string => `${sessionPrefix}${tokenID}.${nanoid(32)}`;
 const textForm = /^session_([\w-]{1,32})\.[\w-]{32}$/;
 const tokenIDIn = (text: string): string | undefined => textForm.exec(text)?.[1];
@@ -49,10 +49,10 @@ const maxValueLength = maxInCookie * 128;
 export const consoleHeader = 'x-firsthand-console';
 
 /**
- * Whether a page of this origin sent the request the way the console does. Forms can't add the header; CORS denies
- * credentials to scripts of other origins, and Sec-Fetch-Site (Fetch Metadata) or Origin reveals them.
+ * Whether a page on this origin sent the request the way the console does. Forms can't add the header. CORS withholds
+ * credentials from scripts on other origins, and Sec-Fetch-Site (Fetch Metadata) or Origin exposes their requests.
  *
- * Other pages of the same origin are indistinguishable, which is why the console needs its own origin
+ * Other pages on the same origin are indistinguishable, which is why the console needs its own origin
  * (`sessionCookie`).
  */
 export const isFromConsole = (headers: Headers): boolean => {
@@ -74,7 +74,7 @@ export const cookiesIn = (headers: Headers): (readonly [name: string, value: str
  */
 export const hasConsoleHeader = (headers: Headers, tokenID: string): boolean => headers.get(consoleHeader) === tokenID;
 
-/** Returns the texts of the sessions that a console request may use, latest sign-in first. */
+/** Returns the secrets of the sessions that a console request may use, latest sign-in first. */
 export const sessionsOf = (headers: Headers): readonly string[] => {
   if (!isFromConsole(headers)) return [];
   const cookies = cookiesIn(headers);
@@ -89,7 +89,8 @@ export const sessionsOf = (headers: Headers): readonly string[] => {
 };
 
 /**
- * Returns the text of the session that the page was loaded with, or of the latest sign-in if the page doesn't know one.
+ * Returns the secret of the session that the page was loaded with, or of the latest sign-in if the page doesn't know a
+ * session.
  */
 export const sessionOf = (headers: Headers): string | undefined => {
   const texts = sessionsOf(headers);
@@ -98,7 +99,7 @@ export const sessionOf = (headers: Headers): string | undefined => {
 
 /**
  * Returns the Set-Cookie header for these sessions; an empty list deletes the cookie. Undefined for a page whose Origin
- * is neither `consoleOrigin` nor on this machine: other pages of the console's origin could act as the console.
+ * is neither `consoleOrigin` nor on this machine: other pages on the console's origin could act as the console.
  */
 export const sessionCookie = (
   headers: Headers,

@@ -80,7 +80,7 @@ export const createInvitations = ({ store, addressOf, memberPasswords, passkeys,
       const match = await findInvitation(fields, c);
       const { invitation, hash } = match;
       const member = { hash, memberName, ...(await newCredential(fields, c, match)), time: now() };
-      // The text of this token is discarded: no client receives it.
+      // This token's secret is discarded: no client receives it.
       const access = { tokenID: nanoid(), hash: hashToken(createTokenText(invitation.kind)) };
       const { account, memberID, access: owner } = await store.joinMember({ ...member, access });
       await memberPasswords.noteNetwork(c, invitation.emailaddress, [memberID]);

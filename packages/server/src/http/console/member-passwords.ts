@@ -18,10 +18,10 @@ import { checkLength, checkPassword, type Passwords } from './passwords.ts';
 const rates = {
   all: { perSecond: 0.1, burst: 30 },
   failed: { perSecond: 1 / 60, burst: 10 },
-  // Only if no member is known at the address: all sign-ins from a /48, and failed ones with an e-mail address.
+  // Only if no member is known at the address: all sign-ins from a /48, and failed sign-ins with an e-mail address.
   allOfPrefix: { perSecond: 0.5, burst: 60 },
   failedOfEmailaddress: { perSecond: 50 / 3_600, burst: 50 },
-  // Changes by a member: the audit log stores each permanently.
+  // Changes by a member: the audit log stores each change permanently.
   changes: { perSecond: 20 / 86_400, burst: 20 },
 };
 
@@ -63,8 +63,8 @@ export const createMemberPasswords = ({ store, addressOf, prefixOf, requestAddre
       .digest();
 
   /**
-   * Returns the salt shared by all hashes of an e-mail address: verifying takes one hash, whether zero or several
-   * members have the address. It can't be computed without the database's key.
+   * Returns the salt shared by all hashes for an e-mail address, so that verifying takes one hash, whether zero or
+   * several members have the address. Computing the salt requires the database's key.
    */
   const saltOf = async (emailaddress: string): Promise<Uint8Array> =>
     (await keyedHash(`salt of passwords\n${emailaddress}`)).subarray(0, saltBytes);
@@ -115,7 +115,7 @@ export const createMemberPasswords = ({ store, addressOf, prefixOf, requestAddre
   };
 
   /**
-   * Returns the members whose password this is; no match counts as a failed sign-in. While the e-mail address is
+   * Returns the members who have this password; no match counts as a failed sign-in. While the e-mail address is
    * locked, only members known at the address are compared.
    */
   const findPasswordMatches = async (
@@ -157,7 +157,9 @@ export const createMemberPasswords = ({ store, addressOf, prefixOf, requestAddre
     return passwords.hash(password, await saltOf(emailaddress), waiter);
   };
 
-  /** Hashes a member's new password. A wrong current password, if the member has one, counts as a failed sign-in. */
+  /**
+   * Hashes a member's new password. If the member has a password, a wrong current password counts as a failed sign-in.
+   */
   const hashNewPassword = async (
     fields: Fields,
     c: Context,
@@ -172,7 +174,8 @@ export const createMemberPasswords = ({ store, addressOf, prefixOf, requestAddre
       const current = requiredText(fields, field);
       checkLength(current, field);
       const members = await findMembers(c, emailaddress);
-      // The session proves the identity, so failed sign-ins by others with this e-mail address can't block the change.
+      // The session proves who the member is, so other people's failed sign-ins with this e-mail address can't block
+      // the change.
       const own = members.flatMap((each) => (each.memberID === memberID ? { ...each, isKnown: true } : []));
       const { matches } = await findPasswordMatches(c, current, emailaddress, own);
       if (matches.length === 0) throw new Refusal('invalid_token', { field, message: 'the current password is wrong' });

@@ -18,12 +18,12 @@ const fill = (page: string, paths: PagePaths): string =>
   );
 
 /**
- * The console page for an unknown address, which shows an error and a link; API clients get the JSON error of any
- * unknown path. Deeper addresses redirect to the console's level, because the page loads its files relative to it.
+ * The console page for an unknown address, which shows an error and a link; API clients get the same JSON error as for
+ * any unknown path. Deeper addresses redirect to the console's level, because the page loads its files relative to it.
  */
 const unknownView = (page: Route): Route => ({
   name,
-  // Hidden because it may be a share link's address with a suffix after its secret.
+  // Hidden because the path may be a share link's address with a suffix after the secret.
   loggedPath: `${folder}…`,
   methods: ['GET', 'POST'],
   answer: async (c, exchange) => {
@@ -38,7 +38,7 @@ const unknownView = (page: Route): Route => ({
   },
 });
 
-/** Reads the page as built. */
+/** Reads the built page. */
 export const readConsolePage = (folder: string): string => readFileSync(join(folder, 'index.html'), 'utf8');
 
 /** Returns the routes of the console: `/console/`, `/console/<view>`, and the files that the page loads. */

@@ -29,7 +29,7 @@ it('verifies a password by hashes with different salts', async () => {
   expect(await passwords.matching(`${password}!`, [one, other], salt, here)).toEqual(new Set());
 });
 
-it('treats differently composed letters as equal', async () => {
+it('treats composed and decomposed Unicode characters as equal', async () => {
   const passwords = createPasswords(cheap);
   const hash = await passwords.hash('ein Schluck Tee für Zoë', salt, here);
   expect(await isMatch(passwords, 'ein Schluck Tee für Zoë'.normalize('NFD'), hash)).toBe(true);
@@ -59,7 +59,7 @@ it('derives one key for all hashes with the same salt, and one if there are no h
 
 describe('queued hashes', () => {
   const passwords = createPasswords(cheap);
-  /** Requests all hashes concurrently, and counts those that get a place. */
+  /** Requests all hashes concurrently, and counts the requests that get a place in the queue. */
   const countPlaces = async (waiters: readonly Waiter[]) => {
     const hashes = waiters.map((waiter) => passwords.matching(password, [], salt, waiter));
     return (await Promise.allSettled(hashes)).filter(({ status }) => status === 'fulfilled').length;
@@ -73,7 +73,7 @@ describe('queued hashes', () => {
     ['six from a /48', many(40, () => ({ prefix: '2001:db8:1' })), 6],
     ['ten from strangers', strangers, 10],
     [
-      'one more for a known account',
+      'an additional one for a known account',
       [...strangers, ...many(3, (nth) => ({ address: `known ${nth}`, account: 1 }))],
       11,
     ],
@@ -107,16 +107,16 @@ it.each([
   ['that many people use', 'WorldOfWarcraft', 'easy to guess'],
   ['that many people use, with spaces', '1qaz 2wsx 3edc 4rfv', 'easy to guess'],
   ['that is two common words', 'fifteen letters', 'easy to guess'],
-  ['that is a common one and a row of digits', 'password1234567', 'easy to guess'],
+  ['that is a common word and a row of digits', 'password1234567', 'easy to guess'],
   ['that is a season and a year, twice', 'Summer2024-Summer2024', 'easy to guess'],
-  ['that is a common one with substituted letters', 'P@55w0rd.P@55w0rd', 'easy to guess'],
+  ['that is a common word with substituted letters', 'P@55w0rd.P@55w0rd', 'easy to guess'],
   ['that is the address without punctuation', 'ben lime shop example', 'easy to guess'],
   ['that is the owner’s name and a year', 'Grvance-Benjamin1987', 'easy to guess'],
   ['of two dates', '24.12.1999 - 31.12.1999', 'easy to guess'],
-  ['that is a word twice', 'Teapot2-teapot2-', 'easy to guess'],
-  ['that is a word twice and a half', 'password1password1pass', 'easy to guess'],
-  ['that is a row of keys', '1qaz2wsx3edc4rfv', 'easy to guess'],
-  ['of two rows of keys', 'qwertyuiop12345678', 'easy to guess'],
+  ['that is one word, twice', 'Teapot2-teapot2-', 'easy to guess'],
+  ['that is one word, two and a half times', 'password1password1pass', 'easy to guess'],
+  ['that is a row of the keyboard', '1qaz2wsx3edc4rfv', 'easy to guess'],
+  ['of two rows of the keyboard', 'qwertyuiop12345678', 'easy to guess'],
   ['that is the alphabet', 'abcdefghijklmnop', 'easy to guess'],
   ['of words whose letters are adjacent on a keyboard', 'we were as free as deer', undefined],
   ['of words', 'correct horse battery staple', undefined],

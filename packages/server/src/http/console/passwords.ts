@@ -1,4 +1,4 @@
-/** Members' passwords: which are allowed, and their hashes. */
+/** Members' passwords: which passwords are allowed, and how they are hashed. */
 import { type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
 import { Refusal } from '../../shared/refusal.ts';
@@ -13,7 +13,8 @@ const maxUnits = maxCharacters * 4;
 const minDistinctCharacters = 5;
 
 /**
- * Returns the NFC form, which is hashed: keyboards encode some letters differently (NIST SP 800-63B-4 section 3.1.1.2).
+ * Returns the NFC form, which is what gets hashed: keyboards encode some letters differently (NIST SP 800-63B-4 section
+ * 3.1.1.2).
  */
 const canonical = (password: string): string => password.normalize('NFC');
 
@@ -89,7 +90,7 @@ export interface Waiter {
 
 /**
  * How many hashes may be queued. Each takes 0.2 s, so the last one waits 4 s. Half of the places are open to everyone;
- * the others are reserved for known accounts, one each, so neither strangers nor a few accounts can fill them.
+ * the others are reserved for known accounts, one each, so neither strangers nor a few accounts can fill the queue.
  */
 const maxWaiting = { open: 10, reserved: 10, ofAddress: 3, ofPrefix: 6, reservedOfAccount: 1 };
 

@@ -26,7 +26,7 @@ import type { Owner, SignIn } from './sign-in.ts';
 export interface SampleShop {
   /** Creates and fills the shop unless it exists; resolves with its account. */
   fill(): Promise<number>;
-  /** Returns how much has been filled; undefined unless it is being filled. */
+  /** Returns how much of the shop has been filled; undefined unless it is being filled. */
   progress(): { readonly events: number; readonly of: number } | undefined;
   isShop(accountUUID: string): boolean;
   /** Whether the database has the shop, even if only partly filled. */
@@ -110,7 +110,7 @@ export const createConsoleAnswers = ({
 
   /**
    * Starts a session for each owner that may start one, and puts them first in the cookie. An existing session ends if
-   * it is of the same account, or if the cookie has no room for it.
+   * it belongs to the same account, or if the cookie has no room for it.
    */
   const signInAs = async (c: Context, exchange: Exchange, owners: readonly Owner[]): Promise<Response> => {
     const previous = await sessions.ofBrowser(c);

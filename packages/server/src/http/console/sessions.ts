@@ -1,4 +1,4 @@
-/** Console sessions: starts and ends them, and lists those of a browser. */
+/** Starts and ends console sessions, and lists a browser's sessions. */
 import type { TokenKind } from '@firsthand/contract/account/tokens';
 import type { Context } from 'hono';
 import { nanoid } from 'nanoid';
@@ -14,7 +14,7 @@ const maxSessions = 100;
 /** How often each token may sign in: a burst of 200, then 200 a day. */
 export const signInRate = { perSecond: 200 / 86_400, burst: 200 };
 
-/** A session of a browser. */
+/** One of a browser's sessions. */
 export interface OpenSession {
   readonly text: string;
   readonly access: Access & { readonly account: number };
@@ -35,7 +35,7 @@ interface SessionSummary {
 
 interface Dependencies {
   readonly store: Pick<Store, 'createToken' | 'revokeToken' | 'findAccess' | 'listAccounts' | 'listTokens'>;
-  /** Limits sign-ins by token: each session is stored permanently, like every token. */
+  /** Limits the rate of sign-ins with a token: each session is stored permanently, like every token. */
   readonly signIns: Pick<RateLimit, 'take'>;
   readonly now: () => number;
 }
@@ -48,15 +48,15 @@ export const createSessions = ({ store, signIns, now }: Dependencies) => {
       await store.revokeToken({ account, tokenID: oldest.tokenID, by, time });
   };
 
-  /** Returns when a new session ends: it can't outlive its token. */
+  /** Returns when a new session ends: a session can't outlive its token. */
   const endOf = (tokens: readonly ListedToken[], owner: Owner, time: number): number => {
     const { expiresTime } = tokens.find(({ tokenID }) => tokenID === owner.tokenID) ?? {};
     return Math.min(time + sessionSeconds * 1_000, expiresTime ?? Infinity);
   };
 
   /**
-   * Returns the session with this text; undefined if it has ended or never existed. A miss doesn't count as a guess, as
-   * for other tokens: cookies may contain ended sessions, and session texts can't be guessed.
+   * Returns the session with this secret; undefined if it has ended or never existed. Unlike for other tokens, a miss
+   * doesn't count as a guess: cookies may contain ended sessions, and session secrets can't be guessed.
    */
   const find = async (text: string): Promise<OpenSession | undefined> => {
     const access = await store.findAccess(hashToken(text), now());
@@ -64,7 +64,7 @@ export const createSessions = ({ store, signIns, now }: Dependencies) => {
   };
 
   return {
-    /** Starts a session. Returns its tokenID and its text, which is not stored. */
+    /** Starts a session. Returns its tokenID and its secret, which is not stored. */
     async start(owner: Owner): Promise<{ text: string; tokenID: string }> {
       const { account, kind, token: createdBy, password } = owner;
       signIns.take(String(createdBy ?? `account ${account}`));

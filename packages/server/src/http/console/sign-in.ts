@@ -14,7 +14,8 @@ import { checkLength } from './passwords.ts';
 import type { SignInCodes } from './sign-in-codes.ts';
 
 /**
- * What starts a session: a token, including a member's, or a one-time code, for which `token` and `tokenID` are null.
+ * The owner of a new session: a token, including a member's, or a one-time code, for which `token` and `tokenID` are
+ * null.
  */
 export interface Owner {
   readonly kind: TokenKind;
@@ -60,9 +61,7 @@ export const createSignIn = ({ authenticate, codes, consoleOrigin, memberPasswor
     throw new Refusal('invalid_token', { field: 'code', message });
   };
 
-  /**
-   * Returns the members with this e-mail address and password. The refusal doesn't reveal which of the two is wrong.
-   */
+  /** Returns the members with this e-mail address and password. A refusal doesn't reveal which of the two is wrong. */
   const ofPassword = async (fields: Fields, c: Context): Promise<readonly Owner[]> => {
     const password = requiredText(fields, 'password');
     checkLength(password);

@@ -32,7 +32,7 @@ const isOmitted = (name: OperationName, path: string, request: CSVRequest): bool
   return member === 'interval' || (member === 'eventName' && !by.includes('event'));
 };
 
-/** The subject of an audit entry stays one cell, because most of its many members are absent. */
+/** The subject of an audit entry stays a single cell, because most of its many members are absent. */
 const isOneCell = (path: string): boolean => path === 'subject';
 
 const isAttributes = (value: readonly unknown[]): value is readonly { attrID: string; attrValue: string }[] =>
@@ -57,7 +57,7 @@ const columnAt = (path: readonly string[]): Column => ({
   cell: (row) => toText(valueAt(row, path)),
 });
 
-/** Returns a column for each attribute that the account lists, and one for all others. */
+/** Returns a column for each attribute that the account lists, and one column for all other attributes. */
 const attributeColumns = (listed: readonly string[]): Column[] => {
   const attributesOf = ({ contactAttr }: Row) => contactAttr as readonly { attrID: string; attrValue: string }[];
   const names = new Set(listed);

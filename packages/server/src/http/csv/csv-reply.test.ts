@@ -125,7 +125,7 @@ it('filters like the operation, and escapes formulas', async () => {
   expect(rows[0]).toContain(`,"'=HYPERLINK(""http://evil.example"")",`);
 });
 
-it('reads a page only once the client has read the previous one, and stops when it disconnects', async () => {
+it('reads a page only after the client has read the previous page, and stops when the client disconnects', async () => {
   searches = 0;
   const response = await request('/contact/searchContact');
   const reader = response.body?.getReader();

@@ -158,7 +158,7 @@ describe('the edges of countEvents', () => {
     ]);
   });
 
-  it('ascend in quarter-hours, and enclose the requested range', () => {
+  it('are in ascending order, on quarter-hours, and enclose the requested range', () => {
     for (const zone of [
       'Europe/London',
       'America/New_York',

@@ -38,8 +38,8 @@ export const momentOf = (wall: number, offsetAt: OffsetAt): number => {
 const floor = (time: number, step: number) => Math.floor(time / step) * step;
 
 /**
- * Returns the local start of the day, week or month that contains `wall`, or of the one `later` days, weeks or months
- * after it.
+ * Returns the local start of the day, week or month that is `later` days, weeks or months after the one that contains
+ * `wall`.
  */
 const startOf = (wall: number, interval: 'day' | 'week' | 'month', later: number): number => {
   if (interval === 'day') return floor(wall, day) + later * day;
@@ -52,7 +52,7 @@ const startOf = (wall: number, interval: 'day' | 'week' | 'month', later: number
 /** Yields the start of the interval that contains `from`, then the start of each interval after it. */
 function* startsFrom(from: number, interval: Exclude<Interval, 'total'>, offsetAt: OffsetAt): Generator<number> {
   if (interval === 'hour') {
-    // All hours are equally long, except where clocks change by less than an hour: there, one interval is longer.
+    // All hours are equally long, unless clocks change by less than an hour: then one interval is longer.
     let offset = offsetAt(from);
     let edge = floor(from + offset, hour) - offset;
     for (;;) {

@@ -1,4 +1,4 @@
-/** createContacts: each contact is validated, stored and reported separately. */
+/** createContacts: validates, stores and reports each contact separately. */
 import type { Problem } from '@firsthand/contract/answer';
 import { check } from '@firsthand/contract/checking';
 import { batchContact } from '@firsthand/contract/contact';

@@ -123,7 +123,7 @@ export const createContacts = (
   };
 
   return {
-    // Prevents a page from learning by timing whether an address is known.
+    // Prevents a page from learning, by timing, whether an address is known.
     createContact: (input, caller) => {
       const answer = createContact(input, caller);
       return caller.access.kind === 'browser' ? answerInSteps(answer) : answer;

@@ -80,7 +80,7 @@ describe('events of a browser token', () => {
     expect(await attributesOf(userUUID)).toEqual([onWindows]);
   });
 
-  it('get no labels without a User-Agent, and a robot’s get its kind', async () => {
+  it('get no labels without a User-Agent, and only the kind of bot if a bot sent them', async () => {
     const userUUID = newUserUUID();
     await send('/event/logEvent', { userUUID, eventID: 1 }, {});
     await send(
@@ -178,7 +178,7 @@ describe('an attribute named like a label', () => {
 });
 
 describe('an account', () => {
-  it('turns labels off and on for later events, while robots stay marked', async () => {
+  it('turns labels off and on for later events, while events from bots stay marked', async () => {
     const userUUID = newUserUUID();
     const tokenUUID = scene.tokens.server;
     const change = (enrich: boolean) => scene.post('/account/updateAccount', { tokenUUID, enrich });

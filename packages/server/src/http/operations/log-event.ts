@@ -2,7 +2,7 @@
  * The steps of logEvent and logEvents, after operation-route.ts has read, authenticated and validated the request:
  *
  * 1. `refusePageNames`: a page may name a contact only by its handle.
- * 2. `contextOf`: received time, clock error of the sender, robot, labels.
+ * 2. `contextOf`: received time, the sender's clock error, whether it is a bot, labels.
  * 3. `toEvent`: checks the time and builds the event to store.
  * 4. `limitNewNames`: limits the names that one network may add.
  * 5. `store.logEvents`: recognizes repeats, finds the user and the contact, and resolves once the commit is on disk.
@@ -33,7 +33,9 @@ type EventResult = AnswerOf<'logEvents'>['event'][number];
 const isEvent = (entry: NewEvent | Problem): entry is NewEvent => 'eventUUID' in entry;
 const isProblem = (result: EventResult | Problem): result is Problem => 'code' in result;
 
-/** Returns the problem with an unlikely event time, else undefined. `field` is the path of the eventTime. */
+/**
+ * Returns the problem with an implausible event time; undefined if there is none. `field` is the path of the eventTime.
+ */
 const findTimeProblem = (
   eventTime: number | undefined,
   context: RequestContext,

@@ -1,4 +1,4 @@
-/** Limits long-running responses, which last as long as the client reads them. */
+/** Limits the number of responses that last as long as the client reads them. */
 import type { Context } from 'hono';
 import { Refusal } from '../../shared/refusal.ts';
 import { bindingsOf } from '../access/client-address.ts';

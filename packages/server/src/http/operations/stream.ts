@@ -122,7 +122,7 @@ export const createStreamReply = ({
     const account = accountOf(caller);
     const start = startOf(c, cursor);
     if (isQueued(c)) throw new Refusal('too_many_requests', { retryAfterSeconds: 1 });
-    // Taken before the store is read, so that a stream without a slot costs no read.
+    // Takes a slot before the store is read, so that a refused stream costs no read.
     const releaseSlot = takeSlot(account);
     const { query, first } = await readFirstPage({ ...filter, externalID, account }, start).catch((error) => {
       releaseSlot();

@@ -1,7 +1,7 @@
 /**
  * Renews the userUUID cookie. Safari keeps a cookie set by a script for only 7 days (WebKit, "Intelligent Tracking
- * Prevention 2.1"), but one set by the site's own server until it expires. So on a site that proxies a path to this
- * service, the response to logEvents sets the cookie again.
+ * Prevention 2.1"), but keeps a cookie set by the site's own server until it expires. So on a site that proxies a path
+ * to this service, the response to logEvents sets the cookie again.
  *
  * The tracker sends the domain on which it set the cookie, so that the renewal replaces the same cookie.
  */

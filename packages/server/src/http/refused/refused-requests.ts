@@ -27,7 +27,7 @@ export const isRefusableOperation = (name: OperationName): name is RefusableOper
 
 const isFilled = (value: unknown): boolean => value !== undefined && value !== null && value !== '';
 
-/** Adds an eventUUID if the event has none, so that replaying it stores it once. */
+/** Adds an eventUUID if the event has none, so that replaying the event stores it only once. */
 const withEventUUID = (event: RequestFields, time: number): RequestFields =>
   isFilled(event.eventUUID) ? event : { ...event, eventUUID: createEventUUID(time) };
 
@@ -43,7 +43,7 @@ const withEventUUIDs = (fields: RequestFields, time: number): RequestFields => {
   return { ...fields, event: event.map((entry) => (isRecord(entry) ? withEventUUID(entry, time) : entry)) };
 };
 
-/** Matches secret tokens of any account: a client that mixes up its fields may send one in any field. */
+/** Matches secret tokens of any account: a client that mixes up its fields may send a secret token in any field. */
 const secretToken = /(?:viewer|server|operator|session)_[\w-]{22,}/g;
 
 /** Returns a copy of a JSON value without the request's own token or any secret token. */
@@ -107,7 +107,7 @@ export const entryAsRequest = (
   const contact = namesContact ? {} : { contactUUID, contactExternalID };
   const envelope = { userUUID, ...contact, sentTime, import: imported };
   if (!isRecord(entry)) return { ...envelope, event: entry };
-  // The batch's sentTime counts; an entry's is ignored.
+  // The batch's sentTime applies; an entry's sentTime is ignored.
   const own = Object.entries(entry).filter(([name, value]) => name !== 'sentTime' && isFilled(value));
   return { ...envelope, ...Object.fromEntries(own) };
 };

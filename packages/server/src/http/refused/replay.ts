@@ -11,7 +11,7 @@ import { checkEntries, createLogEvent } from '../operations/log-event.ts';
 import { createRequestContexts } from '../operations/request-context.ts';
 import { parseObject } from '../request/input.ts';
 
-/** Returns the refusal for a request that is not, or no longer, on the list. */
+/** Returns the refusal for a request that is not on the list, or no longer on it. */
 export const unknownRefused = (): Refusal => new Refusal('unknown_refused', { field: 'refusedID' });
 
 /** Wraps the store so that each write also removes the refused request from its list, in the same transaction. */
@@ -35,8 +35,8 @@ const toReplayStore = (
 };
 
 /**
- * Returns the token to use: the request's own, or the one named by `as`. It must be live and of the same account and
- * kind.
+ * Returns the token to use: the request's own token, or the token that `as` names. It must be live, and belong to the
+ * same account and kind.
  */
 const findToken = async (
   store: Pick<Store, 'listTokens'>,
@@ -67,7 +67,7 @@ const callerOf = (request: RefusedRequest, token: ListedToken, time: number): Ca
   tokenUUID: token.text ?? '',
   time,
   refusedTime: request.refusedTime,
-  // Only the robot mark was stored, not the labels.
+  // Only the bot mark was stored, not the labels.
   agent: () => ({ robot: request.robot, labels: [] }),
 });
 

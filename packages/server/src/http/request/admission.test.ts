@@ -5,7 +5,7 @@ import { emptyAnswer } from '../answers/answers.ts';
 import { createRouteServer } from '../routes.ts';
 import { createAdmission, createArrivals } from './admission.ts';
 
-/** Opens a route that reads a body and responds on `answerAll`, with a limit of 10,000 bytes. */
+/** Opens a route that reads a body and responds when `answerAll` is called, with a limit of 10,000 bytes. */
 const open = () => {
   const waiting: (() => void)[] = [];
   let read = 0;

@@ -1,6 +1,6 @@
 /**
- * Limits the memory of request bodies, both those still arriving, because a client may send part of one and then wait,
- * and complete ones. Beyond the limit, requests are refused before they are parsed or even read.
+ * Limits the memory of request bodies: of complete bodies, and of arriving bodies, because a client may send part of a
+ * body and then wait. Beyond the limit, requests are refused before they are parsed or even read.
  */
 import type { Context } from 'hono';
 import { Refusal } from '../../shared/refusal.ts';
@@ -8,7 +8,8 @@ import { bindingsOf } from '../access/client-address.ts';
 import { type BodySource, discardBody, type TrackBody } from './body.ts';
 
 /**
- * The total size of bodies between their arrival and their response. Once parsed, each takes several times its size.
+ * The total size of bodies between their arrival and their response. Once parsed, each body takes several times its
+ * size.
  */
 const maxHeldBytes = 8 * 1024 * 1024;
 

@@ -83,7 +83,7 @@ describe('labels', () => {
   });
 });
 
-describe('robots', () => {
+describe('bots', () => {
   it.each([
     ['Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)', true],
     [chrome.replace('Chrome/', 'HeadlessChrome/'), true],

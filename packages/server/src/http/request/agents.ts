@@ -1,4 +1,4 @@
-/** Recognizes robots, and visitors' browser, operating system and device type, by their request headers. */
+/** Recognizes bots, and visitors' browsers, operating systems and device types, by their request headers. */
 import type { IncomingHttpHeaders } from 'node:http';
 import { agentKinds, labelIDs } from '@firsthand/contract/labels';
 import Bowser, { BROWSER_MAP, OS_MAP } from 'bowser';
@@ -11,7 +11,7 @@ import { bindingsOf } from '../access/client-address.ts';
 /** The user agent that sent a request. */
 export interface Agent {
   readonly robot: boolean;
-  /** A robot has only `$agent`, because its headers describe the browser that it imitates. */
+  /** A bot has only `$agent`, because its headers describe the browser that it imitates. */
   readonly labels: NewEvent['attributes'];
 }
 
@@ -130,7 +130,7 @@ const headersOf = (c: Context): SentHeaders =>
   bindingsOf(c).incoming?.headers ??
   Object.fromEntries(headerNames.map((name) => [name, c.req.raw.headers.get(name) ?? undefined]));
 
-/** Like `createAgents`, but adds the visitor's country as a label if `countryOf` finds it, also for robots. */
+/** Like `createAgents`, but adds the visitor's country as a label if `countryOf` finds it, also for bots. */
 export const createAgentOf = (countryOf: ((c: Context) => string | undefined) | undefined): ((c: Context) => Agent) => {
   const agentOf = createAgents();
   return (c) => {

@@ -66,7 +66,7 @@ test('aborts a stalled body to make room for the next', async () => {
   await expect.poll(() => endings).toEqual(['unavailable: the body arrived too slowly', 60_000]);
 });
 
-test('refuses a body that is too large or incomplete immediately', async () => {
+test('immediately refuses a body that is too large or incomplete', async () => {
   const { endings, send } = await openReader();
   await send(chunked, Array.from({ length: 20 }, () => chunk(20_000)).join(''));
   await expect.poll(() => endings).toHaveLength(1);

@@ -10,12 +10,15 @@ import { toUnparsed } from './unparsed.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** Smaller bodies don't count while they arrive: each connection may have one. */
+/** Smaller bodies don't count while they arrive: each connection may have one such body. */
 const smallBytes = 16 * 1024;
 
 const unzip = promisify(gunzip);
 
-/** How many bodies are decompressed concurrently: the cores of a small machine. The others wait, compressed. */
+/**
+ * How many bodies are decompressed concurrently: as many as a small machine has cores. Other bodies wait, still
+ * compressed.
+ */
 const maxUnpacking = 2;
 let unpacking = 0;
 const waitingToUnpack: (() => void)[] = [];

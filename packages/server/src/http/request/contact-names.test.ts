@@ -1,4 +1,4 @@
-/** Contacts named by the customer's own ID, as a client sends it. */
+/** Tests requests that identify a contact by the customer's own ID. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createProof, keyOf } from '../../../test/fixtures/proof.ts';
 import { newAddress, newUserUUID } from '../../../test/fixtures/requests.ts';

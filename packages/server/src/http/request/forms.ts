@@ -3,7 +3,7 @@ import { limits } from '@firsthand/contract/limits';
 import { scrub } from '../../logging/scrub.ts';
 import { Refusal } from '../../shared/refusal.ts';
 
-/** Far more than any operation has. */
+/** Far more fields than any operation has. */
 const maxFields = 1_000;
 
 const tooMany = (where: string) =>
@@ -39,7 +39,7 @@ export const parseFields = (text: string, where: string): Record<string, unknown
   return Object.fromEntries(fields);
 };
 
-/** Parses `multipart/form-data` (RFC 7578). Refuses files, because no operation takes one. */
+/** Parses `multipart/form-data` (RFC 7578). Refuses files, because no operation accepts any. */
 export const parseMultipart = async (
   bytes: Uint8Array<ArrayBuffer>,
   contentType: string,

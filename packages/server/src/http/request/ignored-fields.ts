@@ -1,6 +1,6 @@
 /**
- * Lists the fields of a request that have no effect: unknown fields, attributes named like labels, and members of
- * nested attributes that exceed the limits.
+ * Lists the fields in a request that have no effect: unknown fields, attributes with the name of a label, and members
+ * of nested attributes that exceed the limits.
  */
 import { findDroppedAttributes } from '@firsthand/contract/attributes';
 import { createUnknownFieldFinder, isRecord, maxIgnored } from '@firsthand/contract/checking';

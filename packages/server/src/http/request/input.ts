@@ -7,7 +7,9 @@ import { type BodySource, readBody } from './body.ts';
 import { parseFields, parseMultipart } from './forms.ts';
 import { toUnparsed } from './unparsed.ts';
 
-/** Up to these sizes in bytes, parsing a URL or body, or reading a body, costs less than the rest of the request. */
+/**
+ * Below these sizes in bytes, parsing a URL, or reading and parsing a body, costs less than the rest of the request.
+ */
 const parsedFreely = 1_024;
 const readFreely = 16 * 1024;
 

@@ -133,7 +133,7 @@ describe('a browser token from an address without parsing budget', () => {
   });
   afterAll(() => scene.close());
 
-  it('gets no more bodies parsed, not even invalid ones, unlike a server token', async () => {
+  it('gets no more bodies parsed, not even invalid bodies, unlike a server token', async () => {
     const send = (tokenUUID: string, kilobytes = 30) => {
       const body = `{"tokenUUID":"${tokenUUID}","padding":"${'x'.repeat(kilobytes * 1_024)}" broken`;
       return scene.send(`/event/logEvent?tokenUUID=${tokenUUID}`, { method: 'POST', body });

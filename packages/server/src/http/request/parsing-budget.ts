@@ -48,7 +48,7 @@ export const createParsingBudget = (findValidToken: FindValidToken, addressOf: A
       }
     },
     async mayUnpack(packed, maxBytes, query) {
-      // If there is a token outside the body, the body isn't decompressed.
+      // If a token is outside the body, the body isn't decompressed to find one.
       const access = (await findValidToken(c, query)) ?? (await findValidToken(c, query, await unpackStart(packed)));
       if (access !== undefined && access.kind !== 'browser') return () => {};
       const limit = access === undefined ? unproven : ofBrowsers;

@@ -117,7 +117,9 @@ export const createSegmentRoutes = (options: SegmentOptions): { readonly path: s
   const runMessages = createMessageRunner(options);
   const agentOf = createAgents();
 
-  /** Returns the visitor's program and country, from the message and, with a browser token, from the request's headers. */
+  /**
+   * Returns the visitor's browser and country, from the message and, with a browser token, from the request's headers.
+   */
   const findVisitor = (message: unknown, outer: RequestFields, caller: Caller): Agent | undefined => {
     const own = caller.access.kind === 'browser' ? caller.agent?.() : undefined;
     const { userAgent, ip, library } = { ...outer, ...record(record(message).context) };

@@ -1,7 +1,7 @@
 /**
  * Challenges are random bytes for a passkey to sign, with an expiry, sealed for one purpose and one browser (HMAC, RFC
- * 2104). Issuing one stores nothing, so strangers can't fill a table. Any server of the database can open it, and the
- * store records its use.
+ * 2104). Issuing one stores nothing, so strangers can't fill a table. Any server with the same database can open a
+ * challenge, and the store records its use.
  */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { nanoid } from 'nanoid';
@@ -67,7 +67,8 @@ export const createChallenges = ({ store, now }: Dependencies) => {
       if (!timingSafeEqual(bytes.subarray(headBytes), await tagOf(head, purpose, browser))) throw noChallenge();
       const expiresTime = head.readUIntBE(0, timeBytes);
       const remaining = expiresTime - now();
-      // Rejects an expiry too far ahead, from a wrong clock: the store would have to record its use until then.
+      // Rejects an expiry too far in the future, set by a wrong clock: the store would have to record the use until
+      // then.
       if (remaining <= 0 || remaining > validSeconds * 1_000) throw noChallenge();
       return { challenge, expiresTime };
     },

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { Refusal } from '../../../shared/refusal.ts';
 
-/** The pages that a passkey is for: those of one origin. Authenticators identify it by its host. */
+/** The origin that a passkey is for. Authenticators identify it by its host. */
 export interface RelyingParty {
   readonly origin: string;
   /** The RP ID (WebAuthn, section 4): a domain. */

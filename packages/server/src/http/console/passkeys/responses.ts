@@ -55,7 +55,7 @@ const read = <Out>(schema: z.ZodType<Out>, response: unknown): Out => {
 export const readRegistration = (response: unknown): Registration => read(registration, response);
 export const readAuthentication = (response: unknown): Authentication => read(authentication, response);
 
-/** Returns the challenge that a response answers. Throws a Refusal for a response from a cross-origin frame. */
+/** Returns the challenge that a response is for. Throws a Refusal for a response from a cross-origin frame. */
 export const readChallenge = ({ response }: { readonly response: { readonly clientDataJSON: string } }): string => {
   let data: unknown;
   try {

@@ -94,8 +94,8 @@ const readRegistered = async (
 export const verifyRegistration: typeof readRegistered = (...args) => readRegistered(...args).catch(() => undefined);
 
 /**
- * Resolves with the new counter if the passkey signed the response, else undefined. The store compares it with the
- * previous one.
+ * Resolves with the new counter if the passkey signed the response, else undefined. The store compares the counter with
+ * the previous one.
  */
 export const verifyAuthentication = async (
   response: Authentication,

@@ -11,7 +11,7 @@ const otherForms =
 const base64 = /[\w+-]{8,}/g;
 const address = /[\w.+-]@[\w-]+\.[a-z]/i;
 
-/** Whether a text contains a base64-encoded address, which may follow up to three unrelated characters. */
+/** Whether a string contains a base64-encoded address, which may follow up to three unrelated characters. */
 const encodesAddress = (text: string): boolean =>
   [0, 1, 2, 3].some((from) => address.test(Buffer.from(text.slice(from), 'base64').toString('latin1')));
 
@@ -19,7 +19,7 @@ const encodesAddress = (text: string): boolean =>
 const atSign = /@|%(?:25)*40/i;
 
 /**
- * Returns a function that replaces each part of a text that contains an @ with `(hidden 1)`, `(hidden 2)` and so on.
+ * Returns a function that replaces each part of a string that contains an @ with `(hidden 1)`, `(hidden 2)` and so on.
  * Equal parts get the same number, so that different rows stay distinct.
  */
 export const createHideAddresses = () => {

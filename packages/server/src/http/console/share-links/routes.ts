@@ -1,4 +1,4 @@
-/** Serves the page of a share link and its data. Nothing here reads a cookie or a token. */
+/** Serves a share link's page and data. Nothing here reads a cookie or a token. */
 import { createHash } from 'node:crypto';
 import { limits } from '@firsthand/contract/limits';
 import type { Context } from 'hono';

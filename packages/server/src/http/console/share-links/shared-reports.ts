@@ -24,7 +24,8 @@ const maxCached = 10_000;
 
 /**
  * Requests per address for the pages, views and reports of all links. Opening a link takes up to 14: the page, its view
- * and 12 reports. So 20 people behind one address can open one at the same time, then one more every three seconds.
+ * and 12 reports. So 20 people behind one address can open a link at the same time, then one more person every three
+ * seconds.
  */
 export const shareRate = { perSecond: 5, burst: 300 };
 
@@ -41,8 +42,8 @@ export interface OpenLink {
 }
 
 /**
- * Replaces the refusal of a report that was valid when the link was created: the reason may quote its filter, which is
- * private.
+ * Replaces the refusal of a report that was valid when the link was created: the reason may quote the report's filter,
+ * which is private.
  */
 const reportUnavailable = (): Refusal =>
   new Refusal('invalid_field', { message: 'this report can no longer be shown: ask for a new link' });
@@ -114,7 +115,7 @@ export const createSharedReports = ({ store, answering, unknownSecrets, requests
     store.recordShareLinkUse({ shareID, time }).catch(() => recordedHours.delete(shareID));
   };
 
-  /** The last queued or running report of each account, and the number of them. */
+  /** For each account, the last report that is queued or running, and the number of such reports. */
   const queues = new Map<number, { last: Promise<unknown>; length: number }>();
   const inTurn = async <Value>(account: number, work: () => Promise<Value>): Promise<Value> => {
     const queue = queues.get(account) ?? { last: Promise.resolve(), length: 0 };

@@ -1,11 +1,11 @@
-/** Looks up the names of the events and attributes that a shared view shows, and no others of the catalogues. */
+/** Looks up the names of only those events and attributes that a shared view shows. */
 import { parseAttributeDimension } from '@firsthand/contract/reports/report';
 import type { ListedEntry, Store } from '../../../store/store.ts';
 import type { OpenLink } from './shared-reports.ts';
 
 type ViewReport = OpenLink['view']['report'][number];
 
-/** Returns the eventIDs that a report shows, without those in its filter. */
+/** Returns the eventIDs that a report shows, excluding those in its filter. */
 const eventIDsOf = ({ request: { eventID, step, first, back } }: ViewReport): string[] => {
   const conditions = [step, first, back].flat() as readonly ({ readonly event?: unknown } | undefined)[];
   return [eventID, ...conditions.map((condition) => condition?.event)].flat().map(String);

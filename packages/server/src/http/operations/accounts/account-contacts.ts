@@ -1,4 +1,6 @@
-/** The contacts of createAccount and updateAccount requests: each is validated, stored and reported separately. */
+/**
+ * The contacts in createAccount and updateAccount requests: each contact is validated, stored and reported separately.
+ */
 import type { Problem } from '@firsthand/contract/answer';
 import { check } from '@firsthand/contract/checking';
 import { accountContact } from '@firsthand/contract/contact';

@@ -73,7 +73,10 @@ const ownerFields = [
   'enrich',
 ] as const satisfies readonly (keyof InputOf<'updateAccount'>)[];
 
-/** Returns the path of a forced removal from a catalogue, which also removes the values from all contacts. */
+/**
+ * Returns the path, in the request, of a forced removal from a catalogue, which also removes the values from all
+ * contacts.
+ */
 const findForced = (input: InputOf<'updateAccount'>): string | undefined => {
   for (const kind of ['profile', 'tag', 'attr', 'event'] as const) {
     const index = input[kind]?.findIndex((entry) => 'force' in entry && entry.force === true) ?? -1;

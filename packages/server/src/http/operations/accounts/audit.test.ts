@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => scene.close());
 
-/** Actions without an operation, and those of refused requests, which refused.test.ts covers. */
+/** Actions without an operation, and actions on refused requests, which refused.test.ts covers. */
 const excludedActions = [
   'joinMember',
   'changePassword',

@@ -1,6 +1,6 @@
 /**
- * Uses of catalogue entries by contacts and events: finds them before a removal, and removes them after a forced one,
- * in small steps.
+ * Finds the contacts and events that use catalogue entries before these are removed, and after a forced removal removes
+ * the entries from contacts, in small steps.
  */
 
 import { scrub } from '../../../logging/scrub.ts';
@@ -74,8 +74,8 @@ const searches = {
 };
 
 /**
- * Removes profiles, tags and attributes that were removed with force from every contact that has them, on its own
- * record or by a claim. Repeating an interrupted request resumes where it stopped.
+ * Finishes a forced removal from the catalogues: removes the profiles, tags and attributes from every contact that has
+ * them in its own record or through a claim. A repeat of an interrupted request resumes where it stopped.
  */
 export const withdrawForced = async (
   store: Pick<Store, 'searchContact' | 'updateContact'>,

@@ -29,7 +29,7 @@ describe('getService', () => {
     });
   });
 
-  it('reports an unknown proxy for a day', async () => {
+  it('reports an unlisted proxy for a day', async () => {
     await scene.store.recordUnknownProxy({ seenTime: now - day });
     expect(await ask()).toMatchObject({ unknownProxy: true });
     await scene.store.recordUnknownProxy({ seenTime: null });

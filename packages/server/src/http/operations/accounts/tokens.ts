@@ -25,7 +25,7 @@ export const tokenAnswer = <Kind extends TokenKind = AccountToken['tokenKind']>(
 });
 
 /**
- * Creates a token and returns its text, which is not stored for a secret token. Rejects with a Refusal if it has
+ * Creates a token and returns the token itself, which is not stored if it is secret. Rejects with a Refusal if it has
  * already expired.
  */
 export const issueToken = async (

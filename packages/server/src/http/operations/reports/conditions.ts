@@ -47,15 +47,15 @@ export interface ResolvedNames {
   readonly kinds: EventKinds;
   readonly united: UnitedIDs | undefined;
   readonly contacts: ContactMatches;
-  /** The contacts of each group, for dimensions of contacts. */
+  /** The contacts in each group, for dimensions of contacts. */
   readonly lists: ContactLists;
-  /** The merges of dimensions whose values are IDs of entries. */
+  /** The merged entries, for dimensions whose values are IDs of entries. */
   readonly merges: ReadonlyMap<DimensionText, EntryMerges>;
   /** When the report runs, in milliseconds since 1970. */
   readonly now: number;
 }
 
-/** Returns the part of a question that lists merged IDs. */
+/** Returns the part of a query that lists merged IDs. */
 export const unitedIn = ({ united }: ResolvedNames): { readonly united?: UnitedIDs } => (united ? { united } : {});
 
 /** Later than any eventTime. */

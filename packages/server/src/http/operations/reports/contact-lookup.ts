@@ -12,8 +12,8 @@ import type { Reader, ReportRunner } from './run-report.ts';
 export type ContactMatches = ReadonlyMap<ContactFilter, Float64Array | null>;
 
 /**
- * A part takes about 20 ms, after which other reads get the thread; more if many of its contacts changed since they
- * were indexed.
+ * Reading a part takes about 20 ms, then other reads get the thread. It takes longer if many of its contacts changed
+ * since they were indexed.
  */
 const contactsPerPart = 20_000;
 

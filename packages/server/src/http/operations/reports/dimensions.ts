@@ -1,4 +1,4 @@
-/** Translates the `by` of a request into the dimensions of an engine question. */
+/** Translates a request's `by` field into the dimensions of an engine query. */
 import {
   type ContactDimension,
   type DimensionText,
@@ -15,7 +15,7 @@ export type ContactLists = ReadonlyMap<ContactDimension, readonly ContactList[]>
 const events = { 'first:': 'first', 'last:': 'last', 'person:first:': 'personFirst' } as const;
 const pages = { entryPage: 'first', exitPage: 'last' } as const;
 
-/** What dimensions depend on in an account. */
+/** The account data that dimensions depend on. */
 export interface DimensionContext {
   readonly zone: string;
   readonly lists: ContactLists;

@@ -1,4 +1,4 @@
-/** reportLive: the people of the last five minutes. */
+/** reportLive: the people in the last five minutes. */
 import { limits } from '@firsthand/contract/limits';
 import type { LiveAnswer } from '../../../reports/questions.ts';
 import { type Answering, accountOf } from '../../access/caller.ts';

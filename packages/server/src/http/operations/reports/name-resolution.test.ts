@@ -54,7 +54,7 @@ it('reads the contacts of all filters and groups together, once for equal condit
   expect(lists.get('contactTagID')?.[1]?.contacts).toBe(vip);
 });
 
-it('reads no contacts for a request that is only checked', async () => {
+it('reads no contacts for a request that is only validated', async () => {
   const { resolve, parts } = setUp();
   await resolve(1, { filters: [isVip] }, { now: 0, reader: null });
   expect(parts).toEqual([]);

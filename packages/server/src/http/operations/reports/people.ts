@@ -1,4 +1,4 @@
-/** reportPeople: lists the people behind a number in a report. */
+/** reportPeople: lists the people behind a figure in a report. */
 import { limits } from '@firsthand/contract/limits';
 import type { AnswerOf, InputOf } from '@firsthand/contract/operations';
 import { type DimensionText, funnelSeconds } from '@firsthand/contract/reports/report';
@@ -18,7 +18,7 @@ import type { ReportRunner } from './run-report.ts';
 
 type Input = WithoutSegments<InputOf<'reportPeople'>>;
 
-/** Returns the number of a report whose people a validated request wants. */
+/** Returns the figure whose people a validated request asks for. */
 const toPeopleOf = (input: Input, range: Range, context: ResolvedNames & DimensionContext): PeopleOf => {
   const { by, value = [], step, cohort } = input;
   const group = by && {

@@ -13,7 +13,7 @@ export interface Range {
 }
 
 interface RequestedRange {
-  /** A time, or the text of a day (`2026-11-01`). */
+  /** A time, or a day (`2026-11-01`). */
   readonly from: number | string;
   readonly to?: number | string | undefined;
   readonly compare?: ComparisonPeriod | undefined;
@@ -55,7 +55,10 @@ const previousRange = ({ from, to }: Range, offsetAt: OffsetAt): Range => {
   return { from: momentOf(wall - (to + offsetAt(to) - wall), offsetAt), to: from };
 };
 
-/** Like earlierRange, for a range within a day, which keeps its length if clocks change in either range. */
+/**
+ * Like earlierRange, for a range within a day. The earlier range keeps its length, even if clocks change in either
+ * range.
+ */
 const earlierOfDay = ({ from, to }: Range, compare: ComparisonPeriod, isOpen: boolean, offsetAt: OffsetAt): Range => {
   const startTime = () => {
     if (compare !== 'previous') return earlierTime(from, compare, offsetAt, true);

@@ -38,7 +38,7 @@ const ask = (name: string, fields: Fields) =>
   scene.get(`/report/${name}`, { tokenUUID: scene.tokens.viewer, ...fields });
 const november = { from: '2026-11-01', to: '2026-11-03' };
 const [begin, middle, end] = ['2026-11-01', '2026-11-02', '2026-11-03'].map(Date.parse) as [number, number, number];
-/** Returns the questions that a request passes to the engine. */
+/** Returns the queries that a request passes to the engine. */
 const questionsOf = async (name: string, fields: Fields) => {
   const { status, body } = await ask(name, { ...november, ...fields });
   expect([status, body.error]).toEqual([200, undefined]);
@@ -56,7 +56,7 @@ const counts = { events: 8, users: 4, people: 3, sessions: 5 };
 const value = { count: 2, sum: 10, average: 5, median: 5, p95: 9 };
 
 describe('every report', () => {
-  it('covers all events of the range without robots by default', async () => {
+  it('covers all events in the range except those from bots by default', async () => {
     expect(await questionsOf('reportTotals', {})).toEqual([
       { ...common, report: 'totals', value: null, edges: [begin, end] },
     ]);
@@ -185,7 +185,7 @@ describe('every report', () => {
     expect([status, body.error.code]).toEqual([503, 'report_too_slow']);
   });
 
-  it('answers or refuses any filter, and passes only valid conditions to the engine', async () => {
+  it('accepts or refuses any filter, and passes only valid conditions to the engine', async () => {
     const { wrong, answered, refused } = await sendHostileFilters({ ...scene, reports }, 200, 7);
     expect(wrong).toEqual([]);
     expect(Math.min(answered, refused)).toBeGreaterThan(20);
@@ -345,7 +345,7 @@ describe('reportBreakdown', () => {
     ]);
   });
 
-  it('returns event names, and the counts outside its rows', async () => {
+  it('returns event names, and the counts that are not in any row', async () => {
     answer = async () => ({
       total: counts,
       rows: [
@@ -381,7 +381,7 @@ describe('reportFunnel', () => {
     ]);
   });
 
-  it('returns the steps of each group', async () => {
+  it('returns the steps for each group', async () => {
     const [question] = await questionsOf('reportFunnel', { step, by: 'event,attr:plan', limit: 5 });
     const dimensions = [{ by: 'event' }, { attrID: 'plan' }];
     expect(question).toMatchObject({ groups: { dimensions, offsets: [[begin, 0]], limit: 5 } });

@@ -1,4 +1,4 @@
-/** Reports: translates validated requests into engine questions, and engine answers into responses. */
+/** Translates validated report requests into engine queries, and engine results into responses. */
 import { limits } from '@firsthand/contract/limits';
 import type { AnswerOf, InputOf } from '@firsthand/contract/operations';
 import { type DimensionText, funnelSeconds } from '@firsthand/contract/reports/report';
@@ -34,16 +34,16 @@ type ReportOperation = 'reportTotals' | 'reportBreakdown' | 'reportFunnel' | 're
 type Input<Name extends ReportOperation> = WithoutSegments<InputOf<Name>>;
 type Shared = 'from' | 'to' | 'earlier' | 'timezone' | 'through' | 'milliseconds';
 
-/** What a question depends on in the account. */
+/** The account data that a query depends on. */
 interface QuestionContext extends ResolvedNames, DimensionContext {
   /** How many intervals to leave unused below the limit, because the report will later cover longer ranges. */
   readonly spareIntervals: number;
 }
 
-/** The fields that are specific to a kind of question. */
+/** The fields that are specific to a kind of query. */
 type OwnFields<One extends Question> = Omit<One, 'account' | 'from' | 'to' | 'robots' | 'condition' | 'united'>;
 
-/** Translates a request into a question about a range, and the answer into a response. */
+/** Translates a request into a query over a range, and the result into a response. */
 interface Translation<Name extends ReportOperation, One extends Question> {
   /** Throws Refusal('invalid_field'). */
   readonly toQuestion: (input: Input<Name>, range: Range, context: QuestionContext) => OwnFields<One>;
@@ -182,7 +182,7 @@ const translations = {
   reportRetention: retention,
 };
 
-/** A validated request, with everything that its question depends on. */
+/** A validated request, with everything that its query depends on. */
 interface ReportRequest<Name extends ReportOperation> {
   readonly sent: InputOf<Name>;
   readonly account: number;
@@ -190,20 +190,20 @@ interface ReportRequest<Name extends ReportOperation> {
   readonly accountOrigin: readonly string[];
   /** When the report runs, in milliseconds since 1970. */
   readonly time: number;
-  /** Null if the request is only checked. */
+  /** Null if the request is only validated. */
   readonly reader: Reader | null;
   readonly spareIntervals?: number;
 }
 
-/** Rejects with the Refusal with which the operation would refuse the request. */
+/** Rejects with the same Refusal as the operation would. */
 export type CheckReport = <Name extends ReportOperation>(
   operation: Name,
   request: Omit<ReportRequest<Name>, 'reader'>,
 ) => Promise<void>;
 
 /**
- * Returns the report operations, and the check that they do before running. Without `reports`, they refuse every valid
- * request.
+ * Returns the report operations, and the check that they make before running. Without `reports`, they refuse every
+ * valid request.
  */
 export const createReports = (
   store: NameStore & Pick<Store, 'namePeople'>,
@@ -216,7 +216,7 @@ export const createReports = (
   const runner = createReportRunner(reports);
   const resolveNames = createNameResolver(store, runner);
 
-  /** Returns a request's questions. Both are built before either runs, so that a refusal doesn't cost a report. */
+  /** Returns a request's queries. Both are built before either runs, so that a refusal doesn't cost a report. */
   const prepare = async <Name extends ReportOperation, One extends Question>(
     { toQuestion }: Translation<Name, One>,
     { sent, account, accountOrigin, zone, time, reader, spareIntervals = 0 }: ReportRequest<Name>,

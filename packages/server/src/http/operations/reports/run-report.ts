@@ -1,4 +1,4 @@
-/** Runs reports in the engine, and the lookups that precede them in its queue. */
+/** Runs reports in the engine, and the preceding lookups in the engine's queue. */
 
 import type { Question, ReportResult, Reports, RunReportOptions } from '../../../reports/questions.ts';
 import { Refusal } from '../../../shared/refusal.ts';

@@ -156,7 +156,7 @@ describe('a share link', () => {
     ]);
   });
 
-  it('runs each report as it was sent', async () => {
+  it('runs each report exactly as it was sent', async () => {
     const filter = {
       and: [
         { did: { event: ['Paid', 3], atLeast: 2, from: '2026-01-01T00:00:00Z', filter: { attrID: 'a', is: 'x' } } },

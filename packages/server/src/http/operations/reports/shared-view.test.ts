@@ -33,7 +33,7 @@ const times = {
   month: Array.from({ length: 12 }, (_, nth) => Date.UTC(2026, 11 + nth, 1, 3, 59)),
 };
 
-/** Checks the reports of a link at all times, and returns the number of times. */
+/** Checks a link's reports at every time, and returns the number of times. */
 const checkAtAllTimes = async ({ moving = 'day', report }: LinkFields): Promise<number> => {
   const shared = await toSharedReports({ moving, report }, contextAt(created));
   for (const time of times[moving])
@@ -54,14 +54,17 @@ const totals = (request: object) => ({ part: 'a', operation: 'reportTotals' as c
 const retention = (request: object) => ({ part: 'b', operation: 'reportRetention' as const, request: { ...request } });
 
 it.each<[string, LinkFields]>([
-  ['hours since a day', { moving: 'day', report: [totals({ from: '2026-10-15', interval: 'hour' })] }],
+  ['hourly intervals since a day', { moving: 'day', report: [totals({ from: '2026-10-15', interval: 'hour' })] }],
   [
-    'hours of a month',
+    'hourly intervals over a month',
     { moving: 'month', report: [totals({ from: '2026-10-01', to: '2026-11-01', interval: 'hour' })] },
   ],
-  ['hours since a month', { moving: 'month', report: [totals({ from: '2026-11-01', interval: 'hour' })] }],
-  ['days of months', { moving: 'month', report: [totals({ from: '2024-04-01', to: '2026-12-01', interval: 'day' })] }],
-  ['days since a month', { moving: 'month', report: [totals({ from: '2024-06-01', interval: 'day' })] }],
+  ['hourly intervals since a month', { moving: 'month', report: [totals({ from: '2026-11-01', interval: 'hour' })] }],
+  [
+    'daily intervals over whole months',
+    { moving: 'month', report: [totals({ from: '2024-04-01', to: '2026-12-01', interval: 'day' })] },
+  ],
+  ['daily intervals since a month', { moving: 'month', report: [totals({ from: '2024-06-01', interval: 'day' })] }],
   ['97 weeks', { moving: 'day', report: [retention({ from: '2024-11-18', to: '2026-09-28' })] }],
   ['97 months', { moving: 'day', report: [retention({ from: '2018-09-01', to: '2026-10-01', interval: 'month' })] }],
 ])('shows %s that move until the link ends', async (_, fields) => {

@@ -1,4 +1,4 @@
-/** The content of a share link: reports that are checked when the link is created, and run as stored. */
+/** The content of a share link: reports that are validated when the link is created, and run as stored. */
 import { check, findUnknownParameter } from '@firsthand/contract/checking';
 import { limits } from '@firsthand/contract/limits';
 import { type InputOf, operations } from '@firsthand/contract/operations';
@@ -21,15 +21,15 @@ export interface SharedReport {
 
 /** The JSON in a share link's `view` in the store. */
 export interface SharedView {
-  /** The query of the page's address, as returned by `toSharedQuery`. */
+  /** The query string of the page's address, as returned by `toSharedQuery`. */
   readonly query: string;
   readonly moving?: Moving | undefined;
   readonly report: readonly SharedReport[];
 }
 
 /**
- * The URL parameters of the console that control how reports are shown, by report. Others are dropped: a filter may
- * contain personal data, and the rest is useless to a viewer.
+ * The console's URL parameters that control how reports are shown, by report. Other parameters are dropped: a filter
+ * may contain personal data, and the rest is useless to a viewer.
  */
 const parametersOfPages = ['range', 'from', 'to', 'compare', 'tab', 'measure', 'pages', 'sources', 'devices', 'places'];
 const parametersOf: Readonly<Record<SharedOperation, readonly string[]>> = {
@@ -94,8 +94,8 @@ interface LinkContext {
 }
 
 /**
- * Checks the reports of a new link like their operations would, and replaces segments with their current filters.
- * Rejects with a Refusal that names the field.
+ * Checks a new link's reports as their operations would, and replaces segments with their current filters. Rejects with
+ * a Refusal that names the field.
  */
 export const toSharedReports = async (
   { report, moving }: Pick<InputOf<'createShareLink'>, 'report' | 'moving'>,
@@ -134,7 +134,7 @@ export const toSharedReports = async (
 
 /**
  * Returns a stored report's validated request at `time`, with its days moved forward since `createdTime`. Undefined if
- * an earlier version accepted a request that this one refuses.
+ * an earlier version accepted a request that this version refuses.
  */
 export const requestAt = (
   { operation, request }: SharedReport,

@@ -1,4 +1,6 @@
-/** Finds the names of a report's events that are not in the catalogue: only the events themselves contain them. */
+/**
+ * Finds the names of events in a report that are not in the catalogue: only the events themselves contain these names.
+ */
 import { unlistedNameID } from '@firsthand/contract/labels';
 import type { BreakdownQuestion, Question } from '../../../reports/questions.ts';
 import { firstUnlistedID } from '../../../store/rules/accounts/unlisted-names.ts';
@@ -9,7 +11,7 @@ import type { Reader, ReportRunner } from './run-report.ts';
 const maxNames = 1_000;
 
 /**
- * Returns `kinds` with the names of unlisted events added. `eventIDs` are those in the rows of the answer to
+ * Returns `kinds` with the names of unlisted events added. `eventIDs` are the IDs in the rows of the result of
  * `question`.
  */
 export const withUnlistedNames = async (
