@@ -128,7 +128,7 @@ describe('the documentation', () => {
     expect(pages.get('')).toContain('{firsthand:script-tag}');
     expect(pages.get('tracker')).toContain('https://shop.example/s{firsthand:tracker-stem}.full.js');
     expect(pages.get('static-site')).toContain('https://shop.example/s{firsthand:tracker-stem}.full.js');
-    expect(pages.get('static-site')).toContain('the same as for the console: <code>{firsthand:root}</code>');
+    expect(pages.get('static-site')).toContain('that of the console: <code>{firsthand:root}</code>');
     expect(pages.get('operations')).toContain('URL={firsthand:root}');
     expect(pages.get('identify')).toContain('FIRSTHAND_URL={firsthand:root}');
     for (const name of operationNames) expect(pages.get(`reference/${name}`), name).toContain('{firsthand:root}');

@@ -5,7 +5,7 @@ import { createBackpressure, maxWaitingBytes } from './backpressure.ts';
 /** Takes about a quarter of the limit. */
 const large = 'x'.repeat(maxWaitingBytes / 8);
 
-test('refuses calls over the limit until a waiting call leaves', () => {
+test('refuses calls over the limit until a waiting call finishes', () => {
   const waiting = createBackpressure();
   const held = [waiting.enter(large), waiting.enter(large), waiting.enter(large)];
   expect(() => waiting.enter(large)).toThrow(Refusal);
@@ -16,7 +16,7 @@ test('refuses calls over the limit until a waiting call leaves', () => {
   expect(waiting.measure()).toEqual({ waitingBytes: 0, waitingCalls: 0 });
 });
 
-test('resolves drain() when the last call leaves', async () => {
+test('resolves drain() when the last call finishes', async () => {
   const waiting = createBackpressure();
   await waiting.drain();
   const [first, second] = [waiting.enter(large), waiting.enter(large)];

@@ -36,15 +36,15 @@ export const checkProxy = (seenTime: number | null): Finding => {
 /** The result of one check of `firsthand doctor`. */
 export interface Finding {
   readonly name: string;
-  /** False: the operator must act. */
+  /** False if the operator must act. */
   readonly ok: boolean;
   readonly detail: string;
 }
 
 export interface ExamineOptions {
-  /** The quota of each account, in bytes; undefined: no quota. */
+  /** The quota of each account, in bytes. Undefined if there is no quota. */
   readonly accountBytes?: number | undefined;
-  /** The folder of scheduled backups; undefined: they are off. */
+  /** The folder of scheduled backups. Undefined if they are off. */
   readonly backupDir?: string | undefined;
   /** In milliseconds. */
   readonly backupEvery?: number | undefined;
@@ -54,7 +54,7 @@ export interface ExamineOptions {
 export const nearQuotaFraction = 0.8;
 const maxListed = 10;
 
-/** Counts the accounts over and near their quota, and names the largest `maxListed` of each. */
+/** Counts the accounts over and near their quota, and names the largest accounts of each kind, up to `maxListed`. */
 export const checkQuotas = (sizes: readonly AccountSize[], { accountBytes }: ExamineOptions): Finding[] => {
   if (accountBytes === undefined) return [];
   const describe = (accounts: readonly AccountSize[]) => {

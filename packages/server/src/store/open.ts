@@ -14,8 +14,8 @@ export interface StoreOptions {
   /** `sqlite:<path>`, `sqlite::memory:` or `postgres://…`. */
   readonly databaseURL: string;
   /**
-   * `server`: stores events. `command`: a command, possibly next to a running server: accounts, tokens, refused
-   * requests, reads.
+   * `server`: stores events. `command`: runs a command, possibly while a server is running, that manages accounts,
+   * tokens or refused requests, or only reads.
    */
   readonly role: 'server' | 'command';
   /** Whether a command creates a missing database. A server always does. */
@@ -24,7 +24,10 @@ export interface StoreOptions {
   readonly updateBackup?: UpdateBackup | undefined;
   /** Called when the state of the disk is unknown. Send no more responses and exit the process. */
   readonly onFatal: (error: Error) => void;
-  /** Called when background work fails: once, until it succeeds again. The store retries it. */
+  /**
+   * Called once when background work fails, and again only after the work has succeeded in between. The store retries
+   * the work.
+   */
   readonly onFault?: OnFault | undefined;
   /** How SQLite groups events. PostgreSQL stores each event in its own row. */
   readonly arrangement?: Arrangement | undefined;
@@ -63,8 +66,8 @@ export const openStore = async (options: StoreOptions): Promise<Store> => {
 };
 
 /**
- * Migrates a PostgreSQL database to this program's schema, as a server does at start. With `citus`, also distributes it
- * over the cluster and returns what it distributed. Throws StoreUnusable on failure.
+ * Migrates a PostgreSQL database to this program's schema, as a server does at start. With `citus`, also distributes
+ * the tables over the cluster and returns what it distributed. Throws StoreUnusable on failure.
  */
 export const migrateStore = async (
   databaseURL: string,
@@ -142,7 +145,7 @@ export const openBackups = async (databaseURL: string, folder: string): Promise<
 
 /**
  * Replaces a SQLite database, which no server may have open, with `backup`. Keeps the replaced database next to it.
- * Throws StoreUnusable, and changes nothing, if the backup is damaged or of another database.
+ * Throws StoreUnusable, and changes nothing, if the backup is damaged or belongs to another database.
  */
 export const restoreStore = async (databaseURL: string, backup: string): Promise<Restored> => {
   if (isPostgres(databaseURL)) throw new StoreUnusable('restore a PostgreSQL database with its own tools: pg_restore');

@@ -1,7 +1,7 @@
-/** What reports read from a store: an account's events as they were stored, and every change of their owners. */
+/** The data that reports read from a store: an account's events as they were stored, and every change of owners. */
 import type { ContactField } from '../identity/contact-view.ts';
 
-/** An attribute, dictionary-encoded: event `rows[n]` (an index, ascending) has the value `texts[which[n]]`. */
+/** A dictionary-encoded attribute: event `rows[n]` (an index, in ascending order) has the value `texts[which[n]]`. */
 export interface AttributeColumn {
   readonly attrID: string;
   readonly rows: Uint32Array;
@@ -35,7 +35,9 @@ export interface OwnerStretch {
   readonly contact: number;
 }
 
-/** Erased events: this user's without a contact, or those logged with this contact; after < sequence ≤ through. */
+/**
+ * Erased events: this user's events without a contact, or events logged with this contact; after < sequence ≤ through.
+ */
 export type FeedErasure =
   | { readonly user: number; readonly after: number; readonly through: number }
   | { readonly contact: number };
@@ -46,8 +48,8 @@ export interface OwnerFeedPage {
   /** Whether `since` was null or too old: discard everything read before, including events. */
   readonly reset: boolean;
   /**
-   * The users whose stretches changed, with all their owned stretches, ascending; adjacent ones of one owner are
-   * joined.
+   * The users whose stretches changed, each with all owned stretches, in ascending order. Adjacent stretches of the
+   * same owner are joined.
    */
   readonly users: readonly { readonly user: number; readonly stretches: readonly OwnerStretch[] }[];
   /** If a merge changed, all merged contacts with their current owners; otherwise null. */
@@ -69,19 +71,25 @@ export interface PeopleNames {
 
 /** The part of the Store that reports read. */
 export interface ReportFeed {
-  /** Reads about `most` events of an account after a sequence. May include erased events that are not deleted yet. */
+  /**
+   * Reads approximately `most` of an account's events after a sequence. May include erased events that are not deleted
+   * yet.
+   */
   feedEvents(query: {
     readonly account: number;
     readonly beyond: number;
     readonly most: number;
   }): Promise<EventFeedPage>;
-  /** Reads the changes of owners since a position; `since` null: all. */
+  /** Reads the changes of owners since a position; if `since` is null, all of them. */
   feedOwners(query: { readonly account: number; readonly since: string | null }): Promise<OwnerFeedPage>;
 }
 
 /** Looks up the people in a report. */
 export interface ReportNames {
-  /** Looks up users and contacts by row number, at most 1,000 of each. In any order; omits erased contacts. */
+  /**
+   * Looks up users and contacts by row number, at most 1,000 of each. Returns them in any order, without erased
+   * contacts.
+   */
   namePeople(query: {
     readonly account: number;
     readonly users: readonly number[];

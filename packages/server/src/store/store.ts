@@ -72,7 +72,7 @@ export interface Store extends ReportFeed, ReportNames {
   getAccount(account: number): Promise<AccountDetail>;
   /** Returns one catalogue, sorted by ID, as `getAccount` returns it. Cheaper: it counts nothing. */
   listCatalogue(query: { readonly account: number; readonly kind: CatalogueKind }): Promise<ListedEntry[]>;
-  /** Returns the size of each account. Reads in small steps; takes seconds with millions of contacts. */
+  /** Returns the size of each account. Reads in small steps, and takes seconds with millions of contacts. */
   measureAccounts(): Promise<AccountSize[]>;
   /** Creates an account with its tokens, catalogues and contacts. Returns one outcome per contact. */
   createAccount(request: NewAccount): Promise<ContactOutcome[]>;
@@ -324,8 +324,8 @@ export interface Store extends ReportFeed, ReportNames {
 
   // Refused requests
   /**
-   * Adds requests to their token's list. If it is full, the oldest entries of the sender with the most are evicted
-   * (rules/refused/eviction.ts). A request that names an erased contact is counted but not stored.
+   * Adds requests to their token's list. If the list is full, the oldest entries of the sender with the most entries
+   * are evicted (rules/refused/eviction.ts). A request that names an erased contact is counted but not stored.
    */
   addRefused(batch: RefusedBatch): Promise<void>;
   /** Returns a page of the listed requests, oldest first. */
@@ -383,7 +383,7 @@ interface AuditQuery {
   readonly from?: number | undefined;
   readonly to?: number | undefined;
   readonly action?: AuditAction | undefined;
-  /** Only entries before this one. */
+  /** Only entries before this entry. */
   readonly beyond?: number | undefined;
   readonly limit: number;
 }
@@ -393,8 +393,8 @@ export interface AuditRecord {
   readonly action: AuditAction;
   readonly subject: AuditSubject;
   /**
-   * The account whose log gets the entry: by number, by accountUUID, or by one of its tokenIDs (`accountOf`); none: the
-   * service's.
+   * The account whose log gets the entry, identified by number, accountUUID, or one of its tokenIDs (`accountOf`). If
+   * none is set, the service's log gets it.
    */
   readonly account?: number | null | undefined;
   readonly accountUUID?: string;
@@ -462,7 +462,7 @@ export interface MemberAccess {
   readonly kind: TokenKind;
 }
 
-/** What a sign-in with a password checks. */
+/** The member data that a sign-in with a password checks. */
 export interface MemberCredentials extends MemberAccess {
   readonly account: number;
   readonly memberID: string;
@@ -500,7 +500,7 @@ export interface PasskeyCredentials
   readonly memberID: string;
 }
 
-/** A WebAuthn challenge. Its answer is recorded until it expires, so that it works once. */
+/** A WebAuthn challenge. Its use is recorded until it expires, so that it works only once. */
 export interface Challenge {
   readonly challenge: string;
   readonly expiresTime: number;
@@ -662,7 +662,7 @@ export interface AccountChange extends Change, Optional<AccountSettings> {
   readonly contacts: readonly AccountContact[];
 }
 
-/** A contact in an account request: updated if it exists, otherwise created with `newContactUUID`. */
+/** A contact in an account request. It is updated if it exists, otherwise created with `newContactUUID`. */
 export type AccountContact = Omit<ContactChange, 'account' | 'time'> & { readonly newContactUUID: string };
 
 export type ContactOutcome =
@@ -736,7 +736,9 @@ export interface EventValues {
 export interface NewEvent extends Omit<EventValues, 'eventID'> {
   /** Null: `eventName` identifies the event definition. */
   readonly eventID: number | null;
-  /** In canonical form (`canonicalName` of the contract). An unlisted name gets an ID in the same transaction. */
+  /**
+   * In canonical form (`canonicalName` of the contract). An unlisted name is assigned an ID in the same transaction.
+   */
   readonly eventName: string | null;
   /** Whether the name may be added to the catalogue. Otherwise it is stored as an attribute (unlisted-names.ts). */
   readonly mayAddName: boolean;
@@ -769,11 +771,14 @@ export interface EventQuery {
   readonly contactUUID?: string | undefined;
   readonly externalID?: string | undefined;
   readonly eventID?: number | undefined;
-  /** Only events with the lowest ID now listed under this name; if none is, events stored under the unlisted name. */
+  /**
+   * Only events with the lowest ID that is now listed under this name; if no ID is, events stored under the unlisted
+   * name.
+   */
   readonly eventName?: string | undefined;
   readonly attrID?: string | undefined;
   readonly attrValue?: string | undefined;
-  /** Excludes events with the robot mark. */
+  /** Excludes events with the bot mark. */
   readonly withoutRobots?: boolean | undefined;
   /** Returns IDs as they were sent, including those of merged entries. */
   readonly asSent?: boolean | undefined;
@@ -829,9 +834,9 @@ export interface CountQuery {
   readonly eventID?: number | undefined;
   /** As in EventQuery. */
   readonly eventName?: string | undefined;
-  /** At least two, ascending, each a multiple of 15 minutes. */
+  /** At least two, in ascending order, each a multiple of 15 minutes. */
   readonly edges: readonly number[];
-  /** Excludes events with the robot mark. Slower: reads each event instead of the rollups. */
+  /** Excludes events with the bot mark. Slower: reads each event instead of the rollups. */
   readonly withoutRobots?: boolean | undefined;
   readonly users: boolean;
 }
@@ -958,7 +963,7 @@ export interface LinkDetail {
   readonly linkTime: number;
   readonly verified: boolean;
   readonly voided: boolean;
-  /** Whether this link decides which contact its user is now. */
+  /** Whether this link determines which contact its user currently is. */
   readonly current: boolean;
 }
 
@@ -972,7 +977,7 @@ export interface ContactSearch {
   readonly contacts?: readonly number[] | undefined;
   readonly contactProfileID?: string | undefined;
   readonly contactTagID?: string | undefined;
-  /** Contacts with this attribute; without `attrValue`, with any value. */
+  /** Contacts that have this attribute: with this `attrValue` if it is set, otherwise with any value. */
   readonly attrID?: string | undefined;
   readonly attrValue?: string | undefined;
   /** createdFrom ≤ createdTime < createdTo. */
@@ -1056,7 +1061,7 @@ export interface RefusedBatch {
   readonly time: number;
   /** Distinguishes senders; 0: unknown. */
   readonly sender: number;
-  /** Whether a robot sent the requests, according to the user agent. */
+  /** Whether a bot sent the requests, according to the user agent. */
   readonly robot?: boolean;
   readonly requests: readonly NewRefusedRequest[];
 }
@@ -1080,7 +1085,7 @@ export interface RefusedRequest extends Pick<NewRefusedRequest, 'operation' | 'i
   /** '' if no single field is at fault. */
   readonly field: string;
   readonly refusedTime: number;
-  /** Whether a robot sent the request, according to the user agent. */
+  /** Whether a bot sent the request, according to the user agent. */
   readonly robot: boolean;
 }
 
@@ -1089,7 +1094,7 @@ export interface RefusedPage {
   readonly next: number | null;
 }
 
-/** All refused requests of a token: listed + evicted + erased + replayed. */
+/** The counts of a token's refused requests. All of them: listed + evicted + erased + replayed. */
 export interface RefusedCount extends Pick<RefusedRequest, 'accountUUID' | 'tokenID' | 'tokenKind'> {
   readonly listed: number;
   readonly listedBytes: number;
@@ -1098,7 +1103,7 @@ export interface RefusedCount extends Pick<RefusedRequest, 'accountUUID' | 'toke
   readonly replayed: number;
 }
 
-/** The write runs as the token `tokenID`, which the audit entry names. */
+/** The write runs with the rights of the token `tokenID`, which the audit entry names. */
 export type RefusedReplay = ReplayedWrite & {
   readonly refused: number;
   readonly tokenID?: string;

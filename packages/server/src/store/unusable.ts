@@ -1,4 +1,7 @@
-/** The database cannot be used: another program's, written by a newer version, damaged, or locked. It is unchanged. */
+/**
+ * The database cannot be used because it is another program's, was written by a newer version, is damaged, or is
+ * locked. It is unchanged.
+ */
 export class StoreUnusable extends Error {
   override readonly name = 'StoreUnusable';
 }

@@ -27,7 +27,7 @@ export const db = new Kysely<Schema>({
   },
 });
 
-/** SQL for one database. The other one skips it and returns no rows. */
+/** SQL for one of the databases. The other database skips it and returns no rows. */
 interface NativeQuery {
   readonly sqlite?: string;
   readonly postgres?: string;

@@ -1,4 +1,4 @@
-/** The store operations that are written once for both databases. The others are in each driver's folder. */
+/** The store operations that are written once for both databases. Other operations are in each driver's folder. */
 import type { RequestOf, Store } from '../store.ts';
 import {
   changePassword,

@@ -13,7 +13,7 @@ import {
 import type { Challenge, NewPasskey, Passkey, PasskeyCredentials, RequestOf } from '../store.ts';
 import { all, db, first, type Operation, run } from './operation.ts';
 
-/** Records a challenge as answered. Skips expired rows that another transaction is deleting. */
+/** Records that a challenge was used. Skips expired rows that another transaction is deleting. */
 function* consumeChallenge({ challenge, expiresTime }: Challenge, time: number): Operation<void> {
   yield* run(
     db
@@ -81,7 +81,7 @@ function* add(memberID: string, passkey: NewPasskey, time: number): Operation<vo
   if (inserted === 0) throw duplicateCredential();
 }
 
-/** Replaces all of a member's passkeys with this one, or none. */
+/** Replaces all of a member's passkeys with the given passkey, if any. */
 export function* replacePasskeys(memberID: string, passkey: NewPasskey | undefined, time: number): Operation<void> {
   yield* run(db.deleteFrom('passkey').where('memberID', '=', memberID));
   if (passkey) yield* add(memberID, passkey, time);

@@ -7,7 +7,8 @@ import type { ListedToken, RequestOf, RevokedWithMember, TokenDetail } from '../
 import { all, db, first, native, type Operation, run } from './operation.ts';
 
 /**
- * Omits sessions that ended long ago, because there may be many. A session has the kind of the token that created it.
+ * Omits sessions that ended long ago, because there may be many such sessions. A session has the kind of the token that
+ * created it.
  */
 const selectTokens = () =>
   db
@@ -159,8 +160,8 @@ export function* createAccess(access: NewMemberAccess): Operation<number> {
 }
 
 /**
- * The token and all tokens that it created, directly or indirectly. UNION visits each once; revoked ones are followed
- * too.
+ * The token and all tokens that it created, directly or indirectly. UNION visits each token once, including revoked
+ * tokens.
  */
 const createdByToken = (token: number) =>
   db.withRecursive('created(token)', (created) =>
@@ -199,7 +200,7 @@ interface RevokedToken {
  */
 function* revokeCreated(created: CreatedTokens, time: number, { exceptBrowser }: { readonly exceptBrowser: boolean }) {
   const revoked: RevokedToken[] = [];
-  // The statement may wait for the lock of a token that is creating another one. Only the next statement sees the new
+  // The statement may wait for the lock of a token that is creating another token. Only the next statement sees the new
   // token.
   for (;;) {
     const query = created

@@ -149,7 +149,7 @@ describe('tokens', () => {
     await vi.waitFor(async () => expect(await store.findAccess(token.hash)).toBeUndefined(), soon);
   });
 
-  test('follow catalogue changes immediately, whichever server makes them', async () => {
+  test('follow catalogue changes immediately, no matter which server makes them', async () => {
     const { servers } = await openServers(2);
     const site = await createSite(servers[0]);
     for (const store of servers) await logAt(store, site, site.time, {});
@@ -304,7 +304,7 @@ describe('a fleet of servers', () => {
     await slow.end();
   });
 
-  test('neither waits for a transaction of another account nor hides events because of it', async () => {
+  test('neither waits for another account’s transaction nor hides events because of it', async () => {
     const { databaseURL, servers } = await openServers(2);
     const [slow, quick] = [await createSite(servers[0]), await createSite(servers[1])];
     const other = new pg.Client(databaseURL);
@@ -332,7 +332,7 @@ describe('a fleet of servers', () => {
     expect(await servers[0].getEvents({ account: slow.account, order: 'asc', limit: 9 })).toMatchObject({ events: [] });
   });
 
-  test('has one eventID per name, whichever server lists it first, even while names change', async () => {
+  test('has one eventID per name, no matter which server lists it first, even while names change', async () => {
     const { servers } = await openServers(2);
     const site = await createSite(servers[0]);
     const { account, time } = site;
@@ -372,7 +372,7 @@ describe('a fleet of servers', () => {
     expect(await site.events()).toHaveLength(12 * 50);
   });
 
-  test('has one first link per user, whichever server creates it', async () => {
+  test('has one first link per user, no matter which server creates it', async () => {
     const { servers } = await openServers(2);
     const site = await createSite(servers[0]);
     for (const round of times(20)) {
@@ -403,7 +403,7 @@ describe('a fleet of servers', () => {
     }
   });
 
-  test('has one contact for an external ID, whichever server creates it', async () => {
+  test('has one contact for an external ID, no matter which server creates it', async () => {
     const { servers } = await openServers(2);
     const site = await createSite(servers[0]);
     const create = (nth: number, externalID: string, address?: string) =>
@@ -646,7 +646,7 @@ describe('passkeys', () => {
     return passkey.passkeyID;
   };
 
-  test('answer a challenge once across all servers, which share one challenge key', async () => {
+  test('use a challenge only once across all servers, which share one challenge key', async () => {
     const { databaseURL, servers } = await openServers(3);
     const [first] = servers;
     const site = await createSite(first);

@@ -75,7 +75,7 @@ import {
 } from './transactions/transaction.ts';
 import { createWriteQueue } from './transactions/write-queue.ts';
 
-/** Stands for the service itself, or for several accounts. */
+/** Represents the service itself, or several accounts. */
 const serviceAccount = 0;
 
 interface Opening {
@@ -250,7 +250,7 @@ export const openPostgres = async (databaseURL: string, { role, create, onFault 
 
   const runInOrder = createKeyedMutex();
   type Work<Request, Value> = (db: Transaction, request: Request) => Promise<Value>;
-  /** Writes with a common key of `keysOf` run one after the other (keyed-mutex.ts). */
+  /** Writes that share a key from `keysOf` run one after the other (keyed-mutex.ts). */
   const createWrite =
     (mode: 'shared' | 'exclusive') =>
     <Request, Value>(work: Work<Request, Value>, keysOf: (request: Request) => readonly string[] = () => []) =>

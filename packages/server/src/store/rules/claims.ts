@@ -28,7 +28,7 @@ export const toValues = ({ fields, tags, attributes }: StoredValues): Values => 
   attributes: new Map(attributes),
 });
 
-/** Returns the first `most` values. If there are more, those hidden by a value under the kept ID are dropped first. */
+/** Returns the first `most` values. If there are more, values hidden by a value under the kept ID are dropped first. */
 const takeFirst = <Value>(values: ReadonlyMap<string, Value>, merges: EntryMerges, most: number): [string, Value][] => {
   const isVisible = (id: string) => merges.keptOf(id) === id || !values.has(merges.keptOf(id));
   return [...values].filter(([id]) => values.size <= most || isVisible(id)).slice(0, most);
@@ -36,7 +36,8 @@ const takeFirst = <Value>(values: ReadonlyMap<string, Value>, merges: EntryMerge
 
 /**
  * Returns a claim's JSON with the values of a request, merged into the claim's values `before`, if any. Merged IDs
- * become kept IDs. Surplus tags and attributes are dropped, so that no page can create a claim that is slow to read.
+ * become kept IDs. Tags and attributes beyond the limits are dropped, so that no page can create a claim that is slow
+ * to read.
  */
 export const toClaimJSON = (request: NewContact, merges: ContactMerges, before?: StoredValues): string => {
   const { externalID, address, tags } = request;
@@ -74,8 +75,8 @@ export const toClaimKeyText = (request: NewContact): string => {
 };
 
 /**
- * Returns the claim values that a handle shows. If the claim's key is an external ID, only that: anyone who sends the
- * same userUUID and key gets the handle, and external IDs are often guessable.
+ * Returns the claim values that a handle shows. If the claim's key is an external ID, the handle shows only that ID:
+ * anyone who sends the same userUUID and key gets the handle, and external IDs are often guessable.
  */
 export const valuesOfHandle = ({ values }: Pick<ClaimRow, 'values'>): Values => {
   const { contactEmailaddress, contactExternalID } = values.fields;

@@ -1,12 +1,12 @@
 /**
- * Rules for contact keys (external ID and e-mail address): which of them a request writes, and which contact yields
- * one.
+ * Rules for contact keys (external ID and e-mail address): which keys a request writes, and when a contact yields a
+ * key.
  */
 import type { KeyField } from '../../identity/contact-view.ts';
 import { Refusal } from '../../shared/refusal.ts';
 import type { NamedContact } from '../store.ts';
 
-/** The keys to write. Undefined: unchanged; a null external ID is cleared. */
+/** The keys to write. An undefined key does not change; a null external ID is cleared. */
 export interface NewKeys {
   readonly externalID?: string | null | undefined;
   readonly address?: string | undefined;
@@ -18,7 +18,7 @@ export const toNewKeys = ({ contactUUID, externalID, address }: Omit<NamedContac
   address: contactUUID !== undefined || typeof externalID === 'string' ? address : undefined,
 });
 
-/** The contact columns that decide about its keys. */
+/** The contact columns that determine whether it yields a key. */
 interface KeyHolder {
   readonly contactEmailaddress: string | null;
   readonly contactExternalID: string | null;
@@ -32,8 +32,8 @@ export const isExternalIDVerified = ({ externalIDClaim }: Pick<KeyHolder, 'exter
   externalIDClaim !== 0;
 
 /**
- * Whether a contact yields a key that a server token assigns to another one. It does if only browser tokens sent the
- * key and it is the contact's only key; the contact is then merged into the other one.
+ * Whether a contact yields a key that a server token assigns to another contact. It does if only browser tokens sent
+ * the key and the contact has no other key; the contact is then merged into the other.
  *
  * The caller must check that the contact has no merges and no accepted claim, which would make it a person that the
  * account has confirmed.
@@ -51,7 +51,7 @@ export const keyTaken = (field: KeyField): Refusal => new Refusal(takenCodes[fie
 
 /**
  * Returns the Refusal for createContact if the address finds a contact with another external ID; undefined if the
- * contact has none or only a claimed one.
+ * contact has no external ID or only a claimed one.
  */
 export const otherExternalID = (
   { fields, claimed }: { readonly fields: Readonly<Record<KeyField, string>>; readonly claimed: readonly string[] },

@@ -43,7 +43,7 @@ const toContactRecord = (contact: Contact, view: ContactView, nameOf: NameOf): C
 });
 
 /**
- * Returns all tags of the catalogue `listed` (merged ones only if the view has them), then the view's unlisted tags.
+ * Returns all tags in the catalogue `listed` (merged tags only if the view has them), then the view's unlisted tags.
  */
 export const toContactDetail = (
   contact: Contact,

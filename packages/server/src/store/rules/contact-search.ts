@@ -2,7 +2,7 @@
  * Contact search. The index has the hashed terms of each contact's view, sorted by creation time or by the day on which
  * the contact was last seen. It may be stale, so each candidate is checked against the contact's view.
  *
- * A search reads one part of the index: in page order or, if few contacts match, all of them.
+ * A search reads one part of the index: in page order or, if few contacts match, completely.
  */
 import { createHash } from 'node:crypto';
 import type { ContactView } from '../../identity/contact-view.ts';
@@ -14,11 +14,11 @@ import type { ContactSearch, SearchPosition } from '../store.ts';
 export const neverSeen = 0;
 
 /**
- * Up to this many stale contacts, over all accounts, a search reads all of its account's. If there are more, it scans
- * its account in creation order until the page is full.
+ * If there are at most this many stale contacts in all accounts, a search reads all stale contacts of its account.
+ * Otherwise, it scans its account in creation order until the page is full.
  */
 export const maxStaleContacts = 2_000;
-/** The number of contacts per scan for stale ones. */
+/** The number of contacts per scan for stale contacts. */
 export const contactsPerScan = 5_000;
 /** Up to this many candidates are sorted for a page. If more match, the index is read in page order. */
 export const maxCollected = 10_000;
@@ -83,7 +83,7 @@ const termsOfSearch = (search: ContactSearch, { profile, tag, attr }: ContactMer
   ];
 };
 
-/** Replaces merged IDs in a search by their kept IDs. */
+/** Replaces merged IDs in a search with their kept IDs. */
 export const resolveMergedFilters = (search: ContactSearch, { profile, tag, attr }: ContactMerges): ContactSearch => {
   const { contactTagID, attrID, contactProfileID } = search;
   return {
@@ -156,7 +156,7 @@ export const isInRange = ({ sort, created, seen, range }: Asked, found: Omit<Fou
   );
 };
 
-/** Whether a contact matches according to the index. Its view decides. */
+/** Whether a contact matches according to the index. The contact's view has the final say. */
 export const isCandidate = (asked: Asked, found: Found): boolean =>
   isInRange(asked, found) && asked.terms.every((terms) => terms.some((term) => found.terms.includes(term)));
 

@@ -2,11 +2,11 @@
 import { createHmac } from 'node:crypto';
 import { Refusal } from '../../shared/refusal.ts';
 
-/** What identifies a claim to the token that made it. */
+/** The name by which the token that made a claim identifies it. */
 export const handleName = (token: number, claimID: string): string => `handle\n${token}\n${claimID}`;
-/** What identifies a claim to the account's other tokens. */
+/** The name by which the account's other tokens identify a claim. */
 export const claimName = (claimID: string): string => `claim\n${claimID}`;
-/** A createContact request whose contact was erased. */
+/** The name of a createContact request whose contact was erased. */
 export const requestName = (token: number, userUUID: string, requestUUID: string): string =>
   `request\n${token}\n${userUUID}\n${requestUUID}`;
 /** Like requestName, for a request of which only the key is stored (idempotency-keys.ts). */

@@ -1,4 +1,4 @@
-/** The bounds of a page of events, and of the days that it covers. */
+/** The limits of a page of events, and the days that it covers. */
 import type { EventQuery } from '../store.ts';
 
 export interface PageBounds {

@@ -20,13 +20,13 @@ export interface StatementRow extends StoredStatement {
   readonly time: number;
 }
 
-/** The part of a statement that decides about owners, with the claim that created it. */
+/** The part of a statement that determines owners, with the claim that created the statement. */
 export type DecidingStatement = Statement & Pick<StatementRow, 'claim'>;
 
 /**
  * Returns how a link changes the user's statements, and whether it `exists`. For a browser token, each key has its own
- * links and only those of its claims count. It must not learn what a server token linked, or that two keys find one
- * contact.
+ * links, and only the links of its claims count. The token must not learn what a server token linked, or that two keys
+ * find one contact.
  */
 export const decideNewLink = (
   statements: readonly DecidingStatement[],

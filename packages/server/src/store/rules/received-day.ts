@@ -8,7 +8,7 @@ import { dayMilliseconds } from '../../shared/time.ts';
  */
 export const dedupDays = limits.repeatDays + 2;
 
-/** If the stored day is at most this far ahead of the clock, it does not change until the clock reaches it. */
+/** If the stored day is at most this many days ahead of the clock, it does not change until the clock reaches it. */
 const maxAheadDays = 7;
 
 export interface CurrentDay {

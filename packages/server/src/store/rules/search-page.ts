@@ -1,6 +1,6 @@
 /**
- * Builds a page of search results from the index's contacts, which arrive in order, and stale ones that belong between
- * them.
+ * Builds a page of search results from the index's contacts, which arrive in order, and stale contacts that belong
+ * between them.
  */
 import type { ContactSearch, FoundContact, FoundContacts, SearchPosition } from '../store.ts';
 import { createPageBuilder } from './contact-lists.ts';
@@ -17,7 +17,10 @@ export const createSearchPage = ({ limit, descending, beyond }: ContactSearch) =
   const isBefore = (end: SearchPosition, position: SearchPosition) =>
     (descending ? byKey(position, end) : byKey(end, position)) < 0;
   const page = createPageBuilder(limit);
-  /** The contacts on the page. One may be both waiting and in the index, if it was indexed while the page was read. */
+  /**
+   * The contacts on the page. A contact may be both waiting and in the index, if it was indexed while the page was
+   * read.
+   */
   const added = new Set<number>();
   let waiting: Match[] = [];
   let isSorted = true;

@@ -83,5 +83,5 @@ export const createOperations = <Name extends WriteName | ReadName>(
   names: readonly Name[],
   send: (call: Call) => Promise<unknown>,
 ): Pick<Store, Name> =>
-  // Untyped: a thread's reply to a call is what the operation in its table returns.
+  // The cast is safe: a thread's reply to a call is what the operation in its table returns.
   Object.fromEntries(names.map((name) => [name, (request: unknown) => send({ name, request })])) as never;

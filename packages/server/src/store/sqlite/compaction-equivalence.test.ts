@@ -1,5 +1,5 @@
 // Compaction and indexing must not change any response. Two databases store the same history: one is compacted and
-// indexed all the time, in segments of a few events, the other hardly.
+// indexed all the time, in segments of a few events, and the other hardly ever.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { kind } from '../../../test/fixtures/database.ts';

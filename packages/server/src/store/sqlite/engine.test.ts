@@ -17,7 +17,7 @@ const logOf = (count: number): Call => ({
   },
 });
 
-test('does not overwrite what another process commits while the engine is created', async () => {
+test('does not overwrite data that another process commits while the engine is created', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'firsthand-'));
   const path = join(folder, 'firsthand.db');
   ensureFile(path);

@@ -154,7 +154,7 @@ export const createWriteEngine = (db: Connection, arrangement: Arrangement = {})
       behind: log.behind,
       step() {
         if (recentKeys.isDue()) recentKeys.settle();
-        // Rollups first: they need few steps for many events. The log picks its own most urgent work.
+        // Rollups come first: they need few steps for many events. The log chooses its own most urgent work.
         return rollups.step() || log.step();
       },
       written: log.written,

@@ -134,7 +134,7 @@ export const openMemoryStore = (arrangement?: Arrangement): Store =>
   createSingleThreadStore(openMemory(), arrangement, stepsPerWriteInMemory);
 
 /**
- * Opens a database for a command, without a lock, because a server may be running. For accounts, tokens, refused
+ * Opens a database for a command, without a lock, because a server may be running. Supports accounts, tokens, refused
  * requests and reads. Creates a missing database only with `create`: a mistyped path must not look like an empty
  * database.
  *
@@ -187,7 +187,7 @@ const createCloseStack = () => {
   };
 };
 
-/** Distributes reads round-robin over the threads. */
+/** Distributes reads over the threads, round-robin. */
 const createReadDispatcher = (readers: readonly StartedThread[]): Send => {
   let turn = 0;
   return async (call) => {

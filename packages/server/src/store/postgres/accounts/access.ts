@@ -9,10 +9,10 @@ import { BoundedMap } from '../../../shared/bounded-map.ts';
 import type { Access } from '../../store.ts';
 import type { Connection } from '../database/connection.ts';
 
-/** The size of the cache, which has no unknown tokens. */
+/** The size of the cache, which never contains unknown tokens. */
 const maxCached = 10_000;
 
-/** The number of token hashes in memory: those of the first tokens created. */
+/** The maximum number of token hashes in memory: the hashes of the first tokens created. */
 const maxCreated = 100_000;
 
 /** The cache may be stale this long after the listening connection's last response. */
@@ -76,7 +76,7 @@ export const createAccessCache = (read: <Value>(work: (db: Connection) => Promis
       return createdHashes.has(tokenHash);
     },
 
-    /** Drops the cache, because a token has changed. */
+    /** Clears the cache, because a token has changed. */
     forget(): void {
       version += 1;
       hasAllHashes = false;

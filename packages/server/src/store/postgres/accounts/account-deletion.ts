@@ -61,7 +61,8 @@ export const createAccountDeletion = ({ deleteEventsOf }: DeletionParts) => {
     );
     const pauseMilliseconds = getRemainingPause({ beganTime, time });
     if (pauseMilliseconds > 0) return { ...progress, pauseMilliseconds };
-    // Everything that a server stored before it noticed the revoked tokens is visible by now, and was looked for above.
+    // Everything that a server stored before it noticed the revoked tokens is visible by now, and the deletion above
+    // included it.
     db.requireExclusive();
     for (const sql of end) await db.run(sql, [account]);
     return { ...progress, isGone: true };

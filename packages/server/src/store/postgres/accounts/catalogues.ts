@@ -72,8 +72,8 @@ const readIDs = async (
 const maxStoredIDs = 10_000;
 
 /**
- * Returns the eventIDs from `nextEventID` on that have events, and those of `names` that do. Skips dense ranges and
- * then returns a later nextEventID.
+ * Returns the eventIDs from `nextEventID` on that have events, and the eventIDs of `names` that have events. Skips
+ * dense ranges, and then returns a later nextEventID.
  */
 const readStoredIDs = async (
   db: Connection,
@@ -94,7 +94,7 @@ const readStoredIDs = async (
         ),
   ]);
   const last = rows.at(-1)?.eventID;
-  // A page may send any eventID, up to the greatest, so a range is skipped only if it has too few free IDs.
+  // A page may send any eventID, up to the maximum, so a range is skipped only if it has too few free IDs.
   const isDense = last !== undefined && last - nextEventID < rows.length + limits.idsPerCatalogue;
   if (rows.length < maxStoredIDs || !isDense) {
     return { stored: new Set([...rows, ...unlisted].map(({ eventID }) => String(eventID))), nextEventID };
@@ -216,7 +216,7 @@ export const createCatalogueWriter = () => {
       checkUses(await readListedIDs(db, account), browser, uses);
     },
 
-    /** As `check`, for events; `mayBeNew` reports whether an event uses IDs that may need registration. */
+    /** Like `check`, but for events; `mayBeNew` reports whether an event uses IDs that may need registration. */
     async checksOfEvents(db: Transaction, accounts: readonly number[]): Promise<EventChecks> {
       const listed = accounts.map(
         async (account) => [account, await getListedIDs(db, db.of(account).initialState)] as const,
@@ -236,7 +236,7 @@ export const createCatalogueWriter = () => {
 
     register,
 
-    /** Adds, changes or removes entries. Drops entries used only by browser tokens when there is no room. */
+    /** Adds, changes or removes entries. If there is no room, drops entries that only browser tokens have used. */
     async put(db: Transaction, account: number, catalogues: Catalogues): Promise<void> {
       const names = (catalogues.event ?? []).flatMap(({ id, name }) =>
         id === null && name ? canonicalName(name) : [],
@@ -281,7 +281,7 @@ export const readMerges = async (db: Connection, account: number): Promise<Catal
     ),
   );
 
-/** Replaces the eventID or name of a query by all eventIDs that it stands for. */
+/** Replaces the eventID or name in a query with all eventIDs that it stands for. */
 export const resolveIDs = async <Query extends Pick<EventQuery, 'account' | 'eventID' | 'eventName'>>(
   db: Connection,
   query: Query,

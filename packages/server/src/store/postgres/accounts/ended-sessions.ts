@@ -3,7 +3,7 @@ import { listedMilliseconds } from '../../rules/accounts/expired-sessions.ts';
 import type { RequestOf } from '../../store.ts';
 import type { Transaction } from '../transactions/transaction.ts';
 
-/** References to tokens from tables of the coordinator. A session without references may be deleted. */
+/** References to tokens from the coordinator's tables. A session without references may be deleted. */
 const references = [
   ['token', 'createdBy'],
   ['member', 'invitedBy'],

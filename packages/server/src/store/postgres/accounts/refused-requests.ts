@@ -77,7 +77,8 @@ export const createRefusedWriter = ({ findErasure }: { readonly findErasure: Fin
     }
     const inputs = accepted.map(({ input }) => JSON.stringify(input));
     const sizes = inputs.map((input) => Buffer.byteLength(input));
-    // First, because it locks the token's counts, so that parallel requests of the token evict one after the other.
+    // Comes first, because it locks the token's counts, so that concurrent requests with the token evict one after the
+    // other.
     const counted = await db.one<Pick<RefusedCount, 'listed' | 'listedBytes'>>(
       `INSERT INTO refused_count (account, token, listed, "listedBytes", evicted, erased, replayed)
        VALUES ($1, $2, $3, $4, 0, $5, 0)
@@ -145,7 +146,7 @@ export const createRefusedWriter = ({ findErasure }: { readonly findErasure: Fin
     const named: Listed[] = [];
     for (const [nth, row] of rows.entries()) {
       if (person.isNamedIn(row)) named.push(row);
-      // Yields to other requests, because the lists may have megabytes.
+      // Yields to other requests, because the lists may contain megabytes.
       if (nth % rowsPerTurn === 0) await setImmediate();
     }
     await removeListed(db, named, 'erased');
@@ -173,7 +174,7 @@ export const listRefusedBefore = async (db: Connection, time: number): Promise<n
 type Owner = Pick<RefusedRequest, 'account' | 'token'>;
 type Named = Pick<RefusedRequest, 'accountUUID' | 'tokenID' | 'tokenKind' | 'tokenText'>;
 
-/** Returns a function that looks up the public IDs of one of the `owners`. */
+/** Returns a function that looks up the public IDs of any of the `owners`. */
 const readNames = async (db: Connection, owners: readonly Owner[]): Promise<(owner: Owner) => Named> => {
   const [accountUUIDs, tokenIDs] = await Promise.all([
     accountUUIDsOf(

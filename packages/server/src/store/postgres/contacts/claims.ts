@@ -1,4 +1,4 @@
-/** Claims: values of a contact that a browser sent, stored separately from the contact. */
+/** Claims: values about a contact that a browser sent, stored separately from the contact. */
 import { limits } from '@firsthand/contract/limits';
 import { compareClaims } from '../../../identity/contact-view.ts';
 import {
@@ -84,7 +84,7 @@ export const claimsOf = async (
   return rows.map((row) => ({ ...toClaim(row), newestLink: newestLinkOf(row) }));
 };
 
-/** Returns up to `limit` claims for these contacts with greater numbers than `claim`, ascending. */
+/** Returns up to `limit` claims for these contacts with greater numbers than `claim`, in ascending order. */
 export const claimsAfter = async (
   db: AccountConnection,
   contacts: readonly number[],

@@ -23,7 +23,7 @@ import { userUUIDsOf } from './users.ts';
 /** The contactUUIDs of a group of merged contacts, by number. */
 type Group = ReadonlyMap<number, string>;
 
-/** Reads a page of a group's claims after a number; null: only counts them. */
+/** Reads a page of a group's claims after a number. If it is null, only counts them. */
 const listClaims = async (
   db: AccountConnection,
   group: Group,
@@ -69,7 +69,7 @@ const listLinks = async (
 };
 
 export const createContactReader = (contacts: ContactFinder) => {
-  /** Returns what a browser token sees by a handle: only what it sent itself. */
+  /** Returns what a browser token may read with a handle: only the values that the token sent itself. */
   const byHandle = async (
     db: AccountConnection,
     { account, token, contactUUID = '' }: ContactQuery,

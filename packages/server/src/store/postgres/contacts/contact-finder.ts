@@ -76,7 +76,7 @@ export const createContactFinder = (secret: Buffer) => {
     return hashes.map((hash) => missingContact(field, erased.has(hash.toString('hex'))));
   };
 
-  /** As `missingEach`, for one identifier. */
+  /** Like `missingEach`, for one identifier. */
   const missing = async (db: AccountConnection, identifier: string, field?: string): Promise<Refusal> =>
     (await missingEach(db, [identifier], field))[0] as Refusal;
 
@@ -116,7 +116,7 @@ export const createContactFinder = (secret: Buffer) => {
     findErasure,
     missing,
     missingEach,
-    /** As `missing`, for a handle. With another token than the handle's own, even an erased one is unknown. */
+    /** Like `missing`, for a handle. With a token other than the handle's own, even an erased handle is unknown. */
     missingHandle: (db: AccountConnection, token: number, handle: string): Promise<Refusal> =>
       missing(db, handleName(token, handle)),
   };

@@ -13,7 +13,7 @@ import { lastSeenOf } from './last-seen.ts';
 
 const changesPerStep = 500;
 
-/** Returns the distinct contacts at the end of these contacts' merges, without erased ones. */
+/** Returns the distinct contacts at the end of these contacts' merges, excluding erased contacts. */
 export const readAnsweringEach = async (db: AccountConnection, contacts: readonly number[]): Promise<ContactRow[]> => {
   const chains = await readChains(db, contacts);
   const follow = followMerges(pointersOf(chains));

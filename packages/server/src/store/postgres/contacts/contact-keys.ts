@@ -34,7 +34,9 @@ export const deleteKey = async (
     await db.run(`DELETE FROM ${tables[field]} WHERE account = $1 AND "${field}" = $2`, [account, row[field]]);
 };
 
-/** Gives keys to a new contact. Throws ConcurrentChange if another contact has got one meanwhile. */
+/**
+ * Gives keys to a new contact. Throws ConcurrentChange if another contact has been given one of them in the meantime.
+ */
 export const insertKeys = async (
   db: Transaction,
   row: Place,
@@ -52,13 +54,14 @@ export const canReleaseKey = async (db: Transaction, holder: ContactRow, field: 
 interface KeyChange {
   readonly time: number;
   readonly by?: number | null | undefined;
-  /** If another contact of the same person already has the key, that one keeps it. */
+  /** If another contact of the same person already has the key, that contact keeps it. */
   readonly isFound: boolean;
 }
 
 /**
- * Gives a key to a contact, whose keys the caller must have locked, and removes its former one. Returns whether the
- * contact has the key then (see `isFound`). Throws a Refusal if another person's contact has it and does not give way.
+ * Gives a key to a contact, whose keys the caller must have locked, and removes its previous key. Returns whether the
+ * contact then has the key (see `isFound`). Throws a Refusal if another person's contact has the key and does not yield
+ * it.
  */
 export const takeKey = async (
   db: Transaction,
@@ -74,7 +77,7 @@ export const takeKey = async (
       [row.account, value],
     );
     const [holder] = place ? await readContacts(db, [place.contact]) : [];
-    // It was erased or gave up the key meanwhile.
+    // The other contact was erased or gave up the key in the meantime.
     if (holder?.[field] !== value) throw new ConcurrentChange();
     const target = await readAnswering(db, row.contact);
     if (isFound && (await readAnswering(db, holder.contact)).contact === target.contact) return false;

@@ -1,4 +1,4 @@
-/** Reads rows of contacts, and follows merges to the contact that responses name. */
+/** Reads rows of contacts, and follows merges to the contact that appears in responses. */
 import { followMerges } from '../../../identity/merges.ts';
 import { type AccountConnection, ConcurrentChange } from '../database/connection.ts';
 
@@ -29,7 +29,7 @@ export interface ContactRow {
 
 export const byNumber = (a: ContactRow, b: ContactRow): number => a.contact - b.contact;
 
-/** Returns the rows of contacts, ascending by number. Sorted here, not in SQL: see event-order.ts. */
+/** Returns the rows of contacts, in ascending order of number. Sorted here, not in SQL: see event-order.ts. */
 export const readContacts = async (db: AccountConnection, contacts: readonly number[]): Promise<ContactRow[]> => {
   const sql = 'SELECT * FROM contact WHERE account = $1 AND contact = ANY ($2::bigint[])';
   const rows = await db.all<ContactRow>(sql, [db.account, contacts]);
@@ -40,7 +40,8 @@ export const readContacts = async (db: AccountConnection, contacts: readonly num
 type Chains = ReadonlyMap<number, ContactRow>;
 
 /**
- * Reads contacts and all that they are merged into, except `loaded` ones. Each query follows one step of all chains.
+ * Reads contacts and all contacts that they are merged into, except `loaded` contacts. Each query follows one step of
+ * all chains.
  */
 export const readChains = async (
   db: AccountConnection,

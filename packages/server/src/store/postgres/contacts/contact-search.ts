@@ -249,7 +249,7 @@ export const createContactSearch = (contacts: ContactFinder) => {
           page.wait(match);
         }
         examined += ends.length;
-        // The following ones come after the page.
+        // Later contacts come after the page.
         if (isInOrder && page.waiting() > limit) return undefined;
         if (isInOrder && page.waiting() > 0 && examined >= maxExamined) return ends.at(-1);
       }
@@ -282,7 +282,7 @@ export const createContactSearch = (contacts: ContactFinder) => {
     const end = await examineStale(db, search, { plan, page, examine });
     const source = sourceOf(plan, parts, sizes);
 
-    /** Returns the matching candidates, by contact. Where the index may be stale, the view decides. */
+    /** Returns the matching candidates, by contact. If the index may be stale, the contact's view decides. */
     const examineCandidates = async (ends: readonly SearchPosition[]): Promise<Map<number, Match>> => {
       const numbers = ends.map(({ contact }) => contact).filter((contact) => contact <= settled);
       const indexed = await db.all<Found>(
@@ -310,7 +310,7 @@ export const createContactSearch = (contacts: ContactFinder) => {
       const matches = await examineCandidates(ends);
       for (const end of ends) {
         const match = matches.get(end.contact);
-        // A contact with another key has moved, and is added in its new place.
+        // A contact whose key has changed has moved, and is added in its new place.
         const full = page.pass(end, match?.end.key === end.key ? match : undefined);
         if (full) return full;
       }

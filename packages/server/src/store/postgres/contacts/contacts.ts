@@ -92,7 +92,7 @@ export const createContactWriter = (finder: ContactFinder, catalogues: Catalogue
       ...(hasAddress && { contactEmailaddress: address, verified: true }),
       contactStatus: change.contactStatus ?? target.contactStatus,
     };
-    // A contact that gave way is merged into this one now.
+    // A contact that yielded a key is now merged into this contact.
     const viewAfter = hasAddress || hasExternalID ? await createViewReader(db, after, merges) : view;
     const updated = changedFields(before, viewAfter(after));
     if (after.contactStatus !== target.contactStatus) updated.push('contactStatus');

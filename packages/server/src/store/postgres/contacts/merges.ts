@@ -1,4 +1,4 @@
-/** Merges of contacts: reads those that the rules in identity/ need, creates and undoes them. */
+/** Reads the merges of contacts that the rules in identity/ need, and creates and undoes merges. */
 import { mergedWith } from '../../../identity/merges.ts';
 import { checkMerge, checkUnmerge } from '../../rules/merges.ts';
 import type { NamedOther, RequestOf } from '../../store.ts';

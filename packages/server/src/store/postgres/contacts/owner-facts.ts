@@ -1,5 +1,5 @@
 /**
- * Reads the contacts, users and statements that decide who owns a page's events, in as few steps as possible.
+ * Reads the contacts, users and statements that determine who owns a page's events, in as few steps as possible.
  *
  * Rows are found one by one with `CROSS JOIN LATERAL (… OFFSET 0)`. With `= ANY`, PostgreSQL's generic plan may read
  * all rows of an account, because most accounts have few.
@@ -88,8 +88,8 @@ export const readUserFacts = async (db: AccountConnection, users: readonly numbe
   users.length === 0 ? noFacts : { contacts: [], ...(await readUsersAndStatements(db, numbersOf(users))) };
 
 /**
- * Reads contacts and the users ever linked to them, or only the user with the userUUID. `isMerged`: whether one of the
- * contacts takes part in a merge.
+ * Reads contacts and all users that were ever linked to them, or only the user with the userUUID. `isMerged`: whether
+ * one of the contacts takes part in a merge.
  */
 export const readContactFacts = async (
   db: AccountConnection,

@@ -92,7 +92,7 @@ const insertWithBoth = async (
   return row;
 };
 
-/** The contact with the keys, and the contactUUID of the one at the end of its merges. */
+/** The contact with the keys, and the contactUUID of the contact at the end of its merges. */
 interface PutAnswer {
   readonly row: ContactRow;
   readonly existed: boolean;
@@ -101,7 +101,7 @@ interface PutAnswer {
 
 /**
  * Creates the operation of server tokens: finds or creates a contact by its external ID or else its address, and writes
- * to the one at the end of its merges. A null external ID is cleared.
+ * to the contact at the end of its merges. A null external ID is cleared.
  */
 export const createPutContact = (finder: ContactFinder, { write }: Pick<ContactWriter, 'write'>) => {
   /** Records that a server token has sent these keys. */
@@ -135,7 +135,7 @@ export const createPutContact = (finder: ContactFinder, { write }: Pick<ContactW
   ): Promise<PutAnswer> => {
     const { externalID, address } = request;
     const [byID, byAddress] = await Promise.all([finder.byExternalID(db, externalID), finder.byAddress(db, address)]);
-    // A contact whose external ID only pages have sent gives way to the one with the address.
+    // A contact whose external ID was sent only by pages yields to the contact with the address.
     const isByAddress =
       byAddress &&
       (!byID ||

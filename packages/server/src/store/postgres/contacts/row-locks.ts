@@ -1,10 +1,10 @@
 /**
  * Locks that a transaction holds until it ends, so that an erasure misses no concurrent write and blocks no unrelated
- * ones.
+ * writes.
  *
- * To prevent deadlocks, all transactions take them in one order: users by number, addresses, external IDs, contacts by
- * number, claims, statements, refused requests, the account. Only updateAccount starts with the account, and may run
- * again.
+ * To prevent deadlocks, all transactions take these locks in the same order: users by number, addresses, external IDs,
+ * contacts by number, claims, statements, refused requests, the account. Only updateAccount starts with the account,
+ * and may run again.
  */
 import { bigints } from '../database/arrays.ts';
 import { type AccountConnection, ConcurrentChange, lockKeys } from '../database/connection.ts';

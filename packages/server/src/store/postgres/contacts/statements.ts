@@ -73,7 +73,7 @@ const listsOf = async <Read extends Facts, One>(
 export const statementsOf = (db: AccountConnection, users: readonly number[]) =>
   listsOf(db, users, { columns: `${factColumns}, time`, which: 'all' }, toStatement);
 
-/** As `statementsOf`, with the user's last active day before each statement. */
+/** Like `statementsOf`, with the user's last active day before each statement. */
 export const datedStatementsOf = (db: AccountConnection, users: readonly number[]) =>
   listsOf(
     db,
@@ -86,7 +86,7 @@ export const datedStatementsOf = (db: AccountConnection, users: readonly number[
     }),
   );
 
-/** As `statementsOf`, with only the fields that decide about owners, in half the time. */
+/** Like `statementsOf`, with only the fields that determine owners, in half the time. */
 export const statementsForOwners = (db: AccountConnection, users: readonly number[]) =>
   listsOf(db, users, { columns: factColumns, which: 'marked' }, toDeciding);
 
@@ -130,7 +130,7 @@ export const linksAfter = async (
   return { links: rows.map((row) => toStatement(row, marks.get(row.claim ?? 0))), count };
 };
 
-/** Returns the users ever linked to one of these contacts. */
+/** Returns all users that were ever linked to one of these contacts. */
 export const usersOf = async (db: AccountConnection, contacts: readonly number[]): Promise<number[]> => {
   const rows = await db.all<{ user: number }>(
     'SELECT DISTINCT "user" FROM contact_user WHERE account = $1 AND contact = ANY ($2::bigint[])',

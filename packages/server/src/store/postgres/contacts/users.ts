@@ -15,7 +15,7 @@ export interface User extends UserName {
   readonly user: number;
   /** The user has no event before this day. */
   readonly since: number;
-  /** The last known day with an event of the user; null: none is known. */
+  /** The last known day with an event of the user. Null if none is known. */
   readonly seenOn: number | null;
 }
 
@@ -77,7 +77,8 @@ const updateDays = createBatchStatement(
     FROM ${batch} WHERE ${ofAccount('t')} AND t."user" = batch."user"`,
 );
 
-// Activity only concerns the contacts that a user may belong to now: none from before its last verified link.
+// Activity affects only the contacts that a user may belong to now, and no contact from before the user's last verified
+// link.
 const insertChangedContacts = createBatchStatement(
   [
     ['user', 'bigint'],
@@ -123,7 +124,7 @@ export const userUUIDsOf = async (db: AccountConnection, users: readonly number[
 };
 
 export const createUsers = () => {
-  /** By userUUID. If several accounts have the same userUUID, it has the last one used. */
+  /** Keyed by userUUID. If several accounts have the same userUUID, the cache has only the user that was used last. */
   const cache = new BoundedMap<string, User>(maxCached);
 
   const addToCache = (user: User) => void cache.set(user.userUUID, user);
@@ -183,7 +184,8 @@ export const createUsers = () => {
   };
 
   /**
-   * Creates users that were not existing; returns all, including those that another transaction has created meanwhile.
+   * Creates the users that did not exist. Returns all users, including those that another transaction has created in
+   * the meantime.
    */
   const create = async (db: Transaction, names: readonly UserName[], creation: Creation): Promise<User[]> => {
     if (names.length === 0) return [];
@@ -200,7 +202,7 @@ export const createUsers = () => {
     find,
     create,
 
-    /** As `find`, but creates missing users. */
+    /** Like `find`, but creates missing users. */
     async ensure(db: Transaction, names: readonly UserName[], creation: Creation): Promise<User[]> {
       const existing = await find(db, names);
       const keys = new Set(existing.map(keyOfUser));

@@ -78,7 +78,7 @@ const createStoredValues = async (exported: DatabaseExport) => {
  * `keptDays`.
  */
 export const tablesOf = async (exported: DatabaseExport, keptDays: ReadonlySet<number>): Promise<CopiedTable[]> => {
-  // Older repeats are due for deletion. Newer ones may have the same key, which request_repeat allows only once.
+  // Older repeats are due for deletion. Newer repeats may have the same key, which request_repeat allows only once.
   const isKept = ({ day }: ExportedRow) => keptDays.has(day as number);
   const isKeptEvents = (row: ExportedRow) => isKept(row) && ofHolder(row) !== undefined;
   const { eventKey, requestKey } = createIdempotencyKeys(exported.position.secret);

@@ -19,7 +19,7 @@ const eventsPerCommit = 50_000;
 /** The limit of attributes per commit, in UTF-16 code units, because they are in memory until the commit. */
 const charactersPerCommit = 16 * 1024 * 1024;
 
-/** For each PostgreSQL sequence, the greatest number used so far. */
+/** For each PostgreSQL sequence, the highest number used so far. */
 const numbersOf = ({ numbers }: DatabaseExport) => [
   ["pg_get_serial_sequence('account', 'account')", 'SELECT max(account) FROM account'],
   ["pg_get_serial_sequence('token', 'token')", 'SELECT max(token) FROM token'],
@@ -59,7 +59,7 @@ const begin = async (client: pg.Client, exported: DatabaseExport): Promise<void>
     .slice(0, dedupDays);
   for (const each of [...months, day]) await client.query(monthSQL(each));
   for (const each of repeatDays) await client.query(repeatsSQL(each));
-  // Keys of erased repeats do not show whether they include the token kind.
+  // Keys of erased repeats do not reveal whether they include the token kind.
   const withEither = ofEither.size + erased.size > 0;
   await client.query('INSERT INTO kept_day (day, keyed, "ofEither") SELECT unnest($1::integer[]), true, $2', [
     repeatDays,

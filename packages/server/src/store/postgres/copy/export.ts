@@ -31,7 +31,7 @@ import { type StoredRow, toEvent } from '../events/event-presenter.ts';
 const rowsPerFetch = 1_000;
 /** The number of sequences that a page covers; fewer after a page of large events. */
 const sequencesPerPage = { min: 100, max: 1_000 };
-/** A page with more bytes of bodies is followed by a smaller one. */
+/** A page with more bytes of bodies is followed by a smaller page. */
 const bytesPerPage = 4 * 1024 * 1024;
 
 const fieldColumns = plainFields.map((name) => `said -> 'fields' ->> '${name}' AS "${name}"`);
@@ -124,7 +124,7 @@ async function* readRows(db: ScriptedConnection, table: ExportedTable): AsyncGen
 
 /**
  * Yields the events day by day, which is sequence order, because days do not overlap. At the end, throws StoreUnusable
- * if a server or command is connected: it waits to write, and the copy would miss that.
+ * if a server or command is connected: the client is waiting to write, and the copy would miss that write.
  */
 async function* readEvents(db: ScriptedConnection, sequence: number): AsyncGenerator<EventRow[]> {
   // PostgreSQL may overestimate a page and scan the whole partition.

@@ -41,7 +41,7 @@ test('encodes 32-bit integers', async () => {
   expect(await decode('integer', integers(numbers, identity))).toEqual(numbers.map(String));
 });
 
-test('encodes texts of any length and script', async () => {
+test('encodes strings of any length and script', async () => {
   const short = ['', 'a', 'NULL', '{"}\\,', "'", "\\'; --", '\\x1F', '\u001f0a\n', 'ä€🙂'];
   const written = [...short, 'x'.repeat(100_000), '🙂'.repeat(3_000)];
   expect(await decode('text', texts(written, identity))).toEqual(written);

@@ -8,7 +8,7 @@ import { StoreUnusable } from '../../unusable.ts';
 export interface Connection {
   all<Row>(sql: string, values?: readonly unknown[]): Promise<Row[]>;
   get<Row>(sql: string, values?: readonly unknown[]): Promise<Row | undefined>;
-  /** As `get`, for SQL that always returns a row, such as a count or RETURNING. */
+  /** Like `get`, for SQL that always returns a row, such as a count or RETURNING. */
   one<Row>(sql: string, values?: readonly unknown[]): Promise<Row>;
   /** Returns how many rows the SQL has read or written. */
   run(sql: string, values?: readonly unknown[]): Promise<number>;
@@ -68,18 +68,20 @@ const timeouts = {
 /** A listening connection without a response for this long is lost. */
 const maxSilentMilliseconds = 2_000;
 
-/** Keys of 64-bit advisory locks, near or above 2^61, so that other programs are unlikely to use the same. */
+/** Keys of 64-bit advisory locks, near or above 2^61, so that other programs are unlikely to use the same keys. */
 export const lockKeys = {
   migration: '2305843009213693951',
-  /** Held shared by every write, and exclusively by migrations and copies. */
+  /** Held in shared mode by every write, and exclusively by migrations and copies. */
   structure: '2305843009213693952',
-  /** Plus an account: held shared by its writes, and exclusively by merges, new days and the end of a deletion. */
+  /**
+   * Plus an account: held in shared mode by its writes, and exclusively by merges, new days and the end of a deletion.
+   */
   accounts: '3746994889972252672',
   /** Held by one server at a time, to prepare or drop a day. */
   days: '2305843009213693954',
-  /** Plus one of `contactLocks`: held shared to add rows to a contact, and exclusively to erase it. */
+  /** Plus one of `contactLocks`: held in shared mode to add rows to a contact, and exclusively to erase it. */
   contacts: '2594073385365405696',
-  /** Plus an account: held shared to store refused requests, and exclusively to erase a person from them. */
+  /** Plus an account: held in shared mode to store refused requests, and exclusively to erase a person from them. */
   refused: '2882303761517117440',
   /** Plus an account: held by one server at a time, for maintenance. */
   maintenance: '3170534137668829184',
@@ -133,7 +135,7 @@ const runScript = async (client: pg.ClientBase, sql: string, pace?: 'unhurried')
   return (Array.isArray(results) ? results : [results]).map(({ rows }) => rows);
 };
 
-/** Wraps a plain connection in the interface of the others. */
+/** Wraps a plain connection in the interface of pool connections. */
 export const toScriptedConnection = (client: pg.ClientBase): ScriptedConnection => ({
   ...toConnection(createSend(client)),
   script: (sql, pace) => runScript(client, sql, pace),
@@ -209,8 +211,8 @@ export const oldestClientMilliseconds = async (db: Connection): Promise<number> 
 export const skipLostNumbers = async (client: pg.ClientBase): Promise<void> => {
   // Missing until the cluster is migrated.
   const { rows } = await client.query("SELECT to_regproc('skip_numbers') IS NOT NULL AS exists");
-  // Does not wait for a standby, so that reads work while none responds. A promoted standby that missed the skip skips
-  // more.
+  // Does not wait for a standby, so that reads work while no standby responds. A promoted standby that missed the skip
+  // skips more numbers.
   const sql = "SELECT set_config('synchronous_commit', 'local', true), skip_numbers()";
   if (rows[0].exists) await client.query(sql);
 };
@@ -400,7 +402,10 @@ const routineOf = (error: unknown): unknown => (error as { routine?: unknown } |
 /** Whether the error is only a consequence of an earlier one in the same transaction (in_failed_sql_transaction). */
 const isAfterFailure = (error: unknown): boolean => codeOf(error) === '25P02';
 
-/** Another transaction changed rows between this one's read and lock. This one runs again and sees the change. */
+/**
+ * Another transaction changed rows between this transaction's read and lock. This transaction runs again and sees the
+ * change.
+ */
 export class ConcurrentChange extends Error {
   /** serialization_failure, the SQLSTATE with which PostgreSQL itself reports such conflicts. */
   readonly code = '40001';

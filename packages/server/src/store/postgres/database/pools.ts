@@ -2,13 +2,13 @@
 import { type ConnectionPool, keyLookupOptions, openPool, orderedScanOptions } from './connection.ts';
 
 /**
- * Concurrent commits of events, each on its own connection: while PostgreSQL syncs one, it writes the others. More on a
- * cluster, where each takes longer.
+ * Concurrent commits of events, each on its own connection: while PostgreSQL syncs one commit, it writes the others.
+ * There are more on a cluster, where each commit takes longer.
  */
 export const maxCommits = { here: 4, onCluster: 16 };
 const maxWriting = 4;
 const maxReading = 4;
-/** For fast reads, mostly of tokens, which must not wait for slow ones. */
+/** For fast reads, mostly of tokens, which must not wait for slow reads. */
 const maxQuick = 2;
 
 type Pools = Readonly<Record<'events' | 'writes' | 'reads' | 'quick', ConnectionPool>>;

@@ -89,7 +89,7 @@ export const createInsert = (table: string, columns: Columns, insertion?: Insert
   oneSQL: insertRowSQL(table, columns, insertion),
 });
 
-/** A connection that knows whether it is to a cluster. */
+/** A connection that knows whether it is connected to a cluster. */
 export type ClusterAwareConnection = AccountConnection & Pick<HeldConnection, 'isDistributed'>;
 
 const toQuery = (

@@ -38,7 +38,7 @@ export const startWatch = (
       isLost = true;
     };
     const db = await openListener(databaseURL, { channel: accessChannel, onNotification: access.forget, onLost });
-    // Changes before LISTEN were not notified.
+    // Changes before LISTEN caused no notification.
     access.forget();
     let previous = '';
     try {
@@ -59,7 +59,7 @@ export const startWatch = (
 
   const run = async () => {
     while (!signal.aborted) {
-      // Ignored, because operations report that the database is unavailable.
+      // The error is ignored, because operations report that the database is unavailable.
       await watch().catch(() => {});
       await pause();
     }

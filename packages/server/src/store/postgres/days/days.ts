@@ -1,4 +1,4 @@
-/** Days of an account: starts the current one, and lists those with events. */
+/** Starts an account's current day, and lists the account's days with events. */
 import type { DayRange, DaySpan } from '../../rules/event-pages.ts';
 import { type CurrentDay, dayAt, startsNewDay } from '../../rules/received-day.ts';
 import { integers } from '../database/arrays.ts';

@@ -91,7 +91,7 @@ describe('partitions', () => {
     expect(await site.events()).toHaveLength(days.length);
   });
 
-  it('are dropped for a day that never started, but the repeats of earlier days stay', async () => {
+  it('are dropped for a day that never started, while the repeats of earlier days stay', async () => {
     const { site, databaseURL, maintain, partitions } = await open();
     const request = { userUUID: 'visitor-number-one', requestUUID: 'request-one', address: 'ann@example.com' };
     const { contactUUID } = await site.server.createContact(request);
@@ -109,7 +109,7 @@ describe('partitions', () => {
     expect(again.contactUUID).toBe(contactUUID);
   });
 
-  it('stay for the day that an account is on, however many later days there are', async () => {
+  it('stay for an account’s current day, no matter how many later days there are', async () => {
     const { store, site, maintain, listDays } = await open();
     const [ahead, farAhead] = [await createSite(store, { time: start }), await createSite(store, { time: start })];
     await log(site, 0, 'right');
@@ -152,7 +152,7 @@ describe('partitions', () => {
     }
   });
 
-  it('are bounded in number, however fast days pass', async () => {
+  it('are bounded in number, no matter how fast days pass', async () => {
     const { site, listDays, partitions } = await open();
     for (let nth = 0; nth <= maxDays; nth += 1) await log(site, nth, `event-${nth}`);
     const expectedDays = Array.from({ length: dedupDays }, (_, nth) => today + maxDays - dedupDays + 1 + nth);
@@ -209,7 +209,7 @@ describe('nextDayFinding', () => {
     expect(await examine(databaseURL, later(1), 0)).toMatchObject(existing);
   });
 
-  it('expects none on the first day with events, after many without, just after midnight or after a start', async () => {
+  it('expects none on the first day with events, after many days without, just after midnight or after a start', async () => {
     const { site, databaseURL } = await open();
     expect(await examine(databaseURL, later(1), 0)).toMatchObject(early);
     await log(site, -dedupDays, 'long-ago');

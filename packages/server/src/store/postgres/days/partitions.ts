@@ -117,7 +117,7 @@ const readDays = async (db: Connection) => {
 const prepareNextDays = async (db: HeldConnection, today: number): Promise<void> => {
   const { started, partitioned } = await readDays(db);
   const [newest] = started;
-  // Nothing was stored for a long time, so the next event may wait for its partitions.
+  // If nothing was stored for a long time, the next event may wait for its partitions.
   if (newest === undefined || newest < today - dedupDays) return;
   const next = [today, today + 1, ...started.filter((day) => day > today).map((day) => day + 1)];
   for (const day of new Set(next))
@@ -125,9 +125,9 @@ const prepareNextDays = async (db: HeldConnection, today: number): Promise<void>
 };
 
 /**
- * Drops the repeats of days that are no longer searched, and partitions of past days that never started. Keeps the last
- * days before today, before the newest day, and before the day of each account that a fast clock has put ahead of
- * today.
+ * Drops the repeats of days that are no longer searched, and the partitions of past days that never started. Keeps the
+ * last days before today, before the newest day, and before the day of each account that a fast clock has moved ahead
+ * of today.
  */
 export const dropOldDays = async (db: HeldConnection, now: number): Promise<void> => {
   const today = toDay(now);

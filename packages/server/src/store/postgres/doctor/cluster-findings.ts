@@ -25,7 +25,7 @@ interface Part extends Pick<Worker, 'name' | 'bytes'> {
   readonly shard: number;
 }
 
-/** Returns the parts, the largest first. */
+/** Returns the parts, largest first. */
 const readParts = (db: Connection): Promise<Part[]> =>
   db.all<Part>(
     `SELECT max(shard.shardid) FILTER (WHERE shard.logicalrelid = 'account_position'::regclass) AS shard,

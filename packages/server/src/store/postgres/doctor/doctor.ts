@@ -68,7 +68,10 @@ interface Archiving {
   readonly failedTime: number | null;
 }
 
-/** Reports whether PostgreSQL archives its WAL. It does not know of backups by pg_dump or from another machine. */
+/**
+ * Reports whether PostgreSQL archives its WAL. PostgreSQL does not know about backups by pg_dump or from another
+ * machine.
+ */
 export const archivingFinding = ({ mode, archivedTime, failedTime }: Archiving): Finding => {
   const name = 'backup';
   const at = (time: number) => new Date(time).toISOString();

@@ -165,7 +165,7 @@ test('makes the replay of a refused request wait for the erasure of its contact,
     await waitForLockWaits(databaseURL, 2);
     await client.query('COMMIT');
     await erasing;
-    // It was erased with the contact.
+    // The request was erased with the contact.
     expect(await replaying).toBeUndefined();
   });
   await expectNoDeadlock(databaseURL);

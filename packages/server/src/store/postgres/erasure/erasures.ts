@@ -23,7 +23,7 @@ import { readSettled } from '../transactions/sequencer.ts';
 import type { Transaction } from '../transactions/transaction.ts';
 
 const eventsPerStep = 1_000;
-/** Takes about a millisecond. */
+/** A step of this size takes about a millisecond. */
 const hashesPerTurn = 100;
 
 interface ErasedClaim extends Pick<ClaimRow, 'claim' | 'claimID' | 'token' | 'user' | 'accepted' | 'voided'> {
@@ -209,7 +209,7 @@ export const createErasures = ({ finder, repeats, refused }: ErasureParts) => {
     return erasure;
   };
 
-  /** Deletes events of one holder, or of any, whose sequences are close together. Returns how many. */
+  /** Deletes events of one holder, or of any holder, whose sequences are close together. Returns the number deleted. */
   const deleteEvents = async (
     db: Transaction,
     holder: number | undefined,

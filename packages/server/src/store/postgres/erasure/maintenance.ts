@@ -1,5 +1,6 @@
 /**
- * Background work: deletes events of erased contacts and indexes contacts. One server at a time does it for an account.
+ * Background work: deletes the events of erased contacts, and indexes contacts. Only one server at a time does it for
+ * an account.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Connection, lockKeys } from '../database/connection.ts';

@@ -1,4 +1,4 @@
-/** Counts events from rollups; distinct users and counts without robots read the events themselves. */
+/** Counts events from rollups. Counts of distinct users, and counts that exclude bots, read the events themselves. */
 
 import type { ResolvedQuery } from '../../rules/accounts/catalogue-rules.ts';
 import { mergedDefinitions } from '../../rules/accounts/entry-merges.ts';
@@ -11,7 +11,7 @@ import { daysOf } from '../days/days.ts';
 import { isRobot, readBody, robotSearchBytes } from './event-body.ts';
 import { inGroups, within } from './event-order.ts';
 
-/** SQL condition for the events of an account in a span, whose values are $1 to $7. */
+/** SQL condition that selects an account's events in a span. Its parameters are $1 to $7. */
 const ofAccountInSpan = `account = $3 AND day >= $4 AND day <= $5 AND ${within('account', '$1::bigint', '$2::bigint')}
   AND "eventTime" >= $6 AND "eventTime" < $7`;
 type Span = [
@@ -38,12 +38,12 @@ interface CountedRow {
   readonly sequence: number;
   readonly bucket: number;
   readonly visitor: number;
-  /** Null when the body cannot contain the robot mark, which saves sending it. */
+  /** Null when the body cannot contain the bot mark, so that the body need not be sent. */
   readonly body: Buffer | null;
   readonly eventTime: number;
 }
 
-/** Counts events without the robot mark. Reads each event, because the rollups include robots. */
+/** Counts events without the bot mark. Reads each event, because the rollups include bots. */
 const countWithoutRobots = async (
   db: AccountConnection,
   { account, eventIDs, edges, users }: ResolvedQuery<CountQuery>,
@@ -108,7 +108,8 @@ interface Quarter {
 const timesIn = async (db: AccountConnection, account: number, eventID: number, total: Quarter) => {
   const from = total.quarter * quarterMilliseconds;
   const to = from + quarterMilliseconds;
-  // A time outside of the quarter means that events were deleted, perhaps the first or last, so the events are read.
+  // A time outside of the quarter means that events were deleted, perhaps the first or last event, so the events are
+  // read.
   if (total.firstTime >= from && total.lastTime < to) return total;
   // Not undefined, because the total counts events in this quarter.
   const span = (await spanOf(db, account, from, to)) as Span;

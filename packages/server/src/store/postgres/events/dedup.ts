@@ -47,7 +47,7 @@ const repeatColumns = [
   ['key', 'uuid'],
   ['day', 'integer'],
 ] as const;
-// Returns the keys that already existed. Usually there are none: then it only counts, and returns no row.
+// Returns the keys that already existed. Usually none did: then the statement only counts, and returns no row.
 const insertKeys = createBatchStatement(repeatColumns, (parts) => {
   const insert = insertRowsSQL(parts, 'event_repeat', repeatColumns, { end: 'ON CONFLICT DO NOTHING RETURNING key' });
   return `

@@ -61,7 +61,7 @@ test('reads back any event that may be stored', () => {
   );
 });
 
-test('writes the same bodies together as one by one', () => {
+test('writes the same bodies whether together or one by one', () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(anyEvent, anyTime), { maxLength: 5 }), fc.nat(3), (events, expected) => {
       const bodies = createBodies(expected);
@@ -99,7 +99,7 @@ describe('a body', () => {
     '€'.repeat(2_048),
     'a'.repeat(127),
     'a'.repeat(128),
-  ])('stores texts of any length: %#', (text) => {
+  ])('stores strings of any length: %#', (text) => {
     const { attributes } = readBody(toBody({ ...event, attributes: [['text', text]] }, eventTime), eventTime);
     expect(attributes).toEqual([['text', text]]);
   });

@@ -25,7 +25,7 @@ export interface NewBody extends Pick<EventRow, 'eventTime' | 'eventUUID' | 'att
 
 type EventBody = Pick<EventRow, 'receivedTime' | 'timeReplaced' | 'eventUUID' | 'attributes'>;
 
-/** A text of at most this many UTF-16 code units takes less than 128 bytes of UTF-8, so its length takes one byte. */
+/** A string of at most this many UTF-16 code units takes less than 128 bytes of UTF-8, so its length takes one byte. */
 const shortText = 42;
 const maxBytesPerUnit = 3;
 const maxBytesPerNumber = 8;

@@ -127,7 +127,7 @@ test.each([
   ['asc', 6],
   ['desc', 2],
   ['desc', 6],
-] as const)('returns pages of a contact in order, %s, with the events of all of its %i users', async (order, users) => {
+] as const)('returns a contact’s pages in order, %s, with the events of all %i users', async (order, users) => {
   const other = await createSite(store, { time: site.time });
   const { contactUUID } = await other.server.createContact({ address: 'one@example.com' });
   const expected: string[] = [];

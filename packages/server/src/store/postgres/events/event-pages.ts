@@ -212,8 +212,8 @@ export const readStep = async (
 };
 
 /**
- * As `readStep`, without false matches and erased events. For a whole account, erased events are looked up after each
- * step, which shows the holders of its events.
+ * Like `readStep`, but excludes false matches and erased events. For a whole account, erased events are looked up after
+ * each step, which shows the holders of its events.
  */
 const createStepReader = (db: Snapshot, query: ResolvedQuery<EventQuery>, source: Source) => {
   const { attrIDs, attrValue, withoutRobots = false } = query;

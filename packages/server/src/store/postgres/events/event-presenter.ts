@@ -1,4 +1,4 @@
-/** Builds the events of a response from their rows, with their owners and the reasons for these. */
+/** Builds the events in a response from their rows, with their owners and the reasons for the ownership. */
 import { followMerges } from '../../../identity/merges.ts';
 import { why } from '../../../identity/ownership.ts';
 import { distinct } from '../../../shared/distinct.ts';
@@ -48,7 +48,7 @@ export const toEvent = ({ holder, sequence, user, eventTime, account, day, event
 /** What an account's catalogues contain about a page's events. */
 interface Entries {
   readonly merges: CatalogueMerges;
-  /** Returns the names of events; null for unlisted ones. */
+  /** Returns the names of events; null for unlisted events. */
   namesOf(eventIDs: readonly number[]): Promise<ReadonlyMap<number, string | null>>;
 }
 

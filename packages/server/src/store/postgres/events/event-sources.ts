@@ -20,7 +20,7 @@ export interface Stretch {
   readonly holder: number;
   readonly after: number;
   readonly through: number;
-  /** Only events of this user; null: of all users. */
+  /** Only events of this user. Null for the events of all users. */
   readonly user: number | null;
 }
 

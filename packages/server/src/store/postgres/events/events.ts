@@ -141,7 +141,7 @@ export const createEventWriter = ({ users, catalogues, finder, dedup }: EventPar
     }
   };
 
-  /** Sets the outcome of repeats and refused events. The first of several equal events stays without an outcome. */
+  /** Sets the outcome of repeats and refused events. The first of several equal events gets no outcome yet. */
   const checkEntries = async (db: Transaction, entries: readonly Entry[]): Promise<EventChecks> => {
     const open = entries.filter(({ outcome }) => outcome === undefined);
     const existing = await users.find(db, unresolvedUsers(open));

@@ -61,7 +61,7 @@ const sumsOf = (events: readonly CountedEvent[]) => {
   return sums.take();
 };
 
-/** Returns the statements that add events to the rollups. Sequences must ascend. */
+/** Returns the statements that add events to the rollups. The events must be in ascending order of sequence. */
 export const rollupsOf = ({ slot }: Pick<Transaction, 'slot'>, events: readonly CountedEvent[]): [RowBatch, RowBatch] =>
   toRows(slot, sumsOf(events));
 

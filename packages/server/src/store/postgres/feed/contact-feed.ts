@@ -1,4 +1,4 @@
-/** Feeds reports with the contacts that meet their conditions. */
+/** Feeds the contacts that meet their conditions to reports. */
 import type { ContactView } from '../../../identity/contact-view.ts';
 import { neverSeen } from '../../rules/contact-search.ts';
 import { createContactFeedPage, toPartRange } from '../../rules/feed/contact-feed.ts';

@@ -94,7 +94,9 @@ export const feedOwners = async (db: Snapshot, { account, since }: RequestOf<'fe
   };
 };
 
-/** Deletes old owner changes of an account. The newest stays, because readers verify their position by its mark. */
+/**
+ * Deletes old owner changes of an account. The newest change stays, because readers verify their position by its mark.
+ */
 export const trimOwnerChanges = async (db: Transaction): Promise<void> => {
   await db.run(
     `DELETE FROM owner_change

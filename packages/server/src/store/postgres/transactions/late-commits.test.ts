@@ -1,4 +1,4 @@
-// Paging through contacts or refused requests misses none, however late it is committed.
+// Paging through contacts or refused requests misses none, no matter how late one is committed.
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import { afterEach, expect, test, vi } from 'vitest';

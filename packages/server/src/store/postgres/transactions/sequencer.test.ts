@@ -6,8 +6,8 @@ afterEach(() => {
 });
 
 /**
- * A database that draws a number, from 9 on, after each query. Each query returns the next of the answers, and the last
- * one repeatedly.
+ * A database that draws a number, from 9 on, after each query. Each query returns the next of the results, and at the
+ * end the last result repeatedly.
  */
 const answering = <Answer>(answers: readonly Answer[], millisecondsEach: number) => {
   vi.useFakeTimers({ toFake: ['performance'] });
@@ -57,7 +57,7 @@ test('stops waiting after a time limit, even if queries are slow', async () => {
   });
 });
 
-test('waits for the transactions that were writing at the first query, and for no later ones', async () => {
+test('waits for the transactions that were writing at the first query, but not for later transactions', async () => {
   expect(await waitForWriters(withWriters([''], 1), 1, 'contact_number')).toBe(9);
   expect(await waitForWriters(withWriters(['ab', 'bc', 'cd', 'c'], 1), 1, 'contact_number')).toBe(9);
   const stopped = withWriters(['ab', 'b'], 1_000);

@@ -110,7 +110,7 @@ export const beginWriting = async (
   return new Map(states.map((state) => [state.account, state]));
 };
 
-/** Draws numbers from a PostgreSQL sequence: ascending, and greater than all earlier ones. */
+/** Draws numbers from a PostgreSQL sequence, in ascending order and greater than all earlier numbers. */
 export const drawNumbers = async (
   db: Connection,
   numbers: 'event_order' | 'user_number' | 'refused_number',
@@ -192,7 +192,7 @@ export const waitForSettled = async (db: Reads, account: number): Promise<number
 const lastSQL = {
   contact_number: () => 'SELECT CASE WHEN is_called THEN last_value ELSE 0 END AS last FROM contact_number',
   refused_number: () => 'SELECT CASE WHEN is_called THEN last_value ELSE 0 END AS last FROM refused_number',
-  // Triggers, or begin_writing on a cluster, draw these. Any lower number was drawn before the last committed one.
+  // Triggers, or begin_writing on a cluster, draw these. Any lower number was drawn before the last committed number.
   owner_change: (account: number) =>
     `SELECT coalesce(max(change), 0)::bigint AS last FROM owner_change WHERE account = ${account}`,
 } as const;
@@ -201,7 +201,7 @@ const writersSQL = (account: number, numbers: keyof typeof lastSQL) => `
   SELECT held.writer ${heldFloors(account)}`;
 
 /**
- * As `waitForSettled`, for the numbers of contacts, refused requests or owner changes. Returns the last number drawn.
+ * Like `waitForSettled`, for the numbers of contacts, refused requests or owner changes. Returns the last number drawn.
  */
 export const waitForWriters = async (
   db: ScriptRunner,

@@ -244,7 +244,7 @@ describe('a transaction', () => {
     await single.close();
   });
 
-  test('waits for the others to end if it is exclusive', async () => {
+  test('waits for other transactions to end if it is exclusive', async () => {
     const order: string[] = [];
     let end = () => {};
     const first = write(pool, 'shared', 0, async (db) => {

@@ -32,8 +32,8 @@ export interface Transaction extends AccountConnection, Pick<HeldConnection, 'sl
   readonly initialState: AccountState;
   of(account: number): Transaction;
   /**
-   * Returns the day of something received at a time. When that is a new day, throws: the transaction is rolled back,
-   * the day starts, and the work runs again.
+   * Returns the day for data received at a time. Throws if that is a new day: the transaction is rolled back, the day
+   * starts, and the work runs again.
    */
   dayOf(receivedTime: number): number;
   /** Throws unless the transaction is exclusive; the work then runs again in an exclusive one. */
@@ -46,7 +46,10 @@ export interface Transaction extends AccountConnection, Pick<HeldConnection, 'sl
 
 /** A read-only transaction with one snapshot, for one account. */
 export interface Snapshot extends AccountConnection {
-  /** The snapshot contains all rows up to this number, whose kind depends on the entry of `moments`. */
+  /**
+   * The snapshot contains all rows up to this number. What the number counts depends on the entry of `moments` that was
+   * requested.
+   */
   readonly settled: Promise<Settled['settled']>;
 }
 
@@ -112,8 +115,8 @@ export const withConnection = async <Value>(
     end(db);
     return value;
   } catch (error) {
-    // A connection that can roll back is usable. One with an unknown state, after a commit without a response, is
-    // closed.
+    // A connection that can roll back is reused. A connection whose state is unknown, because a commit got no response,
+    // is closed.
     await db.rollBack().then(
       () => db.release(false),
       () => db.release(true),
@@ -213,7 +216,7 @@ const beginDays = async (
     await begin(accounts, groupLockTimeoutMilliseconds);
   } catch (error) {
     if (!isLockTimeout(error)) throw error;
-    // One by one, so that it holds no other account while it waits for a locked one.
+    // One by one, so that it holds no other account while it waits for a locked account.
     const late: unknown[] = [];
     for (const account of accounts) {
       await begin([account], groupLockTimeoutMilliseconds).catch((failure) => {
@@ -282,7 +285,7 @@ const moments = {
 export type Moment = keyof typeof moments;
 
 /**
- * Runs reads of an account in one snapshot. With `all …`, first waits until everything acknowledged before is settled.
+ * Runs reads of an account in one snapshot. With `all …`, first waits until everything acknowledged earlier is settled.
  * `settings` are SQL statements that change settings of the transaction.
  */
 export const readSnapshot = <Value>(

@@ -72,7 +72,7 @@ describe('batches', () => {
     expect(await Promise.all(outcomes)).toHaveLength(4);
   });
 
-  test('of one account go together, while accounts take turns', async () => {
+  test('of one account are stored together, while accounts take turns', async () => {
     const { store, commits, finish } = createFakeStore();
     const log = createWriteQueue(store);
     const of = (account: number, count: number) => log({ ...batchOf(count), account });
@@ -110,7 +110,7 @@ describe('batches', () => {
     expect(await Promise.all(outcomes)).toHaveLength(perCommit + 1);
   });
 
-  test('are retried one by one after an error, which only the faulty one gets', async () => {
+  test('are retried one by one after an error, which only the faulty batch gets', async () => {
     const fault = new TypeError('faulty batch');
     const { store, commits, finish } = createFakeStore((batches) =>
       batches.some(({ events }) => events.length === 2) ? fault : undefined,

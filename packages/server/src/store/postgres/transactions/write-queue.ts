@@ -41,7 +41,7 @@ const groupByAccount = (queued: readonly Queued[]): Map<number, Queued[]> => {
   return queues;
 };
 
-/** Divides what could not be stored together, by account, then by batch. Returns [] if that would not help. */
+/** Divides batches that could not be stored together, by account, then by batch. Returns [] if that would not help. */
 const divide = (queued: readonly Queued[], error: unknown): (readonly Queued[])[] => {
   if (!mayOthersSucceed(error)) return [];
   const accounts = groupByAccount(queued);
@@ -89,7 +89,7 @@ export const createWriteQueue = (store: Store, { measure, isDistributed = false 
       const isWhole = count === queue.length;
       batches.push(...queue.splice(0, count));
       accounts += 1;
-      // The rest waits behind the other accounts.
+      // The remaining batches wait behind the other accounts.
       queues.delete(account);
       if (!isWhole) queues.set(account, queue);
       if (!isWhole || accounts === limits.accounts) break;

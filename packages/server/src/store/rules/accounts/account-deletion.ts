@@ -1,12 +1,12 @@
 /** The rules for deleting accounts. */
 
 /**
- * When this has passed since the revocation of its tokens, no server stores anything for an account. PostgreSQL servers
- * notice it within 1 s.
+ * Once this time has passed since an account's tokens were revoked, no server stores anything for the account.
+ * PostgreSQL servers notice the revocation within 1 s.
  */
 const restMilliseconds = 2_000;
 
-/** Returns how long the last step must still wait. */
+/** Returns how much longer the last step must wait. */
 export const getRemainingPause = ({ beganTime, time }: { readonly beganTime: number; readonly time: number }): number =>
   // A clock that was set back must not lengthen the pause.
   Math.min(restMilliseconds, Math.max(0, beganTime + restMilliseconds - time));

@@ -20,7 +20,7 @@ import { unlistedIDOf, withUnlistedName } from './unlisted-names.ts';
 /** A use of an ID in a request. */
 export interface Use {
   readonly kind: CatalogueKind;
-  /** Null: an event that is identified by `name`. */
+  /** Null for an event that is identified by `name`. */
   readonly id: string | null;
   readonly name?: string | null;
   /** Whether the name may be listed. */
@@ -36,7 +36,7 @@ export interface Listed {
   /** Whether only browser tokens have used it. Such an entry is dropped if a full catalogue needs room. */
   readonly byBrowser: boolean;
   /**
-   * Whether it is an event with a name that is not its ID. Never dropped: the name's next event would get another ID.
+   * Whether this is an event whose name is not its ID. It is never dropped: the name's next event would get another ID.
    */
   readonly isNamedEvent: boolean;
 }
@@ -107,7 +107,10 @@ export type ResolvedQuery<Query> = Omit<Query, keyof Naming> & {
   readonly attrIDs: readonly string[] | undefined;
 };
 
-/** Returns the eventIDs of a name: those listed for it or, if there are none, the one for the unlisted name. */
+/**
+ * Returns the eventIDs of a name: the eventIDs listed under it or, if there are none, the eventID for the unlisted
+ * name.
+ */
 export const eventIDsOfName = (
   name: string,
   { ids, namedIDs }: EventNames,
@@ -226,7 +229,7 @@ export const usesOfEvent = ({
   return uses;
 };
 
-/** Whether a browser token may use an ID, according to the kept entry; undefined: not listed. */
+/** Whether a browser token may use an ID, according to the kept entry. Undefined if the ID is not listed. */
 const isForBrowsers = ({ listed, merges }: AccountCatalogues, kind: CatalogueKind, id: string): boolean | undefined =>
   listed[kind].get(merges[kind].keptOf(id))?.forBrowsers;
 
@@ -310,7 +313,7 @@ const takeEventID = (ids: AccountCatalogues, taken?: ReadonlyMap<string, unknown
   return String(ids.nextEventID - 1);
 };
 
-/** Assigns an ID to a new event name: the one that its events are stored under already, or the next free one. */
+/** Assigns an ID to a new event name: the ID under which its events are already stored, or the next free ID. */
 const takeIDForName = (ids: AccountCatalogues, name: string, taken?: ReadonlyMap<string, unknown>): string => {
   const id = String(unlistedIDIn(ids, name));
   const isFree = !taken?.has(id) && !ids.listed.event.get(id)?.isNamedEvent;
@@ -357,8 +360,8 @@ export const listUses = (ids: AccountCatalogues, browser: boolean, uses: readonl
 };
 
 /**
- * Whether all IDs of an event may be used and none must be listed. This is true of nearly every event, and faster to
- * check than to list its uses.
+ * Whether all IDs of an event may be used and none needs to be listed. This is true for nearly every event, and faster
+ * to check than listing the event's uses.
  */
 export const isSettled = (
   ids: AccountCatalogues,
@@ -382,8 +385,8 @@ export interface EntryWithID extends CatalogueEntry {
 }
 
 /**
- * Resolves the IDs of entries. An event name without an ID gets the ID that has this name after the request: one of the
- * entries', a listed one that the request does not rename or remove, or a new one.
+ * Resolves the IDs of entries. An event name without an ID gets the ID that will have this name after the request: the
+ * ID of one of the entries, a listed ID that the request does not rename or remove, or a new ID.
  */
 const resolveIDs = (ids: AccountCatalogues, entries: readonly CatalogueEntry[]): EntryWithID[] => {
   const requestNames = new Map<string, string | undefined>();

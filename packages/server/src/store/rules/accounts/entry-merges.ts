@@ -48,7 +48,7 @@ const unknown = (field: string, kind: CatalogueKind, id: string) =>
     message: `\`${field}\` names ${kind} ${scrub(id)}, which the account does not list`,
   });
 
-/** Throws a Refusal if an entry can't be merged into the other. Returns whether it already is. */
+/** Throws a Refusal if an entry can't be merged into the other. Returns whether it already is merged. */
 export const checkEntryMerge = (
   { listed, merges }: Entries,
   { kind, id, otherID }: Pick<EntryMerge, 'kind' | 'id' | 'otherID'>,
@@ -119,8 +119,8 @@ export const checkEntryRemoval = ({ merges }: Entries, kind: CatalogueKind, id: 
 type ContactValues = Pick<ContactChange, 'fields' | 'addedTags' | 'removedTags' | 'attributes'>;
 
 /**
- * Replaces merged IDs in a contact change by their kept IDs. A removal covers all merged IDs, because each would show
- * the value again. If a value is sent under several of them, the kept ID's wins.
+ * Replaces merged IDs in a contact change with their kept IDs. A removal covers all merged IDs, because each would show
+ * the value again. If a value is sent under several of them, the value under the kept ID wins.
  */
 export const resolveMergedEntries = <Change extends ContactValues>(
   change: Change,
@@ -139,8 +139,8 @@ export const resolveMergedEntries = <Change extends ContactValues>(
 };
 
 /**
- * Adds the counts of merged event definitions to those of the kept ones. Returns them ascending by eventID. `listed`:
- * all events.
+ * Adds the counts of merged event definitions to those of the kept definitions. Returns the latter in ascending order
+ * of eventID. `listed`: all events.
  */
 export const mergedDefinitions = (
   definitions: readonly EventDefinition[],

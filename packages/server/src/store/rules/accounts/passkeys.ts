@@ -33,9 +33,12 @@ export const lastCredential = (): Refusal =>
 export const notSignedIn = (): Refusal =>
   new Refusal('invalid_token', { field: 'passkey', message: 'signing in with this passkey failed: try again' });
 
-/** The refusal of a challenge that was sent to another browser, has expired, or was answered before. */
+/** The refusal of a challenge that was sent to another browser, has expired, or was used before. */
 export const noChallenge = (): Refusal =>
-  new Refusal('invalid_token', { field: 'passkey', message: 'the passkey answers an earlier request: try again' });
+  new Refusal('invalid_token', {
+    field: 'passkey',
+    message: 'the passkey response belongs to an earlier request: try again',
+  });
 
 /**
  * Whether a signature counter may follow the previous one: it must increase, unless the authenticator does not count.

@@ -31,7 +31,7 @@ const createAttribute = (attrID: string) => {
   };
 };
 
-/** Collects about `most` events. */
+/** Collects approximately `most` events. */
 export const createEventFeedPage = (most: number) => {
   const events: EventRow[] = [];
   const attributes = new Map<string, ReturnType<typeof createAttribute>>();

@@ -39,7 +39,7 @@ const createList = () => {
 
 const sizes = fc.array(fc.integer({ min: 1, max: 200 }), { minLength: 1, maxLength: 30 });
 
-it('never evicts an entry of a sender with fewer entries than the one who sends', () => {
+it('never evicts an entry of a sender who has fewer entries than the current sender', () => {
   const requests = fc.array(fc.tuple(fc.integer({ min: 0, max: 4 }), sizes), { maxLength: 40 });
   fc.assert(
     fc.property(requests, (all) => {
@@ -65,6 +65,6 @@ it('evicts the oldest entry among senders with equal shares', () => {
   expect(list.add(99, [1])).toMatchObject([{ sender: 1 }]);
 });
 
-it('stops when the shares count more entries than exist', () => {
+it('stops when the shares list more entries than exist', () => {
   expect(chooseEvicted([{ sender: 1, listed: 5, bytes: 5 }], { listed: 9, bytes: 0 }, () => undefined)).toEqual([]);
 });

@@ -1,4 +1,4 @@
-/** Chooses the entries to evict from a token's full list of refused requests: those of the sender with the most. */
+/** Chooses the entries to evict from a token's full list of refused requests: entries of the sender with the most. */
 import { limits } from '@firsthand/contract/limits';
 import type { RefusedCount } from '../../store.ts';
 
@@ -30,8 +30,8 @@ const findLargest = (shares: readonly SenderShare[], by: 'listed' | 'bytes'): Se
 
 /**
  * Returns the entries to evict. While there are too many entries, evicts the oldest of the sender with the most
- * entries; while there are too many bytes, of the sender with the most bytes. So no sender can evict those of one who
- * has less.
+ * entries; while there are too many bytes, of the sender with the most bytes. So no sender can evict the entries of a
+ * sender who has less.
  *
  * `shares` are sorted by their oldest entries. Each call of `nextOldest` returns a sender's next entry, oldest first.
  */

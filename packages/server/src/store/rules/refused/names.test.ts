@@ -20,7 +20,7 @@ test('matches many userUUIDs as whole words only', () => {
   expect(isNamed('{"userUUID":"browser-77')).toBe(false);
 });
 
-test('finds an external ID as the value of its field, and a long one anywhere', () => {
+test('finds an external ID as the value of its field, and a long external ID anywhere', () => {
   const isNamed = searchFor({ externalIDs: ['7', 'Kunde "Ö"', 'customer-1042'] });
   expect([
     isNamed({ contactExternalID: '7' }),
@@ -69,7 +69,7 @@ test('finds a name chosen by a page only in fields that identify a person', () =
   }
 });
 
-test('ignores a name that is part of a longer one', () => {
+test('ignores a name that is part of a longer name', () => {
   const isNamed = searchFor({ addresses: ['anna@shop.example'], externalIDs: ['kunde-10', 'CD12'] });
   const others = ['joanna@shop.example', 'jo.anna@shop.example', 'jo+anna@shop.example', 'anna@shop.example.org'];
   for (const note of [...others, 'anna@shop.example-x.com', 'kunde-10042', 'Kunde-10', 'großkunde-10', 'kunde-10-b']) {

@@ -1,4 +1,4 @@
-/** Finds the people that a refused request names, so that it is erased with them. */
+/** Finds the people that a refused request names, so that the request is erased with them. */
 import { domainToUnicode } from 'node:url';
 import type { NewRefusedRequest } from '../../store.ts';
 import { externalIDsIn, fieldNames, normalized, searchedOf, withoutEscapes } from './searched-text.ts';
@@ -6,7 +6,7 @@ import { externalIDsIn, fieldNames, normalized, searchedOf, withoutEscapes } fro
 /** Matches possible contactUUIDs and handles in an unparsable request. */
 const identifierInText = /[\w-]{8,64}/g;
 
-/** Returns the contactUUIDs and handles in a request; from an unparsable one, every candidate. */
+/** Returns the contactUUIDs and handles in a request; from an unparsable request, every candidate. */
 export const findNamedContacts = ({ input }: NewRefusedRequest): string[] => {
   if (typeof input === 'string') return input.match(identifierInText) ?? [];
   const entries: readonly unknown[] = Array.isArray(input.event) ? input.event : [];
@@ -94,7 +94,7 @@ const includesWhole = (text: string, name: string): boolean => {
   return false;
 };
 
-/** Up to this many words, searching for each is faster than looking up every word of the text. */
+/** For up to this many words, searching for each is faster than looking up every word of the text. */
 const fewWords = 10;
 /** The cost of reading an external ID from text, in the unit of `search`. */
 const costOfValue = 300;

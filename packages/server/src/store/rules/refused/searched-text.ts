@@ -41,7 +41,7 @@ export const normalized = (text: string): string =>
     ? text
     : text.replace(/\p{M}+/gu, (marks) => marks.slice(0, maxMarks)).normalize('NFC');
 
-/** Replaces JSON escapes by spaces, because they are not part of a word. */
+/** Replaces JSON escapes with spaces, because they are not part of a word. */
 export const withoutEscapes = (text: string): string => text.replace(/\\(?:u[\da-f]{4}|.)/gi, ' ');
 
 /** Appends the decoded text if the text has JSON or URL escapes. */

@@ -4,7 +4,7 @@ import { openMemory } from '../database/memory.ts';
 import { createWriteEngine } from '../engine.ts';
 import { createAccess } from './access.ts';
 
-test('remembers every created token, and no other', () => {
+test('caches the hash of every created token, and no others', () => {
   const db = openMemory();
   const engine = createWriteEngine(db);
   const [first, second, unknown] = [newToken('server'), newToken('browser'), newToken('server')];

@@ -1,4 +1,4 @@
-/** Caches what each token may access, and reloads it as soon as a token or an account changes. */
+/** Caches what each token may access, and clears the cache as soon as a token or an account changes. */
 import { BoundedMap } from '../../../shared/bounded-map.ts';
 import type { Access } from '../../store.ts';
 import type { Connection } from '../database/connection.ts';

@@ -109,7 +109,7 @@ export const createAccountWriter = (
 
   type ChangeOrigin = Pick<AccountChange, 'time' | 'by'>;
 
-  /** Updates or creates a contact. A thrown Refusal affects this contact only. */
+  /** Updates or creates a contact. A thrown Refusal affects only this contact. */
   const putContact = (account: number, change: AccountContact, origin: ChangeOrigin): ContactOutcome => {
     const uses = usesOfContact({ ...change, tags: change.addedTags });
     catalogues.check(account, false, uses);

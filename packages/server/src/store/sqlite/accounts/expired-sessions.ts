@@ -3,7 +3,7 @@ import { listedMilliseconds } from '../../rules/accounts/expired-sessions.ts';
 import type { RequestOf } from '../../store.ts';
 import type { Connection } from '../database/connection.ts';
 
-/** Conditions that a token has no references. Only such a session may be deleted. */
+/** SQL conditions that hold if no row references a token. Only such a session may be deleted. */
 const unreferenced = [
   ['audit', 'token'],
   ['statement', 'token'],

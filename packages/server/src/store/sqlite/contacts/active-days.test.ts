@@ -5,11 +5,11 @@ import { type ActiveDays, isActive, noDays, withDay } from './active-days.ts';
 const daysOf = (active: ActiveDays, from: number, to: number): number[] =>
   Array.from({ length: to - from + 1 }, (_, nth) => from + nth).filter((day) => isActive(active, day));
 
-test('lists no day before the first was added', () => {
+test('lists no day before one was added', () => {
   expect(daysOf(noDays, -10, 10)).toEqual([]);
 });
 
-test('is exact for the last 52 days and lists all earlier ones', () => {
+test('is exact for the last 52 days and lists all earlier days', () => {
   const steps = fc.array(fc.oneof(fc.integer({ min: 0, max: 9 }), fc.integer({ min: 40, max: 60 })), { maxLength: 40 });
   fc.assert(
     fc.property(steps, (steps) => {

@@ -23,7 +23,9 @@ export const noDays: ActiveDays = { firstDay: null, lastDay: null, days: 0 };
 const coveredDays = 52;
 const anyDay = 2 ** coveredDays - 1;
 
-/** Adds a day. Days should ascend: otherwise, all days from the first to the last count as listed. */
+/**
+ * Adds a day. Days should be added in ascending order: otherwise, all days from the first to the last count as listed.
+ */
 export const withDay = (active: ActiveDays, day: number): ActiveDays => {
   const { firstDay, lastDay, days } = active;
   if (firstDay === null || lastDay === null) return { firstDay: day, lastDay: day, days: 1 };

@@ -183,7 +183,7 @@ export const createStaleContacts = (db: Connection, contacts: ContactFinder) => 
     /** Returns all stale contacts in a range. */
     within: (account: number, range: KeyRange): number[] =>
       ascending.stale.all({ account, ...toRangeParameters(range) }).map(({ contact }) => contact),
-    /** Scans the first contacts of a range. `rest`: the remaining range; null after the last contact. */
+    /** Scans the first contacts in a range. `rest` is the remaining range; null after the last contact. */
     among(account: number, range: KeyRange, isDescending: boolean): { ends: SearchPosition[]; rest: KeyRange | null } {
       const { place, stale } = isDescending ? descending : ascending;
       const last = place.get({ account, ...toRangeParameters(range) });

@@ -1,4 +1,4 @@
-/** Stored contacts, and the pointers from merged contacts to those that they were merged into. */
+/** Stored contacts, and the pointers from merged contacts to the contacts that they were merged into. */
 import type { ContactField } from '../../../identity/contact-view.ts';
 import { followMerges, mergedWith } from '../../../identity/merges.ts';
 import type { Connection } from '../database/connection.ts';

@@ -92,7 +92,7 @@ export const createContactViews = (db: Connection) => {
         return [contacts.get(row.contact) as ContactRow];
       return mergedGroup(row.contact);
     },
-    /** Returns the groups of rows that are not merged and were just read. */
+    /** Returns the group of each of these rows. The rows must be current and not merged. */
     groupsOf: (rows: readonly ContactRow[]): ContactRow[][] => {
       const targets = new Set(mergeTargets.all(JSON.stringify(rows.map(({ contact }) => contact))));
       return rows.map((row) => (targets.has(row.contact) ? mergedGroup(row.contact) : [row]));

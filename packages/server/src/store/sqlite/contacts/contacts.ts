@@ -18,7 +18,8 @@ import { type ContactRow, createMergeReader } from './contact-rows.ts';
 import { createContactViews } from './contact-views.ts';
 
 /**
- * A planned assignment of a key. `yielding`: the contact that loses the key and is merged into the one that gets it.
+ * A planned assignment of a key. `yielding` is the contact that loses the key and is merged into the contact that gets
+ * it.
  */
 interface KeyPlan {
   readonly field: KeyField;
@@ -38,7 +39,7 @@ export const createContactWriter = (db: Connection) => {
       createdTime, updatedTime)
     VALUES (@account, @newContactUUID, @externalID, @externalIDClaim, @address, 'active', @verified, @time, @time)`;
   const insertNew = db.prepare<unknown[], ContactRow>(`${insert} RETURNING *`);
-  // Both do the same work whether or not the key exists: a browser token must not learn it from the response time.
+  // Both do the same work whether or not the key exists: a browser token must not learn that from the response time.
   const upsertAddress = db.prepare<unknown[], ContactRow>(`
     ${insert} ON CONFLICT (account, contactEmailaddress) DO UPDATE SET verified = max(verified, @verified) RETURNING *`);
   const upsertExternalID = db.prepare<unknown[], ContactRow>(`
@@ -89,8 +90,8 @@ export const createContactWriter = (db: Connection) => {
   };
 
   /**
-   * Finds the contact that a server token identifies by external ID and address: the one with the external ID, unless
-   * it yields to the one with the address.
+   * Finds the contact that a server token identifies by external ID and address: the contact with the external ID,
+   * unless it yields to the contact with the address.
    */
   const findByKeys = ({ account, externalID, address }: Pick<CreatedContact, 'account' | 'externalID' | 'address'>) => {
     const byID = externalID === undefined ? undefined : finder.byExternalID(account, externalID);
@@ -100,7 +101,7 @@ export const createContactWriter = (db: Connection) => {
     return { found: isByAddress ? byAddress : byID, keys: isByAddress ? { externalID } : { address } };
   };
 
-  /** Takes keys from the contacts that yield them, and merges these into the contact `into`. */
+  /** Takes keys from the contacts that yield them, and merges these contacts into the contact `into`. */
   const takeKeys = (
     plans: readonly KeyPlan[],
     into: number,

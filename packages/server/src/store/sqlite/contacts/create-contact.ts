@@ -40,8 +40,8 @@ export const createContactCreator = (db: Connection, parts: CreateContactParts) 
   );
 
   /**
-   * Returns the response to a repeated request; 'erased' if it was erased with its contact. Requests copied from a
-   * PostgreSQL database are known by their keys only.
+   * Returns the response to a repeated request; 'erased' if the request was erased with its contact. Requests copied
+   * from a PostgreSQL database are known by their keys only.
    */
   const findRepeat = ({ account, token, userUUID, requestUUID }: NewContact, day: number | null) => {
     if (day === null || requestUUID === null || userUUID === null) return undefined;

@@ -56,7 +56,7 @@ export const createLinkWriter = (
   };
 
   /**
-   * Links the user to the contact from now on, unless it already is. Deletes the oldest claimed links over
+   * Links the user to the contact from now on, unless they are already linked. Deletes the oldest claimed links over
    * `limits.claimedLinksPerUser` and `limits.claimedLinksPerContact`.
    */
   const link = (given: NewLink): { exists: boolean; sequence: number } => {

@@ -55,11 +55,11 @@ export const createStatementReader = (db: Connection) => {
   return {
     /** Returns all statements of a user, ascending. */
     ofUser: (user: number): StatementRow[] => ofUser.all(user).map(toStatement),
-    /** Like `ofUser`, but links to contacts that are being erased still name them. */
+    /** Like `ofUser`, but links to contacts that are being erased still have these contacts. */
     ofUserUnfiltered: (user: number): StatementRow[] => ofUserUnfiltered.all(user).map(toStatement),
     /**
-     * Like `ofUser`, but reads only the columns that decide about owners, which is more than twice as fast: a contact
-     * may have many users with many links.
+     * Like `ofUser`, but reads only the columns that determine owners, which is more than twice as fast: a contact may
+     * have many users with many links.
      */
     forOwners: (user: number): DecidingStatement[] =>
       decidingOf.all(user).map(([sequence, contact, claim, verified, voided]) => ({

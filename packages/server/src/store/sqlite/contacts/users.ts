@@ -19,7 +19,7 @@ export const createUsers = (db: Connection) => {
   const setDays = db.prepare('UPDATE user SET firstDay = ?, lastDay = ?, days = ? WHERE user = ?');
   /**
    * Keyed by userUUID alone, which hashes faster than a key with the account. If two accounts use the same userUUID,
-   * the one read last is cached.
+   * only the user read last is cached.
    */
   const cache = new BoundedMap<string, User>(maxCached);
 
@@ -45,7 +45,7 @@ export const createUsers = (db: Connection) => {
       const { lastInsertRowid } = insert.run(account, userUUID, time);
       return addToCache(userUUID, { account, user: Number(lastInsertRowid), active: noDays });
     },
-    /** Records that the user has an event on a day. Days must ascend. */
+    /** Records that the user has an event on a day. Call it with days in ascending order. */
     addActiveDay(user: User, day: number): void {
       if (isActive(user.active, day)) return;
       user.active = withDay(user.active, day);

@@ -37,7 +37,7 @@ const eventOf = (sequence: number): EventRow => ({
   server: 0,
   attributes: [['note', `of ${sequence}`]],
 });
-/** In turn: sent with a browser token, a server token, an unknown token. */
+/** In turn: sent with a browser token, a server token, and an unknown kind of token. */
 const kindOf = (sequence: number) => ([0, 1, null] as const)[(sequence - 1) % 3] as SentByServer;
 const keyOf = (sequence: number): Buffer =>
   toBytes(createIdempotencyKeys(secret).eventKey(1, `event-${sequence}`, kindOf(sequence)));
@@ -82,7 +82,7 @@ const accountDay: ExportedRow = {
   lastTime: time,
 };
 
-/** Exports a few events. The key of the second has expired; there also is a key of a deleted event. */
+/** Exports a few events. The second event's key has expired; there is also a key for a deleted event. */
 const createExport = (changes: Partial<Record<ExportedTable, ExportedRow[]>> = {}): DatabaseExport => {
   const rows: Partial<Record<ExportedTable, ExportedRow[]>> = {
     account: [account],

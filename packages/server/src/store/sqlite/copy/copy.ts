@@ -38,8 +38,8 @@ const copyTables = async (db: Connection, exported: DatabaseExport): Promise<voi
 };
 
 /**
- * Writes events. The source has only keyed hashes of the sent events. Replaces each hash whose event exists by a row of
- * event_repeat, as a server would store it. The other hashes stay.
+ * Writes events. The source has only keyed hashes of the sent events. Replaces each hash whose event exists with a row
+ * of event_repeat, as a server would store it. The other hashes stay.
  */
 const createEventCopier = (db: Connection, secret: Buffer) => {
   const log = createEventLogWriter(db);
@@ -97,7 +97,7 @@ const copyAll = async (
     copied += events.length;
     onProgress({ sequence: end.sequence, last, events: copied });
     // Indexes the events, as a server does between commits: otherwise the first reader would index millions of them in
-    // memory. One segment at a time, because each call examines all waiting events.
+    // memory. Indexes one segment at a time, because each call examines all waiting events.
     if (copied - indexed < eventsPerSegment) continue;
     const engine = createWriteEngine(db, arrangement);
     while (engine.catchUp());
@@ -107,8 +107,8 @@ const copyAll = async (
 };
 
 /**
- * Writes the log back into the file, because the copy is renamed without its log. Throws if the disk is full, or if
- * another connection reads the file.
+ * Checkpoints the write-ahead log into the file, because the copy is renamed without its log. Throws if the disk is
+ * full, or if another connection is reading the file.
  */
 const completeFile = (db: Connection): void => {
   const [result] = db.pragma('wal_checkpoint(TRUNCATE)') as { busy: number }[];

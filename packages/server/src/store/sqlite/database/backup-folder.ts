@@ -1,5 +1,5 @@
 /**
- * The backups of one database, in a folder that may have those of other databases:
+ * The backups of one database, in a folder that may also have backups of other databases:
  *
  * - `firsthand-<key>-<time>.db`: a backup. The key identifies the database.
  * - `firsthand-<key>-<time>.db-erased`: its record of erasures.
@@ -22,7 +22,7 @@ interface ExistingBackup {
   readonly time: number;
 }
 
-/** Returns the key of a database. It survives a restore; a copy with another path has another key. */
+/** Returns the key of a database. It survives a restore; a copy under a different path has a different key. */
 const keyOf = (path: string): string => {
   const db = openConnection(path, 'read');
   try {

@@ -16,7 +16,7 @@ it('preserves the cause of a refusal across threads', () => {
   expect(fromPlain(call, plain)).toMatchObject({ error: { code: 'unavailable', cause: { code: 'SQLITE_FULL' } } });
 });
 
-it('probes the disk at first, and after a write failed for lack of space until there is space', async () => {
+it('probes the disk at first, and again after a write failed for lack of space, until there is space', async () => {
   const folder = temporaryFolder();
   const there = join(folder, 'there');
   const diskSpace = createFileSpaceCheck(join(there, 'firsthand.db'));

@@ -42,7 +42,7 @@ const denyAccess = (...names: string[]) =>
     real.accessSync(path, mode);
   });
 
-test('accepts files that only their one owner may access', () => {
+test('accepts files that only their owner may access', () => {
   const { path, owner } = createFiles();
   const detail = `only user ${owner} can read the 3 files`;
   expect(examinePermissions(path)).toEqual({ name: 'permissions', ok: true, detail });

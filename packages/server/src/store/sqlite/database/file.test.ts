@@ -156,7 +156,7 @@ describe('a database file', () => {
     expect(readdirSync(folder).filter((name) => name.includes('.new'))).toEqual([]);
   });
 
-  test('keeps its events and continues its sequence from one server to the next', async () => {
+  test('keeps its events and continues its sequence when another server opens it', async () => {
     let store = await open();
     const { account, server, time } = await createSite(store);
     const caller = { account, token: server.token, browser: false };
@@ -192,7 +192,7 @@ describe('a database file', () => {
     }
   });
 
-  test('answers pending calls before it closes', async () => {
+  test('completes pending calls before it closes', async () => {
     const store = await open();
     const { server } = await createSite(store);
     const pending: Promise<unknown>[] = [];

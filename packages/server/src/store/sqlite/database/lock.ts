@@ -30,7 +30,7 @@ export const tryLock = (path: string, patienceMilliseconds = lockPatienceMillise
   }
 };
 
-/** Takes the lock. Throws StoreUnusable if another server still has it after `patienceMilliseconds`. */
+/** Takes the lock. Throws StoreUnusable if another server still holds it after `patienceMilliseconds`. */
 export const takeLock = (path: string, patienceMilliseconds?: number): (() => void) => {
   const unlock = tryLock(path, patienceMilliseconds);
   if (unlock) return unlock;

@@ -19,7 +19,7 @@ export const refuseNewer = (schema: number, path: string): void => {
 
 /**
  * Applies the missing migrations in one transaction, so that a file has either the old or the new schema. Reads the
- * version in it, so that the second of two concurrent processes does nothing.
+ * version inside the transaction, so that the second of two concurrent processes does nothing.
  */
 export const migrate = (db: Connection, path: string): void => {
   const migrations = readMigrations(folder);

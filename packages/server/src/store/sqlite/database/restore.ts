@@ -54,7 +54,7 @@ const refuseBackup = (backup: string, path: string): void => {
 };
 
 interface CurrentDatabase {
-  /** The first line of its record of erasures; undefined if the database is too damaged. */
+  /** The first line of the database's record of erasures; undefined if the database is too damaged. */
   readonly head?: string;
   readonly erased: readonly ErasedIdentifier[];
 }

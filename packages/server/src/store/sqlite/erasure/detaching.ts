@@ -1,7 +1,7 @@
 /**
  * Detaches erased contacts, some rows per commit:
  *
- * 1. Removes refused requests that name the contact. 2. Replaces its claims and requests by keyed hashes. 3. Turns its
+ * 1. Removes refused requests that name the contact. 2. Replaces its claims and requests with keyed hashes. 3. Turns its
  * links into unlinks.
  *
  * Until then, reads compute the result (statements.ts, erased-stretches.ts). A write that would change a user's other

@@ -208,7 +208,7 @@ describe('a contact claimed by many users', () => {
     expect(await events()).toEqual(['event-of-ben']);
   });
 
-  test('keeps its users attached when links of a token are voided, except those with another such link', async () => {
+  test('keeps its users attached when a token’s links are voided, except users with another such link', async () => {
     claim(2, 'ben@example.com', 'handle-of-ben-2');
     logAs(2, 'event-of-ben');
     erase(contactUUID);

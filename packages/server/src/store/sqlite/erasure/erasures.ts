@@ -225,7 +225,7 @@ export const createErasures = (db: Connection, parts: ErasureParts) => {
       return cost > 0;
     },
 
-    /** Marks all erasures complete. No events may be left to delete, nor traces of them in the files. */
+    /** Marks all erasures complete. No events may be left to delete, and no traces of them in the files. */
     completeErasures() {
       complete.run();
     },

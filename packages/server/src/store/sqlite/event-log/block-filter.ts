@@ -28,7 +28,7 @@ export const createBlockFilter = (db: Connection) => {
     .prepare<[number, number], Buffer>('SELECT blocks FROM segment_slice WHERE segment = ? AND slice = ?')
     .pluck();
 
-  /** Returns the bitmap of the blocks that have all bits of a hash; undefined if no block has. */
+  /** Returns the bitmap of the blocks that have all bits of a hash; undefined if no block has them. */
   const bitsOf = (segment: number, hash: number, slices: number): Buffer | undefined => {
     const bitmaps: (Buffer | undefined)[] = [];
     visitSlices(hash, slices, (nth) => bitmaps.push(slice.get(segment, nth)));

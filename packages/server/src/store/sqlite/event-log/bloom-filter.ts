@@ -11,7 +11,7 @@ import { createHmac } from 'node:crypto';
 const bitsPerAttribute = 14;
 const bitsSet = 7;
 
-/** Segments with few distinct attributes get more bits per attribute: fewer slices would hardly save space. */
+/** Segments with few distinct attributes get more bits per attribute, because fewer slices would hardly save space. */
 const minSlices = 64;
 
 /** FNV-1a with the finalizer of MurmurHash3, which also distributes the low bits well. */
@@ -30,7 +30,7 @@ const mix = (state: number): number => {
 /** Separates an attrID from its value: larger than any UTF-16 code unit. */
 const separator = 0x10000;
 
-/** Returns a 32-bit hash of an account's attribute, with a value or, without `attrValue`, with any. */
+/** Returns a 32-bit hash of an account's attribute: with `attrValue` if it is given, otherwise with any value. */
 export type AttributeHash = (account: number, attrID: string, attrValue?: string) => number;
 
 /** `secret`: the database's secret. It prevents looking up which value a hash stands for. */

@@ -88,7 +88,7 @@ test('does not rewrite the blocks of a large commit', () => {
   expect(compaction.compacted()).toBe(sequence);
 });
 
-test('merges small blocks with each other, and with a larger one if they fit into one block', () => {
+test('merges small blocks with each other, and with a larger block if the result fits into one block', () => {
   commit(3, 5);
   commit(1, eventsPerBlock);
   commit(1, 5);

@@ -1,4 +1,6 @@
-/** Merges small blocks into full ones, so that events from small commits can be read as fast as those from a batch. */
+/**
+ * Merges small blocks into full blocks, so that events from small commits can be read as fast as events from a batch.
+ */
 import type { Connection } from '../database/connection.ts';
 import {
   type BlockSize,
@@ -45,7 +47,7 @@ export const createCompaction = (db: Connection, blocks: BlockWriter, perCompact
     /** Whether there may be enough small blocks. */
     isDue,
     /**
-     * Blocks up to this sequence are final, except for erasures. The few small ones among them have larger neighbors.
+     * Blocks up to this sequence are final, except for erasures. The few small blocks among them have larger neighbors.
      */
     compacted: (): number => compacted,
     /** Merges some small blocks. Returns whether there may be more. Call it in a transaction. */

@@ -122,7 +122,7 @@ test('stores common values once', () => {
   });
 });
 
-test('stores large ages relative to the first', () => {
+test('stores large ages relative to the first age', () => {
   const ages = [3_600_000, 3_600_007, 3_599_999];
   const base = {
     day: 0,

@@ -17,9 +17,7 @@ export type EventFacts = Pick<EventRow, 'sequence' | 'account' | 'user' | 'conta
 /** One value for all events, or a list with one per event. */
 type Column<Value> = Value | readonly Value[];
 
-/**
- * Mostly growing numbers: the first, and either a constant step or each number's distance from the first.
- */
+/** Mostly growing numbers: the first number, and either a constant step or each number's distance from the first. */
 interface Growing {
   readonly from: number;
   readonly by: Column<number>;
@@ -226,14 +224,14 @@ export const pickEvents = (block: EventBlock, indexes: readonly number[]): Event
   };
 };
 
-/** Whether an event has an attribute, with this value or, without `attrValue`, with any. */
+/** Whether an event has an attribute: with `attrValue` if it is given, otherwise with any value. */
 export const hasAttribute = (block: EventBlock, index: number, attrID: string, attrValue?: string): boolean => {
   const nth = namesAt(block, index).indexOf(attrID);
   if (nth < 0) return false;
   return attrValue === undefined || valueAt(block, (startsOf(block)[index] as number) + nth) === attrValue;
 };
 
-/** Whether an event has the robot mark. */
+/** Whether an event has the bot mark. */
 export const isRobot = (block: EventBlock, index: number): boolean =>
   hasAttribute(block, index, robotMark.attrID, robotMark.attrValue);
 

@@ -46,12 +46,12 @@ export const createBlockReader = (db: Connection) => {
     .prepare<[number], number>('SELECT coalesce(max(through), 0) FROM event_block WHERE through < ?')
     .pluck();
   return {
-    /** Returns the block that contains a sequence or, if there is none, the first one after it. */
+    /** Returns the block that contains a sequence or, if there is none, the first block after the sequence. */
     containing(sequence: number): StoredBlock | undefined {
       const row = next.get(sequence - 1);
       return row && toStoredBlock(row);
     },
-    /** Yields the blocks with events after a sequence, in order. Throws at a damaged one, unless `skipDamaged`. */
+    /** Yields the blocks with events after a sequence, in order. Throws at a damaged block, unless `skipDamaged`. */
     *after(sequence: number, skipDamaged = false): Generator<StoredBlock> {
       for (let row = next.get(sequence); row; row = next.get(row.through)) {
         if (!skipDamaged || isWhole(row)) yield toStoredBlock(row);
@@ -109,13 +109,13 @@ export const createBlockWriter = (db: Connection, eventsPerBlock = defaultEvents
 
   return {
     eventsPerBlock,
-    /** Adds an event to the current commit. Sequences must ascend. */
+    /** Adds an event to the current commit. Call it in ascending order of sequence. */
     add(event: EventRow): void {
       pending.push(event);
     },
     flush(): void {
       if (pending.length === 0) return;
-      // Blocks of equal size, because a small last one would have to be compacted.
+      // Blocks of equal size, because a small last block would have to be compacted.
       const blocks = write(pending, Math.ceil(pending.length / Math.ceil(pending.length / eventsPerBlock)));
       for (const { bytes } of blocks) writtenBytes += bytes;
       written += pending.length;
@@ -134,7 +134,7 @@ export const createBlockWriter = (db: Connection, eventsPerBlock = defaultEvents
       for (const { stored, index } of places) byBlock.set(stored, (byBlock.get(stored) ?? new Set()).add(index));
       for (const [stored, indexes] of byBlock) removeFrom(stored, indexes);
     },
-    /** Replaces consecutive blocks by one or few full ones. Returns the sizes of the new blocks. */
+    /** Replaces consecutive blocks with one or a few full blocks. Returns the sizes of the new blocks. */
     replace(blocks: readonly StoredBlock[]): BlockSize[] {
       for (const { through } of blocks) drop.run(through);
       return write(

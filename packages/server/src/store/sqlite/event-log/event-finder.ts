@@ -1,5 +1,5 @@
 /**
- * Finds the events of users, contacts, accounts and eventIDs, in sequence order. Skips most blocks without any.
+ * Finds the events of users, contacts, accounts and eventIDs, in sequence order. Skips most blocks that contain none.
  */
 
 import type { Connection } from '../database/connection.ts';
@@ -9,7 +9,7 @@ import { createBlockReader, type StoredBlock } from './event-blocks.ts';
 import { createEventTail } from './event-tail.ts';
 import { type PostingKey, postingKinds } from './posting-lists.ts';
 
-/** The events of one posting with after < sequence ≤ through. */
+/** The events in one posting with after < sequence ≤ through. */
 export interface Source extends PostingKey, Range {
   /**
    * `contactAndUser`: only events of this user that were logged with the contact. `withoutContact`: only events of the

@@ -64,25 +64,25 @@ export interface EventLogReader extends Pending {
     order: Order,
     filter?: EventFilter,
   ): Generator<BlockMatch | number, void>;
-  /** Yields the blocks with events after a sequence, in order. Throws at a damaged one. */
+  /** Yields the blocks with events after a sequence, in order. Throws at a damaged block. */
   blocksAfter(sequence: number): Generator<StoredBlock>;
   readonly visit: VisitHolders;
 }
 
 export interface EventLogWriter extends Pending {
-  /** Adds an event to the current commit. Sequences must ascend. */
+  /** Adds an event to the current commit. Call it in ascending order of sequence. */
   append(event: EventRow): void;
   flush(): void;
   /** Yields the events after a sequence, in order, including the current commit's. Skips damaged blocks. */
   eventsAfter(sequence: number): Generator<EventRow>;
-  /** Removes events, which must ascend by sequence and be flushed. */
+  /** Removes events. They must be flushed, and in ascending order of sequence. */
   remove(places: readonly EventPlace[]): void;
   /** The number of events written since this log was opened, and the bytes of their text. */
   written(): number;
   writtenBytes(): number;
   /** Whether there may be something to compact or index. */
   isDue(): boolean;
-  /** The backlog of unindexed events, in segments over the limit; 0 within it. */
+  /** The backlog of unindexed events: the number of segments over the limit, or 0 within the limit. */
   behind(): number;
   /** Compacts or indexes some events. Returns whether there may be more to do. */
   step(): boolean;
@@ -124,7 +124,8 @@ export const createEventLogWriter = (
     isDue: () => compaction.isDue() || segments.hasMoreWork(),
     behind: segments.behind,
     step() {
-      // Indexing first if it is behind: each commit leaves something to compact, so compaction could use up every step.
+      // If indexing is behind, it comes first: each commit leaves something to compact, so compaction could use up
+      // every step.
       if (segments.behind() > 0 && segments.step(compaction.compacted())) return true;
       return compaction.step() || segments.step(compaction.compacted());
     },

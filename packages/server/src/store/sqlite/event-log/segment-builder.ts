@@ -1,7 +1,7 @@
 /**
  * Writes the postings and the summary of a segment (terms: event-log.ts). Postings are written together, sorted, so
- * that they are appended in one place; single entries would change a page each. Until then, event-tail.ts indexes the
- * events in memory.
+ * that they are appended in one place; writing entries one by one would change a page for each. Until then,
+ * event-tail.ts indexes the events in memory.
  */
 
 import type { Connection } from '../database/connection.ts';
@@ -19,7 +19,7 @@ import { createVisitorRemoval } from './visitors.ts';
  */
 export const eventsPerSegment = 131_072;
 
-/** The limit of unindexed events, in segments. Readers index them in memory. */
+/** The limit on unindexed events, in segments. Readers index unindexed events in memory. */
 const maxWaitingSegments = 3;
 
 /** The limits of a read step. */
@@ -222,8 +222,8 @@ export const createSegmentBuilder = (db: Connection, written: () => number, perS
     /** Whether the last step left more to do. */
     hasMoreWork: (): boolean => hasMore,
     /**
-     * The backlog of unindexed events, in segments over the limit; 0 within it. Above 0, commits wait for indexing
-     * steps (maintenance.ts).
+     * The backlog of unindexed events: the number of segments over the limit, or 0 within the limit. Above 0, commits
+     * wait for indexing steps (maintenance.ts).
      */
     behind: (): number => Math.max(0, waiting() / perSegment - maxWaitingSegments),
     /**
@@ -236,7 +236,7 @@ export const createSegmentBuilder = (db: Connection, written: () => number, perS
         const indexed = readIndexed.get() as number;
         counted.events -= events.filter(({ sequence }) => sequence > indexed).length;
       }
-      // If the draft includes deleted events, or starts far before the remaining ones, it must restart.
+      // If the draft includes deleted events, or starts far before the remaining events, it must restart.
       const { after = 0, through = 0, count = 0 } = draft ?? {};
       const isInDraft = ({ sequence }: EventRow) => sequence > after && (sequence <= through || count === 0);
       if (!draft || !events.some(isInDraft)) return;

@@ -58,7 +58,7 @@ const log = (events: number, of: (nth: number) => Partial<NewEvent>) => {
 const runMaintenance = () => {
   while (engine.maintain() !== null);
 };
-/** Logs segments one by one; otherwise they would be one segment. */
+/** Logs segments one by one; otherwise all events would form one segment. */
 const logSegments = (segments: number, of: (nth: number) => Partial<NewEvent>) => {
   for (let nth = 0; nth < segments; nth += 1) {
     log(eventsPerSegment, (inSegment) => of(nth * eventsPerSegment + inSegment));

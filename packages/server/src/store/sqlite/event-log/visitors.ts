@@ -40,7 +40,7 @@ const createSegmentReader = (db: Connection) =>
     SELECT segment, after, through FROM event_segment JOIN segment_summary USING (segment)
     WHERE through > ? AND after < ? ORDER BY segment`);
 
-/** Subtracts `others` from the ranges. Both ascend. */
+/** Subtracts `others` from the ranges. Both are in ascending order. */
 const subtract = (ranges: readonly Range[], others: readonly Range[]): Range[] =>
   ranges.flatMap((range) => {
     const rest: Range[] = [];
@@ -64,7 +64,7 @@ export const createVisitorReader = (db: Connection, find: EventFinder['find']): 
   const ofAccount = db
     .prepare<[number, number], Buffer>('SELECT visitors FROM segment_visitors WHERE segment = ? AND account = ?')
     .pluck();
-  /** Returns the segments that overlap at least one of the ranges. Both ascend. */
+  /** Returns the segments that overlap at least one of the ranges. Both are in ascending order. */
   const segmentsIn = (ranges: readonly Range[]): Segment[] => {
     const overlapping = ranges.flatMap(({ after, through }) => segments.all(after, through));
     return overlapping.filter(({ segment }, nth) => segment !== overlapping[nth - 1]?.segment);
@@ -97,7 +97,9 @@ export const createVisitorReader = (db: Connection, find: EventFinder['find']): 
   };
 };
 
-/** Returns a function that removes the visitors of deleted events, which must ascend by sequence. */
+/**
+ * Returns a function that removes the visitors of deleted events. The events must be in ascending order of sequence.
+ */
 export const createVisitorRemoval = (db: Connection) => {
   const segments = createSegmentReader(db);
   const key = 'segment = ? AND account = ? AND eventID = ?';

@@ -113,7 +113,7 @@ export const createCounter = (db: Connection, log = createEventLogReader(db)) =>
 
   /**
    * Returns the times of the first and last event of an eventID in a quarter. A stored time outside of the quarter
-   * means that event was deleted: then reads events until the total count is reached.
+   * means that the event was deleted: then reads events until the total count is reached.
    */
   function* timesIn(
     of: { account: number; eventID: number },
@@ -143,7 +143,7 @@ export const createCounter = (db: Connection, log = createEventLogReader(db)) =>
       const bucketOf = bucketAt(edges, buckets);
       const within = { account, eventIDs, from: edges[0] as number, to: edges.at(-1) as number };
       if (withoutRobots) {
-        // Reads the events, because neither rollups nor summaries distinguish robots.
+        // Reads the events, because neither rollups nor summaries distinguish bots.
         yield* visitEvents(within, (time, block, index) => {
           if (isRobot(block, index)) return true;
           const bucket = bucketOf(time);

@@ -35,7 +35,7 @@ const once = { eventUUID: 'event-sent-twice' };
 const runMaintenance = () => {
   while (engine.maintain() !== null);
 };
-/** Counts the stored keys. Those of today are in memory. */
+/** Counts the stored keys. Today's keys are in memory. */
 const countStoredKeys = () => db.prepare('SELECT count(*) FROM event_repeat').pluck().get();
 
 test('recognizes a repeat after the clock was years ahead for a moment', () => {
@@ -54,7 +54,7 @@ test('recognizes a repeat after a clock that was years ahead is corrected', () =
   for (let days = 0; days <= 7; days += 1) expect(logOn(days, once), `${days} days later`).toEqual(duplicate);
 });
 
-test('keeps counting days after the clock was years ahead, and deletes old keys', () => {
+test('continues the day count after the clock was years ahead, and deletes old keys', () => {
   logOn(0, once);
   logOn(far);
   for (let days = 1; days <= 40; days += 1) {
@@ -65,7 +65,7 @@ test('keeps counting days after the clock was years ahead, and deletes old keys'
   expect(logOn(40, once)).toEqual(stored);
 });
 
-test('keeps counting days from one server to the next', () => {
+test('continues the day count when another server takes over', () => {
   logOn(far);
   for (let days = 1; days <= 40; days += 1) {
     engine = createWriteEngine(db);

@@ -12,7 +12,7 @@ import { type Source, sourcesOfKinds } from '../event-log/event-log.ts';
 
 interface SourcePlan {
   readonly sources: readonly Source[];
-  /** The days that may have such events; undefined: unknown. */
+  /** The days that may have such events. Undefined if they are unknown. */
   readonly days: readonly DaySpan[] | undefined;
 }
 
@@ -29,7 +29,7 @@ export const createEventSources = (db: Connection) => {
 
   /**
    * Narrows a source to its first through last active day among `days`, the account's days that the query covers.
-   * Returns an empty list if it was active on none.
+   * Returns an empty list if it was active on none of them.
    */
   const narrow = (source: Source, active: ActiveDays, days: readonly DaySpan[]): Source[] => {
     const first = days.find(({ day }) => isActive(active, day));

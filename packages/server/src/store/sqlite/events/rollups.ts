@@ -77,7 +77,7 @@ export const createRollups = (db: Connection, eventsPerMove = defaultEventsPerMo
   };
 
   return {
-    /** Counts an inserted event. Sequences must ascend. */
+    /** Counts an inserted event. Call it in ascending order of sequence. */
     add: sums.add,
     /**
      * Subtracts a deleted event, with its day's average size. If it was the first or last event of a quarter, moves the

@@ -1,4 +1,4 @@
-/** Feeds reports an account's events, as stored and in sequence order. */
+/** Feeds an account's events to reports, as stored and in sequence order. */
 import type { EventFeedPage } from '../../report-feed.ts';
 import { createEventFeedPage } from '../../rules/feed/event-feed.ts';
 import type { RequestOf } from '../../store.ts';

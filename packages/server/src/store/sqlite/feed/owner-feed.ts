@@ -1,4 +1,4 @@
-/** Feeds reports the changes of owners in an account. */
+/** Feeds an account's owner changes to reports. */
 import type { FeedErasure, OwnerFeedPage } from '../../report-feed.ts';
 import {
   formatPosition,

@@ -15,7 +15,7 @@ import type { WriteAheadLog } from './write-ahead-log.ts';
 const minRepeats = 1_000;
 const maxRepeats = 4_000;
 
-/** The pause before a step is retried that failed on a full disk or a lock of another process. */
+/** The pause before retrying a step that failed because the disk was full or another process held a lock. */
 export const pauseMilliseconds = 1_000;
 
 /**
@@ -27,7 +27,7 @@ const bytesPerCatchUp = 16 * 1024;
 /** Compacts and indexes the newest events. */
 interface Arranging {
   isDue(): boolean;
-  /** The backlog, in segments over the limit; 0 while readers can index all waiting events in memory. */
+  /** The number of segments over the limit; 0 while readers can index all waiting events in memory. */
   behind(): number;
   /** Runs a step. Returns whether more is to do. */
   step(): boolean;
@@ -63,7 +63,7 @@ export const createMaintenance = ({
   forgetRepeats,
   day,
 }: MaintenanceParts) => {
-  /** The number of stored events when old repeats were last deleted, or none were left. */
+  /** The number of stored events when old repeats were last deleted, or when none were left. */
   let storedAtLastDeletion = arranging.written();
   const deleteSomeRepeats = (): boolean => {
     const stored = arranging.written() - storedAtLastDeletion;

@@ -56,8 +56,9 @@ const fromFlatValue = ({ name }: Call, value: unknown): unknown => {
 };
 
 /**
- * `ready`: the database is open. `fatal`: it can't be opened, or the outcome of unanswered calls is unknown; the thread
- * executes no more calls. `seconds`: the duration of the commit, of which `statementSeconds` is COMMIT.
+ * `ready`: the database is open. `fatal`: the database can't be opened, or the outcome of calls without a reply is
+ * unknown; the thread executes no more calls. `seconds`: the duration of the commit, of which `statementSeconds` is
+ * COMMIT.
  */
 export type Reply =
   | { readonly ready: true }

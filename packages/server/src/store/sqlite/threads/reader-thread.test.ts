@@ -29,7 +29,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-test('answers each call with a value, a refusal or an error', async () => {
+test('replies to each call with a value, a refusal or an error', async () => {
   const { port, send, replies } = openPort();
   start(port, path);
   const calls = [
@@ -49,7 +49,7 @@ test('answers each call with a value, a refusal or an error', async () => {
   send('close');
 });
 
-test('answers pending calls on close, then closes the database', async () => {
+test('replies to pending calls on close, then closes the database', async () => {
   const { port, send, replies, isClosed } = openPort();
   start(port, path);
   // One step per kind of event.

@@ -5,7 +5,7 @@ import type { Call } from '../calls.ts';
 import type { Outcome } from '../transactions/transaction.ts';
 import { fromPlain, type Opening, type PlainOutcome, type Reply, type Request, toFlat } from './messages.ts';
 
-/** The outcomes of unanswered calls. Some may have been executed, but none is reported as stored. */
+/** The outcome of calls without a reply. Some may have been executed, but none is reported as stored. */
 const toUnavailable = (calls: readonly Call[], cause: Error | undefined): readonly Outcome[] =>
   calls.map(() => ({ error: new Refusal('unavailable', { cause }) }));
 
@@ -31,7 +31,7 @@ export const startThread = (file: URL, { opening, niceness, onFatal, onCommit }:
     // size.
     resourceLimits: { maxYoungGenerationSizeMb: 8 },
   });
-  /** The resolvers of unanswered messages. They get undefined if no reply will come. */
+  /** The resolvers of messages without a reply. They get undefined if no reply will come. */
   const waiting = new Map<number, (outcomes: readonly PlainOutcome[] | undefined) => void>();
   let lastID = 0;
   let ended: Error | undefined;

@@ -52,7 +52,7 @@ const damage = () => {
   writeFileSync(path, bytes.fill('damage', 4_096));
 };
 
-test('commits before it answers', async () => {
+test('commits before it replies', async () => {
   const { port, send, replies, isClosed } = openPort();
   start(port, path);
   send({ id: 1, calls: [createAccount] });
@@ -78,7 +78,7 @@ test('commits before it answers', async () => {
   send('close');
 });
 
-test('removes erased data while idle, also after an idle period', async () => {
+test('removes erased data while idle, even after it has been idle for a while', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
   const { port, send } = openPort();
   start(port, path);
@@ -111,7 +111,7 @@ describe('when the state on disk is unknown', () => {
     vi.useFakeTimers();
   });
 
-  test('ends at a write with the reason, and answers no call', () => {
+  test('ends at a write with the reason, and replies to no call', () => {
     const { port, send, replies, isClosed } = openPort();
     start(port, path);
     damage();

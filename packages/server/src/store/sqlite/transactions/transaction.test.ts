@@ -36,7 +36,7 @@ const usage = async () => ((await reads({ name: 'getAccount', request: 1 })) as 
 const errorOf = (outcome: Outcome | undefined) => (outcome && 'error' in outcome ? outcome.error : undefined);
 
 describe('calls that share a commit', () => {
-  test('are isolated from one that is refused', async () => {
+  test('are isolated from a call that is refused', async () => {
     const refused = {
       name: 'linkUser',
       request: { account: 1, token: 1, userUUID: 'x', contactUUID: 'nobody', time: 0 },
@@ -46,7 +46,7 @@ describe('calls that share a commit', () => {
     expect(await usage()).toEqual({ contacts: 0, users: 1, events: 2 });
   });
 
-  test('are isolated from one that throws', async () => {
+  test('are isolated from a call that throws', async () => {
     const contact = { ...newContact({ userUUID: 'laptop-of-somebody', time: 0 }), ...caller, verified: true };
     const outcomes = engine.write([
       log('event-1'),
@@ -63,7 +63,7 @@ describe('calls that share a commit', () => {
     expect(await usage()).toEqual({ contacts: 1, users: 2, events: 1 });
   });
 
-  test('roll back completely one that throws halfway, unlike one with a refused part', async () => {
+  test('roll back a call that throws halfway completely, unlike a call with a refused part', async () => {
     db.exec(`CREATE TEMP TRIGGER fault BEFORE INSERT ON contact WHEN NEW.contactUUID = 'faulty'
       BEGIN SELECT RAISE(ABORT, 'broken'); END`);
     const contacts = ['whole', 'faulty'].map((newContactUUID) =>

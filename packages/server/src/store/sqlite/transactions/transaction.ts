@@ -20,7 +20,7 @@ export type Outcome = { readonly value: unknown } | { readonly error: unknown };
 /** A call within a transaction. */
 interface Work {
   readonly execute: () => unknown;
-  /** Whether the call may throw a Refusal. One that returns its refusals needs no savepoint. */
+  /** Whether the call may throw a Refusal. A call that returns its refusals needs no savepoint. */
   readonly mayThrowRefusal: boolean;
 }
 

@@ -8,7 +8,7 @@ import { createWriteQueue } from './write-queue.ts';
 
 const turn = () => new Promise(setImmediate);
 
-/** A fake thread that answers each call with its name, one message per `answerNext`. */
+/** A fake thread that replies to each call with its name, one message per `answerNext`. */
 const createThread = () => {
   const messages: string[][] = [];
   const answers: (() => void)[] = [];
@@ -39,7 +39,7 @@ const largeContact: Call = {
 };
 
 describe('the write queue', () => {
-  test('sends the writes of one turn together, and those that arrive during two commits in the third', async () => {
+  test('sends the writes of one turn in one commit, and writes that arrive during two commits in the next commit', async () => {
     const { thread, messages, answerNext } = createThread();
     const { enqueue } = createWriteQueue(thread, () => {});
     const results = [enqueue(call('a')), enqueue(call('b'))];
@@ -81,7 +81,7 @@ describe('the write queue', () => {
     expect(refused).toHaveBeenCalledTimes(1);
   });
 
-  test('is drained when all writes are answered', async () => {
+  test('is drained when all writes have a reply', async () => {
     const { thread, answerNext } = createThread();
     const { enqueue, drain } = createWriteQueue(thread, () => {});
     await drain();
