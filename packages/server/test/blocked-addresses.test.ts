@@ -25,7 +25,7 @@ const addressesIn = (text: string): string[] =>
 const codeOf = (markdown: string): string =>
   [...markdown.matchAll(/```(?:html|php|js|ts|tsx|jsx|vue)\n([\s\S]*?)```/g)].map(([, code]) => code).join('\n');
 
-/** The addresses of a document's commands that send a browser token, as browsers do. */
+/** The addresses in a document's commands that send a browser token, as browsers do. */
 const browserCommandsOf = (markdown: string): string[] =>
   [...markdown.matchAll(/^curl -s "?\$URL(\/[^"\s]*)[\s\S]*?(?=\n\n|\n#|\ncurl|\n```)/gm)]
     .filter(([command]) => command.includes('$BROWSER_TOKEN'))

@@ -44,7 +44,7 @@ it('labels events with the country that a CDN sends in GEO_HEADER', async () => 
   ]);
 });
 
-it('labels no event with a country with GEO=off, whatever the other settings are', async () => {
+it('labels no event with a country with GEO=off, regardless of the other settings', async () => {
   const env = { GEO: 'off', GEO_FILE: '/nowhere.mmdb', GEO_HEADER: 'CF-IPCountry' };
   expect(await attributesWith(env)).toEqual(withoutCountry);
 });

@@ -15,7 +15,7 @@ const labels = [
 const setUp = async (env: Readonly<Record<string, string>> = {}) => {
   const { url, demo, close } = await serveHere(env, { demo: true });
   if (!demo) throw new Error('there is no demo');
-  // A program's user agent would be marked as a robot's.
+  // A program's user agent would be marked as a bot's.
   const asBrowser: typeof fetch = (input, init) => {
     const request = new Request(input, init);
     request.headers.set('user-agent', 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0');
@@ -124,7 +124,7 @@ describe('the stream', () => {
     expect(response.text).not.toContain('data:');
   });
 
-  it('rejects a twenty-first connection until another one is closed', async () => {
+  it('rejects a twenty-first connection until another connection is closed', async () => {
     const { url } = await setUp();
     const panels = Array.from({ length: 20 }, () => follow(url, userUUID));
     await Promise.all(panels.map(next));

@@ -17,7 +17,7 @@ const modesIn = (folder: string) =>
     ['.', ...readdirSync(folder).sort()].map((name) => [name, (statSync(join(folder, name)).mode & 0o777).toString(8)]),
   );
 
-it('makes every file of serve, erase, backup and doctor accessible to its owner only', async () => {
+it('makes every file that serve, erase, backup and doctor write accessible only to its owner', async () => {
   const folder = join(temporaryFolder(), 'data');
   const env = { DATABASE_URL: `sqlite:${join(folder, 'firsthand.db')}`, OPERATOR_TOKEN: operatorToken };
   const server = startWithOpenUmask(['serve', '--port', '0', '--log-level', 'info'], env);

@@ -30,7 +30,7 @@ describe('the guides', () => {
     expect(blocksOf('csp.md')[0]?.code).toContain(inlineScriptSource(inline));
   });
 
-  test('print the output that they show, block by block', async () => {
+  test('produce the output that they show, block by block', async () => {
     const { url } = await serveHere();
     const { browserTokenUUID, serverTokenUUID } = await createAccount(url);
     const env = { FIRSTHAND_URL: url, BROWSER_TOKEN: browserTokenUUID, SERVER_TOKEN: serverTokenUUID };

@@ -42,7 +42,7 @@ const run = (code: string) =>
 
 // In this order: the second guide reads the events of the first.
 describe.each(['campaigns.md', 'export.md'])('%s', (guide) => {
-  test('prints the output that it shows', async () => {
+  test('produces the output that the guide shows', async () => {
     const blocks = blocksOf(guide);
     for (const [nth, { language, code }] of blocks.entries()) {
       if (language !== 'sh') continue;

@@ -44,7 +44,7 @@ it('returns an account’s usage and limits from getAccount', async () => {
   expect(limits.accountBytes).toBe(3_000);
 });
 
-it('rejects new data of an account over its quota, with each of its tokens and each operation', async () => {
+it('rejects new data from an account over its quota, with each of its tokens and each operation', async () => {
   await fill();
   await untilLog(429);
   const { usage } = await account();

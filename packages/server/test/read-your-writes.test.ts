@@ -24,7 +24,7 @@ afterAll(async () => {
 
 const clients = Array.from({ length: 24 }, (_, number) => number);
 
-test('shows every event to the first read after its 200, with 24 concurrent clients', async () => {
+test('makes every event visible to the first read after the 200 response, with 24 concurrent clients', async () => {
   const unseen = await Promise.all(
     clients.map(async (number) => {
       const api = createClient({ url: serving.url, token });
@@ -43,7 +43,7 @@ test('shows every event to the first read after its 200, with 24 concurrent clie
   expect(unseen.flat()).toEqual([]);
 });
 
-test('shows a link to the first read after its 200: the history belongs to the contact', async () => {
+test('makes a link visible to the first read after the 200 response: the history belongs to the contact', async () => {
   const wrong = await Promise.all(
     clients.map(async (number) => {
       const api = createClient({ url: serving.url, token });

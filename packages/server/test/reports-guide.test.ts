@@ -1,4 +1,4 @@
-/** Follows docs/reports.md: each request asks the described question, and its response has the form that is shown. */
+/** Follows docs/reports.md: each request runs the described report, and its response has the form that is shown. */
 import { readFileSync } from 'node:fs';
 import { createClient } from '@firsthand/client';
 import { check } from '@firsthand/contract/checking';
@@ -17,7 +17,7 @@ type Any = any;
 const guide = 'reports.md';
 const blocks = blocksOf(guide);
 
-/** The engine's answer that leads to the response shown in the guide. */
+/** The engine's result that leads to the response shown in the guide. */
 const answerFor = (question: Question, shownResponse: Any): AnswerTo<Question> => {
   const isEarlier = shownResponse.earlier && Date.parse(shownResponse.from) !== question.from;
   const part = isEarlier ? shownResponse.earlier : shownResponse;
@@ -117,7 +117,7 @@ const commandsOf = async (code: string): Promise<string[][]> => {
 describe(guide, () => {
   const requests = blocks.filter(({ code }) => code.startsWith('curl'));
 
-  test('shows requests and commands that ask the described questions, and their responses', async () => {
+  test('shows requests and commands that run the described reports, and their responses', async () => {
     const { takeQuestions, show, env } = await open();
     for (const [nth, block] of requests.entries()) {
       const next = blocks[blocks.indexOf(block) + 1];

@@ -1,4 +1,4 @@
-/** A visitor with a blocker: requests of the current script tag pass; those with the old names are blocked. */
+/** A visitor with a blocker: requests from the current script tag pass, and requests with the old names are blocked. */
 import { type Client, createClient } from '@firsthand/client';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
@@ -49,7 +49,7 @@ describe('a visitor with a blocker, in Chromium', () => {
     ['/main.js', undefined, '/update', '/form', '/picture'],
     ['/assets/shop.js', undefined, '/assets/update', '/assets/form', '/assets/picture'],
     ['/assets/shop.js', '/x/', '/x/update', '/x/form', '/x/picture'],
-  ])('is tracked with the script %s and the API below %s', async (trackerPath, apiPrefix, update, form, picture) => {
+  ])('is tracked with the script %s and the API under %s', async (trackerPath, apiPrefix, update, form, picture) => {
     const { url } = await serveHere({ TRACKER_PATH: trackerPath, ...(apiPrefix && { API_PREFIX: apiPrefix }) });
     const { browserTokenUUID: token, serverTokenUUID } = await createAccount(url);
     const api = createClient({ url, token: serverTokenUUID });

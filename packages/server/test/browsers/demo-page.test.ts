@@ -33,7 +33,7 @@ describe('the panel of the demo page', () => {
     await page.getByRole('button', { name: 'Join' }).click();
   };
 
-  it('shows whose the events are, before and after the form is sent, and after logging out', async () => {
+  it('shows whom the events belong to, before and after the form is sent, and after logging out', async () => {
     const { page, complaints } = await open({ BASE_PATH: '/base' });
     await page.getByRole('button', { name: 'Add to basket: Morning cup' }).click();
     await expect.poll(() => page.locator('.owner').allInnerTexts()).toEqual(['anonymous', 'anonymous']);
@@ -53,7 +53,7 @@ describe('the panel of the demo page', () => {
     await page.getByRole('button', { name: 'Log out' }).click();
     await expectText(page, '#user').not.toBe(user);
     await expect.poll(() => page.locator('.owner').allInnerTexts()).toEqual(['anonymous']);
-    expect(complaints, 'its policy allows everything it does').toEqual([]);
+    expect(complaints, 'the policy allows everything that the page does').toEqual([]);
   });
 
   it('shows markup as text', async () => {

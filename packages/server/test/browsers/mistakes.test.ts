@@ -120,7 +120,7 @@ describe('the console of a page with a mistake', () => {
     ['without a server', 'http://127.0.0.1:9/', () => site, 'Failed to fetch'],
     ['of another server', `${site}elsewhere/`, () => site, 'SyntaxError'],
     ['that does not exist on this server', '/elsewhere/', () => `${url}/shop/`, 'unknown_operation: '],
-  ])('shows that data-api points to a folder %s', async (_, api, at, text) => {
+  ])('shows that data-api points to a path %s', async (_, api, at, text) => {
     const tag = tagOf(browserToken).replace('data-token', `data-api="${api}" data-token`);
     const { page, readWarnings } = await open(tag, { at: at() });
     await waitUntilReady(page);
@@ -139,7 +139,7 @@ describe('the console of a page with a mistake', () => {
     await expect.poll(() => texts.join()).toMatch(/Mixed Content/);
   });
 
-  test('shows an event whose name is too long, and one without a name', async () => {
+  test('shows an event whose name is too long, and an event without a name', async () => {
     const { page, readWarnings } = await open(tagOf(browserToken));
     expect((await log(page, 'x'.repeat(300))).error).toMatchObject({
       code: 'invalid_field',
@@ -182,7 +182,7 @@ describe('the console of a page with a mistake', () => {
     ]);
   });
 
-  test('shows a misspelt field of a contact, and a missing one', async () => {
+  test('shows a misspelled field of a contact, and a missing field', async () => {
     const { page, readWarnings } = await open(tagOf(browserToken));
     const create = (fields: object) =>
       page.evaluate((fields) => tracker.createContact(fields).catch((error) => error.message), fields);

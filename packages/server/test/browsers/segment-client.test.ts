@@ -1,4 +1,7 @@
-/** Segment's client for pages, @segment/analytics-next, in Chromium: a page that has it needs only another address. */
+/**
+ * Segment's client for pages, @segment/analytics-next, in Chromium: a page that uses it needs only a different
+ * endpoint.
+ */
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';

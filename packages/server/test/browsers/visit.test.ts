@@ -29,7 +29,7 @@ describe('the demo page in Chromium', () => {
     rmSync(folder, { recursive: true });
   });
   beforeEach(async () => {
-    // The default user agent of a headless browser would be marked as a robot.
+    // The default user agent of a headless browser would be marked as a bot.
     const userAgent =
       'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36';
     context = await browser.newContext({ userAgent });

@@ -78,7 +78,7 @@ export const startCluster = async (cluster: string, settings: Partial<Record<Nod
   mkdirSync(cluster, { recursive: true });
   // A node that root starts runs as nobody.
   chmodSync(cluster, 0o755);
-  // Waits for all of them before it throws.
+  // Waits for all nodes before it throws.
   const started = await Promise.allSettled(nodes.map((node) => startNode(cluster, node, settings[node])));
   for (const each of started) if (each.status === 'rejected') throw each.reason;
   const [coordinator, ...workers] = nodes.map((node) => urlOfNode(cluster, node, 'postgres'));
@@ -116,7 +116,7 @@ const signal = (pid: number, name: NodeJS.Signals): void => {
 /** Makes a node hang, as with a hung disk, until the returned function is called. */
 export const freezeNode = (cluster: string, node: Node): (() => void) => {
   const first = Number(readFileSync(join(folderOf(cluster, node), 'data', 'postmaster.pid'), 'utf8').split('\n')[0]);
-  // The postmaster first, because it would restart the others.
+  // Freezes the postmaster first, because it would restart the other processes.
   signal(first, 'SIGSTOP');
   const children = readFileSync(`/proc/${first}/task/${first}/children`, 'utf8').split(' ').filter(Boolean);
   const frozen = [...children.map(Number), first];

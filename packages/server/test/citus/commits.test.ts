@@ -58,7 +58,7 @@ const commitsWhile = async (work: () => Promise<unknown>): Promise<number> => {
 test('commits each account’s concurrent writes on its own shard', async () => {
   await logAll('event-first');
   const commits = await commitsWhile(() => logAll('event-second'));
-  // Maintenance adds commits of its reads.
+  // Maintenance adds commits for its reads.
   expect(commits).toBeGreaterThanOrEqual(count);
   await expectEvents('event-first', 'event-second');
 });
@@ -104,13 +104,13 @@ test('does not let a blocked account block others', async () => {
   }
 });
 
-test('starts a new day once for each account', async () => {
+test('starts a new day only once for each account', async () => {
   const [first, ...others] = sites as [Site, ...Site[]];
   const logNextDay = ({ server, time }: Site) => server.logAt(time + day, { eventUUID: 'event-of-midnight' });
-  // The first one creates the partitions.
+  // The first event creates the partitions.
   expect(await logNextDay(first)).toEqual([{ kept: true }]);
   const commits = await commitsWhile(() => Promise.all(others.map(logNextDay)));
-  // Each commit of events comes after one of the day.
+  // Each commit of events follows a commit that starts the day.
   expect(commits).toBeGreaterThanOrEqual(2 * others.length);
   for (const site of sites)
     expect((await site.events()).filter(({ eventUUID }) => eventUUID === 'event-of-midnight')).toHaveLength(1);

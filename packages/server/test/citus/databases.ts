@@ -89,7 +89,7 @@ const prefixOf = (run: string) => `test_${createHash('sha256').update(run).diges
 const templates = new Map<string, Promise<void>>();
 let createdCount = 0;
 
-/** After this many further databases, a test of the same file no longer uses its own. */
+/** After this many further databases, an earlier test of the same file no longer uses its database. */
 const maxInUse = 20;
 
 const isRunning = (pid: number): boolean => {
@@ -117,8 +117,8 @@ const listEnded = async (clusterURL: string, run: string): Promise<string[]> => 
 };
 
 /**
- * Closes finished databases, because on the cluster of TEST_CITUS_URL each one costs a process with nine connections
- * per node.
+ * Closes finished databases, because on the cluster of TEST_CITUS_URL each database costs a process with nine
+ * connections per node.
  */
 const closeEnded = async (clusterURL: string, run: string): Promise<void> => {
   if ((await listEnded(clusterURL, run)).length === 0) return;

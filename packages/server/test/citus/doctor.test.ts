@@ -85,7 +85,7 @@ test('reports pending moves of the rebalancer until they are done', async () => 
   expect((await examine()).get('balance')).toMatchObject({ ok: true });
 });
 
-test('gives an account that exceeds an even share its own shards', async () => {
+test('gives its own shards to an account that exceeds an even share', async () => {
   const large = await createSite(store);
   const shard = await shardOf(large);
   let neighbor = await createSite(store);
@@ -117,7 +117,7 @@ test('gives an account that exceeds an even share its own shards', async () => {
   expect((await neighbor.events()).map(({ eventUUID }) => eventUUID)).toEqual(['event-of-neighbor']);
 });
 
-test('names an unreachable worker, and queries no accounts then', async () => {
+test('names an unreachable worker, and then queries no accounts', async () => {
   const [, worker] = await urlsOf(databaseURL, new URL(databaseURL).pathname.slice(1));
   const [{ name } = { name: '' }] = await asking<{ name: string }>(databaseURL, 'SELECT current_database() AS name');
   const maintenanceURL = Object.assign(new URL(worker as string), { pathname: '/postgres' }).href;

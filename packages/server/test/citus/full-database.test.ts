@@ -40,11 +40,11 @@ const readNumber = async (databaseURL: string, sql: string): Promise<number> => 
   const [row] = await asking<{ value: string }>(databaseURL, `SELECT (${sql}) AS value`);
   return Number(row?.value);
 };
-/** Counts owner changes that workers have numbered, which are greater than later numbers. */
+/** Counts the owner changes that workers have numbered: their numbers are greater than later ones. */
 const countMisnumbered = (databaseURL: string) =>
   readNumber(databaseURL, 'SELECT count(*) FROM owner_change WHERE change >= 2::numeric ^ 48');
 
-test('distributes a database with accounts unchanged, and leaves no rows on the coordinator', async () => {
+test('distributes a database that has accounts without changing its contents, and leaves no rows on the coordinator', async () => {
   const databaseURL = await newBareDatabase();
   await migrateStore(databaseURL, { citus: false });
   const sites = await fill(databaseURL);
@@ -62,7 +62,7 @@ test('distributes a database with accounts unchanged, and leaves no rows on the 
   expect(expected.every(({ events, contacts }) => events === 18 && contacts === 9)).toBe(true);
 });
 
-test('copies a database into a cluster, and from there into a file, unchanged', async () => {
+test('copies a database into a cluster, and from there into a file, without changing its contents', async () => {
   const [from, back] = [temporaryDatabase(), temporaryDatabase()].map(({ path }) => `sqlite:${path}`) as [
     string,
     string,

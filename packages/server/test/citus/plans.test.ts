@@ -75,14 +75,14 @@ test('finds the part of the account’s shards', () => {
 });
 
 describe('an operation', () => {
-  test.each(ofAnAccount)('%s reads and writes shards of its account only, on one node, in one phase', async (name) => {
+  test.each(ofAnAccount)('%s reads and writes only its account’s shards, on one node, in one phase', async (name) => {
     const sent = await sentBy(name);
     expect(partsIn(sent, parts).filter((part) => part !== own)).toEqual([]);
     expect(nodesIn(sent).length).toBeLessThanOrEqual(1);
     expect(sent.filter(isTwoPhase)).toEqual([]);
   });
 
-  test.each([...accessOperations])('%s reads and writes shards of one account only', async (name) => {
+  test.each([...accessOperations])('%s reads and writes only one account’s shards', async (name) => {
     // An operator's calls are recorded in the service's audit log.
     const maxParts = name === 'createAccount' ? 2 : 1;
     expect(partsIn(await sentBy(name), parts).length).toBeLessThanOrEqual(maxParts);

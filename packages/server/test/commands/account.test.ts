@@ -76,7 +76,7 @@ it('lists accounts with account list', async () => {
   expect(stdout).toContain('Eine längere Bäckerei');
 });
 
-it('creates a database only with account create, and reports a missing one otherwise', async () => {
+it('creates a database only with account create, and otherwise reports that it is missing', async () => {
   const { env } = temporaryDatabase();
   for (const args of [
     ['account', 'list'],

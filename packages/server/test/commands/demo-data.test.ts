@@ -86,7 +86,7 @@ describe('demo-data with a running server', () => {
     expect(stderr).toMatch(/^firsthand: the sample shop already exists, as the account sample-shop-[\w-]+: [^\n]+\n$/);
   });
 
-  it('is removed without anything else', async () => {
+  it('is removed completely, and nothing else is', async () => {
     const other = await firsthandJSON(['account', 'create', '--name', 'Shop'], shared.env);
     expect(await firsthandJSON(['demo-data', '--remove'], shared.env)).toEqual({
       accountUUID: filled.accountUUID,

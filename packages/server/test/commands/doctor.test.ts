@@ -53,7 +53,7 @@ it.each([
   expect(archivingFinding(archiving)).toEqual({ name: 'backup', ok, detail: expect.stringContaining(detail) });
 });
 
-it('prints the absolute path of a missing database, and what a relative one refers to', async () => {
+it('prints the absolute path of a missing database, and which folder a relative path refers to', async () => {
   const { stdout } = await firsthand(['doctor', '--json'], { DATABASE_URL: 'sqlite:no-such-folder/firsthand.db' });
   const { detail } = JSON.parse(stdout).finding[0];
   expect(detail).toMatch(
@@ -119,7 +119,7 @@ it('requires a server if its unit is enabled, and a writable folder of reports',
   });
 });
 
-it('counts the tokens of programs, not those of sessions and members', async () => {
+it('counts only the tokens of programs, not those of sessions and members', async () => {
   const { path, env } = temporaryDatabase();
   await firsthandJSON(['account', 'create', '--name', 'Shop'], env);
   const tokens = async () => {

@@ -13,7 +13,7 @@ const setUp = async () => {
   const { url } = shared;
   const { serverTokenUUID } = await createAccount(url);
   const { port } = new URL(url);
-  // The commands find the server by the variables that configure it.
+  // The commands find the server through the variables that configure it.
   return { url, env: { PORT: port, BASE_PATH: '/base/', FIRSTHAND_TOKEN: serverTokenUUID } };
 };
 

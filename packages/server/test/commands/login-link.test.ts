@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { firsthand, firsthandJSON, temporaryDatabase } from '../fixtures/command.ts';
 
-it('prints a link for the only owner, for a new one, and for a member with the member’s role', async () => {
+it('prints a link for the only owner, for a new owner, and for a member with the member’s role', async () => {
   const { env } = temporaryDatabase();
   const early = await firsthand(['login-link'], { DATABASE_URL: env.DATABASE_URL });
   expect([early.code, early.stderr]).toEqual([1, expect.stringMatching(/create it with firsthand serve/)]);

@@ -5,7 +5,7 @@ import { firsthand, firsthandJSON } from '../fixtures/command.ts';
 import { createFakeReports } from '../fixtures/reports/fake-reports.ts';
 import { createAccount, serveHere } from '../fixtures/serving.ts';
 
-/** The answer of the server's reports; zeros if undefined. */
+/** The result of the server's reports; zeros if undefined. */
 let answer: AnswerTo<Question> | undefined;
 const reports = createFakeReports(async () => answer);
 const cleanups: (() => unknown)[] = [];
@@ -28,7 +28,7 @@ const run = (...args: string[]) => firsthand(['report', ...args, ...flags()], en
 const counts = { events: 8, users: 4, people: 3, sessions: 5 };
 const value = { count: 2, sum: 1920.5, average: 5, median: null, p95: 9 };
 
-it('prints totals by interval, with those of an earlier range', async () => {
+it('prints totals by interval, with the totals of an earlier range', async () => {
   answer = { total: { ...counts, value }, intervals: [{ ...counts, value }] };
   const args = ['--to', '2026-11-02', '--interval', 'day', '--value', 'amount', '--compare', 'previous'];
   const { stdout, stderr } = await run('totals', ...args, '--filter', '7', '--robots', '--timezone', 'Asia/Kolkata');
@@ -173,7 +173,7 @@ it('describes visits in totals and breakdowns', async () => {
   expect(reports.asked.map(({ question }) => question)).toMatchObject([{ visits: true }, { visits: true }]);
 });
 
-it('prints how many of each group did the event in a breakdown by first touch', async () => {
+it('prints how many people in each group logged the event in a breakdown by first touch', async () => {
   const none = { events: 0, users: 0, people: 0, sessions: 0, among: 9 };
   const rows = [
     { values: ['spring'], ...counts, among: 12 },

@@ -88,7 +88,7 @@ it('keeps the settings and the account of an earlier run, and prints another lin
   ]);
 });
 
-it('rejects a site other than that of the account, before it writes anything', async () => {
+it('rejects a site other than the account’s, before it writes anything', async () => {
   const { file, unit, args } = placesIn(temporaryFolder());
   const first = await firsthandJSON([...args, ...flags]);
   const written = [file, unit].map(read);
@@ -119,7 +119,7 @@ it('prints a local link after the address of the console was removed, as login-l
     expect(url).toMatch('http://127.0.0.1:3000/s/console/join#code=');
 });
 
-it('opens the console on this machine only, if it has no address', async () => {
+it('opens the console on this machine only if it has no address', async () => {
   const { file, args } = placesIn(temporaryFolder());
   const local = [...args, ...flags.slice(0, -1), 'none'];
   const { stdout } = await firsthand(local);
@@ -148,7 +148,7 @@ it.each([
   expect(() => statSync(join(folder, 'etc'))).toThrow();
 });
 
-it('does not replace a unit that it has not written', async () => {
+it('does not replace a unit that it did not write', async () => {
   const { unit, args } = placesIn(temporaryFolder());
   writeFileSync(unit, '[Unit]\n');
   const { code, stderr } = await firsthand([...args, ...flags]);
@@ -166,7 +166,7 @@ it.each(['nginx', 'apache'])('prints the lines for %s', async (webServer) => {
   expect(text).toContain(webServer === 'nginx' ? 'location /s/ {' : '<Location /s/>');
 });
 
-it('asks on a terminal for values without a flag', async () => {
+it('prompts for values not given as flags when run in a terminal', async () => {
   const folder = temporaryFolder();
   const { file, args } = placesIn(folder);
   const bin = new URL('../../bin/firsthand.js', import.meta.url).pathname;
@@ -181,7 +181,7 @@ it('asks on a terminal for values without a flag', async () => {
   expect(stdout).toContain('location /s/ {');
 });
 
-it('gives the data to the user of the service', async () => {
+it('makes the service’s user the owner of the data', async () => {
   if (process.getuid?.() !== 0) return;
   const { data, args } = placesIn(temporaryFolder());
   mkdirSync(data);

@@ -28,7 +28,7 @@ export const describeClaims = (newSite: NewSite): void => {
       expect(contactUUID).not.toBe('handle-of-ann');
     });
 
-    test('changes nothing that was accepted: later values are only claimed', async () => {
+    test('does not change accepted values: later values are only claimed', async () => {
       const site = await newSite();
       const { contactUUID: claimID } = await site.browser.createContact({ fields: { contactFirstname: 'Ann' } });
       await site.acceptClaim(claimID);
@@ -99,7 +99,7 @@ export const describeClaims = (newSite: NewSite): void => {
       for (const { claims } of pages) expect(JSON.stringify(claims).length).toBeLessThan(1_100_000);
     });
 
-    test('fills a contact’s fields, however many others have claimed them before', async () => {
+    test('fills a contact’s fields, no matter how many other users have claimed them before', async () => {
       const site = await newSite();
       for (let nth = 0; nth < 30; nth += 1) {
         const userUUID = `one-of-many-squatters-${nth}`;
@@ -127,7 +127,7 @@ export const describeClaims = (newSite: NewSite): void => {
       expect(ofExisting).toEqual({ ...ofUnknown, fields: { ...ofUnknown.fields, contactEmailaddress: ann } });
     });
 
-    test('returns that the contact exists only if this user’s last claim was of it', async () => {
+    test('returns that the contact exists only if this user’s last claim was for that contact', async () => {
       const { server, browser, unlink } = await newSite();
       expect((await browser.createContact()).exists).toBe(false);
       expect((await browser.createContact()).exists).toBe(true);
@@ -245,7 +245,7 @@ export const describeClaims = (newSite: NewSite): void => {
       });
     });
 
-    test('doesn’t fill what was explicitly cleared or removed', async () => {
+    test('doesn’t fill fields that were explicitly cleared or removed', async () => {
       const site = await newSite({ browserCatalogue: true });
       const { contactUUID } = await site.server.createContact({ userUUID: phone });
       await site.update({
@@ -488,7 +488,7 @@ export const describeClaims = (newSite: NewSite): void => {
       expect(await asServer(site)).toMatchObject({ fields: { contactFirstname: 'Ann' }, claimed: [] });
     });
 
-    test('returns the contact into which the claimed one was merged', async () => {
+    test('returns the contact into which the claimed contact was merged', async () => {
       const site = await newSite();
       const { contactUUID: claimID } = await site.browser.createContact();
       const { contactUUID } = await asServer(site);
@@ -508,7 +508,7 @@ export const describeClaims = (newSite: NewSite): void => {
   });
 
   describe('voidClaim', () => {
-    test('undoes what the claim filled and linked, and restoring brings it back exactly', async () => {
+    test('undoes what the claim filled and linked, and restoring brings all of it back exactly', async () => {
       const site = await newSite({ browserCatalogue: true });
       await site.server.log({ eventUUID: 'event-before' });
       const { contactUUID: claimID } = await site.browser.createContact({
@@ -579,7 +579,7 @@ export const describeClaims = (newSite: NewSite): void => {
   });
 
   describe('a value that is only claimed', () => {
-    test('is no longer claimed once a server sends the same', async () => {
+    test('is no longer claimed once a server sends the same value', async () => {
       const site = await newSite();
       await site.browser.createContact({
         fields: { contactFirstname: 'Ann' },

@@ -33,7 +33,7 @@ export const describeConcurrency = (newSite: NewSite): void => {
       expect(await events()).toHaveLength(5);
     });
 
-    test('make the first link of a user one statement, whoever creates it', async () => {
+    test('create only one first link for a user, no matter which request creates it', async () => {
       const { server, browser, events } = await newSite();
       for (const round of times(5)) {
         const userUUID = `visitor-of-round-${round}`;
@@ -49,7 +49,7 @@ export const describeConcurrency = (newSite: NewSite): void => {
       }
     });
 
-    test('give the first of a user’s two contacts the past events, and the last one the next events', async () => {
+    test('give past events to the first of a user’s two contacts, and later events to the last', async () => {
       const { server, owners } = await newSite();
       await server.log({ eventUUID: 'event-before' });
       const [first, second] = await Promise.all([ann, ben].map((address) => server.createContact({ address })));

@@ -65,7 +65,7 @@ export const describeContacts = (newSite: NewSite): void => {
       expect(contacts).toMatchObject([{ createdTime: time - 30 * day, lastSeenTime: time - (time % day) }]);
     });
 
-    test('links nobody without a user', async () => {
+    test('links no one without a user', async () => {
       const { server } = await newSite();
       const first = await server.createContact({ userUUID: null, fields: filled });
       const again = await server.createContact({ userUUID: null, fields: { contactFirstname: 'Anna' }, tags: ['vip'] });
@@ -311,7 +311,7 @@ export const describeContacts = (newSite: NewSite): void => {
       expect(await server.getContact(contactUUID)).toMatchObject({ contactStatus: 'active' });
     });
 
-    test('lets a server set again what was cleared', async () => {
+    test('lets a server set a cleared field again', async () => {
       const { server, update } = await newSite();
       const { contactUUID } = await server.createContact({
         fields: filled,

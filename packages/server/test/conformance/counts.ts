@@ -44,7 +44,7 @@ const isMark = ([attrID, attrValue]: readonly [string, string]) => attrID === 'r
 
 export const describeCounts = (newSite: NewSite): void => {
   describe('countEvents', () => {
-    test('counts the events that a read finds and their visitors, over any history', async () => {
+    test('counts the same events and visitors that a read finds, over any history', async () => {
       await fc.assert(
         fc.asyncProperty(
           historyArbitrary,
@@ -106,7 +106,7 @@ export const describeCounts = (newSite: NewSite): void => {
       expect(await count()).toBe(1);
     });
 
-    test('counts nothing outside its edges', async () => {
+    test('counts no events outside its edges', async () => {
       const { store, account, server, time } = await newSite();
       await server.log({ eventTime: time - 1 }, { eventTime: time + quarter }, { eventTime: 0 });
       expect(await store.countEvents({ account, edges: [time, time + quarter], users: true })).toEqual([

@@ -114,7 +114,7 @@ export const describeErasures = (newSite: NewSite): void => {
       expect(await site.owners()).toEqual({ 'event-1': again.contactUUID, 'event-2': '' });
     });
 
-    test('loses its own events, and no events of others', async () => {
+    test('loses its own events, and no other contact’s events', async () => {
       const site = await newSite();
       const { server } = site;
       await server.log({ eventUUID: 'ann-before' });
@@ -134,7 +134,7 @@ export const describeErasures = (newSite: NewSite): void => {
       expect(Object.keys(await site.owners({ contactUUID: other }))).toEqual(['ben-first', 'ben-direct']);
     });
 
-    test('includes all records of a merged person, whichever one is named', async () => {
+    test('includes all records of a merged person, no matter which one is named', async () => {
       const site = await newSite();
       const { server } = site;
       for (const nth of [0, 1, 2]) {
@@ -261,7 +261,7 @@ export const describeErasures = (newSite: NewSite): void => {
       expect(await other.count()).toBe(6);
     });
 
-    test('loses every one of thousands of events over many days', async () => {
+    test('loses all of its thousands of events over many days', async () => {
       const site = await newSite();
       const { contactUUID } = await site.server.createContact();
       for (let days = 0; days < 4; days += 1) {

@@ -26,7 +26,7 @@ const isKept = ({ kept }: { kept: boolean }) => kept;
 
 export const describeEventNames = (newSite: NewSite): void => {
   describe('an event that is logged by name', () => {
-    test('takes no ID or name of the entries that are added with it', async () => {
+    test('does not take an ID or name of the entries that are added with it', async () => {
       const site = await newSite({
         catalogues: {
           event: [
@@ -49,7 +49,7 @@ export const describeEventNames = (newSite: NewSite): void => {
       expect(await listEntries(site)).toContainEqual([firstID + 4, 'a']);
     });
 
-    test('gets the next free ID from 1,000,000 on, from either kind of token, and keeps it', async () => {
+    test('gets the next free ID from 1,000,000 up, with either kind of token, and keeps it', async () => {
       const site = await newSite({ catalogues: { event: [{ id: String(firstID + 1) }, { id: '7', name: 'Bought' }] } });
       await site.browser.log(byName('Signed up'));
       await site.server.log(byName('Signed out'), byName('Signed up'), byName('Bought'));
@@ -126,7 +126,7 @@ export const describeEventNames = (newSite: NewSite): void => {
       ]);
     });
 
-    test('takes the lowest of several IDs with its name, in whatever Unicode form they were listed', async () => {
+    test('takes the lowest of several IDs with its name, no matter in which Unicode form they were listed', async () => {
       const site = await newSite({ catalogues: { event: [{ id: '12', name: 'Caf\u0065\u0301 ' }] } });
       await addEntries(site, { id: '100', name: 'Café' }, { id: '13', name: ' Café' });
       await site.server.log(byName('Café'));
@@ -207,7 +207,7 @@ export const describeEventNames = (newSite: NewSite): void => {
       expect(await listEntries(site)).toHaveLength(2);
     });
 
-    test('leaves room for others: browser tokens add at most 500 names, and their numbers are dropped first', async () => {
+    test('leaves room for other names: browser tokens add at most 500 names, and numbers from them are dropped first', async () => {
       const site = await newSite();
       const maxNames = limits.eventNamesByBrowsers;
       const outcomes = await site.browser.log(...names(maxNames + 1).map((name) => byName(name)));
@@ -301,14 +301,14 @@ export const describeEventNames = (newSite: NewSite): void => {
       expect(await site.server.log(forged)).toEqual([{ kept: true }]);
     });
 
-    test('is listed under a free ID, whichever eventIDs a page has sent', async () => {
+    test('is listed under a free ID, no matter which eventIDs a page has sent', async () => {
       const site = await newSite();
       const highest = times(200).map((nth) => ({ eventID: limits.eventIDMax - nth }));
       await site.browser.log(...highest, { eventID: firstID }, byName('Signed up'));
       expect((await site.events({ eventName: 'Signed up' })).map(({ eventID }) => eventID)).toEqual([firstID + 1]);
     });
 
-    test('has one ID, however many clients log it concurrently', async () => {
+    test('has one ID, no matter how many clients log it concurrently', async () => {
       const site = await newSite();
       for (const round of times(5)) {
         const shared = names(3, `round ${round}:`);
@@ -324,7 +324,7 @@ export const describeEventNames = (newSite: NewSite): void => {
       expect(new Set((await site.events()).map(({ eventID, eventName }) => `${eventID} ${eventName}`)).size).toBe(20);
     });
 
-    test('is stored as if it were logged alone, whatever else is in the batch', async () => {
+    test('is stored as if it were logged alone, no matter what else is in the batch', async () => {
       const event = fc.oneof(
         fc.constantFrom(...names(4)).map((name) => byName(name)),
         fc.constantFrom(1, 2, firstID, firstID + 1, firstID + 2).map((eventID) => ({ eventID })),

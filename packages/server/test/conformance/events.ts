@@ -51,7 +51,7 @@ export const describeEvents = (newSite: NewSite): void => {
       }
     });
 
-    test('keeps its attributes, whatever their characters', async () => {
+    test('keeps its attributes, no matter which characters they contain', async () => {
       const { server, events } = await newSite();
       await server.log({ attributes: hostile });
       const [event] = await events();

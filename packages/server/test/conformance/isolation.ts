@@ -3,7 +3,7 @@ import type { Site } from '../fixtures/site.ts';
 import { ann, expectRefusal, laptop } from '../fixtures/store.ts';
 import type { NewSite } from './sites.ts';
 
-/** Everything that can be read of an account. */
+/** Everything that can be read from an account. */
 const readAccount = async ({ store, account, time, events }: Site) => {
   const { contacts } = await store.searchContact({ account, limit: 100 });
   const caller = { account, token: 0, browser: false, include: ['claim', 'link'] as const };

@@ -65,7 +65,7 @@ export const describeMerges = (newSite: NewSite): void => {
       });
     });
 
-    test('shares one history with it, and each event names its original contact', async () => {
+    test('shares one history with the other contact, and each event names its original contact', async () => {
       const site = await newSite();
       const { keep, other } = await createTwo(site);
       await site.merge(keep, other);
@@ -109,7 +109,7 @@ export const describeMerges = (newSite: NewSite): void => {
       expect(await site.server.getContact(other)).toMatchObject({ fields: { contactTitle: '', contactMobile: '' } });
     });
 
-    test('is still linked to its users, and unmerging leaves every event with the contact of its own link', async () => {
+    test('is still linked to its users, and after unmerging every event belongs to the contact of its own link', async () => {
       const site = await newSite();
       const { keep, other } = await createTwo(site);
       await site.merge(keep, other);
@@ -127,7 +127,7 @@ export const describeMerges = (newSite: NewSite): void => {
       });
     });
 
-    test('is exactly as before when it is unmerged', async () => {
+    test('is exactly as it was before the merge once it is unmerged', async () => {
       const site = await newSite();
       const { keep, other } = await createTwo(site);
       const before = await readAll(site, keep, other);
@@ -159,7 +159,7 @@ export const describeMerges = (newSite: NewSite): void => {
       await expectRefusal(site.update({ contactUUID: keep, address: ben }), 'email_taken', 'contactEmailaddress');
     });
 
-    test('fills nothing that was explicitly cleared in the contact into which it was merged', async () => {
+    test('does not fill fields that were explicitly cleared in the contact into which it was merged', async () => {
       const site = await newSite();
       const { keep, other } = await createTwo(site);
       await site.update({
@@ -228,7 +228,7 @@ export const describeMerges = (newSite: NewSite): void => {
       expect(await readAll(site, third)).toEqual(before);
     });
 
-    test('rejects a contact that is merged into another one', async () => {
+    test('rejects a contact that is already merged into another', async () => {
       const site = await newSite();
       const { keep, other } = await createTwo(site);
       const { contactUUID: third } = await site.server.createContact({ userUUID: tablet, address: cleo });

@@ -70,7 +70,7 @@ export const describeRefusedRequests = (newSite: NewSite): void => {
       expect(await countOf(site, server)).toEqual({ ...none, listed: 2 });
     });
 
-    test('record whether a robot sent them', async () => {
+    test('record whether a bot sent them', async () => {
       const { store, account, browser, time, ...site } = await newSite();
       const batch = { account, token: browser.token, time, sender: 0, requests: [refusedEvent()] };
       await store.addRefused({ ...batch, robot: true });
@@ -102,7 +102,7 @@ export const describeRefusedRequests = (newSite: NewSite): void => {
       expect(await countOf(site, browser)).toEqual({ ...none, listed: 1 });
     });
 
-    test('are evicted beyond the byte limit of a token, even a single one that exceeds it', async () => {
+    test('are evicted beyond the byte limit of a token, even a single request that exceeds it', async () => {
       const site = await newSite();
       const half = refusedEvent({ input: 'x'.repeat(limits.refusedBytesPerToken / 2) });
       await record(site, site.server, half, half, half);
@@ -236,7 +236,7 @@ export const describeRefusedRequests = (newSite: NewSite): void => {
       expect(await listOf(other)).toHaveLength(1);
     });
 
-    test('are not erased if they name other people, whatever external ID and userUUID a page gave the erased one', async () => {
+    test('are not erased if they name other people, no matter which external ID and userUUID a page gave the erased person', async () => {
       const site = await newSite();
       const { server, browser, store, account, time } = site;
       await browser.createContact({ userUUID: 'contactEmailaddress', externalID: 'userUUID', address: undefined });
@@ -287,7 +287,7 @@ export const describeRefusedRequests = (newSite: NewSite): void => {
       expect(await countOf(site, browser)).toEqual({ ...none, erased: 1 });
     });
 
-    test('are kept no longer than events', async () => {
+    test('are stored no longer than events', async () => {
       const site = await newSite();
       await record(site, site.server, refusedEvent());
       await site.store.deleteEventsBefore({ time: site.time, most: 10_000 });

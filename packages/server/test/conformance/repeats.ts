@@ -14,14 +14,14 @@ export const describeRepeats = (newSite: NewSite): void => {
       expect(await events()).toHaveLength(1);
     });
 
-    test('is stored once across batches', async () => {
+    test('is stored once even if it is in several batches', async () => {
       const { server, events } = await newSite();
       expect(await server.log(sameEvent)).toEqual([kept]);
       expect(await server.log({}, sameEvent)).toEqual([kept, duplicate]);
       expect(await events()).toHaveLength(2);
     });
 
-    test('is a different event from the other kind of token, so that a page can’t shadow events of the server', async () => {
+    test('counts as a different event when sent with the other kind of token, so that a page can’t shadow a server’s events', async () => {
       const { server, browser, events, time, erase, store } = await newSite();
       const { contactUUID } = await server.createContact({ userUUID: phone });
       expect(await browser.log(sameEvent)).toEqual([kept]);
@@ -47,7 +47,7 @@ export const describeRepeats = (newSite: NewSite): void => {
       expect(await events()).toHaveLength(2);
     });
 
-    test('is recognized for 7 days from the first, however often it is sent', async () => {
+    test('is recognized for 7 days from the first, no matter how often it is sent', async () => {
       const { server, events, time } = await newSite();
       const evening = time + 14 * 3_600_000;
       expect(await server.logAt(evening, sameEvent)).toEqual([kept]);
@@ -57,7 +57,7 @@ export const describeRepeats = (newSite: NewSite): void => {
       expect(await events()).toHaveLength(1);
     });
 
-    test('is a different event from another user, from a contact, and from another contact', async () => {
+    test('counts as a different event when sent by another user, by a contact, or by another contact', async () => {
       const { server, events } = await newSite();
       const ann = await server.createContact();
       const other = await server.createContact({ address: ben });
@@ -112,7 +112,7 @@ export const describeRepeats = (newSite: NewSite): void => {
       ]);
     });
 
-    test('is a duplicate whatever contact its user belongs to now', async () => {
+    test('is a duplicate no matter which contact its user belongs to now', async () => {
       const { server, browser, merge, unlink, events } = await newSite();
       await server.log(sameEvent);
       const ann = await server.createContact();
@@ -137,7 +137,7 @@ export const describeRepeats = (newSite: NewSite): void => {
   describe('a createContact that is sent again with its requestUUID', () => {
     const request = () => ({ requestUUID: newID('request') });
 
-    test('returns the same and writes nothing', async () => {
+    test('returns the same result and writes nothing', async () => {
       const { server, update } = await newSite();
       const same = request();
       const first = await server.createContact({ ...same, fields: { contactFirstname: 'Ann' } });

@@ -115,7 +115,7 @@ export const describeReportFeed = (newSite: NewSite): void => {
       await expectAgreement(createFedAccount(store, account), site);
     });
 
-    test('names users and contacts of the account by their numbers, except erased ones', async () => {
+    test('returns the names of the account’s users and contacts by number, except erased contacts', async () => {
       const [site, other] = [await newSite(), await newSite()];
       const { store, account, server } = site;
       const ann = await server.createContact({ userUUID: laptop, fields: { contactFirstname: 'Ann' } });
@@ -144,7 +144,7 @@ export const describeReportFeed = (newSite: NewSite): void => {
       expect(await firstNames()).toEqual([]);
     });
 
-    test('misses nothing that was stored before, during concurrent writes', async () => {
+    test('includes everything stored before the read, during concurrent writes', async () => {
       const site = await newSite();
       const { store, account, server } = site;
       const reader = createFedAccount(store, account);

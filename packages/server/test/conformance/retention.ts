@@ -106,7 +106,7 @@ export const describeRetention = (_: unknown, open: Open): void => {
       expect(await store.deleteEventsBefore({ time: time + 11 * day, most: 9, now: time + 12 * day })).toBe(1);
     });
 
-    test('keeps events from the future until one with a plausible time follows', async () => {
+    test('keeps events from the future until an event with a plausible time follows', async () => {
       const site = await newSite();
       await site.server.logAt(site.time + 5_000 * day, { eventUUID: 'event-ahead' });
       const { time } = site;

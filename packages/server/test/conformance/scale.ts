@@ -31,8 +31,8 @@ const callForAll = async <Entry, Answer>(
 };
 
 export const describeScale = (newSite: NewSite): void => {
-  describe('a store with very many objects', () => {
-    test('counts each visitor once, and still knows the first after the last', async () => {
+  describe('a store with a very large number of objects', () => {
+    test('counts each visitor once, and still finds the first visitor after the last', async () => {
       const site = await newSite();
       const { store, account, server, time } = site;
       const userUUIDOf = (nth: number) => `visitor-number-${nth}`;

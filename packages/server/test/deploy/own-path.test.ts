@@ -218,7 +218,7 @@ describe.each(Object.keys(proxies))('the server behind %s', (name) => {
     return send('/s/picture', { body: JSON.stringify(fields), ...requestOptions });
   };
 
-  test('serves the compressed script below its path, and leaves the site as it is', async () => {
+  test('serves the compressed script under its path, and leaves the site as it is', async () => {
     expect((await send('/')).text).toContain('A shop');
     const { status, headers } = await send('/s/main.js', { headers: { 'Accept-Encoding': 'br' } });
     expect([status, headers['content-encoding'], headers['cache-control']]).toEqual([
@@ -251,7 +251,7 @@ describe.each(Object.keys(proxies))('the server behind %s', (name) => {
     expect((await signIn('https://shop.example', 'shop.example')).status).toBe(403);
   });
 
-  test('limits the rate of each address, whatever its headers claim', async () => {
+  test('limits the rate of each address, no matter what its headers claim', async () => {
     const statuses = async (from: string, times: number, forwarded?: string) => {
       const received = [];
       for (let nth = 0; nth < times; nth++) {
@@ -289,7 +289,7 @@ describe.each(Object.keys(proxies))('the server behind %s', (name) => {
     stream.destroy();
   });
 
-  test('accepts a batch of a megabyte, refuses a larger one, and lets the proxy refuse a huge one', async () => {
+  test('accepts a batch of a megabyte, refuses a larger batch, and lets the proxy refuse a huge one', async () => {
     const headers = { Authorization: `Bearer ${tokens.serverTokenUUID}` };
     const batchOf = (events: number) =>
       JSON.stringify({

@@ -172,7 +172,7 @@ describe('the guides for operators', () => {
     );
   });
 
-  it('give the files to the user of the service, and hide the settings from other users', () => {
+  it('make the service’s user the owner of the files, and hide the settings from other users', () => {
     expect(part('== examined', 'Backed up the database')).toMatch(
       /^root firsthand 640 \/etc\/firsthand\.env\nfirsthand firsthand 700 \/var\/lib\/firsthand\nfirsthand firsthand 600 \/var\/lib\/firsthand\/firsthand\.db$/m,
     );

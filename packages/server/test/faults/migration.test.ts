@@ -132,7 +132,7 @@ test(`leaves the old or the new schema when a migration is killed, at ${kills} p
   for (const point of spread(points, kills)) {
     const { schema, killed, rows, integrity, path } = await killAt(newer, point);
     expect({ rows, integrity }, JSON.stringify(point)).toEqual({ rows: events, integrity: 'ok' });
-    // The last calls of a start vary from run to run, so some points are not reached.
+    // The last system calls of a startup vary from run to run, so some points are not reached.
     if (killed) schemas[schema] += 1;
     else expect(schema).toBe('new');
     // The next start completes the migration.

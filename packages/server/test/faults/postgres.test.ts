@@ -34,7 +34,7 @@ const compareAndSettle = async (ledger: ReturnType<typeof createLedger>, url: st
   return { lost, twice, acknowledged: ledger.acknowledged.size };
 };
 
-/** Kills one of two servers under load repeatedly, while the other one keeps serving. */
+/** Kills one of two servers under load repeatedly, while the other server keeps serving. */
 const killRepeatedly = async (name: string, count: number, main?: string) => {
   const { token, start } = await setUp(name, main);
   const [port, otherPort] = [await freePort(), await freePort()];

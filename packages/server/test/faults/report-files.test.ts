@@ -16,7 +16,7 @@ import type { FunnelQuestion } from '../../src/reports/questions.ts';
 import { computeModelAnswer } from '../fixtures/reports/report-model.ts';
 import { account, asked, holding, hour, secret, setUp, totals } from '../fixtures/reports/report-world.ts';
 
-test('counts events and changes of owners that were stored before the report was requested', async () => {
+test('counts events and owner changes that were stored before the report was requested', async () => {
   const { world, log, reports, right } = setUp();
   expect((await reports.ask(totals)).answer).toEqual(right());
   for (let round = 0; round < 3; round += 1) {
@@ -189,7 +189,7 @@ test('removes spilled data by replacing the process, and serves reports in the m
   expect(faults).toEqual([]);
 });
 
-test('refuses reports of a second server on the same folder until the first has ended', async () => {
+test('refuses a second server’s reports on the same folder until the first server has ended', async () => {
   const { reports, open, right, faults } = setUp();
   await reports.ask(totals);
   const other = open();
@@ -213,7 +213,7 @@ test('starts no process to remove files of an account that has none', async () =
   expect(await reports.accountsWithFiles()).toEqual([account]);
 });
 
-test('refuses a report whose process was killed, and starts another process for the next one', async () => {
+test('refuses a report whose process was killed, and starts another process for the next report', async () => {
   const { reports, right, faults } = setUp();
   await reports.ask(totals);
   const first = reports.processID as number;
@@ -265,7 +265,7 @@ test('starts one process for concurrent reports of several accounts', async () =
   expect(faults).toEqual([]);
 });
 
-test('refuses a report that takes too long, and interrupts one that nobody waits for', async () => {
+test('refuses a report that takes too long, and interrupts a report that no client waits for', async () => {
   const { reports, right } = setUp({ limitMilliseconds: 0 });
   await expect(reports.ask(slow)).rejects.toMatchObject({ code: 'report_too_slow' });
   const others = setUp();

@@ -1,4 +1,4 @@
-/** Segment's client for Node against a server: events arrive once, whatever happens to requests and responses. */
+/** Segment's client for Node against a server: events arrive once, no matter what happens to requests and responses. */
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createClient } from '@firsthand/client';
@@ -6,10 +6,10 @@ import { Analytics } from '@segment/analytics-node';
 import { expect, it, onTestFinished } from 'vitest';
 import { createAccount, serveHere } from '../fixtures/serving.ts';
 
-/** What becomes of a request on its way: passed on, refused, or passed on and its response cut off. */
+/** The fate of a request on its way: it is forwarded, refused, or forwarded with its response cut off. */
 type Fate = 'passed' | 429 | 503 | 'cut';
 
-/** A proxy that treats the first requests as `fates` says, and passes the others on. */
+/** A proxy that treats the first requests as `fates` specifies, and forwards the others. */
 const listen = async (target: string, fates: Fate[]): Promise<string> => {
   const answer: RequestListener = async (request, response) => {
     const chunks: Buffer[] = [];

@@ -82,7 +82,7 @@ it('responds on connections that are not yet accepted when the shutdown begins',
   expect(await closed).toBe(0);
 });
 
-it('responds to a request that arrives while the process is busy, however late its timers are', async () => {
+it('responds to a request that arrives while the process is busy, no matter how late its timers are', async () => {
   const { url, close } = await serveHere();
   const { socket, ended } = await open(url);
   socket.write('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n');

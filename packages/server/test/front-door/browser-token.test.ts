@@ -50,7 +50,7 @@ describe('a token in a page', () => {
     expect(readBack.body.contact).toMatchObject({ contactEmailaddress: 'ann@shop.example', contactFirstname: '' });
   });
 
-  test('learns nothing from createContact by an external ID either', async () => {
+  test('learns nothing from createContact with an external ID either', async () => {
     const contact = {
       contactExternalID: 'customer-1042',
       contactFirstname: 'Ann',

@@ -305,7 +305,7 @@ describe('a refused request that is sent again', () => {
     ['browser', 'in a batch', 'true'],
     ['browser', 'unread', 'true'],
     ['server', 'alone', undefined],
-  ] as const)('keeps the mark of a robot for a %s token, %s', async (kind, how, mark) => {
+  ] as const)('keeps the bot mark for a %s token, %s', async (kind, how, mark) => {
     const Authorization = `Bearer ${scene.tokens[kind]}`;
     const headers = { Authorization, 'User-Agent': 'Mozilla/5.0 (compatible; Googlebot/2.1)' };
     const fields = { userUUID: newUserUUID(), eventID: 7 };

@@ -1,4 +1,5 @@
-// Compares reports of a whole store with a simple computation over getEvents, whatever happens between two reports.
+// Compares reports of a whole store with a simple computation over getEvents, no matter what happens between two
+// reports.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -73,7 +74,7 @@ const createNumbers = () => {
   };
 };
 
-/** With `merged`, questions as requests ask them; without it, questions about the IDs that getEvents returns. */
+/** With `merged`, the questions of requests; without it, questions about the IDs that getEvents returns. */
 const questionsOf = ({ account, time }: Site, merged?: Merged): Question[] => {
   const [from, to] = [time - 3 * day, time + day];
   const idsOf = merged?.idsOf ?? ((eventID: number) => [eventID]);
@@ -270,7 +271,7 @@ describe('reports of a store', () => {
     }
   };
 
-  test('count the same people as getEvents, whatever is linked, merged and erased in between', async () => {
+  test('count the same people as getEvents, no matter what is linked, merged and erased in between', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(action, { maxLength: 25, size: 'max' }), async (actions) => {
         const site = await createSite(store);
@@ -353,7 +354,7 @@ describe('reports of a store', () => {
     expect(await read()).toEqual(before);
   });
 
-  test('miss nothing that was stored before they started, during 24 concurrent writes', async () => {
+  test('include everything stored before they started, during 24 concurrent writes', async () => {
     const site = await createSite(store);
     let [logged, linked, reportCount, isWriting] = [0, 0, 0, true];
     onTestFinished(() => {

@@ -1,4 +1,4 @@
-/** Segment's HTTP API: its paths, tokens and responses, and what becomes of messages. */
+/** Segment's HTTP API: its paths, tokens and responses, and how messages are stored. */
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Refusal } from '../../src/shared/refusal.ts';
@@ -65,14 +65,14 @@ describe('a request', () => {
     ['/b', { batch: true }],
     ['/v1/import', { batch: true }],
     ['/v1/import/', { batch: true }],
-  ])('is taken at %s', async (path, { batch = false }: { batch?: boolean }) => {
+  ])('is accepted at %s', async (path, { batch = false }: { batch?: boolean }) => {
     const message = { ...track(newUserUUID()), type: undefined };
     const body = batch ? { batch: [{ ...message, type: 'track' }] } : message;
     expect(await scene.post(path, body, basic(scene.tokens.server))).toMatchObject(done);
     expect(await events()).toMatchObject([{ eventName: 'Bought' }]);
   });
 
-  it('is taken as text and compressed', async () => {
+  it('is accepted as text and compressed', async () => {
     const body = JSON.stringify({ batch: [track(newUserUUID())], writeKey: scene.tokens.browser });
     const headers = { 'Content-Type': 'text/plain', 'Content-Encoding': 'gzip' };
     expect(await scene.send('/v1/b', { method: 'POST', body: gzipSync(body), headers })).toMatchObject(done);
@@ -84,7 +84,7 @@ describe('a request', () => {
     ['with a viewer token', () => send([], {}, scene.tokens.viewer), 403],
     ['to an unknown path', () => scene.post('/v1/pixel/track', {}, basic(scene.tokens.server)), 404],
     [
-      'whose context is large for each message',
+      'whose messages each have a large context',
       () => send(Array(2_500).fill({ type: 'page' }), { context: { page: { path: 'x'.repeat(2_000) } } }),
       413,
     ],
@@ -121,7 +121,7 @@ describe('a request', () => {
 });
 
 describe('a batch', () => {
-  it('stores its good messages, and lists the others with the refused requests', async () => {
+  it('stores its valid messages, and lists the others with the refused requests', async () => {
     const userUUID = newUserUUID();
     const batch = [
       track(userUUID),
@@ -253,7 +253,7 @@ it('gives a browser a profile that it may use', async () => {
   expect((await contact('u-6')).body.contact).toMatchObject({ contactProfileID: 'customer' });
 });
 
-it('takes all limits of a batch or none, however many contacts it names', async () => {
+it('counts toward all limits of a batch or none, no matter how many contacts it names', async () => {
   const narrow = { perSecond: 0.001, burst: 2 };
   const other = await openScene({ segmentPath: '/v1/', rateLimits: { ...noRateLimits, createContactAddress: narrow } });
   const identify = (userId: string) => ({ type: 'identify', anonymousId: newUserUUID(), userId });

@@ -200,7 +200,7 @@ test('copies data that was first stored on PostgreSQL to a file without changes'
   await copyVerified(servers, newFile(), 4);
 });
 
-test('completes in the copy an erasure whose events were not deleted yet', async () => {
+test('completes, in the copy, an erasure whose events were not deleted yet', async () => {
   const [servers, back] = [await newDatabase(), newFile()];
   // A command, unlike a server, does not delete them.
   await open(servers, 'command');

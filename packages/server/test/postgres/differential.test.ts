@@ -407,7 +407,7 @@ type fcEvent = typeof event extends fc.Arbitrary<infer Value> ? Value : never;
 
 const numbered = new Set(['sequence', 'next', 'account', 'token', 'refused', 'contact']);
 
-/** Removes numbers that differ between databases, and replaces linkIDs by their position. */
+/** Removes numbers that differ between databases, and replaces linkIDs with their position. */
 const normalize = (value: unknown): unknown => {
   const links = new Set<number>();
   JSON.stringify(value, (key, part) => {

@@ -111,7 +111,7 @@ describe('every field of every operation', () => {
     },
   );
 
-  it.each(fields.filter(takesText))('takes an object in the query as text: %s %s', async (name, field) => {
+  it.each(fields.filter(takesText))('treats an object in the query as text: %s %s', async (name, field) => {
     const { status } = await fill(name, field, '{"wrong":[]}', 'query');
     expect(status).toBe(anyText[`${name} ${field}`] ?? anyText[field]);
   });

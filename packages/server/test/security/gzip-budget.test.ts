@@ -50,11 +50,11 @@ test('decompresses one large body of an address without a token, and then none',
   expect(await countDecompressed('browser_of_nobody')).toBe(1);
 });
 
-test('decompresses as many bytes for a page as the page may store', async () => {
+test('decompresses no more bytes for a page’s requests than the page may store', async () => {
   expect(await countDecompressed(scene.tokens.browser)).toBe(5);
 });
 
-test('keeps decompressing what a server sends from such an address', async () => {
+test('keeps decompressing bodies that a server sends from such an address', async () => {
   const event = [{ eventID: 1, userUUID: 'visitor-0123456789' }];
   const withToken = gzipSync(JSON.stringify({ tokenUUID: scene.tokens.server, event }));
   expect((await send(withToken)).status).toBe(200);

@@ -1,5 +1,5 @@
-// A page must not learn from createContact whether an address or an external ID exists: whatever it sends, it gets the
-// same bytes as for an unknown one.
+// A page must not learn from createContact whether an address or an external ID exists: no matter what it sends, it
+// gets the same bytes as for an unknown one.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openScene, type Scene } from '../fixtures/scene.ts';
 
@@ -36,12 +36,12 @@ interface People {
   readonly userUUID: string;
   /** An address that this user has already given on the page. */
   readonly own: string;
-  /** The address or external ID that the page asks about. */
+  /** The address or external ID that the page tests. */
   readonly key: string;
   readonly otherUser: string;
 }
 
-/** Ways in which the site may already have the address that the page asks about. */
+/** Ways in which the site may already have the address that the page tests. */
 const situations: Record<string, (people: People) => unknown> = {
   'a contact has it': ({ key, otherUser }) =>
     asServer('createContact', { userUUID: otherUser, contactEmailaddress: key, contactFirstname: 'Ann' }),
@@ -110,7 +110,7 @@ const newPeople = (key: (nth: number) => string): People => {
 };
 
 /**
- * Returns everything that a page sees when it asks repeatedly, with unknown keys in between. Handles are replaced by
+ * Returns everything that a page sees when it tests repeatedly, with unknown keys in between. Handles are replaced by
  * the order of their first appearance.
  */
 const ask = async ({ userUUID, key }: People, handles: string[]): Promise<unknown[]> => {

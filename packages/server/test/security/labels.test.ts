@@ -87,7 +87,7 @@ const flood = async (name: string, main?: string) => {
 test('derives only listed labels from the headers and attributes of a page, and neither stores nor logs others', async () => {
   const { attributes, attr, hasMark } = await flood('ours');
   expect(attributes.length).toBeGreaterThan(count / 4);
-  // Some of these names mark robots.
+  // Some of these names mark bots.
   const expectedLabels: typeof labels = { ...labels, robot: ['true'] };
   expect(attributes.filter(({ attrID, attrValue }) => !expectedLabels[attrID]?.includes(attrValue))).toEqual([]);
   expect(attr).toEqual([]);

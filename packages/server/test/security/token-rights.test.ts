@@ -1,4 +1,4 @@
-/** A viewer token and an editor token may do what this file lists, and nothing else. */
+/** A viewer token and an editor token may do only what this file lists. */
 import { operationNames } from '@firsthand/contract/operations';
 import { expect, test } from 'vitest';
 import { makeContact, smallestInput } from '../fixtures/requests.ts';

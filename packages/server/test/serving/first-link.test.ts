@@ -26,7 +26,7 @@ it('creates an account in an empty database, and a link that signs in to it once
   expect((await serveHere(settings, { firstLink: true })).consoleURL).toBeUndefined();
 });
 
-it('creates neither in a database with an account', async () => {
+it('creates neither an account nor a link in a database with an account', async () => {
   const { env } = temporaryDatabase();
   const first = await serveHere(env);
   await createClient({ url: first.url, token: operatorToken }).createAccount({ accountName: 'Shop' });

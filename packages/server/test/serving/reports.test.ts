@@ -38,7 +38,7 @@ type Filter = NonNullable<Parameters<Client['reportTotals']>[0]['filter']>;
 const people = async (client: Client) => (await client.reportTotals({ from: '2020-01-01' })).total.people;
 const temporaryFolders = () => readdirSync(tmpdir()).filter((name) => name.startsWith('firsthand-reports-'));
 
-it('counts each event and person that was stored before, and no one who is erased', async () => {
+it('counts each event and person stored before the report, and no erased person', async () => {
   const { client } = await newAccount();
   expect(await people(client)).toBe(0);
   for (const nth of [1, 2, 3]) await client.logEvent({ userUUID: `${userUUID}-${nth}`, eventID: 1 });
@@ -163,7 +163,7 @@ it('filters by what people did with any of their browsers', async () => {
   expect(await countMatches({ did: {} })).toEqual([2, 1]);
 });
 
-it('filters by a segment as by its filter at the time of the report', async () => {
+it('filters by a segment as its filter is at the time of the report', async () => {
   const { client } = await newAccount();
   for (const [nth, eventID] of [
     [1, 1],

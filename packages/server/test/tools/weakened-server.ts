@@ -9,7 +9,8 @@ import { buildSync, transformSync } from 'esbuild';
 import { createBundleOptions, replaceImportURL, threads } from '../../build/bundle.ts';
 
 /**
- * Replaces the text `from` with `to` in `file`, a path below src/. The text must occur `times` times, by default once.
+ * Replaces the text `from` with `to` in `file`, a path relative to src/. The text must occur `times` times, by default
+ * once.
  */
 export interface Change {
   readonly file: string;

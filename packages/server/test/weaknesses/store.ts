@@ -26,7 +26,7 @@ export const acknowledgingEarly: readonly Change[] = [
   },
 ];
 
-/** As `acknowledgingEarly`, on PostgreSQL. */
+/** Like `acknowledgingEarly`, on PostgreSQL. */
 export const acknowledgingEarlyOnPostgres: readonly Change[] = [
   {
     file: 'store/postgres/transactions/write-queue.ts',
@@ -153,12 +153,12 @@ export const countingClaimsAfterLinks: readonly Change[] = [
   { file: 'identity/statements.ts', from: 'return verified || !isLinked;', to: 'return true;' },
 ];
 
-/** Keeps any number of links to a contact. */
+/** Allows any number of links to a contact. */
 export const withoutBoundOnLinksOfContact: readonly Change[] = [
   { file: 'store/sqlite/contacts/links.ts', from: 'surplus.dropSurplusLinks(given.contact, given.claim);', to: '' },
 ];
 
-/** Keeps any number of links to a contact, and of claims. */
+/** Allows any number of claims, and any number of links to a contact. */
 export const withoutBoundOnClaims: readonly Change[] = [
   ...withoutBoundOnLinksOfContact,
   {
@@ -168,7 +168,7 @@ export const withoutBoundOnClaims: readonly Change[] = [
   },
 ];
 
-/** Keeps any number of claimed links of a user. */
+/** Allows any number of claimed links of a user. */
 export const withoutBoundOnLinksOfUser: readonly Change[] = [
   {
     file: 'store/sqlite/contacts/links.ts',

@@ -115,7 +115,7 @@ it('shows the first event immediately, and lists the next steps', async () => {
   expect(complaints).toEqual([]);
 });
 
-it('shows a refused site in Settings, too, and allows it', async () => {
+it('also shows a refused site in Settings, and allows it', async () => {
   const shop = await openShop();
   await shop.api.updateAccount({ accountOrigin: ['https://shop.example'] });
   const { status } = await fetch(`${shop.url}/event/logEvent`, {
@@ -177,7 +177,7 @@ it('links from an account without events to the script tag, and shows numbers af
   expect(complaints).toEqual([]);
 });
 
-it('reports that robot events are not counted if there are no others', async () => {
+it('reports that events from bots are not counted if there are no other events', async () => {
   const shop = await openShop();
   const { page, signIn, complaints } = await openConsole(browser, shop);
   await signIn(shop.serverToken);
@@ -186,12 +186,12 @@ it('reports that robot events are not counted if there are no others', async () 
     eventID: 1,
     eventAttrArray: [{ attrID: 'robot', attrValue: 'true' }],
   });
-  await waitForText(page, '1 event from a robot is not counted.');
+  await waitForText(page, '1 event from a bot is not counted.');
   expect(await page.getByRole('link', { name: 'See bots in Live' }).getAttribute('href')).toBe('live');
   await shop.api.logEvent({ userUUID: 'visitor-number-1', eventID: 1 });
   await page.reload();
   await expect.poll(() => readMeasure(page, 'People')).toBe('1');
-  expect(await page.getByText('from a robot').count()).toBe(0);
+  expect(await page.getByText('from a bot').count()).toBe(0);
   expect(complaints).toEqual([]);
 });
 
@@ -403,7 +403,7 @@ describe('the console of a shop', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('shows events as soon as they are stored, and none while paused', async () => {
+  it('shows events as soon as they are stored, but not while paused', async () => {
     const { page, signIn } = await openConsole(browser, shop);
     await signIn(shop.viewerToken, 'live');
     const lines = page.locator('.live-events .event');

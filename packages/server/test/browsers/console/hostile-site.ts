@@ -11,15 +11,15 @@ const maxSegments = 100;
 /** How many texts each claim has as attributes. */
 const textsOfClaim = 50;
 
-/** Converts a text to a valid and unique ID for the catalogue. */
+/** Converts a string to a valid and unique ID for the catalogue. */
 const toID = (text: string, nth: number): string =>
   `${fitting(text.replaceAll(',', ';').trim().replace(/^-+/, ''), 58).trimEnd()}#${nth}`;
-/** Converts a text to a valid external ID: no control characters, and no unfilled template placeholders. */
+/** Converts a string to a valid external ID: no control characters, and no unfilled template placeholders. */
 const toExternalID = (text: string, nth: number): string => {
   const legal = text.replaceAll(/\p{Cc}/gu, '.').replaceAll(/([{[<%#$])(?=[{[%=])/g, '$1 ');
   return `${fitting(legal, 250)}#${nth}`;
 };
-/** Converts a text to an e-mail address: drops characters that the local part can't have. */
+/** Converts a string to an e-mail address: drops characters that the local part can't have. */
 const toAddress = (text: string, nth: number): string => {
   const legal = text.replaceAll(/[\p{Z}\p{C}<>()[\],;:\\"@.]/gu, '');
   return `${[...legal].slice(0, 14).join('')}_${nth}@shop.example`;
@@ -124,7 +124,8 @@ export const fillWithHostileTexts = async ({ url, api, browserToken }: Shop) => 
   await forEach(texts, ({ name }) => api.createToken({ tokenKind: 'viewer', tokenName: name }));
 
   /**
-   * Replaces all segments by those from `first`: an account can have a hundred. Their filters contain the texts too.
+   * Replaces all segments with segments for the texts from `first` on: an account can have a hundred. Their filters
+   * contain the texts too.
    */
   const replaceSegments = async (first: number): Promise<void> => {
     const { segment } = await api.listSegments({});
@@ -133,7 +134,7 @@ export const fillWithHostileTexts = async ({ url, api, browserToken }: Shop) => 
       api.createSegment({ segmentName: `${fitting(name, 250)}#${nth}`, filter: { attrID: id, is: [text] } }),
     );
   };
-  /** Replaces all views. Their queries contain the texts too. */
+  /** Replaces all views. Their query strings contain the texts too. */
   const replaceViews = async (first: number): Promise<void> => {
     const { view } = await api.listViews({});
     await forEach(view, ({ viewName }) => api.deleteView({ viewName }));
@@ -144,7 +145,7 @@ export const fillWithHostileTexts = async ({ url, api, browserToken }: Shop) => 
   };
 
   const november = { from: '2026-11-01', to: '2026-12-01' };
-  /** Replaces all share links by those from `first`. Returns their secrets. */
+  /** Replaces all share links with links for the texts from `first` on. Returns their secrets. */
   const replaceShareLinks = async (first: number): Promise<readonly string[]> => {
     const { shareLink } = await api.listShareLinks({});
     await forEach(shareLink, ({ shareID }) => api.revokeShareLink({ shareID }));

@@ -89,7 +89,7 @@ it('lets an owner invite a member, who joins and signs in by keyboard, gets anot
   expect(owner.complaints).toEqual([]);
 });
 
-it('revokes what a member created if an owner chooses so when removing the member', async () => {
+it('revokes everything that a member created if an owner chooses so when removing the member', async () => {
   const shop = await openShop();
   const { invitationCode } = await shop.api.inviteMember({
     memberEmailaddress: 'ben@shop.example',
@@ -216,7 +216,7 @@ it('opens the sample shop, switches between accounts, and removes it', async () 
   await menu.getByRole('link', { name: own }).click();
   await expect.poll(shown).toBe(own);
   expect(await page.getByText('This is sample data:').count()).toBe(0);
-  // Delay a request of the page until the account is gone, but before the page knows.
+  // Delays one of the page's requests until the account is gone, but before the page knows.
   const held: Route[] = [];
   await page.route('**/reportBreakdown*', (route) => void held.push(route));
   await page.route('**/sample-shop/remove', async (route) => {

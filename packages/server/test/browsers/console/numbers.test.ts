@@ -1,6 +1,6 @@
 /**
  * Compares every number in the console with the API, over random histories. Expectations are computed here from API
- * responses, without any code of the console.
+ * responses, without any of the console's code.
  */
 import { createClient, type RequestFor } from '@firsthand/client';
 import fc from 'fast-check';
@@ -585,7 +585,7 @@ const pagesOf = async (
   ];
 };
 
-/** Opens one of the numbers that link to people, and checks that it lists that many. */
+/** Opens one of the numbers that link to people, and checks that the list has that many people. */
 const openNumber = async (page: Page, nth: number): Promise<void> => {
   const numbers = page.locator('.number-link');
   const all = await numbers.count();

@@ -1,4 +1,4 @@
-/** Passkeys in each engine that supports them, with a virtual authenticator; passwords in the one that does not. */
+/** Passkeys in each engine that supports them, with a virtual authenticator; passwords in the engine that does not. */
 import axe from 'axe-core';
 import { afterAll, beforeAll, expect, it, onTestFinished, test } from 'vitest';
 import { launchChromium } from '../../../../tracker/test/chromium.ts';

@@ -42,7 +42,7 @@ const sendConsent = (page: Page, eventStatus: string, consents: Record<number, b
   page.evaluate(`tcf.tell(${JSON.stringify({ eventStatus, gdprApplies, purpose: { consents } })})`);
 
 describeGuide('consent.md', () => {
-  test('has a banner that starts tracking after a yes, and removes everything after a withdrawal', async () => {
+  test('has a banner that starts tracking after consent, and removes everything after a withdrawal', async () => {
     const site = await openGuideSite('consent.md');
     const [banner = ''] = site.blocks('html');
     site.publish('/', `<!doctype html><title>A shop</title>${banner}`);
@@ -66,7 +66,7 @@ describeGuide('consent.md', () => {
     await expectWithdrawn(site, later);
   });
 
-  test('has a banner that is not shown again after a no, and stores nothing else', async () => {
+  test('has a banner that is not shown again after a refusal, and stores nothing else', async () => {
     const site = await openGuideSite('consent.md');
     const [banner = ''] = site.blocks('html');
     site.publish('/', `<!doctype html><title>A shop</title>${banner}`);
@@ -117,8 +117,8 @@ describeGuide('consent.md', () => {
   });
 
   test.each([
-    ['data-consent="required"', 'wait for a yes on the same page', ['Bought', 'Page viewed']],
-    ['', 'wait for a yes on the same page', ['Bought', 'Page viewed']],
+    ['data-consent="required"', 'wait for consent on the same page', ['Bought', 'Page viewed']],
+    ['', 'wait for consent on the same page', ['Bought', 'Page viewed']],
     ['data-consent="drop"', 'are dropped', ['Page viewed']],
   ])('describes that with the attribute "%s", calls after a withdrawal %s', async (attribute, _, names) => {
     const site = await openGuideSite('consent.md');

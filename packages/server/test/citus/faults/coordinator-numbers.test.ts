@@ -209,13 +209,13 @@ const failOver = async (main?: string) => {
   const standby = await startStandbyOfCoordinator(cluster.cluster());
   const endStandby = () => stopPostgres(standby, 'immediate', { bin: process.env.CITUS_BIN as string });
   onTestFinished(endStandby);
-  // It receives nothing more, so it also misses the skip after the crash.
+  // The standby receives nothing more, so it also misses the skip after the crash.
   const standbyURL = urlOf(standby, 'postgres');
   await asking(standbyURL, "ALTER SYSTEM SET primary_conninfo = 'host=/nowhere'");
   await asking(standbyURL, 'SELECT pg_reload_conf()');
   await expect.poll(() => asking(standbyURL, 'SELECT FROM pg_stat_wal_receiver')).toEqual([]);
   await waysToCrash.all();
-  // More than a standby knows: the WAL record of a first draw covers 32 numbers.
+  // More numbers than the standby knows: the WAL record of a first draw covers 32 numbers.
   let earlier = '';
   for (let nth = 0; nth < 40; nth += 1) earlier = await before.log();
   await createContacts(before);

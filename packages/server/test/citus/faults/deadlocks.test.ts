@@ -31,7 +31,7 @@ const cluster = useOwnCluster();
 
 type Client = ReturnType<typeof createClient>;
 
-/** What the clients of an account share: few of everything, so that they conflict. */
+/** The data that an account's clients share: few of each kind, so that the clients conflict. */
 interface Shared {
   readonly users: readonly string[];
   readonly contacts: Map<string, string>;
@@ -102,7 +102,7 @@ const changeSomething = async (
 interface Outcome {
   /** The number of successful calls of each operation. */
   readonly counts: Readonly<Record<string, number>>;
-  /** The responses with statuses from 500 on, and their times. */
+  /** The responses with a status of 500 or higher, and their times. */
   readonly failures: readonly string[];
   /** Lines of the nodes' logs. */
   readonly deadlocks: readonly string[];

@@ -66,7 +66,7 @@ export const recordCommands = async (work: () => Promise<unknown>): Promise<Sent
   return { sent, background };
 };
 
-/** Returns the range of hash values of each shard, by shard ID. Co-located shards have the same. */
+/** Returns the range of hash values of each shard, by shard ID. Co-located shards have the same range. */
 export const readShardParts = async (databaseURL: string): Promise<ReadonlyMap<string, string>> => {
   const rows = await asking<{ shard: string; part: string }>(
     databaseURL,
@@ -97,7 +97,10 @@ const withoutShards = (text: string): string => text.replaceAll(/_\d{6,}\b/g, '_
 /** The common prefix of a statement's commands, each of which has `SELECT NULL…` instead of tables on other nodes. */
 const prefixOf = ({ text }: RemoteCommand): string => withoutShards(text).slice(0, 60);
 
-/** Returns statements of one account that a session sent to several parts, and those committed in two phases. */
+/**
+ * Returns an account's statements that a session sent to several parts, and its statements that were committed in two
+ * phases.
+ */
 export const listMultiShardStatements = (
   commands: readonly RemoteCommand[],
   parts: ReadonlyMap<string, string>,

@@ -84,7 +84,8 @@ export const openTrial = async ({ databaseURL, accounts, main }: TrialOptions): 
 
   const trialAccounts: TrialAccount[] = [];
   for (const account of accounts) {
-    // A node is down for seconds. The pause bounds the number of failed requests, which are all sent again at the end.
+    // A node is down for several seconds. The pause bounds the number of failed requests, which are all sent again at
+    // the end.
     const ledger = createLedger(clients, { readBack: urls, pauseMilliseconds: 200 });
     const { token } = account;
     for (const url of urls) await sendUntilStored(ledger, url, token);
@@ -172,6 +173,6 @@ export const probe = async (url: string, { token }: Account): Promise<string[]> 
   ];
 };
 
-/** Returns the accounts that are unavailable without a node: all, without the coordinator. */
+/** Returns the accounts that are unavailable while a node is down: all of them if it is the coordinator. */
 export const listUnavailableAccounts = (node: Node, accounts: readonly TrialAccount[]): readonly TrialAccount[] =>
   node === 'coordinator' ? accounts : accounts.filter((account) => account.node === node);

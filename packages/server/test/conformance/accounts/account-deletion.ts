@@ -73,44 +73,47 @@ const deleteAll = async ({ store, account, time }: Site, most: number): Promise<
 
 export const describeAccountDeletion = (newSite: NewSite): void => {
   describe('deleteAccount', () => {
-    test.each([10, 10_000])('deletes all data of the account, and none of others, %i rows at a time', async (most) => {
-      const [site, others] = [await newSite(), await newSite()];
-      const { store, account, accountUUID, server, browser, time } = site;
-      await fill(others);
-      const before = [await others.events(), await store.getAccount(others.account), await others.count()];
-      await fill(site);
-      const { contactUUID } = await server.createContact({ address: cleo, userUUID: tablet });
-      await site.erase(contactUUID);
+    test.each([10, 10_000])(
+      'deletes all of the account’s data, and none of other accounts, %i rows at a time',
+      async (most) => {
+        const [site, others] = [await newSite(), await newSite()];
+        const { store, account, accountUUID, server, browser, time } = site;
+        await fill(others);
+        const before = [await others.events(), await store.getAccount(others.account), await others.count()];
+        await fill(site);
+        const { contactUUID } = await server.createContact({ address: cleo, userUUID: tablet });
+        await site.erase(contactUUID);
 
-      const steps = await deleteAll(site, most);
-      expect(steps.reduce((sum, { deletedEvents }) => sum + deletedEvents, 0)).toBeGreaterThan(40);
-      for (const { deletedEvents } of steps) expect(deletedEvents).toBeLessThan(most + 80);
-      expect(steps.at(-1)).toMatchObject({ accountUUID, isGone: true });
+        const steps = await deleteAll(site, most);
+        expect(steps.reduce((sum, { deletedEvents }) => sum + deletedEvents, 0)).toBeGreaterThan(40);
+        for (const { deletedEvents } of steps) expect(deletedEvents).toBeLessThan(most + 80);
+        expect(steps.at(-1)).toMatchObject({ accountUUID, isGone: true });
 
-      expect([await others.events(), await store.getAccount(others.account), await others.count()]).toEqual(before);
-      expect(await store.findAccount(accountUUID)).toBeUndefined();
-      expect((await store.listAccounts()).map((each) => each.account)).not.toContain(account);
-      expect(await site.events()).toEqual([]);
-      expect(await store.listTokens({ account })).toEqual([]);
-      expect(await store.listMembers({ account })).toEqual([]);
-      expect(await store.listPasskeys({ memberID: `member-of-${account}` })).toEqual([]);
-      expect(await store.listSegments({ account })).toEqual([]);
-      expect(await store.listViews({ account })).toEqual([]);
-      expect(await store.listShareLinks({ account })).toEqual([]);
-      expect(await store.listRefused({ account, beyond: 0, limit: 10 })).toEqual({ requests: [], next: null });
-      expect(await store.listAudit({ account, limit: 10 })).toEqual({ entries: [], next: null });
-      const { entries } = await store.listAudit({ limit: 1 });
-      expect(entries).toMatchObject([
-        { action: 'deleteAccount', accountUUID: null, actor: null, subject: { accountUUID } },
-      ]);
-      await expectRefusal(store.getAccount(account), 'unknown_account');
-      await expectRefusal(store.deleteAccount({ account, most, time }), 'unknown_account');
-      const again = await newSite();
-      expect(again.account).toBeGreaterThan(account);
-      expect(again.browser.token).toBeGreaterThan(Math.max(server.token, browser.token));
-      await again.browser.log({ userUUID: laptop });
-      expect(await again.events()).toMatchObject([{ userUUID: laptop, contactUUID: '' }]);
-    });
+        expect([await others.events(), await store.getAccount(others.account), await others.count()]).toEqual(before);
+        expect(await store.findAccount(accountUUID)).toBeUndefined();
+        expect((await store.listAccounts()).map((each) => each.account)).not.toContain(account);
+        expect(await site.events()).toEqual([]);
+        expect(await store.listTokens({ account })).toEqual([]);
+        expect(await store.listMembers({ account })).toEqual([]);
+        expect(await store.listPasskeys({ memberID: `member-of-${account}` })).toEqual([]);
+        expect(await store.listSegments({ account })).toEqual([]);
+        expect(await store.listViews({ account })).toEqual([]);
+        expect(await store.listShareLinks({ account })).toEqual([]);
+        expect(await store.listRefused({ account, beyond: 0, limit: 10 })).toEqual({ requests: [], next: null });
+        expect(await store.listAudit({ account, limit: 10 })).toEqual({ entries: [], next: null });
+        const { entries } = await store.listAudit({ limit: 1 });
+        expect(entries).toMatchObject([
+          { action: 'deleteAccount', accountUUID: null, actor: null, subject: { accountUUID } },
+        ]);
+        await expectRefusal(store.getAccount(account), 'unknown_account');
+        await expectRefusal(store.deleteAccount({ account, most, time }), 'unknown_account');
+        const again = await newSite();
+        expect(again.account).toBeGreaterThan(account);
+        expect(again.browser.token).toBeGreaterThan(Math.max(server.token, browser.token));
+        await again.browser.log({ userUUID: laptop });
+        expect(await again.events()).toMatchObject([{ userUUID: laptop, contactUUID: '' }]);
+      },
+    );
 
     test('revokes the tokens first, and waits until every server has noticed', async () => {
       const site = await newSite();

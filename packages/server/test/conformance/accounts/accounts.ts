@@ -33,7 +33,7 @@ export const describeAccounts = (newSite: NewSite): void => {
       ]);
     });
 
-    test('keep the fields that they are created with', async () => {
+    test('have the fields that they were created with', async () => {
       const { store, account, accountUUID, time } = await newSite(settings);
       expect(await store.getAccount(account)).toMatchObject({ account, accountUUID, ...settings, createdTime: time });
     });
@@ -50,7 +50,7 @@ export const describeAccounts = (newSite: NewSite): void => {
       await expectRefusal(store.getAccount(1_000_000), 'unknown_account');
     });
 
-    test('change only in the given fields', async () => {
+    test('change only the given fields', async () => {
       const { store, account, change } = await newSite(settings);
       const before = await store.getAccount(account);
       await change({});
@@ -160,7 +160,7 @@ export const describeAccounts = (newSite: NewSite): void => {
     });
   });
 
-  describe('contacts in an account’s body', () => {
+  describe('contacts in the request body of an account', () => {
     test('are created with the account', async () => {
       const { store, time } = await newSite();
       const request = newAccount({
@@ -206,7 +206,7 @@ export const describeAccounts = (newSite: NewSite): void => {
       });
     });
 
-    test('stay unchanged if they are not in it', async () => {
+    test('stay unchanged if they are not in the request', async () => {
       const { server, change } = await newSite();
       const { contactUUID } = await server.createContact();
       await change({ contacts: [accountContact({ address: ben })] });

@@ -72,7 +72,7 @@ export const describeAudit = (newSite: NewSite): void => {
       expect(entries.map(({ action }) => action)).toEqual(['eraseContact', 'unlinkUser', 'createToken']);
     });
 
-    test('lists each token revoked with its creator in its own account', async () => {
+    test('lists each token that was revoked with its creator in the token’s own account', async () => {
       const { store, account, time } = await newSite();
       const operator = newToken('operator');
       await store.createToken({ ...operator, account: null });

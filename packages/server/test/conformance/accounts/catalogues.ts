@@ -43,7 +43,7 @@ export const describeCatalogues = (newSite: NewSite): void => {
       for (const kind of catalogueKinds) expect(await store.listCatalogue({ account, kind })).toEqual(catalogues[kind]);
     });
 
-    test('change only in the given fields of an entry', async () => {
+    test('change only the given fields of an entry', async () => {
       const { store, account, change } = await newSite({
         catalogues: { attr: [{ id: 'born', name: 'Date of birth', type: 'date', browser: false }] },
       });
@@ -118,7 +118,7 @@ export const describeCatalogues = (newSite: NewSite): void => {
       expect(catalogues.profile.map(({ name }) => name)).toEqual(['b2b', 'retail']);
     });
 
-    test('list only the event IDs of what browser tokens use; claims and events store the rest', async () => {
+    test('list only the event IDs that browser tokens use; claims and events store the other IDs', async () => {
       const site = await newSite();
       const attributes = [['<b>made up', 'x']] as const;
       expect(await site.browser.log({ eventID: 7, attributes })).toEqual([{ kept: true }]);
@@ -137,7 +137,7 @@ export const describeCatalogues = (newSite: NewSite): void => {
       expect((await server.getContact(contactUUID)).tags).toEqual([]);
     });
 
-    test('list what browser tokens use once the account allows it', async () => {
+    test('list all IDs that browser tokens use once the account allows it', async () => {
       const site = await newSite();
       const contactFields = {
         fields: { contactProfileID: 'retail' },
@@ -170,7 +170,7 @@ export const describeCatalogues = (newSite: NewSite): void => {
       await site.change({ contacts: [accountContact({ address: ben, addedTags: ['along'] })] });
       const { catalogues } = await site.store.getAccount(site.account);
       for (const { browser } of [...catalogues.tag, ...catalogues.attr]) expect(browser).toBe(false);
-      // Every createContact needs a profile, and one from a page never replaces another.
+      // Every createContact needs a profile, and a profile from a page never replaces another.
       expect(catalogues.profile).toMatchObject([{ id: 'retail', browser: true }]);
       expect(catalogues.tag.map(({ id }) => id)).toEqual(['along', 'late', 'vip']);
       await expectRefusal(site.browser.createContact({ tags: ['vip'] }), 'id_not_for_browser', 'contactTagID');
@@ -239,7 +239,7 @@ export const describeCatalogues = (newSite: NewSite): void => {
       expect(await listIDs(site, 'profile')).toEqual([]);
     });
 
-    test('distinguish all IDs, whatever their characters', async () => {
+    test('distinguish all IDs, no matter which characters they contain', async () => {
       const ids = ['__proto__', 'constructor', "o'neil", 'a"b', 'ünïcode ☃ 🎉', '%', 'A', 'a'];
       const site = await newSite();
       await site.server.log({ attributes: ids.map((id) => [id, id] as const) });
@@ -290,7 +290,7 @@ export const describeCatalogues = (newSite: NewSite): void => {
       ]);
     });
 
-    test('accepts changes to its entries, and rejects new ones without any effect', async () => {
+    test('accepts changes to its entries, and rejects new entries without any effect', async () => {
       const site = await newSite({ catalogues: { tag: full } });
       await site.change({ catalogues: { tag: [{ id: 'id-0', name: 'Renamed' }] } });
       const change = site.change({
@@ -334,7 +334,7 @@ export const describeCatalogues = (newSite: NewSite): void => {
       await update({ contactUUID, removedTags: ['vip', 'unlisted'], attributes: [['unlisted', null]] });
     });
 
-    test('accepts labels and the robot mark without listing them', async () => {
+    test('accepts labels and the bot mark without listing them', async () => {
       const { browser, events } = await newSite({ strict: true, catalogues });
       const labels = [...Object.values(labelIDs), robotMark.attrID].map(
         (attrID) => [attrID, 'of the service'] as const,

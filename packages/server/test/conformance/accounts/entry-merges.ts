@@ -79,7 +79,7 @@ const readAs = ({ attributes, ...event }: Logged, pointers: Record<'event' | 'at
 
 export const describeEntryMerges = (newSite: NewSite): void => {
   describe('merged catalogue entries', () => {
-    test('show events of both IDs under the kept one until they are unmerged', async () => {
+    test('show events of both IDs under the kept ID until they are unmerged', async () => {
       const site = await newSite({
         catalogues: {
           event: [
@@ -127,7 +127,7 @@ export const describeEntryMerges = (newSite: NewSite): void => {
       ]);
     });
 
-    test('give an event that has both attributes the value of the kept one', async () => {
+    test('give an event that has both attributes the value under the kept ID', async () => {
       const site = await newSite();
       const { merge } = merger(site);
       await site.server.log(
@@ -278,7 +278,7 @@ export const describeEntryMerges = (newSite: NewSite): void => {
       }
     });
 
-    test('store new values for the other ID under the kept one, and remove them under both', async () => {
+    test('store new values for the other ID under the kept ID, and remove them under both', async () => {
       const site = await newSite({
         catalogues: {
           tag: [{ id: 'VIP' }],
@@ -315,7 +315,7 @@ export const describeEntryMerges = (newSite: NewSite): void => {
       expect(after.tags.map(({ opt }) => opt)).toEqual([false, false]);
     });
 
-    test('combine claims of browsers, which still replace nothing', async () => {
+    test('combine browsers’ claims, which still replace nothing', async () => {
       const site = await newSite({ browserCatalogue: true });
       const { merge } = merger(site);
       const { contactUUID: handle } = await site.browser.createContact({
@@ -348,7 +348,7 @@ export const describeEntryMerges = (newSite: NewSite): void => {
       }
     });
 
-    test('let browser tokens use the other ID only if they may use the kept one', async () => {
+    test('let browser tokens use the other ID only if they may use the kept ID', async () => {
       const site = await newSite({
         strict: true,
         catalogues: {
@@ -369,7 +369,7 @@ export const describeEntryMerges = (newSite: NewSite): void => {
       await expectRefusal(site.browser.createContact({ tags: ['VIP'] }), 'id_not_for_browser', 'contactTagID');
     });
 
-    test('reject cycles, chains, unlisted IDs and attributes of the service', async () => {
+    test('reject cycles, chains, unlisted IDs and the service’s own attributes', async () => {
       const site = await newSite({
         catalogues: {
           tag: ['a', 'b', 'c', 'd'].map((id) => ({ id })),
@@ -419,7 +419,7 @@ export const describeEntryMerges = (newSite: NewSite): void => {
       await expectRefusal(merge('event', '1000', '500'), 'merge_refused', 'otherEntryID');
       await expectRefusal(merge('event', '501', '500'), 'merge_refused', 'otherEntryID');
       expect(await site.events({ eventID: 1_000 })).toHaveLength(maxMerges + 1);
-      // A server's new event replaces the newest one that only browsers used.
+      // A server's new event replaces the newest event that only browsers used.
       await site.server.log({ eventID: 2_000 });
       const ids = (await site.store.listCatalogue({ account: site.account, kind: 'event' })).map(({ id }) => id);
       expect(ids).toEqual(expect.arrayContaining(['2000', '1000', '2', String(maxMerges + 1)]));

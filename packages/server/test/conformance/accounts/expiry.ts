@@ -25,7 +25,7 @@ const join = async ({ store, account, time }: Site): Promise<MemberAccess> => {
   return (await store.joinMember(joining)).access;
 };
 
-/** Deletes everything that ended before a time, looking at `most` rows in each commit. */
+/** Deletes everything that ended before a time, and examines `most` rows in each commit. */
 const sweep = async ({ store }: Site, time: number, most = 1_000) => {
   let deleted = 0;
   for (let after: number | null = 0; after !== null; ) {
@@ -36,7 +36,7 @@ const sweep = async ({ store }: Site, time: number, most = 1_000) => {
   return deleted;
 };
 
-/** Whether the row of a session exists: only then its token can be revoked. */
+/** Whether a session's row exists: its token can be revoked only then. */
 const exists = async ({ store, account, time }: Site, { tokenID }: { tokenID: string }): Promise<boolean> =>
   store.revokeToken({ account, tokenID, time }).then(
     () => true,
@@ -87,7 +87,7 @@ export const describeExpiry = (newSite: NewSite): void => {
       expect([await isKnown('home 0'), await isKnown('home 3'), await isKnown('home 4')]).toEqual([false, false, true]);
     });
 
-    test('deletes sessions a day after they end, but not the newest of each member, which has the sign-in time', async () => {
+    test('deletes sessions a day after they end, except each member’s newest session, which has the sign-in time', async () => {
       const site = await newSite();
       const { store, account, time } = site;
       const access = await join(site);
@@ -165,7 +165,7 @@ export const describeExpiry = (newSite: NewSite): void => {
       );
     });
 
-    test('never gives a new token the number of a deleted one', async () => {
+    test('never gives a new token the number of a deleted token', async () => {
       const site = await newSite();
       const { time } = site;
       const access = await join(site);
@@ -176,7 +176,7 @@ export const describeExpiry = (newSite: NewSite): void => {
       expect((await createSession(site, access.token, time)).token).toBeGreaterThan(last.token);
     });
 
-    test('looks at a limited number of tokens in each commit', async () => {
+    test('examines a limited number of tokens in each commit', async () => {
       const site = await newSite();
       const access = await join(site);
       const sessions = [];

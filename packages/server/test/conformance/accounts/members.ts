@@ -6,7 +6,7 @@ import { expectRefusal, newToken } from '../../fixtures/store.ts';
 import type { NewSite } from '../sites.ts';
 
 let nth = 0;
-/** A text that no other test uses: tests share a store. */
+/** A string that no other test uses: tests share a store. */
 const unique = (what: string) => `${what}-${++nth}`;
 
 const invite = async ({ store, account, time }: Site, changes: Partial<NewInvitation> = {}) => {
@@ -104,7 +104,7 @@ export const describeMembers = (newSite: NewSite): void => {
       expect(await store.findInvitation({ hash, time })).toBeUndefined();
     });
 
-    test('join until the invitation expires, and not with an earlier one', async () => {
+    test('join until the invitation expires, and not with an earlier invitation', async () => {
       const site = await newSite();
       const { store, time } = site;
       const { invitation } = await invite(site);
@@ -145,7 +145,7 @@ export const describeMembers = (newSite: NewSite): void => {
       ).toBeDefined();
     });
 
-    test('get no session with an earlier role or password, however long signing in takes', async () => {
+    test('get no session with an earlier role or password, no matter how long signing in takes', async () => {
       const site = await newSite();
       const { store, account, time } = site;
       const ann = await createMember(site, { kind: 'server' });
@@ -243,7 +243,7 @@ export const describeMembers = (newSite: NewSite): void => {
       expect(await findMembers(site, emailaddress)).toMatchObject([{ password: 'hashed' }]);
     });
 
-    test('start no session with an earlier password, however long signing in takes', async () => {
+    test('start no session with an earlier password, no matter how long signing in takes', async () => {
       const site = await newSite();
       const { store, account, time } = site;
       const ann = await createMember(site);
@@ -264,7 +264,7 @@ export const describeMembers = (newSite: NewSite): void => {
       expect(await store.findAccess(ann.session.hash, time)).toBeDefined();
     });
 
-    test('get another role, also in their open sessions', async () => {
+    test('get another role, including in their open sessions', async () => {
       const site = await newSite();
       const { store, account, time } = site;
       const [ann, ben] = [await createMember(site), await createMember(site)];
@@ -411,7 +411,7 @@ export const describeMembers = (newSite: NewSite): void => {
       ]);
     });
 
-    test('leave what they created when they are removed', async () => {
+    test('leave the things that they created when they are removed', async () => {
       const site = await newSite();
       const { store, account, time } = site;
       const ann = await createMember(site, { kind: 'server' });

@@ -6,7 +6,7 @@ import { expectRefusal, newToken } from '../../fixtures/store.ts';
 import type { NewSite } from '../sites.ts';
 
 let nth = 0;
-/** A text that no other test uses: tests share a store. */
+/** A string that no other test uses: tests share a store. */
 const unique = (what: string) => `${what}-of-passkeys-${++nth}`;
 
 const newPasskey = (changes: Partial<NewPasskey> = {}): NewPasskey => ({
@@ -68,7 +68,7 @@ export const describePasskeys = (newSite: NewSite): void => {
         ...{ passkeyID, origin, publicKey, counter },
       });
       expect(await store.findPasskey({ credentialID: unique('credential') })).toBeUndefined();
-      // A member without a password can't sign in with one.
+      // A member who has no password can't sign in with a password.
       expect(await store.findMembers({ emailaddress, network: '', time })).toEqual([]);
     });
 
@@ -161,7 +161,7 @@ export const describePasskeys = (newSite: NewSite): void => {
       await use(challenge, time + 1_000);
     });
 
-    test('sign in only with a growing counter, and not after they are removed', async () => {
+    test('sign in only with an increasing counter, and not after they are removed', async () => {
       const site = await newSite();
       const { store, account, time } = site;
       const passkey = newPasskey({ counter: 5 });

@@ -13,7 +13,7 @@ const namesOf = async ({ store, account }: Site, segmentNames?: readonly string[
 
 export const describeSegments = (newSite: NewSite): void => {
   describe('segments', () => {
-    test('are listed by name exactly as saved, all or the requested ones', async () => {
+    test('are listed by name exactly as saved: all of them, or only the requested ones', async () => {
       const site = await newSite();
       const names = ['b', 'a', '__proto__', 'constructor', 'é', 'B', '🍋', '', "'); DROP TABLE account; --"];
       for (const name of names) expect(await save(site, name)).toEqual({ replaced: false });

@@ -175,7 +175,7 @@ export const describeTokens = (newSite: NewSite): void => {
       expect(await server.log({})).toEqual([{ kept: true }]);
     });
 
-    test('are revoked with all their descendants, and nothing else', async () => {
+    test('are revoked with all their descendants, and no other tokens', async () => {
       const { store, account, server, browser, time } = await newSite();
       let creator = server.token;
       const descendantIDs: string[] = [];
@@ -219,7 +219,7 @@ export const describeTokens = (newSite: NewSite): void => {
       }
     });
 
-    test('leave no live descendant that was created during their revocation', async () => {
+    test('leave no live descendant, even if it is created during their revocation', async () => {
       const { store, account, server, time } = await newSite();
       const tokens = Array.from({ length: 20 }, () => newToken('server', { createdBy: server.token, time }));
       const creations = tokens.map((token) => store.createToken({ ...token, account }).catch(() => {}));
@@ -229,7 +229,7 @@ export const describeTokens = (newSite: NewSite): void => {
       expect(live.map(({ kind }) => kind)).toEqual(['browser']);
     });
 
-    test('end with their creator, provide no proof key and are listed as sessions if they are sessions', async () => {
+    test('if they are sessions, end with their creator, provide no proof key and are listed as sessions', async () => {
       const { store, account, server, time } = await newSite();
       const creator = newToken('server');
       await store.createToken({ ...creator, account });

@@ -59,7 +59,7 @@ export const describeExternalIDs = (newSite: NewSite): void => {
       ]);
     });
 
-    test('takes precedence over the address, which is written to its contact', async () => {
+    test('takes precedence over the address, which is saved on the contact that has the ID', async () => {
       const site = await newSite();
       const { contactUUID } = await site.server.createContact({ externalID: mine, address: ann });
       expect((await site.server.createContact({ externalID: mine, address: ben })).contactUUID).toBe(contactUUID);
@@ -74,7 +74,7 @@ export const describeExternalIDs = (newSite: NewSite): void => {
       expect(await site.server.getContact(contactUUID)).toEqual(before);
     });
 
-    test('is added to the contact with the address, unless that has another one', async () => {
+    test('is added to the contact with the address, unless the contact has another external ID', async () => {
       const site = await newSite();
       const { contactUUID } = await site.server.createContact({ address: ann });
       expect(await site.server.createContact({ externalID: mine, address: ann })).toEqual({
@@ -166,7 +166,7 @@ export const describeExternalIDs = (newSite: NewSite): void => {
       expect(await keysOf(site, b.contactUUID)).toMatchObject({ id: '', address: ann });
     });
 
-    test('finds, creates and changes a contact in an account’s body', async () => {
+    test('finds, creates and changes a contact in the request body of an account', async () => {
       const site = await newSite();
       const body = (changes: object) => {
         const contact = { ...contactChange(), newContactUUID: newID('contact'), ...changes };
@@ -193,7 +193,7 @@ export const describeExternalIDs = (newSite: NewSite): void => {
       expect(await keysOf(site, bens), 'stays cleared').toEqual({ id: '', address: ben, claimed: [] });
     });
 
-    test('is cleared by null on the kept contact only, and those merged into it still find it', async () => {
+    test('is cleared by null on the kept contact only, and the IDs of contacts merged into it still find it', async () => {
       const site = await newSite();
       const keep = await site.server.createContact({ externalID: mine, address: ann });
       const merged = await site.server.createContact(onlyID(other));
@@ -210,7 +210,7 @@ export const describeExternalIDs = (newSite: NewSite): void => {
   describe('an external ID from a page', () => {
     const page = { userUUID: tablet, externalID: mine };
 
-    test('is only a value of the claim if it is sent with an address, and finds nobody', async () => {
+    test('is only a value of the claim if it is sent with an address, and finds no contact', async () => {
       const site = await newSite();
       await site.browser.createContact({ ...page, address: ann });
       const contactUUID = await uuidOf(site, { address: ann });
@@ -341,7 +341,7 @@ export const describeExternalIDs = (newSite: NewSite): void => {
       await expectRefusal(site.server.createContact({ externalID: other, address: ann }), 'email_taken');
     });
 
-    test('becomes the contact’s own when its claim is accepted, and is removed when that is voided', async () => {
+    test('becomes the contact’s own when its claim is accepted, and is removed when the claim is voided', async () => {
       const site = await newSite();
       const claim = await site.browser.createContact({ ...page, address: ann });
       const contactUUID = await uuidOf(site, { address: ann });
@@ -369,7 +369,7 @@ export const describeExternalIDs = (newSite: NewSite): void => {
       expect(await site.server.getContact(contactUUID, 'claim', 'link')).toEqual(before);
     });
 
-    test('is no obstacle if it belongs to another contact, once the claim is voided and its values are written', async () => {
+    test('does not block a contact if it belongs to another one, once the claim is voided and its values are written', async () => {
       const site = await newSite();
       await site.server.createContact(onlyID(mine));
       const claim = await site.browser.createContact({ ...page, address: ann, fields: { contactTitle: 'Dr' } });
@@ -383,7 +383,7 @@ export const describeExternalIDs = (newSite: NewSite): void => {
       });
     });
 
-    test('is not shown in a contact with another address, before or after its own contact is erased', async () => {
+    test('is not shown on a contact with another address, before or after its own contact is erased', async () => {
       const site = await newSite();
       await site.server.createContact(onlyID(mine));
       await site.browser.createContact({ ...page, address: ann });
@@ -395,7 +395,7 @@ export const describeExternalIDs = (newSite: NewSite): void => {
       expect(await keysOf(site, contactUUID)).toEqual(expected);
     });
 
-    test('fills nothing that a server cleared', async () => {
+    test('does not fill a field that a server cleared', async () => {
       const site = await newSite();
       const { contactUUID } = await site.server.createContact({ externalID: mine, address: ann });
       await site.update({ contactUUID, externalID: null });

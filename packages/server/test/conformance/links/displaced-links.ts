@@ -28,7 +28,7 @@ const allOf = (contactUUID: string) => Object.fromEntries(names.map((name) => [n
 
 export const describeDisplacedLinks = (newSite: NewSite): void => {
   describe('a claim after a verified link', () => {
-    test('takes over no past or later event, and is listed', async () => {
+    test('does not take over past or later events, and is listed', async () => {
       const site = await newSite();
       const { annUUID, malloryUUID, annLink, malloryLink, handle } = await claimOver(site);
       expect(await site.owners()).toEqual(allOf(annUUID));
@@ -48,7 +48,7 @@ export const describeDisplacedLinks = (newSite: NewSite): void => {
       expect((await site.server.getContact(malloryUUID, 'link')).links).toHaveLength(1);
     });
 
-    test('decides only while the verified link is voided', async () => {
+    test('takes effect only while the verified link is voided', async () => {
       const site = await newSite();
       const { annUUID, malloryUUID, annLink } = await claimOver(site);
       await site.voidLink(annLink);
@@ -57,7 +57,7 @@ export const describeDisplacedLinks = (newSite: NewSite): void => {
       expect(await site.owners()).toEqual(allOf(annUUID));
     });
 
-    test('decides for later events once it is accepted, until it is voided', async () => {
+    test('takes effect for later events once it is accepted, until it is voided', async () => {
       const site = await newSite();
       const { annUUID, malloryUUID, handle } = await claimOver(site);
       await site.acceptClaim(handle);
@@ -66,7 +66,7 @@ export const describeDisplacedLinks = (newSite: NewSite): void => {
       expect(await site.owners()).toEqual(allOf(annUUID));
     });
 
-    test('does not decide after another verified link, but does after an unlink', async () => {
+    test('has no effect after another verified link, but takes effect after an unlink', async () => {
       const site = await newSite();
       const { malloryUUID } = await claimOver(site);
       const { contactUUID: benUUID } = await site.server.createContact({ address: ben });
@@ -91,7 +91,7 @@ export const describeDisplacedLinks = (newSite: NewSite): void => {
       expect(await site.owners()).toEqual({ ...allOf(annUUID), 'event-later': annUUID });
     });
 
-    test('leaves later events to nobody when it was accepted and its contact is erased', async () => {
+    test('leaves later events without an owner when it was accepted and its contact is erased', async () => {
       const site = await newSite();
       const { annUUID, malloryUUID, handle } = await claimOver(site);
       await site.acceptClaim(handle);
@@ -105,7 +105,7 @@ export const describeDisplacedLinks = (newSite: NewSite): void => {
     test('keeps events that belong to the contact only by claims, and still erases the contact', async () => {
       const site = await newSite();
       const { server, browser, store, account, time } = site;
-      // The claim comes first, and decides until the verified link.
+      // The claim comes first, and takes effect until the verified link.
       await browser.createContact({ address: mallory });
       await server.log({ eventUUID: 'event-claimed' });
       const { contactUUID } = await server.createContact({ address: ann });

@@ -12,7 +12,7 @@ const linksOf = async ({ server }: Site, contactUUID: string) =>
 
 export const describeLinks = (newSite: NewSite): void => {
   describe('the owner of an event', () => {
-    test('is nobody until its user is identified; then that contact, from the first event on', async () => {
+    test('does not exist until its user is identified; then it is that contact, from the first event on', async () => {
       const site = await newSite();
       await site.server.log({ eventUUID: 'event-1' }, { eventUUID: 'event-2' });
       expect(await site.owners()).toEqual({ 'event-1': '', 'event-2': '' });
@@ -64,7 +64,7 @@ export const describeLinks = (newSite: NewSite): void => {
       ]);
     });
 
-    test('is nobody after an unlink, until the next link, which reaches back only to the unlink', async () => {
+    test('does not exist after an unlink, until the next link, which reaches back only to the unlink', async () => {
       const site = await newSite();
       const first = await site.server.createContact({ address: ann });
       await site.server.log({ eventUUID: 'event-1' });
@@ -124,7 +124,7 @@ export const describeLinks = (newSite: NewSite): void => {
       expect(await currents(site, one)).toEqual([[laptop, false]]);
     });
 
-    test('stays current after a claim of another contact, which decides nothing, and after a merge', async () => {
+    test('stays current after a claim for another contact, which has no effect, and after a merge', async () => {
       const site = await newSite();
       const { contactUUID: one } = await site.server.createContact({ address: ann });
       const { contactUUID: other } = await site.server.createContact({ address: ben, userUUID: phone });

@@ -85,7 +85,7 @@ const createModel = (addresses: readonly string[]) => {
 
 export const describeManyLinks = (newSite: NewSite): void => {
   describe('a user for whom very many addresses are claimed', () => {
-    test('has a limited number of claimed links: the oldest are dropped, but none that was accepted or verified', async () => {
+    test('has a limited number of claimed links: the oldest are dropped, except accepted and verified links', async () => {
       const site = await newSite();
       const { server, browser } = site;
       const claim = (address: string, changes = {}) =>
@@ -145,7 +145,7 @@ export const describeManyLinks = (newSite: NewSite): void => {
       expect(await site.owners()).toEqual({ 'event-before-1': await contactOf(site, ben) });
     });
 
-    test('owns the events that identity’s rules assign by the remaining links, over any history', async () => {
+    test('owns the events that identity’s rules assign through the remaining links, over any history', async () => {
       const site = await newSite();
       const addresses = [ann, ben, ...newAddresses(maxLinks + 20)];
       const model = createModel(addresses);
@@ -168,7 +168,7 @@ export const describeManyLinks = (newSite: NewSite): void => {
           const address = random() < 0.5 ? ann : ben;
           await site.server.createContact({ address });
           model.link(address, true, null);
-          // Claims decide nothing until the unlink.
+          // Claims have no effect until the unlink.
           await log();
           await site.unlink(laptop);
           model.unlink();

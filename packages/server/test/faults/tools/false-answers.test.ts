@@ -25,16 +25,16 @@ const syncEnded = '11 <... fsync resumed>) = 0';
 const judge = (...lines: readonly string[]) => findFalseAnswers(parseCalls(lines.join('\n'))).length;
 
 test.each<[string, readonly string[]]>([
-  ['the commit was synced', [frameOf(one), maintenanceFrame, synced, answerOf(one)]],
+  ['the commit is synced', [frameOf(one), maintenanceFrame, synced, answerOf(one)]],
   [
-    'the commit was synced, and then a sync of maintenance fails',
+    'the commit is synced, and then a maintenance sync fails',
     [frameOf(one), synced, maintenanceFrame, failed, answerOf(one)],
   ],
   [
-    'the commit was synced, and then a sync of another file fails',
+    'the commit is synced, and then a sync of another file fails',
     [frameOf(one), synced, onDatabase + fails, answerOf(one)],
   ],
-  ['the commit was synced, and maintenance rewrites its events', [frameOf(one), synced, frameOf(one), answerOf(one)]],
+  ['the commit is synced, and maintenance rewrites its events', [frameOf(one), synced, frameOf(one), answerOf(one)]],
   ['an earlier event is in the same page', [frameOf(one), synced, frameOf(one, two), synced, answerOf(two)]],
   [
     'standard error cannot be synced',
@@ -48,7 +48,7 @@ test.each<[string, readonly string[]]>([
 test.each<[string, readonly string[]]>([
   ['nothing was written', [synced, answerOf(one)]],
   ['nothing was synced', [frameOf(one), answerOf(one), synced]],
-  ['it begins before the sync ends', [frameOf(one), syncBegun, answerBegun, syncEnded, answerEnded]],
+  ['the response begins before the sync ends', [frameOf(one), syncBegun, answerBegun, syncEnded, answerEnded]],
   [
     'the sync began before the frame was written',
     [syncBegun, frameOf(one).replace('11', '12'), syncEnded, answerOf(one)],
@@ -57,16 +57,16 @@ test.each<[string, readonly string[]]>([
   ['the write failed', [frameOf(one).replace(/\) = 4096$/, fails), synced, answerOf(one)]],
   ['the sync of the commit fails', [frameOf(one), failed, answerOf(one)]],
   [
-    'maintenance was synced, and the sync of the commit fails',
+    'maintenance is synced, and the sync of the commit fails',
     [maintenanceFrame, synced, frameOf(one), failed, answerOf(one)],
   ],
-  ['a sync succeeds after one that failed', [frameOf(one), failed, synced, answerOf(one)]],
+  ['a sync succeeds after another sync failed', [frameOf(one), failed, synced, answerOf(one)]],
   [
-    'a sync succeeds after one that failed, although the frames were rewritten',
+    'a sync succeeds after another sync failed, although the frames were rewritten',
     [frameOf(one), failed, frameOf(one), synced, answerOf(one)],
   ],
   [
-    'a sync of maintenance fails before the commit, which is then synced',
+    'a maintenance sync fails before the commit, which is then synced',
     [maintenanceFrame, failed, frameOf(one), synced, answerOf(one)],
   ],
   ['one event of several was not synced', [frameOf(one), synced, frameOf(two), failed, answerOf(one, two)]],

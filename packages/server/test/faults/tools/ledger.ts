@@ -34,7 +34,7 @@ interface Ledger {
   send(url: string, token: string): Load;
   /** Sends one event. Returns whether it was acknowledged. */
   sendOne(url: string, token: string): Promise<boolean>;
-  /** Retries what was not acknowledged. */
+  /** Retries the events that were not acknowledged. */
   settle(url: string, token: string): Promise<void>;
   /** Every event with a 200 response, as `userUUID eventUUID`. */
   readonly acknowledged: ReadonlySet<string>;

@@ -188,7 +188,7 @@ it('limits an address to ten failed sign-ins, separately from members who are kn
   for (let nth = 0; nth < 10; nth += 1)
     expect((await signInWith(scene, { emailaddress, password: 'not this one, not this' })).status).toBe(401);
   expect((await signInWith(scene, { emailaddress, password })).status).toBe(429);
-  // A token still signs in.
+  // Signing in with a token still works.
   expect((await signInWith(scene, { tokenUUID: scene.tokens.viewer })).status).toBe(200);
 });
 
@@ -478,7 +478,7 @@ describe('a person in two accounts', () => {
   const sessionsOf = async (cookie: string, sessionID = '1') =>
     (await scene.send('/console/session', { headers: fromConsole(cookie, sessionID) })).body;
 
-  it('signs in to both with one password, and each page reads the account that it was loaded with', async () => {
+  it('signs in to both with one password, and each page reads the account that it was loaded for', async () => {
     const blog = await secondAccount();
     await join();
     const fields = { tokenUUID: blog.tokenUUID, memberEmailaddress: emailaddress, memberRole: 'viewer' };

@@ -159,7 +159,7 @@ it.each<[string, Changes]>([
   ['with another key', { privateKey: newPrivateKey() }],
   ['with an unknown credential', { id: 'A'.repeat(43) }],
   ['that names another member', { userHandle: Buffer.from('somebody-else').toString('base64url') }],
-  ['that names nobody', { userHandle: '' }],
+  ['that names no member', { userHandle: '' }],
   ['whose counter went back', { counter: 4 }],
   ['whose counter did not grow', { counter: 5 }],
   ['whose counter is zero again', { counter: 0 }],
@@ -297,7 +297,7 @@ it('lets a member who joined with a passkey set a password, and then remove the 
   expect(body.error).toMatchObject({ code: 'missing_field', field: 'currentPassword' });
 });
 
-it('replaces passkeys by a new invitation, also by a password', async () => {
+it('replaces passkeys through a new invitation, including with a password', async () => {
   const { credential, page } = await join();
   const { credential: second } = await add(page);
   const again = await joinWithPassword();
@@ -382,7 +382,7 @@ it('accepts self attestation', async () => {
 it('quickly rejects bytes that are not an attestation', async () => {
   const page = await joinWithPassword();
   const { options, page: challenge } = await requestOptions('to-add', {}, page);
-  // Without user verification, the attestation is invalid whichever byte is changed.
+  // Without user verification, the attestation is invalid no matter which byte is changed.
   const { passkey } = makePasskey(options, consoleOrigin, { flags: 1 });
   const whole = Buffer.from(passkey.response.attestationObject, 'base64url');
   const attestations = [
@@ -664,7 +664,7 @@ describe('the relying party', () => {
   });
 });
 
-it('rejects requests that no page of the console sends', async () => {
+it('rejects requests that no console page sends', async () => {
   for (const path of ['to-sign-in', 'to-join', 'to-add', 'add', 'remove']) {
     const crossSite = { ...fromConsole(''), 'Sec-Fetch-Site': 'cross-site' };
     const request = { method: 'POST', headers: crossSite, body: '{}' };

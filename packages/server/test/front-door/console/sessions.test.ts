@@ -123,7 +123,7 @@ it('ends a session when the token that signed in expires', async () => {
   expect(await readSession(cookie)).toBeNull();
 });
 
-it('gives each sign-in a new session, whatever cookie the browser sent', async () => {
+it('starts a new session at each sign-in, no matter which cookie the browser sent', async () => {
   const planted = `__Host-firsthand=session_${'a'.repeat(32)}`;
   const first = cookieFrom((await signInWith(scene, { tokenUUID: scene.tokens.viewer }, planted)).headers);
   const second = cookieFrom((await signInWith(scene, { tokenUUID: scene.tokens.viewer }, first)).headers);

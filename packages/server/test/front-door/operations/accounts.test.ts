@@ -333,7 +333,7 @@ describe('an entry of a catalogue', () => {
       ['tag', { contactTagID: 'forced' }, { contactTagID: 'forced' }],
       ['attr', { contactAttr: [{ attrID: 'forced', attrValue: 'v' }] }, { attrID: 'forced' }],
     ])(
-      'disappears from every contact that has the %s, by its own value or by a claim',
+      'disappears from every contact that has the %s, through its own value or through a claim',
       async (kind, fields, search) => {
         await use(fields);
         const claimed = {

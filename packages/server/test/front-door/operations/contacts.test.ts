@@ -130,7 +130,7 @@ describe('createContact with a browser token', () => {
       return { userUUID, contactEmailaddress: address.toUpperCase(), contactProof, ...changes };
     };
 
-    it('verifies the address and the link immediately, and nothing else in the request', async () => {
+    it('verifies only the address and the link, immediately, and nothing else in the request', async () => {
       const fields = proven();
       expect((await create(fields, 'browser')).status).toBe(200);
       const [{ contactUUID, claimed }] = (await search({ contactEmailaddress: fields.contactEmailaddress })).contact;
@@ -249,7 +249,7 @@ describe('searchContact', () => {
     expect(error).toMatchObject({ code: 'invalid_field', field: 'cursor' });
   });
 
-  it('answers a thousand odd filters with 200 or the invalid field', async () => {
+  it('responds to a thousand odd filters with 200 or the invalid field', async () => {
     const odd = [
       '',
       ' ',

@@ -187,7 +187,7 @@ describe('logEvent by GET', () => {
     expect(result.headers.get('cross-origin-resource-policy')).toBe('cross-origin');
   });
 
-  it('returns errors as JSON, whatever the client accepts', async () => {
+  it('returns errors as JSON, no matter what the client accepts', async () => {
     const { status, headers } = await scene.send('/logEvent?eventID=1', { headers: { Accept: 'image/*' } });
     expect([status, headers.get('content-type')]).toEqual([401, 'application/json']);
   });
@@ -353,7 +353,7 @@ describe('countEvents', () => {
   });
 });
 
-describe('robots', () => {
+describe('bots', () => {
   const robot = { 'User-Agent': 'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)' };
   const person = { 'User-Agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0' };
   const mark = [{ attrID: 'robot', attrValue: 'true' }];

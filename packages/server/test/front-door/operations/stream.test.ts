@@ -120,7 +120,7 @@ describe('streamEvents', () => {
     await expect.poll(ids).toEqual([7, 7]);
   });
 
-  it('sends the events of a name, even if it is new or given to another ID later', async () => {
+  it('sends the events with a name, even if the name is new or later belongs to another ID', async () => {
     const scene = await startScene();
     const { tokenUUID, userUUID } = { tokenUUID: scene.tokens.server, userUUID: newUserUUID() };
     const { ids } = await follow(scene, { eventName: 'Signed up' });

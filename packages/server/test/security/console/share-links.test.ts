@@ -1,4 +1,4 @@
-/** A share link shows only what was shared, whatever its holder sends, and nothing once it has ended. */
+/** A share link shows only what was shared, no matter what its holder sends, and nothing once it has ended. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -82,7 +82,7 @@ describe('the holder of a link', () => {
     });
   });
 
-  test('may call no operation, however the secret is sent', async () => {
+  test('may call no operation, no matter how the secret is sent', async () => {
     const { shareSecret } = await createLink();
     const { headers } = await signInWith(scene, { tokenUUID: scene.tokens.server });
     const [cookieName] = cookieFrom(headers).split('=');
@@ -110,7 +110,7 @@ describe('the holder of a link', () => {
     expect([...responses].sort()).toEqual(['401 invalid_token', '401 missing_token']);
   });
 
-  test('gets only the stored report, whatever it sends along', async () => {
+  test('gets only the stored report, no matter what it sends along', async () => {
     const readStoredReport = async () => {
       await readReport({ shareSecret: (await createLink()).shareSecret });
       return takeQuestions();
@@ -147,7 +147,7 @@ describe('the holder of a link', () => {
     }
   });
 
-  test('reads only parts of that view', async () => {
+  test('reads only the parts of the view', async () => {
     const { shareSecret } = await createLink({ report: report.slice(0, 1) });
     await createLink();
     const parts = [
@@ -236,7 +236,7 @@ describe('the holder of a link', () => {
   });
 });
 
-test('reveals nothing of the filter when a report is refused later', async () => {
+test('reveals nothing about the filter when a report is refused later', async () => {
   for (const [code, status] of [
     ['invalid_field', 400],
     ['unknown_segment', 400],
@@ -389,7 +389,7 @@ test('limits guesses of secrets, without delaying readers at the same address', 
       expect((await showIn(secret)).status).toBe(200);
       expect((await limitedScene.send(`/console/shared/${secret}`)).status).toBe(200);
     }
-    // Wrong secrets don't use up the rate limit of valid ones.
+    // Wrong secrets don't use up the rate limit for valid secrets.
     const right = await Promise.all(Array.from({ length: 250 }, () => showIn(shareSecret)));
     expect(new Set(right.map(({ status }) => status))).toEqual(new Set([200]));
     // Only the hash is stored.
@@ -400,7 +400,7 @@ test('limits guesses of secrets, without delaying readers at the same address', 
   }
 });
 
-test('runs one report at a time for a flood over all links of an account, and soon refuses the rest', async () => {
+test('runs one report at a time during a flood across all of an account’s links, and soon refuses the rest', async () => {
   let release = () => {};
   const released = new Promise<void>((resolve) => {
     release = resolve;
@@ -478,7 +478,7 @@ describe('the rate limit of an address', () => {
   const refusals = async (answers: Promise<{ status: number }>[]) =>
     (await Promise.all(answers)).filter(({ status }) => status === 429).length;
 
-  test.each(Object.entries(ways))('counts %s over all links, cached or not', async (_, way) => {
+  test.each(Object.entries(ways))('counts %s for all links together, cached or not', async (_, way) => {
     const links = [await createLink(), await createLink(), await createLink()];
     const flood = links.flatMap(({ shareSecret }) => Array.from({ length: 150 }, () => way(shareSecret)));
     expect(await refusals(flood)).toBeGreaterThan(100);

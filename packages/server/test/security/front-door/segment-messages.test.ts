@@ -1,4 +1,4 @@
-/** Hostile messages to Segment's HTTP API: none causes a fault, reaches another account, or is answered with an error. */
+/** Hostile messages to Segment's HTTP API: none causes a fault, reaches another account, or gets an error response. */
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { newUserUUID } from '../../fixtures/requests.ts';
@@ -35,7 +35,7 @@ const message = fc.record({
   fields: fc.array(fc.tuple(fc.constantFrom(...names), value), { maxLength: 6 }),
 });
 
-test('takes any messages with 200, and stores nothing in another account', async () => {
+test('responds with 200 to any messages, and stores nothing in another account', async () => {
   for (let sent = 0; sent < count; sent += perBatch) {
     const batch = fc.sample(message, { numRuns: perBatch, seed: sent }).map(({ type, fields }) => ({
       ...{ type, event: 'Bought', userId: 'customer-1', anonymousId: newUserUUID() },

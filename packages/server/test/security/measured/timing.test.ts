@@ -189,7 +189,7 @@ describe('createContact of a browser token', () => {
     expect(known).not.toEqual(unknown);
   });
 
-  it('responds at fixed steps of time, whatever it takes', async () => {
+  it('responds at fixed time steps, no matter how long the work takes', async () => {
     const order: string[] = [];
     const work = async (name: string, turns: number) => {
       for (let turn = 0; turn < turns; turn++) await null;

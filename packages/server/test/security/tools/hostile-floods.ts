@@ -65,10 +65,10 @@ const dripBody: Behave = (socket, count) =>
 
 /** `token` is the browser token of a page, which is public. */
 export const floods = {
-  'long numbers, 64 KB in gzip': () => repeatRequest(buildPost('/event/logEvent', gzipSync(numbers(64_000)), gzip)),
+  'long numbers, 64 KB gzipped': () => repeatRequest(buildPost('/event/logEvent', gzipSync(numbers(64_000)), gzip)),
   'members, 60 KB': () => repeatRequest(buildPost('/event/logEvent', members(60_000))),
   'members, 1 MB': () => repeatRequest(buildPost('/event/logEvents', members(900_000))),
-  'members, 1 MB in gzip': () => repeatRequest(buildPost('/event/logEvents', gzipSync(members(900_000)), gzip)),
+  'members, 1 MB gzipped': () => repeatRequest(buildPost('/event/logEvents', gzipSync(members(900_000)), gzip)),
   'members and a bad token, 60 KB': () =>
     sendInTurn(() => buildPost('/event/logEvent', members(60_000, `"tokenUUID":"${guess()}",`))),
   'members, 1 KB': () => repeatRequest(buildPost('/event/logEvent', members(1_000))),

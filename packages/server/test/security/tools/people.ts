@@ -7,7 +7,7 @@ export interface Tokens {
 }
 
 export interface Person {
-  /** Texts that must be gone after the erasure: the mark, and the handle that the server created. */
+  /** Strings that must be gone after the erasure: the mark, and the handle that the server created. */
   readonly traces: readonly string[];
   /** The contactUUIDs that remain in the audit log: the person's own, and that of the merged contact. */
   readonly contactUUIDs: readonly string[];

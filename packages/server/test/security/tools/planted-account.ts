@@ -2,14 +2,14 @@
 import { limits } from '@firsthand/contract/limits';
 import type { Answer, Fields, Scene } from '../../fixtures/scene.ts';
 
-/** Part of values that no attacker knows: a response with it is a leak. */
+/** Part of values that no attacker knows: a response that contains it is a leak. */
 export const secret = 'known-to-nobody-else';
 
 const names = ['ann', 'ben', 'cleo', 'dora'] as const;
 export const addresses = names.map((name) => `${name}@shop.example`);
 /** The external IDs of the same contacts; the last contact does not get one. */
 export const externalIDs = names.map((name) => `customer-${name}`);
-/** Browsers whose userUUID the attacker knows. All but the last, which is anonymous, are linked. */
+/** Browsers whose userUUID the attacker knows. All but the last are linked; the last is anonymous. */
 export const knownUsers = [...names.map((name) => `known-browser-of-${name}`), 'known-browser-of-nobody'];
 /** Browsers whose userUUID the attacker does not know. */
 const unknownUsers = [...names.map((name) => `other-browser-of-${name}`), 'other-browser-of-nobody'];
@@ -18,7 +18,7 @@ const catalogues = ['profile', 'tag', 'attr', 'event'] as const;
 /** The number of entries in each catalogue, which leaves room for a few more. */
 const listedCount = limits.idsPerCatalogue - 5;
 const idOf = (kind: string, nth: number) => (kind === 'event' ? nth + 1 : `${kind}-${nth}`);
-/** The entries of a catalogue; browsers may not use the first one. */
+/** The entries of a catalogue; browsers may not use the first entry. */
 const catalogueOf = (kind: (typeof catalogues)[number]) =>
   Array.from({ length: listedCount }, (_, nth) => ({
     [`${kind}ID`]: idOf(kind, nth),
@@ -34,7 +34,7 @@ export interface PlantedAccount {
   readonly ids: Fields;
   /** Describes how the account differs from its planted state. */
   findViolations(): Promise<string[]>;
-  /** Voids all claims of the browser token, then describes which events still differ in their owner. */
+  /** Voids all claims of the browser token, then lists the events whose owner still differs from the planted one. */
   voidClaimsAndFindViolations(): Promise<string[]>;
 }
 
@@ -77,7 +77,7 @@ export const plant = async (scene: Scene): Promise<PlantedAccount> => {
       if (!contactUUIDs.includes(contactUUID)) contactUUIDs.push(contactUUID);
       await post('/event/logEvents', { userUUID, event: [{ eventID: 4, eventUUID: `after-${name}` }] });
     }
-    // Values that the server cleared or removed are verified, too.
+    // Values that the server cleared or removed also count as verified.
     await post('/contact/updateContact', {
       contactUUID: contactUUIDs[nth],
       contactTitle: null,
@@ -183,7 +183,7 @@ export const plant = async (scene: Scene): Promise<PlantedAccount> => {
     findViolations: async () => [
       ...(await findContactChanges()),
       ...(await findAccountChanges()),
-      // Whoever knows a userUUID may claim for that browser, so its anonymous events may get an owner.
+      // Anyone who knows a userUUID may claim for that browser, so the browser's anonymous events may get an owner.
       ...(await findMovedEvents((userUUID) => userUUID === knownUsers.at(-1))),
     ],
     async voidClaimsAndFindViolations() {

@@ -1,4 +1,4 @@
-/** Welch's t-test: whether two lists of times have the same mean, whatever their variances. */
+/** Welch's t-test: whether two lists of times have the same mean, regardless of their variances. */
 
 const mean = (numbers: readonly number[]) => numbers.reduce((sum, number) => sum + number, 0) / numbers.length;
 
