@@ -1,8 +1,13 @@
 import type { Format } from './formats/format.ts';
+import { ga4 } from './formats/ga4.ts';
+import { goatcounter } from './formats/goatcounter.ts';
+import { matomo } from './formats/matomo.ts';
+import { posthog } from './formats/posthog.ts';
 import { segment } from './formats/segment.ts';
+import { umami } from './formats/umami.ts';
 
 /** The formats by name. The last one is recognized by a field that others might have as well. */
-export const formats = { segment } as const satisfies Record<string, Format>;
+export const formats = { posthog, ga4, umami, matomo, goatcounter, segment } as const satisfies Record<string, Format>;
 
 export type FormatName = keyof typeof formats;
 

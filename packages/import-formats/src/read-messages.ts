@@ -17,6 +17,11 @@ export const detectFormat = async (source: Source): Promise<FormatName> => {
       const fields = 'header' in record ? record.header : Object.keys(record.row);
       const format = findFormat(fields);
       if (format !== undefined) return format;
+      // Each CSV file of a Plausible export has these columns.
+      if (fields.includes('date') && fields.includes('visitors'))
+        throw new UnreadableFileError(
+          'the file contains totals by day, as Plausible exports them. Without visitors and their events, there is nothing to import',
+        );
       const labels = formatNames.map((name) => formats[name].label).join(', ');
       throw new UnreadableFileError(
         `the file is of no format that can be imported (${labels}). Its fields are ${fields.slice(0, 20).join(', ')}`,

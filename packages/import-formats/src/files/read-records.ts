@@ -15,7 +15,10 @@ const byteOrderMark = [0xef, 0xbb, 0xbf];
 
 /** Files of other kinds by their first bytes. */
 const otherKinds: readonly (readonly [prefix: readonly number[], advice: string])[] = [
-  [[0x50, 0x4b, 0x03, 0x04], 'the file is a ZIP archive: unpack it, and import the files of events in it'],
+  [
+    [0x50, 0x4b, 0x03, 0x04],
+    'the file is a ZIP archive: unpack it, and import the file of events in it. Plausible exports no events',
+  ],
   [[0x50, 0x41, 0x52, 0x31], 'the file is in Parquet format, which the command `firsthand import` reads'],
   [[0x28, 0xb5, 0x2f, 0xfd], 'the file is compressed with Zstandard: decompress it, or compress it with gzip'],
   [[0xff, 0xfe], 'the text is UTF-16: save the file as UTF-8'],

@@ -4,8 +4,13 @@ import type { Row } from '../files/record.ts';
 /** A message of Segment's HTTP API. */
 export type Message = Readonly<Record<string, unknown>>;
 
-/** Why a row is left out on purpose: it is of a robot, or it is not an event of a person. */
-export type SkipReason = 'robot' | 'not an event';
+/** Why a row is left out on purpose. */
+export type SkipReason =
+  | 'robot'
+  /** The tool has logged it for itself, such as the start of a session. */
+  | 'not an event'
+  /** It names no browser and no person. */
+  | 'no visitor';
 
 export type Outcome =
   | { readonly message: Message }
