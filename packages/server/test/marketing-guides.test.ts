@@ -1,14 +1,18 @@
 /** Follows docs/campaigns.md and docs/export.md with real reports: each block prints what the guide shows below it. */
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type RegisterCleanup, temporaryDatabase, temporaryFolder } from './fixtures/command.ts';
 import { blocksOf, runBlock } from './fixtures/documents/guides.ts';
+import { queryExport } from './fixtures/exports.ts';
 import { createAccount, serveHere } from './fixtures/serving.ts';
 
 const bin = fileURLToPath(new URL('../bin/firsthand.js', import.meta.url));
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 const toLines = (text: string) => text.trim().split(/\r?\n/);
+const toCSV = (rows: readonly Readonly<Record<string, unknown>>[]) =>
+  [Object.keys(rows[0] ?? {}), ...rows.map((row) => Object.values(row))].map((cells) => cells.join(',')).join('\n');
 /** Guides show `…` for an ID. CSV output puts an apostrophe before an ID that begins with `-`. */
 const withoutIDs = (text: string) => text.replaceAll(/^'?[\w-]{21}(?=,)/gm, '…');
 
@@ -45,9 +49,10 @@ describe.each(['campaigns.md', 'export.md'])('%s', (guide) => {
   test('produces the output that the guide shows', async () => {
     const blocks = blocksOf(guide);
     for (const [nth, { language, code }] of blocks.entries()) {
-      if (language !== 'sh') continue;
+      if (language !== 'sh' && language !== 'sql') continue;
       const [output] = blocks.slice(nth + 1, nth + 2).filter((block) => block.language === 'text');
-      expect(toLines(withoutIDs(await run(code))), code).toEqual(toLines(output?.code ?? ''));
+      const printed = language === 'sh' ? await run(code) : toCSV(await queryExport(join(folder, 'warehouse'), code));
+      expect(toLines(withoutIDs(printed)), code).toEqual(toLines(output?.code ?? ''));
     }
   });
 

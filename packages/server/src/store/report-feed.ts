@@ -1,4 +1,7 @@
-/** The data that reports read from a store: an account's events as they were stored, and every change of owners. */
+/**
+ * The data that reports and exports read from a store: an account's events as they were stored, and every change of
+ * owners.
+ */
 import type { ContactField } from '../identity/contact-view.ts';
 
 /** A dictionary-encoded attribute: event `rows[n]` (an index, in ascending order) has the value `texts[which[n]]`. */

@@ -48,7 +48,7 @@ import type { ErrorCode } from '@firsthand/contract/errors';
 import type { ViewPage } from '@firsthand/contract/reports/view';
 import type { ContactField, PlainField } from '../identity/contact-view.ts';
 import type { StoreMeasures } from './measures.ts';
-import type { ReportFeed, ReportNames } from './report-feed.ts';
+import type { OwnerStretch, ReportFeed, ReportNames } from './report-feed.ts';
 
 export interface Store extends ReportFeed, ReportNames {
   // Accounts and tokens
@@ -317,6 +317,10 @@ export interface Store extends ReportFeed, ReportNames {
   voidLinks(request: Change & { account: number; restore: boolean; links: LinkSelection }): Promise<number>;
   acceptClaim(request: Change & { account: number; claimID: string }): Promise<{ contactUUID: string }>;
   voidClaim(request: Change & { account: number; claimID: string; restore: boolean }): Promise<{ contactUUID: string }>;
+  /** Returns the links of up to 1,000 users, and who owns their events. In any order; omits unknown users. */
+  listUserLinks(query: { readonly account: number; readonly users: readonly number[] }): Promise<UserLinks[]>;
+  /** Returns each merged contact with the contact that it belongs to now. */
+  listMergedContacts(query: { readonly account: number }): Promise<MergedContact[]>;
   mergeContact(
     request: Change & NamedContact & NamedOther,
   ): Promise<{ contactUUID: string; otherContactUUID: string; mergedTime: number }>;
@@ -965,6 +969,21 @@ export interface LinkDetail {
   readonly voided: boolean;
   /** Whether this link determines which contact its user currently is. */
   readonly current: boolean;
+}
+
+/** Contacts are those that the links name, before merges. */
+export interface UserLinks {
+  readonly userUUID: string;
+  /** In order of creation. An unlink has no contactUUID (''); so has a link to an erased contact. */
+  readonly links: readonly Omit<LinkDetail, 'userUUID' | 'current'>[];
+  /** The owned parts of the user's history, ascending; adjacent ones of one owner are joined. */
+  readonly stretches: readonly (Omit<OwnerStretch, 'contact'> & { readonly contactUUID: string })[];
+}
+
+export interface MergedContact {
+  readonly contactUUID: string;
+  /** The contact at the end of its merges. */
+  readonly ownerUUID: string;
 }
 
 export interface ContactSearch {

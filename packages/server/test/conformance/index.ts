@@ -22,6 +22,7 @@ import { describeErasures } from './erasures.ts';
 import { describeEventNames } from './event-names.ts';
 import { describeEventPages } from './event-pages.ts';
 import { describeEvents } from './events.ts';
+import { describeExports } from './exports.ts';
 import { describeIsolation } from './isolation.ts';
 import { describeExternalIDs } from './keys/external-ids.ts';
 import { describeKeyLimits } from './keys/key-limits.ts';
@@ -68,6 +69,7 @@ const suites = [
   describeErasures,
   describeRefusedRequests,
   describeReportFeed,
+  describeExports,
   describeRetention,
   describeIsolation,
   describeScale,

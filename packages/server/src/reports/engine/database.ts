@@ -12,24 +12,24 @@ const maxSpilledBytes = 8 * 2 ** 30;
 const maxFreeSpaceShare = 0.5;
 
 /** Locked by the process that uses the folder. */
-const lockFile = 'lock';
+const lockName = 'lock';
 /** How long to wait for the lock: the process of a killed server may still be exiting. */
 const lockMilliseconds = 5_000;
 
 const quote = (text: string): string => `'${text.replaceAll("'", "''")}'`;
 
-/** Rejects if another process uses the folder. DuckDB locks an attached database until its process exits (fcntl(2)). */
-const lock = async (connection: DuckDBConnection, folder: string): Promise<void> => {
+/**
+ * Locks a file until the database is closed, and creates it if needed. DuckDB locks an attached database until its
+ * process exits (fcntl(2)). Rejects with `message` if another process has the lock.
+ */
+export const lockFile = async (connection: DuckDBConnection, path: string, message: string): Promise<void> => {
   for (const deadline = Date.now() + lockMilliseconds; ; await wait(50)) {
     try {
-      await connection.run(`ATTACH ${quote(join(folder, lockFile))} AS lock`);
+      await connection.run(`ATTACH ${quote(path)} AS lock`);
       return;
     } catch (cause) {
       if (!/set lock/.test((cause as Error).message)) throw cause;
-      if (Date.now() > deadline)
-        throw new Error(`another server uses the reports folder ${folder}: give each server its own REPORTS_DIR`, {
-          cause,
-        });
+      if (Date.now() > deadline) throw new Error(message, { cause });
     }
   }
 };
@@ -51,7 +51,11 @@ export const openDatabase = async ({ folder, memoryBytes, threads }: EngineSetti
     allow_community_extensions: 'false',
   });
   const connection = await instance.connect();
-  await lock(connection, folder);
+  await lockFile(
+    connection,
+    join(folder, lockName),
+    `another server uses the reports folder ${folder}: give each server its own REPORTS_DIR`,
+  );
   rmSync(join(folder, spillFolder), { recursive: true, force: true });
   mkdirSync(join(folder, spillFolder), { mode: 0o700 });
   await connection.run(`SET allowed_directories = [${quote(folder)}]`);

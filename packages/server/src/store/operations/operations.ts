@@ -11,6 +11,7 @@ import {
   removeMember,
   updateMember,
 } from './members.ts';
+import { listMergedContacts } from './merged-contacts.ts';
 import type { Operation } from './operation.ts';
 import { addPasskey, findPasskey, getChallengeKey, listPasskeys, removePasskey, usePasskey } from './passkeys.ts';
 import { deleteSegment, listSegments, saveSegment } from './segments.ts';
@@ -62,6 +63,7 @@ const reads = {
   listShareLinks,
   findShareLink,
   findUnknownProxy,
+  listMergedContacts,
 };
 export type SharedRead = keyof typeof reads;
 export const sharedReads: OperationsOf<SharedRead> = reads;

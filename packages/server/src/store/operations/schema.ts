@@ -18,6 +18,7 @@ export interface Schema {
   };
   account_deletion: { account: number };
   answered_challenge: { challenge: string; expiresTime: number };
+  contact: { contact: number; account: number; contactUUID: string; mergedInto: number | null };
   known_network: { memberID: string; network: string; expiresTime: number };
   member: {
     memberID: string;

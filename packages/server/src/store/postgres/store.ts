@@ -62,6 +62,7 @@ import { feedContacts } from './feed/contact-feed.ts';
 import { feedEvents } from './feed/event-feed.ts';
 import { feedOwners, trimOwnerChanges } from './feed/owner-feed.ts';
 import { namePeople } from './feed/people-names.ts';
+import { listUserLinks } from './feed/user-links.ts';
 import { createKeyedMutex } from './transactions/keyed-mutex.ts';
 import { runOperation } from './transactions/operations.ts';
 import {
@@ -386,6 +387,7 @@ export const openPostgres = async (databaseURL: string, { role, create, onFault 
     feedOwners: createRead(feedOwners, () => 'all owners settled'),
     feedContacts: createRead(feedContacts),
     namePeople: createRead(namePeople),
+    listUserLinks: createRead(listUserLinks),
     listRefused: createRead(listRefused, () => 'all refused settled'),
     countRefused: createSimpleRead(countRefused),
 

@@ -48,6 +48,7 @@ export const readNames = [
   'feedOwners',
   'feedContacts',
   'namePeople',
+  'listUserLinks',
   'getContact',
   'searchContact',
   'listRefused',

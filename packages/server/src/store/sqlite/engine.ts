@@ -43,6 +43,7 @@ import { createContactFeed } from './feed/contact-feed.ts';
 import { createEventFeed } from './feed/event-feed.ts';
 import { createOwnerFeed } from './feed/owner-feed.ts';
 import { createPeopleNames } from './feed/people-names.ts';
+import { createUserLinks } from './feed/user-links.ts';
 import { createMaintenance, pauseMilliseconds } from './maintenance/maintenance.ts';
 import { createUnusedSpace } from './maintenance/unused-space.ts';
 import { createWriteAheadLog } from './maintenance/write-ahead-log.ts';
@@ -244,6 +245,7 @@ export const createReadEngine = (db: Connection, { eventsPerSegment }: Arrangeme
     feedOwners: createOwnerFeed(db),
     feedContacts: createContactFeed(db),
     namePeople: createPeopleNames(db),
+    listUserLinks: createUserLinks(db),
     ...createRefusedReader(db),
     check() {
       db.pragma('user_version');

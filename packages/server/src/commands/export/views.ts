@@ -1,0 +1,34 @@
+/** The views over the files of an incremental export, for DuckDB. */
+import { unlistedNameID } from '@firsthand/contract/labels';
+import { firstUnlistedID } from '../../store/rules/accounts/unlisted-names.ts';
+
+export const viewsName = 'views.sql';
+
+export const viewsSQL = `-- Views over this export for DuckDB, with the owners that events have now. Run this file in its folder, or after
+-- SET file_search_path = '/path/of/the/folder'. Each export writes it again.
+CREATE OR REPLACE VIEW owners AS SELECT * FROM 'owners.parquet';
+CREATE OR REPLACE VIEW links AS SELECT * FROM 'links.parquet';
+CREATE OR REPLACE VIEW contacts AS SELECT * FROM 'contacts.parquet';
+CREATE OR REPLACE VIEW merged_contacts AS SELECT * FROM 'merged_contacts.parquet';
+CREATE OR REPLACE VIEW event_names AS SELECT * FROM 'event_names.parquet';
+
+CREATE OR REPLACE VIEW events AS
+SELECT
+  e.day, e.sequence, e.eventUUID, e.eventID,
+  -- An event that is not in the catalogue has its name as an attribute, or none.
+  coalesce(
+    n.eventName,
+    CASE WHEN e.eventID >= ${firstUnlistedID} THEN e.attributes['${unlistedNameID}'] END,
+    e.eventID::VARCHAR
+  ) AS eventName,
+  e.eventTime, e.receivedTime, e.userUUID,
+  -- The contact that it was logged with, or that owns this part of the user's history; then merges.
+  coalesce(m.ownerUUID, e.loggedContactUUID, o.contactUUID) AS contactUUID,
+  e.attributes
+FROM read_parquet('events/*/*.parquet', hive_partitioning = true) e
+LEFT JOIN owners o
+  ON o.userUUID = e.userUUID AND o.afterSequence < e.sequence
+  AND coalesce(o.throughSequence, 9223372036854775807) >= e.sequence
+LEFT JOIN merged_contacts m ON m.contactUUID = coalesce(e.loggedContactUUID, o.contactUUID)
+LEFT JOIN event_names n ON n.eventID = e.eventID;
+`;

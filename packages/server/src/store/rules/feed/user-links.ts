@@ -1,0 +1,30 @@
+/** Builds a user's links for an export from its statements. */
+
+import type { UserLinks } from '../../store.ts';
+import type { StatementRow } from '../links.ts';
+import { toOwnerStretches } from './owner-feed.ts';
+
+/** Returns the contacts that these statements name. */
+export const linkedContactsOf = (lists: Iterable<readonly StatementRow[]>): number[] => [
+  ...new Set([...lists].flatMap((statements) => statements.flatMap(({ contact }) => contact ?? []))),
+];
+
+/** `contactUUIDs` has all contacts that the statements name, by number. */
+export const toUserLinks = (
+  userUUID: string,
+  statements: readonly StatementRow[],
+  contactUUIDs: ReadonlyMap<number, string>,
+): UserLinks => ({
+  userUUID,
+  links: statements.map(({ sequence, contact, time, verified, voided }) => ({
+    linkID: String(sequence),
+    contactUUID: contactUUIDs.get(contact ?? 0) ?? '',
+    linkTime: time,
+    verified,
+    voided,
+  })),
+  stretches: toOwnerStretches(statements).map(({ contact, ...stretch }) => ({
+    ...stretch,
+    contactUUID: contactUUIDs.get(contact) as string,
+  })),
+});
