@@ -74,6 +74,19 @@ const labelsOf = (userAgent: string, { brands, mobile, platform }: Hints): NewEv
   return labels;
 };
 
+/** Returns the labels that another analytics tool found, without values that a visitor's request could not have. */
+export const toStatedLabels = (stated: Readonly<Record<string, unknown>>): NewEvent['attributes'] => {
+  const { browser, os, device, country } = stated;
+  const isCountry = typeof country === 'string' && /^[A-Z]{2}$/.test(country);
+  const labels: readonly (readonly [attrID: string, value: unknown, isAllowed: boolean])[] = [
+    [labelIDs.browser, browser, browsers.has(browser as string)],
+    [labelIDs.os, os, systems.has(os as string)],
+    [labelIDs.device, device, [...devices.values()].includes(device as string)],
+    [labelIDs.country, country, isCountry],
+  ];
+  return labels.flatMap(([attrID, value, isAllowed]) => (isAllowed ? [[attrID, value as string] as const] : []));
+};
+
 /** Programs that fetch pages to train models, answer questions, or act for a person, by their documented names. */
 const aiAgents =
   /GPTBot|ChatGPT|OAI-SearchBot|Claude(?:Bot|-)|anthropic|Perplexity|Google-CloudVertex|Google-NotebookLM|GoogleAgent|GoogleOther|Meta-External|MistralAI|cohere-|CCBot|Bytespider|Amazonbot|Applebot-Extended|DuckAssistBot|YouBot|AI2Bot|Diffbot/i;
