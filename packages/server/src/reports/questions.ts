@@ -382,7 +382,7 @@ export interface LiveAnswer {
   readonly country: LiveList;
 }
 
-export interface ReportTypes {
+interface ReportTypes {
   readonly totals: { readonly question: TotalsQuestion; readonly answer: TotalsAnswer };
   readonly breakdown: { readonly question: BreakdownQuestion; readonly answer: BreakdownAnswer };
   readonly funnel: { readonly question: FunnelQuestion; readonly answer: FunnelAnswer };

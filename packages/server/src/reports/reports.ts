@@ -100,6 +100,80 @@ const resolvesInTime = async (promise: Promise<void>, milliseconds: number, sign
   }
 };
 
+const withLimit = (signal: AbortSignal | undefined, milliseconds: number): AbortSignal => {
+  signal?.throwIfAborted();
+  const limit = AbortSignal.timeout(milliseconds);
+  return signal ? AbortSignal.any([signal, limit]) : limit;
+};
+
+const unavailable = (cause?: unknown) => new Refusal('no_reports', { retryAfterSeconds, cause });
+
+/** Returns undefined for a fault of the engine. */
+const toRefusal = (error: unknown): Refusal | undefined => {
+  if (error instanceof Interrupted) return new Refusal('report_too_slow');
+  if (error instanceof OutOfMemory) return new Refusal('report_too_slow', { message: outOfMemoryMessage });
+  return error instanceof Refusal ? error : undefined;
+};
+
+/** Counts reports while they wait and run, and refuses those beyond the limits. */
+const createAdmission = () => {
+  let active = 0;
+  let activeShared = 0;
+  const activeByAccount = new Map<number, number>();
+  return {
+    active: () => active,
+    /** Rejects with Refusal if there are too many. */
+    async admit<Value>(
+      account: number,
+      { signal, isShared = false }: RunReportOptions,
+      work: () => Promise<Value>,
+    ): Promise<Value> {
+      signal?.throwIfAborted();
+      const accountReports = activeByAccount.get(account) ?? 0;
+      const isFull = active >= maxRunning + maxWaiting || accountReports >= maxPerAccount;
+      if (isFull || (isShared && activeShared >= maxPerAccount)) throw unavailable();
+      active += 1;
+      activeShared += Number(isShared);
+      activeByAccount.set(account, accountReports + 1);
+      try {
+        return await work();
+      } finally {
+        active -= 1;
+        activeShared -= Number(isShared);
+        const rest = (activeByAccount.get(account) ?? 0) - 1;
+        if (rest > 0) activeByAccount.set(account, rest);
+        else activeByAccount.delete(account);
+      }
+    },
+  };
+};
+
+/** Counts uses of the engine, which ends after `idleMilliseconds` without any. */
+const createUses = (end: () => Promise<void>, idleMilliseconds: number) => {
+  let uses = 0;
+  let idle: NodeJS.Timeout | undefined;
+  let closed = false;
+  return {
+    /** Rejects with Refusal once closed. */
+    async use<Value>(work: () => Promise<Value>): Promise<Value> {
+      if (closed) throw unavailable();
+      clearTimeout(idle);
+      uses += 1;
+      try {
+        return await work();
+      } finally {
+        uses -= 1;
+        if (uses === 0 && !closed) idle = setTimeout(end, idleMilliseconds).unref();
+      }
+    },
+    close(): Promise<void> {
+      closed = true;
+      clearTimeout(idle);
+      return end();
+    },
+  };
+};
+
 export interface ReportsMeasures {
   /** The number of running or waiting reports. */
   readonly underWay: number;
@@ -125,6 +199,10 @@ export interface FiledReports extends Reports {
   measure(): ReportsMeasures;
 }
 
+/** Each account's folder is named after its number (engine/account.ts). */
+const listAccounts = async (folder: string): Promise<number[]> =>
+  (await readdir(folder).catch(() => [])).filter((name) => /^\d{1,15}$/.test(name)).map(Number);
+
 export const createReports = ({
   feed,
   folder,
@@ -143,43 +221,18 @@ export const createReports = ({
     orderMilliseconds,
   );
   const takeTurn = createFairQueue(maxRunning);
-  let activeReports = 0;
-  let activeShared = 0;
+  const { active, admit } = createAdmission();
+  const { use, close } = createUses(() => engine.end(), idleMilliseconds);
   let faults = 0;
-  const activeByAccount = new Map<number, number>();
-  let uses = 0;
-  let idle: NodeJS.Timeout | undefined;
-  let closed = false;
 
-  /** Each account's folder is named after its number (engine/account.ts). */
-  const accountsWithFiles = async (): Promise<number[]> =>
-    (await readdir(folder).catch(() => [])).filter((name) => /^\d{1,15}$/.test(name)).map(Number);
-  const unavailable = (cause?: unknown) => new Refusal('no_reports', { retryAfterSeconds, cause });
   const fail = (error: unknown): never => {
     faults += 1;
     onFault(error as Error);
     throw unavailable(error);
   };
-  /** Counts uses of the engine, which ends only when it is unused. */
-  const use = async <Value>(work: () => Promise<Value>): Promise<Value> => {
-    if (closed) throw unavailable();
-    clearTimeout(idle);
-    uses += 1;
-    try {
-      return await work();
-    } finally {
-      uses -= 1;
-      if (uses === 0 && !closed) idle = setTimeout(() => engine.end(), idleMilliseconds).unref();
-    }
-  };
   const follow = createSharedRuns((account) =>
     use(() => retryStateLost(() => followFeed(feed, engine, account))).catch(fail),
   );
-  const withLimit = (signal: AbortSignal | undefined): AbortSignal => {
-    signal?.throwIfAborted();
-    const limit = AbortSignal.timeout(limitMilliseconds);
-    return signal ? AbortSignal.any([signal, limit]) : limit;
-  };
   const query = async <One extends Question>(question: One, options: RunReportOptions): Promise<ReportResult<One>> => {
     const { signal, isShared } = options;
     const following = follow(question.account);
@@ -190,53 +243,25 @@ export const createReports = ({
       throw unavailable();
     }
     const result = await takeTurn({ account: question.account, isShared }, () =>
-      engine.send('ask', { question }, withLimit(signal)),
+      engine.send('ask', { question }, withLimit(signal, limitMilliseconds)),
     );
     // There is no result because the files were damaged. The retry rebuilds them.
     return result ? { ...result, answer: result.answer as AnswerTo<One> } : query(question, options);
-  };
-  /** Counts a report while it waits and runs. Throws Refusal if there are too many. */
-  const withAdmission = async <Value>(
-    account: number,
-    { signal, isShared = false }: RunReportOptions,
-    work: () => Promise<Value>,
-  ): Promise<Value> => {
-    signal?.throwIfAborted();
-    const accountReports = activeByAccount.get(account) ?? 0;
-    const isFull = activeReports >= maxRunning + maxWaiting || accountReports >= maxPerAccount;
-    if (isFull || (isShared && activeShared >= maxPerAccount)) throw unavailable();
-    activeReports += 1;
-    activeShared += Number(isShared);
-    activeByAccount.set(account, accountReports + 1);
-    try {
-      return await work();
-    } finally {
-      activeReports -= 1;
-      activeShared -= Number(isShared);
-      const rest = (activeByAccount.get(account) ?? 0) - 1;
-      if (rest > 0) activeByAccount.set(account, rest);
-      else activeByAccount.delete(account);
-    }
   };
 
   return {
     async ask(question, options = {}) {
       try {
-        return await withAdmission(question.account, options, () =>
-          use(() => retryStateLost(() => query(question, options))),
-        );
+        return await admit(question.account, options, () => use(() => retryStateLost(() => query(question, options))));
       } catch (error) {
         options.signal?.throwIfAborted();
-        if (error instanceof Refusal) throw error;
-        if (error instanceof Interrupted) throw new Refusal('report_too_slow');
-        if (error instanceof OutOfMemory) throw new Refusal('report_too_slow', { message: outOfMemoryMessage });
-        return fail(error);
+        throw toRefusal(error) ?? fail(error);
       }
     },
     prepare: (account, task, options = {}) =>
-      withAdmission(account, options, () =>
+      admit(account, options, () =>
         takeTurn({ account, isShared: options.isShared }, async () => {
-          const signal = withLimit(options.signal);
+          const signal = withLimit(options.signal, limitMilliseconds);
           try {
             return await task(signal);
           } catch (error) {
@@ -245,9 +270,9 @@ export const createReports = ({
           }
         }),
       ),
-    accountsWithFiles,
+    accountsWithFiles: () => listAccounts(folder),
     async purged(account) {
-      if (!(await accountsWithFiles()).includes(account)) return;
+      if (!(await listAccounts(folder)).includes(account)) return;
       await use(async () => {
         try {
           await retryStateLost(async () => {
@@ -263,11 +288,7 @@ export const createReports = ({
     get processID() {
       return engine.processID();
     },
-    measure: () => ({ underWay: activeReports, starts: engine.starts(), faults, processID: engine.processID() }),
-    async close() {
-      closed = true;
-      clearTimeout(idle);
-      await engine.end();
-    },
+    measure: () => ({ underWay: active(), starts: engine.starts(), faults, processID: engine.processID() }),
+    close,
   };
 };

@@ -4,7 +4,9 @@
  */
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { OwnerFeedPage } from '../../store/report-feed.ts';
-import { clause, integers, list, literal, name, type SQL, sql } from './sql.ts';
+import type { Manifest } from './files/files.ts';
+import type { ParquetFiles } from './files/parquet-files.ts';
+import { clause, integers, list, name, type SQL, sql } from './sql.ts';
 import { appendIntegers, run } from './statements.ts';
 
 /** The end of a stretch that continues. */
@@ -12,12 +14,64 @@ const openEnd = 2 ** 53;
 
 const columns = clause`"user" BIGINT, after BIGINT, through BIGINT, contact BIGINT`;
 
+type StoredOwners = Pick<Manifest, 'owners' | 'merged' | 'position'>;
+
 /** A HAVING condition on a user's stretches: whether all its events up to the sequence belong to one contact. */
 export const isWhole = (through: number): SQL => sql`count(*) = 1 AND max(after) = 0 AND min(through) >= ${through}`;
 
-export const createOwners = (account: number) => {
+interface Tables {
+  readonly owners: SQL;
+  readonly merged: SQL;
+}
+
+/** A query of stretches with their persons. */
+const withPersons = (rows: SQL, { merged }: Tables): SQL =>
+  clause`SELECT o."user", o.after, o.through, o.contact, coalesce(m.owner, o.contact) AS person
+    FROM ${rows} o LEFT JOIN ${merged} m ON m.contact = o.contact`;
+
+/** Replaces the stretches of users. */
+const replaceStretches = async (
+  connection: DuckDBConnection,
+  tables: Tables,
+  users: OwnerFeedPage['users'],
+): Promise<void> => {
+  await run(connection, sql`CREATE OR REPLACE TEMP TABLE fresh (${columns})`);
+  const rows = users.flatMap(({ user, stretches }) =>
+    stretches.map(({ after, through, contact }) => [user, after, Math.min(through, openEnd), contact]),
+  );
+  appendIntegers(
+    await connection.createAppender('fresh', 'main', 'temp'),
+    [0, 1, 2, 3].map((column) => rows.map((row) => row[column] as number)),
+  );
+  const numbers = integers(users.map(({ user }) => user));
+  await run(connection, sql`DELETE FROM ${tables.owners} WHERE "user" IN (SELECT unnest(${numbers}))`);
+  await run(connection, sql`INSERT INTO ${tables.owners} ${withPersons(clause`fresh`, tables)}`);
+  await run(connection, sql`DROP TABLE fresh`);
+};
+
+const replaceMerged = async (
+  connection: DuckDBConnection,
+  tables: Tables,
+  all: NonNullable<OwnerFeedPage['merged']>,
+): Promise<void> => {
+  await run(
+    connection,
+    sql`CREATE OR REPLACE TABLE ${tables.merged} AS SELECT
+      unnest(${integers(all.map(({ contact }) => contact))}) AS contact,
+      unnest(${integers(all.map(({ owner }) => owner))}) AS owner`,
+  );
+  await run(connection, sql`CREATE OR REPLACE TABLE ${tables.owners} AS ${withPersons(tables.owners, tables)}`);
+};
+
+export const createOwners = (account: number, manifest: StoredOwners | null) => {
   const owners = name(`owners_${account}`);
   const merged = name(`merged_${account}`);
+  const tables = { owners, merged };
+  let stored: StoredOwners | null = manifest && {
+    owners: manifest.owners,
+    merged: manifest.merged,
+    position: manifest.position,
+  };
   let stretches = 0;
   let merges = 0;
 
@@ -29,73 +83,39 @@ export const createOwners = (account: number) => {
     stretches = Number(row?.stretches);
     merges = Number(row?.merges);
   };
-  const withPersons = clause`SELECT o."user", o.after, o.through, o.contact, coalesce(m.owner, o.contact) AS person`;
-
-  const appendStretches = async (connection: DuckDBConnection, users: OwnerFeedPage['users']): Promise<void> => {
-    await run(connection, sql`CREATE OR REPLACE TEMP TABLE fresh (${columns})`);
-    const rows = users.flatMap(({ user, stretches: userStretches }) =>
-      userStretches.map(({ after, through, contact }) => [user, after, Math.min(through, openEnd), contact]),
-    );
-    appendIntegers(
-      await connection.createAppender('fresh', 'main', 'temp'),
-      [0, 1, 2, 3].map((column) => rows.map((row) => row[column] as number)),
-    );
-    await run(
-      connection,
-      sql`DELETE FROM ${owners} WHERE "user" IN (SELECT unnest(${integers(users.map(({ user }) => user))}))`,
-    );
-    await run(
-      connection,
-      sql`INSERT INTO ${owners} ${withPersons} FROM fresh o LEFT JOIN ${merged} m ON m.contact = o.contact`,
-    );
-    await run(connection, sql`DROP TABLE fresh`);
-  };
-  const replaceMerged = async (
-    connection: DuckDBConnection,
-    all: NonNullable<OwnerFeedPage['merged']>,
-  ): Promise<void> => {
-    await run(
-      connection,
-      sql`CREATE OR REPLACE TABLE ${merged} AS SELECT
-        unnest(${integers(all.map(({ contact }) => contact))}) AS contact,
-        unnest(${integers(all.map(({ owner }) => owner))}) AS owner`,
-    );
-    await run(
-      connection,
-      sql`CREATE OR REPLACE TABLE ${owners} AS ${withPersons} FROM ${owners} o LEFT JOIN ${merged} m ON m.contact = o.contact`,
-    );
-  };
 
   return {
-    /** Creates the tables, from files if there are any. */
-    async load(connection: DuckDBConnection, files: { readonly owners: string; readonly merged: string } | null) {
-      const mergedRows = files
-        ? clause`read_parquet(${literal(files.merged)})`
-        : sql`SELECT 0 AS contact, 0 AS owner LIMIT 0`;
-      const ownerRows = files
-        ? clause`read_parquet(${literal(files.owners)})`
-        : sql`SELECT 0 AS "user", 0 AS after, 0 AS through, 0 AS contact LIMIT 0`;
+    /** The files with the owners; null if none were written. */
+    get stored(): StoredOwners | null {
+      return stored;
+    },
+    /** Creates the tables, from the stored files if there are any. */
+    async load(connection: DuckDBConnection, read: ParquetFiles['read']): Promise<void> {
       await run(connection, sql`CREATE OR REPLACE TABLE ${merged} (contact BIGINT, owner BIGINT)`);
-      await run(connection, sql`INSERT INTO ${merged} SELECT contact, owner FROM ${mergedRows}`);
       await run(connection, sql`CREATE OR REPLACE TABLE ${owners} (${columns}, person BIGINT)`);
-      await run(
-        connection,
-        sql`INSERT INTO ${owners} ${withPersons} FROM ${ownerRows} o LEFT JOIN ${merged} m ON m.contact = o.contact`,
-      );
+      if (stored === null) return;
+      await run(connection, sql`INSERT INTO ${merged} SELECT contact, owner FROM ${read([stored.merged])}`);
+      await run(connection, sql`INSERT INTO ${owners} ${withPersons(read([stored.owners]), tables)}`);
       await count(connection);
     },
     async apply(connection: DuckDBConnection, { users, merged: all }: OwnerFeedPage): Promise<void> {
       if (users.length === 0 && all === null) return;
       await connection.run('BEGIN');
-      if (users.length > 0) await appendStretches(connection, users);
-      if (all !== null) await replaceMerged(connection, all);
+      if (users.length > 0) await replaceStretches(connection, tables, users);
+      if (all !== null) await replaceMerged(connection, tables, all);
       await connection.run('COMMIT');
       await count(connection);
     },
-    /** Queries of the rows that `load` reads. */
-    rows: {
-      owners: sql`SELECT "user", after, through, contact FROM ${owners} ORDER BY ALL`,
-      merged: sql`SELECT * FROM ${merged}`,
+    /** Writes the owners as of a position of the feed. Returns the names of the replaced files. */
+    async write({ write }: ParquetFiles, position: string): Promise<string[]> {
+      if (stored?.position === position) return [];
+      const replaced = stored ? [stored.owners.name, stored.merged.name] : [];
+      stored = {
+        owners: await write('owners', sql`SELECT "user", after, through, contact FROM ${owners} ORDER BY ALL`, 4),
+        merged: await write('merged', sql`SELECT * FROM ${merged}`, 2),
+        position,
+      };
+      return replaced;
     },
     /** The highest number of a contact that owns events. */
     async greatest(connection: DuckDBConnection): Promise<number> {

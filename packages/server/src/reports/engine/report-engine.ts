@@ -3,8 +3,8 @@ import { readdirSync, rmSync } from 'node:fs';
 import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import type { OwnerFeedPage } from '../../store/report-feed.ts';
 import type { EngineSettings, Order, Reply } from '../messages.ts';
-import type { AnswerTo, Question } from '../questions.ts';
-import { type Account, openAccount, type Source } from './account.ts';
+import type { AnswerTo, Question, ReportResult } from '../questions.ts';
+import type { Account } from './account.ts';
 import { answerBreakdown } from './answers/breakdown.ts';
 import { preparePeople } from './answers/condition-people.ts';
 import { answerFunnel } from './answers/funnel.ts';
@@ -14,6 +14,8 @@ import { answerRetention } from './answers/retention.ts';
 import { answerTotals } from './answers/totals.ts';
 import { answerTouches } from './answers/touches.ts';
 import { openDatabase, spillFolder, withConnection } from './database.ts';
+import { createOpenAccounts, NotOpen } from './open-accounts.ts';
+import type { Source } from './source.ts';
 
 const answer = (connection: DuckDBConnection, source: Source, question: Question): Promise<AnswerTo<Question>> => {
   switch (question.report) {
@@ -34,93 +36,60 @@ const answer = (connection: DuckDBConnection, source: Source, question: Question
   }
 };
 
-/**
- * Beyond this number, the least recently used accounts are closed once they have been unused for `unusedMilliseconds`.
- */
-const maxOpen = 4;
-const unusedMilliseconds = 30_000;
-
-/** An order was for an account that is not open. */
-class NotOpen extends Error {}
+/** Answers questions, which can be canceled by the ID of their order. */
+const createQuestions = (instance: DuckDBInstance) => {
+  const running = new Map<number, { cancel(): void }>();
+  return {
+    cancel: (id: number): void => running.get(id)?.cancel(),
+    /** Returns null if the account's files are damaged. */
+    async ask(id: number, account: Account, question: Question): Promise<ReportResult<Question> | null> {
+      let activeConnection: DuckDBConnection | undefined;
+      let timer: NodeJS.Timeout | undefined;
+      running.set(id, {
+        cancel() {
+          // Interrupts repeatedly, because an interrupt ends only the current statement.
+          timer ??= setInterval(() => activeConnection?.interrupt(), 10);
+        },
+      });
+      const answerIn = async (connection: DuckDBConnection) => {
+        activeConnection = connection;
+        // In one transaction, so that all statements of a report read the same events.
+        await connection.run('BEGIN');
+        const source = await preparePeople(connection, account.snapshot(), question);
+        return { answer: await answer(connection, source, question), through: source.through };
+      };
+      try {
+        if (!(await account.areFilesUntouched())) return null;
+        return await account.readers.track(() => withConnection(instance, answerIn));
+      } finally {
+        clearInterval(timer);
+        running.delete(id);
+      }
+    },
+  };
+};
 
 /** `end` exits the process. */
 const createEngine = (instance: DuckDBInstance, settings: EngineSettings, end: () => void) => {
-  /** Least recently opened first. */
-  const accounts = new Map<number, Account>();
-  const lastUsed = new Map<number, number>();
-  /** The most recent order for each account, which later orders wait for. */
-  const queues = new Map<number, Promise<unknown>>();
-  /** The questions in progress, by order ID. */
-  const running = new Map<number, { cancel(): void }>();
+  const accounts = createOpenAccounts(instance, settings);
+  const { inTurn } = accounts;
+  const questions = createQuestions(instance);
+  const purges = new Map<number, Promise<void>>();
 
-  const getOpen = (account: number): Account => {
-    const open = accounts.get(account);
-    if (!open) throw new NotOpen();
-    lastUsed.set(account, Date.now());
-    return open;
-  };
-  /**
-   * Executes the orders of an account one by one. Closes the account after a fault, so that it is reopened from its
-   * files.
-   */
-  const inTurn = <Value>(account: number, work: () => Promise<Value>): Promise<Value> => {
-    const before = queues.get(account) ?? Promise.resolve();
-    const result = before.then(work).catch(async (error) => {
-      await close(account).catch(() => {});
-      throw error;
-    });
-    const done = result.catch(() => {});
-    queues.set(account, done);
-    done.then(() => queues.get(account) === done && queues.delete(account));
-    return result;
-  };
-  const close = async (account: number): Promise<void> => {
-    const closing = accounts.get(account);
-    accounts.delete(account);
-    lastUsed.delete(account);
-    await closing?.close();
-  };
-  const discard = async (account: number): Promise<void> => {
-    const files = accounts.get(account);
-    await close(account);
-    await files?.deleteFiles();
-  };
-  const saveAndClose = async (account: number): Promise<void> => {
-    await accounts.get(account)?.save();
-    await close(account);
-  };
-  const closeUnused = (): void => {
-    const unused = [...accounts.keys()].slice(0, Math.max(0, accounts.size - maxOpen));
-    for (const account of unused) {
-      if (Date.now() - (lastUsed.get(account) ?? 0) > unusedMilliseconds)
-        inTurn(account, () => saveAndClose(account)).catch(() => {});
-    }
-  };
-  const open = async (account: number) => {
-    const current = accounts.get(account);
-    if (current && !(await current.areFilesWhole())) await discard(account);
-    const result = accounts.get(account) ?? (await openAccount(instance, account, settings));
-    accounts.delete(account);
-    accounts.set(account, result);
-    lastUsed.set(account, Date.now());
-    closeUnused();
-    return result.held();
+  const clearSpilled = async (): Promise<void> => {
+    if (readdirSync(spillFolder).length === 0) return;
+    // Spilled data may contain erased events, and only exiting the process reliably removes it.
+    await accounts.readersDone();
+    rmSync(spillFolder, { recursive: true, force: true });
+    setImmediate(end);
   };
   /** Purges one file at a time, so that other requests can run in between. */
   const purgeAll = async (account: number): Promise<void> => {
     let isRemoved = false;
     for (let step = ''; step !== 'done'; isRemoved ||= step === 'removed')
-      step = await inTurn(account, () => getOpen(account).purgeStep());
+      step = await inTurn(account, () => accounts.get(account).purgeStep());
     if (isRemoved) await clearSpilled();
   };
-  const clearSpilled = async (): Promise<void> => {
-    if (readdirSync(spillFolder).length === 0) return;
-    // Spilled data may contain erased events, and only exiting the process reliably removes it.
-    await Promise.allSettled([...accounts.values()].map((each) => each.readersDone()));
-    rmSync(spillFolder, { recursive: true, force: true });
-    setImmediate(end);
-  };
-  const purges = new Map<number, Promise<void>>();
   /** Resolves when no file of the account contains events that were erased before the call. */
   const purge = (account: number): Promise<void> => {
     const purging = purges.get(account) ?? purgeAll(account).finally(() => purges.delete(account));
@@ -128,63 +97,37 @@ const createEngine = (instance: DuckDBInstance, settings: EngineSettings, end: (
     return purging;
   };
   const applyOwners = async (account: number, owners: OwnerFeedPage): Promise<void> => {
-    await inTurn(account, () => getOpen(account).applyOwners(owners));
-    if (!owners.more && getOpen(account).isPurgeDue()) purge(account).catch(() => {});
-  };
-  const ask = async (id: number, question: Question): Promise<unknown> => {
-    const account = getOpen(question.account);
-    let activeConnection: DuckDBConnection | undefined;
-    let timer: NodeJS.Timeout | undefined;
-    running.set(id, {
-      cancel() {
-        // Interrupts repeatedly, because an interrupt ends only the current statement.
-        timer ??= setInterval(() => activeConnection?.interrupt(), 10);
-      },
-    });
-    const answerIn = async (connection: DuckDBConnection) => {
-      activeConnection = connection;
-      // In one transaction, so that all statements of a report read the same events.
-      await connection.run('BEGIN');
-      const source = account.source();
-      const isOf = await preparePeople(connection, source, question);
-      return { answer: await answer(connection, { ...source, isOf }, question), through: source.through };
-    };
-    try {
-      if (!(await account.areFilesUntouched())) return null;
-      return await account.reading(() => withConnection(instance, answerIn));
-    } finally {
-      clearInterval(timer);
-      running.delete(id);
-    }
+    await inTurn(account, () => accounts.get(account).applyOwners(owners));
+    if (!owners.more && accounts.get(account).isPurgeDue()) purge(account).catch(() => {});
   };
 
   return {
-    cancel: (id: number): void => running.get(id)?.cancel(),
+    cancel: questions.cancel,
     async execute(order: Exclude<Order, { do: 'cancel' }>): Promise<unknown> {
       switch (order.do) {
         case 'open':
-          return inTurn(order.account, () => open(order.account));
+          return inTurn(order.account, () => accounts.open(order.account));
         case 'append':
-          return inTurn(order.account, () => getOpen(order.account).append(order.events));
+          return inTurn(order.account, () => accounts.get(order.account).append(order.events));
         case 'owners':
           return applyOwners(order.account, order.owners);
         case 'discard':
-          return inTurn(order.account, () => discard(order.account));
+          return inTurn(order.account, () => accounts.discard(order.account));
         case 'forget':
           await inTurn(order.account, async () => {
-            await open(order.account);
-            await discard(order.account);
+            await accounts.open(order.account);
+            await accounts.discard(order.account);
           });
           return clearSpilled();
         case 'purge':
           do await purge(order.account);
-          while (accounts.get(order.account)?.isPurgeDue());
+          while (accounts.get(order.account).isPurgeDue());
           return;
         case 'ask':
-          return ask(order.id, order.question);
+          return questions.ask(order.id, accounts.get(order.question.account), order.question);
         case 'end':
           await Promise.allSettled(purges.values());
-          await Promise.all([...accounts.keys()].map((account) => inTurn(account, () => getOpen(account).save())));
+          await Promise.all(accounts.numbers().map((account) => inTurn(account, () => accounts.get(account).save())));
           return setImmediate(end);
       }
     },

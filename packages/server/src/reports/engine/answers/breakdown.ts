@@ -1,7 +1,7 @@
 /** Runs breakdown reports, which measure groups of events. */
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { BreakdownAnswer, BreakdownQuestion, Measures } from '../../questions.ts';
-import type { Source } from '../account.ts';
+import type { Source } from '../source.ts';
 import { clause, list, name, type SQL, sql } from '../sql.ts';
 import { type Row, run } from '../statements.ts';
 import { countGroups, type WriteHits } from './counting.ts';

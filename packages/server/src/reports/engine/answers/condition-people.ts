@@ -4,8 +4,8 @@
  */
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Condition, Question } from '../../questions.ts';
-import type { PersonCondition, Source } from '../account.ts';
 import { isWhole } from '../owners.ts';
+import type { PersonCondition, Snapshot, Source } from '../source.ts';
 import { and, clause, name, nothing, type SQL, sql } from '../sql.ts';
 import { appendIntegers, run } from '../statements.ts';
 import { writeFirstMatches } from './first-touch.ts';
@@ -62,7 +62,7 @@ const toKey = (condition: PersonCondition): unknown => ('contacts' in condition 
  * Creates the table `mixed`, of users whose stretches belong to more than one person. Returns whether there are such
  * users.
  */
-const writeMixed = async (connection: DuckDBConnection, { person, through }: Source): Promise<boolean> => {
+const writeMixed = async (connection: DuckDBConnection, { person, through }: Snapshot): Promise<boolean> => {
   await run(
     connection,
     sql`CREATE TEMP TABLE mixed AS SELECT "user" FROM ${person.owners} GROUP BY "user" HAVING NOT ${isWhole(through)}`,
@@ -71,21 +71,21 @@ const writeMixed = async (connection: DuckDBConnection, { person, through }: Sou
 };
 
 /**
- * Returns a function that writes SQL for whether the person of an event `e` meets a condition. It reads only columns of
- * events, and checks whether the contact, user or sequence is in a table, so that a query needs no join with owners.
+ * Creates the tables for `isOf`, which reads only columns of events, and checks whether the contact, user or sequence
+ * is in a table, so that a query needs no join with owners.
  *
  * Sequences are for users who only partly belong to these people: looking up each event in stretches takes ten times as
  * long.
  */
 export const preparePeople = async (
   connection: DuckDBConnection,
-  source: Source,
+  snapshot: Snapshot,
   question: Question,
-): Promise<Source['isOf']> => {
-  const { owners, merged, joins, person } = source.person;
+): Promise<Source> => {
+  const { owners, merged, joins, person } = snapshot.person;
   const numbers = new Map<unknown, number>();
   const conditions = listConditions(question).flatMap(listPersonConditions);
-  const hasMixed = conditions.length > 0 && (await writeMixed(connection, source));
+  const hasMixed = conditions.length > 0 && (await writeMixed(connection, snapshot));
   const isOf = (condition: PersonCondition): SQL => {
     const number = numbers.get(toKey(condition));
     const [logged, whole, parts] = ['logged', 'whole', 'parts'].map((table) => name(`${table}${number}`)) as [
@@ -96,16 +96,17 @@ export const preparePeople = async (
     const isAny = 'contacts' in condition && condition.contacts === null;
     const isWholeUser = sql`e."user" IN (SELECT "user" FROM ${whole})`;
     // Without a CASE, DuckDB executes this as a join while it reads the files.
-    if (source.bounds.contact === 0 && !hasMixed) return isWholeUser;
+    if (snapshot.bounds.contact === 0 && !hasMixed) return isWholeUser;
     return sql`CASE WHEN e.contact > 0 THEN ${isAny ? and([]) : sql`e.contact IN (SELECT contact FROM ${logged})`}
       ELSE ${isWholeUser} ${hasMixed ? clause`OR e.sequence IN (SELECT sequence FROM ${parts})` : nothing} END`;
   };
+  const source = { ...snapshot, isOf };
   for (const condition of conditions) {
     if (numbers.has(toKey(condition))) continue;
     const number = numbers.size;
     const table = `people${number}`;
     const people = name(table);
-    if ('did' in condition) await writeDidPeople(connection, table, { ...source, isOf }, question, condition);
+    if ('did' in condition) await writeDidPeople(connection, table, source, question, condition);
     else if ('personFirst' in condition)
       await run(
         connection,
@@ -136,5 +137,5 @@ export const preparePeople = async (
       );
     numbers.set(toKey(condition), number);
   }
-  return isOf;
+  return source;
 };

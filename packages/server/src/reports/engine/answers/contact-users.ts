@@ -1,8 +1,8 @@
 /** Finds the users who may have events that belong to a contact. Every other user counts as a separate person. */
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Question } from '../../questions.ts';
-import type { Source } from '../account.ts';
 import { isWhole } from '../owners.ts';
+import type { Source } from '../source.ts';
 import { clause, nothing, sql } from '../sql.ts';
 import { run } from '../statements.ts';
 import { createScope } from './scope.ts';

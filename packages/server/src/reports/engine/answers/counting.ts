@@ -7,7 +7,7 @@
  */
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Question } from '../../questions.ts';
-import type { Source } from '../account.ts';
+import type { Source } from '../source.ts';
 import { clause, list, name, nothing, type SQL, sql } from '../sql.ts';
 import { type Row, run } from '../statements.ts';
 import { writeOwned } from './contact-users.ts';
@@ -106,6 +106,35 @@ interface Numbers {
   readonly sessions: number;
 }
 
+/** Creates the table `owner_bits` with the people of each group who are not users of `unowned`. */
+const writeOwnerBits = async (
+  connection: DuckDBConnection,
+  { keys, hits, bySession }: Pick<Groups, 'keys' | 'hits' | 'bySession'>,
+  { isOwned, whole }: Awaited<ReturnType<typeof writeOwned>>,
+  personBits: SQL,
+): Promise<void> => {
+  const columns = toColumns(keys);
+  const parts = [sql`SELECT ${columns}, NULL::BIT AS people FROM user_bits LIMIT 0`];
+  if (isOwned)
+    parts.push(sql`SELECT ${columns}, ${personBits} FROM ${hits({ person: true, owned: true })} GROUP BY ${columns}`);
+  if (whole > 0) {
+    // If rows are sessions, reading them is cheaper than testing, for each group, the bit of every whole user.
+    const wholeUsers = bySession
+      ? clause`${hits({})} JOIN whole USING ("user")`
+      : clause`user_bits h JOIN whole w ON get_bit(h.users, w."user"::INTEGER) = 1`;
+    parts.push(sql`SELECT ${columns}, ${personBits} FROM ${wholeUsers} GROUP BY ${columns}`);
+  }
+  await run(
+    connection,
+    sql`CREATE OR REPLACE TEMP TABLE owner_bits AS SELECT ${columns}, bit_or(people) AS people
+      FROM (${list(parts, ' UNION ALL ')}) GROUP BY ${columns}`,
+  );
+};
+
+/** The number of users in a bitmap; bit 0 is for events without one. */
+const usersOf = (bits: SQL): SQL => sql`${countOnes(bits)} - coalesce(get_bit(${bits}, 0), 0)`;
+const unowned = (bits: SQL): SQL => countOnes(sql`${bits} & (SELECT unowned FROM mask)`);
+
 const countByBitmaps = async (
   connection: DuckDBConnection,
   source: Source,
@@ -123,8 +152,6 @@ const countByBitmaps = async (
       FROM (SELECT "user" FROM owned UNION ALL SELECT "user" FROM whole)`,
   );
   const ifAdds = withAdds ? clause`FILTER (WHERE adds)` : nothing;
-  const usersOf = (bits: SQL): SQL => sql`${countOnes(bits)} - coalesce(get_bit(${bits}, 0), 0)`;
-  const unowned = (bits: SQL): SQL => countOnes(sql`${bits} & (SELECT unowned FROM mask)`);
   const sessionBits = (lowest: number, greatest: number): SQL =>
     clause`${bitmap(name('session'), lowest, greatest, ifAdds)} AS sessions`;
   const allSessions = bySession ? clause`count(*) AS sessions` : sessionBits(sessions.lowest, sessions.greatest);
@@ -167,21 +194,7 @@ const countByBitmaps = async (
     isOwned ? 0 : users,
     people,
   );
-  const parts = [sql`SELECT ${columns}, NULL::BIT AS people FROM user_bits LIMIT 0`];
-  if (isOwned)
-    parts.push(sql`SELECT ${columns}, ${personBits} FROM ${hits({ person: true, owned: true })} GROUP BY ${columns}`);
-  if (whole > 0) {
-    // If rows are sessions, reading them is cheaper than testing, for each group, the bit of every whole user.
-    const wholeUsers = bySession
-      ? clause`${hits({})} JOIN whole USING ("user")`
-      : clause`user_bits h JOIN whole w ON get_bit(h.users, w."user"::INTEGER) = 1`;
-    parts.push(sql`SELECT ${columns}, ${personBits} FROM ${wholeUsers} GROUP BY ${columns}`);
-  }
-  await run(
-    connection,
-    sql`CREATE OR REPLACE TEMP TABLE owner_bits AS SELECT ${columns}, bit_or(people) AS people
-      FROM (${list(parts, ' UNION ALL ')}) GROUP BY ${columns}`,
-  );
+  await writeOwnerBits(connection, { keys, hits, bySession }, { isOwned, whole }, personBits);
   await run(
     connection,
     sql`CREATE OR REPLACE TEMP TABLE groups AS SELECT h.* EXCLUDE (unowned), unowned + coalesce(t.people, 0) AS people

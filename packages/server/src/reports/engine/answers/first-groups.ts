@@ -4,8 +4,8 @@
  */
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { BreakdownQuestion } from '../../questions.ts';
-import type { Source } from '../account.ts';
 import { isWhole } from '../owners.ts';
+import type { Source } from '../source.ts';
 import { clause, list, name, type SQL, sql } from '../sql.ts';
 import { type Row, run } from '../statements.ts';
 import { countEvents, countGroups, type GroupCounts, type Groups } from './counting.ts';

@@ -3,7 +3,7 @@
  */
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Comparison, Question } from '../../questions.ts';
-import type { Source } from '../account.ts';
+import type { Source } from '../source.ts';
 import { type SQL, sql } from '../sql.ts';
 import { run } from '../statements.ts';
 import { createScope, type Scope } from './scope.ts';

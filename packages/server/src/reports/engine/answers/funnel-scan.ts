@@ -5,7 +5,7 @@
 import { setImmediate as immediate } from 'node:timers/promises';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Condition, FunnelQuestion, Question } from '../../questions.ts';
-import type { Source } from '../account.ts';
+import type { Source } from '../source.ts';
 import { clause, list, nothing, type SQL, sql } from '../sql.ts';
 import { runForNumbers } from '../statements.ts';
 import { computeLookupBytes, createPersonLookup, holderOfEvent } from './person-lookup.ts';

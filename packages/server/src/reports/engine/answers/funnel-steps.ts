@@ -4,7 +4,7 @@
  */
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Condition, FunnelAnswer, FunnelQuestion, Grouping } from '../../questions.ts';
-import type { Source } from '../account.ts';
+import type { Source } from '../source.ts';
 import { and, clause, integers, list, name, nothing, type SQL, sql } from '../sql.ts';
 import { appendIntegers, type Row, run } from '../statements.ts';
 import { type FunnelSteps, walk, writeSteps } from './funnel-scan.ts';

@@ -5,7 +5,7 @@
  */
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { FunnelAnswer, FunnelQuestion } from '../../questions.ts';
-import type { Source } from '../account.ts';
+import type { Source } from '../source.ts';
 import { clause, list, name, sql } from '../sql.ts';
 import { type Row, run } from '../statements.ts';
 import { walk } from './funnel-scan.ts';

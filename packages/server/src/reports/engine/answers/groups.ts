@@ -2,7 +2,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { referrerAttrID } from '../../attributes.ts';
 import type { ContactList, Dimension, Grouping, Question } from '../../questions.ts';
-import type { Source } from '../account.ts';
+import type { Source } from '../source.ts';
 import { and, clause, list, name, type SQL, sql, texts } from '../sql.ts';
 import { appendIntegers, type Row, run } from '../statements.ts';
 import { writeFirstValues } from './first-touch.ts';

@@ -1,7 +1,7 @@
 /** Assigns events to the intervals between a question's edges, as SQL. */
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Question } from '../../questions.ts';
-import type { Source } from '../account.ts';
+import type { Source } from '../source.ts';
 import { name, type SQL, sql } from '../sql.ts';
 import { run } from '../statements.ts';
 import { createGrid, type Grid, isGridOf, spansBefore, valuesOfSpans } from './grid.ts';

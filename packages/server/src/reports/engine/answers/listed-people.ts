@@ -1,6 +1,6 @@
 /** Restricts the events of a report to those of some people. */
 import type { DuckDBConnection } from '@duckdb/node-api';
-import type { Source } from '../account.ts';
+import type { Source } from '../source.ts';
 import { or, sql } from '../sql.ts';
 import { appendIntegers, run } from '../statements.ts';
 

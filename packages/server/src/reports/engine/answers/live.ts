@@ -4,7 +4,7 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { labelIDs } from '@firsthand/contract/labels';
 import { pathAttrID, referrerAttrID } from '../../attributes.ts';
 import type { LiveAnswer, LiveQuestion } from '../../questions.ts';
-import type { Source } from '../account.ts';
+import type { Source } from '../source.ts';
 import { name, sql } from '../sql.ts';
 import { run } from '../statements.ts';
 import { referrerHostOf } from './host.ts';

@@ -1,7 +1,7 @@
 /** Lists the people behind a figure in a report. */
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { type Group, noSum, type PeopleAnswer, type PeopleQuestion, type PeopleSort } from '../../questions.ts';
-import type { Source } from '../account.ts';
+import type { Source } from '../source.ts';
 import { and, clause, name, nothing, type SQL, sql } from '../sql.ts';
 import { type Row, run } from '../statements.ts';
 import { prepareReached, unitOf } from './funnel-steps.ts';

@@ -1,6 +1,6 @@
 /** Looks up each event's person in memory: a join with owners returns events out of order, and sorting them is slow. */
 import type { DuckDBConnection } from '@duckdb/node-api';
-import type { Source } from '../account.ts';
+import type { Source } from '../source.ts';
 import { type SQL, sql } from '../sql.ts';
 import { run, runForNumbers } from '../statements.ts';
 

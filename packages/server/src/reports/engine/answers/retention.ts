@@ -1,7 +1,7 @@
 /** Runs retention reports: in which later periods the people of each period came back. */
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Condition, Grouping, Question, RetentionAnswer, RetentionQuestion } from '../../questions.ts';
-import type { Source } from '../account.ts';
+import type { Source } from '../source.ts';
 import { and, clause, list, name, nothing, type SQL, sql } from '../sql.ts';
 import { type Row, run } from '../statements.ts';
 import { writeMembers } from './funnel-steps.ts';

@@ -1,8 +1,9 @@
 /** Selects the events that a question counts, as SQL. */
-import { type Condition, type Question, sessionPauseMilliseconds } from '../../questions.ts';
-import type { Source } from '../account.ts';
+import { type Question, sessionPauseMilliseconds } from '../../questions.ts';
 import { visitorOfEvent } from '../files/visitors.ts';
-import { and, clause, name as column, list, nothing, or, type SQL, sql } from '../sql.ts';
+import type { Source } from '../source.ts';
+import { and, clause, name as column, list, nothing, type SQL, sql } from '../sql.ts';
+import { createConditions } from './conditions.ts';
 import { type Grid, spanOf } from './grid.ts';
 
 const placesOfTime = Number.MAX_SAFE_INTEGER;
@@ -39,55 +40,8 @@ export interface HitOptions {
 export const createScope = (source: Source, question: Question) => {
   const read = new Set(['sequence', 'user', 'contact', 'eventTime']);
   const addedColumns: SQL[] = [];
-  const { columns, person } = source;
 
-  /** The merged IDs of an attribute, whose value is that of the first of these IDs that an event has. */
-  const listIDs = (attrID: string): readonly string[] =>
-    question.united?.attributes.find((ids) => ids.includes(attrID)) ?? [attrID];
-  const readIn = (from: 'text' | 'number', attrID: string): SQL => {
-    const source = columns[from](attrID);
-    read.add(source.column);
-    return source.sql;
-  };
-  /** The value of an attribute: text, or NULL. */
-  const text = (attrID: string): SQL => {
-    const texts = listIDs(attrID).map((id) => readIn('text', id));
-    return texts.length === 1 ? (texts[0] as SQL) : sql`coalesce(${list(texts)})`;
-  };
-  /** The value of an attribute as a DOUBLE; NULL unless it is a decimal number. */
-  const number = (attrID: string): SQL => {
-    const ids = listIDs(attrID);
-    if (ids.length === 1) return readIn('number', attrID);
-    const cases = ids.map((id) => clause`WHEN ${readIn('text', id)} IS NOT NULL THEN ${readIn('number', id)}`);
-    return sql`CASE ${list(cases, ' ')} END`;
-  };
-  const eventID = (): SQL => {
-    read.add('eventID');
-    return column('eventID');
-  };
-  /** The event's eventID, or the eventID that it was merged into. */
-  const kind = (): SQL => {
-    const cases = (question.united?.events ?? []).map(
-      ([target, ...others]) => clause`WHEN "eventID" IN (${list(others)}) THEN ${target as number}`,
-    );
-    return cases.length === 0 ? eventID() : sql`CASE ${list(cases, ' ')} ELSE ${eventID()} END`;
-  };
-  /** TRUE or FALSE, never NULL. */
-  const meets = (condition: Condition): SQL => {
-    if ('and' in condition) return and(condition.and.map(meets));
-    if ('or' in condition) return or(condition.or.map(meets));
-    if ('not' in condition) return sql`NOT ${meets(condition.not)}`;
-    if ('contacts' in condition || 'did' in condition || 'personFirst' in condition) return source.isOf(condition);
-    if ('eventIDs' in condition)
-      return condition.eventIDs.length === 0 ? or([]) : sql`${eventID()} IN (${list(condition.eventIDs)})`;
-    const { attrID } = condition;
-    if ('exists' in condition) return sql`(${text(attrID)} IS NOT NULL) = ${condition.exists ? and([]) : or([])}`;
-    if ('is' in condition)
-      return condition.is.length === 0 ? or([]) : sql`coalesce(${text(attrID)} IN (${list(condition.is)}), false)`;
-    if ('contains' in condition) return sql`coalesce(contains(${text(attrID)}, ${condition.contains}), false)`;
-    if ('below' in condition) return sql`coalesce(${number(attrID)} < ${condition.below}, false)`;
-    return sql`coalesce(${number(attrID)} > ${condition.above}, false)`;
-  };
+  const { text, number, kind, meets } = createConditions(source, question, read);
   const matched = (): SQL => (question.condition === null ? and([]) : meets(question.condition));
 
   /**
@@ -107,7 +61,7 @@ export const createScope = (source: Source, question: Question) => {
     if (!question.robots) read.add('robot');
     if (sessions) read.add('session');
     const selectList = [clause`${visitorOfEvent} AS visitor`, ...addedColumns];
-    if (withPerson) selectList.push(clause`${person.person} AS person`);
+    if (withPerson) selectList.push(clause`${source.person.person} AS person`);
     if (sessions)
       selectList.push(clause`${sessions.grid ? sql`coalesce(s.session, e.session)` : sql`e.session`} AS session`);
     const sessionJoin = sessions?.grid
@@ -121,7 +75,7 @@ export const createScope = (source: Source, question: Question) => {
       where,
     ];
     return sql`SELECT ${list(selectList)} FROM (SELECT * FROM ${source.select([...read])} e WHERE ${and(conditions)}) e
-      ${withPerson ? person.joins : nothing} ${sessionJoin}`;
+      ${withPerson ? source.person.joins : nothing} ${sessionJoin}`;
   };
 
   return {

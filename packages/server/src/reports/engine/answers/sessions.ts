@@ -4,7 +4,7 @@
  */
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { type Question, sessionPauseMilliseconds } from '../../questions.ts';
-import type { Source } from '../account.ts';
+import type { Source } from '../source.ts';
 import { clause, nothing, sql } from '../sql.ts';
 import { run } from '../statements.ts';
 import { createGrid } from './grid.ts';

@@ -1,7 +1,7 @@
 /** Runs totals reports: the measures of all events, and of the events in each interval. */
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { sessionPauseMilliseconds, type TotalsAnswer, type TotalsQuestion } from '../../questions.ts';
-import type { Source } from '../account.ts';
+import type { Source } from '../source.ts';
 import { sql } from '../sql.ts';
 import { type Row, run } from '../statements.ts';
 import { countGroups, type WriteHits } from './counting.ts';

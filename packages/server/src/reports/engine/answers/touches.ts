@@ -2,7 +2,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { referrerAttrID } from '../../attributes.ts';
 import type { TouchesAnswer, TouchesQuestion } from '../../questions.ts';
-import type { Source } from '../account.ts';
+import type { Source } from '../source.ts';
 import { clause, list, name, sql } from '../sql.ts';
 import { run } from '../statements.ts';
 import { createScopeOfAll } from './first-touch.ts';

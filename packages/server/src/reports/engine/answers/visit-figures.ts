@@ -2,7 +2,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { pathAttrID } from '../../attributes.ts';
 import type { Question } from '../../questions.ts';
-import type { Source } from '../account.ts';
+import type { Source } from '../source.ts';
 import { clause, list, name, type SQL, sql } from '../sql.ts';
 import { type Row, run } from '../statements.ts';
 import { createScope, type Sessions } from './scope.ts';

@@ -29,7 +29,6 @@ export const createErasures = (account: number, first: number, until: number) =>
   const writeTables = async (connection: DuckDBConnection): Promise<void> => {
     const all = [...pending.values()].map(({ erasure }) => erasure);
     const stretches = all.filter((erasure) => 'user' in erasure);
-    const whole = all.filter((erasure) => 'contact' in erasure);
     await run(
       connection,
       sql`CREATE OR REPLACE TABLE ${users} AS SELECT
@@ -37,8 +36,8 @@ export const createErasures = (account: number, first: number, until: number) =>
         unnest(${integers(stretches.map(({ after }) => after))}) AS after,
         unnest(${doubles(stretches.map(({ through }) => through))}) AS through`,
     );
-    const gone = integers(whole.map(({ contact }) => contact));
-    await run(connection, sql`CREATE OR REPLACE TABLE ${contacts} AS SELECT unnest(${gone}) AS contact`);
+    const whole = integers(all.flatMap((erasure) => ('contact' in erasure ? [erasure.contact] : [])));
+    await run(connection, sql`CREATE OR REPLACE TABLE ${contacts} AS SELECT unnest(${whole}) AS contact`);
   };
 
   return {
@@ -54,6 +53,10 @@ export const createErasures = (account: number, first: number, until: number) =>
     },
     get cutUntil() {
       return cutUntil;
+    },
+    /** For the manifest. */
+    get stored() {
+      return { firstSequence, cutUntil };
     },
     /** Excludes events before `sequence`. `rows` selects `sequence` and `eventTime` of all events. */
     async beginAt(connection: DuckDBConnection, sequence: number, rows: SQL): Promise<void> {
@@ -105,3 +108,4 @@ export const createErasures = (account: number, first: number, until: number) =>
     },
   };
 };
+export type Erasures = ReturnType<typeof createErasures>;

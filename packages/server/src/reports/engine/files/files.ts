@@ -21,7 +21,7 @@ export interface EventFile extends StoredFile {
   readonly columns: readonly string[];
 }
 
-interface Manifest {
+export interface Manifest {
   readonly version: 4;
   /** The attrIDs with columns, by column number. */
   readonly attributes: readonly string[];
@@ -75,6 +75,23 @@ const readFingerprint = async (path: string): Promise<string> => {
   return `${ino} ${size} ${mtimeNs} ${ctimeNs}`;
 };
 
+const hashText = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+/** A manifest is its hash and JSON, on two lines. */
+const formatManifest = (manifest: Manifest): string => {
+  const content = JSON.stringify(manifest);
+  return `${hashText(content)}\n${content}`;
+};
+
+/** Throws if the manifest is damaged or of another version. */
+const parseManifest = (text: string): Manifest => {
+  const [sha256, content = ''] = text.split('\n');
+  if (hashText(content) !== sha256) throw new Error('damaged');
+  const manifest: Manifest = JSON.parse(content);
+  if (manifest.version !== 4) throw new Error('unsupported version');
+  return manifest;
+};
+
 /** `folder` is relative to the working directory. It must not contain client input, because it becomes part of SQL. */
 export const createFiles = (folder: string) => {
   /** The files in use, as they were when they were written or checked. */
@@ -115,12 +132,10 @@ export const createFiles = (folder: string) => {
     },
     /** Replaces the manifest. Resolves when the manifest is synced. */
     async writeManifest(manifest: Manifest): Promise<void> {
-      const content = JSON.stringify(manifest);
-      const sha256 = createHash('sha256').update(content).digest('hex');
       const path = pathOf(manifestName);
       const file = await open(path + draftSuffix, 'w', 0o600);
       try {
-        await file.writeFile(`${sha256}\n${content}`);
+        await file.writeFile(formatManifest(manifest));
         await file.sync();
       } finally {
         await file.close();
@@ -139,11 +154,8 @@ export const createFiles = (folder: string) => {
     /** Returns the manifest if it and its files are intact, and deletes other files. Otherwise deletes all files. */
     async open(): Promise<Manifest | null> {
       try {
-        const [sha256, content = ''] = (await readFile(pathOf(manifestName), 'utf8')).split('\n');
-        if (createHash('sha256').update(content).digest('hex') !== sha256) throw new Error('damaged');
-        const manifest: Manifest = JSON.parse(content);
+        const manifest = parseManifest(await readFile(pathOf(manifestName), 'utf8'));
         const files = [...manifest.events, manifest.owners, manifest.merged];
-        if (manifest.version !== 4) throw new Error('unsupported version');
         for (const { name, sha256: expected } of files) await check(name, expected);
         await recordFile(manifestName, await digest(pathOf(manifestName)));
         await removeAll(new Set(current.keys()));

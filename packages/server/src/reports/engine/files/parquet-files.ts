@@ -36,11 +36,11 @@ export const selectRows = (rows: SQL, has: ReadonlySet<string>, names: readonly 
   return sql`SELECT ${list(selectList)} FROM ${rows} e WHERE NOT ${hidden ?? sql`false`}`;
 };
 
-type Work = <Value>(use: (connection: DuckDBConnection) => Promise<Value>) => Promise<Value>;
+export type Work = <Value>(use: (connection: DuckDBConnection) => Promise<Value>) => Promise<Value>;
 
 export const createParquetFiles = (files: ReturnType<typeof createFiles>, work: Work, memoryBytes: number) => {
-  const read = (eventFiles: readonly EventFile[]): SQL =>
-    clause`read_parquet([${list(eventFiles.map((file) => literal(files.pathOf(file.name))))}], union_by_name = true)`;
+  const read = (storedFiles: readonly StoredFile[]): SQL =>
+    clause`read_parquet([${list(storedFiles.map(({ name }) => literal(files.pathOf(name))))}], union_by_name = true)`;
 
   /** Each thread buffers a row group in memory, at 16 to 32 bytes per value. */
   const computeGroupRows = (columnCount: number): number =>
@@ -58,18 +58,25 @@ export const createParquetFiles = (files: ReturnType<typeof createFiles>, work: 
       ),
     );
 
+  const select = (eventFiles: readonly EventFile[], names: readonly string[], hidden: SQL | null): SQL =>
+    selectRows(read(eventFiles), new Set(eventFiles.flatMap((file) => file.columns)), names, hidden);
+
   return {
     read,
     write,
-    select: (eventFiles: readonly EventFile[], names: readonly string[], hidden: SQL | null): SQL =>
-      selectRows(read(eventFiles), new Set(eventFiles.flatMap((file) => file.columns)), names, hidden),
+    select,
+    /** Like `select`, followed by newer rows. `eventFiles` may be empty. */
+    selectWith: (eventFiles: readonly EventFile[], names: readonly string[], hidden: SQL | null, newer: SQL): SQL =>
+      eventFiles.length === 0 ? newer : sql`${select(eventFiles, names, hidden)} UNION ALL ${newer}`,
 
     /** Writes the events of `query` to a new file. Returns null if there are none. */
     async writeEvents(query: SQL, names: readonly string[]): Promise<EventFile | null> {
       const file = await write('events', query, names.length);
-      const written = clause`read_parquet(${literal(files.pathOf(file.name))})`;
       const [row] = await work((connection) =>
-        run(connection, sql`SELECT count(*) AS events, min(sequence) AS first, max(sequence) AS last FROM ${written}`),
+        run(
+          connection,
+          sql`SELECT count(*) AS events, min(sequence) AS first, max(sequence) AS last FROM ${read([file])}`,
+        ),
       );
       const events = Number(row?.events);
       if (events > 0) return { ...file, events, first: Number(row?.first), last: Number(row?.last), columns: names };
@@ -100,3 +107,4 @@ export const createParquetFiles = (files: ReturnType<typeof createFiles>, work: 
     },
   };
 };
+export type ParquetFiles = ReturnType<typeof createParquetFiles>;

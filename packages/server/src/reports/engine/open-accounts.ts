@@ -1,0 +1,86 @@
+/** The accounts that the process has open, and the turns of their orders. */
+import type { DuckDBInstance } from '@duckdb/node-api';
+import type { AccountState, EngineSettings } from '../messages.ts';
+import { type Account, openAccount } from './account.ts';
+
+/**
+ * Beyond this number, the least recently used accounts are closed once they have been unused for `unusedMilliseconds`.
+ */
+const maxOpen = 4;
+const unusedMilliseconds = 30_000;
+
+/** An order was for an account that is not open. */
+export class NotOpen extends Error {}
+
+/** All functions but `get` and `inTurn` must be called within `inTurn`. */
+export const createOpenAccounts = (instance: DuckDBInstance, settings: EngineSettings) => {
+  /** Least recently opened first. */
+  const accounts = new Map<number, Account>();
+  const lastUsed = new Map<number, number>();
+  /** The most recent order for each account, which later orders wait for. */
+  const queues = new Map<number, Promise<unknown>>();
+
+  const close = async (account: number): Promise<void> => {
+    const closing = accounts.get(account);
+    accounts.delete(account);
+    lastUsed.delete(account);
+    await closing?.close();
+  };
+  /**
+   * Executes the orders of an account one by one. Closes the account after a fault, so that it is reopened from its
+   * files.
+   */
+  const inTurn = <Value>(account: number, work: () => Promise<Value>): Promise<Value> => {
+    const before = queues.get(account) ?? Promise.resolve();
+    const result = before.then(work).catch(async (error) => {
+      await close(account).catch(() => {});
+      throw error;
+    });
+    const done = result.catch(() => {});
+    queues.set(account, done);
+    done.then(() => queues.get(account) === done && queues.delete(account));
+    return result;
+  };
+  const discard = async (account: number): Promise<void> => {
+    const files = accounts.get(account);
+    await close(account);
+    await files?.deleteFiles();
+  };
+  const saveAndClose = async (account: number): Promise<void> => {
+    await accounts.get(account)?.save();
+    await close(account);
+  };
+  const closeUnused = (): void => {
+    const unused = [...accounts.keys()].slice(0, Math.max(0, accounts.size - maxOpen));
+    for (const account of unused) {
+      if (Date.now() - (lastUsed.get(account) ?? 0) > unusedMilliseconds)
+        inTurn(account, () => saveAndClose(account)).catch(() => {});
+    }
+  };
+
+  return {
+    inTurn,
+    discard,
+    /** Throws NotOpen. */
+    get(account: number): Account {
+      const open = accounts.get(account);
+      if (!open) throw new NotOpen();
+      lastUsed.set(account, Date.now());
+      return open;
+    },
+    numbers: () => [...accounts.keys()],
+    async open(account: number): Promise<AccountState> {
+      const current = accounts.get(account);
+      if (current && !(await current.areFilesWhole())) await discard(account);
+      const open = accounts.get(account);
+      const result = open ?? (await openAccount(instance, account, settings));
+      accounts.delete(account);
+      accounts.set(account, result);
+      lastUsed.set(account, Date.now());
+      closeUnused();
+      return { ...result.progress, last: open ? null : await result.readLast() };
+    },
+    /** Resolves when no question that is in progress now reads an account. */
+    readersDone: () => Promise.allSettled([...accounts.values()].map((each) => each.readers.done())),
+  };
+};

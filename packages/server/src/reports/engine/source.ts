@@ -1,0 +1,45 @@
+/** What a question reads. */
+import type { DuckDBConnection } from '@duckdb/node-api';
+import type { Condition } from '../questions.ts';
+import type { Columns } from './files/columns.ts';
+import type { SQL } from './sql.ts';
+
+/** A condition on the event's person. */
+export type PersonCondition = Extract<
+  Condition,
+  { readonly contacts: unknown } | { readonly did: unknown } | { readonly personFirst: unknown }
+>;
+
+/** An account as of one moment. */
+export interface Snapshot {
+  readonly columns: Columns;
+  /**
+   * How to find the person of an event `e`. `owners` is the table of users owned by contacts, with the column `user`.
+   */
+  readonly person: {
+    readonly joins: SQL;
+    readonly person: SQL;
+    /** Tables. */
+    readonly owners: SQL;
+    readonly merged: SQL;
+  };
+  /** A query of events with these columns. */
+  select(names: readonly string[]): SQL;
+  /** The same query in parts, in the order of sequences. */
+  parts(names: readonly string[]): SQL[];
+  /** The table of visitors whose sessions are not numbered, and their number (visits.ts). */
+  readonly irregular: { readonly table: SQL; readonly visitors: number | 'all' };
+  /** The highest numbers of users, logged contacts and sessions. */
+  readonly bounds: { readonly user: number; readonly contact: number; readonly session: number };
+  /** No event deleted by retention happened after this time. */
+  readonly cutUntil: number;
+  readonly memoryBytes: number;
+  /** The highest number of a contact that was logged with an event or owns events. */
+  greatestContact(connection: DuckDBConnection): Promise<number>;
+  readonly through: number;
+}
+
+export interface Source extends Snapshot {
+  /** Whether the person of an event `e` meets one of the question's conditions (condition-people.ts). */
+  isOf(condition: PersonCondition): SQL;
+}
