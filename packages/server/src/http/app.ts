@@ -10,7 +10,6 @@ import type { Store } from '../store/store.ts';
 import { createCallerAuthentication } from './access/authenticate-caller.ts';
 import { createAuthentication } from './access/authentication.ts';
 import { bindingsOf, createAddressOf, createRequestAddress, senderNumber } from './access/client-address.ts';
-import { createNewNames } from './access/new-names.ts';
 import { createProxyNotice } from './access/proxy-notice.ts';
 import type { Quota } from './access/quota.ts';
 import { createBrowserLimits, createRateLimit, type RateLimits } from './access/rate-limits.ts';
@@ -18,44 +17,20 @@ import { createRefusalBudget } from './access/refusal-budget.ts';
 import { createRefusedPages } from './access/refused-pages.ts';
 import { createTokenUse, type TokenUse } from './access/token-use.ts';
 import { createFindValidToken } from './access/valid-token.ts';
-import { createInvitations } from './console/invitations.ts';
-import { createMemberPasswords } from './console/member-passwords.ts';
+import { createConsole } from './console/console.ts';
 import { consoleRoutes, readConsolePage } from './console/pages.ts';
-import { challengeRate, createPasskeys } from './console/passkeys/passkeys.ts';
-import { additionRate } from './console/passkeys/routes.ts';
 import { createPasswords, type Passwords } from './console/passwords.ts';
-import { createConsoleAnswers, type SampleShop } from './console/routes.ts';
-import { createSessions, signInRate } from './console/sessions.ts';
+import type { SampleShop } from './console/sample-shop.ts';
 import { createSharedRoutes, toSharedPage } from './console/share-links/routes.ts';
-import { createSharedReports, shareRate } from './console/share-links/shared-reports.ts';
-import { createSignIn } from './console/sign-in.ts';
 import { createSignInCodes, type SignInCodes } from './console/sign-in-codes.ts';
-import { createCSVReply } from './csv/csv-reply.ts';
 import { type DocsFiles, docsRoutes } from './docs.ts';
 import { healthRoute, readinessRoute } from './health.ts';
 import { createHasToken, type MetricsAccess, metricsRoute } from './metrics.ts';
 import { isForScript, missingScriptRoute } from './missing-script.ts';
 import { documentRoute } from './openapi-document.ts';
-import { createOperationRoute, createReplies, type Reply } from './operation-route.ts';
-import { createAccounts } from './operations/accounts/accounts.ts';
-import { createAudit } from './operations/accounts/audit.ts';
-import { createEntryMergeOperations } from './operations/accounts/entry-merges.ts';
-import { createMembers } from './operations/accounts/members.ts';
-import { createRefused } from './operations/accounts/refused.ts';
-import { createService, noFacts, type ServiceFacts } from './operations/accounts/service.ts';
-import { createTokens } from './operations/accounts/tokens.ts';
-import { createContactBatches } from './operations/contact-batch.ts';
-import { createContacts } from './operations/contacts.ts';
-import { createEvents } from './operations/events.ts';
-import { createHandovers } from './operations/handovers.ts';
-import { createLinks } from './operations/links.ts';
-import { createLogEvent, createLogEventReply, createLogEventsReply } from './operations/log-event.ts';
-import { createReports } from './operations/reports/reports.ts';
-import { createSegments } from './operations/reports/segments.ts';
-import { createShareLinks } from './operations/reports/share-links.ts';
-import { createViews } from './operations/reports/views.ts';
-import { createSearchContact } from './operations/search-contact.ts';
-import { createStreamReply } from './operations/stream.ts';
+import { createOperationRoute } from './operation-route.ts';
+import { noFacts, type ServiceFacts } from './operations/accounts/service.ts';
+import { createOperationReplies } from './operations/replies.ts';
 import { createAdmission } from './request/admission.ts';
 import { createAgentOf } from './request/agents.ts';
 import { type CountrySources, createCountryOf } from './request/country.ts';
@@ -84,7 +59,7 @@ export interface AppOptions extends CountrySources {
   /** The storage quota of each account; no limit if absent. */
   readonly quota?: Quota | undefined;
   /** Called when a valid token has arrived on a connection. */
-  readonly vouch?: (socket: Socket) => void;
+  readonly vouch?: ((socket: Socket) => void) | undefined;
   /** Records token uses. If absent, uses in the last 30 s are lost when the server stops. */
   readonly tokenUse?: Pick<TokenUse, 'note'>;
   /** The build folders of the tracker and the console, and the documentation. Absent folders are not served. */
@@ -111,32 +86,36 @@ export interface AppOptions extends CountrySources {
   readonly isStopping?: () => boolean;
 }
 
-export const createApp = ({
+type AcceptanceOptions = Pick<
+  AppOptions,
+  'store' | 'log' | 'trustProxy' | 'rateLimits' | 'quota' | 'countryOf' | 'countryHeader' | 'vouch'
+> &
+  Required<Pick<AppOptions, 'tokenUse' | 'isStopping' | 'now'>>;
+
+/**
+ * Lists the paths of an operation. Those that pages call are also in `folders`; the root stays valid, because pages with
+ * an older tag keep sending there.
+ */
+const listPaths = (name: OperationName, folders: readonly string[]): Set<string> => {
+  const pageName = (pageNames as Partial<Record<OperationName, string>>)[name];
+  const pagePaths = pageName === undefined ? [] : folders.map((folder) => folder + pageName);
+  return new Set([...operations[name].paths, ...pagePaths]);
+};
+
+/** Creates the parts that decide who sends a request and whether to accept it. */
+const createAcceptance = ({
   store,
   log,
-  basePath,
-  paths = { trackerPath: '/main.js' },
-  segmentPath,
   trustProxy,
   rateLimits,
-  reports,
   quota,
   countryOf,
   countryHeader,
   vouch,
-  files,
-  now = Date.now,
-  tokenUse = createTokenUse(store, now),
-  isStopping = () => false,
-  traffic = createTraffic(),
-  metrics,
-  consoleOrigin,
-  signInCodes = createSignInCodes(),
-  sampleShop,
-  passwords = createPasswords(),
-  securityContact,
-  serviceFacts = noFacts,
-}: AppOptions): Hono => {
+  tokenUse,
+  isStopping,
+  now,
+}: AcceptanceOptions) => {
   const addressOf = createAddressOf(trustProxy);
   const prefixOf = createAddressOf(trustProxy, { bits: 48 });
   const authenticate = createAuthentication({
@@ -164,7 +143,6 @@ export const createApp = ({
     budgetOf: createParsingBudget(findValidToken, addressOf, rateLimits),
     now,
   };
-  const requestAddress = createRequestAddress(trustProxy);
   const agentOf = createAgentOf(createCountryOf({ countryOf, countryHeader, trustProxy }));
   const refusedPages = createRefusedPages();
   const accepting = {
@@ -181,74 +159,65 @@ export const createApp = ({
     isOverQuota: (account: number) => quota?.isOver(account) === true,
     addRefused: store.addRefused,
   };
-  const operationRoute = createOperationRoute(accepting);
-  const passkeys = createPasskeys({
-    ...reading,
-    store,
-    addressOf,
-    challengeLimit: createRateLimit(challengeRate),
-    agentOf,
-  });
-  const memberPasswords = createMemberPasswords({ store, addressOf, prefixOf, requestAddress, passwords, now });
-  const console = createConsoleAnswers({
-    ...reading,
-    store,
-    passkeys,
-    passkeyAdditions: createRateLimit(additionRate),
-    signIn: createSignIn({ authenticate, codes: signInCodes, consoleOrigin, memberPasswords, passkeys }),
-    memberPasswords,
-    invitations: createInvitations({
-      ...{ store, addressOf, memberPasswords, passkeys, now },
-      unknownCodes: createRateLimit(rateLimits.unknownToken),
-    }),
-    sessions: createSessions({ ...reading, store, signIns: createRateLimit(signInRate) }),
-    consoleOrigin,
-    sampleShop,
-  });
+  return { addressOf, prefixOf, agentOf, refusedPages, spendRefusal, reading, accepting };
+};
 
-  const logging = createLogEvent(store, { limitNewNames: createNewNames(createRateLimit(rateLimits.newNames)) });
-  const contacts = createContacts(store);
-  const { answering: reportAnswers, check: checkReport, contactReports } = createReports(store, reports);
-  const replies: { readonly [Name in OperationName]: Reply<Name> } = {
-    ...createReplies(
-      {
-        ...createAccounts(store, quota?.accountBytes),
-        ...createTokens(store),
-        ...createEntryMergeOperations(store),
-        ...createMembers(store),
-        ...createService(store, { facts: serviceFacts, refusedPages }),
-        ...createRefused(store),
-        ...createAudit(store),
-        ...contacts,
-        ...createSearchContact(store, contactReports),
-        ...createContactBatches(store),
-        ...createLinks(store),
-        ...reportAnswers,
-        ...createSegments(store),
-        ...createViews(store),
-        ...createShareLinks(store, checkReport),
-        ...createEvents(store),
-        ...logging,
-      },
-      createCSVReply({ store, log, isStopping }),
-    ),
-    logEvent: createLogEventReply(logging.logEvent, traffic),
-    logEvents: createLogEventsReply(logging.logEvents, traffic),
-    ...createHandovers(store),
-    streamEvents: createStreamReply({ store, log, isStopping, numbers: traffic.numbers }),
-  };
+/** Returns the path of the operation whose name the last part of a path misspells, if any. */
+const suggestPath = (path: string, base: string): string | undefined => {
+  const meant = nearestName(path.slice(path.lastIndexOf('/') + 1), operationNames);
+  return meant && base + operations[meant as OperationName].paths[0];
+};
+
+const fileRoutes = ({ tracker, docs, console }: AppOptions['files'], paths: PagePaths) => [
+  ...(tracker === undefined ? [] : trackerRoutes(tracker, paths.trackerPath)),
+  ...(docs === undefined ? [] : docsRoutes(docs, paths)),
+  ...(console === undefined ? [] : consoleRoutes(console, paths)),
+];
+
+export const createApp = ({
+  store,
+  log,
+  basePath,
+  paths = { trackerPath: '/main.js' },
+  segmentPath,
+  trustProxy,
+  rateLimits,
+  reports,
+  quota,
+  countryOf,
+  countryHeader,
+  vouch,
+  files,
+  now = Date.now,
+  tokenUse = createTokenUse(store, now),
+  isStopping = () => false,
+  traffic = createTraffic(),
+  metrics,
+  consoleOrigin,
+  signInCodes = createSignInCodes(),
+  sampleShop,
+  passwords = createPasswords(),
+  securityContact,
+  serviceFacts = noFacts,
+}: AppOptions): Hono => {
+  const { addressOf, prefixOf, agentOf, refusedPages, spendRefusal, reading, accepting } = createAcceptance({
+    ...{ store, log, trustProxy, rateLimits, quota, countryOf, countryHeader, vouch, tokenUse, isStopping, now },
+  });
+  const operationRoute = createOperationRoute(accepting);
+  const console = createConsole({
+    ...reading,
+    ...{ store, addressOf, prefixOf, agentOf, passwords, signInCodes, consoleOrigin, sampleShop },
+    requestAddress: createRequestAddress(trustProxy),
+    unknownTokenRate: rateLimits.unknownToken,
+  });
+  const { answering, replies } = createOperationReplies({
+    ...{ store, log, rateLimits, reports, quota, traffic, serviceFacts, refusedPages, isStopping },
+  });
 
   const sharedViews = createSharedRoutes({
     ...reading,
-    store,
-    addressOf,
-    shared: createSharedReports({
-      store,
-      answering: reportAnswers,
-      unknownSecrets: createRateLimit(rateLimits.unknownToken),
-      requestsOfAddress: createRateLimit(shareRate),
-      now,
-    }),
+    ...{ store, addressOf, answering },
+    unknownTokenRate: rateLimits.unknownToken,
     page: files.console === undefined ? undefined : toSharedPage(readConsolePage(files.console)),
   });
 
@@ -257,44 +226,27 @@ export const createApp = ({
   const base = basePath.replace(/\/$/, '');
   const { serve, notFound } = createRouteServer(log, spendRefusal, traffic);
   const add = (path: string, route: Route) => app.all(base + path, serve(route));
-  // In addition to the root, which stays valid because pages with an older tag keep sending there.
-  const pageFolders = [folderOf(trackerPath), apiPrefix];
   const addOperation = <Name extends OperationName>(name: Name) => {
-    const pageName = (pageNames as Partial<Record<OperationName, string>>)[name];
-    const pagePaths = pageName === undefined ? [] : pageFolders.map((folder) => folder + pageName);
     const route = operationRoute(name, replies[name]);
-    for (const path of new Set([...operations[name].paths, ...pagePaths])) add(path, route);
+    for (const path of listPaths(name, [folderOf(trackerPath), apiPrefix])) add(path, route);
   };
 
   operationNames.forEach(addOperation);
   if (segmentPath !== undefined) {
     const segmentRoutes = createSegmentRoutes({
       ...accepting,
-      store,
-      answering: { logEvents: logging.logEvents, createContact: contacts.createContact },
-      countryOf,
-      traffic,
+      ...{ store, answering, countryOf, traffic, base },
       folder: segmentPath,
       places: [...new Set(['/', apiPrefix])],
       consoleHost: consoleOrigin && new URL(consoleOrigin).host,
-      base,
     });
     for (const { path, route } of segmentRoutes) add(path, route);
   }
   add('/healthz', healthRoute);
   add('/readyz', readinessRoute(store, isStopping));
   add('/openapi.json', documentRoute(base));
-  if (files.tracker !== undefined) {
-    for (const { path, route } of trackerRoutes(files.tracker, trackerPath)) add(path, route);
-  }
   if (securityContact !== undefined) app.all(securityTextPath, serve(securityTextRoute(securityContact, now)));
-  if (files.docs !== undefined) {
-    for (const { path, route } of docsRoutes(files.docs, paths)) add(path, route);
-  }
-  for (const { path, route } of [...console, ...sharedViews]) add(path, route);
-  if (files.console !== undefined) {
-    for (const { path, route } of consoleRoutes(files.console, paths)) add(path, route);
-  }
+  for (const { path, route } of [...console, ...sharedViews, ...fileRoutes(files, paths)]) add(path, route);
   if (metrics !== undefined) {
     const serveMetrics = serve(metricsRoute(metrics));
     const isAllowed = createHasToken(metrics.token);
@@ -305,8 +257,7 @@ export const createApp = ({
   app.notFound((c) => {
     const { method, path } = c.req;
     if (serveMissingScript && isForScript(method, path)) return serveMissingScript(c, async () => {});
-    const meant = nearestName(path.slice(path.lastIndexOf('/') + 1), operationNames);
-    return notFound(c, meant && base + operations[meant as OperationName].paths[0]);
+    return notFound(c, suggestPath(path, base));
   });
   app.onError(createErrorResponder(log));
   return app;

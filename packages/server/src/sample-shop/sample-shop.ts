@@ -1,6 +1,6 @@
 /** Fills and removes the sample shop of a running server on request, and simulates visitors while someone views it. */
 import type { Logger } from 'pino';
-import type { SampleShop } from '../http/console/routes.ts';
+import type { SampleShop } from '../http/console/sample-shop.ts';
 import { createFairQueue } from '../shared/fair-queue.ts';
 import { createRandom } from '../shared/random.ts';
 import { repeat } from '../shared/repeat.ts';

@@ -1,5 +1,6 @@
 /** Checks whether a request comes from a browser on this machine. */
-import { createIsIn } from './client-address.ts';
+import type { Context } from 'hono';
+import { bindingsOf, createIsIn } from './client-address.ts';
 
 const isLoopbackAddress = createIsIn(['127.0.0.0/8', '::1']);
 
@@ -36,3 +37,6 @@ export const isLocalVisitor = ({
   isLoopbackAddress(remoteAddress) &&
   namesThisMachine(headers) &&
   ['same-origin', 'none'].includes(headers.get('sec-fetch-site') ?? 'none');
+
+export const isLocal = (c: Context): boolean =>
+  isLocalVisitor({ remoteAddress: bindingsOf(c).incoming?.socket?.remoteAddress, headers: c.req.raw.headers });

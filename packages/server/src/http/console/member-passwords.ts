@@ -48,7 +48,8 @@ interface Attempt {
   readonly compared: readonly MemberCredentials[];
 }
 
-export const createMemberPasswords = ({ store, addressOf, prefixOf, requestAddress, passwords, now }: Dependencies) => {
+/** Limits sign-ins and changes of passwords. */
+const createSignInLimits = ({ addressOf, prefixOf }: Pick<Dependencies, 'addressOf' | 'prefixOf'>) => {
   const limits = {
     all: createRateLimit(rates.all),
     failed: createRateLimit(rates.failed),
@@ -56,22 +57,6 @@ export const createMemberPasswords = ({ store, addressOf, prefixOf, requestAddre
     failedOfEmailaddress: createRateLimit(rates.failedOfEmailaddress),
     changes: createRateLimit(rates.changes),
   };
-
-  const keyedHash = async (text: string): Promise<Buffer> =>
-    createHmac('sha256', await store.getChallengeKey())
-      .update(text)
-      .digest();
-
-  /**
-   * Returns the salt shared by all hashes for an e-mail address, so that verifying takes one hash, whether zero or
-   * several members have the address. Computing the salt requires the database's key.
-   */
-  const saltOf = async (emailaddress: string): Promise<Uint8Array> =>
-    (await keyedHash(`salt of passwords\n${emailaddress}`)).subarray(0, saltBytes);
-
-  /** Returns the keyed hash under which the store recognizes a member's network. It differs for each e-mail address. */
-  const hashedNetwork = async (c: Context, emailaddress: string): Promise<string> =>
-    (await keyedHash(`network of a member\n${emailaddress}\n${networkOf(requestAddress(c))}`)).toString('base64url');
 
   /** Whether too many sign-ins with an e-mail address have failed recently. */
   const isLocked = (emailKey: string): boolean => {
@@ -97,6 +82,40 @@ export const createMemberPasswords = ({ store, addressOf, prefixOf, requestAddre
           : [...onFailure, [failedOfEmailaddress, emailKey]],
     };
   };
+
+  return {
+    isLocked,
+    costsOf,
+    /** Counts the hash of a new password like a sign-in. */
+    countHash: (key: string): void => limits.all.take(key),
+    countChange: (memberID: string): void => limits.changes.take(memberID),
+  };
+};
+
+/** Hashes with a key of the database, without which none of them can be computed. */
+const createHashes = ({ store, requestAddress }: Pick<Dependencies, 'store' | 'requestAddress'>) => {
+  const keyedHash = async (text: string): Promise<Buffer> =>
+    createHmac('sha256', await store.getChallengeKey())
+      .update(text)
+      .digest();
+
+  /**
+   * Returns the salt shared by all hashes for an e-mail address, so that verifying takes one hash, whether zero or
+   * several members have the address. Computing the salt requires the database's key.
+   */
+  const saltOf = async (emailaddress: string): Promise<Uint8Array> =>
+    (await keyedHash(`salt of passwords\n${emailaddress}`)).subarray(0, saltBytes);
+
+  /** Returns the keyed hash under which the store recognizes a member's network. It differs for each e-mail address. */
+  const hashedNetwork = async (c: Context, emailaddress: string): Promise<string> =>
+    (await keyedHash(`network of a member\n${emailaddress}\n${networkOf(requestAddress(c))}`)).toString('base64url');
+
+  return { saltOf, hashedNetwork };
+};
+
+export const createMemberPasswords = ({ store, addressOf, prefixOf, requestAddress, passwords, now }: Dependencies) => {
+  const signIns = createSignInLimits({ addressOf, prefixOf });
+  const { saltOf, hashedNetwork } = createHashes({ store, requestAddress });
 
   /** Returns the members with an e-mail address, and whether each is known at the address of the request. */
   const findMembers = async (
@@ -127,9 +146,9 @@ export const createMemberPasswords = ({ store, addressOf, prefixOf, requestAddre
     const salt = await saltOf(emailaddress);
     const emailKey = hashToken(emailaddress);
     const known = members.filter(({ isKnown }) => isKnown);
-    const onlyKnown = known.length > 0 && isLocked(emailKey);
+    const onlyKnown = known.length > 0 && signIns.isLocked(emailKey);
     const compared = onlyKnown ? known : members;
-    const costs = costsOf({ c, emailKey, known, compared });
+    const costs = signIns.costsOf({ c, emailKey, known, compared });
     takeAll([...costs.always, ...costs.onFailure]);
     const hashes = compared.map((member) => member.password);
     const waiter = { address: addressOf(c), prefix: prefixOf(c), account: known[0]?.account };
@@ -142,9 +161,6 @@ export const createMemberPasswords = ({ store, addressOf, prefixOf, requestAddre
     if (matches.length > 0) giveBackAll(costs.onFailure);
     return { matches, onlyKnown };
   };
-
-  /** Counts the hash of a new password against the sign-in limit. */
-  const countHash = (key: string): void => limits.all.take(key);
 
   /** Checks and hashes a new password. Both are expensive: call `countHash` first. */
   const hash = async (
@@ -180,12 +196,12 @@ export const createMemberPasswords = ({ store, addressOf, prefixOf, requestAddre
       const { matches } = await findPasswordMatches(c, current, emailaddress, own);
       if (matches.length === 0) throw new Refusal('invalid_token', { field, message: 'the current password is wrong' });
     }
-    countHash(`member ${memberID}`);
+    signIns.countHash(`member ${memberID}`);
     const newHash = await hash(c, password, { ...member, account });
-    limits.changes.take(memberID);
+    signIns.countChange(memberID);
     return newHash;
   };
 
-  return { findMembers, noteNetwork, findPasswordMatches, countHash, hash, hashNewPassword };
+  return { findMembers, noteNetwork, findPasswordMatches, countHash: signIns.countHash, hash, hashNewPassword };
 };
 export type MemberPasswords = ReturnType<typeof createMemberPasswords>;

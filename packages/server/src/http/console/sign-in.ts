@@ -4,8 +4,7 @@ import type { Context } from 'hono';
 import { parseAddress } from '../../identity/email-address.ts';
 import { Refusal } from '../../shared/refusal.ts';
 import type { Access } from '../../store/store.ts';
-import { bindingsOf } from '../access/client-address.ts';
-import { isLocalVisitor } from '../access/loopback.ts';
+import { isLocal } from '../access/loopback.ts';
 import { maxInCookie, sessionPrefix } from './cookie.ts';
 import { type Fields, optionalText, requiredText } from './form-fields.ts';
 import type { MemberPasswords } from './member-passwords.ts';
@@ -49,12 +48,9 @@ export const createSignIn = ({ authenticate, codes, consoleOrigin, memberPasswor
   };
 
   const ofCode = (code: string, c: Context): Owner => {
-    const { incoming } = bindingsOf(c);
-    const { headers } = c.req.raw;
-    const isLocal = isLocalVisitor({ remoteAddress: incoming?.socket?.remoteAddress, headers });
     // Trustworthy because browsers don't let pages set Origin.
-    const isAtConsole = consoleOrigin !== undefined && headers.get('origin') === consoleOrigin;
-    const account = isLocal || isAtConsole ? codes.take(code) : undefined;
+    const isAtConsole = consoleOrigin !== undefined && c.req.header('origin') === consoleOrigin;
+    const account = isLocal(c) || isAtConsole ? codes.take(code) : undefined;
     if (account !== undefined) return { kind: 'server', account, token: null, tokenID: null };
     const message =
       'this sign-in link is not valid: it works once, within ten minutes, on the same machine or at CONSOLE_ORIGIN. Run `firsthand login-link` for a new link, or sign in with a token';

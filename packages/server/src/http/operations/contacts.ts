@@ -1,10 +1,10 @@
 import { limits } from '@firsthand/contract/limits';
-import type { AnswerOf } from '@firsthand/contract/operations';
+import type { InputOf } from '@firsthand/contract/operations';
 import { nanoid } from 'nanoid';
 import { contactChanges, contactValues } from '../../ingest/contact-change.ts';
 import { isProof } from '../../ingest/proof.ts';
 import { Refusal } from '../../shared/refusal.ts';
-import type { ClaimDetail, ContactDetail, ContactRecord, LinkDetail, MergeDetail, Store } from '../../store/store.ts';
+import type { Store } from '../../store/store.ts';
 import {
   type Answering,
   type AnsweringAll,
@@ -18,193 +18,139 @@ import { answerInSteps } from '../answers/constant-time.ts';
 import { parseHeldCursor, toHeldCursor } from '../answers/cursor.ts';
 import { isoTime } from '../answers/iso-time.ts';
 import { refusePageNames, toCanonicalAddress, toNamedContact } from '../request/contact-names.ts';
+import { claimAnswer, contactAnswer, linkAnswer, mergeAnswer } from './contact-answers.ts';
 import { eventAnswer } from './events.ts';
 
-type ContactAnswer = AnswerOf<'getContact'>['contact'];
+/** Checks the proof that the user has this key. Rejects with Refusal('invalid_field') for an invalid proof. */
+const checkProof = async (
+  store: Pick<Store, 'findProofKeys'>,
+  contactProof: string,
+  key: Omit<Parameters<typeof isProof>[1], 'browserToken'>,
+  caller: Caller,
+) => {
+  const keys = await store.findProofKeys({ account: accountOf(caller), time: caller.time });
+  const statement = { browserToken: caller.tokenUUID, ...key };
+  if (isProof(contactProof, statement, keys, receivedTimeOf(caller))) return true;
+  const keyName = key.address === undefined ? 'contactExternalID' : 'address';
+  throw new Refusal('invalid_field', {
+    field: 'contactProof',
+    message: `\`contactProof\` must be made with a server token of this account, for this browser token, ${keyName} and userUUID, at most ${limits.proofMinutes} minutes ago`,
+  });
+};
 
-const attributesAnswer = (attributes: ContactDetail['attributes']) =>
-  attributes.map(([attrID, attrValue]) => ({ attrID, attrValue }));
+const createContact = async (store: Store, input: InputOf<'createContact'>, caller: Caller) => {
+  const asker = toStoreCaller(caller);
+  const { userUUID = null, contactExternalID: externalID = '', contactProof } = input;
+  if (asker.browser && userUUID === null) {
+    throw new Refusal('missing_field', { field: 'userUUID', message: '`userUUID` is required with a browser token' });
+  }
+  const { contactEmailaddress } = input;
+  const address = contactEmailaddress === undefined ? undefined : toCanonicalAddress(contactEmailaddress);
+  return store.createContact({
+    ...asker,
+    userUUID,
+    externalID: externalID || undefined,
+    address,
+    ...contactValues(input),
+    verified:
+      !asker.browser ||
+      (contactProof !== undefined &&
+        (await checkProof(store, contactProof, { address, externalID, userUUID: userUUID ?? '' }, caller))),
+    requestUUID: input.requestUUID ?? null,
+    newContactUUID: nanoid(),
+    newHandle: nanoid(),
+    time: caller.time,
+  });
+};
 
-const recordAnswer = (record: ContactRecord): Omit<ContactAnswer, 'tag' | 'contactAttr'> => ({
-  contactUUID: record.contactUUID,
-  ...record.fields,
-  contactProfileName: record.contactProfileName,
-  contactStatus: record.contactStatus,
-  createdTime: isoTime(record.createdTime),
-  updatedTime: isoTime(record.updatedTime),
-  claimed: [...record.claimed],
-});
-
-export const contactAnswer = (contact: ContactDetail): ContactAnswer => ({
-  ...recordAnswer(contact),
-  tag: contact.tags.map(({ tagID, tagName, opt }) => ({ tagID, tagName, opt })),
-  contactAttr: attributesAnswer(contact.attributes),
-});
-
-const claimAnswer = (claim: ClaimDetail): AnswerOf<'exportContact'>['claim'][number] => ({
-  claimID: claim.claimID,
-  contactUUID: claim.contactUUID,
-  userUUID: claim.userUUID,
-  tokenID: claim.tokenID,
-  linkID: claim.linkID,
-  createdTime: isoTime(claim.createdTime),
-  updatedTime: isoTime(claim.updatedTime),
-  state: claim.state,
-  contact: {
-    ...claim.fields,
-    contactProfileName: claim.contactProfileName,
-    contactTagID: claim.tags.join(','),
-    contactAttr: attributesAnswer(claim.attributes),
-  },
-});
-
-const linkAnswer = (link: LinkDetail): AnswerOf<'exportContact'>['link'][number] => ({
-  linkID: link.linkID,
-  userUUID: link.userUUID,
-  contactUUID: link.contactUUID,
-  linkTime: isoTime(link.linkTime),
-  verified: link.verified,
-  voided: link.voided,
-  current: link.current,
-});
-
-const mergeAnswer = ({ contactUUID, fields, intoContactUUID, mergedTime }: MergeDetail) => ({
-  contactUUID,
-  contactExternalID: fields.contactExternalID,
-  contactFirstname: fields.contactFirstname,
-  contactLastname: fields.contactLastname,
-  contactEmailaddress: fields.contactEmailaddress,
-  intoContactUUID,
-  mergedTime: isoTime(mergedTime),
-});
+const createExportContact =
+  (store: Store): Answering<'exportContact'> =>
+  async ({ limit = 1_000, cursor, ...naming }, caller) => {
+    const asker = toStoreCaller(caller);
+    const beyond = parseHeldCursor(cursor);
+    const contact = await store.getContact({
+      ...asker,
+      ...toNamedContact(asker.account, naming),
+      include: ['claim', 'link'],
+      asSent: true,
+      beyond,
+    });
+    const { contactUUID, claims = [], links = [], next = { claim: null, link: null } } = contact;
+    const after = beyond?.event;
+    const page =
+      after === null
+        ? { events: [], next: null }
+        : await store.getEvents({
+            account: asker.account,
+            contactUUID,
+            asSent: true,
+            order: 'asc',
+            beyond: after,
+            limit,
+          });
+    // One audit entry per export, before its first page is returned.
+    if (beyond === undefined) {
+      await store.recordAudit({ ...actOf(caller), action: 'exportContact', subject: { contactUUID } });
+    }
+    return {
+      contact: contactAnswer(contact),
+      claim: claims.map(claimAnswer),
+      link: links.map(linkAnswer),
+      event: page.events.map((event) => ({
+        ...eventAnswer(event),
+        ...(event.why.verified === false && { claimed: true as const }),
+      })),
+      nextCursor: toHeldCursor({ ...next, event: page.next }),
+    };
+  };
 
 export const createContacts = (
   store: Store,
-): AnsweringAll<'createContact' | 'getContact' | 'updateContact' | 'exportContact' | 'eraseContact'> => {
-  /** Checks the proof that the user has this key. Rejects with Refusal('invalid_field') for an invalid proof. */
-  const checkProof = async (
-    contactProof: string,
-    key: Omit<Parameters<typeof isProof>[1], 'browserToken'>,
-    caller: Caller,
-  ) => {
-    const keys = await store.findProofKeys({ account: accountOf(caller), time: caller.time });
-    const statement = { browserToken: caller.tokenUUID, ...key };
-    if (isProof(contactProof, statement, keys, receivedTimeOf(caller))) return true;
-    const keyName = key.address === undefined ? 'contactExternalID' : 'address';
-    throw new Refusal('invalid_field', {
-      field: 'contactProof',
-      message: `\`contactProof\` must be made with a server token of this account, for this browser token, ${keyName} and userUUID, at most ${limits.proofMinutes} minutes ago`,
-    });
-  };
+): AnsweringAll<'createContact' | 'getContact' | 'updateContact' | 'exportContact' | 'eraseContact'> => ({
+  // Prevents a page from learning, by timing, whether an address is known.
+  createContact: (input, caller) => {
+    const answer = createContact(store, input, caller);
+    return caller.access.kind === 'browser' ? answerInSteps(answer) : answer;
+  },
 
-  const createContact: Answering<'createContact'> = async (input, caller) => {
+  getContact: async ({ include = [], cursor, ...naming }, caller) => {
     const asker = toStoreCaller(caller);
-    const { userUUID = null, contactExternalID: externalID = '', contactProof } = input;
-    if (asker.browser && userUUID === null) {
-      throw new Refusal('missing_field', { field: 'userUUID', message: '`userUUID` is required with a browser token' });
+    refusePageNames(caller, naming);
+    if (asker.browser && include.length > 0) {
+      throw new Refusal('token_kind', {
+        field: 'include',
+        message: '`include` takes a server token; this one is a browser token',
+      });
     }
-    const { contactEmailaddress } = input;
-    const address = contactEmailaddress === undefined ? undefined : toCanonicalAddress(contactEmailaddress);
-    return store.createContact({
-      ...asker,
-      userUUID,
-      externalID: externalID || undefined,
-      address,
-      ...contactValues(input),
-      verified:
-        !asker.browser ||
-        (contactProof !== undefined &&
-          (await checkProof(contactProof, { address, externalID, userUUID: userUUID ?? '' }, caller))),
-      requestUUID: input.requestUUID ?? null,
-      newContactUUID: nanoid(),
-      newHandle: nanoid(),
-      time: caller.time,
+    if (cursor !== undefined && include.length === 0) {
+      throw new Refusal('invalid_field', {
+        field: 'cursor',
+        message: '`cursor` requires `include`: repeat it from the first request',
+      });
+    }
+    const beyond = parseHeldCursor(cursor);
+    const contact = await store.getContact({ ...asker, ...toNamedContact(asker.account, naming), include, beyond });
+    const { claims, claimCount, links, linkCount, merges, mergeCount, next } = contact;
+    return {
+      contact: contactAnswer(contact),
+      ...(claims && { claim: claims.map(claimAnswer), claimCount }),
+      ...(links && { link: links.map(linkAnswer), linkCount }),
+      ...(merges && { merge: merges.map(mergeAnswer), mergeCount }),
+      ...(next && { nextCursor: toHeldCursor({ ...next, event: null }) }),
+    };
+  },
+
+  updateContact: async (input, caller) =>
+    store.updateContact({ ...actOf(caller), ...toNamedContact(accountOf(caller), input), ...contactChanges(input) }),
+
+  exportContact: createExportContact(store),
+
+  eraseContact: async (input, caller) => {
+    const { erasedTime, ...receipt } = await store.eraseContact({
+      ...actOf(caller),
+      ...toNamedContact(accountOf(caller), input),
+      verifiedOnly: input.verifiedOnly,
     });
-  };
-
-  return {
-    // Prevents a page from learning, by timing, whether an address is known.
-    createContact: (input, caller) => {
-      const answer = createContact(input, caller);
-      return caller.access.kind === 'browser' ? answerInSteps(answer) : answer;
-    },
-
-    getContact: async ({ include = [], cursor, ...naming }, caller) => {
-      const asker = toStoreCaller(caller);
-      refusePageNames(caller, naming);
-      if (asker.browser && include.length > 0) {
-        throw new Refusal('token_kind', {
-          field: 'include',
-          message: '`include` takes a server token; this one is a browser token',
-        });
-      }
-      if (cursor !== undefined && include.length === 0) {
-        throw new Refusal('invalid_field', {
-          field: 'cursor',
-          message: '`cursor` requires `include`: repeat it from the first request',
-        });
-      }
-      const beyond = parseHeldCursor(cursor);
-      const contact = await store.getContact({ ...asker, ...toNamedContact(asker.account, naming), include, beyond });
-      const { claims, claimCount, links, linkCount, merges, mergeCount, next } = contact;
-      return {
-        contact: contactAnswer(contact),
-        ...(claims && { claim: claims.map(claimAnswer), claimCount }),
-        ...(links && { link: links.map(linkAnswer), linkCount }),
-        ...(merges && { merge: merges.map(mergeAnswer), mergeCount }),
-        ...(next && { nextCursor: toHeldCursor({ ...next, event: null }) }),
-      };
-    },
-
-    updateContact: async (input, caller) =>
-      store.updateContact({ ...actOf(caller), ...toNamedContact(accountOf(caller), input), ...contactChanges(input) }),
-
-    exportContact: async ({ limit = 1_000, cursor, ...naming }, caller) => {
-      const asker = toStoreCaller(caller);
-      const beyond = parseHeldCursor(cursor);
-      const contact = await store.getContact({
-        ...asker,
-        ...toNamedContact(asker.account, naming),
-        include: ['claim', 'link'],
-        asSent: true,
-        beyond,
-      });
-      const { contactUUID, claims = [], links = [], next = { claim: null, link: null } } = contact;
-      const after = beyond?.event;
-      const page =
-        after === null
-          ? { events: [], next: null }
-          : await store.getEvents({
-              account: asker.account,
-              contactUUID,
-              asSent: true,
-              order: 'asc',
-              beyond: after,
-              limit,
-            });
-      // One audit entry per export, before its first page is returned.
-      if (beyond === undefined) {
-        await store.recordAudit({ ...actOf(caller), action: 'exportContact', subject: { contactUUID } });
-      }
-      return {
-        contact: contactAnswer(contact),
-        claim: claims.map(claimAnswer),
-        link: links.map(linkAnswer),
-        event: page.events.map((event) => ({
-          ...eventAnswer(event),
-          ...(event.why.verified === false && { claimed: true as const }),
-        })),
-        nextCursor: toHeldCursor({ ...next, event: page.next }),
-      };
-    },
-
-    eraseContact: async (input, caller) => {
-      const { erasedTime, ...receipt } = await store.eraseContact({
-        ...actOf(caller),
-        ...toNamedContact(accountOf(caller), input),
-        verifiedOnly: input.verifiedOnly,
-      });
-      return { ...receipt, erasedTime: isoTime(erasedTime) };
-    },
-  };
-};
+    return { ...receipt, erasedTime: isoTime(erasedTime) };
+  },
+});

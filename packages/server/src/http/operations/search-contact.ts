@@ -6,7 +6,7 @@ import { type AnsweringAll, accountOf, type Caller } from '../access/caller.ts';
 import { parseSearchCursor, toSearchCursor } from '../answers/cursor.ts';
 import { isoTime } from '../answers/iso-time.ts';
 import { toNamedContact } from '../request/contact-names.ts';
-import { contactAnswer } from './contacts.ts';
+import { contactAnswer } from './contact-answers.ts';
 import type { ContactReports } from './reports/contact-reports.ts';
 
 type SearchStore = Pick<Store, 'feedContacts' | 'searchContact'>;

@@ -11,32 +11,21 @@ import { type Exchange, jsonAnswer } from '../../answers/answers.ts';
 import { isoTime } from '../../answers/iso-time.ts';
 import type { RequestFields } from '../../request/input.ts';
 import type { Invitations } from '../invitations.ts';
-import type { OpenSession, Sessions } from '../sessions.ts';
+import type { PageSessions } from '../page-sessions.ts';
+import type { Sessions } from '../sessions.ts';
 import type { Passkeys } from './passkeys.ts';
 
 /** How often a member may add a passkey: the audit log stores each addition and removal permanently. */
 export const additionRate = { perSecond: 20 / 86_400, burst: 20 };
 
-/**
- * Returns the page's session and member. Throws a Refusal if a token started the session, or it started too long ago.
- */
-type MemberOfPage = (c: Context) => Promise<{
-  readonly memberID: string;
-  readonly account: number;
-  readonly by: number;
-  readonly session: OpenSession;
-}>;
-
 interface Dependencies {
   readonly store: Pick<Store, 'listPasskeys' | 'addPasskey' | 'removePasskey' | 'listMembers'>;
   readonly passkeys: Passkeys;
   readonly invitations: Pick<Invitations, 'optionsToJoin'>;
-  readonly sessions: Pick<Sessions, 'memberOf' | 'describe' | 'ofBrowser'>;
-  readonly memberOfPage: MemberOfPage;
+  readonly sessions: Pick<Sessions, 'memberOf' | 'describe'>;
+  readonly pageSessions: Pick<PageSessions, 'ofPage' | 'memberOfPage'>;
   /** Counts added passkeys, by memberID. */
   readonly additions: Pick<RateLimit, 'take'>;
-  /** Returns the session that the requesting page was loaded with. */
-  readonly sessionOfPage: (c: Context, open: readonly OpenSession[]) => Promise<OpenSession>;
   readonly now: () => number;
 }
 
@@ -50,9 +39,8 @@ export const createPasskeyAnswers = ({
   passkeys,
   invitations,
   sessions,
+  pageSessions,
   additions,
-  sessionOfPage,
-  memberOfPage,
   now,
 }: Dependencies) => {
   /** Responds with options and their cookie. */
@@ -72,7 +60,7 @@ export const createPasskeyAnswers = ({
     toJoin: withOptions((c, fields) => invitations.optionsToJoin(fields, c)),
 
     toAdd: withOptions(async (c) => {
-      const { memberID, account, session } = await memberOfPage(c);
+      const { memberID, account, session } = await pageSessions.memberOfPage(c);
       const [members, [summary], existing] = await Promise.all([
         store.listMembers({ account }),
         sessions.describe([session.access]),
@@ -86,7 +74,7 @@ export const createPasskeyAnswers = ({
     }),
 
     add: async (c: Context, exchange: Exchange, fields: RequestFields): Promise<Response> => {
-      const { memberID, account, by } = await memberOfPage(c);
+      const { memberID, account, by } = await pageSessions.memberOfPage(c);
       const { passkey, challenge } = await passkeys.read(c, purposeOf(memberID), fields);
       additions.take(memberID);
       await store.addPasskey({ account, memberID, passkey, challenge, by, time: now() });
@@ -94,7 +82,7 @@ export const createPasskeyAnswers = ({
     },
 
     remove: async (c: Context, exchange: Exchange, { passkeyID }: RequestFields): Promise<Response> => {
-      const { memberID, account, by } = await memberOfPage(c);
+      const { memberID, account, by } = await pageSessions.memberOfPage(c);
       if (typeof passkeyID !== 'string') throw new Refusal('missing_field', { field: 'passkeyID' });
       await store.removePasskey({ account, memberID, passkeyID, by, time: now() });
       return jsonAnswer(exchange, { passkeyID, status: '200' });
@@ -104,7 +92,7 @@ export const createPasskeyAnswers = ({
      * Lists the member's passkeys and whether there is a password. `passkeys` is null if a token started the session.
      */
     list: async (c: Context, exchange: Exchange): Promise<Response> => {
-      const session = await sessionOfPage(c, await sessions.ofBrowser(c));
+      const session = await pageSessions.ofPage(c);
       const own = await sessions.memberOf(session);
       const members = own ? await store.listMembers(session.access) : [];
       const member = members.find(({ memberID }) => memberID === own?.memberID);

@@ -4,6 +4,7 @@ import { limits } from '@firsthand/contract/limits';
 import type { Context } from 'hono';
 import type { Store } from '../../../store/store.ts';
 import type { AddressOf } from '../../access/client-address.ts';
+import { createRateLimit, type Rate } from '../../access/rate-limits.ts';
 import { type AnswerHeaders, type Exchange, headersOf, jsonAnswer } from '../../answers/answers.ts';
 import { isoTime } from '../../answers/iso-time.ts';
 import { pageHeaders } from '../../built-pages.ts';
@@ -12,17 +13,26 @@ import { type RequestFields, readInput } from '../../request/input.ts';
 import type { BudgetOf } from '../../request/parsing-budget.ts';
 import type { Route } from '../../routes.ts';
 import { withoutAddresses } from './hidden-addresses.ts';
-import { isUnknown, type OpenLink, type SharedReports } from './shared-reports.ts';
+import {
+  createSharedReports,
+  isUnknown,
+  type OpenLink,
+  type Dependencies as SharedReportsDependencies,
+  shareRate,
+} from './shared-reports.ts';
 import { findShownNames } from './view-names.ts';
 
 interface Dependencies {
-  readonly store: Pick<Store, 'listCatalogue'>;
-  readonly shared: SharedReports;
+  readonly store: Pick<Store, 'listCatalogue'> & SharedReportsDependencies['store'];
+  readonly answering: SharedReportsDependencies['answering'];
+  /** The rate of wrong secrets, by address. */
+  readonly unknownTokenRate: Rate;
   readonly addressOf: AddressOf;
   readonly admit: Admit;
   readonly budgetOf: BudgetOf;
   /** The console page, for an address one level deeper; undefined if no console is served. */
   readonly page: string | undefined;
+  readonly now: () => number;
 }
 
 /** Keeps the link out of search engines and, once it is revoked, out of caches. */
@@ -71,13 +81,20 @@ export const toSharedPage = (page: string): string =>
 
 export const createSharedRoutes = ({
   store,
-  shared,
+  answering,
+  unknownTokenRate,
   addressOf,
   admit,
   budgetOf,
   page,
+  now,
 }: Dependencies): readonly { readonly path: string; readonly route: Route }[] => {
   const name = 'shared';
+  const shared = createSharedReports({
+    ...{ store, answering, now },
+    unknownSecrets: createRateLimit(unknownTokenRate),
+    requestsOfAddress: createRateLimit(shareRate),
+  });
 
   const show = async (opened: OpenLink): Promise<object> => {
     const { link, view } = opened;

@@ -57,7 +57,7 @@ const withoutReason = (error: unknown): unknown => {
   return publicCodes.includes(code) ? new Refusal(code, { retryAfterSeconds, cause: error }) : reportUnavailable();
 };
 
-interface Dependencies {
+export interface Dependencies {
   readonly store: Pick<Store, 'findShareLink' | 'recordShareLinkUse'>;
   readonly answering: AnsweringAll<SharedOperation>;
   /** Counts wrong secrets, by address. */
@@ -76,6 +76,41 @@ const callerOf = ({ account, accountOrigin, accountTimezone }: OpenedShareLink, 
   time,
   isShared: true,
 });
+
+/** Runs the reports of an account one by one. Rejects with Refusal if too many are queued. */
+const createAccountQueue = () => {
+  /** For each account, the last report that is queued or running, and the number of such reports. */
+  const queues = new Map<number, { last: Promise<unknown>; length: number }>();
+  return async <Value>(account: number, work: () => Promise<Value>): Promise<Value> => {
+    const queue = queues.get(account) ?? { last: Promise.resolve(), length: 0 };
+    if (queue.length > maxWaiting) throw new Refusal('no_reports', { retryAfterSeconds });
+    queues.set(account, queue);
+    queue.length += 1;
+    const turn = queue.last.then(work);
+    queue.last = turn.catch(() => {});
+    try {
+      return await turn;
+    } finally {
+      queue.length -= 1;
+      if (queue.length === 0) queues.delete(account);
+    }
+  };
+};
+
+/**
+ * Records the hour in which a link is used, in the background and once an hour. A failed write is retried on the next
+ * use.
+ */
+const createUseRecorder = ({ store, now }: Pick<Dependencies, 'store' | 'now'>) => {
+  /** The last recorded hour of use, by shareID. */
+  const recordedHours = new BoundedMap<string, number>(maxCached);
+  return ({ shareID, lastUsedTime }: OpenedShareLink): void => {
+    const time = Math.floor(now() / hourMilliseconds) * hourMilliseconds;
+    if (Math.max(lastUsedTime ?? 0, recordedHours.get(shareID) ?? 0) >= time) return;
+    recordedHours.set(shareID, time);
+    store.recordShareLinkUse({ shareID, time }).catch(() => recordedHours.delete(shareID));
+  };
+};
 
 export const createSharedReports = ({ store, answering, unknownSecrets, requestsOfAddress, now }: Dependencies) => {
   /** Rejects with the same Refusal whether the link was revoked, has expired or never existed. */
@@ -101,36 +136,7 @@ export const createSharedReports = ({ store, answering, unknownSecrets, requests
     return { hash, link, view: JSON.parse(link.view) };
   };
 
-  /** The last recorded hour of use, by shareID. */
-  const recordedHours = new BoundedMap<string, number>(maxCached);
-
-  /**
-   * Records the hour in which a link is used, in the background and once an hour. A failed write is retried on the next
-   * use.
-   */
-  const noteUse = ({ shareID, lastUsedTime }: OpenedShareLink): void => {
-    const time = Math.floor(now() / hourMilliseconds) * hourMilliseconds;
-    if (Math.max(lastUsedTime ?? 0, recordedHours.get(shareID) ?? 0) >= time) return;
-    recordedHours.set(shareID, time);
-    store.recordShareLinkUse({ shareID, time }).catch(() => recordedHours.delete(shareID));
-  };
-
-  /** For each account, the last report that is queued or running, and the number of such reports. */
-  const queues = new Map<number, { last: Promise<unknown>; length: number }>();
-  const inTurn = async <Value>(account: number, work: () => Promise<Value>): Promise<Value> => {
-    const queue = queues.get(account) ?? { last: Promise.resolve(), length: 0 };
-    if (queue.length > maxWaiting) throw new Refusal('no_reports', { retryAfterSeconds });
-    queues.set(account, queue);
-    queue.length += 1;
-    const turn = queue.last.then(work);
-    queue.last = turn.catch(() => {});
-    try {
-      return await turn;
-    } finally {
-      queue.length -= 1;
-      if (queue.length === 0) queues.delete(account);
-    }
-  };
+  const inTurn = createAccountQueue();
 
   /** The responses of reports that are queued, running, or still fresh. */
   const answers = new BoundedMap<string, Promise<object>>(maxAnswers);
@@ -139,9 +145,8 @@ export const createSharedReports = ({ store, answering, unknownSecrets, requests
   };
 
   const answerOf = async ({ link, view }: OpenLink, report: SharedReport): Promise<object> => {
-    const { createdTime } = link;
     const time = now();
-    const input = requestAt(report, { moving: view.moving, createdTime, time });
+    const input = requestAt(report, { moving: view.moving, createdTime: link.createdTime, time });
     if (input === undefined) throw reportUnavailable();
     // The cast is safe: requestAt has validated the input with the operation's schema.
     const { through, milliseconds, ...result } = await (
@@ -155,13 +160,12 @@ export const createSharedReports = ({ store, answering, unknownSecrets, requests
 
   /** Returns a report's response, shared by all concurrent requests for it. */
   const sharedAnswer = (opened: OpenLink, report: SharedReport): Promise<object> => {
-    const { hash, link } = opened;
-    const key = `${link.shareID} ${report.part}`;
+    const key = `${opened.link.shareID} ${report.part}`;
     const shared = answers.get(key);
     if (shared) return shared;
-    const answer = inTurn(link.account, async () => {
+    const answer = inTurn(opened.link.account, async () => {
       // The link may have been revoked while the report was queued.
-      await find(hash);
+      await find(opened.hash);
       return answerOf(opened, report).catch((error: unknown) => {
         throw withoutReason(error);
       });
@@ -180,7 +184,7 @@ export const createSharedReports = ({ store, answering, unknownSecrets, requests
 
   return {
     open,
-    noteUse,
+    noteUse: createUseRecorder({ store, now }),
 
     /**
      * Returns the response of the report in a part of the view. Rejects with Refusal('invalid_field') if there is no
@@ -198,4 +202,3 @@ export const createSharedReports = ({ store, answering, unknownSecrets, requests
     },
   };
 };
-export type SharedReports = ReturnType<typeof createSharedReports>;

@@ -1,0 +1,85 @@
+/** How each operation is answered, and its reply to a request. */
+import type { OperationName } from '@firsthand/contract/operations';
+import type { Logger } from 'pino';
+import type { Reports } from '../../reports/questions.ts';
+import type { Store } from '../../store/store.ts';
+import { createNewNames } from '../access/new-names.ts';
+import type { Quota } from '../access/quota.ts';
+import { createRateLimit, type RateLimits } from '../access/rate-limits.ts';
+import type { RefusedPages } from '../access/refused-pages.ts';
+import { createCSVReply } from '../csv/csv-reply.ts';
+import { createReplies, type Reply } from '../operation-route.ts';
+import type { Traffic } from '../traffic.ts';
+import { createAccounts } from './accounts/accounts.ts';
+import { createAudit } from './accounts/audit.ts';
+import { createEntryMergeOperations } from './accounts/entry-merges.ts';
+import { createMembers } from './accounts/members.ts';
+import { createRefused } from './accounts/refused.ts';
+import { createService, type ServiceFacts } from './accounts/service.ts';
+import { createTokens } from './accounts/tokens.ts';
+import { createContactBatches } from './contact-batch.ts';
+import { createContacts } from './contacts.ts';
+import { createEvents } from './events.ts';
+import { createHandovers } from './handovers.ts';
+import { createLinks } from './links.ts';
+import { createLogEvent, createLogEventReply, createLogEventsReply } from './log-event.ts';
+import { createReports } from './reports/reports.ts';
+import { createSegments } from './reports/segments.ts';
+import { createShareLinks } from './reports/share-links.ts';
+import { createViews } from './reports/views.ts';
+import { createSearchContact } from './search-contact.ts';
+import { createStreamReply } from './stream.ts';
+
+interface Dependencies {
+  readonly store: Store;
+  readonly log: Logger;
+  readonly rateLimits: Pick<RateLimits, 'newNames'>;
+  readonly reports: Reports | undefined;
+  readonly quota: Quota | undefined;
+  readonly traffic: Traffic;
+  readonly serviceFacts: ServiceFacts;
+  readonly refusedPages: RefusedPages;
+  readonly isStopping: () => boolean;
+}
+
+export const createOperationReplies = ({
+  store,
+  log,
+  rateLimits,
+  reports,
+  quota,
+  traffic,
+  serviceFacts,
+  refusedPages,
+  isStopping,
+}: Dependencies) => {
+  const logging = createLogEvent(store, { limitNewNames: createNewNames(createRateLimit(rateLimits.newNames)) });
+  const { answering: reportAnswers, check: checkReport, contactReports } = createReports(store, reports);
+  const answering = {
+    ...createAccounts(store, quota?.accountBytes),
+    ...createTokens(store),
+    ...createEntryMergeOperations(store),
+    ...createMembers(store),
+    ...createService(store, { facts: serviceFacts, refusedPages }),
+    ...createRefused(store),
+    ...createAudit(store),
+    ...createContacts(store),
+    ...createSearchContact(store, contactReports),
+    ...createContactBatches(store),
+    ...createLinks(store),
+    ...reportAnswers,
+    ...createSegments(store),
+    ...createViews(store),
+    ...createShareLinks(store, checkReport),
+    ...createEvents(store),
+    ...logging,
+  };
+  const replies: { readonly [Name in OperationName]: Reply<Name> } = {
+    ...createReplies(answering, createCSVReply({ store, log, isStopping })),
+    logEvent: createLogEventReply(logging.logEvent, traffic),
+    logEvents: createLogEventsReply(logging.logEvents, traffic),
+    ...createHandovers(store),
+    streamEvents: createStreamReply({ store, log, isStopping, numbers: traffic.numbers }),
+  };
+  return { answering, replies };
+};
