@@ -52,17 +52,7 @@ interface MetricsSources {
   readonly now?: () => number;
 }
 
-/**
- * Returns a function that renders all metrics, collected from plain numbers at that moment. Updating prom-client
- * metrics for every event would cost more than all other accounting.
- */
-export const createMetrics = ({ store, traffic, newestBackup, reports, now = Date.now }: MetricsSources) => {
-  const registry = new Registry();
-  collectDefaultMetrics({ register: registry });
-  // These are gauges with a counter's suffix, which `promtool check metrics` rejects.
-  for (const name of ['handles', 'requests', 'resources']) registry.removeSingleMetric(`nodejs_active_${name}_total`);
-  const { numbers, operations, refused } = traffic;
-
+const createRegistration = (registry: Registry) => {
   const add = (type: `${MetricType}`, name: string, help: string, collect: () => Sample[] | Promise<Sample[]>) => {
     // The only part of prom-client's Metric that the registry uses.
     const metric = { name, get: async () => ({ name, help, type, aggregator: 'sum', values: await collect() }) };
@@ -73,7 +63,11 @@ export const createMetrics = ({ store, traffic, newestBackup, reports, now = Dat
       const value = read();
       return value === undefined ? [] : [{ value }];
     });
+  return { add, addNumber };
+};
+type Registration = ReturnType<typeof createRegistration>;
 
+const addTrafficMetrics = ({ add, addNumber }: Registration, { numbers, operations, refused }: Traffic): void => {
   addNumber('counter', 'firsthand_events_kept_total', 'Events stored.', () => numbers.kept);
   addNumber('counter', 'firsthand_events_duplicate_total', 'Duplicate events.', () => numbers.duplicates);
   add('counter', 'firsthand_refused_total', 'Refused requests and logEvents entries, by error code.', () =>
@@ -92,29 +86,25 @@ export const createMetrics = ({ store, traffic, newestBackup, reports, now = Dat
   );
   addNumber('gauge', 'firsthand_requests_under_way', 'Requests in progress.', () => numbers.underWay);
   addNumber('gauge', 'firsthand_streams_open', 'Open streamEvents streams.', () => numbers.streams);
-  addNumber(
-    'gauge',
-    'firsthand_backup_age_seconds',
-    'Age of the newest scheduled backup; time since startup if there is none.',
-    () => {
-      const newest = newestBackup();
-      return newest === undefined ? undefined : (now() - newest) / 1_000;
-    },
-  );
+};
 
-  if (reports !== undefined) {
-    const { measure } = reports;
-    addNumber('gauge', 'firsthand_reports_under_way', 'Reports running or queued.', () => measure().underWay);
-    addNumber('counter', 'firsthand_report_faults_total', 'Failures of the report engine.', () => measure().faults);
-    const startsHelp = 'Report processes started. A process exits when idle.';
-    addNumber('counter', 'firsthand_report_processes_started_total', startsHelp, () => measure().starts);
-    add('gauge', 'firsthand_report_process_bytes', 'Resident memory of the report process (Linux only).', async () => {
-      const { processID } = measure();
-      const bytes = processID === undefined ? undefined : await readResidentBytes(processID);
-      return bytes === undefined ? [] : [{ value: bytes }];
-    });
-  }
+const addReportMetrics = (
+  { add, addNumber }: Registration,
+  measure: NonNullable<MetricsSources['reports']>['measure'],
+): void => {
+  addNumber('gauge', 'firsthand_reports_under_way', 'Reports running or queued.', () => measure().underWay);
+  addNumber('counter', 'firsthand_report_faults_total', 'Failures of the report engine.', () => measure().faults);
+  const startsHelp = 'Report processes started. A process exits when idle.';
+  addNumber('counter', 'firsthand_report_processes_started_total', startsHelp, () => measure().starts);
+  add('gauge', 'firsthand_report_process_bytes', 'Resident memory of the report process (Linux only).', async () => {
+    const { processID } = measure();
+    const bytes = processID === undefined ? undefined : await readResidentBytes(processID);
+    return bytes === undefined ? [] : [{ value: bytes }];
+  });
+};
 
+/** Returns a function that measures the store again. */
+const addStoreMetrics = ({ add }: Registration, store: MetricsSources['store']): (() => void) => {
   let storeMeasures: ReturnType<Store['measure']> = store.measure();
   storeMeasures.catch(() => {});
   const fromStore = (read: (measures: Awaited<typeof storeMeasures>) => Sample[]) => async () => {
@@ -158,10 +148,36 @@ export const createMetrics = ({ store, traffic, newestBackup, reports, now = Dat
       fromStore(({ commits }) => (commits ? samplesOf(name, commits[distribution]) : [])),
     );
   }
-
-  return (): Promise<string> => {
+  return () => {
     storeMeasures = store.measure();
     storeMeasures.catch(() => {});
+  };
+};
+
+/**
+ * Returns a function that renders all metrics, collected from plain numbers at that moment. Updating prom-client
+ * metrics for every event would cost more than all other accounting.
+ */
+export const createMetrics = ({ store, traffic, newestBackup, reports, now = Date.now }: MetricsSources) => {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  // These are gauges with a counter's suffix, which `promtool check metrics` rejects.
+  for (const name of ['handles', 'requests', 'resources']) registry.removeSingleMetric(`nodejs_active_${name}_total`);
+  const registration = createRegistration(registry);
+  addTrafficMetrics(registration, traffic);
+  registration.addNumber(
+    'gauge',
+    'firsthand_backup_age_seconds',
+    'Age of the newest scheduled backup; time since startup if there is none.',
+    () => {
+      const newest = newestBackup();
+      return newest === undefined ? undefined : (now() - newest) / 1_000;
+    },
+  );
+  if (reports !== undefined) addReportMetrics(registration, reports.measure);
+  const measureStore = addStoreMetrics(registration, store);
+  return (): Promise<string> => {
+    measureStore();
     return registry.metrics();
   };
 };

@@ -1,4 +1,5 @@
 /** Runs a server: the store, the HTTP application and the background work. */
+import type { Server } from 'node:http';
 import type { Logger } from 'pino';
 import type { Config } from '../config/config.ts';
 import type { Demo } from '../demo/demo.ts';
@@ -47,35 +48,134 @@ export interface Serving {
 /** How long a stop waits for requests in progress before it cuts them off. */
 const drainMs = 4_000;
 
+const checkPorts = async ({ host, port, metricsPort }: Config, log: Logger): Promise<void> => {
+  await checkListen({ host, port, log });
+  if (metricsPort !== undefined) await checkListen({ host, port: metricsPort, setting: 'METRICS_PORT', log });
+};
+
+/** What happens when the state of the disk is unknown. */
+const createFailure = (log: Logger, onFatal: ServeOptions['onFatal']) => {
+  let server: Server | undefined;
+  return {
+    fail(error: Error): void {
+      server?.close();
+      server?.closeAllConnections();
+      log.fatal({ err: error }, 'the store failed: no more events can be stored');
+      onFatal?.(error);
+    },
+    /** From now on, a failure first stops this server. */
+    stopFirst(listening: Server): void {
+      server = listening;
+    },
+  };
+};
+
+/**
+ * Opens the backup folder before the server listens, because this may throw. Returns a function that starts the
+ * schedule.
+ */
+const openScheduledBackups = async (config: Config, log: Logger): Promise<(() => ScheduledBackups) | undefined> => {
+  const { databaseURL, backupDir: folder, backupEvery: everyMs, backupKeep: keep } = config;
+  if (folder === undefined) return undefined;
+  const backups = await openBackups(databaseURL, folder);
+  return () => startBackups({ databaseURL, folder, everyMs, keep, backups, log });
+};
+
+interface Parts {
+  readonly store: Store;
+  readonly config: Config;
+  readonly options: ServeOptions;
+  readonly log: Logger;
+  readonly application: ReturnType<typeof loadApplication>;
+  readonly failure: ReturnType<typeof createFailure>;
+}
+
+const serveStore = async ({ store, config, options, log, application, failure }: Parts): Promise<Serving> => {
+  let stopping = false;
+  if (config.operatorToken) await registerOperatorToken(store, config.operatorToken, { log, time: Date.now() });
+  const createApplication = await application;
+  const traffic = createTraffic();
+  const startBackupSchedule = await openScheduledBackups(config, log);
+  let backups: ScheduledBackups | undefined;
+  const startTime = Date.now();
+  // Without a backup, its age counts from startup.
+  const newestBackup = () => backups && (backups.newestTime() ?? startTime);
+  const hasMetrics = config.metricsToken !== undefined || config.metricsPort !== undefined;
+  const { serveMetrics } = hasMetrics ? await import('./metrics.ts') : { serveMetrics: undefined };
+  const openedReports = options.reports ? undefined : await openReports({ store, config, log });
+  const metrics = await serveMetrics?.({
+    store,
+    traffic,
+    newestBackup,
+    reports: openedReports?.reports,
+    config,
+    log,
+  });
+  const { server, demo, docs, signInPath, finish, ...background } = await createApplication({
+    store: openedReports?.store ?? store,
+    config,
+    log,
+    isStopping: () => stopping,
+    traffic,
+    metrics: metrics?.access,
+    reports: options.reports ?? openedReports?.reports,
+    firstLink: options.firstLink,
+    newestBackup: () => backups?.newestTime(),
+  }).catch(async (error) => {
+    await Promise.all([metrics?.stop(), openedReports?.stop()]);
+    throw error;
+  });
+  const stop = () => Promise.all([background.stop(), backups?.stop(), metrics?.stop()]);
+  const drain = trackConnections(server);
+  failure.stopFirst(server);
+  const port = await listen(server, { ...config, log }).catch(async (error) => {
+    await Promise.all([stop(), openedReports?.stop()]);
+    throw error;
+  });
+  const url = rootURL({ ...config, port });
+  const stopRetentionJob = startRetentionJob(store, { days: config.retentionDays || undefined, log });
+  backups = startBackupSchedule?.();
+  log.info({ address: url, database: config.databaseURL }, 'listening');
+
+  let closed: Promise<number> | undefined;
+  const close = async () => {
+    const stopAnswering = drain(drainMs, () => {
+      stopping = true;
+    });
+    const [cutOff] = await Promise.all([stopAnswering, stopRetentionJob(), stop()]);
+    // Only after the last report has been answered.
+    await openedReports?.stop();
+    await finish();
+    await store.close();
+    log.info({ cutOff }, 'stopped');
+    return cutOff;
+  };
+  const path = signInPath();
+  const consoleURL = path && consoleRootURL({ ...config, port }) + path;
+  return { url, demo, docs, consoleURL, close: () => (closed ??= close()) };
+};
+
 /**
  * Starts a server, which runs until `close` is called. Throws StoreUnusable if the database can't be used, such as when
  * another server uses it; CannotListen for the address; BadConfiguration for a folder that can't be written.
  */
 export const serve = async (config: Config, options: ServeOptions = {}): Promise<Serving> => {
   const log = options.log ?? createLog(config.logLevel ?? 'info');
-  let stopping = false;
-  let fail = (error: Error) => {
-    log.fatal({ err: error }, 'the store failed: no more events can be stored');
-    options.onFatal?.(error);
-  };
-  const { host, metricsPort, backupDir, reportsDir } = config;
+  const failure = createFailure(log, options.onFatal);
+  const { databaseURL, backupDir, reportsDir } = config;
   if (backupDir !== undefined) requireWritable('BACKUP_DIR', backupDir);
   if (reportsDir !== undefined) requireWritable('REPORTS_DIR', reportsDir);
-  const newFile = findMissingFile(config.databaseURL);
-  const checkPorts = async () => {
-    await checkListen({ ...config, log });
-    if (metricsPort !== undefined) await checkListen({ host, port: metricsPort, setting: 'METRICS_PORT', log });
-  };
-  const opening = checkPorts().then(() =>
+  const newFile = findMissingFile(databaseURL);
+  const opening = checkPorts(config, log).then(() =>
     openStore({
-      databaseURL: config.databaseURL,
+      databaseURL,
       role: 'server',
       updateBackup: {
         folder: backupDir,
         keep: backupDir === undefined ? undefined : config.backupKeep,
         onMade: (backup) => log.info(backup, 'a backup was made and verified before the update of the database'),
       },
-      onFatal: (error) => fail(error),
+      onFatal: failure.fail,
       onFault: (err, message) => log.error({ err }, message),
     }),
   );
@@ -92,89 +192,9 @@ export const serve = async (config: Config, options: ServeOptions = {}): Promise
     );
   }
   try {
-    return await serveStore(store);
+    return await serveStore({ store, config, options, log, application, failure });
   } catch (error) {
     await store.close();
     throw error;
-  }
-
-  async function serveStore(store: Store): Promise<Serving> {
-    if (config.operatorToken) await registerOperatorToken(store, config.operatorToken, { log, time: Date.now() });
-    const createApplication = await application;
-    const traffic = createTraffic();
-    const startBackupSchedule = await openScheduledBackups();
-    let backups: ScheduledBackups | undefined;
-    const startTime = Date.now();
-    // Without a backup, its age counts from startup.
-    const newestBackup = () => backups && (backups.newestTime() ?? startTime);
-    const hasMetrics = config.metricsToken !== undefined || config.metricsPort !== undefined;
-    const { serveMetrics } = hasMetrics ? await import('./metrics.ts') : { serveMetrics: undefined };
-    const openedReports = options.reports ? undefined : await openReports({ store, config, log });
-    const metrics = await serveMetrics?.({
-      store,
-      traffic,
-      newestBackup,
-      reports: openedReports?.reports,
-      config,
-      log,
-    });
-    const { server, demo, docs, signInPath, finish, ...background } = await createApplication({
-      store: openedReports?.store ?? store,
-      config,
-      log,
-      isStopping: () => stopping,
-      traffic,
-      metrics: metrics?.access,
-      reports: options.reports ?? openedReports?.reports,
-      firstLink: options.firstLink,
-      newestBackup: () => backups?.newestTime(),
-    }).catch(async (error) => {
-      await Promise.all([metrics?.stop(), openedReports?.stop()]);
-      throw error;
-    });
-    const stop = () => Promise.all([background.stop(), backups?.stop(), metrics?.stop()]);
-    const drain = trackConnections(server);
-    const failBeforeListening = fail;
-    fail = (error) => {
-      server.close();
-      server.closeAllConnections();
-      failBeforeListening(error);
-    };
-    const port = await listen(server, { ...config, log }).catch(async (error) => {
-      await Promise.all([stop(), openedReports?.stop()]);
-      throw error;
-    });
-    const url = rootURL({ ...config, port });
-    const stopRetentionJob = startRetentionJob(store, { days: config.retentionDays || undefined, log });
-    backups = startBackupSchedule?.();
-    log.info({ address: url, database: config.databaseURL }, 'listening');
-
-    let closed: Promise<number> | undefined;
-    const close = async () => {
-      const stopAnswering = drain(drainMs, () => {
-        stopping = true;
-      });
-      const [cutOff] = await Promise.all([stopAnswering, stopRetentionJob(), stop()]);
-      // Only after the last report has been answered.
-      await openedReports?.stop();
-      await finish();
-      await store.close();
-      log.info({ cutOff }, 'stopped');
-      return cutOff;
-    };
-    const path = signInPath();
-    const consoleURL = path && consoleRootURL({ ...config, port }) + path;
-    return { url, demo, docs, consoleURL, close: () => (closed ??= close()) };
-  }
-
-  /**
-   * Opens the backup folder before the server listens, because this may throw. Returns a function that starts the
-   * schedule.
-   */
-  async function openScheduledBackups(): Promise<(() => ScheduledBackups) | undefined> {
-    const { databaseURL, backupDir: folder, backupEvery: everyMs, backupKeep: keep } = config;
-    if (folder === undefined) return undefined;
-    const backups = await openBackups(databaseURL, folder);
-    return () => startBackups({ databaseURL, folder, everyMs, keep, backups, log });
   }
 };
