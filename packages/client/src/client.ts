@@ -90,31 +90,6 @@ export const createClient = <const Dates extends boolean = false>({
   const root = url.replace(/\/+$/, '');
   const send = options.fetch ?? fetch;
 
-  /**
-   * Makes one attempt. Returns the result of `read` for a 2xx response; throws a FirsthandError or, after an abort, its
-   * reason.
-   */
-  const tryOnce = async <Answer>(
-    request: Request,
-    read: Read<Answer>,
-    { signal, timeoutMs: limitMs }: CallOptions & { readonly timeoutMs: number },
-  ): Promise<Answer> => {
-    const timeout = new AbortController();
-    const timer = setTimeout(() => timeout.abort(new DOMException('timed out', 'TimeoutError')), limitMs);
-    try {
-      const response = await send(request, {
-        signal: signal ? AbortSignal.any([signal, timeout.signal]) : timeout.signal,
-      });
-      if (!response.ok) throw toFailure(response, parseJSON(await response.text()));
-      return await read(response);
-    } catch (cause) {
-      if (cause instanceof FirsthandError || signal?.aborted) throw cause;
-      throw toUnreachable(timeout.signal.aborted ? timeout.signal.reason : cause, request.url);
-    } finally {
-      clearTimeout(timer);
-    }
-  };
-
   const callOperation = async <Answer>(
     name: OperationName,
     request: Fields,
@@ -128,7 +103,7 @@ export const createClient = <const Dates extends boolean = false>({
       try {
         const httpRequest = toRequest(root, token, name, fields);
         if (accept !== undefined) httpRequest.headers.set('accept', accept);
-        return await tryOnce(httpRequest, read, call);
+        return await tryOnce(send, httpRequest, read, call);
       } catch (error) {
         const mayRepeat = error instanceof FirsthandError && isRepeatable(name) && attempt <= retries;
         const delay = mayRepeat ? computeRetryDelay(attempt, error) : undefined;
@@ -187,6 +162,32 @@ export const createClient = <const Dates extends boolean = false>({
 type Read<Answer> = (response: Response) => Promise<Answer>;
 
 const maxReconnectDelayMs = 10_000;
+
+/**
+ * Makes one attempt. Returns the result of `read` for a 2xx response; throws a FirsthandError or, after an abort, its
+ * reason.
+ */
+const tryOnce = async <Answer>(
+  send: typeof fetch,
+  request: Request,
+  read: Read<Answer>,
+  { signal, timeoutMs }: CallOptions & { readonly timeoutMs: number },
+): Promise<Answer> => {
+  const timeout = new AbortController();
+  const timer = setTimeout(() => timeout.abort(new DOMException('timed out', 'TimeoutError')), timeoutMs);
+  try {
+    const response = await send(request, {
+      signal: signal ? AbortSignal.any([signal, timeout.signal]) : timeout.signal,
+    });
+    if (!response.ok) throw toFailure(response, parseJSON(await response.text()));
+    return await read(response);
+  } catch (cause) {
+    if (cause instanceof FirsthandError || signal?.aborted) throw cause;
+    throw toUnreachable(timeout.signal.aborted ? timeout.signal.reason : cause, request.url);
+  } finally {
+    clearTimeout(timer);
+  }
+};
 
 const readBody: Read<ReadableStream<Uint8Array<ArrayBuffer>>> = async (response) => {
   if (!response.body) throw toFailure(response, undefined);
