@@ -45,7 +45,7 @@ const monthOf = (day: string, months: number): string => {
   return new Date(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + months, 1)).toISOString().slice(0, 10);
 };
 const mondayOf = (day: string): string => addDays(day, -((new Date(`${day}T00:00:00Z`).getUTCDay() + 6) % 7));
-export const daysBetween = (from: string, to: string): number => (Date.parse(to) - Date.parse(from)) / dayMs;
+const daysBetween = (from: string, to: string): number => (Date.parse(to) - Date.parse(from)) / dayMs;
 
 /** The day in a time zone, as `2026-11-01`. Assembled from parts, because no locale guarantees this format. */
 export const dayIn = (zone: string, time: number): string => {

@@ -1,5 +1,6 @@
 /** The table of a breakdown: each value with all measures. Each count of people opens a list of those people. */
 import type { AnswerFor, RequestFor } from '@firsthand/client';
+import type { ComponentChildren } from 'preact';
 import { hrefWith, query } from '../../address.ts';
 import { AnswerView, Card } from '../../parts/card.tsx';
 import { Overlap } from '../../parts/overlap.tsx';
@@ -33,16 +34,62 @@ interface BreakdownProps {
 
 type Row = AnswerFor<'reportBreakdown'>['row'][number];
 type ExtraCounts = Pick<Row, 'among' | 'visits'>;
-const visitHeads = ['Bounce rate', 'Pages per visit', 'Time per visit'];
-const visitCells = ({ visits }: ExtraCounts): string[] => {
-  if (visits?.bounceRate == null) return visitHeads.map(() => '');
-  const { bounceRate, pages, seconds } = visits;
-  return [formatShare(bounceRate), plainNumbers.short(pages ?? 0), formatDuration(seconds ?? 0)];
+
+interface Column {
+  readonly head: string;
+  /** `number` is the choice that opens the list of people; undefined if there is none. `text` names the row. */
+  readonly cell: (counts: Counts & ExtraCounts, number: object | undefined, text: string) => ComponentChildren;
+}
+
+const measureColumn = (measure: Measure): Column => ({
+  head: measure.label,
+  cell: (counts, number, text) =>
+    measure.name === 'people' && number !== undefined ? (
+      <NumberLink key={measure.name} count={counts.people} chosen={number} label={text} />
+    ) : (
+      measureText(measure, counts)
+    ),
+});
+
+const conversionColumn: Column = {
+  head: 'Conversion',
+  cell: ({ people, among }) => (among ? formatShare(people / among) : ''),
 };
+
+const visitColumn = (head: string, textOf: (visits: NonNullable<Row['visits']>) => string): Column => ({
+  head,
+  cell: ({ visits }) => (visits?.bounceRate == null ? '' : textOf(visits)),
+});
+
+const visitColumns = [
+  visitColumn('Bounce rate', ({ bounceRate }) => formatShare(bounceRate ?? 0)),
+  visitColumn('Pages per visit', ({ pages }) => plainNumbers.short(pages ?? 0)),
+  visitColumn('Time per visit', ({ seconds }) => formatDuration(seconds ?? 0)),
+];
+
 const valueIn = ({ values }: Row): string | null => values[0] ?? null;
 
+const sortRows = (rows: readonly Row[], { isOrdered }: Dimension, measure: Measure): Row[] =>
+  rows.toSorted((a, b) => (isOrdered ? Number(valueIn(a)) - Number(valueIn(b)) : measure.of(b) - measure.of(a)));
+
+/** The label of the rows that are not listed, which links to a list of all rows if there can be one. */
+const OthersLabel = ({ groups, isLast }: { readonly groups: number; readonly isLast: boolean }) =>
+  isLast ? (
+    <BarCell label={moreRows(groups)} share={0} />
+  ) : (
+    <a class="more-rows" href={hrefWith({ rows: 'all' })}>
+      {moreRows(groups)}
+    </a>
+  );
+
+const ConversionNote = () => (
+  <p class="soft">
+    Conversion is the share of people active in the range who did this event. It counts people, not visits.
+  </p>
+);
+
 export const Breakdown = ({ scope, dimension, measure, what }: BreakdownProps) => {
-  const { by, title, label = String, condition, isOrdered } = dimension;
+  const { by, title, label = String, condition } = dimension;
   // Measures of visits make no sense for a single event.
   const isOfVisit = dimension.isOfVisit && scope.eventID === undefined;
   const isWhole = query.value.get('rows') === 'all';
@@ -71,18 +118,12 @@ export const Breakdown = ({ scope, dimension, measure, what }: BreakdownProps) =
     condition
       ? { href: hrefToAdd(condition(value, during)), hint: `Only ${text}` }
       : { href: hrefWith({ who: JSON.stringify({ value: values }) }), hint: `Show the people: ${text}` };
-  const shown = measuresOf(measure, answer.value?.total);
-  const cellsOf = (counts: Counts & ExtraCounts, number: object | undefined, text: string) => [
-    ...shown.map((each) =>
-      each.name === 'people' && number !== undefined ? (
-        <NumberLink key={each.name} count={counts.people} chosen={number} label={text} />
-      ) : (
-        measureText(each, counts)
-      ),
-    ),
-    ...(isConversion ? [counts.among ? formatShare(counts.people / counts.among) : ''] : []),
-    ...(isOfVisit ? visitCells(counts) : []),
+  const columns = [
+    ...measuresOf(measure, answer.value?.total).map(measureColumn),
+    ...(isConversion ? [conversionColumn] : []),
+    ...(isOfVisit ? visitColumns : []),
   ];
+  const cellsOf = (...row: Parameters<Column['cell']>) => columns.map(({ cell }) => cell(...row));
   const isOverTime = isShared ? showsPart('over-time') : query.value.get('over') === 'time';
   return (
     <>
@@ -91,27 +132,15 @@ export const Breakdown = ({ scope, dimension, measure, what }: BreakdownProps) =
         <AnswerView answer={answer} lines={10}>
           {({ row, total, others }) => {
             if (row.length === 0) return <EmptyState title="No data in this range" />;
-            const rows = row.toSorted((a, b) =>
-              isOrdered ? Number(valueIn(a)) - Number(valueIn(b)) : measure.of(b) - measure.of(a),
-            );
+            const rows = sortRows(row, dimension, measure);
             const max = Math.max(...row.map(measure.of), 1);
             return (
               <>
-                {isConversion && (
-                  <p class="soft">
-                    Conversion is the share of people active in the range who did this event. It counts people, not
-                    visits.
-                  </p>
-                )}
+                {isConversion && <ConversionNote />}
                 <NoValues by={String(by)} parameter="by" rows={rows} />
                 <Table
                   label={heading}
-                  heads={[
-                    title,
-                    ...shown.map((each) => each.label),
-                    ...(isConversion ? ['Conversion'] : []),
-                    ...(isOfVisit ? visitHeads : []),
-                  ]}
+                  heads={[title, ...columns.map(({ head }) => head)]}
                   rows={[
                     {
                       key: 'all',
@@ -139,13 +168,7 @@ export const Breakdown = ({ scope, dimension, measure, what }: BreakdownProps) =
                           {
                             key: 'others',
                             cells: [
-                              isWhole || isShared ? (
-                                <BarCell key="label" label={moreRows(others.groups)} share={0} />
-                              ) : (
-                                <a key="label" class="more-rows" href={hrefWith({ rows: 'all' })}>
-                                  {moreRows(others.groups)}
-                                </a>
-                              ),
+                              <OthersLabel key="label" groups={others.groups} isLast={isWhole || isShared} />,
                               ...cellsOf(others, undefined, ''),
                             ],
                           },

@@ -57,6 +57,30 @@ const stepsOf = (steps: AnswerFor<'reportFunnel'>['step']): (number | null | und
     ];
   });
 
+/** The rows of the CSV file, with one line for each step, or for each step of each group. */
+const fileOf = ({ step, row, others }: AnswerFor<'reportFunnel'>, names: readonly string[], unit: string) => {
+  const rowsOf = (steps: typeof step) => stepsOf(steps).map((cells, index) => [index + 1, names[index], ...cells]);
+  const heads = [
+    'step',
+    'event',
+    unit,
+    'Share of first step',
+    'Share of previous step',
+    'Median seconds',
+    'Dropped off',
+  ];
+  if (!row) return toFile(heads, rowsOf(step));
+  const groups = [
+    { name: 'All', step },
+    ...row.map((each) => ({ name: nameOfGroup(each), step: each.step })),
+    ...(others ? [{ name: moreRows(others.groups), step: others.step }] : []),
+  ];
+  return toFile(
+    [titleOfGroups(), ...heads],
+    groups.flatMap((group) => rowsOf(group.step).map((cells) => [group.name, ...cells])),
+  );
+};
+
 const FunnelCard = ({ steps }: { readonly steps: readonly string[] }) => {
   const { from, to } = range.value;
   const per = readChoiceParameter('per', units);
@@ -79,33 +103,13 @@ const FunnelCard = ({ steps }: { readonly steps: readonly string[] }) => {
   });
   const unit = per === 'session' ? 'Sessions' : 'People';
   const shown = answer.value;
-  const fileOf = ({ step, row, others }: AnswerFor<'reportFunnel'>) => {
-    const rowsOf = (steps: typeof step) => stepsOf(steps).map((cells, index) => [index + 1, names[index], ...cells]);
-    const heads = [
-      'step',
-      'event',
-      unit,
-      'Share of first step',
-      'Share of previous step',
-      'Median seconds',
-      'Dropped off',
-    ];
-    if (!row) return toFile(heads, rowsOf(step));
-    const groups = [
-      { name: 'All', step },
-      ...row.map((each) => ({ name: nameOfGroup(each), step: each.step })),
-      ...(others ? [{ name: moreRows(others.groups), step: others.step }] : []),
-    ];
-    return toFile(
-      [titleOfGroups(), ...heads],
-      groups.flatMap((group) => rowsOf(group.step).map((cells) => [group.name, ...cells])),
-    );
-  };
   const readFile = async (funnel: AnswerFor<'reportFunnel'>, signal: AbortSignal) =>
     fileOf(
       request.by && !isShared
         ? await api.reportFunnel({ ...request, times: 'include', limit: allGroups }, { signal })
         : funnel,
+      names,
+      unit,
     );
   const tools = shown && <SaveFile title="Funnel" read={({ signal }) => readFile(shown, signal)} />;
   const chosen = chosenNumber();

@@ -18,6 +18,9 @@ import { chosenNumber, PeopleDialog } from './people-dialog.tsx';
 const any = 'any';
 const intervals = { week: 'Week', day: 'Day', month: 'Month' } as const;
 
+type Interval = keyof typeof intervals;
+type Cohorts = AnswerFor<'reportRetention'>['cohort'];
+
 /** Matches the name of a page view in the script tag's `data-page-views` and in most catalogues. */
 const pageView = /^page ?views?(?:ed)?$/i;
 
@@ -44,12 +47,32 @@ const sumOf = (numbers: readonly number[]): number => numbers.reduce((sum, numbe
 /**
  * The share of people who came back 0, 1, 2 … periods later. Each share covers only the cohorts that are old enough.
  */
-const sharesOf = (cohorts: AnswerFor<'reportRetention'>['cohort']): string[] =>
+const sharesOf = (cohorts: Cohorts): string[] =>
   cohorts.map((_, later) => {
     const old = cohorts.filter(({ back }) => later < back.length);
     const people = sumOf(old.map((cohort) => cohort.people));
     return people === 0 ? '' : formatShare(sumOf(old.map(({ back }) => back[later] ?? 0)) / people);
   });
+
+/** The rows of the CSV file, with one line for each cohort, or for each cohort of each group. */
+const fileOf = ({ cohort: all, row }: AnswerFor<'reportRetention'>, interval: Interval) => {
+  const heads = ['from', 'people', ...all.map((_, later) => laterHead(later, interval))];
+  const rowsOf = (cohorts: Cohorts) => cohorts.map(({ from, people, back }) => [from, people, ...back]);
+  if (!row) return toFile(heads, rowsOf(all));
+  const groups = [{ name: 'All', cohort: all }, ...row.map((each) => ({ ...each, name: nameOfGroup(each) }))];
+  return toFile(
+    [titleOfGroups(), ...heads],
+    groups.flatMap(({ name, cohort }) => rowsOf(cohort).map((cells) => [name, ...cells])),
+  );
+};
+
+/** For each cohort, whether the range has only a part of its interval. */
+const findPartial = (cohorts: Cohorts, interval: Interval, to: string | undefined): boolean[] =>
+  cohorts.map(
+    ({ from }, index) =>
+      (index === 0 && !beginsInterval(dayIn(timezone.value, Date.parse(from)), interval)) ||
+      (index === cohorts.length - 1 && (to === undefined || to > today.value || !beginsInterval(to, interval))),
+  );
 
 export const Retention = () => {
   const { from, to } = range.value;
@@ -67,23 +90,9 @@ export const Retention = () => {
   };
   const answer = useReport({ part: 'retention', title: 'Retention', operation: 'reportRetention', request });
   const cohorts = answer.value?.cohort ?? [];
-  const heads = ['from', 'people', ...cohorts.map((_, later) => laterHead(later, interval))];
-  const rowsOf = (list: typeof cohorts) => list.map((cohort) => [cohort.from, cohort.people, ...cohort.back]);
-  const fileOf = ({ row }: AnswerFor<'reportRetention'>) => {
-    if (!row) return toFile(heads, rowsOf(cohorts));
-    const groups = [{ name: 'All', cohort: cohorts }, ...row.map((each) => ({ ...each, name: nameOfGroup(each) }))];
-    return toFile(
-      [titleOfGroups(), ...heads],
-      groups.flatMap(({ name, cohort }) => rowsOf(cohort).map((cells) => [name, ...cells])),
-    );
-  };
-  const isPartial = cohorts.map(
-    (each, index) =>
-      (index === 0 && !beginsInterval(dayIn(timezone.value, Date.parse(each.from)), interval)) ||
-      (index === cohorts.length - 1 && (to === undefined || to > today.value || !beginsInterval(to, interval))),
-  );
+  const isPartial = findPartial(cohorts, interval, to);
   const shown = answer.value;
-  const tools = shown && <SaveFile title="Retention" read={() => fileOf(shown)} />;
+  const tools = shown && <SaveFile title="Retention" read={() => fileOf(shown, interval)} />;
   const chosen = chosenNumber();
   const period = chosen?.cohort === undefined ? undefined : cohorts[chosen.cohort - 1];
   const since = period ? `First seen in the ${interval} of ${cohortName(period.from, interval)}` : 'First seen';

@@ -1,4 +1,5 @@
 /** The contact list, with search, filter and bulk changes. */
+import type { RequestFor } from '@firsthand/client';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { api, messageOf } from '../../api.ts';
@@ -44,6 +45,27 @@ const cellOf = (contact: ContactResult, column: string): ComponentChildren => {
   return contact[column as 'contactTelephone'];
 };
 
+/** Reads all contacts on the pages of a search. Throws if there are more than can be selected. */
+const readAll = async (request: RequestFor<'searchContact'>): Promise<ReadonlyMap<string, ContactResult>> => {
+  const all = new Map<string, ContactResult>();
+  for await (const { contact } of api.pages('searchContact', { ...request, limit: 1_000 })) {
+    for (const each of contact) all.set(each.contactUUID, each);
+    if (all.size > maxChosen)
+      throw new Error(`You can select at most ${formatWhole(maxChosen)} contacts at a time. Narrow the filter.`);
+  }
+  return all;
+};
+
+const NoContacts = ({ isSearch }: { readonly isSearch: boolean }) => (
+  <EmptyState title={isSearch ? 'No match' : 'No contacts yet'}>
+    <p class="soft">
+      {isSearch
+        ? 'Try a different search or filter.'
+        : 'Call tracker.createContact when a visitor tells you who they are. Everything they did before becomes part of their history.'}
+    </p>
+  </EmptyState>
+);
+
 export const Contacts = () => {
   const search = contactSearch();
   const request = { ...search, sort: 'seen', order: 'desc' } as const;
@@ -68,14 +90,8 @@ export const Contacts = () => {
     setChosen(next);
   };
   const chooseAll = async () => {
-    const all = new Map<string, ContactResult>();
     try {
-      for await (const { contact } of api.pages('searchContact', { ...request, limit: 1_000 })) {
-        for (const each of contact) all.set(each.contactUUID, each);
-        if (all.size > maxChosen)
-          throw new Error(`You can select at most ${formatWhole(maxChosen)} contacts at a time. Narrow the filter.`);
-      }
-      setChosen(all);
+      setChosen(await readAll(request));
     } catch (error) {
       show({ text: messageOf(error), isProblem: true });
     }
@@ -109,13 +125,7 @@ export const Contacts = () => {
       <AnswerView answer={answer} lines={12}>
         {(contacts) =>
           contacts.length === 0 ? (
-            <EmptyState title={isSearch ? 'No match' : 'No contacts yet'}>
-              <p class="soft">
-                {isSearch
-                  ? 'Try a different search or filter.'
-                  : 'Call tracker.createContact when a visitor tells you who they are. Everything they did before becomes part of their history.'}
-              </p>
-            </EmptyState>
+            <NoContacts isSearch={isSearch} />
           ) : (
             <PeopleTable
               heads={columns.map((column) => titles.get(column) ?? column)}

@@ -24,13 +24,13 @@ const otherAttribute = ' other';
 
 const statuses = ['active', 'unsubscribed', 'archived'] as const;
 
-export const EditContact = ({ contact, reload, close }: EditContactProps) => {
-  const before = valuesOf(contact);
-  const [after, setAfter] = useState(before);
-  const [problem, setProblem] = useState('');
-  const set = (key: string, value: string) => setAfter({ ...after, [key]: value });
-  const names = new Map((account.value?.attr ?? []).map(({ attrID, attrName }) => [attrID, attrName]));
-  const has = (attrID: string) => attributeKey(attrID) in after;
+interface AttributeChoiceProps {
+  /** Whether the contact already has the attribute. */
+  readonly has: (attrID: string) => boolean;
+  readonly add: (attrID: string) => void;
+}
+
+const AttributeChoice = ({ has, add }: AttributeChoiceProps) => {
   const [contactAttrIDs, setContactAttrIDs] = useState<ReadonlySet<string>>(new Set());
   const [showsAll, setShowsAll] = useState(false);
   useEffect(() => {
@@ -44,6 +44,52 @@ export const EditContact = ({ contact, reload, close }: EditContactProps) => {
     ({ attrID, mergedInto }) => mergedInto === undefined && !has(attrID),
   );
   const options = others.filter(({ attrID }) => showsAll || contactAttrIDs.has(attrID));
+  if (others.length === 0) return null;
+  return (
+    <select
+      aria-label="Add an attribute"
+      value=""
+      onChange={({ currentTarget: { value } }) => (value === otherAttribute ? setShowsAll(true) : add(value))}
+    >
+      <option value="">Add an attribute …</option>
+      {options.map(({ attrID, attrName }) => (
+        <option key={attrID} value={attrID}>
+          {attrName}
+        </option>
+      ))}
+      {options.length < others.length && <option value={otherAttribute}>Other attribute …</option>}
+    </select>
+  );
+};
+
+interface TagChoiceProps {
+  readonly tags: EditContactProps['contact']['tag'];
+  readonly values: Readonly<Record<string, string>>;
+  readonly set: (key: string, value: string) => void;
+}
+
+const TagChoice = ({ tags, values, set }: TagChoiceProps) => (
+  <fieldset class="tag-choice">
+    <legend>Tags</legend>
+    {tags.map(({ tagID, tagName }) => (
+      <label key={tagID}>
+        <input
+          type="checkbox"
+          checked={values[tagKey(tagID)] === hasTag}
+          onChange={(event) => set(tagKey(tagID), event.currentTarget.checked ? hasTag : '')}
+        />{' '}
+        {tagName}
+      </label>
+    ))}
+  </fieldset>
+);
+
+export const EditContact = ({ contact, reload, close }: EditContactProps) => {
+  const before = valuesOf(contact);
+  const [after, setAfter] = useState(before);
+  const [problem, setProblem] = useState('');
+  const set = (key: string, value: string) => setAfter({ ...after, [key]: value });
+  const names = new Map((account.value?.attr ?? []).map(({ attrID, attrName }) => [attrID, attrName]));
   const { contactUUID } = contact;
   const save = async () => {
     const change = changeOf(before, after);
@@ -108,38 +154,11 @@ export const EditContact = ({ contact, reload, close }: EditContactProps) => {
           .filter((key) => key.startsWith(attributeKey('')))
           .map((key) => text(key, names.get(key.slice(attributeKey('').length)) ?? key))}
       </div>
-      {others.length > 0 && (
-        <select
-          aria-label="Add an attribute"
-          value=""
-          onChange={({ currentTarget: { value } }) =>
-            value === otherAttribute ? setShowsAll(true) : set(attributeKey(value), '')
-          }
-        >
-          <option value="">Add an attribute …</option>
-          {options.map(({ attrID, attrName }) => (
-            <option key={attrID} value={attrID}>
-              {attrName}
-            </option>
-          ))}
-          {options.length < others.length && <option value={otherAttribute}>Other attribute …</option>}
-        </select>
-      )}
-      {contact.tag.length > 0 && (
-        <fieldset class="tag-choice">
-          <legend>Tags</legend>
-          {contact.tag.map(({ tagID, tagName }) => (
-            <label key={tagID}>
-              <input
-                type="checkbox"
-                checked={after[tagKey(tagID)] === hasTag}
-                onChange={(event) => set(tagKey(tagID), event.currentTarget.checked ? hasTag : '')}
-              />{' '}
-              {tagName}
-            </label>
-          ))}
-        </fieldset>
-      )}
+      <AttributeChoice
+        has={(attrID) => attributeKey(attrID) in after}
+        add={(attrID) => set(attributeKey(attrID), '')}
+      />
+      {contact.tag.length > 0 && <TagChoice tags={contact.tag} values={after} set={set} />}
     </DialogForm>
   );
 };

@@ -2,8 +2,17 @@
 import { changeAccount } from '../../parts/change-account.ts';
 import { Field } from '../../parts/field.tsx';
 import { type Account, isOwner } from '../../reading/account.ts';
-import { listCurrencies } from './currencies.ts';
-import { listTimeZones } from './time-zones.ts';
+
+/** ISO 4217 codes with their names, sorted by code. Includes the current code even if the browser does not know it. */
+const listCurrencies = (current: string): readonly (readonly [code: string, name: string])[] => {
+  const names = new Intl.DisplayNames(document.documentElement.lang, { type: 'currency' });
+  const codes = new Set([...Intl.supportedValuesOf('currency'), ...(current ? [current] : [])]);
+  return [...codes].toSorted().map((code) => [code, names.of(code) ?? code]);
+};
+
+/** The time zones, sorted. `supportedValuesOf` omits UTC and deprecated names, so UTC and the current one are added. */
+const listTimeZones = (current: string): readonly string[] =>
+  [...new Set(['UTC', current, ...Intl.supportedValuesOf('timeZone')])].toSorted();
 
 interface FieldOf {
   readonly of: Account;
