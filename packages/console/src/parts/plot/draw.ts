@@ -61,103 +61,23 @@ const trace = (context: CanvasRenderingContext2D, points: readonly Point[]): voi
   for (const { x, y } of points) context.lineTo(x, y);
 };
 
+const strokeBetween = (context: CanvasRenderingContext2D, from: Point, to: Point): void => {
+  trace(context, [from, to]);
+  context.stroke();
+};
+
 const dot = (context: CanvasRenderingContext2D, { x, y }: Point): void => {
   context.beginPath();
   context.arc(x, y, 4, 0, 2 * Math.PI);
   context.fill();
 };
 
-/** Where a value and an interval are on the canvas. */
-interface Scale {
-  readonly width: number;
-  readonly low: number;
-  readonly high: number;
-  readonly yOf: (value: number) => number;
-  readonly xOf: (index: number) => number;
-}
-
-const createScale = ({ ticks, lines }: Lines, width: number): Scale => {
-  const values = lines.flatMap((line) => line.values.filter((value) => value !== null));
-  const low = Math.min(...values, 0);
-  const high = Math.max(...values, low + 1);
-  return {
-    width,
-    low,
-    high,
-    yOf: (value) => height - bottom - ((value - low) / (high - low)) * (height - top - bottom),
-    xOf: (index) => placeOf(index, ticks.length, width),
-  };
-};
-
-/** Draws the labels of both axes and the grid lines of values. */
-const drawAxes = (context: CanvasRenderingContext2D, { ticks, lines, forms }: Lines, scale: Scale): void => {
-  const { width, low, high, yOf, xOf } = scale;
-  const isWhole = lines.every(({ values }) => values.every((value) => value === null || Number.isInteger(value)));
-  const step = valueStep(high - low, (height - top - bottom) / labelHeight, isWhole);
-  context.textAlign = 'right';
-  context.textBaseline = 'middle';
-  const marks: number[] = [];
-  for (let mark = Math.ceil(low / step); mark * step <= high; mark += 1) marks.push(mark * step);
-  const isWide = marks.some((value) => context.measureText(forms.short(value)).width > left - 8);
-  const { short } = isWide ? plainNumbers : forms;
-  for (const value of marks) {
-    const y = Math.round(yOf(value)) + 0.5;
-    trace(context, [
-      { x: left, y },
-      { x: width - right, y },
-    ]);
-    context.stroke();
-    context.fillText(short(value), left - 8, y);
-  }
-  context.textAlign = 'center';
-  context.textBaseline = 'bottom';
-  const each = timeStep(ticks.length, Math.max((width - left - right) / labelWidth, 1));
-  for (let index = 0; index < ticks.length; index += each) {
-    const label = ticks[index] as string;
-    const half = context.measureText(label).width / 2;
-    context.fillText(label, Math.min(xOf(index), width - half), height - 2);
-  }
-};
-
-/** Draws a line in a color; the comparison's is dashed. `isAlone`: whether the area below it is filled. */
-const drawLine = (
-  context: CanvasRenderingContext2D,
-  { values, isEarlier }: Line,
-  { xOf, yOf }: Scale,
-  { color, isAlone, isOpen }: { readonly color: string; readonly isAlone: boolean; readonly isOpen: boolean },
-): void => {
-  context.strokeStyle = color;
-  context.fillStyle = color;
-  context.lineWidth = isEarlier ? 1.5 : 2;
-  context.lineJoin = 'round';
-  const runs = runsOf(values, (value, index) => ({ x: xOf(index), y: yOf(value) }));
-  for (const run of runs) {
-    const first = run[0] as Point;
-    if (run.length === 1) dot(context, first);
-    const isUnfinished = isOpen && run === runs.at(-1) && values.at(-1) !== null;
-    if (isAlone) {
-      context.globalAlpha = 0.12;
-      // No area for an unfinished interval: it would look like a drop.
-      const whole = isUnfinished ? run.slice(0, -1) : run;
-      trace(context, [{ x: first.x, y: yOf(0) }, ...whole, { x: whole.at(-1)?.x ?? first.x, y: yOf(0) }]);
-      context.fill();
-      context.globalAlpha = 1;
-    }
-    context.setLineDash(isEarlier ? [4, 4] : []);
-    trace(context, isUnfinished ? run.slice(0, -1) : run);
-    context.stroke();
-    if (!isUnfinished) continue;
-    context.setLineDash([4, 4]);
-    context.globalAlpha = 0.6;
-    trace(context, run.slice(-2));
-    context.stroke();
-    context.globalAlpha = 1;
-  }
-  context.setLineDash([]);
-};
-
 /** Redraws everything. `marked` is the highlighted interval. */
-export const draw = (canvas: HTMLCanvasElement, shown: Lines, marked: number | null): void => {
+export const draw = (
+  canvas: HTMLCanvasElement,
+  { ticks, lines, isOpen, forms }: Lines,
+  marked: number | null,
+): void => {
   const context = canvas.getContext('2d');
   const width = canvas.clientWidth;
   if (!context || width === 0) return;
@@ -171,30 +91,73 @@ export const draw = (canvas: HTMLCanvasElement, shown: Lines, marked: number | n
   context.fillStyle = paper;
   context.fillRect(0, 0, width, height);
 
-  const scale = createScale(shown, width);
+  const values = lines.flatMap((line) => line.values.filter((value) => value !== null));
+  const low = Math.min(...values, 0);
+  const high = Math.max(...values, low + 1);
+  const step = valueStep(high - low, (height - top - bottom) / labelHeight, values.every(Number.isInteger));
+  const yOf = (value: number): number => height - bottom - ((value - low) / (high - low)) * (height - top - bottom);
+  const xOf = (index: number): number => placeOf(index, ticks.length, width);
+
   context.font = `12px ${style.fontFamily}`;
   context.lineWidth = 1;
   context.strokeStyle = grid;
   context.fillStyle = soft;
-  drawAxes(context, shown, scale);
+  context.textAlign = 'right';
+  context.textBaseline = 'middle';
+  const marks: number[] = [];
+  for (let mark = Math.ceil(low / step); mark * step <= high; mark += 1) marks.push(mark * step);
+  const isWide = marks.some((value) => context.measureText(forms.short(value)).width > left - 8);
+  const { short } = isWide ? plainNumbers : forms;
+  for (const value of marks) {
+    const y = Math.round(yOf(value)) + 0.5;
+    strokeBetween(context, { x: left, y }, { x: width - right, y });
+    context.fillText(short(value), left - 8, y);
+  }
+  context.textAlign = 'center';
+  context.textBaseline = 'bottom';
+  const each = timeStep(ticks.length, Math.max((width - left - right) / labelWidth, 1));
+  for (let index = 0; index < ticks.length; index += each) {
+    const label = ticks[index] as string;
+    const half = context.measureText(label).width / 2;
+    context.fillText(label, Math.min(xOf(index), width - half), height - 2);
+  }
   if (marked !== null) {
-    trace(context, [
-      { x: scale.xOf(marked), y: top },
-      { x: scale.xOf(marked), y: height - bottom },
-    ]);
+    const x = xOf(marked);
     context.strokeStyle = soft;
-    context.stroke();
+    strokeBetween(context, { x, y: top }, { x, y: height - bottom });
   }
 
-  for (const line of shown.lines) {
-    const { values, isEarlier = false, color: named } = line;
+  for (const { values, isEarlier, color: named } of lines) {
     const color = isEarlier ? soft : named ? style.getPropertyValue(named) : leaf;
-    drawLine(context, line, scale, {
-      color,
-      isAlone: !isEarlier && !named,
-      isOpen: shown.isOpen === true && !isEarlier,
-    });
+    context.strokeStyle = color;
+    context.fillStyle = color;
+    context.lineWidth = isEarlier ? 1.5 : 2;
+    context.lineJoin = 'round';
+    const runs = runsOf(values, (value, index) => ({ x: xOf(index), y: yOf(value) }));
+    for (const run of runs) {
+      const first = run[0] as Point;
+      if (run.length === 1) dot(context, first);
+      const isUnfinished = isOpen && !isEarlier && run === runs.at(-1) && values.at(-1) !== null;
+      if (!isEarlier && !named) {
+        context.globalAlpha = 0.12;
+        // No area for an unfinished interval: it would look like a drop.
+        const whole = isUnfinished ? run.slice(0, -1) : run;
+        trace(context, [{ x: first.x, y: yOf(0) }, ...whole, { x: whole.at(-1)?.x ?? first.x, y: yOf(0) }]);
+        context.fill();
+        context.globalAlpha = 1;
+      }
+      context.setLineDash(isEarlier ? [4, 4] : []);
+      trace(context, isUnfinished ? run.slice(0, -1) : run);
+      context.stroke();
+      if (!isUnfinished) continue;
+      context.setLineDash([4, 4]);
+      context.globalAlpha = 0.6;
+      trace(context, run.slice(-2));
+      context.stroke();
+      context.globalAlpha = 1;
+    }
+    context.setLineDash([]);
     const value = marked === null ? null : values[marked];
-    if (marked !== null && value != null) dot(context, { x: scale.xOf(marked), y: scale.yOf(value) });
+    if (marked !== null && value != null) dot(context, { x: xOf(marked), y: yOf(value) });
   }
 };

@@ -118,11 +118,7 @@ export const createMemberPasswords = ({ store, addressOf, prefixOf, requestAddre
   const { saltOf, hashedNetwork } = createHashes({ store, requestAddress });
 
   /** Returns the members with an e-mail address, and whether each is known at the address of the request. */
-  const findMembers = async (
-    c: Context,
-    emailaddress: string,
-    accountUUID?: string,
-  ): Promise<readonly MemberCredentials[]> => {
+  const findMembers = async (c: Context, emailaddress: string, accountUUID?: string) => {
     const network = await hashedNetwork(c, emailaddress);
     return store.findMembers({ emailaddress, accountUUID, network, time: now() });
   };

@@ -68,25 +68,26 @@ export type CSVReply = (
   request: CSVExchange,
 ) => Promise<Response>;
 
+const createCSVLines = async (
+  store: CSVDependencies['store'],
+  name: OperationName,
+  list: string,
+  input: CSVRequest,
+  { access: { account } }: Caller,
+): Promise<FileLines> => {
+  const attributes =
+    name === 'searchContact' && account !== null ? await store.listCatalogue({ account, kind: 'attr' }) : [];
+  const listed = attributes.filter(({ mergedInto }) => mergedInto === null).map(({ id }) => id);
+  const columns = columnsOf(name, list, input, listed);
+  return {
+    head: toCSVLine(columns.map((column) => column.head)),
+    toLine: (row) => toCSVLine(columns.map(({ cell }) => cell(row))),
+  };
+};
+
 export const createCSVReply = ({ store, log, isStopping }: CSVDependencies): CSVReply => {
   const toRefusal = createToRefusal(log);
   const takeSlot = createStreamSlots(limits.csvPerAccount);
-
-  const createCSVLines = async (
-    name: OperationName,
-    list: string,
-    input: CSVRequest,
-    { access: { account } }: Caller,
-  ): Promise<FileLines> => {
-    const attributes =
-      name === 'searchContact' && account !== null ? await store.listCatalogue({ account, kind: 'attr' }) : [];
-    const listed = attributes.filter(({ mergedInto }) => mergedInto === null).map(({ id }) => id);
-    const columns = columnsOf(name, list, input, listed);
-    return {
-      head: toCSVLine(columns.map((column) => column.head)),
-      toLine: (row) => toCSVLine(columns.map(({ cell }) => cell(row))),
-    };
-  };
 
   return async (name, answering, { c, exchange, input, caller }) => {
     const { csv: { list, limit } = { list: '', limit: 0 } }: Operation = operations[name];
@@ -125,7 +126,7 @@ export const createCSVReply = ({ store, log, isStopping }: CSVDependencies): CSV
 
     const releaseSlot = takeSlot(caller.access.account ?? 0);
     try {
-      const { head, toLine } = type === 'text/csv' ? await createCSVLines(name, list, input, caller) : ndjson;
+      const { head, toLine } = type === 'text/csv' ? await createCSVLines(store, name, list, input, caller) : ndjson;
       const encoder = new TextEncoder();
       const toBytes = ({ rows }: Page) => encoder.encode(rows.map(toLine).join(''));
       // The first page is read before the response starts, so that a refusal can still be the response.

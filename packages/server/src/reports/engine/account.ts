@@ -137,7 +137,7 @@ export const openAccount = async (
         ...events.snapshot(through),
         irregular,
         bounds,
-        cutUntil: erasures.cutUntil,
+        cutUntil: erasures.stored.cutUntil,
         memoryBytes: settings.memoryBytes,
         greatestContact: async (connection) => Math.max(bounds.contact, await owners.greatest(connection)),
       };

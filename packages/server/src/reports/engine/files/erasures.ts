@@ -51,9 +51,6 @@ export const createErasures = (account: number, first: number, until: number) =>
     get generation() {
       return generation;
     },
-    get cutUntil() {
-      return cutUntil;
-    },
     /** For the manifest. */
     get stored() {
       return { firstSequence, cutUntil };
