@@ -38,7 +38,7 @@ export const createBenchmarkAccount = (store: Store, time: number, nth = 0): Pro
     time,
   });
 
-/** Returns the asker for the server token of the nth account. Throws if the account does not exist. */
+/** Returns the caller with the server token of the nth account. Throws if the account does not exist. */
 export const findAsker = async (store: Store, nth = 0): Promise<StoreCaller> => {
   const access = await store.findAccess(hashToken(toServerToken(nth)));
   if (access === undefined || access.account === null) throw new Error('an account of the benchmark does not exist');

@@ -15,7 +15,7 @@ import type { Options, Question } from './question.ts';
 import { busyProcesses, machine, save } from './results.ts';
 import { table, whole } from './table.ts';
 
-/** `unnamed`: whether a benchmark runs if none is named: always, except with --quick, or never. */
+/** `unnamed`: when a benchmark runs if none is named: always, always except with --quick, or never. */
 const questions: Readonly<Record<string, { readonly title: string; readonly unnamed?: 'in full' | 'never' }>> = {
   ingest: { title: 'How much does it cost to store an event durably?' },
   written: { title: 'How much is written to disk per event?' },

@@ -15,7 +15,10 @@ export const functions = {
     CREATE FUNCTION host_of(text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN substring($1 from '^[a-z]+://([^/?#:]+)');`,
 };
 
-/** A query of the events in a range, without robots, with their person: a contact if positive, a user if negative. */
+/**
+ * A query for the events in a range, except those from bots, with their person: a contact if positive, a user if
+ * negative.
+ */
 export const writeOwnedEvents = (from: number, to: number, columns: readonly string[]): string =>
   `SELECT e.user_id, e.sequence, e.event_time, ${columns.map((column) => `e.${column}, `).join('')}coalesce(o.contact, -e.user_id) AS person
     FROM events e LEFT JOIN owners o ON o.user_id = e.user_id AND o.after < e.sequence AND e.sequence <= o.through

@@ -1,4 +1,7 @@
-/** The `firsthand` program. Each noun's file is loaded on first use, so `firsthand --help` loads none. */
+/**
+ * The `firsthand` program. The file of a noun, such as `token`, is loaded on first use, so `firsthand --help` loads
+ * none.
+ */
 import { Command, CommanderError } from 'commander';
 import { version } from '../shared/version.ts';
 import { explain, toExitCode } from './shared/command-errors.ts';
@@ -84,7 +87,7 @@ const createProgram = (): Command => {
 /** Checked before Commander, which would load the command's file first. */
 const wantsVersion = (args: readonly string[]): boolean => args.includes('--version') || args.includes('-V');
 
-/** Options without a value, of commands that take an ID. */
+/** The options without a value that commands with an ID argument have. */
 const flags = ['--descendants', '--json'];
 
 /**

@@ -16,7 +16,7 @@ export const define = (command: Command): void => {
     .option('--all', 'all requests on the list')
     .option('--account <accountUUID>', 'only requests of this account')
     .option('--as <tokenID>', 'a live token to use if the original one is revoked or expired')
-    .option('--with <json>', 'an object with fields that replace those of the request; only for a single refusedID')
+    .option('--with <json>', 'an object with fields that replace those of the request; only with a single refusedID')
     .action(replay);
 };
 
@@ -33,7 +33,7 @@ async function* readRefused(store: Store, account: number | null): AsyncGenerato
   }
 }
 
-/** The printed form of a request, without the text of its token, even a browser token. */
+/** The printed form of a request, which omits the token's text, even for a browser token. */
 const toOutput = ({ refused, input, code, field, message, refusedTime, ...request }: RefusedRequest) => ({
   refusedID: String(refused),
   accountUUID: request.accountUUID,

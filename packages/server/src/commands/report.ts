@@ -22,7 +22,7 @@ const addFilter = (command: Command): Command =>
   addServerOptions(command)
     .option('--csv', 'print the rows of the table as CSV, without totals')
     .option('--filter <filter>', `only events that match: ${filterHelp}`)
-    .option('--robots', 'also count the events of robots');
+    .option('--robots', 'also count events from bots');
 
 /** Adds the flags of every report over a range. */
 const addRange = (command: Command): Command =>
@@ -80,15 +80,15 @@ export const define = (command: Command): void => {
     .option('--by <list>', `group by: ${groupsHelp}`)
     .option('--limit <number>', 'the maximum number of groups; 20 by default')
     .action(retention);
-  addValue(addRange(command.command('people').description('list the people behind a number of a report')))
+  addValue(addRange(command.command('people').description('list the people behind a number in a report')))
     .option('--by <list>', 'for a row of a report: its dimensions')
     .option('--is <value>', 'for a row: its value; repeat the option for a second dimension', collect)
-    .option('--step <filter>', `for a number of a funnel: ${filterHelp}; repeat the option for the next step`, collect)
+    .option('--step <filter>', `for a number in a funnel: ${filterHelp}; repeat the option for the next step`, collect)
     .option('--within <seconds>', 'maximum time from the first step to the last; 30 days by default')
     .addOption(new Option('--per <unit>', 'what completes the steps').choices(['person', 'session'] as const))
     .option('--reached <step>', 'people who reached this step; the first is 1')
     .option('--dropped <step>', 'people who reached this step but not the next one')
-    .option('--cohort <number>', 'for a number of a retention report: the people of this period; the first is 1')
+    .option('--cohort <number>', 'for a number in a retention report: the people of this period; the first is 1')
     .option('--later <periods>', 'people who came back this many periods later')
     .option('--first <filter>', `what people did first: ${filterHelp}; anything by default`)
     .option('--back <filter>', `what counts as coming back: ${filterHelp}; anything by default`)
@@ -97,10 +97,9 @@ export const define = (command: Command): void => {
     )
     .option('--users-at-least <number>', 'only people with at least this many users, such as two phones')
     .addOption(
-      new Option(
-        '--sort <order>',
-        'newest last event first (default), most events first or greatest sum first',
-      ).choices(['lastTime', 'events', 'sum'] as const),
+      new Option('--sort <order>', 'latest last event first (default), most events first or largest sum first').choices(
+        ['lastTime', 'events', 'sum'] as const,
+      ),
     )
     .option('--limit <number>', 'the maximum number of people; 100 by default')
     .option('--cursor <cursor>', 'the nextCursor of the previous page')
@@ -116,7 +115,7 @@ export const define = (command: Command): void => {
 
 type ReportName = 'reportTotals' | 'reportBreakdown' | 'reportFunnel' | 'reportRetention';
 type Answer<Name extends ReportName> = Awaited<ReturnType<Client[Name]>>;
-/** The part of an answer about one range. */
+/** The part of a response about one range. */
 type Part<Name extends ReportName> = NonNullable<Answer<Name>['earlier']>;
 
 type FilterOptions = ServerOptions & {
@@ -166,7 +165,7 @@ const printRows = (csv: boolean | undefined, head: readonly string[], rows: read
   else printLine(toTable([head.map((name) => name.toUpperCase()), ...rows.map((row) => row.map(toTableText))]));
 };
 
-/** Prints an answer as JSON, or the rows of its range and the earlier one under `columns`. */
+/** Prints a response as JSON, or the rows of its range and the earlier one under `columns`. */
 const print = <Name extends ReportName>(
   { json, csv }: ReportOptions,
   answer: Answer<Name>,

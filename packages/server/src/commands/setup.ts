@@ -102,7 +102,7 @@ interface Answers {
   readonly webServer: WebServer | undefined;
 }
 
-/** Takes answers from flags and prompts for the rest. Throws UsageError without a terminal. */
+/** Takes the values from flags and prompts for the rest. Throws UsageError without a terminal. */
 const ask = async (options: Options, currentConsoleOrigin: string | undefined): Promise<Answers> => {
   const isComplete = options.site !== undefined && options.email !== undefined;
   const terminal =
@@ -197,7 +197,7 @@ const writeUnit = ({ unit, user, data }: Options, file: string): string | undefi
   return target;
 };
 
-/** The service's settings: the current file or the template, with the answers filled in. */
+/** The service's settings: the current file or the template, with the entered values filled in. */
 const createEnvironmentText = (current: string | undefined, { data }: Options, { consoleOrigin }: Answers): string => {
   const text = current ?? readEnvironmentTemplate();
   const paths = {
@@ -224,7 +224,7 @@ const checkSite = async (store: Store, { account }: AccountSummary, site: string
   );
 };
 
-/** The host without its port and `www.`; a site usually answers under both. */
+/** The host without its port and `www.`; a site is usually reachable with and without it. */
 const toBareHost = (origin: string): string => new URL(origin).hostname.replace(/^www\./, '');
 
 const setUp = async (options: Options, settingsFile: string): Promise<void> => {

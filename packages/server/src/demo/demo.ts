@@ -9,7 +9,7 @@ import { createStream, type StreamOptions } from './stream.ts';
 export interface Demo extends Pick<DemoAccount, 'browserToken' | 'serverToken'> {
   /** The number of the demo's account. */
   readonly account: number;
-  /** Adds the demo's pages below `basePath`, which ends in a slash. */
+  /** Adds the demo's pages under `basePath`, which ends in a slash. */
   addTo(app: Hono, basePath: string): void;
 }
 

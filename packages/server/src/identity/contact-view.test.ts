@@ -170,7 +170,7 @@ describe('the e-mail address', () => {
     expect([filled.fields.contactEmailaddress, filled.claimed]).toEqual(['anna@example.com', ['contactEmailaddress']]);
   });
 
-  test('that is missing is not filled by a claim, and not claimed', () => {
+  test('that is missing is neither filled by a claim nor listed as claimed', () => {
     const view = viewContact([record({}, claim(1, address('eve@example.com')))]);
     expect(view.fields.contactEmailaddress).toBe('');
     expect(view.claimed).toEqual([]);
@@ -342,7 +342,7 @@ describe('an external ID', () => {
       ['7', []],
     ],
     [
-      'stays claimed when another is',
+      'stays claimed when another external ID is accepted',
       [ofPage(id('7'), claim(1, id('8'), { accepted: true }))],
       ['7', ['contactExternalID']],
     ],

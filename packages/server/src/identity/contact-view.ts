@@ -66,7 +66,7 @@ export interface ContactView {
   readonly tags: ReadonlySet<string>;
   /** Ascending by ID. */
   readonly attributes: ReadonlyMap<string, string>;
-  /** The names of values that only an open claim supports: fields, then `contactAttr.<attrID>`, then `tag.<tagID>`. */
+  /** The names of values that come only from an open claim: fields, then `contactAttr.<attrID>`, then `tag.<tagID>`. */
   readonly claimed: string[];
 }
 

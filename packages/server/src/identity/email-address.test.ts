@@ -135,7 +135,7 @@ const anyText = fc.oneof(
   fc.emailAddress(),
 );
 
-describe('parseAddress, for any text,', () => {
+describe('parseAddress, for any string,', () => {
   test('returns a form that parses to itself', () => {
     fc.assert(
       fc.property(anyText, (text) => {

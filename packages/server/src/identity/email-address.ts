@@ -29,7 +29,7 @@ const domainBeforeMapping = /^[A-Za-z0-9.\u0080-\u{10ffff}-]+$/u;
  */
 const domainAfterMapping = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+(?!\d+$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 
-/** Longer texts are refused, because normalizing a text and mapping a domain take quadratic time. */
+/** Longer strings are refused, because normalizing a string and mapping a domain take quadratic time. */
 const maxTextLength = 1_024;
 
 const parseLocalPart = (text: string): string | undefined => {
@@ -62,8 +62,8 @@ const isLabel = (label: string): boolean => {
  * Returns the canonical form of an e-mail address, which identifies a contact: trimmed, NFC, lower case, with the
  * domain in ASCII. Dots and plus stay, because only the receiving host can interpret them (RFC 5321 section 2.3.11).
  *
- * Returns undefined unless the text is the address of an internet mailbox. Quoted local parts, comments, display names
- * and address literals are not accepted. The canonical form parses to itself.
+ * Returns undefined unless the string is the address of an internet mailbox. Quoted local parts, comments, display
+ * names and address literals are not accepted. The canonical form parses to itself.
  */
 export const parseAddress = (text: string): string | undefined => {
   const trimmed = text.trim();

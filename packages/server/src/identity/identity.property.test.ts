@@ -23,7 +23,7 @@ interface LoggedEvent {
   readonly contact: number | null;
 }
 
-/** An account as a store has it: it records what happened, and the rules determine ownership. */
+/** An account as a store has it: the store records what happened, and the rules determine ownership. */
 interface Account {
   readonly sequence: number;
   readonly events: readonly LoggedEvent[];
@@ -163,7 +163,7 @@ const movedEvents = (before: Account, after: Account) => {
 
 const deciding = (account: Account, user: number) => decidingStatements(statementsOf(account, user));
 
-/** Returns the owner of an event that the user logs next. */
+/** Returns who will own the next event that the user logs. */
 const ownersOfNext = (account: Account, user: number) => {
   const later = step(account, { do: 'log', user, contact: null });
   return [ownersIn(later).get(later.sequence)];
@@ -256,7 +256,7 @@ describe('the identity rules, after every action of any history,', () => {
 });
 
 describe('the ownership rules', () => {
-  test('let a link take only the anonymous stretch at the end, and a switch no past event', () => {
+  test('let a link take only the anonymous stretch at the end, and a switch take no past event', () => {
     assertEach('link', (before, { user, contact }, after) => {
       if (after.sequence === before.sequence) expect(movedEvents(before, after)).toEqual([]);
       else expectOnlyTheAnonymousStretchToMove(before, user, contact, after);
@@ -297,7 +297,7 @@ describe('the ownership rules', () => {
     });
   });
 
-  test('let an unlink move no past event, and leave later events to nobody until the next link', () => {
+  test('let an unlink move no past event, and leave later events without an owner until the next link', () => {
     assertEach('unlink', (before, { user }, after) => {
       expect(movedEvents(before, after)).toEqual([]);
       const later = step(after, { do: 'log', user, contact: null });
@@ -341,7 +341,7 @@ describe('the ownership rules', () => {
     });
   });
 
-  test('move back only the events of the merged contact when unmerged, and are restored exactly by merging again', () => {
+  test('let unmerging move back only the merged contact’s events, and merging again restore the owners exactly', () => {
     assertEach('unmerge', (before, { other }, after) => {
       const keep = before.mergedInto.get(other);
       if (keep === undefined) {
@@ -356,7 +356,7 @@ describe('the ownership rules', () => {
     });
   });
 
-  test('delete the person’s events on erasure, except claimed ones with verifiedOnly, and all statements that name the person', () => {
+  test('on erasure, delete all statements that name the person and the person’s events, except claimed ones with verifiedOnly', () => {
     let retained = 0;
     assertEach('erase', (before, { contact, verifiedOnly }, after) => {
       if (after === before) return;
@@ -376,7 +376,7 @@ describe('the ownership rules', () => {
     expect(retained).toBeGreaterThan(20);
   });
 
-  test('move only the events of deleted excess claimed links', () => {
+  test('move only the events of excess claimed links when these are deleted', () => {
     let moved = 0;
     const deleteExcess = (account: Account, contact: number, maxLinks: number) => {
       const links = users

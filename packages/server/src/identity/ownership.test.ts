@@ -118,7 +118,7 @@ describe('why', () => {
     });
   });
 
-  test('returns the unlink before an event of nobody, if there is one', () => {
+  test('returns the unlink before an event without an owner, if there is one', () => {
     const statements = [link(10, ann), unlink(20)];
     const nobody = { rule: 'nobody', owner: null, mergedFrom: null };
     expect(why({ sequence: 25, contact: null }, statements)).toEqual({ ...nobody, statement: statements[1] });
@@ -137,7 +137,7 @@ describe('why', () => {
 });
 
 describe('stretches', () => {
-  test('are one stretch of nobody without statements', () => {
+  test('are one stretch without an owner if there are no statements', () => {
     expect(stretchesOf([])).toEqual<Stretch[]>([
       { after: 0, through: Infinity, contact: null, statement: null, reason: 'nobody' },
     ]);
@@ -155,7 +155,7 @@ describe('stretches', () => {
     ]);
   });
 
-  test('end with a stretch of nobody after an unlink', () => {
+  test('end with a stretch without an owner after an unlink', () => {
     const gone = unlink(20);
     expect(stretchesOf([link(10, ann), gone]).at(-1)).toEqual<Stretch>({
       after: 20,

@@ -27,7 +27,7 @@ type PlacedEvent = Pick<Statement, 'sequence' | 'contact'>;
 export interface Why {
   readonly rule: 'logged with the contact' | 'linked' | 'reached back' | 'nobody';
   readonly owner: number | null;
-  /** As in `Stretch`; null if the event was logged with its contact. */
+  /** The deciding link or unlink, as in `Stretch`; null if the event was logged with its contact. */
   readonly statement: Statement | null;
   /** The contact before merges were followed, if it differs from the owner. */
   readonly mergedFrom: number | null;

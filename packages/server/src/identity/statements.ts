@@ -27,7 +27,7 @@ type LinkDecision<One> =
   | { readonly do: 'append' };
 
 /**
- * Returns the statements that determine owners: not voided ones, and not claimed ones between a verified link and an
+ * Returns the statements that determine owners: no voided ones, and no claimed ones between a verified link and an
  * unlink. Anyone who knows a userUUID can claim any address for it, but must not take over the events of a known
  * contact.
  *

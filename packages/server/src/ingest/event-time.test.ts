@@ -76,7 +76,7 @@ describe('an unlikely time from a server', () => {
       'is 1763800000, a time in 1970. It looks like seconds; send milliseconds or ISO 8601.',
     ],
     [
-      'seconds, in sentTime too',
+      'seconds, also in sentTime',
       { eventTime: 1_763_800_000, clockError: received - 1_763_800_060 },
       'is 1763800000, a time in 1970. It looks like seconds; send milliseconds or ISO 8601.',
     ],

@@ -19,8 +19,8 @@ type CheckedEvent = InputOf<'logEvent'>;
 type Envelope = Pick<CheckedEvent, 'userUUID' | 'contactUUID' | 'contactExternalID'>;
 
 /**
- * Returns the event's attributes, without those named like labels, plus the labels and, unless the event has one, a
- * robot mark.
+ * Returns the event's attributes, except those named like labels, plus the labels and a bot's mark unless the event has
+ * one.
  */
 const attributesOf = (
   { eventAttrArray = [] }: CheckedEvent,

@@ -33,7 +33,7 @@ describe('a contactProof', () => {
     expect(isProof(proof, other, [key], at(0))).toBe(false);
   });
 
-  it('proves an external ID without an address, and never one by the other’s text', () => {
+  it('proves an external ID without an address, and an address’s proof never proves an external ID with the same text', () => {
     const { address: _, ...user } = vouched;
     const ofID = { ...user, externalID: 'ada@example.com' };
     const proofOfID = createProof(ofID, key, seconds);

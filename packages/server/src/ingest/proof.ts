@@ -11,7 +11,7 @@ const form = /^(\d{1,12})\.([0-9a-f]{64})$/i;
 interface ProofStatement {
   readonly browserToken: string;
   readonly address?: string | undefined;
-  /** Proven if there is no address. */
+  /** The external ID is proven only if there is no address. */
   readonly externalID?: string | undefined;
   readonly userUUID: string;
 }

@@ -16,6 +16,6 @@ const secrets = [
   [/\?(?:[^\s"'`\\]|\\\\)+/g, '?…'],
 ] as const;
 
-/** Removes tokens, e-mail addresses, query strings and the passwords of database URLs from a text or log line. */
+/** Removes tokens, e-mail addresses, query strings and the passwords of database URLs from a string or log line. */
 export const scrub = (text: string): string =>
   secrets.reduce((scrubbed, [secret, replacement]) => scrubbed.replace(secret, replacement), text);

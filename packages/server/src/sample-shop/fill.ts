@@ -59,7 +59,8 @@ export const fillSampleShop = async (
     for (const by of ['server', 'browser'] as const) {
       const batch = pendingEvents[by].splice(0);
       if (batch.length === 0) continue;
-      // Received when the last of them happened, because `receivedTime` determines when a contact was last seen.
+      // The batch is received when its last event happened, because `receivedTime` determines when a contact was last
+      // seen.
       const receivedTime = Math.max(...batch.map(({ eventTime }) => eventTime));
       const asker = { account, token: tokens[by], browser: by === 'browser' };
       const outcomes = await store.logEvents({ ...asker, receivedTime, isSimulated: true, events: batch });

@@ -7,7 +7,7 @@ export type Change = LinkChange | 'mergeContact' | 'unmergeContact' | 'updateCon
 
 /** A visit and its consequences. Without `daysAgo`, it begins a few days after the previous step. */
 export interface Step {
-  /** The probability of this step; with `repeats`, also of each repetition. */
+  /** The probability of this step; if `repeats` is set, also of each repetition. */
   readonly chance?: number;
   readonly repeats?: boolean;
   /** Days before the end of the month. */
@@ -46,7 +46,7 @@ export const robot: Journey = { browsers: { first: 'robot' }, steps: [crawl] };
 
 export const journeyWeights = { buyer: 50, reader: 26, member: 12, wholesaler: 9, duplicate: 3 };
 export const journeys: Readonly<Record<keyof typeof journeyWeights, Journey>> = {
-  /** Some buyers also sign in on a second device, which may be someone else's or change hands. */
+  /** Some buyers also sign in on a second device, which may belong to someone else or change hands. */
   buyer: {
     sources: 'buyers',
     steps: [

@@ -75,7 +75,7 @@ it('uses only addresses at example domains', () => {
   expect(addresses.filter((address) => !/@example(\.com|\.org|\.net)?$/.test(address))).toEqual([]);
 });
 
-it('includes the labels that the server adds, but none for robots', () => {
+it('includes the labels that the server adds, but none for bots', () => {
   const browsers = new Set<unknown>(Object.values(BROWSER_MAP));
   const systems = new Set<unknown>(Object.values(OS_MAP));
   const isLabelled = (event: Event) =>

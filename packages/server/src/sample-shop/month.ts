@@ -20,7 +20,7 @@ import {
 import * as shop from './shop.ts';
 
 type CallName = Exclude<Change, 'voidLink'> | 'createContact' | 'addRefused';
-/** A call of the store, without the fields that all calls share: the account, the token and the time. */
+/** A call to the store, except for the fields that all calls share: the account, the token and the time. */
 type Call<Name extends CallName> = {
   readonly call: Name;
   readonly request: Omit<Parameters<Store[Name]>[0], 'account' | 'token' | 'browser' | 'by' | 'time'>;
@@ -130,7 +130,9 @@ const unsubscribeFields = {
   ...{ addedTags: [], removedTags: ['newsletter'] },
 };
 
-/** Returns a function that simulates a journey and returns its actions before the end of the month. */
+/**
+ * Returns a function that simulates a journey and returns those of its actions that happen before the end of the month.
+ */
 const createPlayer = (random: Random, now: number) => {
   const daysBefore = (days: number): number => Math.floor(now - days * dayMs);
   const namesakes = new Map<string, number>();

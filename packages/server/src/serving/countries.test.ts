@@ -54,7 +54,7 @@ describe('openCountries', () => {
   });
 });
 
-describe('openCountries throws BadConfiguration that names GEO_FILE if the file', () => {
+describe('openCountries throws a BadConfiguration that names GEO_FILE if the file', () => {
   it.each([
     ['is not there', () => join(folder, 'none.mmdb'), /ENOENT/],
     ['is empty', () => fileOf(''), /MMDB file/],

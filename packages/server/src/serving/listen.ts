@@ -23,7 +23,9 @@ interface ListenOptions {
   readonly log: Logger;
 }
 
-/** Minimum time between log lines for accept errors: without free file descriptors, every event-loop turn has one. */
+/**
+ * Minimum time between log lines for accept errors. Without free file descriptors, every event-loop turn has an error.
+ */
 const logIntervalMs = 60_000;
 
 /**

@@ -47,7 +47,7 @@ interface MetricsSources {
   readonly traffic: Traffic;
   /** The time of the newest scheduled backup, in milliseconds since 1970. */
   readonly newestBackup: () => number | undefined;
-  /** Undefined if reports are not answered by the report process. */
+  /** Undefined if reports are not computed by the report process. */
   readonly reports?: { measure(): ReportsMeasures } | undefined;
   readonly now?: () => number;
 }

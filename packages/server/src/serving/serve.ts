@@ -181,7 +181,7 @@ export const serve = async (config: Config, options: ServeOptions = {}): Promise
   );
   // Loads in parallel with the start of the store's threads, which takes equally long.
   const application = loadApplication(options.demo === true);
-  // It may reject before it is awaited, or never be awaited.
+  // The promise may reject before it is awaited, or never be awaited.
   application.catch(() => {});
   const store = await opening;
   if (newFile !== undefined) {

@@ -1,7 +1,7 @@
 /** Whom a task is for. */
 interface TaskOwner {
   readonly account: number;
-  /** Whether it is for a share link. */
+  /** Whether the task is for a share link. */
   readonly isShared?: boolean | undefined;
 }
 
@@ -16,7 +16,7 @@ interface QueuedTask extends TaskOwner {
  */
 export const createFairQueue = (max: number) => {
   let free = max;
-  /** The number of running tasks by account, without those of share links. */
+  /** The number of running tasks by account, except those of share links. */
   const running = new Map<number, number>();
   /** In starting order. The tasks of the account that had the last turn are at the end. */
   let waiting: readonly QueuedTask[] = [];

@@ -10,7 +10,7 @@ export type DatabaseOptions = { readonly databaseUrl?: string; readonly json?: b
 
 export const addDatabase = (command: Command): Command => addSettings(command, ['databaseURL']).option(...jsonFlag);
 
-/** The URL of the database. Throws UsageError for one in memory, which only its server can use. */
+/** The URL of the database. Throws UsageError for a database in memory, which only its server can use. */
 export const toDatabaseURL = (options: DatabaseOptions): string => {
   const { databaseURL } = toSettings(['databaseURL'], options);
   if (databaseURL !== 'sqlite::memory:') return databaseURL;
@@ -55,7 +55,10 @@ export const findAccountNumber = async (
 
 export type AccountOptions = DatabaseOptions & { readonly account?: string };
 
-/** The account of `--account`, or the only one. Throws UsageError if there is none, or several without the flag. */
+/**
+ * The account of `--account`, or the only account. Throws UsageError without an account, or for several without the
+ * flag.
+ */
 export const chooseAccount = async (store: Store, options: AccountOptions): Promise<AccountSummary> => {
   const accounts = await store.listAccounts();
   const number = await findAccountNumber(store, options);
