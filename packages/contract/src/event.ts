@@ -84,7 +84,7 @@ export const twoKindsProblem = { path: ['eventName'], message: 'must not be give
 
 const isPlainEvent = plain.object({ ...plainToken, ...plainSubject, ...plainEventFields, sentTime: plain.time });
 
-export const logEventInput = plain.withPlain(
+export const logEventInput = plain.withPlainCheck(
   z
     .object({ ...subjectFields, ...eventFields, sentTime, import: imported })
     .refine(hasKind, missingKindProblem)
@@ -103,7 +103,7 @@ export const logEventOutput = answer({
 const isPlainBatchEvent = plain.object({ ...plainSubject, ...plainEventFields });
 
 /** One event of a batch. Its user or contact is checked later, because it may inherit them from the batch. */
-export const batchEvent = plain.withPlain(
+export const batchEvent = plain.withPlainCheck(
   z
     .object({ ...subjectFields, ...eventFields }, field.errorMessage('must be an object', 'object'))
     .refine(hasKind, missingKindProblem)
@@ -112,7 +112,7 @@ export const batchEvent = plain.withPlain(
 );
 
 /** A batch whose events are checked one by one with `batchEvent`, so that an invalid event does not fail the others. */
-export const logEventsInput = plain.withPlain(
+export const logEventsInput = plain.withPlainCheck(
   z.object({
     ...subjectFields,
     sentTime,

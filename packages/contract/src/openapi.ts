@@ -1,7 +1,7 @@
 /** The OpenAPI 3.1 document, generated from the operations table. */
 import { errorAnswer, problem } from './answer.ts';
 import * as contact from './contact.ts';
-import { exampleOf, exampleWith, type JSONSchema, jsonSchemas, refTo } from './document/json-schemas.ts';
+import { exampleOf, exampleWith, type JSONSchema, refTo, toJSONSchemas } from './document/json-schemas.ts';
 import { listErrorCodes } from './document/operation-errors.ts';
 import { type ErrorCode, errors } from './errors.ts';
 import * as event from './event.ts';
@@ -60,7 +60,7 @@ interface Schemas {
 }
 
 const allSchemas = (): Schemas => {
-  const inputSchemas = jsonSchemas(
+  const inputSchemas = toJSONSchemas(
     { ...requestParts, ...Object.fromEntries(allOperations.map(([name, { input }]) => [requestName(name), input])) },
     'input',
   );
@@ -68,7 +68,7 @@ const allSchemas = (): Schemas => {
     allOperations.map(([name, operation]) => [name, withEntries(operation, inputSchemas[requestName(name)] ?? {})]),
   );
   const plainOperations = allOperations.filter(([, { stream }]) => !stream);
-  const responses = jsonSchemas(
+  const responses = toJSONSchemas(
     {
       ...responseParts,
       ...Object.fromEntries(
@@ -272,7 +272,7 @@ export const openAPI = ({ server }: { server: string }): Json => {
     operation.methods.flatMap((method) => codesByStatus(operation, method).map(([, codes]) => codes)),
   );
   const byName = Object.fromEntries(codeSets.map((codes) => [errorResponseName(codes), codes]));
-  const { Error: error = {} } = jsonSchemas({ Error: errorAnswer }, 'output');
+  const { Error: error = {} } = toJSONSchemas({ Error: errorAnswer }, 'output');
   return {
     openapi: '3.1.0',
     info: {

@@ -9,62 +9,62 @@ import { eventUUIDPattern, userUUIDPattern } from './identifiers.ts';
 import { limits } from './limits.ts';
 import { isPlaceholderUserUUID } from './placeholders.ts';
 
-type Test = (input: unknown) => boolean;
+type Check = (input: unknown) => boolean;
 
-const tests = new WeakMap<z.ZodType, Test>();
+const checks = new WeakMap<z.ZodType, Check>();
 
-/** Registers a test for a schema that returns every input passing the test unchanged. Returns the schema. */
-export const withPlain = <Schema extends z.ZodType>(schema: Schema, test: Test): Schema => {
-  tests.set(schema, test);
+/** Registers a check for a schema that returns every input passing the check unchanged. Returns the schema. */
+export const withPlainCheck = <Schema extends z.ZodType>(schema: Schema, check: Check): Schema => {
+  checks.set(schema, check);
   return schema;
 };
 
-/** Whether the input is plain. False if the schema has no test. */
-export const isPlain = (schema: z.ZodType, input: unknown): boolean => tests.get(schema)?.(input) ?? false;
+/** Whether the input is plain. False if the schema has no check. */
+export const isPlain = (schema: z.ZodType, input: unknown): boolean => checks.get(schema)?.(input) ?? false;
 
-/** A test for an object that has all `required` fields, and no others than `fields`. An empty list may pass. */
-export const object = (fields: Readonly<Record<string, Test>>, required: readonly string[] = []): Test => {
+/** A check for an object that has all `required` fields, and no others than `fields`. An empty list may pass. */
+export const object = (fields: Readonly<Record<string, Check>>, required: readonly string[] = []): Check => {
   const allowed = new Map(
-    Object.entries(fields).map(([name, test]) => [name, { test, counts: Number(required.includes(name)) }]),
+    Object.entries(fields).map(([name, check]) => [name, { check, counts: Number(required.includes(name)) }]),
   );
   return (input) => {
     if (typeof input !== 'object' || input === null) return false;
     let missing = required.length;
     for (const name in input) {
       const field = allowed.get(name);
-      if (!field?.test((input as Record<string, unknown>)[name])) return false;
+      if (!field?.check((input as Record<string, unknown>)[name])) return false;
       missing -= field.counts;
     }
     return missing === 0;
   };
 };
 
-export const anything: Test = () => true;
+export const anything: Check = () => true;
 
 const text =
-  (minLength: number, maxLength: number): Test =>
+  (minLength: number, maxLength: number): Check =>
   (input) =>
     typeof input === 'string' && input.length >= minLength && input.length <= maxLength && isStorable(input);
 
 const wholeNumber =
-  (min: number, max: number): Test =>
+  (min: number, max: number): Check =>
   (input) =>
     Number.isInteger(input) && (input as number) >= min && (input as number) <= max;
 
 const identifier =
-  (pattern: RegExp): Test =>
+  (pattern: RegExp): Check =>
   (input) =>
     typeof input === 'string' && pattern.test(input);
 
 export const name = text(1, limits.nameLength);
-export const eventName: Test = (input) =>
+export const eventName: Check = (input) =>
   name(input) && canonicalName(input as string) === input && !isNumeral(input as string);
 export const eventID = wholeNumber(1, limits.eventIDMax);
 export const time = wholeNumber(0, endOfTime - 1);
 export const eventUUID = identifier(eventUUIDPattern);
 
 const isUserUUID = identifier(userUUIDPattern);
-export const userUUID: Test = (input) => isUserUUID(input) && !isPlaceholderUserUUID(input as string);
+export const userUUID: Check = (input) => isUserUUID(input) && !isPlaceholderUserUUID(input as string);
 
 const isCatalogueText = text(1, limits.attrIDLength);
 const isAttribute = object(
@@ -75,9 +75,9 @@ const isAttribute = object(
   ['attrID', 'attrValue'],
 );
 
-/** A test for a list of at most `max` entries that all pass. */
+/** A check for a list of at most `max` entries that all pass. */
 const list =
-  (max: number, isEntry: Test): Test =>
+  (max: number, isEntry: Check): Check =>
   (input) =>
     Array.isArray(input) && input.length <= max && input.every(isEntry);
 
@@ -86,8 +86,8 @@ const isRepeatedLater = ({ attrID }: { attrID: string }, index: number, all: rea
   for (let later = index + 1; later < all.length; later += 1) if (all[later]?.attrID === attrID) return true;
   return false;
 };
-export const attributes: Test = (input) =>
+export const attributes: Check = (input) =>
   isAttributeList(input) && !(input as { attrID: string }[]).some(isRepeatedLater);
 
 const isEventList = list(limits.eventsPerBatch, anything);
-export const events: Test = (input) => isEventList(input) && (input as []).length > 0;
+export const events: Check = (input) => isEventList(input) && (input as []).length > 0;

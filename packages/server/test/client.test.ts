@@ -63,9 +63,9 @@ it('runs the examples of its README against a server', async () => {
   expect(new Set(products).size).toBe(121);
 
   const leaving = new AbortController();
-  expect(await examples.readSoon(client, leaving)).toBe(10);
+  expect(await examples.readWithTimeout(client, leaving)).toBe(10);
   leaving.abort(new Error('gone'));
-  await expect(examples.readSoon(client, leaving)).rejects.toThrow('gone');
+  await expect(examples.readWithTimeout(client, leaving)).rejects.toThrow('gone');
 
   await client.logEvent({ userUUID, eventID: 9 });
   const handled: string[] = [];

@@ -7,7 +7,7 @@ import { readMembers } from '../reading/members.ts';
 import { AuditLog } from './settings/audit-log.tsx';
 import { Members } from './settings/members/members.tsx';
 import { Privacy } from './settings/privacy.tsx';
-import { Refused } from './settings/refused/refused.tsx';
+import { RefusedRequests } from './settings/refused/refused.tsx';
 import { ShareLinks } from './settings/share-links.tsx';
 import { Storage } from './settings/storage.tsx';
 import { Tokens } from './settings/tokens.tsx';
@@ -16,7 +16,7 @@ const contents = {
   tokens: Tokens,
   team: Members,
   shared: ShareLinks,
-  refused: Refused,
+  refused: RefusedRequests,
   account: Privacy,
   storage: Storage,
   audit: AuditLog,

@@ -25,7 +25,7 @@ export const Card = ({ title, tools, class: name = '', children }: CardProps) =>
   );
 };
 
-interface AnsweredProps<Value> {
+interface AnswerViewProps<Value> {
   readonly answer: Answer<Value>;
   readonly lines?: number;
   /** The text to show if the first response is slow. */
@@ -34,7 +34,7 @@ interface AnsweredProps<Value> {
 }
 
 /** Shows a response (dimmed while a newer one is loading), a skeleton before the first response, or the error. */
-export const AnswerView = <Value,>({ answer, lines = 6, slow, children }: AnsweredProps<Value>) => {
+export const AnswerView = <Value,>({ answer, lines = 6, slow, children }: AnswerViewProps<Value>) => {
   const { value, problem, isFinal, isOld, reload } = answer;
   const isAwaited = problem === undefined && (value === undefined || isOld);
   return (

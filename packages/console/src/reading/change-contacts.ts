@@ -1,6 +1,6 @@
 /** Bulk changes to contacts, and how to undo them. */
 import { api } from '../api.ts';
-import { type ContactValues, changeOf, revertChange, valuesOf } from './contact-values.ts';
+import { type ContactValues, diffContactValues, revertChange, valuesOf } from './contact-values.ts';
 
 export interface ContactEdit {
   readonly contactUUID: string;
@@ -20,7 +20,7 @@ export const sendEdits = async (
   progress: (sent: number) => void = () => {},
 ): Promise<{ readonly done: readonly ContactEdit[]; readonly unchanged: number; readonly problem: string }> => {
   const changes = edits.flatMap((edit) => {
-    const change = changeOf(edit.before, edit.after);
+    const change = diffContactValues(edit.before, edit.after);
     return change ? [{ edit, change }] : [];
   });
   const done: ContactEdit[] = [];
@@ -44,7 +44,7 @@ export const sendEdits = async (
 export const undoEdits = async (edits: readonly ContactEdit[]): Promise<void> => {
   for (const { contactUUID, before, after } of edits) {
     const now = valuesOf((await api.getContact({ contactUUID })).contact);
-    const change = changeOf(now, revertChange(before, after, now));
+    const change = diffContactValues(now, revertChange(before, after, now));
     if (change) await api.updateContact({ contactUUID, ...change });
   }
 };

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { changeOf, revertChange, valuesOf } from './contact-values.ts';
+import { diffContactValues, revertChange, valuesOf } from './contact-values.ts';
 
 const contact = {
   contactUUID: 'V1StGXR8_Z5jdHi6B-myT',
@@ -26,12 +26,12 @@ const contact = {
 const before = valuesOf(contact);
 
 it('returns undefined if nothing differs', () => {
-  expect(changeOf(before, { ...before, 'tag:beta': '' })).toBeUndefined();
+  expect(diffContactValues(before, { ...before, 'tag:beta': '' })).toBeUndefined();
 });
 
 it('contains only values that differ, with null for cleared values', () => {
   const after = { ...before, contactFirstname: 'Anne', contactTelephone: '', 'tag:vip': '', 'tag:beta': 'yes' };
-  expect(changeOf(before, { ...after, 'attr:plan': '', 'attr:age': '9' })).toEqual({
+  expect(diffContactValues(before, { ...after, 'attr:plan': '', 'attr:age': '9' })).toEqual({
     contactFirstname: 'Anne',
     contactTelephone: null,
     contactTagID: '-vip,beta',
@@ -45,5 +45,8 @@ it('contains only values that differ, with null for cleared values', () => {
 it('restores the earlier values, and skips those that have changed again since', () => {
   const after = { ...before, contactFirstname: 'Anne', contactLastname: 'Lime', 'tag:beta': 'yes' };
   const now = { ...after, contactLastname: 'Orange', contactMobile: '456' };
-  expect(changeOf(now, revertChange(before, after, now))).toEqual({ contactFirstname: 'Ann', contactTagID: '-beta' });
+  expect(diffContactValues(now, revertChange(before, after, now))).toEqual({
+    contactFirstname: 'Ann',
+    contactTagID: '-beta',
+  });
 });

@@ -41,7 +41,7 @@ const changedKeys = (before: ContactValues, after: ContactValues): string[] =>
 type ContactChange = Omit<RequestFor<'updateContact'>, 'contactUUID'>;
 
 /** The updateContact fields that turn `before` into `after`; undefined if nothing differs. */
-export const changeOf = (before: ContactValues, after: ContactValues): ContactChange | undefined => {
+export const diffContactValues = (before: ContactValues, after: ContactValues): ContactChange | undefined => {
   const keys = changedKeys(before, after);
   if (keys.length === 0) return undefined;
   const named = (prefix: string) =>

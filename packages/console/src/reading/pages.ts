@@ -15,7 +15,7 @@ interface PagedAnswer<Entry> {
 }
 
 /** The entries of all loaded pages. `key` is the cache key, as in `useAnswer`. */
-export const usePages = <Entry>(
+export const usePagination = <Entry>(
   key: string,
   fetchPage: (cursor: string | undefined, signal: AbortSignal) => Promise<Page<Entry>>,
 ): PagedAnswer<Entry> => {

@@ -62,9 +62,9 @@ const toPlain = ({ example, form, sent, ...generated }: JSONSchema & Meta, isInp
  * Converts schemas to JSON Schemas, by name. A named schema inside another becomes a `$ref`. `input` describes what
  * clients may send, which can be more than a schema returns. Objects allow additional members.
  */
-export const jsonSchemas = (named: Readonly<Record<string, z.ZodType>>, io: 'input' | 'output') => {
+export const toJSONSchemas = (schemasByName: Readonly<Record<string, z.ZodType>>, io: 'input' | 'output') => {
   const registry = z.registry<{ id: string }>();
-  for (const [id, schema] of Object.entries(named)) registry.add(schema, { id });
+  for (const [id, schema] of Object.entries(schemasByName)) registry.add(schema, { id });
   const { schemas } = z.toJSONSchema(registry, {
     io,
     uri: (id) => refTo(id).$ref,

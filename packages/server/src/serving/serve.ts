@@ -143,7 +143,7 @@ const serveStore = async ({ store, config, options, log, application, failure }:
       stopping = true;
     });
     const [cutOff] = await Promise.all([stopAnswering, stopRetentionJob(), stop()]);
-    // Only after the last report has been answered.
+    // Only after the last report is complete.
     await openedReports?.stop();
     await finish();
     await store.close();

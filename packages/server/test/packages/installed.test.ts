@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { build } from 'vite';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Running, start } from '../fixtures/command.ts';
+import { type RunningCommand, start } from '../fixtures/command.ts';
 import { copyCompiledSQLite, packageNames, root, tarballOf } from './tarballs.ts';
 
 let folder: string;
-let serving: Running;
+let serving: RunningCommand;
 let url: string;
 let env: Readonly<Record<string, string>>;
 

@@ -6,7 +6,7 @@ import { execFileSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { type Running, start } from '../fixtures/command.ts';
+import { type RunningCommand, start } from '../fixtures/command.ts';
 import { registryEnv } from '../tools/registry-env.ts';
 import { packageNames, tarballOf } from './tarballs.ts';
 
@@ -14,7 +14,7 @@ export interface Newcomer {
   /** Contains the tarballs, and the folders that the commands create. */
   readonly folder: string;
   /** Starts a Bash command in `folder`. */
-  start(command: string, env?: Readonly<Record<string, string>>): Running;
+  start(command: string, env?: Readonly<Record<string, string>>): RunningCommand;
   /** Runs a command to its end. Returns its output; throws an error with its output if it fails. */
   run(command: string, env?: Readonly<Record<string, string>>): Promise<string>;
   /** Gives the newcomer the files that a test wrote below `folder`. */
@@ -45,7 +45,7 @@ export const createNewcomer = (): Newcomer => {
     NEXT_TELEMETRY_DISABLED: '1',
     NO_COLOR: '1',
   };
-  const commands: Running[] = [];
+  const commands: RunningCommand[] = [];
   const startCommand: Newcomer['start'] = (command, extraEnv = {}) => {
     // timeout runs the command in its own process group, so stopping it stops everything it started.
     const [file = '', ...args] = [...asNobody, 'timeout', '600', 'bash', '-euo', 'pipefail', '-c', command];

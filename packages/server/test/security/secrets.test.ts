@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { createClient } from '@firsthand/client';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import Database from '../../src/store/sqlite/database/better-sqlite3.ts';
-import { type Running, start, temporaryDatabase, temporaryFolder } from '../fixtures/command.ts';
+import { type RunningCommand, start, temporaryDatabase, temporaryFolder } from '../fixtures/command.ts';
 import { smallestInput } from '../fixtures/requests.ts';
 import { type Answer, asText, type Fields, type Scene } from '../fixtures/scene.ts';
 import { times } from '../tools/counts.ts';
@@ -134,7 +134,7 @@ const sendBrokenBytes = async (url: string, secret: string) => {
   }
 };
 
-const stop = async ({ child, ended }: Running) => {
+const stop = async ({ child, ended }: RunningCommand) => {
   child.kill('SIGTERM');
   await ended;
 };

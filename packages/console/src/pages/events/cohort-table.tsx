@@ -11,7 +11,7 @@ export const cohortName = (from: string, interval: 'day' | 'week' | 'month'): st
 const capitalized = (interval: string) => interval.replace(/^./, (letter) => letter.toUpperCase());
 
 /** The header of a column: `Same week`, `Week 1`. */
-export const laterHead = (later: number, interval: string): string =>
+export const intervalHeader = (later: number, interval: string): string =>
   later === 0 ? `Same ${interval}` : `${capitalized(interval)} ${later}`;
 
 interface CohortTableProps {
@@ -34,7 +34,7 @@ export const CohortTable = ({ cohorts, interval, isPartial }: CohortTableProps) 
             <th scope="col">People</th>
             {Array.from({ length: maxPeriods }, (_, later) => (
               <th key={later} scope="col">
-                {laterHead(later, interval)}
+                {intervalHeader(later, interval)}
               </th>
             ))}
           </tr>

@@ -7,7 +7,7 @@ import { Dialog } from '../../parts/dialog.tsx';
 import { SaveCSV } from '../../parts/save-csv.tsx';
 import { EmptyState, RelativeTime } from '../../parts/small.tsx';
 import { formatWhole } from '../../reading/format.ts';
-import { usePages } from '../../reading/pages.ts';
+import { usePagination } from '../../reading/pages.ts';
 import { nameOfPerson } from '../../reading/person.ts';
 import { isShared } from '../../reading/shared.ts';
 import { PeopleTable } from '../people/people-table.tsx';
@@ -65,7 +65,7 @@ interface PeopleDialogProps {
 }
 
 export const PeopleDialog = ({ title, request }: PeopleDialogProps) => {
-  const { answer, more } = usePages(`who ${JSON.stringify(request)}`, async (cursor, signal) => {
+  const { answer, more } = usePagination(`who ${JSON.stringify(request)}`, async (cursor, signal) => {
     const { person, nextCursor } = await api.reportPeople({ ...request, limit, cursor }, { signal });
     return { entries: person, nextCursor };
   });

@@ -11,7 +11,7 @@ import { formatShare, formatWhole } from '../../reading/format.ts';
 import { beginsInterval, dayIn, range, today } from '../../reading/range.ts';
 import { slowReports, useReport } from '../../reading/report.ts';
 import { EventChoice, ParameterChoice, readChoiceParameter } from './choices.tsx';
-import { CohortTable, cohortName, laterHead } from './cohort-table.tsx';
+import { CohortTable, cohortName, intervalHeader } from './cohort-table.tsx';
 import { GroupChoice, GroupTable, nameOfGroup, readGroupBy, titleOfGroups, toPeopleRequest } from './group-table.tsx';
 import { chosenNumber, PeopleDialog } from './people-dialog.tsx';
 
@@ -56,7 +56,7 @@ const sharesOf = (cohorts: Cohorts): string[] =>
 
 /** The rows of the CSV file, with one line for each cohort, or for each cohort of each group. */
 const fileOf = ({ cohort: all, row }: AnswerFor<'reportRetention'>, interval: Interval) => {
-  const heads = ['from', 'people', ...all.map((_, later) => laterHead(later, interval))];
+  const heads = ['from', 'people', ...all.map((_, later) => intervalHeader(later, interval))];
   const rowsOf = (cohorts: Cohorts) => cohorts.map(({ from, people, back }) => [from, people, ...back]);
   if (!row) return toFile(heads, rowsOf(all));
   const groups = [{ name: 'All', cohort: all }, ...row.map((each) => ({ ...each, name: nameOfGroup(each) }))];
@@ -117,7 +117,8 @@ export const Retention = () => {
       <Card title="Who came back" tools={tools} class="retention">
         <p class="soft">
           Each row shows the people whose first event was in that {interval}. “Same {interval}” counts those who
-          returned later in that {interval}, often within minutes; “{laterHead(1, interval)}” is the {interval} after.
+          returned later in that {interval}, often within minutes; “{intervalHeader(1, interval)}” is the {interval}{' '}
+          after.
           {isPartial.some(Boolean) && ` Italics mark a ${interval} that is not complete.`}
         </p>
         <AnswerView answer={answer} lines={8} slow={slowReports}>
@@ -130,7 +131,7 @@ export const Retention = () => {
                 {row && (
                   <GroupTable
                     label="Retention by group"
-                    heads={['People', ...cohort.map((_, later) => laterHead(later, interval))]}
+                    heads={['People', ...cohort.map((_, later) => intervalHeader(later, interval))]}
                     others={others?.groups}
                     total={sumOf(cohort.map(({ people }) => people))}
                     rows={row.map(({ values, eventName, cohort: own }) => ({

@@ -8,7 +8,7 @@ import { revenueAttrID, timezone } from '../../reading/account.ts';
 import { useAnswer } from '../../reading/answer.ts';
 import { attributeName, filterWith } from '../../reading/filter.ts';
 import { currencyFormats, formatWhole } from '../../reading/format.ts';
-import { usePages } from '../../reading/pages.ts';
+import { usePagination } from '../../reading/pages.ts';
 import { nameOfPerson } from '../../reading/person.ts';
 import { range } from '../../reading/range.ts';
 import { readChoiceParameter } from '../events/choices.tsx';
@@ -29,7 +29,7 @@ export const AllPeople = () => {
   };
   const sort = readChoiceParameter<Order>('sort', orders as Readonly<Record<Order, string>>);
   const request = { from, to, filter: filterWith(), timezone: timezone.value, usersAtLeast, attrID, sort };
-  const { answer, more } = usePages(`everybody ${JSON.stringify(request)}`, async (cursor, signal) => {
+  const { answer, more } = usePagination(`everybody ${JSON.stringify(request)}`, async (cursor, signal) => {
     const { person, nextCursor } = await api.reportPeople({ ...request, limit, cursor }, { signal });
     return { entries: person, nextCursor };
   });

@@ -12,7 +12,7 @@ import { canEdit } from '../../reading/account.ts';
 import { clearAnswerCache } from '../../reading/answer.ts';
 import type { ContactResult } from '../../reading/contact-values.ts';
 import { formatTime, formatWhole } from '../../reading/format.ts';
-import { usePages } from '../../reading/pages.ts';
+import { usePagination } from '../../reading/pages.ts';
 import { nameOfPerson } from '../../reading/person.ts';
 import { BulkActions } from './bulk-actions.tsx';
 import { ColumnChoice, ContactFilter, chosenColumns, columnTitles, contactSearch } from './contact-filter.tsx';
@@ -71,7 +71,7 @@ export const Contacts = () => {
   const request = { ...search, sort: 'seen', order: 'desc' } as const;
   const key = `contacts ${JSON.stringify(request)}`;
   const [total, setTotal] = useState<{ readonly key: string; readonly count: number | undefined }>();
-  const { answer, more } = usePages(key, async (cursor, signal) => {
+  const { answer, more } = usePagination(key, async (cursor, signal) => {
     const page = await api.searchContact(
       { ...request, limit, cursor, ...(cursor === undefined && { include: ['count'] }) },
       { signal },

@@ -7,7 +7,7 @@ import { Field } from '../../parts/field.tsx';
 import { act } from '../../parts/notices.tsx';
 import { account } from '../../reading/account.ts';
 import { undoEdits } from '../../reading/change-contacts.ts';
-import { attributeKey, changeOf, hasTag, tagKey, textFields, valuesOf } from '../../reading/contact-values.ts';
+import { attributeKey, diffContactValues, hasTag, tagKey, textFields, valuesOf } from '../../reading/contact-values.ts';
 import { nameOfPerson } from '../../reading/person.ts';
 
 interface EditContactProps {
@@ -92,7 +92,7 @@ export const EditContact = ({ contact, reload, close }: EditContactProps) => {
   const names = new Map((account.value?.attr ?? []).map(({ attrID, attrName }) => [attrID, attrName]));
   const { contactUUID } = contact;
   const save = async () => {
-    const change = changeOf(before, after);
+    const change = diffContactValues(before, after);
     if (change === undefined) return close();
     const attempt = api.updateContact({ contactUUID, ...change });
     const rejection = await problemOf(attempt);

@@ -9,7 +9,7 @@ import { SaveCSV } from '../../parts/save-csv.tsx';
 import { EmptyState } from '../../parts/small.tsx';
 import { browserIn } from '../../reading/browser.ts';
 import { formatLength, formatTime, formatWhole } from '../../reading/format.ts';
-import { usePages } from '../../reading/pages.ts';
+import { usePagination } from '../../reading/pages.ts';
 import { nameOfUser } from '../../reading/person.ts';
 import { BrowserMark } from './browser-mark.tsx';
 import {
@@ -78,7 +78,7 @@ interface TimelineProps {
 }
 
 export const Timeline = ({ of, marks, reload, version }: TimelineProps) => {
-  const { answer, more } = usePages(`events ${JSON.stringify(of)}`, async (cursor, signal) => {
+  const { answer, more } = usePagination(`events ${JSON.stringify(of)}`, async (cursor, signal) => {
     const { event, nextCursor } = await api.getEvent({ ...of, include: 'why', limit, cursor }, { signal });
     return { entries: event, nextCursor };
   });

@@ -8,7 +8,7 @@ import { EmptyState, Time } from '../../parts/small.tsx';
 import { Table } from '../../parts/table.tsx';
 import { account } from '../../reading/account.ts';
 import { nameOfMember } from '../../reading/member-names.ts';
-import { usePages } from '../../reading/pages.ts';
+import { usePagination } from '../../reading/pages.ts';
 import { type AuditAction, type AuditEntry, actionWords, detailsOf, restoringWords, wordsOf } from './audit-words.ts';
 import { OwnersOnly } from './owners-only.tsx';
 import { nameOfActor, type Token } from './token-list.ts';
@@ -66,7 +66,7 @@ const Subject = ({ entry, tokens }: { readonly entry: AuditEntry; readonly token
 
 const Entries = ({ tokens }: { readonly tokens: readonly Token[] }) => {
   const action = chosenAction();
-  const { answer, more } = usePages(`audit ${action}`, async (cursor, signal) => {
+  const { answer, more } = usePagination(`audit ${action}`, async (cursor, signal) => {
     const { audit, nextCursor } = await api.listAudit({ action, limit, cursor }, { signal });
     return { entries: audit, nextCursor };
   });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { liveDescendants, nameOfActor, nameOfToken, stateOf, type Token, toLists } from './token-list.ts';
+import { groupTokens, liveDescendants, nameOfActor, nameOfToken, stateOf, type Token } from './token-list.ts';
 
 const now = Date.parse('2026-11-25T12:00:00Z');
 const token: Token = {
@@ -30,7 +30,9 @@ test('separates live tokens, ended tokens and open sessions, newest first', () =
     { ...token, tokenID: 'ended session', session: true, expiresTime: past },
     { ...token, tokenID: 'session of an ended token', session: true, expiresTime: future, createdBy: 'ended' },
   ];
-  const ids = Object.values(toLists(tokens, now)).map((list: readonly Token[]) => list.map(({ tokenID }) => tokenID));
+  const ids = Object.values(groupTokens(tokens, now)).map((list: readonly Token[]) =>
+    list.map(({ tokenID }) => tokenID),
+  );
   expect(ids).toEqual([['newer', 'first-token'], ['ended'], ['session']]);
 });
 

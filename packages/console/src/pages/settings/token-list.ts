@@ -23,7 +23,7 @@ interface TokenLists {
   readonly sessions: readonly Token[];
 }
 
-export const toLists = (tokens: readonly Token[], now: number): TokenLists => {
+export const groupTokens = (tokens: readonly Token[], now: number): TokenLists => {
   const sorted = newestFirst(tokens);
   const tokensOnly = sorted.filter(({ session }) => !session);
   const ids = new Set(tokens.filter((token) => isLive(token, now)).map(({ tokenID }) => tokenID));

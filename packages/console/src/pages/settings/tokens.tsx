@@ -10,7 +10,7 @@ import { type CreatedToken, CreateToken } from './create-token.tsx';
 import { NewToken } from './new-token.tsx';
 import { OwnersOnly } from './owners-only.tsx';
 import { Sessions } from './sessions.tsx';
-import { nameOfActor, nameOfToken, type Token, toLists } from './token-list.ts';
+import { groupTokens, nameOfActor, nameOfToken, type Token } from './token-list.ts';
 import { TokenTable } from './token-table.tsx';
 
 /** Omits tokenUUID, so that the file contains no secret. */
@@ -33,7 +33,7 @@ export const Tokens = () => {
   const [createdToken, setCreatedToken] = useState<CreatedToken | undefined>(undefined);
   const tokens = account.value?.token;
   if (!tokens) return <OwnersOnly title="Tokens" what="tokens" />;
-  const { live, ended, sessions } = toLists(tokens, Date.now());
+  const { live, ended, sessions } = groupTokens(tokens, Date.now());
   return (
     <div class="settings">
       {createdToken && <NewToken token={createdToken} close={() => setCreatedToken(undefined)} />}

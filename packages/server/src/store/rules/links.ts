@@ -21,7 +21,7 @@ export interface StatementRow extends StoredStatement {
 }
 
 /** The part of a statement that determines owners, with the claim that created the statement. */
-export type DecidingStatement = Statement & Pick<StatementRow, 'claim'>;
+export type StatementWithClaim = Statement & Pick<StatementRow, 'claim'>;
 
 /**
  * Returns how a link changes the user's statements, and whether it `exists`. For a browser token, each key has its own
@@ -29,10 +29,10 @@ export type DecidingStatement = Statement & Pick<StatementRow, 'claim'>;
  * find one contact.
  */
 export const decideNewLink = (
-  statements: readonly DecidingStatement[],
+  statements: readonly StatementWithClaim[],
   { contact, verified, claimsOfKey }: NewLink,
-): ReturnType<typeof decideLink<DecidingStatement>> & { readonly exists: boolean } => {
-  const isOfKey = ({ claim }: DecidingStatement) => claim !== null && claimsOfKey?.includes(claim) === true;
+): ReturnType<typeof decideLink<StatementWithClaim>> & { readonly exists: boolean } => {
+  const isOfKey = ({ claim }: StatementWithClaim) => claim !== null && claimsOfKey?.includes(claim) === true;
   const ofClaims = claimsOfKey && decideClaimedLink(statements, isOfKey);
   const decision = ofClaims && !verified ? ofClaims : decideLink(statements, contact, ofClaims && isOfKey);
   return { ...decision, exists: (ofClaims ?? decision).do !== 'append' };

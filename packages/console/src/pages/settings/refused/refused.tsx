@@ -158,5 +158,5 @@ const List = () => {
   );
 };
 
-export const Refused = () =>
+export const RefusedRequests = () =>
   isOwner.value ? <List /> : <OwnersOnly title="Refused requests" what="refused requests" />;

@@ -15,7 +15,7 @@ import type { Route } from '../../routes.ts';
 import { withoutAddresses } from './hidden-addresses.ts';
 import {
   createSharedReports,
-  isUnknown,
+  isUnknownShareLink,
   type OpenLink,
   type Dependencies as SharedReportsDependencies,
   shareRate,
@@ -130,7 +130,7 @@ export const createSharedRoutes = ({
     try {
       await shared.open(c.req.param('shareSecret'), addressOf(c));
     } catch (error) {
-      if (!isUnknown(error)) throw error;
+      if (!isUnknownShareLink(error)) throw error;
       return html(exchange, 404, endedPage, endedHeaders);
     }
     return html(exchange, 200, sharedPage, pageHeaders);

@@ -31,7 +31,8 @@ export const shareRate = { perSecond: 5, burst: 300 };
 
 const unknownLink = (): Refusal => new Refusal('unknown_share_link', { message: 'this link is no longer valid' });
 
-export const isUnknown = (error: unknown): boolean => error instanceof Refusal && error.code === 'unknown_share_link';
+export const isUnknownShareLink = (error: unknown): boolean =>
+  error instanceof Refusal && error.code === 'unknown_share_link';
 
 /** A valid link and its view. */
 export interface OpenLink {
@@ -129,7 +130,7 @@ export const createSharedReports = ({ store, answering, unknownSecrets, requests
     if (typeof secret !== 'string' || !secretForm.test(secret)) throw unknownLink();
     const hash = hashToken(secret);
     const link = await find(hash).catch((error: unknown) => {
-      if (isUnknown(error)) unknownSecrets.take(address);
+      if (isUnknownShareLink(error)) unknownSecrets.take(address);
       throw error;
     });
     requestsOfAddress.take(address);

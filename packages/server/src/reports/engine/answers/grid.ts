@@ -79,7 +79,7 @@ export const findHourCuts = (from: number, to: number, offsets: readonly (readon
   });
 
 /** The local hour and weekday of a row with `span` and `value`, the offset of local time. */
-export const clockOf = ({ anchor, milliseconds }: Grid): SQL => {
+export const localTimeOf = ({ anchor, milliseconds }: Grid): SQL => {
   const local = sql`${anchor} + span * ${milliseconds} + value`;
   const inDay = sql`((${local} % ${day}) + ${day}) % ${day}`;
   const weekday = sql`(((${local} - ${inDay}) // ${day} + 3) % 7 + 7) % 7 + 1`;

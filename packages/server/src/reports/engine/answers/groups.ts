@@ -6,7 +6,7 @@ import type { Source } from '../source.ts';
 import { and, clause, list, name, type SQL, sql, texts } from '../sql.ts';
 import { appendIntegers, type Row, run } from '../statements.ts';
 import { writeFirstValues } from './first-touch.ts';
-import { clockOf, createGrid, findHourCuts, spansBefore, valuesOfSpans } from './grid.ts';
+import { createGrid, findHourCuts, localTimeOf, spansBefore, valuesOfSpans } from './grid.ts';
 import { referrerHostOf } from './host.ts';
 import { createScope, type HitOptions, type Scope, type Sessions } from './scope.ts';
 import { prepareSessions } from './sessions.ts';
@@ -128,7 +128,7 @@ export const prepareGroups = async (connection: DuckDBConnection, source: Source
       scope.add('span', scope.spanOf(grid));
       return scope.rows({ withPerson: false });
     });
-    const clock = sql`SELECT span, ${clockOf(grid)} FROM ${valuesOfSpans(grid, offsets, spans)}`;
+    const clock = sql`SELECT span, ${localTimeOf(grid)} FROM ${valuesOfSpans(grid, offsets, spans)}`;
     await run(connection, sql`CREATE TEMP TABLE clock AS ${clock}`);
   }
 

@@ -4,14 +4,14 @@
  * Rows are found one by one with `CROSS JOIN LATERAL (… OFFSET 0)`. With `= ANY`, PostgreSQL's generic plan may read
  * all rows of an account, because most accounts have few.
  */
-import type { DecidingStatement } from '../../rules/links.ts';
+import type { StatementWithClaim } from '../../rules/links.ts';
 import type { AccountConnection } from '../database/connection.ts';
 import { byNumber, type ContactRow } from './contact-rows.ts';
 import { type ClaimMarks, type Facts, factColumns, toDeciding } from './statements.ts';
 import { numberOfUser, type UserRow, userColumns } from './users.ts';
 
 /** A statement and the claimID of its claim. */
-export type ClaimedStatement = DecidingStatement & { readonly claimID: string | null };
+export type ClaimedStatement = StatementWithClaim & { readonly claimID: string | null };
 
 /** Contacts and users, with all statements of these users. */
 export interface OwnerFacts {

@@ -1,8 +1,8 @@
 /** Reads users' statements in the form that the rules in identity/ expect. */
-import type { DecidingStatement, StatementRow } from '../../rules/links.ts';
+import type { StatementRow, StatementWithClaim } from '../../rules/links.ts';
 import type { AccountConnection } from '../database/connection.ts';
 
-export type Facts = Omit<DecidingStatement, 'voided'> & { readonly user: number; readonly voided: number };
+export type Facts = Omit<StatementWithClaim, 'voided'> & { readonly user: number; readonly voided: number };
 type Row = Facts & Pick<StatementRow, 'time'>;
 export const factColumns = '"user", sequence, contact, claim, verified, voided';
 
@@ -36,7 +36,7 @@ const marksOf = async (
 export const toDeciding = (
   { sequence, contact, claim, verified, voided }: Facts,
   marks: ClaimMarks | undefined,
-): DecidingStatement => ({
+): StatementWithClaim => ({
   sequence,
   contact,
   claim,

@@ -64,29 +64,29 @@ export const createAccountDeletion = (db: Connection, { erasures, users, catalog
         `SELECT json_group_array(${what}) FROM (SELECT ${what} FROM ${what} WHERE account = @account LIMIT @most)`,
       )
       .pluck();
-  const those = '(SELECT value FROM json_each(?))';
+  const givenNumbers = '(SELECT value FROM json_each(?))';
   const dropPostings = (what: number) =>
-    `DELETE FROM event_posting WHERE segment IN (SELECT segment FROM event_segment) AND what = ${what} AND number IN ${those}`;
+    `DELETE FROM event_posting WHERE segment IN (SELECT segment FROM event_segment) AND what = ${what} AND number IN ${givenNumbers}`;
   const groups = [
     {
       next: nextOf('user'),
       drops: [
-        `DELETE FROM statement WHERE user IN ${those}`,
-        `DELETE FROM claim WHERE user IN ${those}`,
+        `DELETE FROM statement WHERE user IN ${givenNumbers}`,
+        `DELETE FROM claim WHERE user IN ${givenNumbers}`,
         dropPostings(0),
-        `DELETE FROM user WHERE user IN ${those}`,
+        `DELETE FROM user WHERE user IN ${givenNumbers}`,
       ],
     },
     {
       next: nextOf('contact'),
       drops: [
-        `UPDATE contact SET mergedInto = NULL WHERE mergedInto IN ${those}`,
-        `DELETE FROM contact_tag WHERE contact IN ${those}`,
-        `DELETE FROM contact_attr WHERE contact IN ${those}`,
-        `DELETE FROM request_repeat WHERE contact IN ${those}`,
+        `UPDATE contact SET mergedInto = NULL WHERE mergedInto IN ${givenNumbers}`,
+        `DELETE FROM contact_tag WHERE contact IN ${givenNumbers}`,
+        `DELETE FROM contact_attr WHERE contact IN ${givenNumbers}`,
+        `DELETE FROM request_repeat WHERE contact IN ${givenNumbers}`,
         dropPostings(1),
-        `DELETE FROM contact WHERE contact IN ${those}`,
-        `DELETE FROM contact_changed WHERE contact IN ${those}`,
+        `DELETE FROM contact WHERE contact IN ${givenNumbers}`,
+        `DELETE FROM contact_changed WHERE contact IN ${givenNumbers}`,
       ],
     },
   ].map(({ next, drops }) => ({ next, drops: drops.map((sql) => db.prepare(sql)) }));

@@ -1,5 +1,5 @@
 /** Reads statements in the form that the rules in identity/ take. */
-import type { DecidingStatement, StatementRow } from '../../rules/links.ts';
+import type { StatementRow, StatementWithClaim } from '../../rules/links.ts';
 import type { Connection } from '../database/connection.ts';
 
 interface Row extends Omit<StatementRow, 'verified' | 'voided' | 'onlyClaimed'> {
@@ -61,7 +61,7 @@ export const createStatementReader = (db: Connection) => {
      * Like `ofUser`, but reads only the columns that determine owners, which is more than twice as fast: a contact may
      * have many users with many links.
      */
-    forOwners: (user: number): DecidingStatement[] =>
+    forOwners: (user: number): StatementWithClaim[] =>
       decidingOf.all(user).map(([sequence, contact, claim, verified, voided]) => ({
         sequence,
         contact,
