@@ -1,7 +1,7 @@
+import type { ServiceResponse } from './delivery/final-response.ts';
 import { countDropped, listQueuedKeys, type StoredRecord } from './delivery/queue.ts';
-import { createSender, refusals, verdictCallbacks } from './delivery/sender.ts';
+import { createSender, refusals, responseCallbacks } from './delivery/sender.ts';
 import { copies, eraseStorage, openStorage, updateCopy, writeItem } from './delivery/storage.ts';
-import type { Verdict } from './delivery/verdict.ts';
 import { demand, guard } from './guard.ts';
 import { hasInitialConsent } from './identity/consent.ts';
 import { readCookie } from './identity/cookie.ts';
@@ -109,7 +109,7 @@ export const startTracker = (tracker: Partial<Tracker>, url: string | URL, optio
   };
 
   /** Queues the record that `toRecord` creates for an identifier. Resolves with the service's final response. */
-  const enqueue = async (toRecord: (eventUUID: string) => StoredRecord): Promise<Verdict> => {
+  const enqueue = async (toRecord: (eventUUID: string) => StoredRecord): Promise<ServiceResponse> => {
     try {
       const eventUUID = createEventUUID();
       const time = parseEventTime(eventUUID);
@@ -125,7 +125,7 @@ export const startTracker = (tracker: Partial<Tracker>, url: string | URL, optio
       return (
         refusals[token] ||
         new Promise((resolve) => {
-          verdictCallbacks[key] = resolve;
+          responseCallbacks[key] = resolve;
         })
       );
     } catch (error) {
@@ -150,9 +150,9 @@ export const startTracker = (tracker: Partial<Tracker>, url: string | URL, optio
       return toEventRecord(event, eventUUID);
     })) as Tracker['log'];
   tracker.createContact = ((fields: ContactFields, callback?: (...args: unknown[]) => void) => {
-    const result = enqueue((requestUUID) => toContactRecord(fields, requestUUID)).then((verdict) => {
-      if (verdict.error) throw Object.assign(Error(verdict.error.message), verdict.error);
-      return verdict;
+    const result = enqueue((requestUUID) => toContactRecord(fields, requestUUID)).then((response) => {
+      if (response.error) throw Object.assign(Error(response.error.message), response.error);
+      return response;
     });
     // A promise with a listener causes no unhandled rejection in the page.
     // biome-ignore lint/complexity/useOptionalChain: esbuild writes it longer for ES2018

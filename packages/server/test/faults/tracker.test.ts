@@ -100,9 +100,9 @@ test.for<{ fault: string; after: string; answer: Answer; rule: string; weakness:
     answer: springBoot,
     rule: 'takes any JSON with a status for the service’s response',
     weakness: {
-      file: 'delivery/verdict.ts',
-      from: "(verdict.status === '200' &&",
-      to: "/^[24](?!08|29)/.test(verdict.status as string) || (verdict.status === '200' &&",
+      file: 'delivery/final-response.ts',
+      from: "(response.status === '200' &&",
+      to: "/^[24](?!08|29)/.test(response.status as string) || (response.status === '200' &&",
     },
   },
   {

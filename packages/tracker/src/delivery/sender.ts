@@ -14,18 +14,18 @@ import { isContactRecord } from '../records/contacts.ts';
 import { createEventUUID, parseEventTime } from '../records/event-uuid.ts';
 import { warn } from '../warn.ts';
 import { computeRetryMilliseconds } from './backoff.ts';
+import { isFinal, type ServiceResponse } from './final-response.ts';
 import { dropSurplus, inFlight, listQueuedKeys } from './queue.ts';
 import { copies, removeItem } from './storage.ts';
-import { isVerdict, type Verdict } from './verdict.ts';
 
 /** The names below are literals checked by this type, because importing the object would cost more bytes. */
 type Names = typeof pageNames;
 
 /** The service's refusals of tokens, or of their use on this site, by token. */
-export const refusals: Record<string, Verdict> = {};
+export const refusals: Record<string, ServiceResponse> = {};
 
 /** Callbacks for the service's final response for a record, by the record's key. */
-export const verdictCallbacks: Record<string, (verdict: Verdict) => void> = {};
+export const responseCallbacks: Record<string, (response: ServiceResponse) => void> = {};
 
 /**
  * Returns a function that sends the queued records soon, unless a request is in flight or a retry is scheduled. Unless
@@ -65,7 +65,7 @@ export const createSender = (
   let pagehideEvent: Event | undefined;
 
   /** Warns once about each refusal or ignored field, with the documentation page that explains it. */
-  const report = ({ error, ignored }: Verdict): void => {
+  const report = ({ error, ignored }: ServiceResponse): void => {
     if (error) warn(`${error.code}: ${error.message}`, `${new URL(`docs/errors#${error.code}`, base)}`);
     if (ignored) warn(`ignored: ${ignored}`);
   };
@@ -126,17 +126,17 @@ export const createSender = (
       if (/token|origin/.test((responseBody.error || responseBody).code)) {
         isAllowed = () => false;
         refusals[token] = responseBody;
-        for (const settle of Object.values(verdictCallbacks)) settle(responseBody);
+        for (const settle of Object.values(responseCallbacks)) settle(responseBody);
       }
       let index = 0;
       for (const key of keys) {
         // If several records were refused together, none of them has a final response.
-        const verdict: Verdict = (responseBody.event || keys[1] || [responseBody])[index++];
-        report(verdict);
-        if (isVerdict(verdict)) {
+        const recordResponse: ServiceResponse = (responseBody.event || keys[1] || [responseBody])[index++];
+        report(recordResponse);
+        if (isFinal(recordResponse)) {
           if (isAllowed()) removeItem(key);
           // Records of earlier pages have no callback. Reporting a final response twice has no further effect.
-          (verdictCallbacks[key] || report)(verdict);
+          (responseCallbacks[key] || report)(recordResponse);
         }
       }
     } catch (error) {

@@ -1,8 +1,8 @@
 import { type ErrorCode, errors } from '@firsthand/contract/errors';
 import { expect, test } from 'vitest';
-import { isVerdict } from './verdict.ts';
+import { isFinal } from './final-response.ts';
 
-const isFinal = (code: unknown) => Boolean(isVerdict({ error: { code: code as string, message: '' } }));
+const isFinalCode = (code: unknown) => Boolean(isFinal({ error: { code: code as string, message: '' } }));
 
 /** Codes that a repeat of the record would not change. The others are temporary, or mean a wrong path. */
 const finalCodes: readonly ErrorCode[] = [
@@ -23,7 +23,7 @@ const finalCodes: readonly ErrorCode[] = [
 ];
 
 test('treats these codes of the contract as a refusal, and no others', () => {
-  expect(Object.keys(errors).filter(isFinal).sort()).toEqual([...finalCodes].sort());
+  expect(Object.keys(errors).filter(isFinalCode).sort()).toEqual([...finalCodes].sort());
 });
 
 // `not_kept` was the code of `unavailable` up to 0.1.0. Old and new trackers retry after both.
@@ -38,7 +38,7 @@ test.for([
   'xinvalid_field',
   'invalid_fields',
   undefined,
-])('does not treat the code %o of another server as a refusal', (code) => expect(isFinal(code)).toBe(false));
+])('does not treat the code %o of another server as a refusal', (code) => expect(isFinalCode(code)).toBe(false));
 
 test.for<[object, boolean]>([
   [{ status: '200', eventUUID: 'event-1' }, true],
@@ -50,4 +50,4 @@ test.for<[object, boolean]>([
   [{ eventID: 1, eventUUID: 'event-1', eventTime: 1, eventAttrArray: [] }, false],
   [{ status: 404, error: 'Not Found', path: '/s/update' }, false],
   [{ error: { code: 404, message: 'Not found', status: 'NOT_FOUND' } }, false],
-])('returns for %j: %s', ([answer, expected]) => expect(Boolean(isVerdict(answer))).toBe(expected));
+])('returns for %j: %s', ([response, expected]) => expect(Boolean(isFinal(response))).toBe(expected));
