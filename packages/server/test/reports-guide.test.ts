@@ -107,7 +107,10 @@ const questions: readonly (readonly object[])[] = [
   ],
 ];
 
-/** The arguments of each `npx firsthand` in a block, split by one shell: a process for each takes four times as long. */
+/**
+ * The arguments of each `npx firsthand` in a block, split by one shell, because a process for each takes four times as
+ * long.
+ */
 const commandsOf = async (code: string): Promise<string[][]> => {
   const define = `npx() { shift; for argument; do printf '%s\\0' "$argument"; done; echo; }`;
   const printed = await runBlock({ language: 'sh', code: `${define}\n${code}` }, {});

@@ -171,7 +171,7 @@ describeInChromium('tracker.full.js in Chromium', () => {
     expect(errorName).toBe('SecurityError');
   });
 
-  test('adds the attributes from set to later events, lets an event’s own attributes win, and removes them with null', async () => {
+  test('adds the attributes from set to later events until null removes them; an event’s own attributes win', async () => {
     recorder.scriptDelayMilliseconds = 300;
     const stub = fillSnippet(`${service}/tracker.full.js`, 'data-page-views="9" data-debug');
     recorder.pages['/'] = {

@@ -231,7 +231,7 @@ describeInChromium('the tracker in Chromium', () => {
     expect(await readQueued()).toBe(record);
   });
 
-  test('logs for the new user after a reset on another subdomain, and sends queued records for the previous one', async () => {
+  test('logs for the new user after another subdomain’s reset, and sends queued records for the previous one', async () => {
     recorder.answer = () => ({ status: 503 });
     const page = await openPage(publish('/'));
     await logAll(page, [1]);

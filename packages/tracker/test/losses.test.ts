@@ -220,7 +220,7 @@ describeInChromium('the tracker in Chromium', () => {
     expect(recorder.events()[2]?.eventAttrArray).toContainEqual({ attrID: 'dropped', attrValue: '4' });
   });
 
-  test('sends calls to a method that was captured before the script loaded, with a frozen Array.prototype', async () => {
+  test('sends calls of a method captured before the script loaded, with a frozen Array.prototype', async () => {
     const page = await openPage(
       publish('/', { after: '<script>Object.freeze(Array.prototype); self.log = tracker.log; log(1);</script>' }),
     );

@@ -67,7 +67,7 @@ describeInChromium('the tracker in Chromium, on restricted pages', () => {
     expect(recorder.events()).toHaveLength(3);
   });
 
-  test('works with JSON overridden, prototypes extended, storage methods patched and window.tracker frozen', async () => {
+  test('works with JSON overridden, prototypes extended, storage patched and window.tracker frozen', async () => {
     const page = await openPage(
       publish('/', {
         before: `<script>

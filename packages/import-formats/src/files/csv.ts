@@ -3,7 +3,7 @@ import { maxRecordBytes } from './limits.ts';
 import { createLineSplitter, type Line } from './lines.ts';
 import type { FileRecord, ProblemRecord, RecordParser } from './record.ts';
 
-/** A cell, quoted or not, with the separator after it. Sticky, so that each match continues where the last one ended. */
+/** A cell, quoted or not, with the separator after it. Sticky, so that each match starts where the last one ended. */
 const cellPattern = /(?:"((?:[^"]|"")*)"|([^",]*))(,|$)/y;
 
 /** Returns the cells of a record; undefined if an unquoted cell has a quote, or text follows a closing quote. */

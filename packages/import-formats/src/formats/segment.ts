@@ -2,7 +2,7 @@
  * Segment's files in Amazon S3: messages as its HTTP API accepts them, with fields that Segment has added. RudderStack
  * writes the same form.
  *
- * `timestamp` is the time of the event, corrected by the clock of the client: receivedAt − (sentAt − originalTimestamp).
+ * `timestamp` is the event's time, corrected by the client's clock: receivedAt − (sentAt − originalTimestamp).
  */
 import type { Format } from './format.ts';
 

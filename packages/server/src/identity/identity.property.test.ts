@@ -356,7 +356,7 @@ describe('the ownership rules', () => {
     });
   });
 
-  test('on erasure, delete all statements that name the person and the person’s events, except claimed ones with verifiedOnly', () => {
+  test('on erasure, delete the person’s events (with verifiedOnly, except claimed ones) and all statements about the person', () => {
     let retained = 0;
     assertEach('erase', (before, { contact, verifiedOnly }, after) => {
       if (after === before) return;

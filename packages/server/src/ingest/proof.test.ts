@@ -33,7 +33,7 @@ describe('a contactProof', () => {
     expect(isProof(proof, other, [key], at(0))).toBe(false);
   });
 
-  it('proves an external ID without an address, and an address’s proof never proves an external ID with the same text', () => {
+  it('proves an external ID if there is no address, but never one that equals a proven address', () => {
     const { address: _, ...user } = vouched;
     const ofID = { ...user, externalID: 'ada@example.com' };
     const proofOfID = createProof(ofID, key, seconds);

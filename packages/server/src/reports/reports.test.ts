@@ -35,7 +35,7 @@ it('rejects with a refusal thrown during preparation', async () => {
   await expect(setUp(60_000).prepare(1, () => Promise.reject(refusal))).rejects.toBe(refusal);
 });
 
-it('refuses more than 11 concurrent reports for one account or for all share links, and more than 22 in total', async () => {
+it('refuses more than 11 concurrent reports for an account or for all share links, and more than 22 in total', async () => {
   const { prepare } = setUp(60_000);
   const done = new AbortController();
   const all = [

@@ -58,7 +58,7 @@ describe('a report', () => {
     ]);
   });
 
-  test('for people who reached a step, counts all events that match the filter, not only those of the steps', async () => {
+  test('for people who reached a step, counts all events that match the filter, not only the steps', async () => {
     const account = log({}, { eventID: 2, eventTime: 1 }, { eventID: 3, eventTime: 2, amount: '5' });
     const of = { kind: 'step', step: 1, dropped: false, withinMilliseconds: to, per: 'person' } as const;
     const people = (condition: PeopleQuestion['condition']): PeopleQuestion => ({

@@ -36,7 +36,7 @@
  * | catalogue       | an account's list of profiles, tags, attributes or event definitions, by ID                           |
  * | merged entry    | a catalogue entry merged into another, the kept entry; reads return the kept entry's ID               |
  * | segment         | a report filter that an account saved under a name                                                    |
- * | robot mark      | the attribute on events that a robot sent (`robotMark`)                                               |
+ * | bot mark        | the attribute on events that a bot sent   (`robotMark`)                                               |
  * | refused request | a write refused for its content; it is on its token's list and can be replayed after a fix            |
  * | evicted         | removed from a full list of refused requests                                                          |
  */

@@ -44,7 +44,7 @@ const readNumber = async (databaseURL: string, sql: string): Promise<number> => 
 const countMisnumbered = (databaseURL: string) =>
   readNumber(databaseURL, 'SELECT count(*) FROM owner_change WHERE change >= 2::numeric ^ 48');
 
-test('distributes a database that has accounts without changing its contents, and leaves no rows on the coordinator', async () => {
+test('distributes a database with accounts, changes no contents, and leaves no rows on the coordinator', async () => {
   const databaseURL = await newBareDatabase();
   await migrateStore(databaseURL, { citus: false });
   const sites = await fill(databaseURL);

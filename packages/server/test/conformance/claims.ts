@@ -142,7 +142,7 @@ export const describeClaims = (newSite: NewSite): void => {
       expect((await browser.createContact({ address: ben })).exists).toBe(true);
     });
 
-    test('returns that the contact exists only for an address that this user sent, which has its own handle', async () => {
+    test('reports an existing contact only for an address that this user sent, which has its own handle', async () => {
       const { server, browser, update, newCaller } = await newSite();
       const { contactUUID: handle } = await browser.createContact();
       await update({ address: ann, fields: { contactFirstname: 'Ann' } });

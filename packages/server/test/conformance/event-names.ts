@@ -126,7 +126,7 @@ export const describeEventNames = (newSite: NewSite): void => {
       ]);
     });
 
-    test('takes the lowest of several IDs with its name, no matter in which Unicode form they were listed', async () => {
+    test('takes the lowest of several IDs with its name, whose Unicode forms may differ', async () => {
       const site = await newSite({ catalogues: { event: [{ id: '12', name: 'Caf\u0065\u0301 ' }] } });
       await addEntries(site, { id: '100', name: 'Café' }, { id: '13', name: ' Café' });
       await site.server.log(byName('Café'));
@@ -207,7 +207,7 @@ export const describeEventNames = (newSite: NewSite): void => {
       expect(await listEntries(site)).toHaveLength(2);
     });
 
-    test('leaves room for other names: browser tokens add at most 500 names, and numbers from them are dropped first', async () => {
+    test('leaves room for others: browser tokens add at most 500 names, and numbers from them are dropped first', async () => {
       const site = await newSite();
       const maxNames = limits.eventNamesByBrowsers;
       const outcomes = await site.browser.log(...names(maxNames + 1).map((name) => byName(name)));
@@ -291,7 +291,7 @@ export const describeEventNames = (newSite: NewSite): void => {
       expect(await site.events({ eventName: 'Order paid' })).toHaveLength(2);
     });
 
-    test('is rejected from a page if its events would count as those of an eventID that is withheld from pages', async () => {
+    test('is rejected from a page if its events would count for an eventID that is withheld from pages', async () => {
       const site = await newSite();
       await addEntries(site, { id: String(unlistedIDOf('Forged')), browser: false });
       const forged = byName('Forged', { mayAddName: false });

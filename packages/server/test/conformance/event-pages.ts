@@ -53,7 +53,7 @@ const matches = (query: Partial<EventQuery>, owner: string | undefined) => (even
 
 export const describeEventPages = (newSite: NewSite): void => {
   describe('getEvents', () => {
-    test('finds the matching events with every combination of filters, order and page size, over any history', async () => {
+    test('finds the matching events for any filters, order and page size, over any history', async () => {
       let matchCount = 0;
       await fc.assert(
         fc.asyncProperty(

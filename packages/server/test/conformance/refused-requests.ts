@@ -236,7 +236,7 @@ export const describeRefusedRequests = (newSite: NewSite): void => {
       expect(await listOf(other)).toHaveLength(1);
     });
 
-    test('are not erased if they name other people, no matter which external ID and userUUID a page gave the erased person', async () => {
+    test('are not erased if they name others, no matter which external ID and userUUID a page gave the erased person', async () => {
       const site = await newSite();
       const { server, browser, store, account, time } = site;
       await browser.createContact({ userUUID: 'contactEmailaddress', externalID: 'userUUID', address: undefined });

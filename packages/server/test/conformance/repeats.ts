@@ -21,7 +21,7 @@ export const describeRepeats = (newSite: NewSite): void => {
       expect(await events()).toHaveLength(2);
     });
 
-    test('counts as a different event when sent with the other kind of token, so that a page can’t shadow a server’s events', async () => {
+    test('is a different event when sent with the other kind of token, so that a page can’t shadow a server’s events', async () => {
       const { server, browser, events, time, erase, store } = await newSite();
       const { contactUUID } = await server.createContact({ userUUID: phone });
       expect(await browser.log(sameEvent)).toEqual([kept]);

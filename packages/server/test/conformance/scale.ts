@@ -59,7 +59,7 @@ export const describeScale = (newSite: NewSite): void => {
       expect(await findAll()).toEqual([undefined, ...tokenIDs.slice(1)]);
     });
 
-    test('limits the claims of a contact: drops the oldest with their links, but none that was accepted or verified', async () => {
+    test('limits a contact’s claims: drops the oldest with their links, but no accepted or verified ones', async () => {
       const site = await newSite();
       const claimBy = (userUUID: string, changes = {}) =>
         site.browser.createContact({ userUUID, newHandle: newID('handle'), ...changes });

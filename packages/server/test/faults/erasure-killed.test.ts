@@ -71,7 +71,7 @@ const eraseAndKill = async (name: string, main?: string) => {
   return { created, refused };
 };
 
-test('enforces an acknowledged erasure on a backup from before the contact, although the server was killed at that moment', async (context) => {
+test('enforces an acknowledged erasure on an older backup, although the server was killed at that moment', async (context) => {
   const ours = await eraseAndKill('ours');
   expect(ours).toEqual({ created: 0, refused: users });
   const weakened = await eraseAndKill('weakened', changeServer(folder, 'at-once', acknowledgingErasuresEarly));

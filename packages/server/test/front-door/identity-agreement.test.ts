@@ -245,7 +245,7 @@ describe('a store after every action of any history', () => {
   });
   afterAll(() => store.close());
 
-  test('has the same owner and reason for each event, and the same history for each contact, as the model', async () => {
+  test('agrees with the model about each event’s owner and reason, and each contact’s history', async () => {
     const done: Partial<Record<Action['do'], number>> = {};
     /** Events that an erasure kept because they belonged to the contact by claims only. */
     let spared = 0;

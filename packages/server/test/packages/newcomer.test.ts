@@ -42,7 +42,7 @@ const openPage = async (html: string) => {
   return page;
 };
 
-it('lets a newcomer install the tarball, serve, and read back first named events, from a command and from a page', async () => {
+it('lets a newcomer install the tarball, serve, and read back the first events of a command and a page', async () => {
   await step(isFull ? 'npm install, SQLite compiled' : 'npm install, SQLite copied', async () => {
     await newcomer.run(
       `mkdir shop; cd shop; npm init -y; npm install ${isFull ? '' : '--ignore-scripts'} ../firsthand-[0-9]*.tgz`,

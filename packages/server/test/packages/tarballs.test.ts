@@ -33,7 +33,7 @@ describe.each(packageNames)('%s', (name) => {
     );
   });
 
-  it('is publishable: has a license, a range of Node versions and provenance, and no dependency on the repository', () => {
+  it('is publishable: has a license, Node versions and provenance, and no dependency on the repository', () => {
     const { private: isPrivate, license, engines, publishConfig, version, dependencies = {} } = manifestOf(name);
     expect({ isPrivate, license, engines, publishConfig, version }).toEqual({
       isPrivate: undefined,

@@ -92,7 +92,7 @@ describe('a preflight for headers that a wrapper around fetch adds', () => {
   });
   afterAll(() => service.close());
 
-  it('is allowed where pages may call the operation, except for the console’s header, and refused elsewhere', async () => {
+  it('is allowed where pages may call the operation, but not with the console’s header, and refused elsewhere', async () => {
     for (const { name, path } of operationPaths) {
       const headers = {
         Origin: 'https://shop.example',

@@ -193,7 +193,7 @@ const restore = async ({ name, path }: PopulatedDatabase, main?: string) => {
   return start(path, main);
 };
 
-test('removes an erased contact from all files and logs during reads, and no retry or backup revives it', async (context) => {
+test('removes an erased contact from all files and logs during reads; no retry or backup revives it', async (context) => {
   const database = await populate('ours', counts);
   const { path, persons, counter } = database;
   const { milliseconds, eventsPerSecond, find } = await eraseAll(database);

@@ -93,7 +93,7 @@ const anyAddress = (nth: number) => `198.51.${100 + ((nth >> 8) % 100)}.${nth % 
 /** The header of an attacker who forges its left part before it reaches the trusted proxies. */
 const forged = (nth: number) => `${anyAddress(nth)}, 10.1.1.${nth % 256}, 203.0.113.9`;
 
-test('limits guesses per address no matter what X-Forwarded-For contains, and keeps accepting valid tokens', async (context) => {
+test('limits guesses per address for any X-Forwarded-For, and keeps accepting valid tokens', async (context) => {
   const behindProxy = await start('ours', trusting);
   const result = await guess(behindProxy, guesses, forged);
   expect([...result.statuses].sort()).toEqual([401, 429]);

@@ -84,7 +84,7 @@ const flood = async (name: string, main?: string) => {
   return { attributes, attr, hasMark: [...files, served.complaints()].some((text) => text.includes('Forged')) };
 };
 
-test('derives only listed labels from the headers and attributes of a page, and neither stores nor logs others', async () => {
+test('derives only listed labels from a page’s headers and attributes, and neither stores nor logs others', async () => {
   const { attributes, attr, hasMark } = await flood('ours');
   expect(attributes.length).toBeGreaterThan(count / 4);
   // Some of these names mark bots.

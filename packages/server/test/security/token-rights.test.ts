@@ -90,7 +90,7 @@ test('lets a viewer token change nothing and read only what it may, over all ope
   }
 });
 
-test('lets an editor token change only contacts, catalogues, segments, views and share links, over all operations', async () => {
+test('lets an editor token change only contacts, catalogues, segments, views and share links', async () => {
   const scene = await openScene();
   try {
     const editor = await callAll(scene, scene.tokens.editor);

@@ -4,7 +4,7 @@ import { createEventUUID, parseEventTime } from './event-uuid.ts';
 
 afterEach(() => vi.useRealTimers());
 
-test('contains its time, and sorts as a string in order of creation, even with over a thousand in one millisecond', () => {
+test('contains its time, and sorts as a string in order of creation, even over a thousand in one millisecond', () => {
   vi.useFakeTimers({ now: Date.now() });
   const start = Date.now();
   const eventUUIDs = Array.from({ length: 3_000 }, createEventUUID);

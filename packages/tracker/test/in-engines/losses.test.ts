@@ -351,7 +351,7 @@ describeEngines('delivery', (engine) => {
       context.task.meta.delivery = { times, storedOnce: 0, lost: 0, twice: 0, outOfOrder: 0, late: 0, figure };
     });
 
-    test('survives two tabs opened together in a new browser without Web Locks when the first response is lost (T13)', async (context) => {
+    test('survives a lost first response to two tabs of a new browser without Web Locks (T13)', async (context) => {
       const users: number[] = [];
       const run = `${script.replaceAll('.', '')}${engine.name}`.toLowerCase();
       for (const nth of nths) {

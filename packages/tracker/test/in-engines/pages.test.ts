@@ -52,7 +52,7 @@ describeEngines('the tracker', (engine) => {
   const expectNumbers = async (...numbers: number[]) =>
     expect((await waitForStored(numbers.length)).map(({ nth }) => nth)).toEqual(numbers);
 
-  test('works where JSON and storage are overridden, prototypes extended and frozen, and its name is read-only', async () => {
+  test('works with JSON and storage overridden, prototypes extended and frozen, and its name read-only', async () => {
     // Not controlled, because WebKit's driver needs the page's own JSON.
     const page = publish('/hostile', {
       before: `<script>
@@ -117,7 +117,7 @@ describeEngines('the tracker', (engine) => {
     expect(numbers.slice(0, 3)).toEqual([0, 1, 2]);
   });
 
-  test('works under a strict CSP with a nonce, from the immutable URL with its hash, after its tag is removed', async () => {
+  test('works under a strict CSP with a nonce, from the immutable URL with its hash, without its tag', async () => {
     const built = await fetch(`${shop.service.url}/integrity.json`);
     const { 'tracker.js': script } = (await built.json()) as Record<string, { src: string; integrity: string }>;
     const tab = await visit('/strict', {
@@ -173,7 +173,7 @@ describeEngines('the tracker', (engine) => {
     expect(new Set(events.map(({ userUUID }) => userUUID)).size).toBe(2);
   });
 
-  test('keeps the order of calls made before the script has loaded, and settles createContact by callback and promise', async () => {
+  test('keeps the order of calls made before the script loads; createContact settles its callback and promise', async () => {
     shop.site.scriptDelayMilliseconds = 1_000;
     const tab = await visit('/early', {
       src: '/stats/tracker.js',

@@ -222,7 +222,7 @@ describe('the country', () => {
       from(remoteAddress),
     );
 
-  it('is added as a label of the visitor, also behind a proxy, and the address is neither stored nor logged', async () => {
+  it('is added as a label of the visitor, even behind a proxy, and no address is stored or logged', async () => {
     const lookups: string[] = [];
     const countryOf = (clientAddress: string) => {
       lookups.push(clientAddress);

@@ -160,7 +160,7 @@ describe('a contactProof of a contactExternalID', () => {
     expect([contact.claimed, link.map(({ verified }: Fields) => verified)]).toEqual([['contactProfileID'], [true]]);
   });
 
-  it('does not prove an address, or an address an ID, and next to an address does not show the claimed ID', async () => {
+  it('does not prove an address (nor an address an ID), and hides the claimed ID next to an address', async () => {
     const [userUUID, text] = [newUserUUID(), newAddress()];
     const ofID = proofOf({ externalID: text, userUUID });
     const ofAddress = proofOf({ address: text, userUUID });

@@ -1,5 +1,5 @@
 /**
- * Maps the messages of Segment's HTTP API to operations of Firsthand. Pure: the same message always gives the same input.
+ * Maps messages of Segment's HTTP API to operations of Firsthand. Pure: the same message always gives the same input.
  *
  * | message | operation |
  * |---|---|
@@ -157,7 +157,8 @@ const findIdentifierProblem = (message: RequestFields, isUserNamed: boolean): Re
 };
 
 /**
- * Maps one message. `outer` is the context of its batch, which the message's own overrides, and `length` the size of both as JSON.
+ * Maps one message. `outer` is the context of its batch; the message's own context takes precedence. `length` is the
+ * size of both as JSON.
  */
 export const toCall = (
   message: unknown,

@@ -93,7 +93,7 @@ interface Message {
   readonly length: number;
 }
 
-/** Returns the messages of a request, and the context of its batch. Throws Refusal if they are too many or too large. */
+/** Returns a request's messages and the context of its batch. Throws Refusal for too many or too large messages. */
 const readMessages = (
   fields: RequestFields,
   type: string | undefined,
@@ -193,7 +193,10 @@ export const createSegmentRoutes = (options: SegmentOptions): { readonly path: s
     },
   };
 
-  /** Returns the host that a client should send to. Never an unknown Host header: whoever sets it could redirect a client's data. */
+  /**
+   * Returns the host that a client should send to. Never an unknown Host header, with which an attacker could redirect
+   * a client's data.
+   */
   const apiHostOf = (host: string, { accountOrigin }: Caller['access']): string => {
     if (isLoopbackName(host) || (accountOrigin.length > 0 && isOriginAllowed(accountOrigin, `https://${host}`)))
       return host;

@@ -1,7 +1,7 @@
 /**
- * Runs the operations of a request's messages in order, so that a contact exists before its events. A refused message is
- * listed and never fails the others, because clients drop a batch after a 4xx. If the store is unavailable, the request
- * fails: the client repeats it, and the eventUUIDs prevent duplicates.
+ * Runs the operations of a request's messages in order, so that a contact exists before its events. A refused message
+ * is listed, and the others still run, because clients drop a batch after a 4xx. If the store is unavailable, the
+ * request fails: the client repeats it, and the eventUUIDs prevent duplicates.
  */
 import { check } from '@firsthand/contract/checking';
 import { statusOf } from '@firsthand/contract/errors';
@@ -36,7 +36,10 @@ export interface MessageRunnerOptions {
 /** Whether a repeat may succeed. */
 const isTemporary = (code: Refusal['code']): boolean => statusOf(code) === 429 || statusOf(code) >= 500;
 
-/** Returns a function that runs the steps of a request. It rejects with a Refusal if the client is to repeat the request. */
+/**
+ * Returns a function that runs the steps of a request. It rejects with a Refusal if the client should repeat the
+ * request.
+ */
 export const createMessageRunner =
   ({ store, answering, traffic }: MessageRunnerOptions) =>
   async (steps: readonly Step[], caller: Caller, sentTime: number | undefined): Promise<void> => {
@@ -64,7 +67,7 @@ export const createMessageRunner =
       );
     };
 
-    /** The profile of an existing contact; undefined if there is no such contact. With a browser token nothing is looked up. */
+    /** The profile of an existing contact; undefined if there is none. Looks up nothing for a browser token. */
     const findProfile = async (externalID: unknown): Promise<string | undefined> => {
       if (fromBrowser || typeof externalID !== 'string') return undefined;
       try {

@@ -602,7 +602,7 @@ test('lists an ID once, and stores the event, when another server lists it meanw
   expect(await asking(databaseURL, listed)).toHaveLength(1);
 });
 
-test('keeps other senders’ refused requests, and counts each, when two servers fill the list concurrently', async () => {
+test('keeps and counts other senders’ refused requests when two servers fill the list concurrently', async () => {
   const { servers } = await openServers(2);
   const { account, browser, time } = await createSite(servers[0]);
   const storeRefused = (store: Store, sender: number, count: number) =>

@@ -66,7 +66,7 @@ describeEngines('the console', (engine) => {
     await waitForText(tab, 'Sign in to Firsthand');
   });
 
-  test('lets a member join, shows the first event, and asks for the password after the session is revoked', async () => {
+  test('lets a member join, shows the first event, and requires the password after the session is revoked', async () => {
     const { url, api } = await openShop();
     const member = { memberEmailaddress: 'ben@shop.example', memberRole: 'owner' } as const;
     const { invitationCode } = await api.inviteMember(member);

@@ -69,7 +69,7 @@ test('refuses writes on a worker with fsync off, and accepts them on the other',
   expect(await stopServerProcess(server)).toBe(0);
 });
 
-test('commits synchronously on a worker with synchronous_commit off, and ends idle transactions after a minute', async () => {
+test('commits synchronously even if a worker has synchronous_commit off, and ends transactions idle for a minute', async () => {
   const { databaseURL, accounts } = await cluster.newDatabase();
   const [{ node }] = accounts as [Account];
   await turnOff(node, 'synchronous_commit');

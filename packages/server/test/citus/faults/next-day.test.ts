@@ -69,7 +69,7 @@ test.each([
   },
 );
 
-test('deletes old events and refused requests once a worker is back; doctor reports the missing partitions', async () => {
+test('deletes old events and refused requests once a worker is back; doctor lists missing partitions', async () => {
   const { databaseURL, store, other, lost, maintain } = await openSites();
   const deleteOld = () => store.deleteEventsBefore({ time: time + 1, most: 3 });
   const nextDay = () => runOnConnection(databaseURL, (db) => nextDayFinding(db, time + day, 0));

@@ -158,7 +158,7 @@ export const describeCatalogues = (newSite: NewSite): void => {
       expect(await listIDs(site, 'tag')).toEqual(['vip']);
     });
 
-    test('withhold IDs that a server first uses for a contact from browsers until the account allows them', async () => {
+    test('withhold from browsers IDs that a server used first for a contact, until the account allows them', async () => {
       const site = await newSite();
       const contactFields = {
         fields: { contactProfileID: 'retail' },

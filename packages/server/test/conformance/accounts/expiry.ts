@@ -87,7 +87,7 @@ export const describeExpiry = (newSite: NewSite): void => {
       expect([await isKnown('home 0'), await isKnown('home 3'), await isKnown('home 4')]).toEqual([false, false, true]);
     });
 
-    test('deletes sessions a day after they end, except each member’s newest session, which has the sign-in time', async () => {
+    test('deletes sessions a day after they end, except each member’s newest, which has the sign-in time', async () => {
       const site = await newSite();
       const { store, account, time } = site;
       const access = await join(site);

@@ -152,7 +152,7 @@ export const describeExternalIDs = (newSite: NewSite): void => {
       expect((await site.server.createContact(onlyID(mine))).exists).toBe(false);
     });
 
-    test('finds the record into which its contact was merged, and agrees with the address of the same person', async () => {
+    test('finds the record into which its contact was merged, and agrees with the person’s address', async () => {
       const site = await newSite();
       const a = await site.server.createContact(onlyID(mine));
       const b = await site.server.createContact({ address: ann });
@@ -193,7 +193,7 @@ export const describeExternalIDs = (newSite: NewSite): void => {
       expect(await keysOf(site, bens), 'stays cleared').toEqual({ id: '', address: ben, claimed: [] });
     });
 
-    test('is cleared by null on the kept contact only, and the IDs of contacts merged into it still find it', async () => {
+    test('is cleared by null on the kept contact only; the IDs of contacts merged into it still find it', async () => {
       const site = await newSite();
       const keep = await site.server.createContact({ externalID: mine, address: ann });
       const merged = await site.server.createContact(onlyID(other));
@@ -369,7 +369,7 @@ export const describeExternalIDs = (newSite: NewSite): void => {
       expect(await site.server.getContact(contactUUID, 'claim', 'link')).toEqual(before);
     });
 
-    test('does not block a contact if it belongs to another one, once the claim is voided and its values are written', async () => {
+    test('of another contact blocks nothing once the claim is voided and its values are written', async () => {
       const site = await newSite();
       await site.server.createContact(onlyID(mine));
       const claim = await site.browser.createContact({ ...page, address: ann, fields: { contactTitle: 'Dr' } });

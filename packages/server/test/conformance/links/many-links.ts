@@ -85,7 +85,7 @@ const createModel = (addresses: readonly string[]) => {
 
 export const describeManyLinks = (newSite: NewSite): void => {
   describe('a user for whom very many addresses are claimed', () => {
-    test('has a limited number of claimed links: the oldest are dropped, except accepted and verified links', async () => {
+    test('has a limited number of claimed links: the oldest are dropped, except accepted and verified ones', async () => {
       const site = await newSite();
       const { server, browser } = site;
       const claim = (address: string, changes = {}) =>
@@ -130,7 +130,7 @@ export const describeManyLinks = (newSite: NewSite): void => {
       expect(await linksTo(site, 'oldest@example.com')).toHaveLength(1);
     });
 
-    test('adds no further links when the same two addresses are claimed alternately, and keeps both claims', async () => {
+    test('adds no further links when two addresses are claimed alternately, and keeps both claims', async () => {
       const site = await newSite();
       await site.server.log({ eventUUID: 'event-before-1' });
       const handles = new Set<string>();

@@ -103,7 +103,7 @@ const eraseContacts = async (name: string, main?: string) => {
   };
 };
 
-test('lets others write while it erases a contact with many claims, and while more claims arrive for it', async (context) => {
+test('lets others write while a contact with many claims is erased, and while more claims arrive for it', async (context) => {
   const ours = await eraseContacts('ours');
   const weakened = await eraseContacts('weakened', changeServer(postgres.folder(), 'alone', erasingAloneOnPostgres));
   expect(ours.writesDuring).toBeGreaterThan(weakened.writesDuring);

@@ -79,7 +79,7 @@ describe('streamEvents', () => {
     for (const { ids } of [byCursor, byHeader]) await expect.poll(ids).toEqual([2, 3, 4]);
   });
 
-  it('begins with its position, so that a client that is disconnected before the first event misses nothing', async () => {
+  it('begins with its position, so that a client disconnected before the first event misses nothing', async () => {
     const scene = await startScene();
     await log(scene, 1);
     const cut = await follow(scene, { eventID: '7' });

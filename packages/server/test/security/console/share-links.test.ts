@@ -257,7 +257,7 @@ test('reveals nothing about the filter when a report is refused later', async ()
 describe('a share link', () => {
   const withoutID = ({ status, body }: { status: number; body: Fields }) => ({ status, ...body, requestID: '' });
 
-  test('responds like one that never existed: after its revocation, its expiry, and once its account is being deleted', async () => {
+  test('responds like one that never existed once it is revoked or expired, or its account is being deleted', async () => {
     const unknownSecret = `share_${'x'.repeat(32)}`;
     const unknownResponse = withoutID(await readLink(unknownSecret));
     const unknownPage = await scene.send(`/console/shared/${unknownSecret}`);
@@ -400,7 +400,7 @@ test('limits guesses of secrets, without delaying readers at the same address', 
   }
 });
 
-test('runs one report at a time during a flood across all of an account’s links, and soon refuses the rest', async () => {
+test('runs one report at a time during a flood on all of an account’s links, and soon refuses the rest', async () => {
   let release = () => {};
   const released = new Promise<void>((resolve) => {
     release = resolve;

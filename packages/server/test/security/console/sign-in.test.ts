@@ -157,7 +157,7 @@ const attackAsCoTenant = async (target: Target) => {
   return { isLocked, evaluated, status };
 };
 
-test('gives a co-tenant with a member’s e-mail address no extra guesses, and lets the member sign in', async (context) => {
+test('gives a tenant with a member’s e-mail address no extra guesses, and lets the member sign in', async (context) => {
   const main = changeServer(folder, 'cheap', hashingCheaply);
   expect(await attackAsCoTenant(await start('tenants', 7, main))).toEqual({
     ...{ isLocked: true, evaluated: 0, status: 200 },

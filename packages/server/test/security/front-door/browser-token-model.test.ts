@@ -188,7 +188,7 @@ const attack = async (scene: Scene, calls: readonly Call[], tally: Tally): Promi
 
 const callsArbitrary = fc.array(call, { minLength: callsPerSequence, maxLength: callsPerSequence, size: 'max' });
 
-test('lets a browser token change no verified value, no other browser’s history, and no more of a catalogue than it may', async (context) => {
+test('lets a browser token change no verified value, no other browser’s history, and only what it may in catalogues', async (context) => {
   const tally: Tally = { calls: 0, statuses: new Map() };
   await fc.assert(
     fc.asyncProperty(callsArbitrary, async (calls) => {

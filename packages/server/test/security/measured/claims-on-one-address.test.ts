@@ -121,7 +121,7 @@ const maxMilliseconds = times({ quick: 120_000, full: 2_000 });
 
 const formatMilliseconds = ({ milliseconds }: Measurement) => `${milliseconds.toFixed(0)} ms`;
 
-test('reads and erases a contact whose address very many users claim as fast as one with a thousand claims', async (context) => {
+test('reads and erases a contact with very many claims as fast as one with a thousand claims', async (context) => {
   const ours = await attack('ours', { count: claims });
   expect(ours.links).toBe(limits.claimsPerContact);
   expect(ours.page.bytes).toBeLessThan(400_000);
@@ -153,7 +153,7 @@ test('reads and erases a contact whose address very many users claim as fast as 
   });
 });
 
-test('reads and erases a contact that users claim alternately with another as fast as one with a thousand links', async (context) => {
+test('reads and erases a contact claimed alternately with another as fast as one with a thousand links', async (context) => {
   const ours = await attack('ours-in-turn', { count: usersInTurn, turns });
   expect(ours.links).toBe(limits.claimedLinksPerContact);
   for (const measurement of [ours.contact, ours.events, ours.page, ours.erasure])

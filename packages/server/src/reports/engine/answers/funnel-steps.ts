@@ -1,6 +1,6 @@
 /**
- * Computes which steps of a funnel each unit reached: a person, or a person within one session. Uses the walk (funnel-scan.ts)
- * and, for units that it excludes, running maxima over their sorted events.
+ * Computes which steps of a funnel each unit reached: a person, or a person within one session. Uses the walk
+ * (funnel-scan.ts) and, for units that the walk excludes, running maxima over their sorted events.
  */
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Condition, FunnelAnswer, FunnelQuestion, Grouping } from '../../questions.ts';

@@ -136,7 +136,7 @@ export const dropLinks = async (
 const claimedLinks = `FROM statement WHERE account = $1 AND contact = $2 AND claim IN (SELECT claim ${open}) AND NOT verified`;
 
 /**
- * Makes room for a link by a claim: deletes up to `maxDroppedPerStep` of the oldest claimed links by the same key beyond
+ * Makes room for a claimed link: deletes up to `maxDroppedPerStep` of the oldest claimed links by the same key beyond
  * `limits.claimedLinksPerContact`. Links of locked users stay until the next call.
  */
 export const dropSurplusLinks = async (db: Transaction, contact: number, claim: number | null): Promise<void> => {

@@ -209,7 +209,7 @@ describe('nextDayFinding', () => {
     expect(await examine(databaseURL, later(1), 0)).toMatchObject(existing);
   });
 
-  it('expects none on the first day with events, after many days without, just after midnight or after a start', async () => {
+  it('expects none on the first day with events, after many days without, after midnight or after a start', async () => {
     const { site, databaseURL } = await open();
     expect(await examine(databaseURL, later(1), 0)).toMatchObject(early);
     await log(site, -dedupDays, 'long-ago');

@@ -83,7 +83,7 @@ export const createClaimWriter = (db: Connection) => {
      * Adds values to the open claim of this token, user and key, or creates it. Never changes accepted claims. Each key
      * has its own claim (rules/claims.ts).
      *
-     * `found`: the contact that has the key. Returns the claim, its contact (chooseClaimContact), and the user's earlier
+     * `found`: the contact with the key. Returns the claim, its contact (chooseClaimContact), and the user's earlier
      * claims with this key.
      */
     submit(

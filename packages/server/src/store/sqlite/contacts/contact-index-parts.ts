@@ -166,8 +166,8 @@ export const createStaleContacts = (db: Connection, contacts: ContactFinder) => 
   const ascending = statementsFor('ASC');
   const descending = statementsFor('DESC');
   /**
-   * Returns the account's changed contacts, with merges followed; undefined if there are more than `maxStaleContacts` in
-   * total.
+   * Returns the account's changed contacts, after following merges; undefined if there are more than `maxStaleContacts`
+   * in total.
    */
   const few = (account: number): number[] | undefined => {
     if ((count.get() as number) > maxStaleContacts) return undefined;

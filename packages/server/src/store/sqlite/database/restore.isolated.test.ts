@@ -148,7 +148,7 @@ test('replaces the database with the backup, keeps the old one, and repeats late
   expect(readFileSync(backup)).toEqual(sent);
 });
 
-test('leaves the old database or the backup after a crash at any point, and never brings back an erased contact', async () => {
+test('leaves the old database or the backup after a crash at any point, and revives no erased contact', async () => {
   const { folder, data, path, backup, ...contacts } = createScene();
   const crashes: string[] = [];
   const real = steps.map((step) => step.getMockImplementation() as (...args: unknown[]) => unknown);

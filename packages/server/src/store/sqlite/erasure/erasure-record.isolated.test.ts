@@ -139,7 +139,7 @@ test('recognizes an erased contact that the backup never had, and refuses a late
   expect(create('ann')).not.toBe(ann);
 });
 
-test('refuses all retried requests of an erased contact on a backup, even if the server was killed immediately', async () => {
+test('refuses all retried requests of an erased contact on a backup, even after an immediate kill', async () => {
   const users = 60;
   const claim = (nth: number) => {
     const sent = { userUUID: `visitor-number-${nth}`, requestUUID: `request-${nth}`, newHandle: `handle-${nth}` };
@@ -218,7 +218,7 @@ test('refuses to start if an erasure cannot be repeated', () => {
   expect(() => engine.eraseAgain()).toThrow('broken');
 });
 
-test('does not acknowledge an erasure that cannot be recorded on a full disk, but stores the rest of the commit', async () => {
+test('acknowledges no erasure that a full disk cannot record, but stores the rest of the commit', async () => {
   const ann = create('ann');
   vi.mocked(writeSync).mockImplementationOnce(() => {
     throw Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });

@@ -117,7 +117,7 @@ test('stores an event once if another call in its commit fails and it is retried
   expect(['b', 'c', 'd'].map((eventUUID) => logOn(0, { eventUUID }))).toEqual([duplicate, stored, duplicate]);
 });
 
-test('treats an event from before kinds of tokens were distinguished as a repeat for both kinds, until it is old', () => {
+test('treats an event stored before token kinds were distinguished as a repeat for both kinds, until it is old', () => {
   const [earlier, latest] = [once, { eventUUID: 'event-sent-last' }];
   logOn(0, earlier);
   // Writes the keys of the previous day. The latest key is in its block only.

@@ -150,7 +150,7 @@ describe('a step', () => {
     expect(completeErasures).toHaveBeenCalledOnce();
   });
 
-  test('catches up between writes only with a backlog, and retries compaction after a pause if the database is locked', () => {
+  test('catches up between writes only with a backlog, and retries compaction later if the database is locked', () => {
     let behind = 0;
     const more = [true, false];
     const arrange = vi.fn(() => more.shift() as boolean);

@@ -39,7 +39,7 @@ const largeContact: Call = {
 };
 
 describe('the write queue', () => {
-  test('sends the writes of one turn in one commit, and writes that arrive during two commits in the next commit', async () => {
+  test('sends the writes of one turn in one commit, and those that arrive during two commits in the next one', async () => {
     const { thread, messages, answerNext } = createThread();
     const { enqueue } = createWriteQueue(thread, () => {});
     const results = [enqueue(call('a')), enqueue(call('b'))];
