@@ -350,7 +350,7 @@ export const operations = {
   }),
   mergeContact: post({
     summary: 'Merge one contact into another.',
-    details: 'The first contact then stands for both. No event is rewritten.',
+    details: 'The first contact then represents both. No event is rewritten.',
     paths: ['/contact/mergeContact'],
     tokens: editors,
     example: ['contactUUID', 'otherContactUUID'],

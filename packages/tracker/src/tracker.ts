@@ -75,7 +75,7 @@ export type Tracker = {
 
 /**
  * The script tag's `data-` attributes. `debug`, `dnt` and `consent` apply with any value, so that a misspelled
- * `consent` tracks nobody. `consent="drop"` drops events logged before consent, instead of keeping them in memory.
+ * `consent` tracks no visitor. `consent="drop"` drops events logged before consent, instead of keeping them in memory.
  */
 type TagOptions = { readonly [name in 'token' | 'name' | 'debug' | 'consent' | 'dnt']?: string | undefined };
 

@@ -1,4 +1,4 @@
-/** Merging catalogue entries, so that one ID also stands for another, and undoing such merges. */
+/** Merging catalogue entries, so that one ID also represents another, and undoing such merges. */
 import * as z from 'zod';
 import { answer, text } from '../answer.ts';
 import * as field from '../fields.ts';
@@ -34,7 +34,7 @@ export const mergeEntryInput = z
   .object({ ...accountSelector, catalogue, entryID, otherEntryID })
   .refine(...namesEntry('entryID'))
   .refine(...namesEntry('otherEntryID'));
-export const mergeEntryOutput = answer({ entryID: text('The entry that stands for both.', 'plan') });
+export const mergeEntryOutput = answer({ entryID: text('The entry that represents both.', 'plan') });
 
 export const unmergeEntryInput = z
   .object({ ...accountSelector, catalogue, otherEntryID })

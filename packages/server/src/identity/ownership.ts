@@ -6,7 +6,7 @@ export interface Stretch {
   readonly after: number;
   /** Infinity for the open end. */
   readonly through: number;
-  /** The contact that the statement names, before merges are followed; null for nobody. */
+  /** The contact that the statement names, before merges are followed; null for none. */
   readonly contact: number | null;
   /** The deciding link. If the user was unlinked: that unlink; null if no statement precedes. */
   readonly statement: Statement | null;
@@ -104,7 +104,7 @@ const withoutMerges: Follow = (contact) => contact;
  * 1. the contact that the event was logged with;
  * 2. the contact of the last statement at or before the event, if that is a link;
  * 3. the contact of the next statement after the event, if that is a link: it reaches back over the anonymous stretch;
- * 4. nobody.
+ * 4. otherwise the event has no owner.
  * Then merges are followed. Only `decidingStatements` count.
  *
  * `statements` are those of the event's user, ascending by sequence; empty for an event without a user. The list must

@@ -1,4 +1,4 @@
-/** A statement: "from this sequence on, this user is this contact" (a link) or nobody (an unlink). */
+/** A statement: "from this sequence on, this user is this contact" (a link) or "no contact" (an unlink). */
 export interface Statement {
   /** The statement's position in the order of events and statements: positive and unique. */
   readonly sequence: number;

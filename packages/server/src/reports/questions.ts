@@ -213,8 +213,8 @@ export interface FunnelQuestion extends QuestionBase {
   readonly times?: boolean;
 }
 /**
- * For each step after the first, the time from the first step in milliseconds; null if nobody reached it. The time ends
- * at the first event that completes the step, and starts at the latest first step from which this is possible.
+ * For each step after the first, the time from the first step in milliseconds; null if no person reached it. The time
+ * ends at the first event that completes the step, and starts at the latest first step from which this is possible.
  */
 type StepTimes = readonly ({ readonly average: number; readonly median: number; readonly p95: number } | null)[];
 /**

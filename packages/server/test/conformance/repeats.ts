@@ -92,7 +92,7 @@ export const describeRepeats = (newSite: NewSite): void => {
       expect([usage.events, await count()]).toEqual([1, 1]);
     });
 
-    test('links nobody', async () => {
+    test('links no user', async () => {
       const { server, events } = await newSite();
       const { contactUUID } = await server.createContact({ userUUID: phone });
       await server.log(sameEvent);

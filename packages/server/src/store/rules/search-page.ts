@@ -29,7 +29,7 @@ export const createSearchPage = ({ limit, descending, beyond }: ContactSearch) =
   let end = beyond;
 
   /**
-   * Sorts the waiting matches and drops those that can't fit. One more than `limit` is kept to tell whether more
+   * Sorts the waiting matches and drops those that can't fit. One more than `limit` stays, to determine whether more
    * follow.
    */
   const sort = () => {

@@ -102,7 +102,7 @@ export const describePasskeys = (newSite: NewSite): void => {
       );
     });
 
-    test('belong to one member each, and nobody else can remove or register them', async () => {
+    test('belong to one member each, and no one else can remove or register them', async () => {
       const [site, others] = [await newSite(), await newSite()];
       const { store, account, time } = site;
       const passkey = newPasskey();

@@ -18,7 +18,7 @@ import type { ReportRunner } from './run-report.ts';
 
 type Input = WithoutSegments<InputOf<'reportPeople'>>;
 
-/** Returns the figure whose people a validated request asks for. */
+/** Returns the figure whose people a validated request selects. */
 const toPeopleOf = (input: Input, range: Range, context: ResolvedNames & DimensionContext): PeopleOf => {
   const { by, value = [], step, cohort } = input;
   const group = by && {
