@@ -54,7 +54,7 @@ const open = async () => {
   await createClient({ url, token: serverTokenUUID }).updateAccount({ event });
   const { port } = new URL(url);
   const env = { FIRSTHAND_URL: url, SERVER_TOKEN: serverTokenUUID, FIRSTHAND_TOKEN: serverTokenUUID, PORT: port };
-  const takeQuestions = () => reports.asked.splice(0).map(({ question }) => question);
+  const takeQuestions = () => reports.requests.splice(0).map(({ question }) => question);
   const show = (response: Any) => {
     shownResponse = response;
   };

@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 beforeEach(() => {
   answer = undefined;
-  reports.asked.length = 0;
+  reports.requests.length = 0;
 });
 afterAll(async () => {
   for (const cleanup of cleanups) await cleanup();
@@ -41,7 +41,7 @@ it('prints totals by interval, with the totals of an earlier range', async () =>
     'earlier  total                                 8       4      3       5         1920.5  5        -       9',
     '',
   ]);
-  const [{ question } = {}] = reports.asked;
+  const [{ question } = {}] = reports.requests;
   expect(question).toMatchObject({ value: 'amount', robots: true, condition: { eventIDs: [7] } });
 });
 
@@ -67,7 +67,7 @@ it('prints a breakdown as CSV without formulas, or as JSON', async () => {
     '2 others                           8       4      3       5',
     'total                              8       4      3       5',
   ]);
-  expect(reports.asked[0]?.question).toMatchObject({ sort: 'users', limit: 2 });
+  expect(reports.requests[0]?.question).toMatchObject({ sort: 'users', limit: 2 });
 });
 
 it('accepts the steps of a funnel as names, numbers or JSON, and prints the share that reached each', async () => {
@@ -82,7 +82,7 @@ it('accepts the steps of a funnel as names, numbers or JSON, and prints the shar
   ]);
   const conditions = [{ eventIDs: [3] }, { eventIDs: [expect.any(Number)] }, { attrID: 'plan', is: ['pro'] }];
   const question = { steps: conditions, withinMilliseconds: 3_600_000, per: 'session' };
-  expect(reports.asked[0]?.question).toMatchObject(question);
+  expect(reports.requests[0]?.question).toMatchObject(question);
 });
 
 it('prints a row for each group of a funnel', async () => {
@@ -103,7 +103,7 @@ it('prints a row for each group of a funnel', async () => {
     'total                        200  50',
     '',
   ]);
-  expect(reports.asked[0]?.question).toMatchObject({ groups: { limit: 2 } });
+  expect(reports.requests[0]?.question).toMatchObject({ groups: { limit: 2 } });
 });
 
 it('prints retention as a triangle', async () => {
@@ -119,7 +119,7 @@ it('prints retention as a triangle', async () => {
     '2026-11-02 00:00Z  2026-11-03 00:00Z  3       0',
     '',
   ]);
-  expect(reports.asked[0]?.question).toMatchObject({
+  expect(reports.requests[0]?.question).toMatchObject({
     first: { eventIDs: [expect.any(Number)] },
     back: { eventIDs: [7] },
   });
@@ -144,7 +144,7 @@ it('lists people with their names and IDs', async () => {
   expect([stdout, stderr]).toEqual([`${columns}\r\n`, '']);
   await run('people', '--step', '3', '--step', '4', '--dropped', '1', '--json');
   await run('people', '--cohort', '1', '--later', '0', '--first', '7', '--interval', 'day', '--to', '2026-11-03');
-  expect(reports.asked.map(({ question }) => question)).toMatchObject([
+  expect(reports.requests.map(({ question }) => question)).toMatchObject([
     { of: { kind: 'group', dimensions: [{ attrID: 'plan' }], values: ['pro'] }, usersAtLeast: 2, limit: 5 },
     { of: { kind: 'step', step: 0, dropped: true } },
     { of: { kind: 'cohort', cohort: 0, later: 0, first: { eventIDs: [7] } } },
@@ -170,7 +170,7 @@ it('describes visits in totals and breakdowns', async () => {
     'total      8       4      3       5         0.2         2.2    0.6667',
     '',
   ]);
-  expect(reports.asked.map(({ question }) => question)).toMatchObject([{ visits: true }, { visits: true }]);
+  expect(reports.requests.map(({ question }) => question)).toMatchObject([{ visits: true }, { visits: true }]);
 });
 
 it('prints how many people in each group logged the event in a breakdown by first touch', async () => {
@@ -189,7 +189,7 @@ it('prints how many people in each group logged the event in a breakdown by firs
     '',
   ]);
   await run('breakdown', '--by', 'event', '--event', '7');
-  expect(reports.asked.map(({ question }) => question)).toMatchObject([
+  expect(reports.requests.map(({ question }) => question)).toMatchObject([
     {
       dimensions: [{ attrID: 'utm_campaign', of: 'personFirst' }],
       condition: { eventIDs: [expect.any(Number)] },
@@ -209,7 +209,7 @@ it('prints a row for each group and interval of a breakdown over time', async ()
     'total                                                   8       4      3       5',
     '',
   ]);
-  expect(reports.asked[0]?.question).toMatchObject({
+  expect(reports.requests[0]?.question).toMatchObject({
     limit: 5,
     edges: [1, 2, 3].map((day) => Date.UTC(2026, 10, day)),
   });
@@ -233,7 +233,7 @@ it('prints how long the steps of a funnel took, also by groups', async () => {
     'total      200  50    1.5',
     '',
   ]);
-  expect(reports.asked.map(({ question }) => question)).toMatchObject([{ times: true }, { times: true }]);
+  expect(reports.requests.map(({ question }) => question)).toMatchObject([{ times: true }, { times: true }]);
 });
 
 it('prints the periods of each group of retention', async () => {
@@ -247,7 +247,7 @@ it('prints the periods of each group of retention', async () => {
     'total                      2026-11-01 00:00Z  2026-11-02 00:00Z  5       2',
     '',
   ]);
-  expect(reports.asked[0]?.question).toMatchObject({
+  expect(reports.requests[0]?.question).toMatchObject({
     groups: { dimensions: [{ attrID: 'utm_campaign', of: 'personFirst' }], limit: 1 },
   });
 });
@@ -256,7 +256,7 @@ it('sorts people by the sum of an attribute', async () => {
   answer = { people: [], next: null };
   const { stdout } = await run('people', '--value', 'amount', '--sort', 'sum', '--csv');
   expect(stdout).toMatch(/,userUUID,events,users,first,last,sum,average,median,p95\r\n$/);
-  expect(reports.asked[0]?.question).toMatchObject({ value: 'amount', sort: 'sum' });
+  expect(reports.requests[0]?.question).toMatchObject({ value: 'amount', sort: 'sum' });
 });
 
 it('lists and revokes share links', async () => {
@@ -283,7 +283,9 @@ it('saves, uses, lists and deletes segments', async () => {
   const created = await firsthandJSON(['report', 'segment', 'create', 'Buyers', 'Paid', '--url', url], env);
   expect(created).toEqual({ segmentName: 'Buyers', replaced: false, status: '200' });
   await run('totals', '--filter', '{"segment":"Big spenders"}');
-  expect(reports.asked[0]?.question).toMatchObject({ condition: { and: [{ eventIDs: [7] }, { attrID: 'amount' }] } });
+  expect(reports.requests[0]?.question).toMatchObject({
+    condition: { and: [{ eventIDs: [7] }, { attrID: 'amount' }] },
+  });
   const time = expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\dZ$/);
   const rows = (await segment('list')).stdout.trimEnd().split('\n');
   expect(rows.map((row) => row.split(/ {2,}/))).toEqual([
@@ -315,7 +317,7 @@ it('prints current visitors as lists', async () => {
   ]);
   expect((await firsthand([...args, '--csv'], env)).stdout.split('\r\n')[1]).toBe('page,/a,2');
   expect(await firsthandJSON(args, env)).toMatchObject({ people: 3, page: { others: 1 } });
-  expect(reports.asked[0]?.question).toMatchObject({ report: 'live', limit: 1, condition: { eventIDs: [7] } });
+  expect(reports.requests[0]?.question).toMatchObject({ report: 'live', limit: 1, condition: { eventIDs: [7] } });
 });
 
 it('reports wrong arguments', async () => {

@@ -14,7 +14,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { FunnelQuestion } from '../../src/reports/questions.ts';
 import { computeModelAnswer } from '../fixtures/reports/report-model.ts';
-import { account, asked, holding, hour, secret, setUp, totals } from '../fixtures/reports/report-world.ts';
+import { account, baseQuestion, holding, hour, secret, setUp, totals } from '../fixtures/reports/report-world.ts';
 
 test('counts events and owner changes that were stored before the report was requested', async () => {
   const { world, log, reports, right } = setUp();
@@ -34,14 +34,14 @@ test('counts events and owner changes that were stored before the report was req
 });
 
 test('restricts the files to the server’s user, and lets a later process continue from them', async () => {
-  const { reports, files, asks, open, right } = setUp();
+  const { reports, files, readPositions, open, right } = setUp();
   await reports.ask(totals);
   await reports.close();
   const modes = [...files(), join(files()[0] as string, '..')].map((path) => statSync(path).mode & 0o077);
   expect(Math.max(...modes)).toBe(0);
-  asks.length = 0;
+  readPositions.length = 0;
   expect((await open().ask(totals)).answer).toEqual(right());
-  expect(Math.min(...asks)).toBeGreaterThan(20);
+  expect(Math.min(...readPositions)).toBeGreaterThan(20);
 });
 
 const damages: readonly (readonly [string, (paths: readonly string[]) => void])[] = [
@@ -59,7 +59,7 @@ const damages: readonly (readonly [string, (paths: readonly string[]) => void])[
 ];
 
 test('rebuilds damaged files, and reports correct numbers', async () => {
-  const { reports, folder, files, asks, open, right } = setUp();
+  const { reports, folder, files, readPositions, open, right } = setUp();
   await reports.ask(totals);
   const events = () =>
     files()
@@ -71,10 +71,10 @@ test('rebuilds damaged files, and reports correct numbers', async () => {
     expect((await reports.ask(totals)).answer, how).toEqual(right());
   }
   // A backup by hard links changes the ctime of files, but not their content.
-  asks.length = 0;
+  readPositions.length = 0;
   for (const [nth, path] of events().entries()) linkSync(path, join(folder, `backup-${nth}`));
   expect((await reports.ask(totals)).answer).toEqual(right());
-  expect(Math.min(...asks)).toBeGreaterThan(20);
+  expect(Math.min(...readPositions)).toBeGreaterThan(20);
   // Files that a previous process left.
   await reports.close();
   for (const [how, damage] of damages) {
@@ -247,12 +247,16 @@ test('replaces a process that does not respond', async () => {
 
 /** Takes about twenty statements, so that it outlasts a timer of one millisecond even on a busy machine. */
 const slow: FunnelQuestion = {
-  ...asked,
+  ...baseQuestion,
   report: 'funnel',
   steps: Array.from({ length: 8 }, () => ({ and: [] })),
   withinMilliseconds: 1000 * hour,
   per: 'session',
-  groups: { dimensions: [{ attrID: 'path', of: 'first' }, { by: 'hour' }], offsets: [[asked.from, 0]], limit: 1_000 },
+  groups: {
+    dimensions: [{ attrID: 'path', of: 'first' }, { by: 'hour' }],
+    offsets: [[baseQuestion.from, 0]],
+    limit: 1_000,
+  },
 };
 
 test('starts one process for concurrent reports of several accounts', async () => {

@@ -56,7 +56,7 @@ const createLink = async (fields: Fields = {}, { post, tokens } = scene) => {
 const readReport = (fields: Fields, headers: Record<string, string> = {}) =>
   scene.post('/console/shared/report', { part: 'totals', ...fields }, headers);
 const readLink = (shareSecret: unknown) => scene.post('/console/shared', { shareSecret });
-const takeQuestions = () => reports.asked.splice(0).map(({ question }) => question);
+const takeQuestions = () => reports.requests.splice(0).map(({ question }) => question);
 
 describe('the holder of a link', () => {
   test('reads only names that the reports use, whatever the URL contained when the link was created', async () => {
@@ -332,7 +332,7 @@ describe('a share link', () => {
     };
     const { shareID, shareSecret } = await createLink({ expiresTime: new Date(time + day).toISOString() });
     const running = readReport({ shareSecret });
-    await expect.poll(() => reports.asked.length).toBe(1);
+    await expect.poll(() => reports.requests.length).toBe(1);
     const others = [
       readReport({ shareSecret }),
       readReport({ shareSecret, part: 'pages' }),
@@ -427,12 +427,12 @@ test('runs one report at a time during a flood on all of an account’s links, a
       expect(headers.get('retry-after')).toBe('5');
     });
   await expect.poll(() => refused).toBeGreaterThan(100);
-  expect(reports.asked).toHaveLength(1);
+  expect(reports.requests).toHaveLength(1);
   // The flood does not delay another account.
   const { body } = await scene.post('/account/createAccount', { tokenUUID: scene.tokens.operator, accountName: 'B' });
   const other = await createLink({}, { ...scene, tokens: { ...scene.tokens, server: body.serverTokenUUID } });
   const otherResponse = readReport(other);
-  await expect.poll(() => reports.asked.length).toBe(2);
+  await expect.poll(() => reports.requests.length).toBe(2);
   expect(maxRunning).toBe(2);
   release();
   await Promise.all(flood);
@@ -440,7 +440,7 @@ test('runs one report at a time during a flood on all of an account’s links, a
   // One report per account at a time, and for this account only the waiting ones; each responds to all identical
   // requests.
   expect(maxRunning).toBe(2);
-  expect(reports.asked.length).toBeLessThanOrEqual(27);
+  expect(reports.requests.length).toBeLessThanOrEqual(27);
 });
 
 test.each(['views', 'reports'])(
@@ -486,7 +486,7 @@ describe('the rate limit of an address', () => {
     for (const other of Object.values(ways)) {
       expect(await refusals(Array.from({ length: 20 }, () => other(shareSecret)))).toBeGreaterThan(5);
     }
-    expect(reports.asked.length).toBeLessThanOrEqual(4);
+    expect(reports.requests.length).toBeLessThanOrEqual(4);
   });
 });
 
@@ -500,7 +500,7 @@ test('lets 20 people behind one address open a page of 12 reports at the same ti
   ];
   const answers = (await Promise.all(Array.from({ length: 20 }, openPage))).flat();
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
-  expect(reports.asked).toHaveLength(12);
+  expect(reports.requests).toHaveLength(12);
 });
 
 test('keeps the page of a link out of search engines, caches and logs', async () => {

@@ -29,7 +29,7 @@ beforeAll(async () => {
   await scene.post('/account/updateAccount', { tokenUUID: scene.tokens.server, event });
 });
 beforeEach(() => {
-  reports.asked.length = 0;
+  reports.requests.length = 0;
   answer = async () => undefined;
 });
 afterAll(() => scene.close());
@@ -42,11 +42,11 @@ const [begin, middle, end] = ['2026-11-01', '2026-11-02', '2026-11-03'].map(Date
 const questionsOf = async (name: string, fields: Fields) => {
   const { status, body } = await ask(name, { ...november, ...fields });
   expect([status, body.error]).toEqual([200, undefined]);
-  return reports.asked.splice(0).map(({ question }) => question);
+  return reports.requests.splice(0).map(({ question }) => question);
 };
 const problemOf = async (name: string, fields: Fields) => {
   const { status, body } = await ask(name, { ...november, ...fields });
-  expect(reports.asked).toEqual([]);
+  expect(reports.requests).toEqual([]);
   return [status, body.error.field, body.error.message];
 };
 
@@ -162,7 +162,7 @@ describe('every report', () => {
       milliseconds: expect.any(Number),
       status: '200',
     });
-    expect(reports.asked.map(({ question: { from, to } }) => [from, to])).toEqual([
+    expect(reports.requests.map(({ question: { from, to } }) => [from, to])).toEqual([
       [begin, end],
       [begin - 2 * day, begin],
     ]);
@@ -219,7 +219,7 @@ describe('reportTotals', () => {
   it('counts by interval, and sums an attribute', async () => {
     answer = async () => ({ total: { ...counts, value }, intervals: [counts, { ...counts, value }] });
     const { body } = await ask('reportTotals', { ...november, interval: 'day', attrID: 'amount' });
-    expect(reports.asked.map(({ question }) => question)).toEqual([
+    expect(reports.requests.map(({ question }) => question)).toEqual([
       { ...common, report: 'totals', value: 'amount', edges: [begin, middle, end] },
     ]);
     expect(body).toMatchObject({ total: { ...counts, value } });
@@ -317,7 +317,7 @@ describe('reportBreakdown', () => {
       others: null,
     });
     const { body } = await ask('reportBreakdown', { ...november, to: '2026-11-02', ...request });
-    const [{ question } = {}] = reports.asked;
+    const [{ question } = {}] = reports.requests;
     expect(question).toMatchObject({
       condition: { and: [{ eventIDs: [9] }, condition] },
       ...{ among: { condition }, visits: true, limit: 5, edges: [begin, middle] },
@@ -538,7 +538,7 @@ describe('reportPeople', () => {
     const request = { ...november, attrID: 'amount', sort: 'sum' };
     const { body } = await ask('reportPeople', request);
     await ask('reportPeople', { ...request, cursor: body.nextCursor });
-    expect(reports.asked.map(({ question }) => question)).toMatchObject([
+    expect(reports.requests.map(({ question }) => question)).toMatchObject([
       { value: 'amount', sort: 'sum', beyond: null },
       { value: 'amount', sort: 'sum', beyond: next },
     ]);
@@ -566,9 +566,9 @@ describe('reportPeople', () => {
       next,
     });
     const { to: _, ...open } = november;
-    reports.asked.length = 0;
+    reports.requests.length = 0;
     const { body } = await ask('reportPeople', { ...open, limit: 3 });
-    const to = reports.asked[0]?.question.to;
+    const to = reports.requests[0]?.question.to;
     const expected = {
       events: 1,
       users: 1,
@@ -587,11 +587,11 @@ describe('reportPeople', () => {
       },
       { ...noNames, ...expected, contactUUID: '', userUUID },
     ]);
-    reports.asked.length = 0;
+    reports.requests.length = 0;
     answer = async () => undefined;
     time += day;
     const last = await ask('reportPeople', { ...open, cursor: body.nextCursor });
-    expect(reports.asked[0]?.question).toMatchObject({ beyond: next, until: 42, to });
+    expect(reports.requests[0]?.question).toMatchObject({ beyond: next, until: 42, to });
     time = now;
     expect([last.body.nextCursor, last.body.through]).toEqual(['', body.through]);
   });
@@ -602,7 +602,7 @@ describe('reportLive', () => {
     const accountOrigin = ['https://shop.example', 'https://*.shop.example:8443'];
     await scene.post('/account/updateAccount', { tokenUUID: scene.tokens.server, accountOrigin });
     await ask('reportLive', { limit: 5, filter: { event: 'Paid' }, robots: 'include' });
-    expect(reports.asked.map(({ question }) => question)).toEqual([
+    expect(reports.requests.map(({ question }) => question)).toEqual([
       {
         report: 'live',
         account: account(),

@@ -13,7 +13,7 @@ beforeAll(async () => {
   await scene.post('/account/updateAccount', { tokenUUID: scene.tokens.server, event });
 });
 beforeEach(() => {
-  reports.asked.length = 0;
+  reports.requests.length = 0;
 });
 afterAll(() => scene.close());
 
@@ -28,7 +28,7 @@ const ask = (name: string, fields: Fields) =>
 const questionsOf = async (name: string, fields: Fields) => {
   const { status, body } = await ask(name, fields);
   expect([status, body.error]).toEqual([200, undefined]);
-  return reports.asked.splice(0).map(({ question }) => question);
+  return reports.requests.splice(0).map(({ question }) => question);
 };
 
 describe('a segment', () => {
@@ -121,7 +121,7 @@ describe('a filter of a report', () => {
   it('may name segments in reportLive', async () => {
     const fields = { tokenUUID: scene.tokens.viewer, filter: segment };
     expect((await scene.get('/report/reportLive', fields)).status).toBe(200);
-    expect(reports.asked).toMatchObject([{ question: { condition } }]);
+    expect(reports.requests).toMatchObject([{ question: { condition } }]);
   });
 
   it('uses the segment as saved when the report runs', async () => {
@@ -162,6 +162,6 @@ describe('a filter of a report', () => {
     const { status, body } = await ask(name, fields);
     expect([status, body.error.code, body.error.field]).toEqual([code === 'unknown_segment' ? 404 : 400, code, field]);
     expect(body.error.message).toContain(`\`${field}\` `);
-    expect(reports.asked).toEqual([]);
+    expect(reports.requests).toEqual([]);
   });
 });

@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 beforeEach(() => {
   time = start;
-  reports.asked.length = 0;
+  reports.requests.length = 0;
 });
 afterAll(() => scene.close());
 
@@ -74,7 +74,7 @@ describe('a share link', () => {
     });
     const sources = { part: 'sources', operation: 'reportBreakdown', request: { ...november, by: 'referrerHost' } };
     await ask(await createSecret({ report: [sources] }), 'sources');
-    expect(reports.asked.at(-1)?.question).toMatchObject({
+    expect(reports.requests.at(-1)?.question).toMatchObject({
       dimensions: [{ own: { hosts: expect.arrayContaining(['shop.example']) } }],
     });
     const listed = async () => (await list()).find((link) => link.shareID === shareID);
@@ -125,7 +125,7 @@ describe('a share link', () => {
     });
     time = later;
     expect((await ask(shareSecret)).status).toBe(200);
-    expect(reports.asked.map(({ question }) => question)).toMatchObject([
+    expect(reports.requests.map(({ question }) => question)).toMatchObject([
       { from: Date.parse(from), to: Date.parse(to) },
     ]);
   });
@@ -134,7 +134,7 @@ describe('a share link', () => {
     const shareSecret = await createSecret();
     const answers = await Promise.all(Array.from({ length: 20 }, () => ask(shareSecret)));
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
-    expect(reports.asked).toHaveLength(1);
+    expect(reports.requests).toHaveLength(1);
   });
 
   it('uses segments as they were when it was created', async () => {
@@ -145,7 +145,7 @@ describe('a share link', () => {
     const shareSecret = await createSecret({ report });
     await segment({ event: 8 });
     await ask(shareSecret);
-    expect(reports.asked.map(({ question }) => 'condition' in question && question.condition)).toEqual([
+    expect(reports.requests.map(({ question }) => 'condition' in question && question.condition)).toEqual([
       { eventIDs: [7] },
     ]);
     const unknown = [totals(), { ...totals({ ...november, filter: { not: { segment: 'x' } } }), part: 'other' }];
@@ -180,7 +180,7 @@ describe('a share link', () => {
     const report = Object.entries(requests).map(([operation, request]) => ({ part: operation, operation, request }));
     const shareSecret = await createSecret({ report });
     for (const [name, request] of Object.entries(requests)) {
-      reports.asked.length = 0;
+      reports.requests.length = 0;
       const fields = Object.fromEntries(
         Object.entries(request).map(([field, value]) => [
           field,
@@ -193,10 +193,10 @@ describe('a share link', () => {
         ...(Array.isArray((request as Fields).by) && { by: 'event' }),
       });
       expect([name, direct.body.error]).toEqual([name, undefined]);
-      const expected = reports.asked.splice(0).map(({ question }) => question);
+      const expected = reports.requests.splice(0).map(({ question }) => question);
       const shown = await ask(shareSecret, name);
       expect(shown.body.error).toBeUndefined();
-      expect(reports.asked.map(({ question }) => question)).toEqual(expected);
+      expect(reports.requests.map(({ question }) => question)).toEqual(expected);
       const { through, milliseconds, ...rest } = direct.body;
       expect(shown.body).toEqual(rest);
     }
@@ -322,7 +322,7 @@ describe('a share link', () => {
     const direct = await scene.get('/report/reportTotals', { tokenUUID: scene.tokens.viewer, ...request });
     const { body } = await create({ report: [totals(request)] });
     expect(body.error).toEqual({ ...direct.body.error, field: `report[0].request.${direct.body.error.field}` });
-    expect(reports.asked).toEqual([]);
+    expect(reports.requests).toEqual([]);
   });
 
   it('is limited to 64 KiB of reports', async () => {
