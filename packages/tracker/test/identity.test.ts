@@ -7,7 +7,7 @@ import { fillSnippet } from './recorder.ts';
 
 declare const tracker: Tracker;
 
-/** Serves a page with the snippet at `path` on every host, and answers its requests with 503. */
+/** Serves a page with the snippet at `path` on every host, and responds to its requests with 503. */
 const serveEveryHost = (path: string) =>
   context.route('**/*', async (route) => {
     const { pathname } = new URL(route.request().url());

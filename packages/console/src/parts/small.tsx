@@ -80,7 +80,7 @@ export const Badge = ({
 
 const slowMs = 2_000;
 
-/** Shows a text if loading takes long. */
+/** Shows text if loading takes long. */
 export const SlowNote = ({ text }: { readonly text: string }) => {
   const [isSlow, setSlow] = useState(false);
   useEffect(() => {

@@ -60,7 +60,7 @@ const numberFields = {
   ),
   cohort: field.described(
     field.optional(field.integer(1, limits.periodsPerRetention)),
-    'For a figure of reportRetention: the people in this period. The first period is 1.',
+    'For a figure in reportRetention: the people in this period. The first period is 1.',
     1,
   ),
   first,

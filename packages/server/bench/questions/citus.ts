@@ -141,7 +141,7 @@ const measureIdle = async (sides: Sides, { quick }: Options): Promise<Row[]> => 
 
 const pageEvents = 1_000;
 
-/** Measures sequential calls of the store. */
+/** Measures sequential calls to the store. */
 const measureCalls = async (sides: Sides, { quick }: Options): Promise<Row[]> => {
   const calls = quick ? 30 : 200;
   const opened = await Promise.all(

@@ -207,7 +207,7 @@ export interface FunnelQuestion extends QuestionBase {
   readonly withinMilliseconds: number;
   /** The unit that completes the steps: a person, or a person within one session (see Measures). */
   readonly per: 'person' | 'session';
-  /** The groups of the answer's rows, of which there are at most `limit` (1 to 1,000). */
+  /** The groups of the result's rows, of which there are at most `limit` (1 to 1,000). */
   readonly groups?: Grouping & { readonly limit: number };
   /** Adds `times`. */
   readonly times?: boolean;
@@ -245,7 +245,7 @@ export interface RetentionQuestion extends QuestionBase {
   readonly back: Condition | null;
   /** As in TotalsQuestion; at most 100 periods. */
   readonly edges: readonly number[];
-  /** The groups of the answer's rows. */
+  /** The groups of the result's rows. */
   readonly groups?: Grouping & { readonly limit: number };
 }
 type Cohorts = readonly { readonly people: number; readonly back: readonly number[] }[];
@@ -397,9 +397,7 @@ export type AnswerTo<One extends Question> = ReportTypes[One['report']]['answer'
 
 export interface ReportResult<One extends Question> {
   readonly answer: AnswerTo<One>;
-  /**
-   * The answer includes all events up to this sequence, and all changes of owners acknowledged before the report began.
-   */
+  /** The result includes all events up to this sequence, and all owner changes acknowledged before the report began. */
   readonly through: number;
 }
 export interface RunReportOptions {

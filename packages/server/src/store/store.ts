@@ -188,7 +188,7 @@ export interface Store extends ReportFeed, ReportNames {
    * Adds a passkey to a member who has joined. Throws:
    * - Refusal('invalid_field') if the member has `limits.passkeysPerMember` passkeys, or the credential is registered
    *   already
-   * - Refusal('invalid_token') if the challenge was answered before
+   * - Refusal('invalid_token') if the challenge was used before
    * - Refusal('unknown_member') if there is no such member, or `by` is not a live session of the member's current
    *   access
    */
@@ -204,7 +204,7 @@ export interface Store extends ReportFeed, ReportNames {
   findPasskey(request: { credentialID: string }): Promise<PasskeyCredentials | undefined>;
   /**
    * Records a sign-in. Throws Refusal('invalid_token') if the passkey was removed, its counter did not increase, or the
-   * challenge was answered before.
+   * challenge was used before.
    */
   usePasskey(request: { passkeyID: string; counter: number; challenge: Challenge; time: number }): Promise<void>;
   /** Records when tokens were last used. Ignores times before the recorded one. */

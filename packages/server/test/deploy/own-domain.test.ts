@@ -20,7 +20,7 @@ const codeOf = (language: string): string[] =>
   guide.filter((block) => block.language === language).map(({ code }) => code);
 const [servingCommand = '', createCommand = '', , limits = ''] = codeOf('sh');
 
-/** The lines of a text without comments and blank lines. */
+/** The lines of a string, except comments and blank lines. */
 const linesOf = (text: string): string =>
   text
     .split('\n')

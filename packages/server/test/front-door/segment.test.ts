@@ -161,7 +161,7 @@ describe('a batch', () => {
   });
 });
 
-it('needs no more calls of the store for more visitors, people and refused messages', async () => {
+it('needs no more calls to the store for more visitors, people and refused messages', async () => {
   const calls = new Map<string, number>();
   const count = (store: Store): Store => {
     const entries = Object.entries(store).map(([name, method]) => [

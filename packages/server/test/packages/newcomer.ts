@@ -17,7 +17,7 @@ export interface Newcomer {
   start(command: string, env?: Readonly<Record<string, string>>): RunningCommand;
   /** Runs a command to its end. Returns its output; throws an error with its output if it fails. */
   run(command: string, env?: Readonly<Record<string, string>>): Promise<string>;
-  /** Gives the newcomer the files that a test wrote below `folder`. */
+  /** Gives the newcomer the files that a test wrote under `folder`. */
   takeOwnership(): void;
   /** Stops all commands, and removes the folder. */
   leave(): Promise<void>;

@@ -57,7 +57,7 @@ interface SegmentOptions extends MessageRunnerOptions {
   readonly now: () => number;
   /** The folder of the paths: `/v1/`. */
   readonly folder: string;
-  /** The folders below which all paths are served: `/`, and the one that pages send to. */
+  /** The folders under which all paths are served: `/`, and the one that pages send to. */
   readonly places: readonly string[];
   /** The host of CONSOLE_ORIGIN. */
   readonly consoleHost: string | undefined;
@@ -183,7 +183,7 @@ export const createSegmentRoutes = (options: SegmentOptions): { readonly path: s
     answer: (_, exchange) => respond(exchange, 200, { success: true }),
   };
 
-  /** Answers all other paths below the folder in Segment's form. */
+  /** Responds to all other paths under the folder in Segment's form. */
   const unknownRoute: Route = {
     ...route(),
     methods: ['GET', 'POST'],

@@ -131,7 +131,7 @@ describeEngines('passkeys', (engine) => {
     await expectAccessible(tab);
     await clickText(tab, 'Add');
     await waitForText(tab, 'This device already has one of your passkeys.');
-    // Remove the first device: Firefox would use whichever answers first.
+    // Remove the first device: Firefox would use the device that responds first.
     await device.remove();
     const key = await addAuthenticator('usb');
     await clickText(tab, 'Add');

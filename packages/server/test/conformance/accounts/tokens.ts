@@ -98,7 +98,7 @@ export const describeTokens = (newSite: NewSite): void => {
       });
     });
 
-    test('are listed by their account, with a text only for browser tokens', async () => {
+    test('are listed by their account, with their text only for browser tokens', async () => {
       const { store, account, server, browser, time } = await newSite();
       await store.revokeToken({ account, tokenID: server.tokenID, time });
       const { tokens } = await store.getAccount(account);

@@ -390,7 +390,7 @@ it('quickly rejects bytes that are not an attestation', async () => {
     ...Array.from({ length: whole.length }, (_, nth) =>
       Buffer.from(whole.map((byte, at) => (at === nth ? 0xff : byte))),
     ),
-    // Nested arrays (RFC 8949), and a map and a text with a huge declared length.
+    // Nested arrays (RFC 8949), and a map and a string with a huge declared length.
     ...['81'.repeat(12_000), `bb${'f'.repeat(16)}`, `7b001fffffffffffff${'61'.repeat(99)}`, '9f'.repeat(12_000)].map(
       (hex) => Buffer.from(hex, 'hex'),
     ),

@@ -14,7 +14,7 @@ import { openService, type Service } from '../tools/service.ts';
 /** A request that is faster than this with the largest accepted input is harmless, however its time grows. */
 const floorMilliseconds = 40;
 const maxGrowth = 2.5;
-/** How often a text is measured at least, and at most while its time seems to grow too fast. */
+/** The minimum number of measurements of a string, and the maximum while its time seems to grow too fast. */
 const minRounds = 3;
 const maxRounds = 24;
 const measurementCount = times({ quick: 500, full: 1_000_000 });
@@ -23,7 +23,7 @@ const repeat = (part: string) => (length: number) =>
   part.repeat(Math.ceil(length / part.length)).slice(0, Math.max(1, length));
 const repeatAndEnd = (part: string, end: string) => (length: number) => repeat(part)(length - end.length) + end;
 
-/** Functions that create a text of any length, by name. */
+/** Functions that create a string of any length, by name. */
 const shapes: Readonly<Record<string, (length: number) => string>> = {
   ...Object.fromEntries(
     [
@@ -72,7 +72,7 @@ const shapes: Readonly<Record<string, (length: number) => string>> = {
 
 interface Target {
   readonly name: string;
-  /** The maximum length of a text in this place. */
+  /** The maximum length of a string in this place. */
   readonly maxLength: number;
   readonly request: (text: string) => readonly [path: string, init: RequestInit];
 }

@@ -38,7 +38,7 @@ const attack = async (port: number, count: number, behave: (socket: Socket, nth:
   };
 };
 
-/** Writes a text piece by piece while the connection is open. */
+/** Writes a string piece by piece while the connection is open. */
 const drip = (socket: Socket, pieces: Iterator<string | Buffer>, everyMilliseconds: number) => {
   const timer = setInterval(() => {
     const { done, value } = pieces.next();

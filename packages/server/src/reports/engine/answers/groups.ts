@@ -92,7 +92,7 @@ const writeVisits = async (
 };
 
 /**
- * Creates the temporary tables that groups need. `write` returns a query of the counted events with their group (`d0`,
+ * Creates the temporary tables that groups need. `write` returns a query for the counted events with their group (`d0`,
  * `d1`) and the added `columns`, which map names to SQL.
  *
  * `isRepeated`: an event in several groups has a row for each. `bySession`: `write` returns a row per session, with its

@@ -14,7 +14,7 @@ export const toValue = (figures: Row | undefined): NonNullable<Measures['value']
   return { count, sum, average: sum / count, median: Number(figures.median), p95: Number(figures.p95) };
 };
 
-/** `figures` and `visits` are undefined if there was no event, and null if the question does not request them. */
+/** `figures` and `visits` are undefined if there was no event, and null if the question does not include them. */
 export const toMeasures = (
   row: Row | undefined,
   figures: Row | undefined | null,

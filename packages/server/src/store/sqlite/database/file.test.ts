@@ -471,7 +471,8 @@ describe('a server whose threads cannot open the database', () => {
 
 describe('an erased contact', () => {
   /**
-   * Lists the files with a text, in another process: closing the database file here would release its locks (fcntl(2)).
+   * Lists the files that contain a string, in another process: closing the database file here would release its locks
+   * (fcntl(2)).
    */
   const filesWith = (text: string): Promise<string> =>
     new Promise((resolve) => {
