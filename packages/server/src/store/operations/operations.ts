@@ -1,5 +1,9 @@
 /** The store operations that are written once for both databases. Other operations are in each driver's folder. */
 import type { RequestOf, Store } from '../store.ts';
+import { findAccount, listAccounts } from './accounts.ts';
+import { listAudit, recordAudit } from './audit.ts';
+import { listCatalogue } from './catalogues.ts';
+import { deleteExpired } from './expiry.ts';
 import {
   changePassword,
   findInvitation,
@@ -25,6 +29,8 @@ type OperationsOf<Name extends keyof Store> = {
 };
 
 const writes = {
+  deleteExpired,
+  recordAudit,
   createToken,
   revokeToken,
   recordTokenUses,
@@ -50,6 +56,10 @@ export type SharedWrite = keyof typeof writes;
 export const sharedWrites: OperationsOf<SharedWrite> = writes;
 
 const reads = {
+  findAccount,
+  listAccounts,
+  listCatalogue,
+  listAudit,
   listTokens,
   findProofKeys,
   findInvitation,

@@ -1,10 +1,10 @@
 /** Operations on tokens. */
 import { sql } from 'kysely';
 import { Refusal } from '../../shared/refusal.ts';
-import { listedMilliseconds } from '../rules/accounts/expired-sessions.ts';
 import { accessName, changedPassword, memberAccessToken, type NewMemberAccess } from '../rules/accounts/members.ts';
 import type { ListedToken, RequestOf, RevokedWithMember, TokenDetail } from '../store.ts';
-import { all, db, first, native, type Operation, run } from './operation.ts';
+import { listedMilliseconds } from './expiry.ts';
+import { all, db, first, type Operation, run } from './operation.ts';
 
 /**
  * Omits sessions that ended long ago, because there may be many such sessions. A session has the kind of the token that
@@ -112,10 +112,10 @@ export function* notifyAccess(): Operation<void> {
 
 /** SQLite would reuse the row number of a deleted token. PostgreSQL uses a sequence. */
 function* nextToken(): Operation<{ readonly token?: number }> {
-  const [next = {}] = yield* native<{ token: number }>({
+  const next = yield* first<{ token: number }>({
     sqlite: 'SELECT max(coalesce(max(token), 0), (SELECT lastToken FROM position)) + 1 AS token FROM token',
   });
-  return next;
+  return next ?? {};
 }
 
 /** Throws a Refusal if a member's password has changed since it was verified. Locks the member against changes. */

@@ -2,6 +2,7 @@
 import { Refusal } from '../../shared/refusal.ts';
 import { createBackpressure } from '../backpressure.ts';
 import { createCommitMeasures } from '../measures.ts';
+import { recordWrite } from '../operations/audit.ts';
 import {
   mapOperations,
   type SharedRead,
@@ -14,17 +15,8 @@ import type { EventBatch, EventOutcome, OnFault, RefusedReplay, ReplayedWrite, R
 import { StoreUnusable } from '../unusable.ts';
 import { createAccessCache } from './accounts/access.ts';
 import { createAccountDeletion } from './accounts/account-deletion.ts';
-import {
-  createAccountWriter,
-  findAccount,
-  getAccount,
-  listAccounts,
-  listNumbers,
-  measureAccounts,
-} from './accounts/accounts.ts';
-import { listAudit, recordAudit, withAuditRecords } from './accounts/audit.ts';
-import { createCatalogueWriter, listCatalogue } from './accounts/catalogues.ts';
-import { deleteExpired } from './accounts/ended-sessions.ts';
+import { createAccountWriter, getAccount, measureAccounts } from './accounts/accounts.ts';
+import { createCatalogueWriter } from './accounts/catalogues.ts';
 import { countRefused, createRefusedWriter, listRefused, listRefusedBefore } from './accounts/refused-requests.ts';
 import { createAccountContacts } from './contacts/account-contacts.ts';
 import { createContactReader } from './contacts/contact-details.ts';
@@ -266,7 +258,11 @@ export const openPostgres = async (databaseURL: string, { role, create, onFault 
   /** For writes that change what every other write of the account depends on. */
   const exclusiveWrite = createWrite('exclusive');
   const auditedWrite = <Request, Value>(name: AuditedName, how: typeof sharedWrite, work: Work<Request, Value>) =>
-    how(withAuditRecords(name, work));
+    how(async (db: Transaction, request: Request) => {
+      const value = await work(db, request);
+      await runOperation(db, recordWrite(name, request, value));
+      return value;
+    });
   const createRead =
     <Request, Value>(
       work: (db: Snapshot, request: Request) => Promise<Value>,
@@ -329,8 +325,6 @@ export const openPostgres = async (databaseURL: string, { role, create, onFault 
     mergeEntry: auditedWrite('mergeEntry', sharedWrite, writes.mergeEntry),
     unmergeEntry: auditedWrite('unmergeEntry', sharedWrite, writes.unmergeEntry),
     deleteAccount: invalidateAccessAfter(auditedWrite('deleteAccount', sharedWrite, writes.deleteAccount)),
-    deleteExpired: sharedWrite(deleteExpired),
-    recordAudit: sharedWrite(recordAudit),
     createContact: sharedWrite(writes.createContact, ({ account, userUUID, externalID, address }) => [
       ...(userUUID === null ? [] : [`user ${account} ${userUUID}`]),
       ...(address === undefined ? [] : [`address ${account} ${address}`]),
@@ -348,7 +342,7 @@ export const openPostgres = async (databaseURL: string, { role, create, onFault 
     mergeContact: auditedWrite('mergeContact', exclusiveWrite, writes.mergeContact),
     unmergeContact: auditedWrite('unmergeContact', exclusiveWrite, writes.unmergeContact),
     deleteEventsBefore: createRetention({
-      listAccounts: () => createSimpleRead(listNumbers)(undefined),
+      listAccounts: async () => (await sharedStore.listAccounts()).map(({ account }) => account),
       listRefusedBefore: (time) => createSimpleRead((db) => listRefusedBefore(db, time))(undefined),
       deleteOf: sharedWrite(writes.deleteEventsBefore),
     }),
@@ -366,11 +360,7 @@ export const openPostgres = async (databaseURL: string, { role, create, onFault 
 
     findAccess: (tokenHash, time = Date.now()) => admit(tokenHash, () => access.findAccess(tokenHash, time)),
     wasTokenCreated: (tokenHash) => admit(tokenHash, () => access.wasTokenCreated(tokenHash)),
-    findAccount: createSimpleRead(findAccount),
-    listAudit: createSimpleRead(listAudit),
-    listAccounts: () => createSimpleRead(listAccounts)(undefined),
     getAccount: createRead(getAccount),
-    listCatalogue: createSimpleRead((db, { account, kind }) => listCatalogue(db, account, kind)),
     measureAccounts: () => createRead(measureAccounts)(undefined),
     getContact: createRead(getContact),
     searchContact: createRead(searchContact, ({ externalID, address }) =>

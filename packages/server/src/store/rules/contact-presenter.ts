@@ -20,16 +20,6 @@ import type { StatementRow } from './links.ts';
 /** Returns the name of an ID: the ID itself if it is unlisted, '' for ''. */
 export type NameOf = (kind: 'profile' | 'tag', id: string) => string;
 
-/** Memoizes `nameOf`. */
-export const cachedNames = (nameOf: NameOf): NameOf => {
-  const names = new Map<string, string>();
-  return (kind, id) => {
-    const name = names.get(`${kind} ${id}`) ?? nameOf(kind, id);
-    names.set(`${kind} ${id}`, name);
-    return name;
-  };
-};
-
 type Contact = Pick<ContactRecord, 'contactUUID' | 'contactStatus' | 'createdTime' | 'updatedTime'>;
 
 const toContactRecord = (contact: Contact, view: ContactView, nameOf: NameOf): ContactRecord => ({

@@ -13,8 +13,6 @@ export const writeNames = [
   'mergeEntry',
   'unmergeEntry',
   'deleteAccount',
-  'deleteExpired',
-  'recordAudit',
   'logEvents',
   'deleteEventsBefore',
   'createContact',
@@ -35,11 +33,7 @@ type WriteName = (typeof writeNames)[number];
 
 export const readNames = [
   ...namesOf(sharedReads),
-  'listAccounts',
-  'findAccount',
-  'listAudit',
   'getAccount',
-  'listCatalogue',
   'measureAccounts',
   'getEvents',
   'getEventDefinitions',

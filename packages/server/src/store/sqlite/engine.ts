@@ -1,5 +1,6 @@
 /** Assembles the engines that execute every call: on a thread, in memory, or in a command run alongside a server. */
 import { Refusal } from '../../shared/refusal.ts';
+import { recordWrite } from '../operations/audit.ts';
 import type { Operation } from '../operations/operation.ts';
 import {
   mapOperations,
@@ -8,14 +9,13 @@ import {
   sharedReads,
   sharedWrites,
 } from '../operations/operations.ts';
+import { auditedNames } from '../rules/accounts/audit.ts';
 import { usesOfContact } from '../rules/accounts/catalogue-rules.ts';
 import { toNewKeys } from '../rules/contact-keys.ts';
 import type { ContactChange, ReplayedWrite, ReplayResult } from '../store.ts';
 import { createAccountDeletion } from './accounts/account-deletion.ts';
 import { createAccountReader, createAccountWriter } from './accounts/accounts.ts';
-import { createAuditReader, createAuditWriter } from './accounts/audit.ts';
 import { createCatalogueWriter } from './accounts/catalogues.ts';
-import { createExpiryWriter } from './accounts/expired-sessions.ts';
 import { createRefusedReader, createRefusedWriter } from './accounts/refused-requests.ts';
 import type { Arrangement } from './arrangement.ts';
 import { type Call, execute, type Reads, type Writes } from './calls.ts';
@@ -56,6 +56,19 @@ import { createTransactions, type Outcome } from './transactions/transaction.ts'
 const bindRunner =
   (runOperation: OperationRunner) => (operation: (request: never) => Operation<unknown>) => (request: never) =>
     runOperation(operation(request));
+
+/** Wraps the audited writes, so that they also record their entries. */
+const withAudit = (runOperation: OperationRunner, writes: Writes): Writes => {
+  const audited = auditedNames.map((name) => [
+    name,
+    (request: never) => {
+      const result = writes[name](request);
+      runOperation(recordWrite(name, request, result));
+      return result;
+    },
+  ]);
+  return { ...writes, ...Object.fromEntries(audited) };
+};
 
 export const createWriteEngine = (db: Connection, arrangement: Arrangement = {}) => {
   const { eventsPerMove, eventsPerSettling, rowsPerDetaching } = arrangement;
@@ -113,15 +126,13 @@ export const createWriteEngine = (db: Connection, arrangement: Arrangement = {})
   };
 
   const { link: _, ...linkOperations } = links;
-  const { recordAudit, withAudit } = createAuditWriter(db);
-  const operations = withAudit({
-    ...mapOperations<Pick<Writes, SharedWrite>>(sharedWrites, bindRunner(createOperationRunner(db))),
+  const runOperation = createOperationRunner(db);
+  const operations = withAudit(runOperation, {
+    ...mapOperations<Pick<Writes, SharedWrite>>(sharedWrites, bindRunner(runOperation)),
     ...createAccountWriter(db, parts),
     mergeEntry: catalogues.mergeEntry,
     unmergeEntry: catalogues.unmergeEntry,
     deleteAccount,
-    ...createExpiryWriter(db),
-    recordAudit,
     logEvents,
     createContact,
     updateContact,
@@ -237,7 +248,6 @@ export const createReadEngine = (db: Connection, { eventsPerSegment }: Arrangeme
   const operations = {
     ...mapOperations<Pick<Reads, SharedRead>>(sharedReads, bindRunner(createOperationRunner(db))),
     ...createAccountReader(db),
-    ...createAuditReader(db),
     ...createContactReader(db),
     getEvents: createEventPager(db, { log, maxBetween: eventsPerSegment }),
     ...createCounter(db, log),

@@ -2,33 +2,25 @@
 import { canonicalName } from '@firsthand/contract/fields';
 import { limits } from '@firsthand/contract/limits';
 import { BoundedMap } from '../../../shared/bounded-map.ts';
+import { setMergedEntry, writeCatalogues } from '../../operations/catalogues.ts';
 import {
   type AccountCatalogues,
   checkUses,
   copyCatalogues,
-  type EntryWithID,
   isRegistered,
   isSettled,
-  type Listing,
   listUses,
-  type ResolvedQuery,
-  resolveQueryIDs,
   splitEntries,
   toAccountCatalogues,
   type Use,
   usesOfEvent,
 } from '../../rules/accounts/catalogue-rules.ts';
-import {
-  type CatalogueMerges,
-  checkEntryMerge,
-  checkEntryUnmerge,
-  type MergeRow,
-  toCatalogueMerges,
-} from '../../rules/accounts/entry-merges.ts';
+import { checkEntryMerge, checkEntryUnmerge, type MergeRow } from '../../rules/accounts/entry-merges.ts';
 import { unlistedIDsOf } from '../../rules/accounts/unlisted-names.ts';
 import type { NameOf } from '../../rules/contact-presenter.ts';
-import type { CatalogueKind, Catalogues, EntryMerge, EventQuery, ListedEntry, NewEvent } from '../../store.ts';
+import type { Catalogues, EntryMerge, NewEvent } from '../../store.ts';
 import type { Connection } from '../database/connection.ts';
+import { runOperation } from '../transactions/operations.ts';
 import { type AccountState, stateSQL } from '../transactions/sequencer.ts';
 import type { Transaction } from '../transactions/transaction.ts';
 
@@ -102,31 +94,6 @@ const readStoredIDs = async (
   return readStoredIDs(db, account, last + 1, names);
 };
 
-const write = (db: Connection, account: number, kind: CatalogueKind, entry: EntryWithID, byBrowser: boolean) =>
-  db.run(
-    `INSERT INTO catalogue (account, kind, id, name, browser, "byBrowser", type)
-     VALUES ($1, $2, $3, coalesce($4, $3), coalesce($5, true), $6, coalesce($7, $8))
-     ON CONFLICT (account, kind, id) DO UPDATE SET name = coalesce($4, catalogue.name),
-       browser = coalesce($5, catalogue.browser), "byBrowser" = catalogue."byBrowser" AND $6, type = coalesce($7, catalogue.type)`,
-    [account, kind, entry.id, entry.name, entry.browser, byBrowser, entry.type, kind === 'attr' ? 'text' : ''],
-  );
-
-const change = (db: Connection, account: number, listings: readonly Listing[]) =>
-  listings.map(({ kind, id, listed, name }) =>
-    listed
-      ? write(db, account, kind, { id, name, browser: listed.forBrowsers }, listed.byBrowser)
-      : db.run('DELETE FROM catalogue WHERE account = $1 AND kind = $2 AND id = $3', [account, kind, id]),
-  );
-
-type Other = Pick<EntryMerge, 'account' | 'kind' | 'otherID'>;
-const setMerged = (db: Connection, { account, kind, otherID }: Other, mergedInto: string | null) =>
-  db.run('UPDATE catalogue SET "mergedInto" = $4 WHERE account = $1 AND kind = $2 AND id = $3', [
-    account,
-    kind,
-    otherID,
-    mergedInto,
-  ]);
-
 /** Creates a cache of accounts' listed IDs. It is cleared when it would contain too many. */
 export const createCatalogueCache = () => {
   const cache = new BoundedMap<number, CachedIDs>(maxAccounts);
@@ -157,6 +124,16 @@ export const createCatalogueWriter = () => {
       account,
       nextEventID,
     ]);
+
+  const setMerged = async (
+    db: Transaction,
+    merge: Omit<EntryMerge, 'id'>,
+    { nextEventID }: AccountCatalogues,
+    mergedInto: string | null,
+  ): Promise<void> => {
+    await runOperation(db, setMergedEntry(merge, mergedInto));
+    await nextVersion(db, merge.account, nextEventID);
+  };
 
   /** Returns an account's listed IDs in a given state, from the cache if it is current. */
   const getListedIDs = async (db: Transaction, state: AccountState): Promise<AccountCatalogues> => {
@@ -205,7 +182,10 @@ export const createCatalogueWriter = () => {
     const { version, ids, stored } = await lockCatalogues(db, account, names);
     const listings = listingsOf(ids, stored);
     if (listings.length === 0) return ids;
-    await Promise.all([...change(db, account, listings), nextVersion(db, account, ids.nextEventID)]);
+    await Promise.all([
+      runOperation(db, writeCatalogues(account, listings)),
+      nextVersion(db, account, ids.nextEventID),
+    ]);
     db.whenCommitted(() => cache.set(account, { version: version + 1, ids }));
     return ids;
   };
@@ -244,50 +224,24 @@ export const createCatalogueWriter = () => {
       const { ids } = await lockCatalogues(db, account, names);
       const { dropped, written } = splitEntries(ids, catalogues);
       await Promise.all([
-        ...change(db, account, dropped),
-        ...written.map(({ kind, entry }) => write(db, account, kind, entry, false)),
+        runOperation(db, writeCatalogues(account, dropped, written)),
         nextVersion(db, account, ids.nextEventID),
       ]);
     },
 
-    async mergeEntry(db: Transaction, { account, kind, id, otherID }: EntryMerge): Promise<void> {
-      const { ids } = await lockCatalogues(db, account);
-      if (checkEntryMerge(ids, { kind, id, otherID })) return;
-      await Promise.all([setMerged(db, { account, kind, otherID }, id), nextVersion(db, account, ids.nextEventID)]);
+    async mergeEntry(db: Transaction, merge: EntryMerge): Promise<void> {
+      const { ids } = await lockCatalogues(db, merge.account);
+      if (!checkEntryMerge(ids, merge)) await setMerged(db, merge, ids, merge.id);
     },
 
-    async unmergeEntry(db: Transaction, { account, kind, otherID }: Omit<EntryMerge, 'id'>): Promise<void> {
-      const { ids } = await lockCatalogues(db, account);
-      checkEntryUnmerge(ids, { kind, otherID });
-      await Promise.all([setMerged(db, { account, kind, otherID }, null), nextVersion(db, account, ids.nextEventID)]);
+    async unmergeEntry(db: Transaction, merge: Omit<EntryMerge, 'id'>): Promise<void> {
+      const { ids } = await lockCatalogues(db, merge.account);
+      checkEntryUnmerge(ids, merge);
+      await setMerged(db, merge, ids, null);
     },
   };
 };
 export type CatalogueWriter = ReturnType<typeof createCatalogueWriter>;
-
-export const listCatalogue = (db: Connection, account: number, kind: CatalogueKind): Promise<ListedEntry[]> =>
-  db.all<ListedEntry>(
-    `SELECT id, name, browser, "byBrowser", type, "mergedInto" FROM catalogue WHERE account = $1 AND kind = $2
-     ORDER BY CASE kind WHEN 'event' THEN id::integer END, id`,
-    [account, kind],
-  );
-
-/** Returns the merges of an account's entries. */
-export const readMerges = async (db: Connection, account: number): Promise<CatalogueMerges> =>
-  toCatalogueMerges(
-    await db.all<MergeRow>(
-      'SELECT kind, id, "mergedInto" FROM catalogue WHERE account = $1 AND "mergedInto" IS NOT NULL',
-      [account],
-    ),
-  );
-
-/** Replaces the eventID or name in a query with all eventIDs that it stands for. */
-export const resolveIDs = async <Query extends Pick<EventQuery, 'account' | 'eventID' | 'eventName'>>(
-  db: Connection,
-  query: Query,
-  merges: CatalogueMerges,
-): Promise<ResolvedQuery<Query>> =>
-  resolveQueryIDs(query, merges, query.eventName === undefined ? [] : await listCatalogue(db, query.account, 'event'));
 
 /** Returns a function that returns the names of profiles and tags. */
 export const readNames = async (db: Connection, account: number): Promise<NameOf> => {

@@ -1,13 +1,15 @@
 /** Refused requests: a bounded list for each token, and counts of the requests that were removed from it. */
 import { setImmediate } from 'node:timers/promises';
+import { together } from '../../operations/operation.ts';
+import { accountUUIDsOf, tokenIDsOf } from '../../operations/public-ids.ts';
 import { handleName } from '../../rules/erased-names.ts';
 import { type Amount, chooseEvicted, getSurplus } from '../../rules/refused/eviction.ts';
 import { createPersonSearch, findNamedContacts, type PersonNames } from '../../rules/refused/names.ts';
 import type { RefusedBatch, RefusedCount, RefusedPage, RefusedQuery, RefusedRequest } from '../../store.ts';
 import { type Connection, lockKeys } from '../database/connection.ts';
+import { runOperation } from '../transactions/operations.ts';
 import { drawNumbers } from '../transactions/sequencer.ts';
 import type { Snapshot, Transaction } from '../transactions/transaction.ts';
-import { accountUUIDsOf, tokenIDsOf } from './public-ids.ts';
 
 type Fate = 'evicted' | 'erased' | 'replayed';
 
@@ -176,16 +178,10 @@ type Named = Pick<RefusedRequest, 'accountUUID' | 'tokenID' | 'tokenKind' | 'tok
 
 /** Returns a function that looks up the public IDs of any of the `owners`. */
 const readNames = async (db: Connection, owners: readonly Owner[]): Promise<(owner: Owner) => Named> => {
-  const [accountUUIDs, tokenIDs] = await Promise.all([
-    accountUUIDsOf(
-      db,
-      owners.map(({ account }) => account),
-    ),
-    tokenIDsOf(
-      db,
-      owners.map(({ token }) => token),
-    ),
-  ]);
+  const [accountUUIDs, tokenIDs] = await runOperation(
+    db,
+    together(accountUUIDsOf(owners.map(({ account }) => account)), tokenIDsOf(owners.map(({ token }) => token))),
+  );
   return ({ account, token }) => {
     const { tokenID, tokenKind, tokenText } = tokenIDs.get(token) as Omit<Named, 'accountUUID'>;
     return { accountUUID: accountUUIDs.get(account) as string, tokenID, tokenKind, tokenText };

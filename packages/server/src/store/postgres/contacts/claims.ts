@@ -1,6 +1,8 @@
 /** Claims: values about a contact that a browser sent, stored separately from the contact. */
 import { limits } from '@firsthand/contract/limits';
 import { compareClaims } from '../../../identity/contact-view.ts';
+import { readEntryMerges } from '../../operations/catalogues.ts';
+import { tokenIDsOf } from '../../operations/public-ids.ts';
 import {
   type ClaimRow,
   chooseClaimContact,
@@ -10,9 +12,8 @@ import {
   toValues,
 } from '../../rules/claims.ts';
 import type { NewContact } from '../../store.ts';
-import { readMerges } from '../accounts/catalogues.ts';
-import { tokenIDsOf } from '../accounts/public-ids.ts';
 import { type AccountConnection, ConcurrentChange } from '../database/connection.ts';
+import { runOperation } from '../transactions/operations.ts';
 import type { Transaction } from '../transactions/transaction.ts';
 import { groupOf } from './merges.ts';
 
@@ -95,10 +96,7 @@ export const claimsAfter = async (
     'SELECT * FROM claim WHERE account = $1 AND contact = ANY ($2::bigint[]) AND claim > $3 ORDER BY claim LIMIT $4',
     [db.account, contacts, claim, limit],
   );
-  const tokenIDs = await tokenIDsOf(
-    db,
-    rows.map(({ token }) => token),
-  );
+  const tokenIDs = await runOperation(db, tokenIDsOf(rows.map(({ token }) => token)));
   return rows.map((row) => ({ ...toClaim(row), tokenID: tokenIDs.get(row.token)?.tokenID as string }));
 };
 
@@ -128,7 +126,7 @@ export const submitClaim = async (
   keyHolder: number,
 ): Promise<{ claim: number; claimID: string; contact: number; earlierClaims: number[] }> => {
   const { token, newHandle, time } = request;
-  const merges = await readMerges(db, db.account);
+  const merges = await runOperation(db, readEntryMerges(db.account));
   const earlier = await db.all<
     Pick<ClaimRow, 'claim' | 'claimID' | 'contact' | 'token'> & { said: StoredValues; open: boolean }
   >(

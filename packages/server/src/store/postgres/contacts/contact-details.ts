@@ -1,6 +1,7 @@
 /** Reads a contact, or a browser's claim by its handle. */
 import type { ContactView } from '../../../identity/contact-view.ts';
 import { type ContactMerges, noContactMerges } from '../../../identity/merged-entries.ts';
+import { listCatalogue, readEntryMerges } from '../../operations/catalogues.ts';
 import { claimsToRead, type Listing, linksToRead, paginateLists } from '../../rules/contact-lists.ts';
 import {
   type NameOf,
@@ -11,8 +12,9 @@ import {
   toMergeDetails,
 } from '../../rules/contact-presenter.ts';
 import type { ClaimDetail, ContactDetail, ContactQuery, LinkDetail } from '../../store.ts';
-import { listCatalogue, readMerges, readNames } from '../accounts/catalogues.ts';
+import { readNames } from '../accounts/catalogues.ts';
 import type { AccountConnection } from '../database/connection.ts';
+import { runOperation } from '../transactions/operations.ts';
 import { claimsAfter, countClaims, findClaim } from './claims.ts';
 import type { ContactFinder } from './contact-finder.ts';
 import { createContactSearch } from './contact-search.ts';
@@ -76,7 +78,7 @@ export const createContactReader = (contacts: ContactFinder) => {
   ): Promise<ContactDetail> => {
     const claim = await findClaim(db, contactUUID);
     if (!claim || claim.token !== token) throw await contacts.missingHandle(db, token, contactUUID);
-    return toHandle(claim, await readNames(db, account), await readMerges(db, account));
+    return toHandle(claim, await readNames(db, account), await runOperation(db, readEntryMerges(account)));
   };
 
   return {
@@ -86,10 +88,10 @@ export const createContactReader = (contacts: ContactFinder) => {
       const row = await contacts.answering(db, await contacts.byName(db, query));
       const groups = await rowsOf(db, [row]);
       const group = new Map(groups.flat().map(({ contact, contactUUID }) => [contact, contactUUID]));
-      const merges = query.asSent ? noContactMerges : await readMerges(db, account);
+      const merges = query.asSent ? noContactMerges : await runOperation(db, readEntryMerges(account));
       const [[view], tags, nameOf] = await Promise.all([
         viewsOf(db, groups, merges),
-        listCatalogue(db, account, 'tag'),
+        runOperation(db, listCatalogue({ account, kind: 'tag' })),
         readNames(db, account),
       ]);
       return {

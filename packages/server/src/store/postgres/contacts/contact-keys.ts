@@ -1,8 +1,9 @@
 /** Stores which contact has a key, an external ID or e-mail address. */
 import type { KeyField } from '../../../identity/contact-view.ts';
+import { recordAudit } from '../../operations/audit.ts';
 import { keyTaken, yieldsKey } from '../../rules/contact-keys.ts';
-import { recordAudit } from '../accounts/audit.ts';
 import { ConcurrentChange } from '../database/connection.ts';
+import { runOperation } from '../transactions/operations.ts';
 import type { Transaction } from '../transactions/transaction.ts';
 import { hasAcceptedClaim } from './claims.ts';
 import { type ContactRow, readAnswering, readContacts } from './contact-rows.ts';
@@ -92,7 +93,7 @@ export const takeKey = async (
     );
     await mergeInto(db, target.contact, holder.contact, time);
     const subject = { contactUUID: target.contactUUID, otherContactUUID: holder.contactUUID };
-    await recordAudit(db, { action: 'mergeContact', subject, account: row.account, by, time });
+    await runOperation(db, recordAudit({ action: 'mergeContact', subject, account: row.account, by, time }));
     await insertKeys(db, row, [[field, value]]);
   }
   await deleteKey(db, field, row);

@@ -1,6 +1,7 @@
 /** Searches contacts, page by page, with the index of contacts (rules/contact-search.ts). */
 import type { ContactView } from '../../../identity/contact-view.ts';
 import type { ContactMerges } from '../../../identity/merged-entries.ts';
+import { readEntryMerges } from '../../operations/catalogues.ts';
 import { createContactMatcher, toFoundContact } from '../../rules/contact-presenter.ts';
 import {
   type Asked,
@@ -29,8 +30,9 @@ import {
 } from '../../rules/contact-search.ts';
 import { createSearchPage, type Match, type SearchPage } from '../../rules/search-page.ts';
 import type { ContactSearch, FoundContacts, SearchPosition } from '../../store.ts';
-import { readMerges, readNames } from '../accounts/catalogues.ts';
+import { readNames } from '../accounts/catalogues.ts';
 import type { AccountConnection } from '../database/connection.ts';
+import { runOperation } from '../transactions/operations.ts';
 import type { Snapshot } from '../transactions/transaction.ts';
 import type { ContactFinder } from './contact-finder.ts';
 import { readAnsweringEach } from './contact-index.ts';
@@ -261,7 +263,7 @@ export const createContactSearch = (contacts: ContactFinder) => {
   /** For a search without a key, `db` must be at 'all contacts settled', so that pages miss none. */
   return async (db: Snapshot, search: ContactSearch): Promise<FoundContacts> => {
     const { account, externalID, address, limit } = search;
-    const merges = await readMerges(db, account);
+    const merges = await runOperation(db, readEntryMerges(account));
     if (externalID !== undefined || address !== undefined) return byKeys(db, search, merges);
     const plan = askedOf(search, merges);
     if (search.contacts) {

@@ -1,14 +1,16 @@
 /** Writes contact values from server tokens. */
 import type { ContactView, KeyField } from '../../../identity/contact-view.ts';
 import type { ContactMerges } from '../../../identity/merged-entries.ts';
+import { readEntryMerges } from '../../operations/catalogues.ts';
 import { usesOfContact } from '../../rules/accounts/catalogue-rules.ts';
 import { resolveMergedEntries } from '../../rules/accounts/entry-merges.ts';
 import type { ClaimRow } from '../../rules/claims.ts';
 import { type ContactUpdate, changedFields, toStoredFields } from '../../rules/contact-changes.ts';
 import { otherExternalID, toNewKeys } from '../../rules/contact-keys.ts';
 import type { ContactChange } from '../../store.ts';
-import { type CatalogueWriter, readMerges } from '../accounts/catalogues.ts';
+import type { CatalogueWriter } from '../accounts/catalogues.ts';
 import { ConcurrentChange } from '../database/connection.ts';
+import { runOperation } from '../transactions/operations.ts';
 import type { Transaction } from '../transactions/transaction.ts';
 import { claimsOf } from './claims.ts';
 import type { ContactFinder } from './contact-finder.ts';
@@ -67,7 +69,7 @@ export const createContactWriter = (finder: ContactFinder, catalogues: Catalogue
     request: ContactUpdate,
     isNew = false,
   ): Promise<{ contactUUID: string; updated: string[] }> => {
-    const merges = await readMerges(db, row.account);
+    const merges = await runOperation(db, readEntryMerges(row.account));
     const change = resolveMergedEntries(request, merges);
     const { externalID, address } = change.keys;
     const { time, by, isFound = false } = change;

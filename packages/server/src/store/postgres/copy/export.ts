@@ -1,14 +1,13 @@
 /**
  * Reads a PostgreSQL database in the form of SQLite's tables: with rollups summed over slots, and values as columns.
  */
-
 import type pg from 'pg';
 import { plainFields } from '../../../identity/contact-view.ts';
 import type { DatabaseExport, ExportedRow, ExportedTable } from '../../database-export.ts';
+import { recordAudit } from '../../operations/audit.ts';
 import type { EventRow } from '../../rules/event-row.ts';
 import { tokenInKey } from '../../rules/idempotency-keys.ts';
 import { StoreUnusable } from '../../unusable.ts';
-import { recordAudit } from '../accounts/audit.ts';
 import { bytesLeft } from '../accounts/usage.ts';
 import {
   type Connection,
@@ -27,6 +26,7 @@ import {
 import { getNewestMigration, readSchema } from '../database/migrate.ts';
 import { within } from '../events/event-order.ts';
 import { type StoredRow, toEvent } from '../events/event-presenter.ts';
+import { runOperation } from '../transactions/operations.ts';
 
 const rowsPerFetch = 1_000;
 /** The number of sequences that a page covers; fewer after a page of large events. */
@@ -190,7 +190,7 @@ const readExport = async (client: pg.Client): Promise<DatabaseExport> => {
   // The slot shows other commands that the database is in use.
   await db.one(takeSlot);
   if (await hasDistributedTables(db)) await skipLostNumbers(client);
-  await recordAudit(db, { action: 'copy', subject: {}, by: null, time: Date.now() });
+  await runOperation(db, recordAudit({ action: 'copy', subject: {}, by: null, time: Date.now() }));
   await db.script('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
   const position = await db.one<DatabaseExport['position']>(
     `SELECT last_value AS sequence, greatest(day, 0) AS day, greatest("clockDay", 0) AS "clockDay", secret

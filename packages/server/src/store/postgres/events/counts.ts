@@ -1,13 +1,13 @@
 /** Counts events from rollups. Counts of distinct users, and counts that exclude bots, read the events themselves. */
-
+import { listCatalogue, readEntryMerges, resolveIDs } from '../../operations/catalogues.ts';
 import type { ResolvedQuery } from '../../rules/accounts/catalogue-rules.ts';
 import { mergedDefinitions } from '../../rules/accounts/entry-merges.ts';
 import { type Bucket, countsOf, createBuckets } from '../../rules/count-buckets.ts';
 import { quarterMilliseconds } from '../../rules/rollups.ts';
 import type { CountBucket, CountQuery, EventDefinition } from '../../store.ts';
-import { listCatalogue, readMerges, resolveIDs } from '../accounts/catalogues.ts';
 import type { AccountConnection } from '../database/connection.ts';
 import { daysOf } from '../days/days.ts';
+import { runOperation } from '../transactions/operations.ts';
 import { isRobot, readBody, robotSearchBytes } from './event-body.ts';
 import { inGroups, within } from './event-order.ts';
 
@@ -72,7 +72,8 @@ const countWithoutRobots = async (
 };
 
 export const countEvents = async (db: AccountConnection, named: CountQuery): Promise<CountBucket[]> => {
-  const query = await resolveIDs(db, named, await readMerges(db, named.account));
+  const merges = await runOperation(db, readEntryMerges(named.account));
+  const query = await runOperation(db, resolveIDs(named, merges));
   if (query.withoutRobots) return countWithoutRobots(db, query);
   const { account, eventIDs, edges, users } = query;
   const filter = eventIDs === undefined ? [] : [eventIDs];
@@ -140,5 +141,5 @@ export const getEventDefinitions = async (db: AccountConnection, account: number
       return { eventID, eventName, count, firstTime, lastTime };
     }),
   );
-  return mergedDefinitions(definitions, await listCatalogue(db, account, 'event'));
+  return mergedDefinitions(definitions, await runOperation(db, listCatalogue({ account, kind: 'event' })));
 };

@@ -1,15 +1,16 @@
 /** Reads pages of events in sequence order. */
+import { readEntryMerges, resolveIDs } from '../../operations/catalogues.ts';
 import type { ResolvedQuery } from '../../rules/accounts/catalogue-rules.ts';
 import { noMerges } from '../../rules/accounts/entry-merges.ts';
 import { type DaySpan, pageBounds, sequencesOf } from '../../rules/event-pages.ts';
 import { charactersOf, type EventRow } from '../../rules/event-row.ts';
 import type { EventPage, EventQuery } from '../../store.ts';
-import { readMerges, resolveIDs } from '../accounts/catalogues.ts';
 import { createEventNames, readVersion } from '../accounts/event-names.ts';
 import type { ContactFinder } from '../contacts/contact-finder.ts';
 import type { AccountConnection } from '../database/connection.ts';
 import { daysOf } from '../days/days.ts';
 import { monthOf } from '../days/partitions.ts';
+import { runOperation } from '../transactions/operations.ts';
 import type { Snapshot } from '../transactions/transaction.ts';
 import { type IsErased, readErased } from './erased-events.ts';
 import { hasAttribute, isRobot, toSearchBytes } from './event-body.ts';
@@ -249,10 +250,10 @@ export const createEventPager = (contacts: ContactFinder, { maxExamined, maxChar
     const ascending = order === 'asc';
     // Beyond the settled sequence, a client that continues from there would miss uncommitted events.
     const sequences = sequencesOf(request, ascending ? await db.settled : Number.MAX_SAFE_INTEGER);
-    const readingMerges = readMerges(db, account);
+    const readingMerges = runOperation(db, readEntryMerges(account));
     const [merges, query, version, source, allDays] = await Promise.all([
       readingMerges,
-      readingMerges.then((merges) => resolveIDs(db, request, merges)),
+      readingMerges.then((merges) => runOperation(db, resolveIDs(request, merges))),
       readVersion(db),
       sourceOf(db, request),
       daysOf(db, { account, from, to, ...sequences }),

@@ -1,14 +1,15 @@
 /** Feeds the contacts that meet their conditions to reports. */
 import type { ContactView } from '../../../identity/contact-view.ts';
+import { readEntryMerges } from '../../operations/catalogues.ts';
 import { neverSeen } from '../../rules/contact-search.ts';
 import { createContactFeedPage, toPartRange } from '../../rules/feed/contact-feed.ts';
 import type { ContactFeedPage, RequestOf, SearchPosition } from '../../store.ts';
-import { readMerges } from '../accounts/catalogues.ts';
 import { readContacts } from '../contacts/contact-rows.ts';
 import { isStale, readStaleContacts } from '../contacts/contact-search.ts';
 import { rowsOf, viewsOf } from '../contacts/contact-views.ts';
 import { lastSeenOf } from '../contacts/last-seen.ts';
 import type { AccountConnection } from '../database/connection.ts';
+import { runOperation } from '../transactions/operations.ts';
 
 /** The number of contacts whose views are built together. */
 const viewsPerStep = 200;
@@ -20,7 +21,7 @@ export const feedContacts = async (
   query: RequestOf<'feedContacts'>,
 ): Promise<ContactFeedPage> => {
   const { account, beyond, most } = query;
-  const merges = await readMerges(db, account);
+  const merges = await runOperation(db, readEntryMerges(account));
   const fed = createContactFeedPage(query, merges);
   const valuesOf = ({ after, before }: ReturnType<typeof toPartRange>) => [
     account,

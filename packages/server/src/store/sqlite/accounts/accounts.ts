@@ -1,11 +1,12 @@
-import { Refusal } from '../../../shared/refusal.ts';
-import { createToken, tokensOf } from '../../operations/tokens.ts';
+/** Creates and changes accounts, and adds their sizes to what both databases read alike. */
 import {
-  type AccountValues,
-  findChangedValues,
-  listGivenKinds,
-  toRefusedOutcome,
-} from '../../rules/accounts/account-changes.ts';
+  insertAccount,
+  listAccounts,
+  readAccount,
+  readAccountValues,
+  writeSettings,
+} from '../../operations/accounts.ts';
+import { findChangedValues, listGivenKinds, toRefusedOutcome } from '../../rules/accounts/account-changes.ts';
 import { usesOfContact } from '../../rules/accounts/catalogue-rules.ts';
 import { toNewKeys } from '../../rules/contact-keys.ts';
 import type {
@@ -13,72 +14,31 @@ import type {
   AccountContact,
   AccountDetail,
   AccountSize,
-  AccountSummary,
-  CatalogueKind,
   ContactOutcome,
-  ListedEntry,
   NewAccount,
 } from '../../store.ts';
 import type { ContactWriter } from '../contacts/contacts.ts';
 import type { Connection } from '../database/connection.ts';
 import type { ChunkedRead } from '../transactions/chunked-reads.ts';
 import { createOperationRunner } from '../transactions/operations.ts';
-import { type CatalogueWriter, createCatalogueReader } from './catalogues.ts';
+import type { CatalogueWriter } from './catalogues.ts';
 import { createUsageReader } from './usage.ts';
 
 export const createAccountReader = (db: Connection) => {
   const runOperation = createOperationRunner(db);
-  const catalogues = createCatalogueReader(db);
-  const list = db.prepare<[], AccountSummary>(
-    'SELECT account, accountUUID, accountName, createdTime FROM account ORDER BY account',
-  );
-  const find = db.prepare<[string], number>('SELECT account FROM account WHERE accountUUID = ?').pluck();
-  const get = db.prepare<
-    [number],
-    AccountSummary & {
-      accountOrigin: string;
-      accountTimezone: string;
-      accountCurrency: string;
-      strict: number;
-      browserCatalogue: number;
-      enrich: number;
-    }
-  >(`
-    SELECT account, accountUUID, accountName, accountOrigin, accountTimezone, accountCurrency, strict, browserCatalogue, enrich, createdTime
-    FROM account WHERE account = ?`);
   const usageOf = createUsageReader(db);
 
   return {
-    listAccounts: (): AccountSummary[] => list.all(),
     *measureAccounts(): ChunkedRead<AccountSize[]> {
       const sizes: AccountSize[] = [];
-      for (const { account, accountUUID } of list.all()) {
+      for (const { account, accountUUID } of runOperation(listAccounts())) {
         sizes.push({ account, accountUUID, storedBytes: (yield* usageOf(account)).storedBytes });
         yield;
       }
       return sizes;
     },
-    findAccount: (accountUUID: string): number | undefined => find.get(accountUUID),
-    listCatalogue: ({ account, kind }: { readonly account: number; readonly kind: CatalogueKind }): ListedEntry[] =>
-      catalogues.list(account, kind),
     *getAccount(account: number): ChunkedRead<AccountDetail> {
-      const row = get.get(account);
-      if (!row) throw new Refusal('unknown_account', { field: 'accountUUID' });
-      return {
-        ...row,
-        accountOrigin: JSON.parse(row.accountOrigin),
-        strict: row.strict === 1,
-        browserCatalogue: row.browserCatalogue === 1,
-        enrich: row.enrich === 1,
-        catalogues: {
-          profile: catalogues.list(account, 'profile'),
-          tag: catalogues.list(account, 'tag'),
-          attr: catalogues.list(account, 'attr'),
-          event: catalogues.list(account, 'event'),
-        },
-        tokens: runOperation(tokensOf(account)),
-        ...(yield* usageOf(account)),
-      };
+      return { ...runOperation(readAccount(account)), ...(yield* usageOf(account)) };
     },
   };
 };
@@ -88,24 +48,6 @@ export const createAccountWriter = (
   { catalogues, contacts }: { catalogues: CatalogueWriter; contacts: ContactWriter },
 ) => {
   const runOperation = createOperationRunner(db);
-  const insert = db.prepare(`
-    INSERT INTO account
-      (account, accountUUID, accountName, accountOrigin, accountTimezone, accountCurrency, strict, browserCatalogue, enrich, createdTime)
-    VALUES ((SELECT max(coalesce(max(account), 0), (SELECT lastAccount FROM position)) + 1 FROM account), @accountUUID, @accountName, @accountOrigin, @accountTimezone, @accountCurrency, @strict, @browserCatalogue, @enrich, @time)`);
-  const update = db.prepare(`
-    UPDATE account SET accountName = coalesce(@accountName, accountName), accountOrigin = coalesce(@accountOrigin, accountOrigin),
-      accountTimezone = coalesce(@accountTimezone, accountTimezone), accountCurrency = coalesce(@accountCurrency, accountCurrency), strict = coalesce(@strict, strict),
-      browserCatalogue = coalesce(@browserCatalogue, browserCatalogue), enrich = coalesce(@enrich, enrich)
-    WHERE account = @account`);
-  const settings = db.prepare<[number], AccountValues>(
-    'SELECT accountName, accountOrigin, accountTimezone, accountCurrency, strict, browserCatalogue, enrich FROM account WHERE account = ?',
-  );
-  const listed = createCatalogueReader(db);
-
-  const valuesOf = (account: number, kinds: readonly CatalogueKind[]): AccountValues => ({
-    ...settings.get(account),
-    ...Object.fromEntries(kinds.map((kind) => [kind, listed.list(account, kind)])),
-  });
 
   type ChangeOrigin = Pick<AccountChange, 'time' | 'by'>;
 
@@ -137,35 +79,17 @@ export const createAccountWriter = (
     });
 
   return {
-    createAccount({ tokens, catalogues: entries, contacts: changes, ...account }: NewAccount): ContactOutcome[] {
-      const { lastInsertRowid } = insert.run({
-        ...account,
-        accountOrigin: JSON.stringify(account.accountOrigin),
-        strict: Number(account.strict),
-        browserCatalogue: Number(account.browserCatalogue),
-        enrich: Number(account.enrich),
-      });
-      const number = Number(lastInsertRowid);
-      for (const token of tokens) runOperation(createToken({ ...token, account: number }));
+    createAccount({ catalogues: entries, contacts: changes, ...account }: NewAccount): ContactOutcome[] {
+      const number = runOperation(insertAccount(account));
       catalogues.put(number, entries);
       return putContacts(number, changes, { time: account.time, by: account.by });
     },
-    updateAccount({ account, catalogues: entries, contacts: changes, time, by, ...change }: AccountChange) {
-      const { accountName, accountOrigin, accountTimezone, accountCurrency, strict, browserCatalogue, enrich } = change;
+    updateAccount({ account, catalogues: entries, contacts: changes, time, by, ...settings }: AccountChange) {
       const kinds = listGivenKinds(entries);
-      const before = valuesOf(account, kinds);
-      update.run({
-        account,
-        accountName,
-        accountOrigin: accountOrigin && JSON.stringify(accountOrigin),
-        accountTimezone,
-        accountCurrency,
-        strict: strict === undefined ? null : Number(strict),
-        browserCatalogue: browserCatalogue === undefined ? null : Number(browserCatalogue),
-        enrich: enrich === undefined ? null : Number(enrich),
-      });
+      const before = runOperation(readAccountValues(account, kinds));
+      runOperation(writeSettings(account, settings));
       catalogues.put(account, entries);
-      const updated = findChangedValues(before, valuesOf(account, kinds));
+      const updated = findChangedValues(before, runOperation(readAccountValues(account, kinds)));
       return { updated, contacts: putContacts(account, changes, { time, by }) };
     },
   };

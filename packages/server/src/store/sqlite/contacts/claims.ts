@@ -1,9 +1,10 @@
 /** Stores and reads claims. */
 import { limits } from '@firsthand/contract/limits';
+import { readEntryMerges } from '../../operations/catalogues.ts';
 import { type ClaimRow, chooseClaimContact, toClaimJSON, toClaimKeyText, toValues } from '../../rules/claims.ts';
 import type { NewContact } from '../../store.ts';
-import { createCatalogueReader } from '../accounts/catalogues.ts';
 import type { Connection } from '../database/connection.ts';
+import { createOperationRunner } from '../transactions/operations.ts';
 import { createMergeReader } from './contact-rows.ts';
 
 type Row = Omit<ClaimRow, 'values' | 'accepted' | 'voided'> & { said: string; accepted: number; voided: number };
@@ -65,7 +66,7 @@ export const createClaimReader = (db: Connection) => {
 export const createClaimWriter = (db: Connection) => {
   const reader = createClaimReader(db);
   const merges = createMergeReader(db);
-  const catalogues = createCatalogueReader(db);
+  const runOperation = createOperationRunner(db);
   const ofKey = db.prepare<
     { user: number; group: string; key: string },
     { claim: number; claimID: string; contact: number; said: string; token: number; open: number }
@@ -92,7 +93,7 @@ export const createClaimWriter = (db: Connection) => {
       found: number,
     ): { claim: number; claimID: string; contact: number; earlierClaims: number[] } {
       const { account, token, newHandle, time } = request;
-      const entryMerges = catalogues.merges(account);
+      const entryMerges = runOperation(readEntryMerges(account));
       const earlier = ofKey.all({ user, group: JSON.stringify(merges.group(found)), key: toClaimKeyText(request) });
       const earlierClaims = earlier.map(({ claim }) => claim);
       const before = earlier.find((claim) => claim.token === token && claim.open === 1);

@@ -1,5 +1,6 @@
 /** Reads a contact's record, or what a handle shows of it. */
 import { type ContactMerges, noContactMerges } from '../../../identity/merged-entries.ts';
+import { listCatalogue, readEntryMerges } from '../../operations/catalogues.ts';
 import { claimsToRead, type Listing, linksToRead, paginateLists } from '../../rules/contact-lists.ts';
 import {
   type NameOf,
@@ -10,8 +11,9 @@ import {
   toMergeDetails,
 } from '../../rules/contact-presenter.ts';
 import type { ClaimDetail, ContactDetail, ContactQuery, LinkDetail } from '../../store.ts';
-import { createCatalogueReader } from '../accounts/catalogues.ts';
+import { createNameReader } from '../accounts/catalogues.ts';
 import type { Connection } from '../database/connection.ts';
+import { createOperationRunner } from '../transactions/operations.ts';
 import { createClaimReader } from './claims.ts';
 import { createContactFinder } from './contact-finder.ts';
 import type { ContactRow } from './contact-rows.ts';
@@ -24,12 +26,8 @@ export const createContactReader = (db: Connection) => {
   const { groupOf, viewOf, fieldsOf } = createContactViews(db);
   const claims = createClaimReader(db);
   const statements = createStatementReader(db);
-  const catalogues = createCatalogueReader(db);
-  const createNameOf =
-    (account: number): NameOf =>
-    (kind, id) =>
-      catalogues.name(account, kind, id);
-  const searchContact = createContactSearch(db, createNameOf, catalogues.merges);
+  const runOperation = createOperationRunner(db);
+  const namesOf = createNameReader(db);
 
   /** Counts a group's claims and lists those after `beyond`; null: none. */
   const listClaims = (
@@ -63,7 +61,7 @@ export const createContactReader = (db: Connection) => {
   const byHandle = ({ account, token, contactUUID = '' }: ContactQuery): ContactDetail => {
     const claim = claims.find(account, contactUUID);
     if (!claim || claim.token !== token) throw contacts.missingHandle(account, token, contactUUID);
-    return toHandle(claim, createNameOf(account), catalogues.merges(account));
+    return toHandle(claim, namesOf(account), runOperation(readEntryMerges(account)));
   };
 
   return {
@@ -72,10 +70,10 @@ export const createContactReader = (db: Connection) => {
       if (browser) return byHandle(query);
       const row = contacts.followMerges(contacts.byName(query).contact);
       const group = groupOf(row);
-      const nameOf = createNameOf(account);
-      const merges = query.asSent ? noContactMerges : catalogues.merges(account);
+      const nameOf = namesOf(account);
+      const merges = query.asSent ? noContactMerges : runOperation(readEntryMerges(account));
       return {
-        ...toContactDetail(row, viewOf(group, merges), nameOf, catalogues.list(account, 'tag')),
+        ...toContactDetail(row, viewOf(group, merges), nameOf, runOperation(listCatalogue({ account, kind: 'tag' }))),
         ...paginateLists({
           claims: include.includes('claim') ? listClaims(group, nameOf, merges, beyond?.claim) : undefined,
           links: include.includes('link') ? listLinks(group, beyond?.link) : undefined,
@@ -84,6 +82,6 @@ export const createContactReader = (db: Connection) => {
       };
     },
 
-    searchContact,
+    searchContact: createContactSearch(db),
   };
 };

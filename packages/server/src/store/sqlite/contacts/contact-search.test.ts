@@ -1,5 +1,4 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { createEntryMerges, noContactMerges } from '../../../identity/merged-entries.ts';
 import type { ContactSearch, SearchPosition } from '../../store.ts';
 import { type Connection, openConnection } from '../database/connection.ts';
 import { openMemory } from '../database/memory.ts';
@@ -39,11 +38,7 @@ const fill = (contacts: number): Buffer => {
 
 /** Runs a search. Returns the number of contacts on its page, and of steps. */
 const count = (db: Connection, search: Partial<ContactSearch>) => {
-  const reading = createContactSearch(
-    db,
-    () => (_, id) => id,
-    () => noContactMerges,
-  )({ account: 1, limit: 100, ...search });
+  const reading = createContactSearch(db)({ account: 1, limit: 100, ...search });
   for (let steps = 1; ; steps += 1) {
     const { done, value } = reading.next();
     if (done) return { found: value.contacts.length, steps };
@@ -53,11 +48,7 @@ const count = (db: Connection, search: Partial<ContactSearch>) => {
 /** Returns the row numbers of all contacts that a search finds, ascending. */
 const findAll = (db: Connection, search: Partial<ContactSearch>): number[] => {
   const found: number[] = [];
-  const searching = createContactSearch(
-    db,
-    () => (_, id) => id,
-    () => noContactMerges,
-  );
+  const searching = createContactSearch(db);
   for (let beyond: SearchPosition | null | undefined; beyond !== null; ) {
     const reading = searching({ account: 1, limit: 100, beyond, ...search });
     let step = reading.next();
@@ -80,11 +71,7 @@ test('reads every part of the index in its order, without a sort or a scan', () 
           }
         : Reflect.get(target, name),
   });
-  createContactSearch(
-    recordingDB,
-    () => (_, id) => id,
-    () => noContactMerges,
-  );
+  createContactSearch(recordingDB);
   const parts = statements.filter((sql) => sql.includes('@afterKey'));
   expect(parts).toHaveLength(19);
   for (const sql of parts) {
@@ -118,12 +105,10 @@ test.each<[string, Partial<ContactSearch>, number]>([
 
 test('finds contacts with either of two merged tags in one step, sorted and without duplicates', () => {
   const db = openContacts();
-  const tag = createEntryMerges([{ id: 'Rare', mergedInto: 'rare' }]);
-  const search = createContactSearch(
-    db,
-    () => (_, id) => id,
-    () => ({ ...noContactMerges, tag }),
-  );
+  db.exec(`
+    INSERT INTO catalogue (account, kind, id, name, browser, byBrowser, type, mergedInto)
+    VALUES (1, 'tag', 'rare', 'rare', 1, 0, '', NULL), (1, 'tag', 'Rare', 'Rare', 1, 0, '', 'rare')`);
+  const search = createContactSearch(db);
   const created = (order: Partial<ContactSearch>) => {
     const { done, value } = search({ account: 1, limit: 100, contactTagID: 'Rare', ...order }).next();
     return done
@@ -174,11 +159,7 @@ test('finds few or many stale contacts by their current values', () => {
 /** Returns the contacts on all pages of a search. Calls `between` between the steps. */
 const readAll = (db: Connection, search: Partial<ContactSearch>, between: () => void): string[] => {
   const found: string[] = [];
-  const read = createContactSearch(
-    db,
-    () => (_, id) => id,
-    () => noContactMerges,
-  );
+  const read = createContactSearch(db);
   for (let beyond: SearchPosition | null | undefined; beyond !== null; ) {
     const reading = read({ account: 1, limit: 100, ...search, beyond });
     for (;;) {

@@ -1,7 +1,8 @@
 /** Searches contacts page by page, using the contact index as described in rules/contact-search.ts. */
 import type { ContactView } from '../../../identity/contact-view.ts';
 import type { ContactMerges } from '../../../identity/merged-entries.ts';
-import { cachedNames, createContactMatcher, type NameOf, toFoundContact } from '../../rules/contact-presenter.ts';
+import { readEntryMerges } from '../../operations/catalogues.ts';
+import { createContactMatcher, toFoundContact } from '../../rules/contact-presenter.ts';
 import {
   type Asked,
   askedOf,
@@ -22,19 +23,19 @@ import {
 } from '../../rules/contact-search.ts';
 import { createSearchPage, type Match, type SearchPage } from '../../rules/search-page.ts';
 import type { ContactSearch, FoundContacts, SearchPosition } from '../../store.ts';
+import { createNameReader } from '../accounts/catalogues.ts';
 import type { Connection } from '../database/connection.ts';
 import type { ChunkedRead } from '../transactions/chunked-reads.ts';
+import { createOperationRunner } from '../transactions/operations.ts';
 import { createContactFinder } from './contact-finder.ts';
 import { createParts, createStaleContacts, isStale } from './contact-index-parts.ts';
 import type { ContactRow } from './contact-rows.ts';
 import { createContactViews } from './contact-views.ts';
 import { createLastSeen } from './last-seen.ts';
 
-export const createContactSearch = (
-  db: Connection,
-  namesOf: (account: number) => NameOf,
-  mergesOf: (account: number) => ContactMerges,
-) => {
+export const createContactSearch = (db: Connection) => {
+  const runOperation = createOperationRunner(db);
+  const namesOf = createNameReader(db);
   const contacts = createContactFinder(db);
   const { groupsOf, viewsOf } = createContactViews(db);
   const lastSeenOf = createLastSeen(db);
@@ -54,7 +55,7 @@ export const createContactSearch = (
    */
   const createExaminer = (search: ContactSearch, plan: Asked, merges: ContactMerges) => {
     const isMatch = createContactMatcher(resolveMergedFilters(search, merges));
-    const nameOf = cachedNames(namesOf(search.account));
+    const nameOf = namesOf(search.account);
     return (numbers: readonly number[], entries: ReadonlyMap<number, Found> = new Map()): Map<number, Match> => {
       const rows = rowsOf
         .all(JSON.stringify(numbers))
@@ -132,7 +133,7 @@ export const createContactSearch = (
 
   return function* searchContact(search: ContactSearch): ChunkedRead<FoundContacts> {
     const { account, externalID, address, limit } = search;
-    const merges = mergesOf(account);
+    const merges = runOperation(readEntryMerges(account));
     if (externalID !== undefined || address !== undefined) return byKeys(search, merges);
     const plan = askedOf(search, merges);
     const { descending } = plan;

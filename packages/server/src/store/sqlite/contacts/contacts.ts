@@ -1,5 +1,7 @@
 /** Creates contacts, and writes the values that server tokens send. */
 import { type KeyField, plainFields } from '../../../identity/contact-view.ts';
+import { recordAudit } from '../../operations/audit.ts';
+import { readEntryMerges } from '../../operations/catalogues.ts';
 import { resolveMergedEntries } from '../../rules/accounts/entry-merges.ts';
 import {
   type ContactUpdate,
@@ -9,9 +11,8 @@ import {
   toStoredFields,
 } from '../../rules/contact-changes.ts';
 import { keyTaken, otherExternalID, yieldsKey } from '../../rules/contact-keys.ts';
-import { createAuditWriter } from '../accounts/audit.ts';
-import { createCatalogueReader } from '../accounts/catalogues.ts';
 import type { Connection } from '../database/connection.ts';
+import { createOperationRunner } from '../transactions/operations.ts';
 import { createClaimReader } from './claims.ts';
 import { createContactFinder } from './contact-finder.ts';
 import { type ContactRow, createMergeReader } from './contact-rows.ts';
@@ -32,8 +33,7 @@ export const createContactWriter = (db: Connection) => {
   const { groupOf, viewOf } = createContactViews(db);
   const merges = createMergeReader(db);
   const claims = createClaimReader(db);
-  const catalogues = createCatalogueReader(db);
-  const { recordAudit } = createAuditWriter(db);
+  const runOperation = createOperationRunner(db);
   const insert = `
     INSERT INTO contact (account, contactUUID, contactExternalID, externalIDClaim, contactEmailaddress, contactStatus, verified,
       createdTime, updatedTime)
@@ -112,7 +112,7 @@ export const createContactWriter = (db: Connection) => {
       const kept = finder.followMerges(into);
       yieldKey[field].run(kept.contact, time, yielding.contact);
       const subject = { contactUUID: kept.contactUUID, otherContactUUID: yielding.contactUUID };
-      recordAudit({ action: 'mergeContact', subject, account: kept.account, by, time });
+      runOperation(recordAudit({ action: 'mergeContact', subject, account: kept.account, by, time }));
     }
   };
 
@@ -122,7 +122,7 @@ export const createContactWriter = (db: Connection) => {
    */
   const write = (row: ContactRow, request: ContactUpdate): { contactUUID: string; updated: string[] } => {
     const kept = finder.followMerges(row.contact);
-    const entryMerges = catalogues.merges(kept.account);
+    const entryMerges = runOperation(readEntryMerges(kept.account));
     const change = resolveMergedEntries(request, entryMerges);
     const { contact, contactUUID } = kept;
     const { addedTags, removedTags, attributes, contactStatus = kept.contactStatus, time, isFound = false } = change;

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { DatabaseExport, ExportedRow, ExportedTable } from '../../database-export.ts';
+import { recordAudit } from '../../operations/audit.ts';
 import { StoreUnusable } from '../../unusable.ts';
-import { createAuditWriter } from '../accounts/audit.ts';
 import { type Connection, openConnection } from '../database/connection.ts';
 import { takeLock } from '../database/lock.ts';
 import { migrate } from '../database/migrate.ts';
@@ -9,6 +9,7 @@ import { createWriteEngine } from '../engine.ts';
 import { createEventLogReader, createEventLogWriter, eventsOf } from '../event-log/event-log.ts';
 import { createRecentKeys } from '../events/recent-keys.ts';
 import { createRollups } from '../events/rollups.ts';
+import { createOperationRunner } from '../transactions/operations.ts';
 import { createSequencer } from '../transactions/sequencer.ts';
 
 /**
@@ -50,7 +51,7 @@ export const openExport = (path: string) => {
   try {
     migrate(db, path);
     settle(db);
-    createAuditWriter(db).recordAudit({ action: 'copy', subject: {}, by: null, time: Date.now() });
+    createOperationRunner(db)(recordAudit({ action: 'copy', subject: {}, by: null, time: Date.now() }));
   } catch (error) {
     close();
     throw error;

@@ -12,10 +12,11 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
+import { recordAudit } from '../../operations/audit.ts';
 import type { FolderBackup } from '../../scheduled-backups.ts';
 import { StoreUnusable } from '../../unusable.ts';
-import { createAuditWriter } from '../accounts/audit.ts';
 import { recordPathOf } from '../erasure/erasure-record.ts';
+import { createOperationRunner } from '../transactions/operations.ts';
 import { markBackup } from './backup-age.ts';
 import { openBackupFolder } from './backup-folder.ts';
 import { codeOf, isTransient, openConnection } from './connection.ts';
@@ -30,7 +31,7 @@ const recordBackup = (path: string): void => {
     const db = openConnection(path, 'write');
     try {
       if (db.pragma('user_version', { simple: true }) !== getNewestMigration()) return;
-      createAuditWriter(db).recordAudit({ action: 'backup', subject: {}, by: null, time: Date.now() });
+      createOperationRunner(db)(recordAudit({ action: 'backup', subject: {}, by: null, time: Date.now() }));
     } finally {
       db.close();
     }

@@ -1,9 +1,9 @@
 /** Counts events from rollups, and distinct users from segment summaries and from events outside of segments. */
+import { listCatalogue, readEntryMerges, resolveIDs } from '../../operations/catalogues.ts';
 import { mergedDefinitions } from '../../rules/accounts/entry-merges.ts';
 import { type Bucket, countsOf, createBuckets } from '../../rules/count-buckets.ts';
 import { quarterMilliseconds } from '../../rules/rollups.ts';
 import type { CountBucket, CountQuery, EventDefinition } from '../../store.ts';
-import { createCatalogueReader } from '../accounts/catalogues.ts';
 import type { Connection } from '../database/connection.ts';
 import {
   createEventLogReader,
@@ -16,6 +16,7 @@ import {
   sourcesOfKinds,
 } from '../event-log/event-log.ts';
 import type { ChunkedRead } from '../transactions/chunked-reads.ts';
+import { createOperationRunner } from '../transactions/operations.ts';
 import { createDayReader, toRanges } from './days.ts';
 
 interface Quarter {
@@ -30,7 +31,7 @@ const unionAll = (select: (table: string) => string): string =>
   ['event_total', 'recent_total'].map(select).join(' UNION ALL ');
 
 export const createCounter = (db: Connection, log = createEventLogReader(db)) => {
-  const catalogues = createCatalogueReader(db);
+  const runOperation = createOperationRunner(db);
   const daysOf = createDayReader(db);
   const nextEventID = db
     .prepare<{ account: number; eventID: number }, number | null>(`
@@ -139,7 +140,7 @@ export const createCounter = (db: Connection, log = createEventLogReader(db)) =>
     *countEvents(query: CountQuery): ChunkedRead<CountBucket[]> {
       const { account, edges, users, withoutRobots } = query;
       const buckets = createBuckets(edges);
-      const { eventIDs } = catalogues.resolveQueryIDs(query);
+      const { eventIDs } = runOperation(resolveIDs(query, runOperation(readEntryMerges(query.account))));
       const bucketOf = bucketAt(edges, buckets);
       const within = { account, eventIDs, from: edges[0] as number, to: edges.at(-1) as number };
       if (withoutRobots) {
@@ -173,7 +174,7 @@ export const createCounter = (db: Connection, log = createEventLogReader(db)) =>
 
     *getEventDefinitions(account: number): ChunkedRead<EventDefinition[]> {
       const definitions: EventDefinition[] = [];
-      const listed = catalogues.list(account, 'event');
+      const listed = runOperation(listCatalogue({ account, kind: 'event' }));
       for (const { id, name } of listed) {
         const of = { account, eventID: Number(id) };
         const count = countOf.get(of);

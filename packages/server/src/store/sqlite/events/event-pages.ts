@@ -1,10 +1,10 @@
 /** Reads events page by page, in sequence order. */
+import { readEntryMerges, resolveIDs } from '../../operations/catalogues.ts';
 import type { ResolvedQuery } from '../../rules/accounts/catalogue-rules.ts';
 import { noMerges } from '../../rules/accounts/entry-merges.ts';
 import { type PageBounds, pageBounds, sequencesOf } from '../../rules/event-pages.ts';
 import { charactersOf } from '../../rules/event-row.ts';
 import type { EventPage, EventQuery, StoredEvent } from '../../store.ts';
-import { createCatalogueReader } from '../accounts/catalogues.ts';
 import type { Connection } from '../database/connection.ts';
 import {
   createEventLogReader,
@@ -21,6 +21,7 @@ import {
   sizeOf,
 } from '../event-log/event-log.ts';
 import type { ChunkedRead } from '../transactions/chunked-reads.ts';
+import { createOperationRunner } from '../transactions/operations.ts';
 import { createDayReader, toRanges } from './days.ts';
 import { createEventPresenter } from './event-presenter.ts';
 import { createEventSources } from './event-sources.ts';
@@ -59,7 +60,7 @@ export const createEventPager = (
     maxBetween?: number | undefined;
   } = {},
 ) => {
-  const catalogues = createCatalogueReader(db);
+  const runOperation = createOperationRunner(db);
   const daysOf = createDayReader(db);
   const sourcesOf = createEventSources(db);
   const createPresenter = createEventPresenter(db);
@@ -69,8 +70,8 @@ export const createEventPager = (
     const { account, order, limit, from, to } = request;
     const ascending = order === 'asc';
     const end = lastSequence.get() as number;
-    const merges = catalogues.merges(account);
-    const query = catalogues.resolveQueryIDs(request, merges);
+    const merges = runOperation(readEntryMerges(account));
+    const query = runOperation(resolveIDs(request, merges));
     const sequences = sequencesOf(query, end);
     const accountDays = daysOf({ account, from: from ?? 0, to: to ?? Number.MAX_SAFE_INTEGER, ...sequences });
     const { sources, days } = sourcesOf(query, accountDays);

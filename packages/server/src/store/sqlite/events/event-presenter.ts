@@ -4,7 +4,6 @@ import { why } from '../../../identity/ownership.ts';
 import type { CatalogueMerges } from '../../rules/accounts/entry-merges.ts';
 import { toStoredEvent } from '../../rules/event-presenter.ts';
 import type { StoredEvent } from '../../store.ts';
-import { createCatalogueReader } from '../accounts/catalogues.ts';
 import { createMergeReader } from '../contacts/contact-rows.ts';
 import { createStatementReader } from '../contacts/statements.ts';
 import type { Connection } from '../database/connection.ts';
@@ -28,7 +27,9 @@ const throwDamaged = (row: string): never => {
 export const createEventPresenter = (db: Connection) => {
   const statements = createStatementReader(db);
   const merges = createMergeReader(db);
-  const catalogues = createCatalogueReader(db);
+  const eventName = db
+    .prepare<[number, string], string>("SELECT name FROM catalogue WHERE account = ? AND kind = 'event' AND id = ?")
+    .pluck();
   // If the index doesn't lead back to the row, one of them is damaged. SQLite has no checksums to detect that.
   const userUUID = db
     .prepare<[number], string>(`
@@ -52,7 +53,7 @@ export const createEventPresenter = (db: Connection) => {
     const statementsOf = memoize((user: number) => statements.forOwners(user));
     const follow = memoize((contact: number) => followMerges(merges.from(contact))(contact));
     const names = {
-      eventName: memoize((eventID: number) => catalogues.eventName(account, eventID)),
+      eventName: memoize((eventID: number) => eventName.get(account, String(eventID))),
       userUUID: memoize((user: number) => userUUID.get(user) ?? throwDamaged(`user ${user}`)),
       contactUUID: memoize((contact: number) => contactUUID.get(contact) ?? throwDamaged(`contact ${contact}`)),
       claimID: memoize((claim: number) => claimID.get(claim) ?? null),

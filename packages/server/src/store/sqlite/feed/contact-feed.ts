@@ -1,9 +1,9 @@
 /** Feeds the contacts that meet their conditions to reports. */
 import type { ContactView } from '../../../identity/contact-view.ts';
+import { readEntryMerges } from '../../operations/catalogues.ts';
 import { candidatesPerStep, type KeyRange, neverSeen } from '../../rules/contact-search.ts';
 import { createContactFeedPage, toPartRange } from '../../rules/feed/contact-feed.ts';
 import type { ContactFeedPage, RequestOf, SearchPosition } from '../../store.ts';
-import { createCatalogueReader } from '../accounts/catalogues.ts';
 import { createContactFinder } from '../contacts/contact-finder.ts';
 import { createStaleContacts, type Range, toRangeParameters } from '../contacts/contact-index-parts.ts';
 import type { ContactRow } from '../contacts/contact-rows.ts';
@@ -11,12 +11,13 @@ import { createContactViews } from '../contacts/contact-views.ts';
 import { createLastSeen } from '../contacts/last-seen.ts';
 import type { Connection } from '../database/connection.ts';
 import type { ChunkedRead } from '../transactions/chunked-reads.ts';
+import { createOperationRunner } from '../transactions/operations.ts';
 
 type AccountRange = Range & { readonly account: number };
 const inRange = `(createdTime, contact) > (@afterKey, @afterContact) AND (createdTime, contact) < (@beforeKey, @beforeContact)`;
 
 export const createContactFeed = (db: Connection) => {
-  const { merges: mergesOf } = createCatalogueReader(db);
+  const runOperation = createOperationRunner(db);
   const { groupsOf, viewsOf } = createContactViews(db);
   const lastSeenOf = createLastSeen(db);
   const staleContacts = createStaleContacts(db, createContactFinder(db));
@@ -45,7 +46,7 @@ export const createContactFeed = (db: Connection) => {
 
   return function* feedContacts(query: RequestOf<'feedContacts'>): ChunkedRead<ContactFeedPage> {
     const { account, beyond, most } = query;
-    const merges = mergesOf(account);
+    const merges = runOperation(readEntryMerges(account));
     const part = createContactFeedPage(query, merges);
     const last = lastOfPart.get({ account, ...toRangeParameters(toPartRange(beyond, undefined)), offset: most - 1 });
     const range: KeyRange = toPartRange(beyond, last);

@@ -1,0 +1,114 @@
+/** Operations on accounts. */
+import { Refusal } from '../../shared/refusal.ts';
+import type { AccountValues } from '../rules/accounts/account-changes.ts';
+import type {
+  AccountChange,
+  AccountDetail,
+  AccountSummary,
+  CatalogueKind,
+  CatalogueSettings,
+  NewAccount,
+} from '../store.ts';
+import { listCatalogue, listCatalogues } from './catalogues.ts';
+import { all, createQuery, first, lockAccount, type Operation, run, together } from './operation.ts';
+import { createToken, notifyAccess, tokensOf } from './tokens.ts';
+
+const summaryColumns = 'account, "accountUUID", "accountName", "createdTime"';
+const selectAccounts = createQuery<AccountSummary>(() => `SELECT ${summaryColumns} FROM account ORDER BY account`);
+const selectNumber = createQuery<{ account: number }>(() => 'SELECT account FROM account WHERE "accountUUID" = $1');
+
+export function* listAccounts(): Operation<AccountSummary[]> {
+  return yield* all(selectAccounts());
+}
+
+export function* findAccount(accountUUID: string): Operation<number | undefined> {
+  return (yield* first(selectNumber(accountUUID)))?.account;
+}
+
+/** The settings that PostgreSQL stores in a table of the account's shard, because each write reads them. */
+const settingsTable = (name: 'sqlite' | 'postgres') => (name === 'sqlite' ? 'account' : 'account_position');
+const selectCatalogueSettings = createQuery<CatalogueSettings>(
+  ({ name }) => `SELECT strict, "browserCatalogue" FROM ${settingsTable(name)} WHERE account = $1`,
+);
+const settingColumns = ['accountName', 'accountOrigin', 'accountTimezone', 'accountCurrency', 'enrich'] as const;
+type AccountRow = AccountSummary &
+  Pick<AccountDetail, 'accountTimezone' | 'accountCurrency' | 'enrich'> & {
+    /** SQLite returns JSON. */
+    readonly accountOrigin: string | readonly string[];
+  };
+const settings = settingColumns.map((column) => `"${column}"`).join(', ');
+const selectAccount = createQuery<AccountRow>(
+  () => `SELECT ${summaryColumns}, ${settings} FROM account WHERE account = $1`,
+);
+const lockSettings = createQuery<AccountValues>(
+  ({ name }) => `SELECT ${settings} FROM account WHERE account = $1 ${name === 'postgres' ? 'FOR NO KEY UPDATE' : ''}`,
+);
+
+/** Returns everything but the account's size. Throws a Refusal if it does not exist. */
+export function* readAccount(account: number): Operation<Omit<AccountDetail, 'usage' | 'storedBytes'>> {
+  const [row, catalogueSettings, catalogues, tokens] = yield* together(
+    first(selectAccount(account)),
+    first(selectCatalogueSettings(account)),
+    listCatalogues(account),
+    tokensOf(account),
+  );
+  if (!row || !catalogueSettings) throw new Refusal('unknown_account', { field: 'accountUUID' });
+  const { accountOrigin, enrich, ...others } = row;
+  return {
+    ...others,
+    accountOrigin: typeof accountOrigin === 'string' ? JSON.parse(accountOrigin) : accountOrigin,
+    enrich: Boolean(enrich),
+    strict: Boolean(catalogueSettings.strict),
+    browserCatalogue: Boolean(catalogueSettings.browserCatalogue),
+    catalogues,
+    tokens,
+  };
+}
+
+/** Locks the account, and reads the values that updateAccount may change. */
+export function* readAccountValues(account: number, kinds: readonly CatalogueKind[]): Operation<AccountValues> {
+  const own = yield* first(lockSettings(account));
+  yield* lockAccount(account);
+  const settings = yield* first(selectCatalogueSettings(account));
+  const lists = yield* together(...kinds.map((kind) => listCatalogue({ account, kind })));
+  return { ...own, ...settings, ...Object.fromEntries(kinds.map((kind, nth) => [kind, lists[nth]])) };
+}
+
+type Settings = Omit<AccountChange, 'account' | 'catalogues' | 'contacts' | 'time' | 'by'>;
+
+const toUpdate = (table: string, columns: readonly string[]) =>
+  `UPDATE ${table} SET ${columns.map((column, nth) => `"${column}" = coalesce($${nth + 2}, "${column}")`).join(', ')}
+   WHERE account = $1`;
+const updateSettings = createQuery<never>(() => toUpdate('account', settingColumns));
+const updateCatalogueSettings = createQuery<never>(({ name }) =>
+  toUpdate(settingsTable(name), ['strict', 'browserCatalogue']),
+);
+
+/** Undefined settings do not change. */
+export function* writeSettings(account: number, settings: Settings): Operation<void> {
+  const { accountName, accountOrigin, accountTimezone, accountCurrency, strict, browserCatalogue, enrich } = settings;
+  const origins = accountOrigin && JSON.stringify(accountOrigin);
+  yield* run(updateSettings(account, accountName, origins, accountTimezone, accountCurrency, enrich));
+  yield* run(updateCatalogueSettings(account, strict, browserCatalogue));
+  yield* notifyAccess();
+}
+
+/** SQLite would reuse the row number of a deleted account. */
+const insertRow = createQuery<{ account: number }>(({ name }) =>
+  name === 'sqlite'
+    ? `INSERT INTO account (account, "accountUUID", "createdTime", "accountName", "accountOrigin", "accountTimezone", strict)
+       SELECT max(coalesce(max(account), 0), (SELECT lastAccount FROM position)) + 1, $1, $2, '', '[]', 'UTC', 0
+       FROM account RETURNING account`
+    : `INSERT INTO account ("accountUUID", "createdTime", "accountName", "accountOrigin", "accountTimezone")
+       VALUES ($1, $2, '', '[]', 'UTC') RETURNING account`,
+);
+
+/** Creates an account with its tokens. Returns its number. */
+export function* insertAccount(request: Omit<NewAccount, 'catalogues' | 'contacts'>): Operation<number> {
+  const { accountUUID, time, tokens, ...settings } = request;
+  const { account } = (yield* first(insertRow(accountUUID, time))) as { account: number };
+  yield { postgres: 'INSERT INTO account_position (account) VALUES ($1)', values: [account] };
+  yield* writeSettings(account, settings);
+  for (const token of tokens) yield* createToken({ ...token, account });
+  return account;
+}
