@@ -1,7 +1,7 @@
 /** Operations on the audit log. */
 import { type AuditedName, toAuditRecords } from '../rules/accounts/audit.ts';
 import type { AuditEntry, AuditRecord, RequestOf } from '../store.ts';
-import { all, createQuery, db, first, type Operation, type Query, run, together } from './operation.ts';
+import { all, createQuery, db, first, type Operation, run, together } from './operation.ts';
 import { accountUUIDsOf, tokenIDsOf } from './public-ids.ts';
 
 /** PostgreSQL stores the account 0 for an entry of the service itself, SQLite null. */
@@ -39,15 +39,16 @@ type Row = Pick<AuditEntry, 'audit' | 'action' | 'time'> & {
   readonly subject: string;
 };
 
-const [selectEntries, selectEntriesOf] = ['', 'AND account = $6'].map((ofAccount) =>
+const selectWhere = (condition: string) =>
   createQuery<Row>(
     () => `
       SELECT audit, account, token, action, subject, time FROM audit
       WHERE (CAST($1 AS bigint) IS NULL OR audit < $1) AND (CAST($2 AS bigint) IS NULL OR time >= $2)
-        AND (CAST($3 AS bigint) IS NULL OR time < $3) AND (CAST($4 AS text) IS NULL OR action = $4) ${ofAccount}
+        AND (CAST($3 AS bigint) IS NULL OR time < $3) AND (CAST($4 AS text) IS NULL OR action = $4) ${condition}
       ORDER BY audit DESC LIMIT $5`,
-  ),
-) as [(...values: readonly unknown[]) => Query<Row>, (...values: readonly unknown[]) => Query<Row>];
+  );
+const selectEntries = selectWhere('');
+const selectEntriesOf = selectWhere('AND account = $6');
 
 export function* listAudit(query: RequestOf<'listAudit'>): Operation<{ entries: AuditEntry[]; next: number | null }> {
   const { account, from, to, action, beyond, limit } = query;

@@ -12,17 +12,18 @@ import { all, createQuery, type Operation, run, together } from './operation.ts'
 type Flags = 'browser' | 'byBrowser';
 type EntryRow = Omit<ListedEntry, Flags> & Readonly<Record<Flags, boolean | 0 | 1>>;
 
-/** Both use the order of the primary key, but events must be sorted by number. */
-const [selectByID, selectByNumber] = ['id', 'CAST(id AS integer)'].map((order) =>
+const selectSorted = (order: string) =>
   createQuery<EntryRow>(
     () => `
       SELECT id, name, browser, "byBrowser", type, "mergedInto" FROM catalogue
       WHERE account = $1 AND kind = $2 ORDER BY ${order}`,
-  ),
-) as [ReturnType<typeof createQuery<EntryRow>>, ReturnType<typeof createQuery<EntryRow>>];
+  );
+// Uses the order of the primary key, except for events, which must be sorted.
+const selectEntries = selectSorted('id');
+const selectEvents = selectSorted('CAST(id AS integer)');
 
 export function* listCatalogue({ account, kind }: RequestOf<'listCatalogue'>): Operation<ListedEntry[]> {
-  const rows = yield* all((kind === 'event' ? selectByNumber : selectByID)(account, kind));
+  const rows = yield* all((kind === 'event' ? selectEvents : selectEntries)(account, kind));
   return rows.map((row) => ({ ...row, browser: Boolean(row.browser), byBrowser: Boolean(row.byBrowser) }));
 }
 

@@ -41,12 +41,16 @@ interface NativeQuery<Row> {
 
 type Compilable<Row> = CompilableQuery<Row> & OperationNodeSource;
 
-export type Query<Row> = Compilable<Row> | NativeQuery<Row>;
+type Query<Row> = Compilable<Row> | NativeQuery<Row>;
 
-/** What an operation yields. PostgreSQL runs a list of operations concurrently. */
-type Step = Query<unknown> | readonly Operation<unknown>[];
+/** Lets other reads run in between. SQLite runs each part of a read on its own snapshot; PostgreSQL ignores it. */
+export const pause = 'pause';
 
-export const isConcurrent = (step: Step): step is readonly Operation<unknown>[] => Array.isArray(step);
+/**
+ * What an operation yields: a query; operations, which PostgreSQL runs concurrently; or a function of the driver, which
+ * may return a promise on PostgreSQL.
+ */
+export type Step = Query<unknown> | readonly Operation<unknown>[] | (() => unknown) | typeof pause;
 
 export interface Result {
   readonly rows: readonly unknown[];
@@ -54,12 +58,12 @@ export interface Result {
   readonly changes: number;
 }
 
-/** Use it through `yield*` and `run`, `all`, `first` and `together`, which return typed results. */
-export type Operation<Value> = Generator<Step, Value, Result>;
+/** Use it through `yield*` and `run`, `all`, `first`, `together` and `call`, which return typed results. */
+export type Operation<Value> = Generator<Step, Value, unknown>;
 
 /** Returns the rows of a query. */
 export function* all<Row>(query: Query<Row>): Operation<Row[]> {
-  return (yield query).rows as Row[];
+  return ((yield query) as Result).rows as Row[];
 }
 
 /** Returns the first row of a query. */
@@ -69,21 +73,26 @@ export function* first<Row>(query: Query<Row>): Operation<Row | undefined> {
 
 /** Runs a query and returns the number of rows that it changed. */
 export function* run(query: Query<unknown>): Operation<number> {
-  return (yield query).changes;
+  return ((yield query) as Result).changes;
 }
 
 /** Runs operations that do not depend on each other, and returns their values. */
 export function* together<Values extends readonly unknown[]>(
   ...operations: { readonly [Nth in keyof Values]: Operation<Values[Nth]> }
 ): Operation<Values> {
-  return (yield operations).rows as unknown as Values;
+  return (yield operations) as Values;
+}
+
+/** Runs a function of the driver and returns its value. */
+export function* call<Value>(work: () => Value): Operation<Awaited<Value>> {
+  return (yield work) as Awaited<Value>;
 }
 
 /** The SQL in which the databases differ. */
-interface Dialect {
+export interface Dialect {
   readonly name: 'sqlite' | 'postgres';
   /** A condition that a column has one of the values of an array. */
-  readonly among: (parameter: string, type: 'integer' | 'bigint' | 'text' | 'bytea') => string;
+  readonly among: (parameter: string, type: 'integer' | 'bigint') => string;
 }
 
 /**
@@ -120,6 +129,8 @@ const compile = (compiler: QueryCompiler, query: Compilable<unknown>): CompiledS
   const { sql, parameters } = compiler.compileQuery(query.toOperationNode() as never, createQueryId());
   return { sql, values: parameters };
 };
+
+export const isQuery = (step: Step): step is Query<unknown> => typeof step === 'object' && !Array.isArray(step);
 
 const isNative = (query: Query<unknown>): query is NativeQuery<unknown> => !('compile' in query);
 

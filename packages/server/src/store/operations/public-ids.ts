@@ -1,6 +1,6 @@
 /**
- * Looks up the public IDs of accounts and tokens by number. On a Citus cluster these tables are on the coordinator, so
- * they are not joined with account tables.
+ * Looks up the public IDs of accounts and tokens by number. On a Citus cluster these IDs are in tables on the
+ * coordinator, which are not joined with account tables.
  */
 import type { TokenKind } from '@firsthand/contract/account/tokens';
 import { distinct } from '../../shared/distinct.ts';

@@ -19,9 +19,9 @@ import { createAccountWriter, getAccount, measureAccounts } from './accounts/acc
 import { createCatalogueWriter } from './accounts/catalogues.ts';
 import { countRefused, createRefusedWriter, listRefused, listRefusedBefore } from './accounts/refused-requests.ts';
 import { createAccountContacts } from './contacts/account-contacts.ts';
-import { createContactReader } from './contacts/contact-details.ts';
 import { createContactFinder } from './contacts/contact-finder.ts';
 import { indexContacts } from './contacts/contact-index.ts';
+import { createContactReads } from './contacts/contact-reader.ts';
 import { createContactWriter } from './contacts/contacts.ts';
 import { createContactCreator } from './contacts/create-contact.ts';
 import { createLinkWriter } from './contacts/links.ts';
@@ -50,10 +50,8 @@ import { createDedup, type StoredRepeats } from './events/dedup.ts';
 import { orderedEventSettings } from './events/event-order.ts';
 import { createEventPager } from './events/event-pages.ts';
 import { createEventWriter } from './events/events.ts';
-import { feedContacts } from './feed/contact-feed.ts';
 import { feedEvents } from './feed/event-feed.ts';
 import { feedOwners, trimOwnerChanges } from './feed/owner-feed.ts';
-import { namePeople } from './feed/people-names.ts';
 import { listUserLinks } from './feed/user-links.ts';
 import { createKeyedMutex } from './transactions/keyed-mutex.ts';
 import { runOperation } from './transactions/operations.ts';
@@ -314,7 +312,7 @@ export const openPostgres = async (databaseURL: string, { role, create, onFault 
     role === 'server'
       ? startPartitionJob(() => withConnection(pools.writes, (db) => maintainPartitions(db, Date.now())), onFault)
       : undefined;
-  const { getContact, searchContact } = createContactReader(finder);
+  const { getContact, searchContact, feedContacts, namePeople } = createContactReads(finder);
   const getEvents = createEventPager(finder);
   const erase = auditedWrite('eraseContact', sharedWrite, writes.eraseContact);
 

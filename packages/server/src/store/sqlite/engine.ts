@@ -20,8 +20,8 @@ import { createRefusedReader, createRefusedWriter } from './accounts/refused-req
 import type { Arrangement } from './arrangement.ts';
 import { type Call, execute, type Reads, type Writes } from './calls.ts';
 import { createClaimWriter } from './contacts/claims.ts';
-import { createContactReader } from './contacts/contact-details.ts';
 import { createContactIndex } from './contacts/contact-index.ts';
+import { createContactReads } from './contacts/contact-reader.ts';
 import { createContactWriter } from './contacts/contacts.ts';
 import { createContactCreator } from './contacts/create-contact.ts';
 import { createLinkWriter } from './contacts/links.ts';
@@ -39,10 +39,8 @@ import { createEventPager } from './events/event-pages.ts';
 import { createEventWriter } from './events/events.ts';
 import { createRecentKeys } from './events/recent-keys.ts';
 import { createRollups } from './events/rollups.ts';
-import { createContactFeed } from './feed/contact-feed.ts';
 import { createEventFeed } from './feed/event-feed.ts';
 import { createOwnerFeed } from './feed/owner-feed.ts';
-import { createPeopleNames } from './feed/people-names.ts';
 import { createUserLinks } from './feed/user-links.ts';
 import { createMaintenance, pauseMilliseconds } from './maintenance/maintenance.ts';
 import { createUnusedSpace } from './maintenance/unused-space.ts';
@@ -248,13 +246,11 @@ export const createReadEngine = (db: Connection, { eventsPerSegment }: Arrangeme
   const operations = {
     ...mapOperations<Pick<Reads, SharedRead>>(sharedReads, bindRunner(createOperationRunner(db))),
     ...createAccountReader(db),
-    ...createContactReader(db),
+    ...createContactReads(db),
     getEvents: createEventPager(db, { log, maxBetween: eventsPerSegment }),
     ...createCounter(db, log),
     feedEvents: createEventFeed(db, log),
     feedOwners: createOwnerFeed(db),
-    feedContacts: createContactFeed(db),
-    namePeople: createPeopleNames(db),
     listUserLinks: createUserLinks(db),
     ...createRefusedReader(db),
     check() {

@@ -52,7 +52,7 @@ export const viewOf = (group: readonly ContactRow[], claims: Claims, merges: Con
  */
 export const viewsOf = async (
   db: AccountConnection,
-  groups: readonly ContactRow[][],
+  groups: readonly (readonly ContactRow[])[],
   merges: ContactMerges = noContactMerges,
 ): Promise<ContactView[]> => {
   const contacts = groups.flat().map(({ contact }) => contact);

@@ -2,9 +2,8 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { ContactSearch, SearchPosition } from '../../store.ts';
 import { type Connection, openConnection } from '../database/connection.ts';
 import { openMemory } from '../database/memory.ts';
-import { createContactFeed } from '../feed/contact-feed.ts';
 import { createContactIndex } from './contact-index.ts';
-import { createContactSearch } from './contact-search.ts';
+import { createContactFeed, createContactSearch } from './contact-reader.ts';
 
 const day = 86_400_000;
 
@@ -71,13 +70,29 @@ test('reads every part of the index in its order, without a sort or a scan', () 
           }
         : Reflect.get(target, name),
   });
-  createContactSearch(recordingDB);
-  const parts = statements.filter((sql) => sql.includes('@afterKey'));
+  const search = createContactSearch(recordingDB);
+  const readAll = (query: Partial<ContactSearch>) => [...search({ account: 1, limit: 100, ...query })];
+  const ranges = [
+    { createdFrom: 2_000_000, createdTo: 2_010_000, sort: 'seen' as const },
+    { seenFrom: 20_100 * day, seenTo: 20_101 * day },
+  ];
+  const sources = [
+    {},
+    { sort: 'seen' as const },
+    { contactTagID: 'rare' },
+    { contactTagID: 'rare', sort: 'seen' as const },
+  ];
+  for (const descending of [false, true])
+    for (const source of [...sources, ...ranges]) readAll({ ...source, descending });
+  // Many stale contacts are found by a scan.
+  db.exec('UPDATE contact SET contactStatus = contactStatus WHERE contact <= 2_010');
+  for (const descending of [false, true]) readAll({ descending });
+  const parts = statements.filter((sql) => sql.includes('CAST($2 AS bigint)'));
   expect(parts).toHaveLength(19);
   for (const sql of parts) {
     // Small parts are sorted.
-    const isSorted = sql.includes('@afterPlace');
-    const parameters = sql.match(/@\w+/g)?.map((name) => [name.slice(1), 0]) ?? [];
+    const isSorted = sql.includes('CROSS JOIN contact_found');
+    const parameters = Array.from({ length: 11 }, (_, nth) => [nth + 1, 0]);
     const plan = db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(Object.fromEntries(parameters)) as { detail: string }[];
     const details = plan
       .map(({ detail }) => detail)

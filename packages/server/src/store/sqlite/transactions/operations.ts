@@ -1,7 +1,8 @@
 /** Runs shared operations (store/operations/) within the current transaction. */
 import type { Statement } from 'better-sqlite3';
-import { isConcurrent, type Operation, type Result, toSqlite } from '../../operations/operation.ts';
+import { isQuery, type Operation, pause, type Result, type Step, toSqlite } from '../../operations/operation.ts';
 import type { Connection } from '../database/connection.ts';
+import type { ChunkedRead } from './chunked-reads.ts';
 
 const emptyResult: Result = { rows: [], changes: 0 };
 
@@ -13,11 +14,12 @@ const toSqliteValue = (value: unknown): unknown => {
 /** Returns the values by parameter: better-sqlite3 takes `$1` as a named one. */
 const toParameters = (values: readonly unknown[]): Record<number, unknown> => {
   const parameters: Record<number, unknown> = {};
-  for (const [index, value] of values.entries()) parameters[index + 1] = toSqliteValue(value);
+  for (let nth = 0; nth < values.length; nth += 1) parameters[nth + 1] = toSqliteValue(values[nth]);
   return parameters;
 };
 
-export const createOperationRunner = (db: Connection) => {
+/** Runs operations, whose statements it prepares once. */
+const createRunner = (db: Connection) => {
   /** By SQL text. Bounded by the number of operations. */
   const statements = new Map<string, Statement<unknown[]>>();
 
@@ -37,18 +39,40 @@ export const createOperationRunner = (db: Connection) => {
     return { rows, changes: rows.length };
   };
 
-  const runOperation = <Value>(operation: Operation<Value>): Value => {
-    let step = operation.next(emptyResult);
-    while (!step.done) {
-      if (isConcurrent(step.value)) {
-        step = operation.next({ rows: step.value.map(runOperation), changes: 0 });
-        continue;
-      }
-      const compiled = toSqlite(step.value);
-      step = operation.next(compiled ? query(compiled.sql, compiled.values) : emptyResult);
+  const runStep = (step: Step): unknown => {
+    if (typeof step === 'function') return step();
+    if (isQuery(step)) {
+      const compiled = toSqlite(step);
+      return compiled ? query(compiled.sql, compiled.values) : emptyResult;
     }
+    return step === pause ? undefined : step.map(runOperation);
+  };
+
+  /** Runs an operation up to its end or next pause. */
+  const advance = <Value>(operation: Operation<Value>) => {
+    let step = operation.next();
+    while (!step.done && step.value !== pause) step = operation.next(runStep(step.value));
+    return step;
+  };
+
+  const runOperation = <Value>(operation: Operation<Value>): Value => {
+    let step = advance(operation);
+    while (!step.done) step = advance(operation);
     return step.value;
   };
-  return runOperation;
+
+  /** Runs a read as steps that end where it pauses. */
+  function* runInSteps<Value>(operation: Operation<Value>): ChunkedRead<Value> {
+    for (let step = advance(operation); ; step = advance(operation)) {
+      if (step.done) return step.value;
+      yield;
+    }
+  }
+
+  return { runOperation, runInSteps };
 };
+
+export const createOperationRunner = (db: Connection) => createRunner(db).runOperation;
 export type OperationRunner = ReturnType<typeof createOperationRunner>;
+
+export const createChunkedRunner = (db: Connection) => createRunner(db).runInSteps;
