@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { maxRecordBytes } from './limits.ts';
 import { readRecords } from './read-records.ts';
 import { type FileRecord, UnreadableFileError } from './record.ts';
@@ -189,18 +189,32 @@ describe('every kind of file', () => {
     expect(await read(gzipSync(''))).toEqual([]);
   });
 
+  it('may come in empty chunks', async () => {
+    const text = '{"a":1}\n'.repeat(400);
+    const source = new ReadableStream<Uint8Array>({
+      start(controller) {
+        for (const character of text) {
+          controller.enqueue(new Uint8Array());
+          controller.enqueue(new TextEncoder().encode(character));
+        }
+        controller.close();
+      },
+    });
+    let records = 0;
+    for await (const part of readRecords(source)) records += [...part].length;
+    expect(records).toBe(400);
+  });
+
   it('stops the source when its reader stops', async () => {
-    let isCancelled = false;
+    const cancel = vi.fn();
     const source = new ReadableStream<Uint8Array>({
       pull: (controller) => controller.enqueue(new TextEncoder().encode('{"a":1}\n'.repeat(1_000))),
-      cancel: () => {
-        isCancelled = true;
-      },
+      cancel,
     });
     for await (const records of readRecords(source)) {
       expect([...records]).not.toEqual([]);
       break;
     }
-    expect(isCancelled).toBe(true);
+    expect(cancel).toHaveBeenCalledOnce();
   });
 });

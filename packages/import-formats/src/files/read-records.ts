@@ -51,15 +51,22 @@ const peek = async (source: Source): Promise<{ start: Uint8Array; whole: Source 
       if (isEnded) controller.close();
     },
     async pull(controller) {
-      const { done, value } = await reader.read();
-      if (done) controller.close();
-      else if (value.length > 0) controller.enqueue(value);
+      // A pull that enqueues nothing would not be repeated.
+      for (;;) {
+        const { done, value } = await reader.read();
+        if (done) return controller.close();
+        if (value.length > 0) return controller.enqueue(value);
+      }
     },
     cancel: (reason) => reader.cancel(reason),
   });
   return { start, whole };
 };
 
+/**
+ * Node 20 queues up to 256 MiB here, and reads on when the reader stops. A program that reads large files on Node
+ * should decompress them before, with `createGunzip`.
+ */
 const decompress = (source: Source): Source => {
   const { readable, writable } = new DecompressionStream('gzip');
   // A stream of any bytes; the types of the DOM and of Node describe it differently.
