@@ -1,0 +1,60 @@
+/** Published clients of Segment's HTTP API for Node, with one interface. */
+import { Analytics as CustomerioAnalytics } from '@customerio/cdp-analytics-node';
+import RudderAnalytics from '@rudderstack/rudder-sdk-node';
+import { Analytics as SegmentAnalytics } from '@segment/analytics-node';
+
+interface Message {
+  readonly anonymousId: string;
+  readonly userId?: string;
+}
+
+export interface PublishedClient {
+  /** Resolves when the client has the response 200 to its batch; rejects if it gives up. */
+  track(message: Message & { readonly event: string; readonly properties: Record<string, number> }): Promise<void>;
+  identify(message: Message & { readonly traits: Record<string, string> }): Promise<void>;
+  /** Sends what is in the queue. Keep calling it until all messages have settled. */
+  flush(): void;
+}
+
+type OpenClient = (settings: { readonly writeKey: string; readonly host: string }) => PublishedClient;
+
+const messagesPerBatch = 5;
+/** More than a test needs: a client that gives up loses its messages, as its documentation says. */
+const retries = 1_000;
+
+const settle = (send: (done: (error?: unknown) => void) => void): Promise<void> =>
+  new Promise((resolve, reject) => send((error) => (error ? reject(error) : resolve())));
+
+/** Customer.io's client is a fork of Segment's. */
+const wrapSegment = (analytics: SegmentAnalytics | CustomerioAnalytics): PublishedClient => ({
+  track: (message) => settle((done) => analytics.track(message, done)),
+  identify: (message) => settle((done) => analytics.identify(message, done)),
+  // It sends a batch that is full, or after `flushInterval`.
+  flush: () => {},
+});
+
+export const publishedClients: Readonly<Record<string, OpenClient>> = {
+  '@segment/analytics-node': (settings) =>
+    wrapSegment(
+      new SegmentAnalytics({ ...settings, flushAt: messagesPerBatch, flushInterval: 100, maxRetries: retries }),
+    ),
+  '@customerio/cdp-analytics-node': (settings) =>
+    wrapSegment(
+      new CustomerioAnalytics({
+        ...{ ...settings, maxEventsInBatch: messagesPerBatch, flushInterval: 100, maxRetries: retries },
+      }),
+    ),
+  '@rudderstack/rudder-sdk-node': ({ writeKey, host }) => {
+    const analytics = new RudderAnalytics(writeKey, {
+      ...{ dataPlaneUrl: host, flushAt: messagesPerBatch, flushInterval: 100, retryCount: retries, logLevel: 'none' },
+      axiosRetryConfig: { retryDelay: () => 100 },
+      // Otherwise an error is thrown as well.
+      errorHandler: () => {},
+    });
+    return {
+      track: (message) => settle((done) => analytics.track(message, done)),
+      identify: (message) => settle((done) => analytics.identify(message, done)),
+      flush: () => void analytics.flush(),
+    };
+  },
+};
