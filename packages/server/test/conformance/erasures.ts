@@ -190,11 +190,14 @@ export const describeErasures = (newSite: NewSite): void => {
       const { store, account, server, browser, time } = site;
       const ofServer = { requestUUID: newID('request'), fields: { contactFirstname: 'Ann' } };
       const ofBrowser = { requestUUID: newID('request'), fields: { contactFirstname: 'Ann' } };
+      const ofNobody = { ...ofServer, requestUUID: newID('request'), userUUID: null };
       await browser.createContact(ofBrowser);
+      await server.createContact(ofNobody);
       const { contactUUID } = await server.createContact(ofServer);
       await site.erase(contactUUID);
       for (const at of [time, time + 7 * day]) {
         await expectRefusal(server.createContact({ ...ofServer, time: at }), 'erased_contact');
+        await expectRefusal(server.createContact({ ...ofNobody, time: at }), 'erased_contact');
         await expectRefusal(browser.createContact({ ...ofBrowser, time: at }), 'erased_contact');
       }
       expect((await store.searchContact({ account, limit: 10 })).contacts).toEqual([]);

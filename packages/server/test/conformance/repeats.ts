@@ -150,6 +150,17 @@ export const describeRepeats = (newSite: NewSite): void => {
       expect(contact).toMatchObject({ fields: { contactFirstname: 'Anna' }, tags: [] });
     });
 
+    test('writes nothing without a user either', async () => {
+      const { server, update } = await newSite();
+      const same = { ...request(), userUUID: null };
+      const first = await server.createContact({ ...same, fields: { contactFirstname: 'Ann' } });
+      await update({ contactUUID: first.contactUUID, fields: { contactFirstname: 'Anna' } });
+      expect(await server.createContact({ ...same, fields: { contactFirstname: 'Ann' } })).toEqual(first);
+      expect((await server.getContact(first.contactUUID)).fields.contactFirstname).toBe('Anna');
+      const ofUser = await server.createContact({ ...same, userUUID: phone, address: ben });
+      expect(ofUser.contactUUID).not.toBe(first.contactUUID);
+    });
+
     test('returns the same handle to a browser, and adds nothing to its claim', async () => {
       const { browser } = await newSite();
       const same = request();

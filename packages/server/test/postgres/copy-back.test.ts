@@ -69,6 +69,8 @@ test('copies to PostgreSQL and back without changes, and recognizes repeats in e
 
   const ofAnn = { requestUUID: 'request-of-the-file', userUUID: 'visitor-ann-00001' };
   const ann = await server.createContact({ ...ofAnn, tags: ['vip'], attributes: [['size', 'S']] });
+  const ofNobody = { requestUUID: 'request-without-user', userUUID: null, fields: { contactFirstname: 'Ann' } };
+  const withoutUser = await server.createContact(ofNobody);
   await site.update({ contactUUID: ann.contactUUID, removedTags: ['vip', 'early'], attributes: [['size', null]] });
   const ofBen = { address: ben, userUUID: 'visitor-ben-00001' };
   const { contactUUID: erased } = await server.createContact(ofBen);
@@ -115,6 +117,7 @@ test('copies to PostgreSQL and back without changes, and recognizes repeats in e
     for (const at of [time, time + day]) {
       expect(await server.logAt(at, ...events)).toEqual(events.map(() => duplicate));
       expect(await server.createContact({ ...ofAnn, time: at })).toEqual(ann);
+      expect(await server.createContact({ ...ofNobody, time: at })).toEqual(withoutUser);
     }
     await expect(server.getContact(erased)).rejects.toMatchObject(isErased);
     expect(await store.listSegments({ account })).toEqual([{ ...segment, createdTime: time, updatedTime: time }]);

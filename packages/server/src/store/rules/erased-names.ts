@@ -7,8 +7,8 @@ export const handleName = (token: number, claimID: string): string => `handle\n$
 /** The name by which the account's other tokens identify a claim. */
 export const claimName = (claimID: string): string => `claim\n${claimID}`;
 /** The name of a createContact request whose contact was erased. */
-export const requestName = (token: number, userUUID: string, requestUUID: string): string =>
-  `request\n${token}\n${userUUID}\n${requestUUID}`;
+export const requestName = (token: number, userUUID: string | null, requestUUID: string): string =>
+  `request\n${token}\n${userUUID ?? ''}\n${requestUUID}`;
 /** Like requestName, for a request of which only the key is stored (idempotency-keys.ts). */
 export const requestKeyName = (user: number, key: string): string => `request\n${user}\n${key}`;
 

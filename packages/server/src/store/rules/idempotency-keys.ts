@@ -50,6 +50,9 @@ export type SentByServer = 0 | 1 | null;
  */
 const eventKeyNames = { 0: 'event of a browser', 1: 'event of a server', null: 'event' } as const;
 
+/** The user of a request without a userUUID. */
+export const noUser = 0;
+
 /** A requestUUID is unique per token and user. */
 export interface SentRequest {
   readonly requestUUID: string;

@@ -3,6 +3,7 @@ import { Refusal } from '../../../shared/refusal.ts';
 import { usesOfContact } from '../../rules/accounts/catalogue-rules.ts';
 import { getClaimKey } from '../../rules/claims.ts';
 import { requestName } from '../../rules/erased-names.ts';
+import { noUser } from '../../rules/idempotency-keys.ts';
 import type { NewContact } from '../../store.ts';
 import type { CatalogueWriter } from '../accounts/catalogues.ts';
 import type { Transaction } from '../transactions/transaction.ts';
@@ -32,12 +33,12 @@ export const createContactCreator = (parts: CreateContactParts) => {
   const { users, catalogues, finder, putContact, repeats } = parts;
 
   /** With a server token: the values become the contact's own, and the link to a user is verified. */
-  const createAsServer = async (db: Transaction, request: NewContact, user: number | null): Promise<Created> => {
+  const createAsServer = async (db: Transaction, request: NewContact, user: number): Promise<Created> => {
     const { fields, tags, attributes, token, time } = request;
     const values = { fields, addedTags: tags, removedTags: [], attributes, time, by: token || null };
     const { row, existed, contactUUID } = await putContact(db, request, values);
     const { contact } = row;
-    if (user !== null) await link(db, { user, contact, verified: true, claim: null, token, time });
+    if (user !== noUser) await link(db, { user, contact, verified: true, claim: null, token, time });
     return { contact, claim: null, existed, contactUUID };
   };
 
@@ -62,6 +63,14 @@ export const createContactCreator = (parts: CreateContactParts) => {
     return { contact, claim, existed: exists, contactUUID: claimID };
   };
 
+  /** Creates and locks the user, if any: the second of two concurrent equal requests waits here. */
+  const lockUser = async (db: Transaction, { account, userUUID, time }: NewContact): Promise<number> => {
+    if (userUUID === null) return noUser;
+    const [{ user }] = (await users.ensure(db, [{ account, userUUID }], { time, withEvent: false })) as [User];
+    await lockUsers(db, [user]);
+    return user;
+  };
+
   /** Returns the result of an earlier equal request; undefined if its claim was deleted in favor of newer ones. */
   const answerAgain = async (db: Transaction, { contact, claim, existed }: RequestRow) => {
     if (claim === null) return { exists: existed, contactUUID: (await readAnswering(db, contact)).contactUUID };
@@ -73,19 +82,11 @@ export const createContactCreator = (parts: CreateContactParts) => {
   };
 
   return async (db: Transaction, request: NewContact): Promise<{ exists: boolean; contactUUID: string }> => {
-    const { account, token, browser, userUUID, requestUUID, time } = request;
+    const { token, browser, userUUID, requestUUID, time } = request;
     // Only request keys have a day. Otherwise the time may be in the past, and must not become the current day.
     const day = requestUUID === null ? null : db.dayOf(time);
     const uses = usesOfContact(request);
-    if (userUUID === null) {
-      await catalogues.check(db, db.account, { browser, uses });
-      const created = await createAsServer(db, request, null);
-      await catalogues.register(db, db.account, [{ browser, uses }]);
-      return answerOf(created);
-    }
-    // The user is created and locked first, so that the second of two concurrent equal requests waits here.
-    const [{ user }] = (await users.ensure(db, [{ account, userUUID }], { time, withEvent: false })) as [User];
-    await lockUsers(db, [user]);
+    const user = await lockUser(db, request);
     if (requestUUID !== null) {
       const key = { requestUUID, token, user };
       const repeat = await repeats.find(db, key);

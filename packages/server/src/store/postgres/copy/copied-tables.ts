@@ -212,7 +212,8 @@ export const tablesOf = async (exported: DatabaseExport, keptDays: ReadonlySet<n
       columns: 'user day contact claim',
       booleans: 'existed',
       computed: {
-        ...account(ofUser),
+        // Some requests have no user.
+        ...account((row) => ofUser(row) ?? ofContact(row)),
         key: ({ requestUUID, token }) =>
           // The request was copied from PostgreSQL earlier, so its requestUUID is already a key.
           token === tokenInKey

@@ -3,7 +3,7 @@ import { Refusal } from '../../../shared/refusal.ts';
 import { usesOfContact } from '../../rules/accounts/catalogue-rules.ts';
 import { getClaimKey } from '../../rules/claims.ts';
 import { requestKeyName, requestName } from '../../rules/erased-names.ts';
-import { createIdempotencyKeys, tokenInKey } from '../../rules/idempotency-keys.ts';
+import { createIdempotencyKeys, noUser, tokenInKey } from '../../rules/idempotency-keys.ts';
 import type { NewContact } from '../../store.ts';
 import type { CatalogueWriter } from '../accounts/catalogues.ts';
 import type { Connection } from '../database/connection.ts';
@@ -44,9 +44,9 @@ export const createContactCreator = (db: Connection, parts: CreateContactParts) 
    * from a PostgreSQL database are known by their keys only.
    */
   const findRepeat = ({ account, token, userUUID, requestUUID }: NewContact, day: number | null) => {
-    if (day === null || requestUUID === null || userUUID === null) return undefined;
+    if (day === null || requestUUID === null) return undefined;
     if (contacts.findErasure(account, requestName(token, userUUID, requestUUID)) !== undefined) return 'erased';
-    const user = users.find(account, userUUID)?.user;
+    const user = userUUID === null ? noUser : users.find(account, userUUID)?.user;
     if (user === undefined) return undefined;
     const key = requestKey({ requestUUID, token });
     if (contacts.findErasure(account, requestKeyName(user, key)) !== undefined) return 'erased';
@@ -62,12 +62,12 @@ export const createContactCreator = (db: Connection, parts: CreateContactParts) 
   };
 
   /** For a server token: writes the values to the contact, and links the user, if any, with a verified link. */
-  const createAsServer = (request: NewContact, user: number | null): Created => {
+  const createAsServer = (request: NewContact, user: number): Created => {
     const { fields, tags, attributes, token, time } = request;
     const values = { fields, addedTags: tags, removedTags: [], attributes, time, by: token || null };
     const { row, existed, contactUUID } = contacts.put(request, values);
     const { contact } = row;
-    if (user !== null) links.link({ user, contact, verified: true, claim: null, token, time });
+    if (user !== noUser) links.link({ user, contact, verified: true, claim: null, token, time });
     return { contact, claim: null, existed, contactUUID };
   };
 
@@ -102,8 +102,7 @@ export const createContactCreator = (db: Connection, parts: CreateContactParts) 
     const uses = usesOfContact(request);
     catalogues.check(account, browser, uses);
     catalogues.register(account, browser, uses);
-    if (userUUID === null) return toResponse(createAsServer(request, null));
-    const { user } = users.ensure(account, userUUID, time);
+    const user = userUUID === null ? noUser : users.ensure(account, userUUID, time).user;
     const created = browser ? createAsBrowser(request, user) : createAsServer(request, user);
     if (day !== null && requestUUID !== null) dedup.rememberRequest(day, { requestUUID, token, user }, created);
     return toResponse(created);

@@ -61,8 +61,8 @@ export const createDetaching = (
     `SELECT claim, claimID, token, user FROM claim WHERE contact = ? LIMIT ${rowsPerStep}`,
   );
   const dropClaim = db.prepare('DELETE FROM claim WHERE claim = ?');
-  const nextRequests = db.prepare<[number], SentRequest & { day: number; userUUID: string }>(`
-    SELECT r.day, r.token, r.user, u.userUUID, r.requestUUID FROM request_repeat r JOIN user u ON u.user = r.user
+  const nextRequests = db.prepare<[number], SentRequest & { day: number; userUUID: string | null }>(`
+    SELECT r.day, r.token, r.user, u.userUUID, r.requestUUID FROM request_repeat r LEFT JOIN user u ON u.user = r.user
     WHERE r.contact = ? LIMIT ${rowsPerStep}`);
   const dropRequest = db.prepare(
     'DELETE FROM request_repeat WHERE day = ? AND requestUUID = ? AND token = ? AND user = ?',
