@@ -29,6 +29,8 @@ export const createBenchmarkAccount = (store: Store, time: number, nth = 0): Pro
     strict: false,
     browserCatalogue: false,
     enrich: true,
+    defaultProfileID: '',
+    userIDIsEmailaddress: false,
     catalogues: {},
     tokens: [
       newToken('server', nth, toServerToken(nth), time),

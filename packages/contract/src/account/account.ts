@@ -103,6 +103,13 @@ const enrich = field.described(
   'Whether events from browser tokens are labeled with browser, operating system, device type and country.',
   true,
 );
+const profileMeaning = "The profile of the contacts that Segment's API creates, if the token may use it.";
+const defaultProfileID = field.described(field.profileID, profileMeaning);
+const userIDIsEmailaddress = field.described(
+  field.flag,
+  "Whether the `userId` of messages to Segment's API is the contact's e-mail address. Otherwise it is the contactExternalID.",
+  false,
+);
 
 const settings = {
   accountOrigin: field.optional(field.list(origin, limits.originsPerAccount)).describe(accountOrigin),
@@ -115,6 +122,12 @@ const settings = {
   strict: field.optional(strict),
   browserCatalogue: field.optional(browserCatalogue),
   enrich: field.optional(enrich),
+  defaultProfileID: field.described(
+    field.clearable(defaultProfileID),
+    `${profileMeaning} It is added to the catalogue. null removes the setting: the first profile in the catalogue that the token may use is then the default.`,
+    'customer',
+  ),
+  userIDIsEmailaddress: field.optional(userIDIsEmailaddress),
   ...catalogues,
   contact: field
     .optional(field.list(z.unknown(), limits.contactsPerAccountBody))
@@ -187,6 +200,8 @@ export const account = z
     strict: flag(strict.description ?? '', false),
     browserCatalogue: flag(browserCatalogue.description ?? '', false),
     enrich: flag(enrich.description ?? '', true),
+    defaultProfileID: text(`${profileMeaning} "" for none.`, 'customer'),
+    userIDIsEmailaddress: flag(userIDIsEmailaddress.description ?? '', false),
     createdTime: isoTime('When the account was created.'),
     profile: entries('profiles', {
       profileID: responseText(field.profileID),

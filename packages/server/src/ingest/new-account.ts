@@ -12,10 +12,17 @@ export const canonicalOrigins = (origins: readonly string[]): string[] => [
   ...new Set(origins.map((origin) => parseOrigin(origin) as string)),
 ];
 
-type CheckedCatalogues = Pick<InputOf<'updateAccount'>, 'profile' | 'tag' | 'attr' | 'event'>;
+type CheckedCatalogues = Pick<InputOf<'updateAccount'>, 'profile' | 'tag' | 'attr' | 'event' | 'defaultProfileID'>;
+
+/** Returns the profiles of a request, with the default profile. */
+const profilesOf = ({ profile, defaultProfileID: profileID }: CheckedCatalogues): CheckedCatalogues['profile'] =>
+  !profileID || profile?.some((entry) => entry.profileID === profileID) ? profile : [...(profile ?? []), { profileID }];
 
 /** Returns the catalogue entries of a request as the store expects them, with all IDs as text. */
-export const cataloguesOf = ({ profile, tag, attr, event }: CheckedCatalogues): Catalogues => ({
+export const cataloguesOf = (input: CheckedCatalogues): Catalogues =>
+  toCatalogues({ ...input, profile: profilesOf(input) });
+
+const toCatalogues = ({ profile, tag, attr, event }: CheckedCatalogues): Catalogues => ({
   ...(profile && { profile: profile.map(({ profileID: id, profileName: name, ...rest }) => ({ id, name, ...rest })) }),
   ...(tag && { tag: tag.map(({ tagID: id, tagName: name, ...rest }) => ({ id, name, ...rest })) }),
   ...(attr && {
@@ -53,6 +60,8 @@ export const newAccount = (
       strict: input.strict ?? false,
       browserCatalogue: input.browserCatalogue ?? false,
       enrich: input.enrich ?? true,
+      defaultProfileID: input.defaultProfileID ?? '',
+      userIDIsEmailaddress: input.userIDIsEmailaddress ?? false,
       catalogues: cataloguesOf(input),
       tokens: [
         newToken('browser', { text: browserTokenUUID, tokenID: nanoid(), tokenName: '', time, createdBy }),

@@ -179,9 +179,13 @@ export interface Store extends ReportFeed, ReportNames {
     time: number;
   }): Promise<void>;
 
+  /**
+   * Returns a key for hashes and seals, which is derived from the database's secret. It is the same on all servers, in
+   * every copy and backup, and never changes. Prefix each hash with its purpose.
+   */
+  getDatabaseKey(): Promise<Uint8Array>;
+
   // Passkeys
-  /** Returns the key that seals challenges. All servers of a database share it. */
-  getChallengeKey(): Promise<Uint8Array>;
   /** Lists a member's passkeys, oldest first. */
   listPasskeys(request: { memberID: string }): Promise<Passkey[]>;
   /**
@@ -511,7 +515,7 @@ export interface Challenge {
 }
 
 /** What a live token may access. `account` is null for an operator token. */
-export interface Access {
+export interface Access extends SegmentSettings {
   readonly token: number;
   readonly tokenID: string;
   readonly kind: TokenKind;
@@ -633,6 +637,14 @@ export const catalogueKinds = ['profile', 'tag', 'attr', 'event'] as const;
 export type CatalogueKind = (typeof catalogueKinds)[number];
 export type Catalogues = Readonly<Partial<Record<CatalogueKind, readonly CatalogueEntry[]>>>;
 
+/** How messages to Segment's API name contacts. */
+export interface SegmentSettings {
+  /** The profile of the contacts that they create; '' for none. */
+  readonly defaultProfileID: string;
+  /** Whether `userId` is an e-mail address. Otherwise it is an external ID. */
+  readonly userIDIsEmailaddress: boolean;
+}
+
 export interface CatalogueSettings {
   /** Whether unlisted IDs are refused. */
   readonly strict: boolean;
@@ -640,7 +652,7 @@ export interface CatalogueSettings {
   readonly browserCatalogue: boolean;
 }
 
-interface AccountSettings extends CatalogueSettings {
+interface AccountSettings extends CatalogueSettings, SegmentSettings {
   readonly accountName: string;
   readonly accountOrigin: readonly string[];
   readonly accountTimezone: string;
@@ -866,7 +878,7 @@ export interface NamedOther {
 }
 
 export interface NewContact extends StoreCaller {
-  /** The user to link; null: none. Null requires a server token and no requestUUID. */
+  /** The user to link; null: none. Null requires a server token. */
   readonly userUUID: string | null;
   /** At least one of the two is set. `address` is canonical (parseAddress). */
   readonly externalID?: string | undefined;

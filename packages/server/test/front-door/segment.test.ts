@@ -245,6 +245,58 @@ it('lists an identify message so that it can be corrected and sent again', async
   expect(answer.body).toMatchObject({ replayed: true });
 });
 
+it('finds and names people by their e-mail addresses, if the account says that userId is one', async () => {
+  await scene.post('/account/updateAccount', { tokenUUID: scene.tokens.server, userIDIsEmailaddress: true });
+  const userId = 'Ann@Shop.example';
+  const given = { contactEmailaddress: userId, contactProfileID: 'member' };
+  await scene.post('/contact/createContacts', { tokenUUID: scene.tokens.server, contact: [given] });
+  const invalid = track(newUserUUID(), { userId: 'u-1' });
+  const traits = { email: 'other@shop.example', plan: 'pro' };
+  await send([track('', { anonymousId: undefined, userId }), { type: 'identify', userId, traits }, invalid]);
+  await send([track(newUserUUID(), { userId: 'ben@shop.example' })]);
+  const byAddress = async (contactEmailaddress: string) =>
+    (await scene.get('/contact/getContact', { tokenUUID: scene.tokens.server, contactEmailaddress })).body.contact;
+  const [ann, ben] = [await byAddress(userId), await byAddress('ben@shop.example')];
+  expect(ann).toMatchObject({
+    contactProfileID: 'member',
+    contactExternalID: '',
+    contactAttr: [{ attrID: 'plan', attrValue: 'pro' }],
+  });
+  expect(await events()).toMatchObject([{ contactUUID: ann.contactUUID }, { contactUUID: ben.contactUUID }]);
+  expect(await refused()).toMatchObject([{ problem: { field: 'userId' } }]);
+});
+
+it('stores people without a browser, by their e-mail addresses', async () => {
+  await send([{ type: 'identify', traits: { email: 'ann@shop.example', plan: 'pro' } }]);
+  const found = { tokenUUID: scene.tokens.server, contactEmailaddress: 'ann@shop.example' };
+  expect((await scene.get('/contact/getContact', found)).status).toBe(200);
+});
+
+it('does not let a late repeat of an identify message without a browser overwrite newer traits', async () => {
+  const identify = (plan: string) => ({ type: 'identify', userId: 'u-7', messageId: newUserUUID(), traits: { plan } });
+  const [first, second] = [identify('free'), identify('pro')];
+  for (const message of [first, second, first]) await send([message]);
+  expect((await contact('u-7')).body.contact.contactAttr).toEqual([{ attrID: 'plan', attrValue: 'pro' }]);
+});
+
+it('gives new contacts the default profile of the account, if the token may use it', async () => {
+  const profile = [{ profileID: 'a-first' }, { profileID: 'member', browser: false }];
+  const settings = { profile, defaultProfileID: 'member', browserCatalogue: true };
+  await scene.post('/account/updateAccount', { tokenUUID: scene.tokens.server, ...settings });
+  await send([{ type: 'identify', userId: 'u-1' }]);
+  const identify = { type: 'identify', anonymousId: newUserUUID(), userId: 'u-2' };
+  await send([identify], {}, scene.tokens.browser);
+  expect((await contact('u-1')).body.contact.contactProfileID).toBe('member');
+  expect((await contact('u-2')).body.contact.contactProfileID).toBe('a-first');
+});
+
+it('gives an identifier of another form the same hash each time', async () => {
+  for (const _ of [1, 2]) await send([track('ann@shop.example')]);
+  const [first, second] = (await events()).map(({ userUUID }: Fields) => userUUID);
+  expect(first).toMatch(/^[\w-]{43}$/);
+  expect(second).toBe(first);
+});
+
 it('gives a browser a profile that it may use', async () => {
   const profile = [{ profileID: 'a-staff', browser: false }, { profileID: 'customer' }];
   await scene.post('/account/updateAccount', { tokenUUID: scene.tokens.server, profile, browserCatalogue: true });

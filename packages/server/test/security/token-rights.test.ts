@@ -105,8 +105,15 @@ test('lets an editor token change only contacts, catalogues, segments, views and
     const update = (fields: object) => post('/account/updateAccount', { tokenUUID: tokens.editor, ...fields });
     for (const field of [
       ...['accountName', 'accountTimezone', 'accountCurrency', 'strict', 'browserCatalogue', 'enrich', 'accountOrigin'],
+      ...['defaultProfileID', 'userIDIsEmailaddress'],
     ]) {
-      const values = { accountName: 'Mine', accountTimezone: 'UTC', accountCurrency: 'EUR', accountOrigin: [] };
+      const values = {
+        accountName: 'Mine',
+        accountTimezone: 'UTC',
+        accountCurrency: 'EUR',
+        accountOrigin: [],
+        defaultProfileID: 'a',
+      };
       const refused = await update({
         [field]: (values as Record<string, unknown>)[field] ?? true,
         tag: [{ tagID: field }],

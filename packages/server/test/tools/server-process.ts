@@ -179,6 +179,8 @@ export const createTestAccountIn = async (databaseURL: string, nth = 0): Promise
     strict: false,
     browserCatalogue: false,
     enrich: true,
+    defaultProfileID: '',
+    userIDIsEmailaddress: false,
     catalogues: {},
     tokens: [
       { tokenID: `faults${suffix}`, kind: 'server', tokenName: '', hash: hashToken(token), text: null, time },

@@ -1,7 +1,7 @@
-/** The name, time zone and currency of the account. */
+/** The name, time zone and currency of the account, and the profile of contacts from Segment's clients. */
 import { changeAccount } from '../../parts/change-account.ts';
 import { Field } from '../../parts/field.tsx';
-import { type Account, isOwner } from '../../reading/account.ts';
+import { type Account, isOwner, nameOf } from '../../reading/account.ts';
 
 /** ISO 4217 codes with their names, sorted by code. Includes the current code even if the browser does not know it. */
 const listCurrencies = (current: string): readonly (readonly [code: string, name: string])[] => {
@@ -103,6 +103,39 @@ export const Currency = ({ of: { accountCurrency } }: FieldOf) => {
               {code === name ? code : `${code} · ${name}`}
             </option>
           ))}
+        </select>
+      )}
+    </Field>
+  );
+};
+
+export const DefaultProfile = ({ of: { defaultProfileID, profile } }: FieldOf) => {
+  const save = (profileID: string) =>
+    changeAccount({
+      change: { defaultProfileID: profileID || null },
+      undo: { defaultProfileID: defaultProfileID || null },
+      shown: { defaultProfileID: profileID },
+      done: profileID
+        ? `New contacts now get the profile ${nameOf('profile', profileID)}.`
+        : 'New contacts now get the first profile in the catalogue.',
+    });
+  return (
+    <Field label="Profile of new contacts" hint="Contacts that exist keep their profile.">
+      {(attributes) => (
+        <select
+          {...attributes}
+          value={defaultProfileID}
+          disabled={!isOwner.value}
+          onChange={(event) => save(event.currentTarget.value)}
+        >
+          <option value="">First in the catalogue</option>
+          {profile
+            .filter(({ mergedInto, profileID }) => mergedInto === undefined || profileID === defaultProfileID)
+            .map(({ profileID, profileName }) => (
+              <option key={profileID} value={profileID}>
+                {profileName}
+              </option>
+            ))}
         </select>
       )}
     </Field>

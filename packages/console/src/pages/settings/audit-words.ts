@@ -66,6 +66,8 @@ const fieldWords: Readonly<Record<string, string>> = {
   strict: 'reject unknown names',
   browserCatalogue: 'let pages add new names',
   enrich: 'detect browser, device and country',
+  defaultProfileID: 'profile of new contacts',
+  userIDIsEmailaddress: 'userId is the e-mail address',
   profile: 'profiles',
   tag: 'tags',
   attr: 'attributes',

@@ -1,4 +1,4 @@
-/** The account's fields and privacy settings. Each change is saved immediately. */
+/** The account's fields, and the settings of Segment's clients and of privacy. Each change is saved immediately. */
 import { useId } from 'preact/hooks';
 import { Card } from '../../parts/card.tsx';
 import { changeAccount } from '../../parts/change-account.ts';
@@ -7,9 +7,9 @@ import { CopyableText } from '../../parts/small.tsx';
 import { Switch } from '../../parts/switch.tsx';
 import { type Account, account, isOwner } from '../../reading/account.ts';
 import { formatTime } from '../../reading/format.ts';
-import { AccountName, Currency, TimeZone } from './account-fields.tsx';
+import { AccountName, Currency, DefaultProfile, TimeZone } from './account-fields.tsx';
 
-type Name = 'enrich' | 'strict' | 'browserCatalogue';
+type Name = 'enrich' | 'strict' | 'browserCatalogue' | 'userIDIsEmailaddress';
 
 interface Choice {
   readonly name: Name;
@@ -44,6 +44,13 @@ const choices: readonly Choice[] = [
     done: ['Unknown names are now rejected.', 'Unknown names are now accepted.'],
   },
 ];
+
+const userIDChoice: Choice = {
+  name: 'userIDIsEmailaddress',
+  label: 'userId is the e-mail address',
+  description: 'Finds contacts by e-mail address. If off, userId is your own ID for the contact.',
+  done: ['userId is now the e-mail address.', 'userId is now your own ID for the contact.'],
+};
 
 const ChoiceLine = ({ choice, of }: { readonly choice: Choice; readonly of: Account }) => {
   const { name, label, description, done } = choice;
@@ -101,6 +108,14 @@ export const Privacy = () => {
               <dd>{formatTime(createdTime, 'long')}</dd>
             </div>
           </dl>
+        </Card>
+        <Card title="Segment’s clients">
+          <div class="stacked">
+            <DefaultProfile of={shown} />
+          </div>
+          <ul class="switches">
+            <ChoiceLine choice={userIDChoice} of={shown} />
+          </ul>
         </Card>
         <Card title="Privacy">
           <ul class="switches">

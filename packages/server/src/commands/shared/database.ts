@@ -1,6 +1,6 @@
 /** Opens the database for commands that access it directly, whether or not a server is running. */
 import type { Command } from 'commander';
-import { type Caller, commandLine } from '../../http/access/caller.ts';
+import { type Caller, commandLine, withoutAccountSettings } from '../../http/access/caller.ts';
 import type { AccountSummary, Store } from '../../store/store.ts';
 import { UsageError, withCause } from './command-errors.ts';
 import { addSettings, jsonFlag, toSettings } from './flags.ts';
@@ -79,9 +79,7 @@ export const asOperator = (): Caller => ({
     tokenID: '',
     kind: 'operator',
     account: null,
-    accountOrigin: [],
-    accountTimezone: 'UTC',
-    enrich: false,
+    ...withoutAccountSettings,
   },
   tokenUUID: '',
   time: Date.now(),

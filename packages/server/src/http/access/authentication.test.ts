@@ -40,6 +40,8 @@ const access: Access = {
   accountOrigin: [],
   accountTimezone: 'UTC',
   enrich: true,
+  defaultProfileID: '',
+  userIDIsEmailaddress: false,
 };
 
 /** Sets up authentication in which tokens in `valid` are valid, and `lookups` lists the look-ups. */

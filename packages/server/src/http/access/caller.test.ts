@@ -10,6 +10,8 @@ const access: Access = {
   accountOrigin: [],
   accountTimezone: 'UTC',
   enrich: true,
+  defaultProfileID: '',
+  userIDIsEmailaddress: false,
 };
 const caller: Caller = { access, tokenUUID: 'browser_of-a-test', time: 0 };
 

@@ -47,6 +47,15 @@ export const accountOf = ({ access }: Caller): number => {
   return access.account;
 };
 
+/** The account settings of callers to which none apply. */
+export const withoutAccountSettings: Omit<Access, 'token' | 'tokenID' | 'kind' | 'account'> = {
+  accountOrigin: [],
+  accountTimezone: 'UTC',
+  enrich: false,
+  defaultProfileID: '',
+  userIDIsEmailaddress: false,
+};
+
 /** The token number of the command line, which opens the database directly. */
 export const commandLine = 0;
 

@@ -12,6 +12,8 @@ const access = (kind: TokenKind, accountOrigin: string[] = []): Access => ({
   accountOrigin,
   accountTimezone: 'UTC',
   enrich: true,
+  defaultProfileID: '',
+  userIDIsEmailaddress: false,
 });
 
 const outcomeOf = (name: keyof typeof operations, caller: Access, headers: Record<string, string>) => {

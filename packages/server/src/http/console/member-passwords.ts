@@ -28,7 +28,7 @@ const rates = {
 const saltBytes = 16;
 
 interface Dependencies {
-  readonly store: Pick<Store, 'findMembers' | 'listMembers' | 'recordKnownNetwork' | 'getChallengeKey'>;
+  readonly store: Pick<Store, 'findMembers' | 'listMembers' | 'recordKnownNetwork' | 'getDatabaseKey'>;
   readonly addressOf: AddressOf;
   /** The hash of the /48 of the address. */
   readonly prefixOf: AddressOf;
@@ -95,7 +95,7 @@ const createSignInLimits = ({ addressOf, prefixOf }: Pick<Dependencies, 'address
 /** Hashes with a key of the database, without which none of them can be computed. */
 const createHashes = ({ store, requestAddress }: Pick<Dependencies, 'store' | 'requestAddress'>) => {
   const keyedHash = async (text: string): Promise<Buffer> =>
-    createHmac('sha256', await store.getChallengeKey())
+    createHmac('sha256', await store.getDatabaseKey())
       .update(text)
       .digest();
 

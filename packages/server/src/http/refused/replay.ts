@@ -4,7 +4,7 @@ import { type AnswerOf, type Operation, operations } from '@firsthand/contract/o
 import { isLive } from '../../ingest/token.ts';
 import { Refusal } from '../../shared/refusal.ts';
 import type { ListedToken, RefusableOperation, RefusedRequest, ReplayedWrite, Store } from '../../store/store.ts';
-import type { Answering, Caller } from '../access/caller.ts';
+import { type Answering, type Caller, withoutAccountSettings } from '../access/caller.ts';
 import { refusalOf } from '../operation-route.ts';
 import { createContacts } from '../operations/contacts.ts';
 import { checkEntries, createLogEvent } from '../operations/log-event.ts';
@@ -60,9 +60,7 @@ const callerOf = (request: RefusedRequest, token: ListedToken, time: number): Ca
     tokenID: token.tokenID,
     kind: token.kind,
     account: request.account,
-    accountOrigin: [],
-    accountTimezone: 'UTC',
-    enrich: false,
+    ...withoutAccountSettings,
   },
   tokenUUID: token.text ?? '',
   time,

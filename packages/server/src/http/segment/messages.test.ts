@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { maxMessageLength, type Sender, toCall } from './messages.ts';
 
-const server: Sender = { fromBrowser: false, hashKey: 'an-account' };
+const server: Sender = { fromBrowser: false, hashKey: Buffer.from('an-account'), userIDIsEmailaddress: false };
 const browser: Sender = { ...server, fromBrowser: true };
 const anonymousId = '507f191e-810c-1972-9de8-60ea00000001';
 const messageId = 'node-next-1793525400000-4b5c6d7e-0000-4000-8000-0123456789ab';
@@ -103,6 +103,24 @@ describe('toCall', () => {
     expect(JSON.stringify(toCall({ ...message, ...fields }, sender))).not.toContain('secret');
   });
 
+  it('takes the userId as the e-mail address, if the account says so', () => {
+    const sender = { ...server, userIDIsEmailaddress: true };
+    const fields = { ...message, userId: 'ann@shop.example', traits: { email: 'other@shop.example' } };
+    for (const [type, extra] of [
+      ['identify', {}],
+      ['alias', { previousId: anonymousId }],
+      ['track', { event: 'Bought' }],
+    ] as const) {
+      const { input } = toCall({ ...fields, ...extra, type }, sender);
+      expect(input).toMatchObject({ contactEmailaddress: 'ann@shop.example' });
+      expect(input).not.toHaveProperty('contactExternalID');
+    }
+    expect(toCall({ ...fields, type: 'track', event: 'Bought', userId: 'u-1' }, sender)).toMatchObject({
+      input: { userUUID: anonymousId },
+      refusal: { field: 'userId', message: '`userId` must be an e-mail address, as the account’s settings say' },
+    });
+  });
+
   it('names the contact of an event with a server token only', () => {
     const track = { ...message, type: 'track', event: 'Bought', userId: 'u-1' };
     expect(toCall(track, server).input).toMatchObject({ contactExternalID: 'u-1' });
@@ -115,7 +133,7 @@ describe('toCall', () => {
     expect(input.userUUID).toMatch(/^[\w-]{43}$/);
     expect(input.eventUUID).toMatch(/^[\w-]{43}$/);
     expect(toCall(track, server)).toEqual({ operation: 'logEvent', input });
-    expect(toCall(track, { ...server, hashKey: 'another' }).input.userUUID).not.toBe(input.userUUID);
+    expect(toCall(track, { ...server, hashKey: Buffer.from('another') }).input.userUUID).not.toBe(input.userUUID);
   });
 
   it.each<[string, unknown, string | undefined]>([

@@ -13,11 +13,15 @@ import { createHmac } from 'node:crypto';
 import { isRecord } from '@firsthand/contract/checking';
 import { externalID } from '@firsthand/contract/fields';
 import { eventUUIDPattern, userUUIDPattern } from '@firsthand/contract/identifiers';
+import { parseAddress } from '../../identity/email-address.ts';
 import { Refusal } from '../../shared/refusal.ts';
 import type { RequestFields } from '../request/input.ts';
 import { pageViewName } from '../script-tag.ts';
 
-/** The input of an operation. It is checked like that of any other request. */
+/**
+ * The input of an operation. It is checked like that of any other request. The `contactEmailaddress` of an event is the
+ * address of its contact, which is to be replaced by the contactUUID.
+ */
 export interface SegmentCall {
   readonly operation: 'logEvent' | 'createContact';
   readonly input: RequestFields;
@@ -31,8 +35,10 @@ export interface SegmentProblem extends SegmentCall {
 export interface Sender {
   /** A browser token makes claims, and names no contacts. */
   readonly fromBrowser: boolean;
-  /** The key of the hash that replaces identifiers of other forms. Each account has its own. */
-  readonly hashKey: string;
+  /** The key of the hash that replaces identifiers of other forms. Each account has its own (sender.ts). */
+  readonly hashKey: Uint8Array | string;
+  /** Whether `userId` is the contact's e-mail address. Otherwise it is the contactExternalID. */
+  readonly userIDIsEmailaddress?: boolean;
 }
 
 /** The size of a message with the context of its batch, as JSON, in UTF-16 code units. */
@@ -47,7 +53,7 @@ const text = (value: unknown): string | undefined => {
 };
 
 /** Returns an identifier in our form: unchanged if it fits, otherwise the base64url of its HMAC-SHA256. */
-const toIdentifier = (pattern: RegExp, value: string | undefined, hashKey: string): string | undefined => {
+const toIdentifier = (pattern: RegExp, value: string | undefined, hashKey: Uint8Array | string): string | undefined => {
   if (value === undefined || pattern.test(value)) return value;
   return createHmac('sha256', hashKey).update(value).digest('base64url');
 };
@@ -140,20 +146,94 @@ const contactInput = (traits: RequestFields): RequestFields => {
 const requires = (field: string, why: string): Refusal =>
   new Refusal('missing_field', { field, message: `\`${field}\` is required: ${why}` });
 
+const invalid = (field: string, reason: string): Refusal =>
+  new Refusal('invalid_field', { field, message: `\`${field}\` ${reason}` });
+
 const identifiers = ['anonymousId', 'userId', 'previousId', 'messageId', 'groupId'];
 
 /** Returns why an identifier can't be used; undefined if all can. */
-const findIdentifierProblem = (message: RequestFields, isUserNamed: boolean): Refusal | undefined => {
+const findIdentifierProblem = (
+  message: RequestFields,
+  { isUserNamed, userIDIsEmailaddress }: Pick<Sender, 'userIDIsEmailaddress'> & { readonly isUserNamed: boolean },
+): Refusal | undefined => {
   const unsafe = identifiers.find((name) => typeof message[name] === 'number' && !Number.isSafeInteger(message[name]));
-  if (unsafe !== undefined) {
-    const reason = `\`${unsafe}\` is a number that JSON can't represent exactly: send it as text`;
-    return new Refusal('invalid_field', { field: unsafe, message: reason });
-  }
+  if (unsafe !== undefined) return invalid(unsafe, "is a number that JSON can't represent exactly: send it as text");
   const userId = text(message.userId);
   if (userId === undefined || !isUserNamed) return undefined;
+  if (userIDIsEmailaddress)
+    return parseAddress(userId) === undefined
+      ? invalid('userId', 'must be an e-mail address, as the account’s settings say')
+      : undefined;
   const { error } = externalID.safeParse(userId);
-  if (error === undefined) return undefined;
-  return new Refusal('invalid_field', { field: 'userId', message: `\`userId\` ${error.issues[0]?.message}` });
+  return error && invalid('userId', `${error.issues[0]?.message}`);
+};
+
+const withoutContact = ({ operation, input }: SegmentCall): SegmentCall => {
+  const { contactExternalID: _, contactEmailaddress: __, ...others } = input;
+  return { operation, input: others };
+};
+
+/** Returns the functions that make the input of operations from the identifiers of a message. */
+const createCalls = (message: RequestFields, { fromBrowser, hashKey, userIDIsEmailaddress = false }: Sender) => {
+  const userId = text(message.userId);
+  const key =
+    userId === undefined ? {} : { [userIDIsEmailaddress ? 'contactEmailaddress' : 'contactExternalID']: userId };
+  const messageId = toIdentifier(eventUUIDPattern, text(message.messageId), hashKey);
+  const toUser = (anonymousId: unknown) => toIdentifier(userUUIDPattern, text(anonymousId), hashKey);
+  const userUUID = toUser(message.anonymousId);
+  return {
+    event: (eventName: string | undefined, attributes: unknown): SegmentCall => ({
+      operation: 'logEvent',
+      input: {
+        userUUID,
+        // With a browser token, the claim of an identify message gives the events to the contact.
+        ...(!fromBrowser && key),
+        eventName,
+        eventUUID: messageId,
+        eventTime: message.originalTimestamp ?? message.timestamp,
+        eventAttrArray: isRecord(attributes) ? attributes : undefined,
+      },
+    }),
+    contact: (traits: RequestFields, previousId?: unknown): SegmentCall => ({
+      operation: 'createContact',
+      input: { userUUID: toUser(previousId) ?? userUUID, ...contactInput(traits), ...key, requestUUID: messageId },
+    }),
+  };
+};
+
+/** Maps a message by its type. `context` is its own, merged with that of the batch. */
+const mapType = (
+  message: RequestFields,
+  context: RequestFields,
+  { event, contact }: ReturnType<typeof createCalls>,
+): SegmentCall | SegmentProblem => {
+  const properties = record(message.properties);
+  switch (message.type) {
+    case 'track': {
+      const name = text(message.event);
+      const call = event(name, properties);
+      return name === undefined ? { ...call, refusal: requires('event', 'the name of the event') } : call;
+    }
+    case 'page':
+    case 'screen':
+      return event(pageViewName, pageAttributes({ ...message, context }, properties));
+    case 'group':
+      return event('Group joined', { groupId: message.groupId ?? null, ...record(message.traits) });
+    case 'identify': {
+      const traits = { ...record(context.traits), ...record(message.traits) };
+      const isNamed = text(message.userId) !== undefined || text(traits.email) !== undefined;
+      return isNamed ? contact(traits) : event('Identified', traits);
+    }
+    case 'alias': {
+      const call = contact({}, message.previousId);
+      const isNamed = text(message.userId) !== undefined;
+      return isNamed ? call : { ...call, refusal: requires('userId', 'the new ID of the person') };
+    }
+    default: {
+      const reason = 'must be track, identify, page, screen, group or alias';
+      return { ...event(undefined, properties), refusal: invalid('type', reason) };
+    }
+  }
 };
 
 /**
@@ -162,82 +242,32 @@ const findIdentifierProblem = (message: RequestFields, isUserNamed: boolean): Re
  */
 export const toCall = (
   message: unknown,
-  { fromBrowser, hashKey }: Sender,
+  sender: Sender,
   outer: RequestFields = {},
   length = 0,
 ): SegmentCall | SegmentProblem => {
-  const refuse = (call: SegmentCall, refusal: Refusal): SegmentProblem => ({ ...call, refusal });
   if (!isRecord(message)) {
-    const reason = new Refusal('invalid_field', { field: 'batch', message: 'a message must be an object' });
-    return refuse({ operation: 'logEvent', input: {} }, reason);
+    const refusal = new Refusal('invalid_field', { field: 'batch', message: 'a message must be an object' });
+    return { operation: 'logEvent', input: {}, refusal };
   }
-  const userUUID = toIdentifier(userUUIDPattern, text(message.anonymousId), hashKey);
-  const userId = text(message.userId);
-  const messageId = toIdentifier(eventUUIDPattern, text(message.messageId), hashKey);
-  const event = (kind: RequestFields, attributes: unknown): SegmentCall => ({
-    operation: 'logEvent',
-    input: {
-      userUUID,
-      // With a browser token, the claim of an identify message gives the events to the contact.
-      ...(!fromBrowser && { contactExternalID: userId }),
-      ...kind,
-      eventUUID: messageId,
-      eventTime: message.originalTimestamp ?? message.timestamp,
-      eventAttrArray: isRecord(attributes) ? attributes : undefined,
-    },
-  });
+  const calls = createCalls(message, sender);
   if (length > maxMessageLength) {
     const reason = `the message with the context of its batch is over ${maxMessageLength} characters`;
-    return refuse(event({}, {}), new Refusal('invalid_field', { field: 'batch', message: reason }));
+    return {
+      ...calls.event(undefined, {}),
+      refusal: new Refusal('invalid_field', { field: 'batch', message: reason }),
+    };
   }
-  const contact = (user: string | undefined, traits: RequestFields): SegmentCall => ({
-    operation: 'createContact',
-    input: {
-      userUUID: user,
-      contactExternalID: userId,
-      ...contactInput(traits),
-      ...(user !== undefined && { requestUUID: messageId }),
-    },
-  });
-  const whole: RequestFields = { ...message, context: { ...outer, ...record(message.context) } };
-
-  const toTyped = (): SegmentCall | SegmentProblem => {
-    const properties = record(message.properties);
-    const traits = { ...record(record(whole.context).traits), ...record(message.traits) };
-    switch (message.type) {
-      case 'track': {
-        const name = text(message.event);
-        const call = event({ eventName: name }, properties);
-        return name === undefined ? refuse(call, requires('event', 'the name of the event')) : call;
-      }
-      case 'page':
-      case 'screen':
-        return event({ eventName: pageViewName }, pageAttributes(whole, properties));
-      case 'group':
-        return event({ eventName: 'Group joined' }, { groupId: message.groupId ?? null, ...record(message.traits) });
-      case 'identify':
-        return userId === undefined && text(traits.email) === undefined
-          ? event({ eventName: 'Identified' }, traits)
-          : contact(userUUID, traits);
-      case 'alias': {
-        const previous = toIdentifier(userUUIDPattern, text(message.previousId), hashKey);
-        const call = contact(previous ?? userUUID, {});
-        return userId === undefined ? refuse(call, requires('userId', 'the new ID of the person')) : call;
-      }
-      default: {
-        const reason = '`type` must be track, identify, page, screen, group or alias';
-        return refuse(event({}, properties), new Refusal('invalid_field', { field: 'type', message: reason }));
-      }
-    }
-  };
-
-  const call = toTyped();
+  const call = mapType(message, { ...outer, ...record(message.context) }, calls);
   if ('refusal' in call) return call;
+  const { fromBrowser, userIDIsEmailaddress = false } = sender;
   const isContact = call.operation === 'createContact';
-  const problem = findIdentifierProblem(message, isContact || !fromBrowser);
-  if (problem) return refuse({ ...call, input: { ...call.input, contactExternalID: undefined } }, problem);
-  const isNamed = call.input.userUUID !== undefined || (!fromBrowser && (userId !== undefined || isContact));
+  const isUserNamed = isContact || !fromBrowser;
+  const problem = findIdentifierProblem(message, { isUserNamed, userIDIsEmailaddress });
+  if (problem) return { ...withoutContact(call), refusal: problem };
+  const isNamed =
+    call.input.userUUID !== undefined || (!fromBrowser && (isContact || text(message.userId) !== undefined));
   return isNamed
     ? call
-    : refuse(call, requires('anonymousId', fromBrowser ? 'the browser' : 'unless `userId` is given'));
+    : { ...call, refusal: requires('anonymousId', fromBrowser ? 'the browser' : 'unless `userId` is given') };
 };

@@ -3,9 +3,10 @@
  *
  * 1. `authenticateCaller`: the token is the user name of Basic, `writeKey`, or Bearer.
  * 2. `readMessages`: limits the total size before any message is mapped.
- * 3. `toCall` maps each message to an operation (messages.ts); `findVisitor` finds the labels of its events.
+ * 3. `toCall` maps each message to an operation (messages.ts), as its sender may (sender.ts); `findVisitor` finds the
+ *    labels of its events.
  * 4. `takeLimits`: the rate limits of a browser token, all or none; the account's quota.
- * 5. `runMessages`: runs the operations (run-messages.ts).
+ * 5. `runMessages`: runs the operations (run-messages.ts), and finds or creates contacts (contacts.ts).
  */
 import { isIP } from 'node:net';
 import { isRecord } from '@firsthand/contract/checking';
@@ -19,7 +20,7 @@ import { Refusal } from '../../shared/refusal.ts';
 import type { AuthenticateCaller } from '../access/authenticate-caller.ts';
 import { basicToken } from '../access/authentication.ts';
 import { storedBytes } from '../access/call-cost.ts';
-import { accountOf, type Caller } from '../access/caller.ts';
+import type { Caller } from '../access/caller.ts';
 import { isLoopbackName } from '../access/loopback.ts';
 import type { TakeBrowserLimits } from '../access/rate-limits.ts';
 import { type Exchange, headersOf } from '../answers/answers.ts';
@@ -31,6 +32,7 @@ import type { BudgetOf } from '../request/parsing-budget.ts';
 import type { Route } from '../routes.ts';
 import { toCall } from './messages.ts';
 import { createMessageRunner, type MessageRunnerOptions, type Step } from './run-messages.ts';
+import { createSenders } from './sender.ts';
 
 const maxMessages = 2_500;
 /** The total size of the messages, each with the context of the batch: it is sent once and merged into each. */
@@ -46,6 +48,7 @@ const messagePaths = {
 const batchPaths = ['batch', 'import', 'b'] as const;
 
 interface SegmentOptions extends MessageRunnerOptions {
+  readonly store: MessageRunnerOptions['store'] & Parameters<typeof createSenders>[0];
   readonly admit: Admit;
   readonly budgetOf: BudgetOf;
   readonly authenticateCaller: AuthenticateCaller;
@@ -57,7 +60,7 @@ interface SegmentOptions extends MessageRunnerOptions {
   readonly now: () => number;
   /** The folder of the paths: `/v1/`. */
   readonly folder: string;
-  /** The folders under which all paths are served: `/`, and the one that pages send to. */
+  /** The folders below which all paths are served: `/`, and the one that pages send to. */
   readonly places: readonly string[];
   /** The host of CONSOLE_ORIGIN. */
   readonly consoleHost: string | undefined;
@@ -93,7 +96,7 @@ interface Message {
   readonly length: number;
 }
 
-/** Returns a request's messages and the context of its batch. Throws Refusal for too many or too large messages. */
+/** Returns the messages of a request, and the context of its batch. Throws Refusal if they are too many or too large. */
 const readMessages = (
   fields: RequestFields,
   type: string | undefined,
@@ -111,16 +114,12 @@ const readMessages = (
   return { messages, outer };
 };
 
-export const createSegmentRoutes = (options: SegmentOptions): { readonly path: string; readonly route: Route }[] => {
-  const { admit, budgetOf, authenticateCaller, takeBrowserLimits, noticeProxy, isOverQuota } = options;
-  const { countryOf, now, folder, places, consoleHost, base } = options;
-  const runMessages = createMessageRunner(options);
-  const agentOf = createAgents();
+type VisitorOptions = Pick<SegmentOptions, 'countryOf'>;
 
-  /**
-   * Returns the visitor's browser and country, from the message and, with a browser token, from the request's headers.
-   */
-  const findVisitor = (message: unknown, outer: RequestFields, caller: Caller): Agent | undefined => {
+/** Returns a function that finds the visitor's browser and country: in the message and, with a browser token, in headers. */
+const createVisitorFinder = ({ countryOf }: VisitorOptions) => {
+  const agentOf = createAgents();
+  return (message: unknown, outer: RequestFields, caller: Caller): Agent | undefined => {
     const own = caller.access.kind === 'browser' ? caller.agent?.() : undefined;
     const { userAgent, ip, library } = { ...outer, ...record(record(message).context) };
     const isBrowser = !isRecord(library) || library.name === 'analytics.js';
@@ -133,25 +132,44 @@ export const createSegmentRoutes = (options: SegmentOptions): { readonly path: s
     const others = labels.filter(([attrID]) => attrID !== labelIDs.country);
     return { robot, labels: country ? [...others, [labelIDs.country, country]] : others };
   };
+};
 
-  const takeLimits = (c: Context, { access }: Caller, steps: readonly Step[]) => {
-    const { account, kind, token } = access;
-    if (kind === 'browser') {
-      noticeProxy(c);
-      const events = steps.flatMap(({ call }) => (call.operation === 'logEvent' ? [call.input] : []));
-      const contacts = steps.flatMap(({ call }) => (call.operation === 'createContact' ? [call.input] : []));
-      const contactBytes = contacts.map((input) => storedBytes('createContact', input));
-      const user = steps.map(({ call }) => call.input.userUUID).find((userUUID) => typeof userUUID === 'string');
-      takeBrowserLimits(c, {
-        token,
-        user: user as string | undefined,
-        events: Math.max(1, steps.length),
-        bytes: contactBytes.reduce((sum, bytes) => sum + bytes, storedBytes('logEvents', { event: events }, events)),
-        createdContacts: contacts.length,
-      });
-    }
-    if (account !== null && isOverQuota(account)) throw new Refusal('quota', { retryAfterSeconds: maxRetrySeconds });
-  };
+type LimitOptions = Pick<SegmentOptions, 'takeBrowserLimits' | 'noticeProxy' | 'isOverQuota'>;
+
+/** Takes the rate limits of a browser token, all or none, and checks the quota of the account. Throws Refusal. */
+const takeLimits = (
+  { takeBrowserLimits, noticeProxy, isOverQuota }: LimitOptions,
+  c: Context,
+  { access: { account, kind, token } }: Caller,
+  steps: readonly Step[],
+): void => {
+  if (kind === 'browser') {
+    noticeProxy(c);
+    const inputsOf = (operation: Step['call']['operation']) =>
+      steps.flatMap(({ call }) => (call.operation === operation ? [call.input] : []));
+    const [events, contacts] = [inputsOf('logEvent'), inputsOf('createContact')];
+    const contactBytes = contacts.map((input) => storedBytes('createContact', input));
+    const user = steps.map(({ call }) => call.input.userUUID).find((userUUID) => typeof userUUID === 'string');
+    takeBrowserLimits(c, {
+      token,
+      user: user as string | undefined,
+      events: Math.max(1, steps.length),
+      bytes: contactBytes.reduce((sum, bytes) => sum + bytes, storedBytes('logEvents', { event: events }, events)),
+      createdContacts: contacts.length,
+    });
+  }
+  if (account !== null && isOverQuota(account)) throw new Refusal('quota', { retryAfterSeconds: maxRetrySeconds });
+};
+
+/** What all routes share. */
+const common = { name: 'segment', methods: ['POST'], openToPages: true, refuse } as const;
+
+/** Returns a function that returns the route of a batch or, with a type, of single messages. */
+const createMessageRoutes = (options: SegmentOptions) => {
+  const { admit, budgetOf, authenticateCaller, now } = options;
+  const runMessages = createMessageRunner(options);
+  const senderOf = createSenders(options.store);
+  const findVisitor = createVisitorFinder(options);
 
   const answer = async (c: Context, exchange: Exchange, source: BodySource, type: string | undefined) => {
     const time = now();
@@ -159,44 +177,24 @@ export const createSegmentRoutes = (options: SegmentOptions): { readonly path: s
     const proof = { tokenUUID: basicToken(c.req.raw.headers) ?? fields.writeKey };
     const caller = await authenticateCaller('logEvents', operations.logEvents, proof, c, time);
     const { messages, outer } = readMessages(fields, type);
-    const sender = { fromBrowser: caller.access.kind === 'browser', hashKey: `account ${accountOf(caller)}` };
+    const sender = await senderOf(caller);
     const steps = messages.map(({ message, length }) => ({
       call: toCall(message, sender, outer, length),
       visitor: findVisitor(message, outer, caller),
     }));
-    takeLimits(c, caller, steps);
+    takeLimits(options, c, caller, steps);
     await runMessages(steps, caller, timeOf(fields.sentAt));
     return respond(exchange, 200, { success: true });
   };
-
-  const route = (type?: string): Route => ({
-    name: 'segment',
-    methods: ['POST'],
-    openToPages: true,
-    refuse,
+  return (type?: string): Route => ({
+    ...common,
     answer: (c, exchange) => admit(c, (source) => answer(c, exchange, source, type)),
   });
+};
 
-  /** Accepts and drops the metrics of analytics.js. */
-  const metricsRoute: Route = {
-    ...route(),
-    answer: (_, exchange) => respond(exchange, 200, { success: true }),
-  };
-
-  /** Responds to all other paths under the folder in Segment's form. */
-  const unknownRoute: Route = {
-    ...route(),
-    methods: ['GET', 'POST'],
-    loggedPath: `${base}${folder}…`,
-    answer: () => {
-      throw new Refusal('unknown_operation');
-    },
-  };
-
-  /**
-   * Returns the host that a client should send to. Never an unknown Host header, with which an attacker could redirect
-   * a client's data.
-   */
+/** Returns the route of what clients read at their start. Its `apiHost` replaces the one in their code. */
+const createSettingsRoute = ({ authenticateCaller, now, folder, consoleHost, base }: SegmentOptions): Route => {
+  /** Returns the host that a client should send to. Never an unknown Host header: whoever sets it could redirect a client's data. */
   const apiHostOf = (host: string, { accountOrigin }: Caller['access']): string => {
     if (isLoopbackName(host) || (accountOrigin.length > 0 && isOriginAllowed(accountOrigin, `https://${host}`)))
       return host;
@@ -204,10 +202,8 @@ export const createSegmentRoutes = (options: SegmentOptions): { readonly path: s
     const message = `${host.slice(0, 100)} is neither a site of the account nor the host of CONSOLE_ORIGIN`;
     throw new Refusal('origin_not_allowed', { message });
   };
-
-  /** What clients read at their start. Its `apiHost` replaces the one in their code. */
-  const settingsRoute: Route = {
-    ...route(),
+  return {
+    ...common,
     methods: ['GET'],
     answer: async (c, exchange) => {
       const apiKey = c.req.param('writeKey') ?? '';
@@ -217,20 +213,36 @@ export const createSegmentRoutes = (options: SegmentOptions): { readonly path: s
     },
     loggedPath: `${base}/projects/…/settings`,
   };
+};
 
-  const isDefault = folder === '/v1/';
+export const createSegmentRoutes = (options: SegmentOptions): { readonly path: string; readonly route: Route }[] => {
+  const { folder, places, base } = options;
+  const route = createMessageRoutes(options);
+  const settingsRoute = createSettingsRoute(options);
+  /** Accepts and drops the metrics of analytics.js. */
+  const metricsRoute: Route = { ...common, answer: (_, exchange) => respond(exchange, 200, { success: true }) };
+  /** Answers all other paths below the folder in Segment's form. */
+  const unknownRoute: Route = {
+    ...common,
+    methods: ['GET', 'POST'],
+    loggedPath: `${base}${folder}…`,
+    answer: () => {
+      throw new Refusal('unknown_operation');
+    },
+  };
+
+  const settingsPath = 'projects/:writeKey/settings';
+  // Clients whose address is only a host.
+  const hostPaths: [path: string, route: Route][] = [
+    ['/b', route()],
+    [`/${settingsPath}`, settingsRoute],
+  ];
   const paths: [path: string, route: Route][] = [
     ...Object.entries(messagePaths).map(([path, type]): [string, Route] => [folder + path, route(type)]),
     ...batchPaths.map((path): [string, Route] => [folder + path, route()]),
     [`${folder}m`, metricsRoute],
-    [`${folder}projects/:writeKey/settings`, settingsRoute],
-    // Clients whose address is only a host.
-    ...(isDefault
-      ? ([
-          ['/b', route()],
-          ['/projects/:writeKey/settings', settingsRoute],
-        ] as [string, Route][])
-      : []),
+    [folder + settingsPath, settingsRoute],
+    ...(folder === '/v1/' ? hostPaths : []),
   ];
   return places.flatMap((place) => {
     const at = place.replace(/\/$/, '');

@@ -1,25 +1,24 @@
 /**
- * Runs the operations of a request's messages in order, so that a contact exists before its events. A refused message
- * is listed, and the others still run, because clients drop a batch after a 4xx. If the store is unavailable, the
- * request fails: the client repeats it, and the eventUUIDs prevent duplicates.
+ * Runs the operations of a request's messages in order, so that a contact exists before its events. A refused message is
+ * listed and never fails the others, because clients drop a batch after a 4xx. If the store is unavailable, the request
+ * fails: the client repeats it, and eventUUIDs and requestUUIDs prevent duplicates.
  */
-import { check } from '@firsthand/contract/checking';
 import { statusOf } from '@firsthand/contract/errors';
 import { limits } from '@firsthand/contract/limits';
-import { type InputOf, operations } from '@firsthand/contract/operations';
+import type { InputOf } from '@firsthand/contract/operations';
 import { Refusal } from '../../shared/refusal.ts';
 import type { NewRefusedRequest, Store } from '../../store/store.ts';
-import { type AnsweringAll, accountOf, type Caller, toStoreCaller } from '../access/caller.ts';
+import type { AnsweringAll, Caller } from '../access/caller.ts';
 import { refusalOf } from '../operation-route.ts';
 import { isRefusableCode, refusedBatch, refusedRequest } from '../refused/refused-requests.ts';
 import type { Agent } from '../request/agents.ts';
 import type { Traffic } from '../traffic.ts';
+import { type ContactPutterOptions, createContactPutter } from './contacts.ts';
 import type { SegmentCall, SegmentProblem } from './messages.ts';
 
 /** Phones send old events after they were offline. */
 const eventAgeDays = 30;
 const maxConcurrentContacts = 100;
-const defaultProfileID = 'contact';
 
 /** A message's operation, with the visitor's program. */
 export interface Step {
@@ -27,8 +26,8 @@ export interface Step {
   readonly visitor: Agent | undefined;
 }
 
-export interface MessageRunnerOptions {
-  readonly store: Pick<Store, 'getContact' | 'listCatalogue' | 'addRefused'>;
+export interface MessageRunnerOptions extends ContactPutterOptions {
+  readonly store: ContactPutterOptions['store'] & Pick<Store, 'addRefused'>;
   readonly answering: AnsweringAll<'logEvents' | 'createContact'>;
   readonly traffic: Traffic;
 }
@@ -36,94 +35,85 @@ export interface MessageRunnerOptions {
 /** Whether a repeat may succeed. */
 const isTemporary = (code: Refusal['code']): boolean => statusOf(code) === 429 || statusOf(code) >= 500;
 
-/**
- * Returns a function that runs the steps of a request. It rejects with a Refusal if the client should repeat the
- * request.
- */
-export const createMessageRunner =
-  ({ store, answering, traffic }: MessageRunnerOptions) =>
-  async (steps: readonly Step[], caller: Caller, sentTime: number | undefined): Promise<void> => {
-    const fromBrowser = caller.access.kind === 'browser';
-    const refused: NewRefusedRequest[] = [];
-    let defaultProfile: Promise<string> | undefined;
-    const getDefaultProfile = () => {
-      defaultProfile ??= findDefaultProfile();
-      return defaultProfile;
-    };
-
-    const addRefused = ({ operation, input }: SegmentCall, refusal: Refusal) => {
-      if (isTemporary(refusal.code)) throw refusal;
+/** Collects the refused messages of a request, and lists them in one call. */
+const createRefusedList = ({ store, traffic }: Pick<MessageRunnerOptions, 'store' | 'traffic'>, caller: Caller) => {
+  const refused: NewRefusedRequest[] = [];
+  return {
+    /** Throws an error after which the client is to repeat the whole request. */
+    add({ operation, input }: SegmentCall, refusal: unknown): void {
+      if (!(refusal instanceof Refusal) || isTemporary(refusal.code)) throw refusal;
       traffic.refuse(refusal.code);
       const { tokenUUID: token, time } = caller;
       if (isRefusableCode(refusal.code)) refused.push(refusedRequest(operation, input, refusal, { token, time }));
-    };
+    },
+    async store(): Promise<void> {
+      if (refused.length > 0) await store.addRefused(refusedBatch(caller, refused));
+    },
+  };
+};
 
-    /** The first profile of the account that this token may use. */
-    const findDefaultProfile = async (): Promise<string> => {
-      const listed = await store.listCatalogue({ account: accountOf(caller), kind: 'profile' });
-      return (
-        listed.find(({ browser, mergedInto }) => mergedInto === null && (browser || !fromBrowser))?.id ??
-        defaultProfileID
-      );
-    };
+const keysOf = ({ userUUID, contactExternalID, contactEmailaddress }: SegmentCall['input']): unknown[] =>
+  [userUUID, contactExternalID, contactEmailaddress].filter(Boolean);
 
-    /** The profile of an existing contact; undefined if there is none. Looks up nothing for a browser token. */
-    const findProfile = async (externalID: unknown): Promise<string | undefined> => {
-      if (fromBrowser || typeof externalID !== 'string') return undefined;
-      try {
-        const { fields } = await store.getContact({ ...toStoreCaller(caller), externalID, include: [] });
-        return fields.contactProfileID;
-      } catch (error) {
-        if (error instanceof Refusal && error.code === 'unknown_contact') return undefined;
-        throw error;
-      }
-    };
+/**
+ * Yields groups of consecutive steps that may run concurrently: of one operation, no contact twice and, with a browser
+ * token, events of one user.
+ */
+function* toGroups(steps: readonly Step[], fromBrowser: boolean): Generator<[Step, ...Step[]]> {
+  let group: Step[] = [];
+  const keys = new Set<unknown>();
+  const isOfGroup = ([first]: readonly Step[], { call: { operation, input } }: Step): boolean => {
+    if (first?.call.operation !== operation) return false;
+    if (operation === 'createContact')
+      return group.length < maxConcurrentContacts && !keysOf(input).some((key) => keys.has(key));
+    return group.length < limits.eventsPerBatch && (!fromBrowser || first.call.input.userUUID === input.userUUID);
+  };
+  for (const step of steps) {
+    if (group.length > 0 && !isOfGroup(group, step)) {
+      yield group as [Step, ...Step[]];
+      group = [];
+      keys.clear();
+    }
+    group.push(step);
+    for (const key of keysOf(step.call.input)) keys.add(key);
+  }
+  if (group.length > 0) yield group as [Step, ...Step[]];
+}
 
-    /** Calls createContact. A contact that exists keeps its profile. */
-    const putContact = async (call: SegmentCall): Promise<void> => {
+/** Returns a function that runs the steps of a request. It rejects with a Refusal if the client is to repeat the request. */
+export const createMessageRunner = (options: MessageRunnerOptions) => {
+  const { answering, traffic } = options;
+  return async (steps: readonly Step[], caller: Caller, sentTime: number | undefined): Promise<void> => {
+    const fromBrowser = caller.access.kind === 'browser';
+    const refused = createRefusedList(options, caller);
+    const contacts = createContactPutter(options, caller);
+
+    const putContact = async ({ call }: Step): Promise<void> => {
       let { input } = call;
       try {
-        const contactProfileID = (await findProfile(input.contactExternalID)) || (await getDefaultProfile());
-        input = { contactProfileID, ...input };
-        const checked = check(operations.createContact.input, input);
-        if (!checked.ok) throw refusalOf(checked.problem);
-        await answering.createContact(checked.value as InputOf<'createContact'>, caller);
+        input = await contacts.withProfile(input);
+        await contacts.put(input);
       } catch (error) {
-        if (!(error instanceof Refusal)) throw error;
-        addRefused({ ...call, input }, error);
+        refused.add({ ...call, input }, error);
       }
     };
 
-    /** Creates the contacts that events name, unless they exist. Returns why some can't be. */
-    const ensureContacts = async (calls: readonly SegmentCall[]): Promise<Map<unknown, Refusal>> => {
-      const refusals = new Map<unknown, Refusal>();
-      const ensure = async (contactExternalID: unknown) => {
-        try {
-          if ((await findProfile(contactExternalID)) !== undefined) return;
-          const input = { contactExternalID, contactProfileID: await getDefaultProfile() };
-          await answering.createContact(input as InputOf<'createContact'>, caller);
-        } catch (error) {
-          if (!(error instanceof Refusal)) throw error;
-          refusals.set(contactExternalID, error);
+    const logEvents = async (group: readonly Step[]): Promise<void> => {
+      const findSubject = await contacts.ensure(group.map(({ call }) => call.input));
+      const events: InputOf<'logEvents'>['event'] = [];
+      const visitors: (Agent | undefined)[] = [];
+      for (const { call, visitor } of group) {
+        const subject = findSubject(call.input);
+        if (subject instanceof Refusal) refused.add(call, subject);
+        else {
+          events.push({ ...call.input, ...subject });
+          visitors.push(visitor);
         }
-      };
-      const names = new Set(calls.flatMap(({ input }) => input.contactExternalID ?? []));
-      await Promise.all([...names].map(ensure));
-      return refusals;
-    };
-
-    const logEvents = async (run: readonly Step[]): Promise<void> => {
-      const refusals = await ensureContacts(run.map(({ call }) => call));
-      const accepted = run.filter(({ call }) => {
-        const refusal = refusals.get(call.input.contactExternalID);
-        if (refusal) addRefused(call, refusal);
-        return refusal === undefined;
-      });
-      if (accepted.length === 0) return;
-      const userUUID = fromBrowser ? accepted[0]?.call.input.userUUID : undefined;
-      const input = { userUUID, sentTime, event: accepted.map(({ call }) => call.input) };
-      const visitors = accepted.map(({ visitor }) => visitor);
-      const { event } = await answering.logEvents(input as InputOf<'logEvents'>, { ...caller, visitors, eventAgeDays });
+      }
+      if (events.length === 0) return;
+      const userUUID = fromBrowser ? group[0]?.call.input.userUUID : undefined;
+      const input = { userUUID, sentTime, event: events } as InputOf<'logEvents'>;
+      const { event } = await answering.logEvents(input, { ...caller, visitors, eventAgeDays });
       for (const { error, duplicate } of event) {
         if (error && isTemporary(error.code)) throw refusalOf(error);
         if (error) traffic.refuse(error.code);
@@ -132,39 +122,14 @@ export const createMessageRunner =
       }
     };
 
-    const keysOf = ({ userUUID, contactExternalID, contactEmailaddress }: SegmentCall['input']): unknown[] =>
-      [userUUID, contactExternalID, contactEmailaddress].filter(Boolean);
-    /** Whether a step may run concurrently: same operation, no contact twice and, with a browser token, same user. */
-    const isOfRun = (
-      run: readonly Step[],
-      { call: { operation, input } }: Step,
-      keys: ReadonlySet<unknown>,
-    ): boolean => {
-      const [first] = run;
-      if (first === undefined) return true;
-      if (first.call.operation !== operation) return false;
-      if (operation === 'createContact')
-        return run.length < maxConcurrentContacts && !keysOf(input).some((key) => keys.has(key));
-      return run.length < limits.eventsPerBatch && (!fromBrowser || first.call.input.userUUID === input.userUUID);
-    };
-
-    let run: Step[] = [];
-    const keys = new Set<unknown>();
-    const flush = async () => {
-      const steps = run;
-      run = [];
-      keys.clear();
-      if (steps[0]?.call.operation === 'logEvent') await logEvents(steps);
-      else await Promise.all(steps.map(({ call }) => putContact(call)));
-    };
-    for (const step of steps) {
-      if ('refusal' in step.call) addRefused(step.call, step.call.refusal);
-      else {
-        if (!isOfRun(run, step, keys)) await flush();
-        run.push(step);
-        for (const key of keysOf(step.call.input)) keys.add(key);
-      }
+    const accepted = steps.filter(({ call }) => {
+      if ('refusal' in call) refused.add(call, call.refusal);
+      return !('refusal' in call);
+    });
+    for (const group of toGroups(accepted, fromBrowser)) {
+      if (group[0].call.operation === 'logEvent') await logEvents(group);
+      else await Promise.all(group.map(putContact));
     }
-    await flush();
-    if (refused.length > 0) await store.addRefused(refusedBatch(caller, refused));
+    await refused.store();
   };
+};

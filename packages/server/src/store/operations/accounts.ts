@@ -8,6 +8,7 @@ import type {
   CatalogueKind,
   CatalogueSettings,
   NewAccount,
+  SegmentSettings,
 } from '../store.ts';
 import { listCatalogue, listCatalogues } from './catalogues.ts';
 import { all, createQuery, first, lockAccount, type Operation, run, together } from './operation.ts';
@@ -30,9 +31,12 @@ const settingsTable = (name: 'sqlite' | 'postgres') => (name === 'sqlite' ? 'acc
 const selectCatalogueSettings = createQuery<CatalogueSettings>(
   ({ name }) => `SELECT strict, "browserCatalogue" FROM ${settingsTable(name)} WHERE account = $1`,
 );
-const settingColumns = ['accountName', 'accountOrigin', 'accountTimezone', 'accountCurrency', 'enrich'] as const;
+const settingColumns = [
+  ...['accountName', 'accountOrigin', 'accountTimezone', 'accountCurrency', 'enrich'],
+  ...['defaultProfileID', 'userIDIsEmailaddress'],
+];
 type AccountRow = AccountSummary &
-  Pick<AccountDetail, 'accountTimezone' | 'accountCurrency' | 'enrich'> & {
+  Pick<AccountDetail, 'accountTimezone' | 'accountCurrency' | 'enrich' | keyof SegmentSettings> & {
     /** SQLite returns JSON. */
     readonly accountOrigin: string | readonly string[];
   };
@@ -53,11 +57,12 @@ export function* readAccount(account: number): Operation<Omit<AccountDetail, 'us
     tokensOf(account),
   );
   if (!row || !catalogueSettings) throw new Refusal('unknown_account', { field: 'accountUUID' });
-  const { accountOrigin, enrich, ...others } = row;
+  const { accountOrigin, enrich, userIDIsEmailaddress, ...others } = row;
   return {
     ...others,
     accountOrigin: typeof accountOrigin === 'string' ? JSON.parse(accountOrigin) : accountOrigin,
     enrich: Boolean(enrich),
+    userIDIsEmailaddress: Boolean(userIDIsEmailaddress),
     strict: Boolean(catalogueSettings.strict),
     browserCatalogue: Boolean(catalogueSettings.browserCatalogue),
     catalogues,
@@ -87,8 +92,18 @@ const updateCatalogueSettings = createQuery<never>(({ name }) =>
 /** Undefined settings do not change. */
 export function* writeSettings(account: number, settings: Settings): Operation<void> {
   const { accountName, accountOrigin, accountTimezone, accountCurrency, strict, browserCatalogue, enrich } = settings;
+  const { defaultProfileID, userIDIsEmailaddress } = settings;
   const origins = accountOrigin && JSON.stringify(accountOrigin);
-  yield* run(updateSettings(account, accountName, origins, accountTimezone, accountCurrency, enrich));
+  const values = [
+    accountName,
+    origins,
+    accountTimezone,
+    accountCurrency,
+    enrich,
+    defaultProfileID,
+    userIDIsEmailaddress,
+  ];
+  yield* run(updateSettings(account, ...values));
   yield* run(updateCatalogueSettings(account, strict, browserCatalogue));
   yield* notifyAccess();
 }

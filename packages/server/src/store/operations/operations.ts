@@ -17,7 +17,7 @@ import {
 } from './members.ts';
 import { listMergedContacts } from './merged-contacts.ts';
 import type { Operation } from './operation.ts';
-import { addPasskey, findPasskey, getChallengeKey, listPasskeys, removePasskey, usePasskey } from './passkeys.ts';
+import { addPasskey, findPasskey, getDatabaseKey, listPasskeys, removePasskey, usePasskey } from './passkeys.ts';
 import { deleteSegment, listSegments, saveSegment } from './segments.ts';
 import { createShareLink, findShareLink, listShareLinks, recordShareLinkUse, revokeShareLink } from './share-links.ts';
 import { createToken, findProofKeys, listTokens, recordTokenUses, revokeToken } from './tokens.ts';
@@ -65,7 +65,7 @@ const reads = {
   findInvitation,
   findMembers,
   listMembers,
-  getChallengeKey,
+  getDatabaseKey,
   listPasskeys,
   findPasskey,
   listSegments,

@@ -7,7 +7,7 @@ import {
   lastCredential,
   noChallenge,
   notSignedIn,
-  toChallengeKey,
+  toDatabaseKey,
   unknownPasskey,
 } from '../rules/accounts/passkeys.ts';
 import type { Challenge, NewPasskey, Passkey, PasskeyCredentials, RequestOf } from '../store.ts';
@@ -110,9 +110,9 @@ export function* usePasskey({ passkeyID, counter, challenge, time }: RequestOf<'
   yield* run(db.updateTable('passkey').set({ counter, lastUsedTime: time }).where('passkeyID', '=', passkeyID));
 }
 
-export function* getChallengeKey(): Operation<Uint8Array> {
+export function* getDatabaseKey(): Operation<Uint8Array> {
   const row = yield* first(db.selectFrom('position').select('secret'));
-  return toChallengeKey((row as { secret: Buffer }).secret);
+  return toDatabaseKey((row as { secret: Buffer }).secret);
 }
 
 export function* listPasskeys({ memberID }: RequestOf<'listPasskeys'>): Operation<Passkey[]> {

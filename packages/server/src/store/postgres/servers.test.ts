@@ -651,7 +651,7 @@ describe('passkeys', () => {
     const [first] = servers;
     const site = await createSite(first);
     const { time } = site;
-    const keys = await Promise.all(servers.map((store) => store.getChallengeKey()));
+    const keys = await Promise.all(servers.map((store) => store.getDatabaseKey()));
     expect(keys).toEqual(keys.map(() => keys[0]));
     const passkeys = await Promise.all(times(20).map((nth) => join(first, site, nth)));
     const useAll = (challenge: string, at: number) =>

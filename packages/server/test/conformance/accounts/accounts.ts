@@ -11,6 +11,8 @@ const settings = {
   accountCurrency: 'GBP',
   strict: true,
   enrich: false,
+  defaultProfileID: 'customer',
+  userIDIsEmailaddress: true,
 };
 
 export const describeAccounts = (newSite: NewSite): void => {
@@ -63,6 +65,8 @@ export const describeAccounts = (newSite: NewSite): void => {
         accountCurrency: '',
         strict: false,
         enrich: true,
+        defaultProfileID: '',
+        userIDIsEmailaddress: false,
       });
       expect(await store.getAccount(account)).toEqual({
         ...before,
@@ -72,6 +76,8 @@ export const describeAccounts = (newSite: NewSite): void => {
         accountCurrency: '',
         strict: false,
         enrich: true,
+        defaultProfileID: '',
+        userIDIsEmailaddress: false,
       });
     });
 

@@ -262,9 +262,9 @@ export const describePasskeys = (newSite: NewSite): void => {
 
     test('have challenges that are sealed with the one key of the database', async () => {
       const { store } = await newSite();
-      const key = await store.getChallengeKey();
+      const key = await store.getDatabaseKey();
       expect(key).toHaveLength(32);
-      expect(await store.getChallengeKey()).toEqual(key);
+      expect(await store.getDatabaseKey()).toEqual(key);
     });
 
     test('appear in the audit log when they are added and removed', async () => {

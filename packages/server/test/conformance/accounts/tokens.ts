@@ -22,6 +22,8 @@ export const describeTokens = (newSite: NewSite): void => {
           accountOrigin: ['https://shop.example'],
           accountTimezone: 'Asia/Tokyo',
           enrich: true,
+          defaultProfileID: '',
+          userIDIsEmailaddress: false,
         });
       }
     });
@@ -90,12 +92,15 @@ export const describeTokens = (newSite: NewSite): void => {
       const token = newToken('browser');
       await store.createToken({ ...token, account });
       await store.findAccess(token.hash);
-      await change({ accountOrigin: ['https://new.example'], accountTimezone: 'Europe/Oslo', enrich: false });
-      expect(await store.findAccess(token.hash)).toMatchObject({
+      const changed = {
         accountOrigin: ['https://new.example'],
         accountTimezone: 'Europe/Oslo',
         enrich: false,
-      });
+        defaultProfileID: 'customer',
+        userIDIsEmailaddress: true,
+      };
+      await change(changed);
+      expect(await store.findAccess(token.hash)).toMatchObject(changed);
     });
 
     test('are listed by their account, with their text only for browser tokens', async () => {

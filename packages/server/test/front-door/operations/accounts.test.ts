@@ -81,6 +81,7 @@ describe('createAccount', () => {
     ['an unknown currency', { accountCurrency: 'EUX' }, 'accountCurrency'],
     ['a currency by its name', { accountCurrency: 'euro' }, 'accountCurrency'],
     ['an invalid flag', { enrich: 'yes' }, 'enrich'],
+    ['an invalid profile', { defaultProfileID: '-lead' }, 'defaultProfileID'],
     ['an entry without its ID', { tag: [{ tagName: 'x' }] }, 'tag[0].tagID'],
     ['too many contacts', { contact: Array(101).fill({}) }, 'contact'],
     ['no name', { accountName: '' }, 'accountName'],
@@ -150,6 +151,18 @@ describe('updateAccount', () => {
     expect(await currency()).toBe('EUR');
     expect((await update({ accountCurrency: null })).body.updated).toEqual(['accountCurrency']);
     expect(await currency()).toBe('');
+  });
+
+  it('adds the default profile to the catalogue, and clears the setting', async () => {
+    const profile = [{ profileID: 'member', profileName: 'Member' }];
+    expect((await update({ profile, defaultProfileID: 'lead' })).body.updated).toEqual(['defaultProfileID', 'profile']);
+    expect((await update({ defaultProfileID: 'lead' })).body.updated).toEqual([]);
+    expect((await get()).body.account).toMatchObject({
+      defaultProfileID: 'lead',
+      profile: [{ profileID: 'lead', profileName: 'lead' }, { profileID: 'member' }],
+    });
+    expect((await update({ defaultProfileID: null })).body.updated).toEqual(['defaultProfileID']);
+    expect((await get()).body.account.defaultProfileID).toBe('');
   });
 
   it('creates contacts, and changes existing ones', async () => {

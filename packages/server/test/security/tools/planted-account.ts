@@ -169,7 +169,8 @@ export const plant = async (scene: Scene): Promise<PlantedAccount> => {
       const lost = before.account[kind].filter((entry: object) => !entries.has(JSON.stringify(entry))).length;
       if (lost > 0) changes.push(`${lost} entries of ${kind} changed`);
     }
-    for (const name of ['accountName', 'accountOrigin', 'accountTimezone', 'accountCurrency', 'strict', 'token']) {
+    const settings = ['accountName', 'accountOrigin', 'accountTimezone', 'accountCurrency', 'strict', 'token'];
+    for (const name of [...settings, 'defaultProfileID', 'userIDIsEmailaddress']) {
       if (JSON.stringify(now[name]) !== JSON.stringify(before.account[name])) changes.push(`${name} changed`);
     }
     return changes;

@@ -27,13 +27,13 @@ const browserIn = (headers: Headers, party: RelyingParty): string | undefined =>
 };
 
 interface Dependencies {
-  readonly store: Pick<Store, 'getChallengeKey'>;
+  readonly store: Pick<Store, 'getDatabaseKey'>;
   readonly now: () => number;
 }
 
 export const createChallenges = ({ store, now }: Dependencies) => {
   const tagOf = async (head: Uint8Array, purpose: string, browser: string): Promise<Buffer> =>
-    createHmac('sha256', await store.getChallengeKey())
+    createHmac('sha256', await store.getDatabaseKey())
       .update(head)
       .update(`${browser}\n${purpose}`)
       .digest();

@@ -28,7 +28,7 @@ import {
 export const challengeRate = { perSecond: 1, burst: 60 };
 
 interface Dependencies {
-  readonly store: Pick<Store, 'getChallengeKey' | 'findPasskey' | 'usePasskey'>;
+  readonly store: Pick<Store, 'getDatabaseKey' | 'findPasskey' | 'usePasskey'>;
   readonly addressOf: AddressOf;
   /** Counts challenges and their responses, by address. */
   readonly challengeLimit: Pick<RateLimit, 'take'>;

@@ -8,7 +8,7 @@ import { hashToken } from '../../../ingest/token.ts';
 import { BoundedMap } from '../../../shared/bounded-map.ts';
 import { Refusal } from '../../../shared/refusal.ts';
 import type { OpenedShareLink, Store } from '../../../store/store.ts';
-import type { AnsweringAll, Caller } from '../../access/caller.ts';
+import { type AnsweringAll, type Caller, withoutAccountSettings } from '../../access/caller.ts';
 import type { RateLimit } from '../../access/rate-limits.ts';
 import { requestAt, type SharedReport, type SharedView } from '../../operations/reports/shared-view.ts';
 import { withoutAddresses } from './hidden-addresses.ts';
@@ -72,7 +72,10 @@ const secretForm = /^share_[\w-]{32}$/;
 
 /** Returns the caller for a link's reports, which has the link's account but not its creator's identity. */
 const callerOf = ({ account, accountOrigin, accountTimezone }: OpenedShareLink, time: number): Caller => ({
-  access: { token: -1, tokenID: '', kind: 'viewer', account, accountOrigin, accountTimezone, enrich: false },
+  access: {
+    ...withoutAccountSettings,
+    ...{ token: -1, tokenID: '', kind: 'viewer', account, accountOrigin, accountTimezone },
+  },
   tokenUUID: '',
   time,
   isShared: true,

@@ -33,6 +33,8 @@ const accountAnswer = (
   strict: account.strict,
   browserCatalogue: account.browserCatalogue,
   enrich: account.enrich,
+  defaultProfileID: account.defaultProfileID,
+  userIDIsEmailaddress: account.userIDIsEmailaddress,
   createdTime: isoTime(account.createdTime),
   profile: profile.map(({ id, name, ...entry }) => ({
     profileID: id,
@@ -71,6 +73,8 @@ const ownerFields = [
   'strict',
   'browserCatalogue',
   'enrich',
+  'defaultProfileID',
+  'userIDIsEmailaddress',
 ] as const satisfies readonly (keyof InputOf<'updateAccount'>)[];
 
 /**
@@ -117,7 +121,8 @@ export const createAccounts = (
     const account = await namedAccount(store, caller, input.accountUUID);
     if (caller.access.kind === 'editor') checkEditorFields(input);
     const { contacts, answer } = checkAccountContacts(input.contact);
-    const { accountName, accountOrigin, accountTimezone, accountCurrency, strict, browserCatalogue, enrich } = input;
+    const { accountName, accountOrigin, accountTimezone, accountCurrency, defaultProfileID } = input;
+    const { strict, browserCatalogue, enrich, userIDIsEmailaddress } = input;
     const catalogues = cataloguesOf(input);
     await checkRemovals(store, account, catalogues);
     const { updated, contacts: outcomes } = await store.updateAccount({
@@ -129,6 +134,8 @@ export const createAccounts = (
       strict,
       browserCatalogue,
       enrich,
+      defaultProfileID: defaultProfileID === null ? '' : defaultProfileID,
+      userIDIsEmailaddress,
       catalogues,
       contacts,
       by: actorOf(caller),

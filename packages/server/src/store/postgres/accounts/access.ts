@@ -26,7 +26,8 @@ interface CachedToken {
 const select = `
   SELECT t.token, t."tokenID", coalesce(m.kind, t.kind) AS kind, t.account, t."expiresTime",
     coalesce(a."accountOrigin", '[]') AS "accountOrigin", coalesce(a."accountTimezone", 'UTC') AS "accountTimezone",
-    coalesce(a.enrich, false) AS enrich
+    coalesce(a.enrich, false) AS enrich, coalesce(a."defaultProfileID", '') AS "defaultProfileID",
+    coalesce(a."userIDIsEmailaddress", false) AS "userIDIsEmailaddress"
   FROM token t LEFT JOIN account a ON a.account = t.account LEFT JOIN token m ON t.session AND m.token = t."createdBy"
   WHERE t.hash = $1 AND t."revokedTime" IS NULL AND m."revokedTime" IS NULL`;
 

@@ -108,8 +108,9 @@ export const tablesOf = async (exported: DatabaseExport, keptDays: ReadonlySet<n
   return [
     {
       from: 'account',
-      columns: 'account accountUUID accountName accountOrigin accountTimezone accountCurrency createdTime',
-      booleans: 'enrich',
+      columns:
+        'account accountUUID accountName accountOrigin accountTimezone accountCurrency defaultProfileID createdTime',
+      booleans: 'enrich userIDIsEmailaddress',
     },
     {
       from: 'account',

@@ -41,6 +41,8 @@ const rows: Partial<Record<ExportedTable, ExportedRow[]>> = {
       strict: 0,
       browserCatalogue: 0,
       enrich: 1,
+      defaultProfileID: 'customer',
+      userIDIsEmailaddress: 1,
       nextEventID: 1_000_007,
     },
   ],

@@ -53,6 +53,8 @@ const rowsOf: Partial<Record<ExportedTable, ExportedRow[]>> = {
     strict: account - 1,
     browserCatalogue: 2 - account,
     enrich: account - 1,
+    defaultProfileID: 'customer',
+    userIDIsEmailaddress: 2 - account,
     nextEventID: 1_000_000 + account,
   })),
   user: Array.from({ length: users }, (_, nth) => ({

@@ -40,7 +40,8 @@ const fieldColumns = plainFields.map((name) => `said -> 'fields' ->> '${name}' A
 const rowsSQL: Readonly<Record<ExportedTable, string>> = {
   account: `
     SELECT account, "accountUUID", "accountName", "accountOrigin"::text, "accountTimezone", "accountCurrency",
-      strict::integer, "browserCatalogue"::integer, enrich::integer, "createdTime", "nextEventID"
+      strict::integer, "browserCatalogue"::integer, enrich::integer, "defaultProfileID",
+      "userIDIsEmailaddress"::integer, "createdTime", "nextEventID"
     FROM account JOIN account_position USING (account)`,
   token: `
     SELECT token, "tokenID", account, kind, "tokenName", hash, text, "createdTime", "createdBy", "expiresTime", session::integer,

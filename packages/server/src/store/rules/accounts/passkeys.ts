@@ -2,8 +2,8 @@ import { hkdfSync } from 'node:crypto';
 import { limits } from '@firsthand/contract/limits';
 import { Refusal } from '../../../shared/refusal.ts';
 
-/** Derives the key that seals challenges from the database's secret, which also keys other hashes. */
-export const toChallengeKey = (secret: Uint8Array): Uint8Array =>
+/** Derives a key for hashes and seals from the database's secret. Never change it: stored hashes depend on it. */
+export const toDatabaseKey = (secret: Uint8Array): Uint8Array =>
   new Uint8Array(hkdfSync('sha256', secret, '', 'challenges of passkeys', 32));
 
 /** Throws a Refusal if a member with this many passkeys may not add one. */

@@ -8,9 +8,10 @@ interface CachedAccess {
   readonly expiresTime: number | null;
 }
 
-interface Row extends Omit<Access, 'accountOrigin' | 'enrich'> {
+interface Row extends Omit<Access, 'accountOrigin' | 'enrich' | 'userIDIsEmailaddress'> {
   readonly accountOrigin: string;
   readonly enrich: number;
+  readonly userIDIsEmailaddress: number;
   readonly expiresTime: number | null;
 }
 
@@ -31,7 +32,8 @@ export const createAccess = (db: Connection) => {
   const select = db.prepare<[string], Row>(`
     SELECT t.token, t.tokenID, coalesce(m.kind, t.kind) AS kind, t.account, t.expiresTime,
       coalesce(a.accountOrigin, '[]') AS accountOrigin, coalesce(a.accountTimezone, 'UTC') AS accountTimezone,
-      coalesce(a.enrich, 0) AS enrich
+      coalesce(a.enrich, 0) AS enrich, coalesce(a.defaultProfileID, '') AS defaultProfileID,
+      coalesce(a.userIDIsEmailaddress, 0) AS userIDIsEmailaddress
     FROM token t LEFT JOIN account a ON a.account = t.account LEFT JOIN token m ON t.session AND m.token = t.createdBy
     WHERE t.hash = ? AND t.revokedTime IS NULL AND m.revokedTime IS NULL`);
   const selectCreated = db.prepare<[number, number], { token: number; hash: string }>(
@@ -70,7 +72,12 @@ export const createAccess = (db: Connection) => {
     const row = select.get(tokenHash);
     if (!row) return undefined;
     const { expiresTime, ...rest } = row;
-    const access = { ...rest, accountOrigin: JSON.parse(row.accountOrigin), enrich: row.enrich === 1 };
+    const access = {
+      ...rest,
+      accountOrigin: JSON.parse(row.accountOrigin),
+      enrich: row.enrich === 1,
+      userIDIsEmailaddress: row.userIDIsEmailaddress === 1,
+    };
     const cached = { access, expiresTime };
     cache.set(tokenHash, cached);
     return cached;

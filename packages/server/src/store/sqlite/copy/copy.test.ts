@@ -52,6 +52,8 @@ const account: ExportedRow = {
   strict: 0,
   browserCatalogue: 0,
   enrich: 1,
+  defaultProfileID: 'customer',
+  userIDIsEmailaddress: 1,
   nextEventID: 1_000_000,
   createdTime: time,
 };

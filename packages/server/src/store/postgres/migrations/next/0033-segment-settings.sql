@@ -1,0 +1,3 @@
+-- The profile of contacts that Segment's API creates ('' for none), and whether its userId is an e-mail address.
+ALTER TABLE account ADD COLUMN "defaultProfileID" text NOT NULL DEFAULT '';
+ALTER TABLE account ADD COLUMN "userIDIsEmailaddress" boolean NOT NULL DEFAULT false;
