@@ -1,17 +1,34 @@
-/** Runs the PHP of packages/docs/backend.md; guides.test.ts runs its other blocks. */
+/** Runs the PHP of the guides; guides.test.ts runs their other blocks. */
 import { expect, test } from 'vitest';
-import { blocksOf, runBlock } from '../fixtures/documents/guides.ts';
+import { type Block, blocksOf, runBlock } from '../fixtures/documents/guides.ts';
 import { createAccount, serveHere } from '../fixtures/serving.ts';
 
-test('runs the PHP in backend.md, which prints the output shown there', async () => {
+const openServer = async () => {
   const { url } = await serveHere();
   const { browserTokenUUID, serverTokenUUID } = await createAccount(url);
-  const env = { FIRSTHAND_URL: url, BROWSER_TOKEN: browserTokenUUID, SERVER_TOKEN: serverTokenUUID };
-  const blocks = blocksOf('backend.md');
-  const at = blocks.findIndex(({ language }) => language === 'php');
-  const [block, outputBlock] = blocks.slice(at);
-  expect([block?.language, outputBlock?.language]).toEqual(['php', 'text']);
-  expect(await runBlock(block as NonNullable<typeof block>, env)).toBe(outputBlock?.code.trim());
-  const invalidBlock = { language: 'php', code: block?.code.replace('bob@shop.example', 'bob') ?? '' };
-  await expect(runBlock(invalidBlock, env)).rejects.toThrow('invalid_field: `contact[0].contactEmailaddress`');
+  return { FIRSTHAND_URL: url, BROWSER_TOKEN: browserTokenUUID, SERVER_TOKEN: serverTokenUUID };
+};
+
+/** Returns the PHP of a guide and the output that it shows. */
+const phpOf = (guide: string): readonly [block: Block, output: Block] => {
+  const blocks = blocksOf(guide);
+  const [block, output] = blocks.slice(blocks.findIndex(({ language }) => language === 'php'));
+  expect([block?.language, output?.language]).toEqual(['php', 'text']);
+  return [block as Block, output as Block];
+};
+
+test.each(['backend.md', 'server-sdks.md'])(
+  'runs the PHP in %s, which prints the output shown there',
+  async (guide) => {
+    const [block, output] = phpOf(guide);
+    expect(await runBlock(block, await openServer())).toBe(output.code.trim());
+  },
+);
+
+test('prints why a contact is rejected, in backend.md', async () => {
+  const [block] = phpOf('backend.md');
+  const invalid = { ...block, code: block.code.replace('bob@shop.example', 'bob') };
+  await expect(runBlock(invalid, await openServer())).rejects.toThrow(
+    'invalid_field: `contact[0].contactEmailaddress`',
+  );
 });
