@@ -11,7 +11,16 @@ import {
   sharedWrites,
 } from '../operations/operations.ts';
 import { type AuditedName, isAudited } from '../rules/accounts/audit.ts';
-import type { EventBatch, EventOutcome, OnFault, RefusedReplay, ReplayedWrite, ReplayResult, Store } from '../store.ts';
+import type {
+  EventBatch,
+  EventOutcome,
+  NewContact,
+  OnFault,
+  RefusedReplay,
+  ReplayedWrite,
+  ReplayResult,
+  Store,
+} from '../store.ts';
 import { StoreUnusable } from '../unusable.ts';
 import { createAccessCache } from './accounts/access.ts';
 import { createAccountDeletion } from './accounts/account-deletion.ts';
@@ -39,7 +48,7 @@ import {
 } from './database/connection.ts';
 import { createPostgresRoom } from './database/disk-space.ts';
 import { getNewestMigration, migrate, readSchema } from './database/migrate.ts';
-import { closePools, openPools } from './database/pools.ts';
+import { closePools, openPools, type Pools } from './database/pools.ts';
 import { startWatch } from './database/watch.ts';
 import { maintainPartitions, startPartitionJob } from './days/partitions.ts';
 import { createErasures } from './erasure/erasures.ts';
@@ -189,43 +198,26 @@ const accountOf = (request: unknown): number => {
   return replayed === undefined ? (account ?? serviceAccount) : accountOf(replayed);
 };
 
-/** Opens a PostgreSQL database. Throws StoreUnusable when it cannot be used. */
-export const openPostgres = async (databaseURL: string, { role, create, onFault }: Opening): Promise<Store> => {
+/** Opens the pools of a database that can be served. Throws StoreUnusable for another one. */
+const openPrepared = async (databaseURL: string, opening: Opening): Promise<{ pools: Pools; prepared: Prepared }> => {
   const pools = openPools(databaseURL);
-  const prepared = await prepare(pools.writes, { role, create }).catch(async (error: unknown) => {
+  try {
+    return { pools, prepared: await prepare(pools.writes, opening) };
+  } catch (error) {
     await closePools(pools);
     if (error instanceof StoreUnusable) throw error;
     // Without the URL, which may contain a password.
     const problem = 'the PostgreSQL database of DATABASE_URL cannot be served';
     throw new StoreUnusable(`${problem}: ${codeOf(error)} ${(error as Error).message}`, { cause: error });
-  });
+  }
+};
 
-  const backlog = createBackpressure();
-  const room = createPostgresRoom(pools.quick);
-  let isClosed = false;
-
-  /** Runs work while the store is open. Throws Refusal('unavailable') when the backlog is full. */
-  const admit = async <Value>(request: unknown, work: () => Promise<Value>): Promise<Value> => {
-    if (isClosed) throw new Error('the store is closed');
-    const bytes = backlog.enter(request);
-    try {
-      return await work();
-    } catch (error) {
-      room.noteFailure(error);
-      throw error;
-    } finally {
-      backlog.leave(bytes);
-    }
-  };
-
-  const access = createAccessCache((work) => readWithoutSnapshot(pools.quick, serviceAccount, work));
-  const listeners = new Set<() => void>();
-  const notifyListeners = () => {
-    for (const listener of listeners) listener();
-  };
-  const watch = startWatch(databaseURL, access, notifyListeners);
-  const { finder, storeEvents, continueErasures, ...writes } = createWrites(prepared);
-
+/** Creates the queue that stores batches of events, and the measures of its commits. */
+const createEventQueue = (
+  pools: Pools,
+  storeEvents: ReturnType<typeof createWrites>['storeEvents'],
+  isDistributed: boolean,
+) => {
   const commits = createCommitMeasures();
   const storeBatches = (batches: readonly EventBatch[]) => {
     const accounts = [...new Set(batches.map(({ account }) => account))];
@@ -237,10 +229,44 @@ export const openPostgres = async (databaseURL: string, { role, create, onFault 
     commits.events.add(events);
     commits.seconds.add(seconds);
   };
-  const queue = createWriteQueue(storeBatches, { measure, isDistributed: prepared.isDistributed });
+  return { queue: createWriteQueue(storeBatches, { measure, isDistributed }), commits };
+};
 
+/** Starts the background jobs of a server. */
+const startJobs = (
+  pools: Pools,
+  continueErasures: (db: Transaction) => Promise<boolean>,
+  onFault: OnFault | undefined,
+) => {
+  const maintenance = startMaintenance({
+    find: () => readWithoutSnapshot(pools.quick, serviceAccount, findWork),
+    inTransaction: (account, step) => write(pools.writes, 'shared', account, step),
+    async step(db) {
+      if ((await continueErasures(db)) || (await indexContacts(db))) return true;
+      await trimOwnerChanges(db);
+      return false;
+    },
+  });
+  const stopPartitionJob = startPartitionJob(
+    () => withConnection(pools.writes, (db) => maintainPartitions(db, Date.now())),
+    onFault,
+  );
+  return { maintenance, stop: () => Promise.all([maintenance.close(), stopPartitionJob()]) };
+};
+
+interface RunnerParts {
+  readonly pools: Pools;
+  /** Runs work while the store is open. */
+  readonly admit: <Value>(request: unknown, work: () => Promise<Value>) => Promise<Value>;
+  readonly notifyListeners: () => void;
+  readonly forgetAccess: () => void;
+}
+
+type Work<Request, Value> = (db: Transaction, request: Request) => Promise<Value>;
+
+/** Creates functions that turn work in a transaction into operations of the store. */
+const createRunners = ({ pools, admit, notifyListeners, forgetAccess }: RunnerParts) => {
   const runInOrder = createKeyedMutex();
-  type Work<Request, Value> = (db: Transaction, request: Request) => Promise<Value>;
   /** Writes that share a key from `keysOf` run one after the other (keyed-mutex.ts). */
   const createWrite =
     (mode: 'shared' | 'exclusive') =>
@@ -280,7 +306,7 @@ export const openPostgres = async (databaseURL: string, { role, create, onFault 
     <Request, Value>(work: (request: Request) => Promise<Value>) =>
     async (request: Request): Promise<Value> => {
       const value = await work(request);
-      access.forget();
+      forgetAccess();
       return value;
     };
 
@@ -295,39 +321,70 @@ export const openPostgres = async (databaseURL: string, { role, create, onFault 
     }),
   };
 
-  const maintenance =
-    role === 'server'
-      ? startMaintenance({
-          find: () => readWithoutSnapshot(pools.quick, serviceAccount, findWork),
-          inTransaction: (account, step) => write(pools.writes, 'shared', account, step),
-          async step(db) {
-            if ((await continueErasures(db)) || (await indexContacts(db))) return true;
-            await trimOwnerChanges(db);
-            return false;
-          },
-        })
-      : undefined;
-  if (maintenance) listeners.add(maintenance.noteWrite);
-  const stopPartitionJob =
-    role === 'server'
-      ? startPartitionJob(() => withConnection(pools.writes, (db) => maintainPartitions(db, Date.now())), onFault)
-      : undefined;
+  return {
+    sharedWrite,
+    exclusiveWrite,
+    auditedWrite,
+    createRead,
+    createSimpleRead,
+    invalidateAccessAfter,
+    sharedStore,
+  };
+};
+
+/** Returns the keys on which requests to create contacts wait for each other (keyed-mutex.ts). */
+const contendedKeysOf = ({ account, userUUID, externalID, address }: NewContact): string[] => [
+  ...(userUUID === null ? [] : [`user ${account} ${userUUID}`]),
+  ...(address === undefined ? [] : [`address ${account} ${address}`]),
+  ...(externalID === undefined ? [] : [`external ID ${account} ${externalID}`]),
+];
+
+/** Opens a PostgreSQL database. Throws StoreUnusable when it cannot be used. */
+export const openPostgres = async (databaseURL: string, opening: Opening): Promise<Store> => {
+  const { pools, prepared } = await openPrepared(databaseURL, opening);
+  const backlog = createBackpressure();
+  const room = createPostgresRoom(pools.quick);
+  let isClosed = false;
+
+  /** Runs work while the store is open. Throws Refusal('unavailable') when the backlog is full. */
+  const admit = async <Value>(request: unknown, work: () => Promise<Value>): Promise<Value> => {
+    if (isClosed) throw new Error('the store is closed');
+    const bytes = backlog.enter(request);
+    try {
+      return await work();
+    } catch (error) {
+      room.noteFailure(error);
+      throw error;
+    } finally {
+      backlog.leave(bytes);
+    }
+  };
+
+  const access = createAccessCache((work) => readWithoutSnapshot(pools.quick, serviceAccount, work));
+  const listeners = new Set<() => void>();
+  const notifyListeners = () => {
+    for (const listener of listeners) listener();
+  };
+  const watch = startWatch(databaseURL, access, notifyListeners);
+  const { finder, storeEvents, continueErasures, ...writes } = createWrites(prepared);
+  const { queue, commits } = createEventQueue(pools, storeEvents, prepared.isDistributed);
+  const runners = createRunners({ pools, admit, notifyListeners, forgetAccess: access.forget });
+  const { sharedWrite, exclusiveWrite, auditedWrite, createRead, createSimpleRead, invalidateAccessAfter } = runners;
+
+  const jobs = opening.role === 'server' ? startJobs(pools, continueErasures, opening.onFault) : undefined;
+  if (jobs) listeners.add(jobs.maintenance.noteWrite);
   const { getContact, searchContact, feedContacts, namePeople } = createContactReads(finder);
   const getEvents = createEventPager(finder);
   const erase = auditedWrite('eraseContact', sharedWrite, writes.eraseContact);
 
   return {
-    ...sharedStore,
+    ...runners.sharedStore,
     createAccount: invalidateAccessAfter(auditedWrite('createAccount', sharedWrite, writes.createAccount)),
     updateAccount: invalidateAccessAfter(auditedWrite('updateAccount', sharedWrite, writes.updateAccount)),
     mergeEntry: auditedWrite('mergeEntry', sharedWrite, writes.mergeEntry),
     unmergeEntry: auditedWrite('unmergeEntry', sharedWrite, writes.unmergeEntry),
     deleteAccount: invalidateAccessAfter(auditedWrite('deleteAccount', sharedWrite, writes.deleteAccount)),
-    createContact: sharedWrite(writes.createContact, ({ account, userUUID, externalID, address }) => [
-      ...(userUUID === null ? [] : [`user ${account} ${userUUID}`]),
-      ...(address === undefined ? [] : [`address ${account} ${address}`]),
-      ...(externalID === undefined ? [] : [`external ID ${account} ${externalID}`]),
-    ]),
+    createContact: sharedWrite(writes.createContact, contendedKeysOf),
     updateContact: sharedWrite(writes.updateContact),
     linkUser: auditedWrite('linkUser', sharedWrite, writes.linkUser),
     unlinkUser: auditedWrite('unlinkUser', sharedWrite, writes.unlinkUser),
@@ -340,13 +397,13 @@ export const openPostgres = async (databaseURL: string, { role, create, onFault 
     mergeContact: auditedWrite('mergeContact', exclusiveWrite, writes.mergeContact),
     unmergeContact: auditedWrite('unmergeContact', exclusiveWrite, writes.unmergeContact),
     deleteEventsBefore: createRetention({
-      listAccounts: async () => (await sharedStore.listAccounts()).map(({ account }) => account),
+      listAccounts: async () => (await runners.sharedStore.listAccounts()).map(({ account }) => account),
       listRefusedBefore: (time) => createSimpleRead((db) => listRefusedBefore(db, time))(undefined),
       deleteOf: sharedWrite(writes.deleteEventsBefore),
     }),
     async eraseContact(request) {
       const receipt = await erase(request);
-      if (!receipt.complete) maintenance?.wake();
+      if (!receipt.complete) jobs?.maintenance.wake();
       return receipt;
     },
     logEvents: (batch) =>
@@ -396,7 +453,7 @@ export const openPostgres = async (databaseURL: string, { role, create, onFault 
     async close() {
       isClosed = true;
       await backlog.drain();
-      await Promise.all([maintenance?.close(), stopPartitionJob?.()]);
+      await jobs?.stop();
       await watch.close();
       await closePools(pools);
     },

@@ -113,27 +113,27 @@ export const createCatalogueCache = () => {
   };
 };
 
+/**
+ * Must be called with each change of an account's catalogues or their settings, to invalidate other servers' caches.
+ */
+const nextVersion = (db: Transaction, account: number, nextEventID: number) =>
+  db.run('UPDATE account_position SET catalogues = catalogues + 1, "nextEventID" = $2 WHERE account = $1', [
+    account,
+    nextEventID,
+  ]);
+
+const setMerged = async (
+  db: Transaction,
+  merge: Omit<EntryMerge, 'id'>,
+  { nextEventID }: AccountCatalogues,
+  mergedInto: string | null,
+): Promise<void> => {
+  await runOperation(db, setMergedEntry(merge, mergedInto));
+  await nextVersion(db, merge.account, nextEventID);
+};
+
 export const createCatalogueWriter = () => {
   const cache = createCatalogueCache();
-
-  /**
-   * Must be called with each change of an account's catalogues or their settings, to invalidate other servers' caches.
-   */
-  const nextVersion = (db: Transaction, account: number, nextEventID: number) =>
-    db.run('UPDATE account_position SET catalogues = catalogues + 1, "nextEventID" = $2 WHERE account = $1', [
-      account,
-      nextEventID,
-    ]);
-
-  const setMerged = async (
-    db: Transaction,
-    merge: Omit<EntryMerge, 'id'>,
-    { nextEventID }: AccountCatalogues,
-    mergedInto: string | null,
-  ): Promise<void> => {
-    await runOperation(db, setMergedEntry(merge, mergedInto));
-    await nextVersion(db, merge.account, nextEventID);
-  };
 
   /** Returns an account's listed IDs in a given state, from the cache if it is current. */
   const getListedIDs = async (db: Transaction, state: AccountState): Promise<AccountCatalogues> => {

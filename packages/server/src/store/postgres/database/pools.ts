@@ -11,7 +11,7 @@ const maxReading = 4;
 /** For fast reads, mostly of tokens, which must not wait for slow reads. */
 const maxQuick = 2;
 
-type Pools = Readonly<Record<'events' | 'writes' | 'reads' | 'quick', ConnectionPool>>;
+export type Pools = Readonly<Record<'events' | 'writes' | 'reads' | 'quick', ConnectionPool>>;
 
 /** Connections open on first use. */
 export const openPools = (databaseURL: string): Pools => ({
