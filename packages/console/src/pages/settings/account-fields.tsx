@@ -1,7 +1,7 @@
 /** The name, time zone and currency of the account, and the profile of contacts from Segment's clients. */
 import { changeAccount } from '../../parts/change-account.ts';
 import { Field } from '../../parts/field.tsx';
-import { type Account, isOwner, nameOf } from '../../reading/account.ts';
+import { type Account, isOwner } from '../../reading/account.ts';
 
 /** ISO 4217 codes with their names, sorted by code. Includes the current code even if the browser does not know it. */
 const listCurrencies = (current: string): readonly (readonly [code: string, name: string])[] => {
@@ -115,12 +115,10 @@ export const DefaultProfile = ({ of: { defaultProfileID, profile } }: FieldOf) =
       change: { defaultProfileID: profileID || null },
       undo: { defaultProfileID: defaultProfileID || null },
       shown: { defaultProfileID: profileID },
-      done: profileID
-        ? `New contacts now get the profile ${nameOf('profile', profileID)}.`
-        : 'New contacts now get the first profile in the catalogue.',
+      done: 'New contacts now get this profile.',
     });
   return (
-    <Field label="Profile of new contacts" hint="Contacts that exist keep their profile.">
+    <Field label="Profile of contacts from Segment’s clients">
       {(attributes) => (
         <select
           {...attributes}
@@ -129,13 +127,11 @@ export const DefaultProfile = ({ of: { defaultProfileID, profile } }: FieldOf) =
           onChange={(event) => save(event.currentTarget.value)}
         >
           <option value="">First in the catalogue</option>
-          {profile
-            .filter(({ mergedInto, profileID }) => mergedInto === undefined || profileID === defaultProfileID)
-            .map(({ profileID, profileName }) => (
-              <option key={profileID} value={profileID}>
-                {profileName}
-              </option>
-            ))}
+          {profile.map(({ profileID, profileName }) => (
+            <option key={profileID} value={profileID}>
+              {profileName}
+            </option>
+          ))}
         </select>
       )}
     </Field>

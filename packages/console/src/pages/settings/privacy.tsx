@@ -43,14 +43,13 @@ const choices: readonly Choice[] = [
     description: 'Refuses events and contacts with an ID that is not in the catalogue, so that you notice typos.',
     done: ['Unknown names are now rejected.', 'Unknown names are now accepted.'],
   },
+  {
+    name: 'userIDIsEmailaddress',
+    label: 'Segment’s userId is the e-mail address',
+    description: 'If off, it is your own ID.',
+    done: ['userId is now the e-mail address.', 'userId is now your own ID.'],
+  },
 ];
-
-const userIDChoice: Choice = {
-  name: 'userIDIsEmailaddress',
-  label: 'userId is the e-mail address',
-  description: 'Finds contacts by e-mail address. If off, userId is your own ID for the contact.',
-  done: ['userId is now the e-mail address.', 'userId is now your own ID for the contact.'],
-};
 
 const ChoiceLine = ({ choice, of }: { readonly choice: Choice; readonly of: Account }) => {
   const { name, label, description, done } = choice;
@@ -95,6 +94,7 @@ export const Privacy = () => {
             <AccountName of={shown} />
             <TimeZone of={shown} />
             <Currency of={shown} />
+            <DefaultProfile of={shown} />
           </div>
           <dl class="facts account-facts">
             <div>
@@ -108,14 +108,6 @@ export const Privacy = () => {
               <dd>{formatTime(createdTime, 'long')}</dd>
             </div>
           </dl>
-        </Card>
-        <Card title="Segment’s clients">
-          <div class="stacked">
-            <DefaultProfile of={shown} />
-          </div>
-          <ul class="switches">
-            <ChoiceLine choice={userIDChoice} of={shown} />
-          </ul>
         </Card>
         <Card title="Privacy">
           <ul class="switches">
