@@ -118,9 +118,9 @@ export const createSender = (
         signal: controller.signal,
       });
       if (isLeaving) sendNow(isLeaving);
-      const response = await request;
-      retryAfterSeconds = response.headers.get('Retry-After');
-      const responseBody = await response.json();
+      const httpResponse = await request;
+      retryAfterSeconds = httpResponse.headers.get('Retry-After');
+      const responseBody = await httpResponse.json();
       report(responseBody);
       // The service refuses the token or this origin: this page sends nothing more.
       if (/token|origin/.test((responseBody.error || responseBody).code)) {
@@ -131,12 +131,12 @@ export const createSender = (
       let index = 0;
       for (const key of keys) {
         // If several records were refused together, none of them has a final response.
-        const recordResponse: ServiceResponse = (responseBody.event || keys[1] || [responseBody])[index++];
-        report(recordResponse);
-        if (isFinal(recordResponse)) {
+        const response: ServiceResponse = (responseBody.event || keys[1] || [responseBody])[index++];
+        report(response);
+        if (isFinal(response)) {
           if (isAllowed()) removeItem(key);
           // Records of earlier pages have no callback. Reporting a final response twice has no further effect.
-          (responseCallbacks[key] || report)(recordResponse);
+          (responseCallbacks[key] || report)(response);
         }
       }
     } catch (error) {
