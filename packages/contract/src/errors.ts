@@ -39,6 +39,7 @@ export const errors = {
   unknown_token: { status: 404, when: 'no token of the account has this tokenID' },
   unknown_member: { status: 404, when: 'no member of the account has this memberID' },
   unknown_refused: { status: 404, when: 'no refused request of the account has this refusedID' },
+  unknown_import: { status: 404, when: 'no import of the account has this importID' },
   unknown_entry: { status: 404, when: 'the catalogue has no entry with this ID' },
   unknown_view: { status: 404, when: 'no view of the account has this name' },
   unknown_share_link: {
@@ -60,6 +61,7 @@ export const errors = {
     status: 409,
     when: 'the profile, tag, attribute or event ID to remove is part of a merge, or is used by a contact or an event and `force` is not set',
   },
+  import_undone: { status: 409, when: 'the import was undone, or is being undone: create a new one' },
   erased_contact: { status: 410, when: 'the contact was erased' },
   body_too_large: { status: 413, when: 'the body exceeds its limit after decompression' },
   url_too_long: { status: 414, when: 'the path and query string exceed 8 KiB' },

@@ -8,6 +8,11 @@ export const limits = {
   urlBytes: 8 * 1024,
   /** Events in one logEvents request. */
   eventsPerBatch: 1_000,
+  /** Messages in one importEvents request. */
+  messagesPerImport: 1_000,
+  /** Imports of one account, and on one page of listImports. */
+  importsPerAccount: 10_000,
+  importsPerPage: 1_000,
   /** Events on one page of getEvent. */
   eventsPerPage: 1_000,
   /** Intervals in one countEvents request. */

@@ -254,6 +254,7 @@ const tags = [
   { name: 'Event', description: 'Logging, reading and counting what users and contacts do.' },
   { name: 'Report', description: 'Counting what people did, over all events in a range.' },
   { name: 'Contact', description: 'People, and the browsers that belong to them.' },
+  { name: 'Import', description: 'Files of events and contacts, which can be removed together.' },
   { name: 'User', description: 'Browsers: sharing a userUUID across several domains.' },
   { name: 'Account', description: 'The account, its catalogues, its tokens and its audit log.' },
 ];

@@ -12,6 +12,7 @@ import type { ErrorCode } from './errors.ts';
 import * as event from './event.ts';
 import * as handover from './handover.ts';
 import { pageNames } from './identifiers.ts';
+import * as imports from './import.ts';
 import { limits } from './limits.ts';
 import * as link from './link.ts';
 import * as people from './reports/people.ts';
@@ -393,6 +394,44 @@ export const operations = {
     input: event.logEventsInput,
     entries: { event: event.batchEvent },
     output: event.logEventsOutput,
+  }),
+  createImport: post({
+    summary: 'Begin or continue the import of a file.',
+    details:
+      'If the account has imported a file with this fingerprint and has not undone that import, the response is that import. Send the records from its `position` on.',
+    paths: ['/import/createImport'],
+    tokens: editors,
+    input: imports.createImportInput,
+    output: imports.createImportOutput,
+  }),
+  importEvents: post({
+    summary: "Store the next messages of an import, in the form of Segment's HTTP API.",
+    details:
+      'They are stored, and the position advances, in one commit. If the import is not at `position`, nothing is stored, and the response has its position: continue from there. So a request may be repeated. Old event times are kept. Values of contacts that the import did not create are added, not replaced.',
+    paths: ['/import/importEvents'],
+    tokens: editors,
+    body: 'batch',
+    example: ['importID', 'position'],
+    refuses: ['unknown_import', 'import_undone', 'quota'],
+    input: imports.importEventsInput,
+    output: imports.importEventsOutput,
+  }),
+  listImports: get({
+    summary: 'List the imports of the account, newest first.',
+    paths: ['/import/listImports'],
+    tokens: editors,
+    input: imports.listImportsInput,
+    output: imports.listImportsOutput,
+  }),
+  undoImport: post({
+    summary: 'Undo an import: remove its events, links and contacts. A repeated call returns the progress.',
+    details:
+      'Reports exclude its events immediately; the rest is removed afterwards. Contacts that something else has changed or uses stay. Afterwards the file can be imported again.',
+    paths: ['/import/undoImport'],
+    tokens: editors,
+    refuses: ['unknown_import'],
+    input: imports.undoImportInput,
+    output: imports.undoImportOutput,
   }),
   createHandover: post({
     summary: "Encrypt a userUUID, so that a link can carry it to another of the customer's domains.",

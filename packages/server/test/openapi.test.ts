@@ -88,6 +88,7 @@ describe('the examples of the OpenAPI document', () => {
     'shareID',
     'refusedID',
     'handover',
+    'importID',
   ];
   const operationReference: { readonly [Name in OperationName]?: string } = {
     unlinkUser: 'userUUID',
@@ -326,6 +327,12 @@ describe('error responses', () => {
     unknown_entry: ({ name }) => ({
       fields: name === 'mergeEntry' ? { entryID: unknownID } : { otherEntryID: unknownID },
     }),
+    unknown_import: () => ({ fields: { importID: unknownID } }),
+    import_undone: async () => {
+      const { importID } = await smallestInput.undoImport(scene, 'server');
+      await scene.post('/import/undoImport', { tokenUUID: scene.tokens.server, importID });
+      return { fields: { importID } };
+    },
     unknown_view: () => ({ fields: { viewName: unknownID } }),
     unknown_share_link: () => ({ fields: { shareID: unknownID } }),
     unknown_segment: ({ name }) => {

@@ -48,6 +48,7 @@ const basePath = z
 const reservedSegments = new Set([
   ...[
     'account',
+    'import',
     'contact',
     'createContact',
     'event',

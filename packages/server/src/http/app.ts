@@ -211,7 +211,7 @@ export const createApp = ({
     unknownTokenRate: rateLimits.unknownToken,
   });
   const { answering, replies } = createOperationReplies({
-    ...{ store, log, rateLimits, reports, quota, traffic, serviceFacts, refusedPages, isStopping },
+    ...{ store, log, rateLimits, reports, quota, traffic, countryOf, serviceFacts, refusedPages, isStopping },
   });
 
   const sharedViews = createSharedRoutes({

@@ -75,7 +75,13 @@ export const createReplies = <Names extends OperationName>(answering: AnsweringA
 export const refusalOf = (problem: Problem): Refusal => new Refusal(problem.code, problem);
 
 /** The operations that an account over its quota may not call. Other operations read, change or erase existing data. */
-const addingOperations: readonly OperationName[] = ['logEvent', 'logEvents', 'createContact', 'createContacts'];
+const addingOperations: readonly OperationName[] = [
+  'logEvent',
+  'logEvents',
+  'createContact',
+  'createContacts',
+  'importEvents',
+];
 
 /** Long, because the quota stays exceeded until the operator raises it or data is deleted. */
 const retryQuotaSeconds = 3_600;

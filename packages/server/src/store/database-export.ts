@@ -33,6 +33,9 @@ export const exportedTables = [
   'erased_stretch',
   'erased_contact',
   'erased_identifier',
+  'import',
+  'import_stretch',
+  'import_contact',
   'refused_request',
   'refused_count',
 ] as const;

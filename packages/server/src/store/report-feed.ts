@@ -39,11 +39,17 @@ export interface OwnerStretch {
 }
 
 /**
+<<<<<<< HEAD
  * Erased events: this user's events without a contact, or events logged with this contact; after < sequence ≤ through.
+=======
+ * Erased events: this user's without a contact, or those logged with this contact, or all of an undone import; after <
+ * sequence ≤ through.
+>>>>>>> 077c00c7 (Store imports of files, each exactly once, and undo them as a whole)
  */
 export type FeedErasure =
   | { readonly user: number; readonly after: number; readonly through: number }
-  | { readonly contact: number };
+  | { readonly contact: number }
+  | { readonly after: number; readonly through: number };
 
 export interface OwnerFeedPage {
   /** Pass it as `since` to read later changes. */

@@ -38,6 +38,7 @@
  * | segment         | a report filter that an account saved under a name                                                    |
  * | bot mark        | the attribute on events that a bot sent   (`robotMark`)                                               |
  * | refused request | a write refused for its content; it is on its token's list and can be replayed after a fix            |
+ * | import          | a file whose records were stored once, and can be removed together                                    |
  * | evicted         | removed from a full list of refused requests                                                          |
  */
 
@@ -45,6 +46,7 @@ import type { AuditAction, AuditSubject } from '@firsthand/contract/account/audi
 import type { TokenKind } from '@firsthand/contract/account/tokens';
 import type { ContactStatus } from '@firsthand/contract/contact';
 import type { ErrorCode } from '@firsthand/contract/errors';
+import type { ImportKind, ImportState } from '@firsthand/contract/import';
 import type { ViewPage } from '@firsthand/contract/reports/view';
 import type { ContactField, PlainField } from '../identity/contact-view.ts';
 import type { StoreMeasures } from './measures.ts';
@@ -329,6 +331,29 @@ export interface Store extends ReportFeed, ReportNames {
     request: Change & NamedContact & NamedOther,
   ): Promise<{ contactUUID: string; otherContactUUID: string; mergedTime: number }>;
   unmergeContact(request: Change & NamedOther & { account: number }): Promise<{ contactUUID: string }>;
+
+  // Imports
+  /**
+   * Creates an import. If the account has imported a file with this fingerprint, and has not undone that, returns the
+   * existing import instead. Throws Refusal('unavailable') while it is being undone, and Refusal('invalid_field') if the
+   * account already has `limits.importsPerAccount` imports.
+   */
+  createImport(request: NewImport): Promise<Import>;
+  /** Returns an account's imports, newest first; with `kind`, of this kind. */
+  listImports(request: { account: number; kind?: ImportKind | undefined; limit: number }): Promise<Import[]>;
+  /**
+   * Stores the next records of an import and advances it, in one transaction. If the import is not at `position`, stores
+   * nothing and returns it with no `outcomes`: the records were stored before, or the sender must continue from there.
+   *
+   * A refused record does not affect the others. Throws Refusal('unknown_import') or Refusal('import_undone').
+   */
+  addToImport(batch: ImportBatch): Promise<{ import: Import; outcomes: ImportOutcome[] | null }>;
+  /**
+   * Undoes an import. Reports exclude its events immediately; later commits delete its events and links, and the contacts
+   * that it created unless something else has changed or uses them, and restore other contacts' values that are still the
+   * import's. Repeat it to read the progress. Throws Refusal('unknown_import').
+   */
+  undoImport(request: Change & { account: number; importID: string }): Promise<Import>;
 
   // Refused requests
   /**
@@ -632,6 +657,59 @@ export interface ListedShareLink extends ShareLink {
   readonly memberID: string | null;
   readonly lastUsedTime: number | null;
 }
+
+export interface NewImport extends Change {
+  readonly account: number;
+  readonly importID: string;
+  readonly kind: ImportKind;
+  /** The name of the file. */
+  readonly importName: string;
+  /** A hash of the file's content. */
+  readonly fingerprint: string;
+}
+
+/** A file that is or was imported. */
+export interface Import extends Pick<NewImport, 'importID' | 'kind' | 'importName' | 'fingerprint'> {
+  readonly state: ImportState;
+  /** The number of records of the file that were read: imported, repeated and refused ones. */
+  readonly position: number;
+  readonly imported: number;
+  readonly repeated: number;
+  readonly refused: number;
+  /** After an undo, the contacts that the import created and that stay, because something else has changed or uses them. */
+  readonly kept: number;
+  readonly createdTime: number;
+  /** When its undo began. */
+  readonly undoneTime: number | null;
+}
+
+/** A record of a file: an event, or a contact to create or change. */
+export interface ImportStep {
+  readonly event?: NewEvent;
+  /** With an event: the contact that it names by its external ID, to be created if there is none. */
+  readonly contact?: NewContact;
+}
+
+export interface ImportBatch extends StoreCaller {
+  readonly importID: string;
+  readonly kind: ImportKind;
+  /** The number of records that were read before. */
+  readonly position: number;
+  /** The number of records of this batch, including those that are refused already and have no step. */
+  readonly records: number;
+  readonly isLast: boolean;
+  readonly receivedTime: number;
+  /** The profile of new contacts without one. */
+  readonly defaultProfileID: string;
+  /**
+   * Whether a value replaces that of a contact that something else than an import wrote last. Otherwise it only fills
+   * empty ones.
+   */
+  readonly replaces: boolean;
+  readonly steps: readonly ImportStep[];
+}
+
+export type ImportOutcome = EventOutcome;
 
 export const catalogueKinds = ['profile', 'tag', 'attr', 'event'] as const;
 export type CatalogueKind = (typeof catalogueKinds)[number];

@@ -23,6 +23,7 @@ import { describeEventNames } from './event-names.ts';
 import { describeEventPages } from './event-pages.ts';
 import { describeEvents } from './events.ts';
 import { describeExports } from './exports.ts';
+import { describeImports } from './imports.ts';
 import { describeIsolation } from './isolation.ts';
 import { describeExternalIDs } from './keys/external-ids.ts';
 import { describeKeyLimits } from './keys/key-limits.ts';
@@ -70,6 +71,7 @@ const suites = [
   describeRefusedRequests,
   describeReportFeed,
   describeExports,
+  describeImports,
   describeRetention,
   describeIsolation,
   describeScale,

@@ -31,6 +31,8 @@ export const actionWords: Readonly<Record<AuditAction, string>> = {
   voidClaim: 'Claim voided',
   createShareLink: 'Share link created',
   revokeShareLink: 'Share link revoked',
+  createImport: 'File imported',
+  undoImport: 'Import undone',
   replayRefused: 'Refused request resent',
   discardRefused: 'Refused request discarded',
   copy: 'Database copied',

@@ -21,6 +21,7 @@ import { createContactBatches } from './contact-batch.ts';
 import { createContacts } from './contacts.ts';
 import { createEvents } from './events.ts';
 import { createHandovers } from './handovers.ts';
+import { createImports } from './imports.ts';
 import { createLinks } from './links.ts';
 import { createLogEvent, createLogEventReply, createLogEventsReply } from './log-event.ts';
 import { createReports } from './reports/reports.ts';
@@ -37,6 +38,7 @@ interface Dependencies {
   readonly reports: Reports | undefined;
   readonly quota: Quota | undefined;
   readonly traffic: Traffic;
+  readonly countryOf: ((address: string) => string | undefined) | undefined;
   readonly serviceFacts: ServiceFacts;
   readonly refusedPages: RefusedPages;
   readonly isStopping: () => boolean;
@@ -49,6 +51,7 @@ export const createOperationReplies = ({
   reports,
   quota,
   traffic,
+  countryOf,
   serviceFacts,
   refusedPages,
   isStopping,
@@ -67,6 +70,7 @@ export const createOperationReplies = ({
     ...createSearchContact(store, contactReports),
     ...createContactBatches(store),
     ...createLinks(store),
+    ...createImports(store, { traffic, countryOf }),
     ...reportAnswers,
     ...createSegments(store),
     ...createViews(store),

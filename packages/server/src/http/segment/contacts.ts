@@ -24,20 +24,22 @@ interface ContactName {
   readonly contactEmailaddress?: unknown;
 }
 
+/** Returns the account's default profile or else its first one, if this token may use it. */
+export const findDefaultProfile = async (store: Pick<Store, 'listCatalogue'>, caller: Caller): Promise<string> => {
+  const fromBrowser = caller.access.kind === 'browser';
+  const listed = await store.listCatalogue({ account: accountOf(caller), kind: 'profile' });
+  const own = listed.find(({ id }) => id === caller.access.defaultProfileID);
+  const preferredID = own?.mergedInto ?? own?.id;
+  const usable = listed.filter(({ browser, mergedInto }) => mergedInto === null && (browser || !fromBrowser));
+  return (usable.find(({ id }) => id === preferredID) ?? usable[0])?.id ?? fallbackProfileID;
+};
+
 export const createContactPutter = ({ store, answering }: ContactPutterOptions, caller: Caller) => {
   const fromBrowser = caller.access.kind === 'browser';
 
-  /** The account's default profile or else its first one, if this token may use it. */
-  const readDefaultProfile = async (): Promise<string> => {
-    const listed = await store.listCatalogue({ account: accountOf(caller), kind: 'profile' });
-    const own = listed.find(({ id }) => id === caller.access.defaultProfileID);
-    const preferredID = own?.mergedInto ?? own?.id;
-    const usable = listed.filter(({ browser, mergedInto }) => mergedInto === null && (browser || !fromBrowser));
-    return (usable.find(({ id }) => id === preferredID) ?? usable[0])?.id ?? fallbackProfileID;
-  };
   let defaultProfile: Promise<string> | undefined;
   const getDefaultProfile = () => {
-    defaultProfile ??= readDefaultProfile();
+    defaultProfile ??= findDefaultProfile(store, caller);
     return defaultProfile;
   };
 

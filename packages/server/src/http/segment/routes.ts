@@ -117,7 +117,7 @@ const readMessages = (
 type VisitorOptions = Pick<SegmentOptions, 'countryOf'>;
 
 /** Returns a function that finds the visitor's browser and country: in the message and, with a browser token, in headers. */
-const createVisitorFinder = ({ countryOf }: VisitorOptions) => {
+export const createVisitorFinder = ({ countryOf }: VisitorOptions) => {
   const agentOf = createAgents();
   return (message: unknown, outer: RequestFields, caller: Caller): Agent | undefined => {
     const own = caller.access.kind === 'browser' ? caller.agent?.() : undefined;

@@ -100,7 +100,7 @@ export const openAccount = async (
       await work(async (connection) => {
         if (fed.count > 0) {
           const rows = events.selectAll(visitorColumns);
-          const sessions = await visitors.number(connection, fed, rows, erasures.isContactErased);
+          const sessions = await visitors.number(connection, fed, rows, erasures);
           await events.append(connection, columns, fed, sessions);
         }
         await erasures.beginAt(connection, fed.firstSequence, events.selectAll(['sequence', 'eventTime']));
@@ -112,7 +112,10 @@ export const openAccount = async (
       await work(async (connection) => {
         await owners.apply(connection, fed);
         const erased = await erasures.note(connection, fed.erased);
-        await visitors.breakUp(connection, erased, events.selectAll(['user', 'contact']));
+        await visitors.breakUp(connection, erased, {
+          rows: events.selectAll(['sequence', 'user', 'contact']),
+          isUndone: erasures.isUndone,
+        });
         position = fed.position;
         if (!fed.more) await erasures.endRound(connection, events.purgeTail);
       });

@@ -4,6 +4,7 @@ import { findAccount, listAccounts } from './accounts.ts';
 import { listAudit, recordAudit } from './audit.ts';
 import { listCatalogue } from './catalogues.ts';
 import { deleteExpired } from './expiry.ts';
+import { createImport, listImports } from './imports.ts';
 import {
   changePassword,
   findInvitation,
@@ -51,6 +52,7 @@ const writes = {
   revokeShareLink,
   recordShareLinkUse,
   recordUnknownProxy,
+  createImport,
 };
 export type SharedWrite = keyof typeof writes;
 export const sharedWrites: OperationsOf<SharedWrite> = writes;
@@ -74,6 +76,7 @@ const reads = {
   findShareLink,
   findUnknownProxy,
   listMergedContacts,
+  listImports,
 };
 export type SharedRead = keyof typeof reads;
 export const sharedReads: OperationsOf<SharedRead> = reads;

@@ -1,7 +1,7 @@
 /** The tables that shared operations use, as both databases define them. Times are in milliseconds since 1970. */
 import type { TokenKind } from '@firsthand/contract/account/tokens';
 import type { ColumnType, Generated } from 'kysely';
-import type { MemberCredentials, SavedView } from '../store.ts';
+import type { Import, MemberCredentials, SavedView } from '../store.ts';
 
 /** SQLite returns 0 or 1. */
 type Flag = ColumnType<boolean | 0 | 1, boolean, boolean>;
@@ -19,6 +19,33 @@ export interface Schema {
   account_deletion: { account: number };
   answered_challenge: { challenge: string; expiresTime: number };
   contact: { contact: number; account: number; contactUUID: string; mergedInto: number | null };
+  import: {
+    importID: string;
+    account: number;
+    kind: Import['kind'];
+    importName: string;
+    fingerprint: string;
+    position: number;
+    isComplete: Flag;
+    isUndoing: Flag;
+    imported: number;
+    repeated: number;
+    refused: number;
+    kept: number;
+    createdTime: number;
+    undoneTime: number | null;
+    /** The erasure that undoes it. */
+    erasure: number | null;
+  };
+  import_contact: {
+    account: number;
+    importID: string;
+    contact: number;
+    isCreated: Flag;
+    updatedTime: number;
+    changes: string;
+  };
+  import_stretch: { account: number; importID: string; after: number; through: number };
   known_network: { memberID: string; network: string; expiresTime: number };
   member: {
     memberID: string;

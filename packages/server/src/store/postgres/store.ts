@@ -62,6 +62,7 @@ import { createEventWriter } from './events/events.ts';
 import { feedEvents } from './feed/event-feed.ts';
 import { feedOwners, trimOwnerChanges } from './feed/owner-feed.ts';
 import { listUserLinks } from './feed/user-links.ts';
+import { createImportWriter } from './imports/imports.ts';
 import { createKeyedMutex } from './transactions/keyed-mutex.ts';
 import { runOperation } from './transactions/operations.ts';
 import {
@@ -135,7 +136,7 @@ const createWrites = (stored: StoredRepeats) => {
   const storeEvents = createEventWriter({ users, catalogues, finder, dedup });
   const createContact = createContactCreator({ users, catalogues, finder, putContact, repeats });
   const { updateContact } = contacts;
-  const erasures = createErasures({ finder, repeats, refused });
+  const erasures = createErasures({ finder, repeats, refused, contacts, dedup });
 
   /** Stores all of the events, or throws the first Refusal. */
   const replayEvents = async (db: Transaction, batch: EventBatch): Promise<EventOutcome[]> => {
@@ -164,6 +165,7 @@ const createWrites = (stored: StoredRepeats) => {
     deleteAccount: createAccountDeletion(erasures),
     createContact,
     updateContact,
+    addToImport: createImportWriter({ users, catalogues, finder, putContact, storeEvents }),
     addRefused: refused.addRefused,
     async discardRefused(db: Transaction, request: { readonly refused: number }): Promise<boolean> {
       const listed = await refused.find(db, request.refused);
@@ -376,6 +378,7 @@ export const openPostgres = async (databaseURL: string, opening: Opening): Promi
   const { getContact, searchContact, feedContacts, namePeople } = createContactReads(finder);
   const getEvents = createEventPager(finder);
   const erase = auditedWrite('eraseContact', sharedWrite, writes.eraseContact);
+  const undo = auditedWrite('undoImport', exclusiveWrite, writes.undoImport);
 
   return {
     ...runners.sharedStore,
@@ -401,6 +404,12 @@ export const openPostgres = async (databaseURL: string, opening: Opening): Promi
       listRefusedBefore: (time) => createSimpleRead((db) => listRefusedBefore(db, time))(undefined),
       deleteOf: sharedWrite(writes.deleteEventsBefore),
     }),
+    addToImport: exclusiveWrite(writes.addToImport),
+    async undoImport(request) {
+      const undone = await undo(request);
+      if (undone.state === 'undoing') jobs?.maintenance.wake();
+      return undone;
+    },
     async eraseContact(request) {
       const receipt = await erase(request);
       if (!receipt.complete) jobs?.maintenance.wake();

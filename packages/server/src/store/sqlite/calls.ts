@@ -18,6 +18,8 @@ export const writeNames = [
   'createContact',
   'updateContact',
   'eraseContact',
+  'addToImport',
+  'undoImport',
   'linkUser',
   'unlinkUser',
   'voidLinks',

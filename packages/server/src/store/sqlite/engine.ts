@@ -42,6 +42,7 @@ import { createRollups } from './events/rollups.ts';
 import { createEventFeed } from './feed/event-feed.ts';
 import { createOwnerFeed } from './feed/owner-feed.ts';
 import { createUserLinks } from './feed/user-links.ts';
+import { createImportWriter } from './imports/imports.ts';
 import { createMaintenance, pauseMilliseconds } from './maintenance/maintenance.ts';
 import { createUnusedSpace } from './maintenance/unused-space.ts';
 import { createWriteAheadLog } from './maintenance/write-ahead-log.ts';
@@ -100,7 +101,7 @@ export const createWriteEngine = (db: Connection, arrangement: Arrangement = {})
     log,
     detaching,
   };
-  const { eraseContact, deleteEventsBefore, ...erasures } = createErasures(db, parts);
+  const { eraseContact, undoImport, deleteEventsBefore, ...erasures } = createErasures(db, parts);
   const deleteAccount = createAccountDeletion(db, { erasures, users, catalogues });
 
   const updateContact = (change: ContactChange) => {
@@ -115,6 +116,7 @@ export const createWriteEngine = (db: Connection, arrangement: Arrangement = {})
 
   const { logEvents, checkEvents } = createEventWriter(db, parts);
   const createContact = createContactCreator(db, parts);
+  const addToImport = createImportWriter(db, { ...parts, logEvents });
 
   const executeReplayed = (replay: ReplayedWrite): ReplayResult => {
     if (replay.write === 'createContact') return createContact(replay.request);
@@ -137,6 +139,8 @@ export const createWriteEngine = (db: Connection, arrangement: Arrangement = {})
     ...linkOperations,
     ...createMergeWriter(db, contacts),
     eraseContact,
+    addToImport,
+    undoImport,
     deleteEventsBefore,
     addRefused: refusedRequests.addRefused,
     discardRefused: ({ refused: number }) => refusedRequests.discard(number),
@@ -198,6 +202,7 @@ export const createWriteEngine = (db: Connection, arrangement: Arrangement = {})
     /** Executes all calls in one commit. */
     write(calls: readonly Call[]): Outcome[] {
       contactIndex.noteWrite();
+      if (calls.some(({ name }) => name === 'undoImport')) maintenance.noteErasure();
       const isErasure = ({ name }: Call) => name === 'eraseContact';
       const outcomes = transactions.run(
         calls.map((call) => ({

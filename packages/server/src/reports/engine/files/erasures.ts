@@ -10,17 +10,29 @@ interface Pending {
   readonly round: number;
 }
 
-const toKey = (erasure: FeedErasure): string =>
-  'user' in erasure ? `user ${erasure.user} ${erasure.after} ${erasure.through}` : `contact ${erasure.contact}`;
+const toKey = (erasure: FeedErasure): string => {
+  if ('contact' in erasure) return `contact ${erasure.contact}`;
+  return `${'user' in erasure ? `user ${erasure.user}` : 'all'} ${erasure.after} ${erasure.through}`;
+};
+
+type UndoneStretch = Exclude<FeedErasure, { readonly user: number } | { readonly contact: number }>;
+
+/** Returns the stretches of undone imports. */
+export const listUndone = (erased: readonly FeedErasure[]): UndoneStretch[] =>
+  erased.flatMap((erasure) => ('user' in erasure || 'contact' in erasure ? [] : [erasure]));
 
 /**
- * Uses the tables `erased_users_<account>` and `erased_contacts_<account>`. Events before the sequence `first` are
+ * Uses the tables `erased_users_<account>`, `erased_contacts_<account>` and `undone_<account>`. Events before the sequence `first` are
  * already removed; none of them happened after `until`.
  */
 export const createErasures = (account: number, first: number, until: number) => {
   const pending = new Map<string, Pending>();
   const users = name(`erased_users_${account}`);
   const contacts = name(`erased_contacts_${account}`);
+  const undone = name(`undone_${account}`);
+  /** Whether an event `e` is of an undone import. */
+  const isUndone = sql`EXISTS (SELECT 1 FROM ${undone} x WHERE x.after < e.sequence AND e.sequence <= x.through)`;
+  let undoneStretches: UndoneStretch[] = [];
   let firstSequence = first;
   let cutUntil = until;
   let round = 0;
@@ -35,6 +47,13 @@ export const createErasures = (account: number, first: number, until: number) =>
         unnest(${integers(stretches.map(({ user }) => user))}) AS "user",
         unnest(${integers(stretches.map(({ after }) => after))}) AS after,
         unnest(${doubles(stretches.map(({ through }) => through))}) AS through`,
+    );
+    undoneStretches = listUndone(all);
+    await run(
+      connection,
+      sql`CREATE OR REPLACE TABLE ${undone} AS SELECT
+        unnest(${integers(undoneStretches.map(({ after }) => after))}) AS after,
+        unnest(${doubles(undoneStretches.map(({ through }) => through))}) AS through`,
     );
     const whole = integers(all.flatMap((erasure) => ('contact' in erasure ? [erasure.contact] : [])));
     await run(connection, sql`CREATE OR REPLACE TABLE ${contacts} AS SELECT unnest(${whole}) AS contact`);
@@ -76,6 +95,10 @@ export const createErasures = (account: number, first: number, until: number) =>
     },
     /** Whether events logged with the contact are erased. */
     isContactErased: (contact: number): boolean => pending.has(toKey({ contact })),
+    isUndone,
+    /** Whether the event at a sequence is of an undone import. */
+    isUndoneAt: (sequence: number): boolean =>
+      undoneStretches.some(({ after, through }) => after < sequence && sequence <= through),
     /**
      * Ends a round, in which the feed listed all current erasures. An erasure that the feed no longer lists can't
      * affect new events. It is dropped if `isGone` resolves to true, which means that it affects no stored event
@@ -96,12 +119,14 @@ export const createErasures = (account: number, first: number, until: number) =>
         parts.push(sql`e.contact IN (SELECT contact FROM ${contacts})`);
         parts.push(sql`e.contact = 0 AND EXISTS (SELECT 1 FROM ${users} x
           WHERE x."user" = e."user" AND x.after < e.sequence AND e.sequence <= x.through)`);
+        parts.push(isUndone);
       }
       return parts.length > 0 ? or(parts) : null;
     },
     async drop(connection: DuckDBConnection): Promise<void> {
       await run(connection, sql`DROP TABLE IF EXISTS ${users}`);
       await run(connection, sql`DROP TABLE IF EXISTS ${contacts}`);
+      await run(connection, sql`DROP TABLE IF EXISTS ${undone}`);
     },
   };
 };

@@ -8,6 +8,7 @@ import type { EventFeedPage, FeedErasure } from '../../../store/report-feed.ts';
 import type { Snapshot } from '../source.ts';
 import { integers, name, type SQL, sql } from '../sql.ts';
 import { appendIntegers, type Row, run } from '../statements.ts';
+import { listUndone } from './erasures.ts';
 import { createVisits, maxVisitors, type VisitHistory, type Visits } from './visits.ts';
 
 /** The visitor of an event `e`. */
@@ -26,6 +27,12 @@ const findRobots = ({ count, attributes }: EventFeedPage): Uint8Array => {
   return robots;
 };
 
+/** Whether events that were logged with a contact, or the event at a sequence, are erased. */
+interface ErasedEvents {
+  isContactErased(contact: number): boolean;
+  isUndoneAt(sequence: number): boolean;
+}
+
 export interface NumberedSessions {
   readonly sessions: Float64Array;
   readonly begins: Uint8Array;
@@ -33,18 +40,30 @@ export interface NumberedSessions {
 
 const visitorsOf = (rows: readonly Row[]): number[] => rows.map((row) => Number(row.visitor));
 
+/** All events, and whether an event `e` is of an undone import. */
+interface StoredEvents {
+  readonly rows: SQL;
+  readonly isUndone: SQL;
+}
+
 /** Finds the users with erased events. `rows` selects all events. */
 const findErased = async (
   connection: DuckDBConnection,
   erased: readonly FeedErasure[],
-  rows: SQL,
+  { rows, isUndone }: StoredEvents,
 ): Promise<number[]> => {
   const users = erased.flatMap((erasure) => ('user' in erasure ? [erasure.user] : []));
   const contacts = erased.flatMap((erasure) => ('contact' in erasure ? [erasure.contact] : []));
-  if (contacts.length === 0) return users;
   const ofContacts = sql`SELECT DISTINCT "user" AS visitor FROM ${rows}
     WHERE "user" > 0 AND contact IN (SELECT unnest(${integers(contacts)}))`;
-  return [...users, ...visitorsOf(await run(connection, ofContacts))];
+  // Without the visitors of whom nothing is left.
+  const ofUndone = sql`SELECT visitor FROM (SELECT ${visitorOfEvent} AS visitor, ${isUndone} AS gone FROM ${rows} e)
+    GROUP BY visitor HAVING bool_or(gone) AND NOT bool_and(gone)`;
+  return [
+    ...users,
+    ...(contacts.length > 0 ? visitorsOf(await run(connection, ofContacts)) : []),
+    ...(listUndone(erased).length > 0 ? visitorsOf(await run(connection, ofUndone)) : []),
+  ];
 };
 
 const readBounds = async (connection: DuckDBConnection, rows: SQL): Promise<Snapshot['bounds']> => {
@@ -116,13 +135,13 @@ export const createVisitors = (account: number, storedBroken: readonly number[])
     },
     /**
      * Numbers the sessions of events to append (0: no session), and returns which events begin a session. `rows` selects
-     * existing events. `isErased`: whether events logged with a contact are erased.
+     * existing events.
      */
     async number(
       connection: DuckDBConnection,
       fed: EventFeedPage,
       rows: SQL,
-      isErased: (contact: number) => boolean,
+      { isContactErased, isUndoneAt }: ErasedEvents,
     ): Promise<NumberedSessions> {
       visits ??= await loadVisits(connection, rows);
       const { count, user, contact, eventTime } = fed;
@@ -135,7 +154,7 @@ export const createVisitors = (account: number, storedBroken: readonly number[])
         bounds.user = Math.max(bounds.user, ofUser);
         bounds.contact = Math.max(bounds.contact, ofContact);
         const visitor = ofUser > 0 ? ofUser : -ofContact;
-        if (ofUser > 0 && ofContact > 0 && isErased(ofContact)) {
+        if ((ofUser > 0 && ofContact > 0 && isContactErased(ofContact)) || isUndoneAt(fed.sequence[row] as number)) {
           if (!visits.irregular.has(visitor)) added.add(visitor);
           visits.irregular.add(visitor);
           broken.add(visitor);
@@ -151,9 +170,9 @@ export const createVisitors = (account: number, storedBroken: readonly number[])
       if (added.size > 0) await insert(connection, [...added]);
       return { sessions, begins };
     },
-    /** Marks visitors with erased events, because the erasure changes their sessions. `rows` selects all events. */
-    async breakUp(connection: DuckDBConnection, erased: readonly FeedErasure[], rows: SQL): Promise<void> {
-      const fresh = (await findErased(connection, erased, rows)).filter((visitor) => !broken.has(visitor));
+    /** Marks visitors with erased events, because the erasure changes their sessions. */
+    async breakUp(connection: DuckDBConnection, erased: readonly FeedErasure[], stored: StoredEvents): Promise<void> {
+      const fresh = (await findErased(connection, erased, stored)).filter((visitor) => !broken.has(visitor));
       for (const visitor of fresh) {
         broken.add(visitor);
         visits?.irregular.add(visitor);

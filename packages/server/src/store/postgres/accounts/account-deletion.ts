@@ -17,6 +17,7 @@ const tables = [
   ...['contact_user', 'claim_name', 'claim', 'merged_contact', 'erased_contact', 'contact_found', 'contact_term'],
   ...['contact_name', 'contact_address', 'contact_external_id', 'contact', 'user_name', 'user'],
   ...['contact_changed', 'owner_change', 'erased_identifier', 'erasure', 'refused_request', 'refused_count'],
+  ...['import_stretch', 'import_contact', 'import'],
   ...['event_total', 'account_day', 'report_segment', 'report_view', 'share_link', 'member', 'catalogue', 'audit'],
 ] as const;
 

@@ -238,6 +238,18 @@ export const tablesOf = async (exported: DatabaseExport, keptDays: ReadonlySet<n
     { from: 'erased_contact', columns: 'contact erasure', computed: account(ofErasure) },
     { from: 'erased_identifier', columns: 'hash erasure', computed: account(ofErasure) },
     {
+      from: 'import',
+      columns:
+        'account importID kind importName fingerprint position imported repeated refused kept createdTime undoneTime erasure',
+      booleans: 'isComplete isUndoing',
+    },
+    { from: 'import_stretch', columns: 'account importID after through' },
+    {
+      from: 'import_contact',
+      columns: 'account importID contact updatedTime changes',
+      booleans: 'isCreated',
+    },
+    {
       from: 'refused_request',
       columns: 'token refused operation code field message refusedTime bytes address input sender',
       booleans: 'robot',

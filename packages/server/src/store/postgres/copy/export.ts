@@ -58,6 +58,13 @@ const rowsSQL: Readonly<Record<ExportedTable, string>> = {
   audit: 'SELECT audit, nullif(account, 0) AS account, token, action, subject, time FROM audit',
   catalogue:
     'SELECT account, kind, id, name, browser::integer, "byBrowser"::integer, type, "mergedInto" FROM catalogue',
+  import: `
+    SELECT account, "importID", kind, "importName", fingerprint, position, "isComplete"::integer, imported, repeated, refused, kept,
+      "createdTime", "undoneTime", erasure, "isUndoing"::integer
+    FROM import`,
+  import_stretch: 'SELECT account, "importID", after, through FROM import_stretch',
+  import_contact:
+    'SELECT account, "importID", contact, "isCreated"::integer, "updatedTime", changes FROM import_contact',
   report_segment: 'SELECT account, "segmentName", filter, "createdTime", "updatedTime" FROM report_segment',
   report_view: 'SELECT account, "viewName", page, query, "createdTime", "updatedTime" FROM report_view',
   share_link: `

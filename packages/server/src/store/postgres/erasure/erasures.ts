@@ -1,24 +1,30 @@
 /** Erases contacts: one commit hides a contact from every read, and later steps delete its events. */
 import { setImmediate } from 'node:timers/promises';
 import { stretchesOwnedBy } from '../../../identity/ownership.ts';
+import { beginUndo, findImport } from '../../operations/imports.ts';
 import type { ClaimRow } from '../../rules/claims.ts';
 import { isExternalIDVerified } from '../../rules/contact-keys.ts';
 import { claimName, handleName } from '../../rules/erased-names.ts';
 import type { StatementRow } from '../../rules/links.ts';
 import type { CountedEvent } from '../../rules/rollups.ts';
-import type { ErasureReceipt, NewErasure, RequestOf } from '../../store.ts';
+import type { ErasureReceipt, Import, NewErasure, RequestOf } from '../../store.ts';
 import type { RefusedWriter } from '../accounts/refused-requests.ts';
 import type { ContactFinder } from '../contacts/contact-finder.ts';
 import type { ContactRow } from '../contacts/contact-rows.ts';
+import type { ContactWriter } from '../contacts/contacts.ts';
 import { groupOf } from '../contacts/merges.ts';
 import type { RequestRepeats } from '../contacts/request-repeats.ts';
 import { lockPerson } from '../contacts/row-locks.ts';
 import { statementsOf } from '../contacts/statements.ts';
 import { userUUIDsOf } from '../contacts/users.ts';
 import { setLocally } from '../database/connection.ts';
+import type { Dedup } from '../events/dedup.ts';
+import { readBody } from '../events/event-body.ts';
 import { inGroups, orderedEventSettings, within } from '../events/event-order.ts';
 import { findOldEvents } from '../events/old-events.ts';
 import { subtractFromRollups } from '../events/rollups.ts';
+import { createImportUndo } from '../imports/undo.ts';
+import { runOperation } from '../transactions/operations.ts';
 import { readSettled } from '../transactions/sequencer.ts';
 import type { Transaction } from '../transactions/transaction.ts';
 
@@ -130,9 +136,18 @@ interface ErasureParts {
   readonly finder: ContactFinder;
   readonly repeats: RequestRepeats;
   readonly refused: RefusedWriter;
+  readonly contacts: ContactWriter;
+  readonly dedup: Dedup;
 }
 
-export const createErasures = ({ finder, repeats, refused }: ErasureParts) => {
+const insertErasure = `
+  INSERT INTO erasure (account, erasure, "erasedTime", "deletedEvents", complete, "verifiedOnly")
+  VALUES ($1, nextval('erasure_number'), $2, 0, false, $3) RETURNING erasure`;
+
+export const createErasures = ({ finder, repeats, refused, contacts, dedup }: ErasureParts) => {
+  const deleteContacts = (db: Transaction, rows: readonly ContactRow[]) => deleteContactRows(db, rows, []);
+  const importUndo = createImportUndo({ contacts, deleteContacts });
+
   /** Returns the keyed hashes of names. Yields to other requests, because there may be thousands. */
   const hashesOf = async (account: number, names: readonly string[]): Promise<Buffer[]> => {
     const hashes: Buffer[] = [];
@@ -152,11 +167,7 @@ export const createErasures = ({ finder, repeats, refused }: ErasureParts) => {
     const { account } = db;
     const { rows, users } = await lockPerson(db, group);
     const [{ erasure }, claims, statements] = await Promise.all([
-      db.one<{ erasure: number }>(
-        `INSERT INTO erasure (account, erasure, "erasedTime", "deletedEvents", complete, "verifiedOnly")
-         VALUES ($1, nextval('erasure_number'), $2, 0, false, $3) RETURNING erasure`,
-        [account, time, verifiedOnly],
-      ),
+      db.one<{ erasure: number }>(insertErasure, [account, time, verifiedOnly]),
       db.all<ErasedClaim>(
         `SELECT claim, "claimID", token, "user", accepted, voided, said -> 'fields' ->> 'contactEmailaddress' AS address,
            said -> 'fields' ->> 'contactExternalID' AS "externalID"
@@ -234,7 +245,41 @@ export const createErasures = ({ finder, repeats, refused }: ErasureParts) => {
     return deleted.length;
   };
 
+  const addDeleted = (db: Transaction, erasure: number, deleted: number) =>
+    db.run('UPDATE erasure SET "deletedEvents" = "deletedEvents" + $3 WHERE account = $1 AND erasure = $2', [
+      db.account,
+      erasure,
+      deleted,
+    ]);
+
+  /** Deletes some events, links or contacts of an undone import. Returns whether there was anything to do. */
+  const continueUndo = async (db: Transaction): Promise<boolean> => {
+    const next = await importUndo.nextEvents(db);
+    if (!next) return importUndo.continueContacts(db);
+    await setLocally(db, orderedEventSettings);
+    const events = await db.all<{ sequence: number; day: number; holder: number; eventTime: number; body: Buffer }>(
+      `SELECT sequence, day, holder, "eventTime", body FROM event
+       WHERE account = $1 AND ${within('account', '$2::bigint', '$3::bigint')}
+       ORDER BY ${inGroups('account')} LIMIT ${eventsPerStep}`,
+      [db.account, next.after, next.through],
+    );
+    const sent = events.map(({ holder, body, eventTime }) => ({ holder, ...readBody(body, eventTime) }));
+    // So that the file can be imported again.
+    await dedup.dropKeys(db, sent);
+    await addDeleted(db, next.erasure, await deleteEvents(db, undefined, events));
+    if (events.length < eventsPerStep) await importUndo.continueStretch(db, next);
+    return true;
+  };
+
   return {
+    /** Begins to undo an import. A repeated request only returns the progress. */
+    async undoImport(db: Transaction, request: RequestOf<'undoImport'>): Promise<Import> {
+      const existing = await runOperation(db, findImport(request));
+      if (existing.undoneTime !== null) return existing;
+      const { erasure } = await db.one<{ erasure: number }>(insertErasure, [db.account, request.time, false]);
+      return runOperation(db, beginUndo(request, erasure));
+    },
+
     /** Erases a contact and all contacts merged with it. A repeated request only returns the progress. */
     async eraseContact(db: Transaction, { time, verifiedOnly, ...name }: NewErasure): Promise<ErasureReceipt> {
       const { contactUUID } = name;
@@ -258,6 +303,7 @@ export const createErasures = ({ finder, repeats, refused }: ErasureParts) => {
         [db.account, settled],
       );
       if (!next) {
+        if (await continueUndo(db)) return true;
         await db.run(
           `UPDATE erasure SET complete = true
            WHERE account = $1 AND NOT complete
@@ -275,11 +321,7 @@ export const createErasures = ({ finder, repeats, refused }: ErasureParts) => {
         [db.account, holder, after, through],
       );
       const deleted = await deleteEvents(db, holder, events);
-      await db.run('UPDATE erasure SET "deletedEvents" = "deletedEvents" + $3 WHERE account = $1 AND erasure = $2', [
-        db.account,
-        erasure,
-        deleted,
-      ]);
+      await addDeleted(db, erasure, deleted);
       if (events.length === eventsPerStep) return true;
       if (holder < 0)
         await db.run('DELETE FROM erased_contact WHERE account = $1 AND contact = $2', [db.account, -holder]);

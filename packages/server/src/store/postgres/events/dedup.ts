@@ -120,6 +120,16 @@ export const createDedup = ({ secret, withErased, withEither }: StoredRepeats) =
         repeats.has(key) || (keyWithoutKind !== undefined && repeats.has(keyWithoutKind));
     },
 
+    /** Deletes the keys of events that server tokens sent. */
+    async dropKeys(db: Transaction, events: readonly { readonly holder: number; readonly eventUUID: string }[]) {
+      const keys = events.map(({ holder, eventUUID }) => ({ holder, key: eventKey(holder, eventUUID, 1) }));
+      await db.run(
+        `DELETE FROM event_repeat r USING unnest($2::bigint[], $3::uuid[]) AS gone (holder, key)
+         WHERE r.account = $1 AND r.holder = gone.holder AND r.key = gone.key`,
+        [db.account, ...columnsOf(keys)],
+      );
+    },
+
     /** Stores keys under their accounts' current days. Returns a function that reports whether an event is new. */
     async store(db: Transaction, eventKeys: readonly EventKey[]) {
       const ordered = inOrder(eventKeys);

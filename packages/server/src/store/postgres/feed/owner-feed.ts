@@ -31,14 +31,19 @@ const readUsers = async (db: AccountConnection, users: Iterable<number>) => {
 
 /** Returns the stretches and contacts that are erased and not deleted yet. */
 const readErased = async (db: AccountConnection, account: number): Promise<FeedErasure[]> => {
-  const [stretches, contacts] = await Promise.all([
+  const [stretches, contacts, undone] = await Promise.all([
     db.all<{ user: number; after: number; through: number }>(
       'SELECT "user", after, through FROM erased_stretch WHERE account = $1',
       [account],
     ),
     db.all<{ contact: number }>('SELECT contact FROM erased_contact WHERE account = $1', [account]),
+    db.all<{ after: number; through: number }>(
+      `SELECT s.after, s.through FROM import i JOIN import_stretch s ON s.account = i.account AND s."importID" = i."importID"
+       WHERE i.account = $1 AND i."isUndoing"`,
+      [account],
+    ),
   ]);
-  return [...stretches, ...contacts];
+  return [...stretches, ...contacts, ...undone];
 };
 
 const readMark = async (db: AccountConnection, change: number): Promise<number> => {

@@ -68,6 +68,9 @@ const entryBuilders = {
   voidClaim: ({ claimID, restore }, { contactUUID }) => [{ subject: { claimID, contactUUID, restore } }],
   mergeContact: (_, { contactUUID, otherContactUUID }) => [{ subject: { contactUUID, otherContactUUID } }],
   unmergeContact: (_, { contactUUID }) => [{ subject: { otherContactUUID: contactUUID } }],
+  // A repeated request continues the import, or returns the progress.
+  createImport: ({ importID }, created) => (created.importID === importID ? [{ subject: { importID } }] : []),
+  undoImport: ({ importID, time }, { undoneTime }) => (undoneTime === time ? [{ subject: { importID } }] : []),
   discardRefused: ({ refused }, wasListed) => (wasListed ? [{ subject: { refusedID: String(refused) } }] : []),
   replayRefused: ({ refused, tokenID, request: { account } }, result) => {
     const subject = { refusedID: String(refused), ...(tokenID !== undefined && { tokenID }) };

@@ -21,7 +21,8 @@ export type OwnerChange =
   | {
       readonly change: number;
       readonly what: 'stretch erased';
-      readonly user: number;
+      /** Null: all events of the account. */
+      readonly user: number | null;
       readonly after: number;
       readonly through: number;
     }
@@ -76,5 +77,5 @@ export const toFeedErasures = (changes: readonly OwnerChange[]): FeedErasure[] =
     if (change.what === 'contact erased') return [{ contact: change.contact }];
     if (change.what !== 'stretch erased') return [];
     const { user, after, through } = change;
-    return [{ user, after, through }];
+    return [user === null ? { after, through } : { user, after, through }];
   });

@@ -160,6 +160,7 @@ export const createContactWriter = (db: Connection) => {
 
   return {
     ...finder,
+    findByKeys,
 
     /**
      * For a browser token: finds or creates the contact with the address or, if there is no address, the external ID.

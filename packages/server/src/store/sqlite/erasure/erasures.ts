@@ -1,6 +1,7 @@
 /** Erases contacts: one commit removes a contact from every read; later steps delete its events. */
 import { plainFields } from '../../../identity/contact-view.ts';
-import type { NewErasure } from '../../store.ts';
+import { beginUndo, findImport } from '../../operations/imports.ts';
+import type { Import, NewErasure, RequestOf } from '../../store.ts';
 import type { RefusedWriter } from '../accounts/refused-requests.ts';
 import { createMergeReader } from '../contacts/contact-rows.ts';
 import type { ContactWriter } from '../contacts/contacts.ts';
@@ -16,6 +17,8 @@ import {
 import type { Dedup } from '../events/dedup.ts';
 import { createOldEvents } from '../events/old-events.ts';
 import type { Rollups } from '../events/rollups.ts';
+import { createImportUndo } from '../imports/undo.ts';
+import { createOperationRunner } from '../transactions/operations.ts';
 import type { Sequencer } from '../transactions/sequencer.ts';
 import type { Detaching, EraseName } from './detaching.ts';
 import type { ErasureProgress } from './erase-contact.ts';
@@ -82,6 +85,14 @@ export const createErasures = (db: Connection, parts: ErasureParts) => {
     UNION ALL SELECT erasure, 'contact', contact, 0, ${Number.MAX_SAFE_INTEGER} FROM erased_contact LIMIT 1`);
   const reader = createEventLogReader(db);
   const oldEvents = createOldEvents(reader);
+  const runOperation = createOperationRunner(db);
+  const hasEvents = (contact: number): boolean => {
+    const all = { after: 0, through: Number.MAX_SAFE_INTEGER };
+    for (const match of reader.find([{ what: 'contact', number: contact, eventID: 0, ...all }], [all], 'asc'))
+      if (typeof match !== 'number') return true;
+    return false;
+  };
+  const importUndo = createImportUndo(db, { contacts, detaching, hasEvents });
   const dropStretch = db.prepare('DELETE FROM erased_stretch WHERE erasure = ? AND user = ? AND after = ?');
   const dropContact = db.prepare('DELETE FROM erased_contact WHERE erasure = ? AND contact = ?');
   const addDeleted = db.prepare('UPDATE erasure SET deletedEvents = deletedEvents + ? WHERE erasure = ?');
@@ -151,7 +162,26 @@ export const createErasures = (db: Connection, parts: ErasureParts) => {
     log.remove(places);
   };
 
+  /** Deletes some events, links and contacts of an undone import. Returns the cost; 0: nothing is left to do. */
+  const continueUndo = (maxCost: number): number => {
+    const events = importUndo.nextEvents();
+    if (events === undefined) return importUndo.continueContacts();
+    const { places, cost, areLast } = findPlaces(events, maxCost);
+    // Dropped, so that the file can be imported again.
+    deleteEvents(places, 'drop');
+    addDeleted.run(places.length, events.erasure);
+    return areLast ? cost + importUndo.continueStretch(events) : cost;
+  };
+
   return {
+    /** Begins to undo an import. A repeated call only returns the progress. */
+    undoImport(request: RequestOf<'undoImport'>): Import {
+      const existing = runOperation(findImport(request));
+      if (existing.undoneTime !== null) return existing;
+      const { lastInsertRowid } = insert.run(request.account, request.time, 0);
+      return runOperation(beginUndo(request, Number(lastInsertRowid)));
+    },
+
     /**
      * Erases the contact at the end of the named one's merges, with all contacts merged into it. A repeated call only
      * returns the progress.
@@ -210,6 +240,9 @@ export const createErasures = (db: Connection, parts: ErasureParts) => {
       while (cost < costPerStep) {
         const source = next.get();
         if (source === undefined) {
+          const undone = continueUndo(costPerStep - cost);
+          cost += undone;
+          if (undone > 0) continue;
           reader.forget();
           break;
         }

@@ -42,6 +42,9 @@ export const createOwnerFeed = (db: Connection) => {
     SELECT s.user, s.after, s.through FROM erased_stretch s JOIN erasure x ON x.erasure = s.erasure WHERE x.account = ?`);
   const erasedContacts = db.prepare<[number], { contact: number }>(`
     SELECT c.contact FROM erased_contact c JOIN erasure x ON x.erasure = c.erasure WHERE x.account = ?`);
+  const undoneStretches = db.prepare<[number], { after: number; through: number }>(`
+    SELECT s.after, s.through FROM import i JOIN import_stretch s ON s.importID = i.importID
+    WHERE i.isUndoing = 1 AND i.account = ?`);
   const erasingUsers = db
     .prepare<[number], number>(`
       SELECT DISTINCT s.user FROM erasing_contact e JOIN erasure x ON x.erasure = e.erasure
@@ -55,6 +58,7 @@ export const createOwnerFeed = (db: Connection) => {
   const erasedOf = (account: number, notDetached: readonly number[]): FeedErasure[] => [
     ...erasedStretches.all(account),
     ...erasedContacts.all(account),
+    ...undoneStretches.all(account),
     ...notDetached.flatMap((user) => erasing.stretchesOf(user).map(({ after, through }) => ({ user, after, through }))),
   ];
 

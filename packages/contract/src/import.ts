@@ -1,0 +1,101 @@
+/** Imports: files of events or contacts that are stored once, and can be removed together. */
+import * as z from 'zod';
+import { answer, count, isoTime, problem, responseText } from './answer.ts';
+import * as field from './fields.ts';
+import { limits } from './limits.ts';
+
+export const importKinds = ['events', 'contacts'] as const;
+export type ImportKind = (typeof importKinds)[number];
+export const importStates = ['running', 'complete', 'undoing', 'undone'] as const;
+export type ImportState = (typeof importStates)[number];
+
+const importName = field.described(
+  field.nameInLine.refine((name) => name !== '', field.required).meta({ minLength: 1 }),
+  'The name of the file.',
+  'events-2026-11.jsonl',
+);
+const importKind = field.described(field.oneOf(importKinds), 'What the file contains.', 'events');
+
+const fingerprintForm = 'must be 64 hexadecimal digits in lower case';
+const fingerprint = field.described(
+  z.string(field.errorMessage(fingerprintForm)).regex(/^[\da-f]{64}$/, fingerprintForm),
+  "The SHA-256 of the file's content: the same content is imported once.",
+  '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+);
+
+const position = field.described(
+  field.integer(0, Number.MAX_SAFE_INTEGER),
+  'The number of messages that were sent before.',
+  0,
+);
+
+export const importEntry = z.object({
+  importID: responseText(field.importID),
+  kind: field.described(z.enum(importKinds), 'What the file contains.', 'events'),
+  importName: responseText(importName),
+  state: field.described(
+    z.enum(importStates),
+    'Whether the import is `running`, `complete`, `undoing` or `undone`. An import that was interrupted is `running`.',
+    'complete',
+  ),
+  position: count('The number of records of the file that were sent: send the next one from here.', 1_200),
+  imported: count('How many of them were stored.', 1_190),
+  repeated: count('How many of them were stored before, by their messageId.', 8),
+  refused: count('How many of them were refused.', 2),
+  kept: count(
+    'After an undo, the contacts that the import created and that stay, because something else has changed or uses them.',
+    0,
+  ),
+  createdTime: isoTime('When the import began.'),
+  undoneTime: isoTime('When its undo began. Absent until then.', '2026-11-02T12:00:00.000Z').optional(),
+});
+
+export const createImportInput = z.object({ kind: importKind, importName, fingerprint });
+export const createImportOutput = answer(importEntry.shape);
+
+const required = 'is required unless `dryRun` is true';
+
+export const importEventsInput = z
+  .object({
+    importID: field.optional(field.importID),
+    position: field.optional(position),
+    message: field.described(
+      field.list(z.unknown(), limits.messagesPerImport),
+      `Up to ${limits.messagesPerImport} messages of Segment's HTTP API, oldest first.`,
+      [{ type: 'track', event: 'Bought', userId: 'u-1', messageId: 'm-1042', timestamp: '2025-03-01T12:00:00Z' }],
+    ),
+    isLast: field.described(
+      field.optional(field.flag),
+      'Whether these are the last messages of the file, which completes the import.',
+      true,
+    ),
+    dryRun: field.described(
+      field.optional(field.flag),
+      'Only checks the messages, and stores nothing. `importID` and `position` are then not needed.',
+      true,
+    ),
+  })
+  .refine(({ importID, dryRun }) => dryRun || importID !== undefined, { path: ['importID'], message: required })
+  .refine(({ position, dryRun }) => dryRun || position !== undefined, { path: ['position'], message: required });
+
+const refusal = z.object({
+  index: count('The index of the message in the request.', 3),
+  error: problem,
+});
+
+export const importEventsOutput = answer({
+  position: count('The position of the import: send the next messages from here.', 1_200),
+  imported: count('How many of these messages were stored or, with `dryRun`, would be.', 997),
+  repeated: count('How many of them were stored before, by their messageId.', 1),
+  refused: count('How many of them were refused.', 2),
+  refusal: z.array(refusal).describe('Why the first 20 of them were refused.'),
+});
+
+export const listImportsInput = z.object({
+  kind: field.optional(importKind).describe('Only imports of this kind.'),
+  limit: field.optional(field.pageLimit(limits.importsPerPage)),
+});
+export const listImportsOutput = answer({ import: z.array(importEntry).describe('The imports, newest first.') });
+
+export const undoImportInput = z.object({ importID: field.importID });
+export const undoImportOutput = answer(importEntry.shape);

@@ -1,0 +1,269 @@
+/** Operations on imports. What an import stores is written by each driver. */
+import type { ImportState } from '@firsthand/contract/import';
+import { limits } from '@firsthand/contract/limits';
+import { Refusal } from '../../shared/refusal.ts';
+import { addChanges, type ImportChanges, type RecordedValues } from '../rules/import-changes.ts';
+import type { Import, ImportBatch, ImportOutcome, RequestOf } from '../store.ts';
+import { all, createQuery, db, first, lockAccount, type Operation, run } from './operation.ts';
+
+const columns = [
+  ...(['importID', 'kind', 'importName', 'fingerprint', 'position', 'isComplete', 'isUndoing'] as const),
+  ...(['imported', 'repeated', 'refused', 'kept', 'createdTime', 'undoneTime'] as const),
+] as const;
+
+type ImportRow = Omit<Import, 'state'> & {
+  readonly isComplete: boolean | 0 | 1;
+  readonly isUndoing: boolean | 0 | 1;
+};
+
+const stateOf = ({ undoneTime, isUndoing, isComplete }: ImportRow): ImportState => {
+  if (undoneTime !== null) return isUndoing ? 'undoing' : 'undone';
+  return isComplete ? 'complete' : 'running';
+};
+
+const toImport = (row: ImportRow): Import => {
+  const { isComplete: _, isUndoing: __, ...rest } = row;
+  return { ...rest, state: stateOf(row) };
+};
+
+const selectImports = (account: number) => db.selectFrom('import').select(columns).where('account', '=', account);
+
+/** Returns an import. Throws Refusal('unknown_import') if the account has no import with this ID. */
+export function* findImport({ account, importID }: { account: number; importID: string }): Operation<Import> {
+  const row = yield* first(selectImports(account).where('importID', '=', importID));
+  if (!row) throw new Refusal('unknown_import', { field: 'importID' });
+  return toImport(row);
+}
+
+export function* createImport(request: RequestOf<'createImport'>): Operation<Import> {
+  const { account, importID, kind, importName, fingerprint, time } = request;
+  yield* lockAccount(account);
+  const rows = yield* all(selectImports(account).where('fingerprint', '=', fingerprint).where('kind', '=', kind));
+  const existing = rows.map(toImport).find(({ state }) => state !== 'undone');
+  if (existing?.state === 'undoing') {
+    const message = 'the import of this file is being undone: try again when it is';
+    throw new Refusal('unavailable', { message, retryAfterSeconds: 5 });
+  }
+  if (existing) return existing;
+  const [count] = yield* all(
+    db
+      .selectFrom('import')
+      .select((eb) => eb.fn.countAll<number>().as('imports'))
+      .where('account', '=', account),
+  );
+  if (Number(count?.imports) >= limits.importsPerAccount) {
+    const message = `the account already has ${limits.importsPerAccount} imports: join files before you import them`;
+    throw new Refusal('invalid_field', { field: 'fingerprint', message });
+  }
+  yield* run(
+    db.insertInto('import').values({
+      ...{ importID, account, kind, importName, fingerprint, position: 0, isComplete: false, isUndoing: false },
+      ...{ imported: 0, repeated: 0, refused: 0, kept: 0, createdTime: time, undoneTime: null, erasure: null },
+    }),
+  );
+  return yield* findImport({ account, importID });
+}
+
+export function* listImports({ account, limit, kind }: RequestOf<'listImports'>): Operation<Import[]> {
+  let query = selectImports(account).orderBy('createdTime', 'desc').orderBy('importID').limit(limit);
+  if (kind !== undefined) query = query.where('kind', '=', kind);
+  return (yield* all(query)).map(toImport);
+}
+
+/**
+ * Returns the import of a batch; undefined if the import is at another position, so that the batch must not be stored.
+ * The caller holds the account's lock.
+ */
+export function* findImportAt({ account, importID, kind, position }: ImportBatch): Operation<Import | undefined> {
+  const found = yield* findImport({ account, importID });
+  if (found.undoneTime !== null) throw new Refusal('import_undone', { field: 'importID' });
+  if (found.kind !== kind) {
+    const message = `\`importID\` is an import of ${found.kind}, not of ${kind}`;
+    throw new Refusal('invalid_field', { field: 'importID', message });
+  }
+  if (found.position !== position) return undefined;
+  if (found.state === 'complete')
+    throw new Refusal('invalid_field', { field: 'position', message: 'the import is complete: `isLast` was sent' });
+  return found;
+}
+
+/** Records what a batch has stored. `stretch`: the sequences that it has drawn; after < sequence <= through. */
+export function* advanceImport(
+  { account, importID, records, steps, isLast }: ImportBatch,
+  outcomes: readonly ImportOutcome[],
+  { after, through }: { readonly after: number; readonly through: number },
+): Operation<Import> {
+  const imported = outcomes.filter(({ kept }) => kept).length;
+  const repeated = outcomes.filter((outcome) => 'duplicate' in outcome).length;
+  const refused = outcomes.length - imported - repeated + records - steps.length;
+  yield* run(
+    db
+      .updateTable('import')
+      .set((eb) => ({
+        position: eb('position', '+', records),
+        imported: eb('imported', '+', imported),
+        repeated: eb('repeated', '+', repeated),
+        refused: eb('refused', '+', refused),
+        ...(isLast && { isComplete: true }),
+      }))
+      .where('account', '=', account)
+      .where('importID', '=', importID),
+  );
+  if (through > after) {
+    const ofImport = db.updateTable('import_stretch').where('account', '=', account).where('importID', '=', importID);
+    const isJoined = (yield* run(ofImport.set({ through }).where('through', '=', after))) > 0;
+    if (!isJoined) yield* run(db.insertInto('import_stretch').values({ account, importID, after, through }));
+  }
+  return yield* findImport({ account, importID });
+}
+
+/** A contact, before and after a write. */
+export interface WrittenContact {
+  readonly contact: number;
+  /** Null: the import has created it. */
+  readonly before: { readonly values: RecordedValues; readonly updatedTime: number } | null;
+  readonly after: { readonly values: RecordedValues; readonly updatedTime: number };
+}
+
+/** A contact that an import has written. */
+export interface ImportedContact {
+  readonly contact: number;
+  readonly isCreated: boolean | 0 | 1;
+  readonly updatedTime: number;
+  /** JSON of ImportChanges. */
+  readonly changes: string;
+}
+
+const changedByOthers = -1;
+
+const selectWritten = createQuery<ImportedContact>(
+  () => `SELECT contact, "isCreated", "updatedTime", changes FROM import_contact
+    WHERE account = $1 AND "importID" = $2 AND contact = $3`,
+);
+const upsertWritten = createQuery<never>(
+  ({ name }) => `
+  INSERT INTO import_contact (account, "importID", contact, "isCreated", "updatedTime", changes)
+  VALUES ($1, $2, $3, $4, $5, $6)
+  ON CONFLICT (${name === 'postgres' ? 'account, ' : ''}"importID", contact)
+  DO UPDATE SET "updatedTime" = excluded."updatedTime", changes = excluded.changes`,
+);
+const selectImported = createQuery<unknown>(
+  () => 'SELECT 1 FROM import_contact WHERE account = $1 AND contact = $2 AND "updatedTime" = $3 LIMIT 1',
+);
+
+/** Records that an import has written a contact. */
+export function* recordContact(
+  { account, importID }: Pick<ImportBatch, 'account' | 'importID'>,
+  { contact, before, after }: WrittenContact,
+): Operation<void> {
+  const row = yield* first(selectWritten(account, importID, contact));
+  const isCreated = row ? Boolean(row.isCreated) : before === null;
+  const isChangedByOthers = row !== undefined && row.updatedTime !== before?.updatedTime;
+  const changes =
+    before === null || isCreated
+      ? {}
+      : addChanges(row ? (JSON.parse(row.changes) as ImportChanges) : {}, before.values, after.values);
+  const updatedTime = isChangedByOthers ? changedByOthers : after.updatedTime;
+  yield* run(upsertWritten(account, importID, contact, isCreated, updatedTime, JSON.stringify(changes)));
+}
+
+/** Whether the last write to a contact was an import's. */
+export function* isImported(account: number, contact: number, updatedTime: number): Operation<boolean> {
+  const rows = yield* all(selectImported(account, contact, updatedTime));
+  return rows.length > 0;
+}
+
+/** Begins the undo of an import, by an erasure that the caller has created. Only if it was not undone before. */
+export function* beginUndo({ account, importID, time }: RequestOf<'undoImport'>, erasure: number): Operation<Import> {
+  yield* run(
+    db
+      .updateTable('import')
+      .set({ erasure, isUndoing: true, undoneTime: time })
+      .where('account', '=', account)
+      .where('importID', '=', importID),
+  );
+  return yield* findImport({ account, importID });
+}
+
+/** An import whose undo is not complete. */
+export interface Undoing {
+  readonly account: number;
+  readonly importID: string;
+  readonly erasure: number;
+}
+
+interface ImportStretch {
+  readonly after: number;
+  readonly through: number;
+}
+
+/** Returns an import to undo; with `account`, of that account. */
+export function* findUndoing(account?: number): Operation<Undoing | undefined> {
+  const [undoing] = yield* all<Undoing>({
+    sqlite: 'SELECT account, importID, erasure FROM import WHERE isUndoing = 1 LIMIT 1',
+    postgres: 'SELECT account, "importID", erasure FROM import WHERE account = $1 AND "isUndoing" LIMIT 1',
+    values: account === undefined ? [] : [account],
+  });
+  return undoing;
+}
+
+/** Returns a stretch of which the events and links are not deleted yet. */
+export function* findStretch({ account, importID }: Undoing): Operation<ImportStretch | undefined> {
+  return yield* first(
+    db
+      .selectFrom('import_stretch')
+      .select(['after', 'through'])
+      .where('account', '=', account)
+      .where('importID', '=', importID)
+      .orderBy('after', 'desc')
+      .limit(1),
+  );
+}
+
+export function* dropImportStretch({ account, importID }: Undoing, { after }: ImportStretch): Operation<void> {
+  yield* run(
+    db
+      .deleteFrom('import_stretch')
+      .where('account', '=', account)
+      .where('importID', '=', importID)
+      .where('after', '=', after),
+  );
+}
+
+/** Returns the next contacts that an import has written and that are not restored yet. */
+export function* findWritten({ account, importID }: Undoing, most: number): Operation<ImportedContact[]> {
+  return yield* all(
+    db
+      .selectFrom('import_contact')
+      .select(['contact', 'isCreated', 'updatedTime', 'changes'])
+      .where('account', '=', account)
+      .where('importID', '=', importID)
+      .orderBy('contact')
+      .limit(most),
+  );
+}
+
+/** Drops contacts that are restored, of which `kept` stay although the import has created them. */
+export function* dropWritten({ account, importID }: Undoing, last: number, kept: number): Operation<void> {
+  yield* run(
+    db
+      .deleteFrom('import_contact')
+      .where('account', '=', account)
+      .where('importID', '=', importID)
+      .where('contact', '<=', last),
+  );
+  if (kept === 0) return;
+  yield* run(
+    db
+      .updateTable('import')
+      .set((eb) => ({ kept: eb('kept', '+', kept) }))
+      .where('account', '=', account)
+      .where('importID', '=', importID),
+  );
+}
+
+export function* endUndo({ account, importID }: Undoing): Operation<void> {
+  yield* run(
+    db.updateTable('import').set({ isUndoing: false }).where('account', '=', account).where('importID', '=', importID),
+  );
+}

@@ -1,0 +1,129 @@
+/**
+ * Stores the records of imports. The transaction of a batch is exclusive: no other writer of the account draws sequences
+ * meanwhile, so a stretch has only the rows of its import.
+ */
+import { Refusal } from '../../../shared/refusal.ts';
+import { advanceImport, findImport, findImportAt, isImported, recordContact } from '../../operations/imports.ts';
+import { usesOfContact } from '../../rules/accounts/catalogue-rules.ts';
+import { type RecordedValues, toRecordedValues, withoutPresent } from '../../rules/import-changes.ts';
+import type {
+  EventBatch,
+  EventOutcome,
+  Import,
+  ImportBatch,
+  ImportOutcome,
+  ImportStep,
+  NewContact,
+} from '../../store.ts';
+import type { CatalogueWriter } from '../accounts/catalogues.ts';
+import type { ContactFinder } from '../contacts/contact-finder.ts';
+import type { ContactRow } from '../contacts/contact-rows.ts';
+import { link } from '../contacts/links.ts';
+import type { PutContactOperation } from '../contacts/put-contact.ts';
+import { lockUsers } from '../contacts/row-locks.ts';
+import type { User, Users } from '../contacts/users.ts';
+import { runOperation } from '../transactions/operations.ts';
+import type { Transaction } from '../transactions/transaction.ts';
+
+interface ImportParts {
+  readonly users: Users;
+  readonly catalogues: CatalogueWriter;
+  readonly finder: ContactFinder;
+  readonly putContact: PutContactOperation;
+  storeEvents(db: Transaction, batches: readonly EventBatch[]): Promise<EventOutcome[][]>;
+}
+
+/** Returns a contact's own values and keys. */
+export const recordedValues = (row: ContactRow): RecordedValues => toRecordedValues({ ...row, ...row.said });
+
+const readLastSequence = async (db: Transaction): Promise<number> =>
+  (await db.one<{ last: number }>('SELECT CASE WHEN is_called THEN last_value ELSE 0 END AS last FROM event_order'))
+    .last;
+
+export const createImportWriter = ({ users, catalogues, finder, putContact, storeEvents }: ImportParts) => {
+  const findExisting = async (
+    db: Transaction,
+    { externalID, address }: NewContact,
+  ): Promise<ContactRow | undefined> => {
+    const byID = externalID === undefined ? undefined : await finder.byExternalID(db, externalID);
+    const found = byID ?? (address === undefined ? undefined : await finder.byAddress(db, address));
+    return found && finder.answering(db, found);
+  };
+
+  /** Creates or changes a contact. */
+  const put = async (db: Transaction, batch: ImportBatch, request: NewContact): Promise<void> => {
+    const { account, externalID, address, newContactUUID, time, userUUID, token } = request;
+    const existing = await findExisting(db, request);
+    const before = existing && { values: recordedValues(existing), updatedTime: existing.updatedTime };
+    const mayReplace =
+      before === undefined ||
+      batch.replaces ||
+      (await runOperation(db, isImported(account, existing?.contact as number, before.updatedTime)));
+    const values = mayReplace ? request : withoutPresent(request, before.values);
+    const fields =
+      before === undefined ? { contactProfileID: batch.defaultProfileID, ...values.fields } : values.fields;
+    const uses = usesOfContact({ ...values, fields });
+    await catalogues.check(db, account, { browser: false, uses });
+    const change = { fields, addedTags: values.tags, removedTags: [], attributes: values.attributes, time, by: token };
+    const { row } = await putContact(db, { account, newContactUUID, externalID, address }, change);
+    await catalogues.register(db, account, [{ browser: false, uses }]);
+    // Read again, because `row` is from before the write.
+    const current = (await finder.get(db, row.contact)) as ContactRow;
+    const written = await finder.answering(db, current);
+    const after = { values: recordedValues(written), updatedTime: written.updatedTime };
+    await runOperation(db, recordContact(batch, { contact: written.contact, before: before ?? null, after }));
+    if (userUUID === null) return;
+    const [{ user }] = (await users.ensure(db, [{ account, userUUID }], { time, withEvent: false })) as [User];
+    await lockUsers(db, [user]);
+    await link(db, { user, contact: row.contact, verified: true, claim: null, token, time });
+  };
+
+  const attemptPut = async (db: Transaction, batch: ImportBatch, request: NewContact): Promise<ImportOutcome> => {
+    try {
+      await db.attempt(() => put(db, batch, request));
+      return { kept: true };
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      return { kept: false, refused: error.code, field: error.field ?? '', message: error.message };
+    }
+  };
+
+  /** Stores steps in order, and consecutive events together. */
+  const addSteps = async (db: Transaction, batch: ImportBatch): Promise<ImportOutcome[]> => {
+    const { account, token, browser, receivedTime, steps } = batch;
+    const outcomes: ImportOutcome[] = [];
+    let waiting: ImportStep[] = [];
+    const storeWaiting = async () => {
+      const events = waiting.flatMap(({ event }) => event ?? []);
+      waiting = [];
+      if (events.length === 0) return;
+      const [stored = []] = await storeEvents(db, [{ account, token, browser, receivedTime, events }]);
+      outcomes.push(...stored);
+    };
+    for (const step of steps) {
+      const { event, contact } = step;
+      const isMissing =
+        contact !== undefined &&
+        (event === undefined || (await finder.byExternalID(db, contact.externalID as string)) === undefined);
+      if (isMissing) {
+        await storeWaiting();
+        const outcome = await attemptPut(db, batch, contact);
+        if (event === undefined || !outcome.kept) outcomes.push(outcome);
+        if (event === undefined || !outcome.kept) continue;
+      }
+      waiting.push(step);
+    }
+    await storeWaiting();
+    return outcomes;
+  };
+
+  return async (db: Transaction, batch: ImportBatch): Promise<{ import: Import; outcomes: ImportOutcome[] | null }> => {
+    db.requireExclusive();
+    const found = await runOperation(db, findImportAt(batch));
+    if (found === undefined) return { import: await runOperation(db, findImport(batch)), outcomes: null };
+    const after = await readLastSequence(db);
+    const outcomes = await addSteps(db, batch);
+    const through = await readLastSequence(db);
+    return { import: await runOperation(db, advanceImport(batch, outcomes, { after, through })), outcomes };
+  };
+};

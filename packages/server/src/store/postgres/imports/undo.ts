@@ -1,0 +1,138 @@
+/** Undoes imports, some rows per transaction: deletes their links, then deletes or restores the contacts that they have written. */
+import { Refusal } from '../../../shared/refusal.ts';
+import {
+  dropImportStretch,
+  dropWritten,
+  endUndo,
+  findStretch,
+  findUndoing,
+  findWritten,
+  type ImportedContact,
+} from '../../operations/imports.ts';
+import { toRestoration } from '../../rules/import-changes.ts';
+import { deleteKey } from '../contacts/contact-keys.ts';
+import { type ContactRow, readContacts } from '../contacts/contact-rows.ts';
+import type { ContactWriter } from '../contacts/contacts.ts';
+import { lockUsers } from '../contacts/row-locks.ts';
+import { runOperation } from '../transactions/operations.ts';
+import type { Transaction } from '../transactions/transaction.ts';
+import { recordedValues } from './imports.ts';
+
+/** A part of an import's events to delete. */
+export interface ImportedEvents {
+  readonly after: number;
+  readonly through: number;
+  readonly erasure: number;
+}
+
+interface UndoParts {
+  readonly contacts: Pick<ContactWriter, 'write'>;
+  /** Deletes all rows about contacts except their events. */
+  deleteContacts(db: Transaction, rows: readonly ContactRow[]): Promise<unknown>;
+}
+
+const linksPerStep = 500;
+const contactsPerStep = 50;
+
+export const createImportUndo = ({ contacts, deleteContacts }: UndoParts) => {
+  const isUsed = async (db: Transaction, contact: number): Promise<boolean> => {
+    const { used } = await db.one<{ used: boolean }>(
+      `SELECT EXISTS (SELECT FROM contact_user WHERE account = $1 AND contact = $2)
+         OR EXISTS (SELECT FROM claim WHERE account = $1 AND contact = $2)
+         OR EXISTS (SELECT FROM merged_contact WHERE account = $1 AND contact = $2)
+         OR EXISTS (SELECT FROM event WHERE account = $1 AND holder = -$2::bigint) AS used`,
+      [db.account, contact],
+    );
+    return used;
+  };
+
+  /** Restores a contact. Returns false if the import has created it, and it stays. */
+  const undoContact = async (
+    db: Transaction,
+    { contact, isCreated, updatedTime, changes }: ImportedContact,
+  ): Promise<boolean> => {
+    const [row] = await readContacts(db, [contact]);
+    if (row === undefined) return true;
+    if (isCreated) {
+      const isUntouched = row.updatedTime === updatedTime && row.mergedInto === null;
+      if (!isUntouched || (await isUsed(db, contact))) return false;
+      await deleteContacts(db, [row]);
+      return true;
+    }
+    if (row.mergedInto !== null) return true;
+    const { update, removesAddress, time } = toRestoration(JSON.parse(changes), recordedValues(row));
+    try {
+      await db.attempt(async () => {
+        if (removesAddress) {
+          await deleteKey(db, 'contactEmailaddress', row);
+          await db.run('UPDATE contact SET "contactEmailaddress" = NULL WHERE account = $1 AND contact = $2', [
+            db.account,
+            contact,
+          ]);
+        }
+        const current = removesAddress ? { ...row, contactEmailaddress: null } : row;
+        await contacts.write(db, current, { ...update, time: time ?? row.updatedTime });
+      });
+    } catch (error) {
+      // Another contact has the former key now.
+      if (!(error instanceof Refusal)) throw error;
+    }
+    return true;
+  };
+
+  return {
+    /** Returns the next events to delete; undefined if there are none. */
+    async nextEvents(db: Transaction): Promise<ImportedEvents | undefined> {
+      const undoing = await runOperation(db, findUndoing(db.account));
+      const stretch = undoing && (await runOperation(db, findStretch(undoing)));
+      return stretch && { ...stretch, erasure: undoing.erasure };
+    },
+
+    /** Deletes some links of a stretch whose events are deleted, and the stretch after its last link. */
+    async continueStretch(db: Transaction, { after, through }: ImportedEvents): Promise<void> {
+      const links = await db.all<{ sequence: number; user: number }>(
+        'SELECT sequence, "user" FROM statement_place WHERE account = $1 AND sequence > $2 AND sequence <= $3 LIMIT $4',
+        [db.account, after, through, linksPerStep],
+      );
+      const users = [...new Set(links.map(({ user }) => user))];
+      if (users.length > 0) {
+        await lockUsers(db, users);
+        await db.run(
+          `WITH gone AS (
+             DELETE FROM statement WHERE account = $1 AND "user" = ANY ($2::bigint[]) AND sequence = ANY ($3::bigint[])
+             RETURNING sequence
+           )
+           DELETE FROM statement_place p USING gone WHERE p.account = $1 AND p.sequence = gone.sequence`,
+          [db.account, users, links.map(({ sequence }) => sequence)],
+        );
+        await db.run(
+          `DELETE FROM contact_user c WHERE account = $1 AND "user" = ANY ($2::bigint[])
+             AND NOT EXISTS (SELECT FROM statement s WHERE s.account = $1 AND s."user" = c."user" AND s.contact = c.contact)`,
+          [db.account, users],
+        );
+      }
+      const undoing = await runOperation(db, findUndoing(db.account));
+      if (links.length < linksPerStep && undoing)
+        await runOperation(db, dropImportStretch(undoing, { after, through }));
+    },
+
+    /** Deletes or restores some contacts of an import without stretches. Returns whether there was anything to do. */
+    async continueContacts(db: Transaction): Promise<boolean> {
+      const undoing = await runOperation(db, findUndoing(db.account));
+      if (!undoing) return false;
+      // Nothing else may use or change the contacts between the check and the deletion.
+      db.requireExclusive();
+      const written = await runOperation(db, findWritten(undoing, contactsPerStep));
+      const last = written.at(-1);
+      if (!last) {
+        await runOperation(db, endUndo(undoing));
+        return true;
+      }
+      let kept = 0;
+      for (const each of written) if (!(await undoContact(db, each))) kept += 1;
+      await runOperation(db, dropWritten(undoing, last.contact, kept));
+      return true;
+    },
+  };
+};
+export type ImportUndo = ReturnType<typeof createImportUndo>;

@@ -1,0 +1,85 @@
+/** What an import changed of a contact that existed before, so that an undo can restore it. */
+import type { PlainField } from '../../identity/contact-view.ts';
+import type { NewContact } from '../store.ts';
+import type { ContactUpdate } from './contact-changes.ts';
+
+/** A contact's own values and keys, each as a text. The names are those of `toRecordedValues`. */
+export type RecordedValues = ReadonlyMap<string, string>;
+
+interface OwnRecord {
+  readonly contactExternalID: string | null;
+  readonly contactEmailaddress: string | null;
+  readonly updatedTime: number;
+  readonly fields: Readonly<Record<string, string | null | undefined>>;
+  readonly tags: readonly (readonly [tagID: string, opt: boolean])[];
+  readonly attributes: readonly (readonly [attrID: string, attrValue: string | null])[];
+}
+
+const [field, tag, attribute] = ['field ', 'tag ', 'attr '] as const;
+const externalIDKey = 'contactExternalID';
+const addressKey = 'contactEmailaddress';
+const updatedTime = 'updatedTime';
+
+/** Removed and absent values are both absent. */
+export const toRecordedValues = (own: OwnRecord): RecordedValues =>
+  new Map(
+    [
+      [externalIDKey, own.contactExternalID] as const,
+      [addressKey, own.contactEmailaddress] as const,
+      [updatedTime, String(own.updatedTime)] as const,
+      ...Object.entries(own.fields).map(([name, value]) => [field + name, value] as const),
+      ...own.tags.map(([tagID, opt]) => [tag + tagID, opt ? 'true' : null] as const),
+      ...own.attributes.map(([attrID, attrValue]) => [attribute + attrID, attrValue] as const),
+    ].flatMap(([name, value]) => (value === null || value === undefined || value === '' ? [] : [[name, value]])),
+  );
+
+/** By name: the value before the import, and the one that it wrote. Null: absent. */
+export type ImportChanges = Readonly<Record<string, readonly [before: string | null, after: string | null]>>;
+
+/** Adds the difference between two states of a contact to its earlier changes by the same import. */
+export const addChanges = (earlier: ImportChanges, before: RecordedValues, after: RecordedValues): ImportChanges => {
+  const changes = new Map(Object.entries(earlier));
+  for (const name of new Set([...before.keys(), ...after.keys()])) {
+    const [from, to] = [before.get(name) ?? null, after.get(name) ?? null];
+    if (from !== to) changes.set(name, [changes.get(name)?.[0] ?? from, to]);
+  }
+  return Object.fromEntries(changes);
+};
+
+/** Leaves out the values of a request that a contact has already. */
+export const withoutPresent = (
+  { fields, tags, attributes }: Pick<NewContact, 'fields' | 'tags' | 'attributes'>,
+  present: RecordedValues,
+): Pick<NewContact, 'fields' | 'tags' | 'attributes'> => ({
+  fields: Object.fromEntries(Object.entries(fields).filter(([name]) => !present.has(field + name))),
+  tags: tags.filter((tagID) => !present.has(tag + tagID)),
+  attributes: attributes.filter(([attrID]) => !present.has(attribute + attrID)),
+});
+
+/** How to restore a contact: the update, and whether its address must be removed. */
+export interface Restoration {
+  readonly update: Pick<ContactUpdate, 'fields' | 'addedTags' | 'removedTags' | 'attributes' | 'keys'>;
+  readonly removesAddress: boolean;
+  /** The updatedTime before the import, if nothing has changed the contact since. */
+  readonly time: number | undefined;
+}
+
+/** Restores the values that are still those of the import. */
+export const toRestoration = (changes: ImportChanges, current: RecordedValues): Restoration => {
+  const restored = Object.entries(changes).filter(([name, [, after]]) => (current.get(name) ?? null) === after);
+  const of = (kind: string) =>
+    restored.flatMap(([name, [before]]) => (name.startsWith(kind) ? [[name.slice(kind.length), before] as const] : []));
+  const before = new Map(restored.map(([name, [value]]) => [name, value]));
+  const address = before.get(addressKey);
+  return {
+    update: {
+      fields: Object.fromEntries(of(field)) as Partial<Record<PlainField, string | null>>,
+      addedTags: of(tag).flatMap(([tagID, opt]) => (opt === null ? [] : [tagID])),
+      removedTags: of(tag).flatMap(([tagID, opt]) => (opt === null ? [tagID] : [])),
+      attributes: of(attribute),
+      keys: { externalID: before.get(externalIDKey), ...(typeof address === 'string' && { address }) },
+    },
+    removesAddress: address === null,
+    time: before.has(updatedTime) ? Number(before.get(updatedTime)) : undefined,
+  };
+};

@@ -1,0 +1,285 @@
+import { describe, expect, test, vi } from 'vitest';
+import type { Import, ImportBatch, ImportStep, NewContact, NewEvent } from '../../src/store/store.ts';
+import { createFedAccount, expectAgreement } from '../fixtures/reports/fed-account.ts';
+import type { Site } from '../fixtures/site.ts';
+import {
+  ann,
+  ben,
+  cleo,
+  day,
+  expectRefusal,
+  hashOf,
+  laptop,
+  newContact,
+  newEvent,
+  newID,
+  phone,
+  tablet,
+} from '../fixtures/store.ts';
+import { soon } from '../fixtures/timeouts.ts';
+import type { NewSite } from './sites.ts';
+
+const years = 365 * day;
+
+/** Shortcuts to import into a site. */
+const importsOf = (site: Site) => {
+  const { store, account, time, server } = site;
+  const caller = { account, token: server.token, browser: false };
+  const create = (file: string, at = time) =>
+    store.createImport({
+      ...{ account, importID: newID('import'), kind: 'events', importName: file, fingerprint: hashOf(file), time: at },
+    });
+  const event = (changes: Partial<NewEvent>): ImportStep => ({
+    event: newEvent({ eventTime: time - 2 * years, ...changes }),
+  });
+  const contact = (changes: Partial<NewContact>): ImportStep => ({
+    contact: { ...newContact({ time, ...changes }), ...caller, verified: true },
+  });
+  const add = (importID: string, position: number, steps: readonly ImportStep[], changes: Partial<ImportBatch> = {}) =>
+    store.addToImport({
+      ...{ ...caller, importID, kind: 'events', position, records: steps.length, isLast: false, receivedTime: time },
+      ...{ defaultProfileID: 'customer', replaces: false, steps, ...changes },
+    });
+  const undo = async (importID: string): Promise<Import> => {
+    await store.undoImport({ account, importID, time });
+    return vi.waitFor(
+      async () => {
+        const undone = await store.undoImport({ account, importID, time: time + 1 });
+        expect(undone.state).toBe('undone');
+        return undone;
+      },
+      { ...soon, interval: 20 },
+    );
+  };
+  /** What exports contain: events with their owners, and contacts with their links. */
+  const readAll = async () => {
+    const { contacts } = await store.searchContact({ account, limit: 1_000 });
+    return {
+      events: await site.events(),
+      definitions: await store.getEventDefinitions(account),
+      contacts: await Promise.all(
+        contacts.map(async ({ contactUUID }) => {
+          const { tags, ...contact } = await server.getContact(contactUUID, 'claim', 'link', 'merge');
+          return { ...contact, tags: tags.filter(({ opt }) => opt) };
+        }),
+      ),
+    };
+  };
+  return { create, event, contact, add, undo, readAll };
+};
+
+export const describeImports = (newSite: NewSite): void => {
+  describe('an import', () => {
+    test('stores old events with their times, once for each position', async () => {
+      const site = await newSite();
+      const { create, event, add } = importsOf(site);
+      const { importID, position, state } = await create('a.jsonl');
+      expect({ position, state }).toEqual({ position: 0, state: 'running' });
+      const steps = [event({ eventUUID: 'event-01' }), event({ eventUUID: 'event-02' })];
+      const first = await add(importID, 0, steps, { records: 3 });
+      expect(first.outcomes).toEqual([{ kept: true }, { kept: true }]);
+      expect(first.import).toMatchObject({ position: 3, imported: 2, repeated: 0, refused: 1, state: 'running' });
+      expect(await add(importID, 0, steps, { records: 3 })).toEqual({ import: first.import, outcomes: null });
+      expect(await add(importID, 5, steps)).toEqual({ import: first.import, outcomes: null });
+      const last = await add(importID, 3, [event({ eventUUID: 'event-02' }), event({ eventUUID: 'event-03' })], {
+        isLast: true,
+      });
+      expect(last.outcomes).toEqual([{ kept: false, duplicate: true }, { kept: true }]);
+      expect(last.import).toMatchObject({ position: 5, imported: 3, repeated: 1, refused: 1, state: 'complete' });
+      const events = await site.events();
+      expect(events.map(({ eventUUID }) => eventUUID)).toEqual(['event-01', 'event-02', 'event-03']);
+      expect(new Set(events.map(({ eventTime }) => eventTime))).toEqual(new Set([site.time - 2 * years]));
+    });
+
+    test('is the same for the same file, until it is undone', async () => {
+      const site = await newSite();
+      const { create, event, add, undo } = importsOf(site);
+      const { importID } = await create('a.jsonl');
+      await add(importID, 0, [event({ eventUUID: 'event-01' })], { isLast: true });
+      const again = await create('a.jsonl', site.time + 5);
+      expect(again).toMatchObject({ importID, position: 1, state: 'complete', createdTime: site.time });
+      expect((await create('b.jsonl', site.time + 5)).importID).not.toBe(importID);
+      expect(await undo(importID)).toMatchObject({ imported: 1, undoneTime: site.time });
+      const anew = await create('a.jsonl', site.time + 6);
+      expect(anew).toMatchObject({ position: 0, state: 'running' });
+      expect((await add(anew.importID, 0, [event({ eventUUID: 'event-01' })])).outcomes).toEqual([{ kept: true }]);
+      const listed = await site.store.listImports({ account: site.account, limit: 2 });
+      expect(listed.map(({ importID, state }) => [importID, state])).toEqual([
+        [anew.importID, 'running'],
+        [expect.any(String), 'running'],
+      ]);
+    });
+
+    test('is rejected in another account, for another kind, when it is complete, and when it is undone', async () => {
+      const [site, other] = [await newSite(), await newSite()];
+      const { create, event, add, undo } = importsOf(site);
+      const { importID } = await create('a.jsonl');
+      const steps = [event({})];
+      await expectRefusal(importsOf(other).add(importID, 0, steps), 'unknown_import', 'importID');
+      const { store, account, time } = other;
+      await expectRefusal(store.undoImport({ account, importID, time }), 'unknown_import', 'importID');
+      expect(await store.listImports({ account, limit: 10 })).toEqual([]);
+      await expectRefusal(add(importID, 0, steps, { kind: 'contacts' }), 'invalid_field', 'importID');
+      await add(importID, 0, steps, { isLast: true });
+      await expectRefusal(add(importID, 1, steps), 'invalid_field', 'position');
+      await undo(importID);
+      await expectRefusal(add(importID, 1, steps), 'import_undone', 'importID');
+      expect(await site.events()).toEqual([]);
+    });
+
+    test('creates contacts and links, and the contact that an event names', async () => {
+      const site = await newSite();
+      const { create, event, contact, add } = importsOf(site);
+      const { importID } = await create('a.jsonl');
+      const named = contact({ userUUID: null, address: undefined, externalID: 'u-2' });
+      const { outcomes } = await add(importID, 0, [
+        event({ eventUUID: 'anonymous' }),
+        contact({ externalID: 'u-1', fields: { contactFirstname: 'Ann' }, attributes: [['plan', 'pro']] }),
+        contact({ userUUID: phone, externalID: 'u-9', address: ann }),
+        { ...named, ...event({ eventUUID: 'of-a-name', userUUID: null, externalID: 'u-2' }) },
+        event({ eventUUID: 'of-a-name-again', userUUID: null, externalID: 'u-2' }),
+        event({ eventUUID: 'of-nobody', userUUID: null, externalID: 'u-3' }),
+      ]);
+      expect(outcomes?.map((outcome) => ('refused' in outcome ? outcome.refused : 'kept' in outcome))).toEqual([
+        ...[true, true, 'external_id_taken', true, true],
+        'unknown_contact',
+      ]);
+      const owners = await site.owners();
+      expect(owners['of-a-name']).toBe(named.contact?.newContactUUID);
+      expect(owners['of-a-name-again']).toBe(named.contact?.newContactUUID);
+      expect(await site.server.getContact(owners.anonymous as string)).toMatchObject({
+        fields: { contactFirstname: 'Ann', contactProfileID: 'customer', contactExternalID: 'u-1' },
+        attributes: [['plan', 'pro']],
+      });
+    });
+
+    test('updates the contacts of imports, and only adds to others', async () => {
+      const site = await newSite();
+      const { create, contact, add } = importsOf(site);
+      const { contactUUID } = await site.server.createContact({
+        fields: { contactFirstname: 'Ann' },
+        attributes: [['plan', 'pro']],
+      });
+      const [first, second] = [await create('a.jsonl'), await create('b.jsonl')];
+      const values = {
+        userUUID: null,
+        attributes: [
+          ['plan', 'free'],
+          ['city', 'Rome'],
+        ],
+      } as const;
+      await add(first.importID, 0, [
+        contact({ ...values, fields: { contactFirstname: 'A', contactLastname: 'Lee' } }),
+        contact({ ...values, address: ben, fields: { contactFirstname: 'B' } }),
+      ]);
+      await add(second.importID, 0, [contact({ userUUID: null, address: ben, fields: { contactFirstname: 'Ben' } })]);
+      expect(await site.server.getContact(contactUUID)).toMatchObject({
+        fields: { contactFirstname: 'Ann', contactLastname: 'Lee' },
+        attributes: [
+          ['city', 'Rome'],
+          ['plan', 'pro'],
+        ],
+      });
+      const { contacts } = await site.store.searchContact({ account: site.account, address: ben, limit: 1 });
+      expect(contacts).toMatchObject([{ fields: { contactFirstname: 'Ben' } }]);
+    });
+  });
+
+  describe('an undone import', () => {
+    test('leaves everything else as it was before', async () => {
+      const site = await newSite();
+      const { server } = site;
+      const { create, event, contact, add, undo, readAll } = importsOf(site);
+      await server.createContact({ externalID: 'u-1', fields: { contactFirstname: 'Ann' }, tags: ['vip'] });
+      await server.createContact({ userUUID: null, address: cleo });
+      await server.log({ eventUUID: 'before-01', userUUID: phone }, { eventUUID: 'before-02', userUUID: laptop });
+      const before = await readAll();
+      const { importID } = await create('a.jsonl');
+      await add(importID, 0, [
+        event({ eventUUID: 'imported-1', userUUID: phone, eventID: 7 }),
+        event({ eventUUID: 'imported-2', userUUID: tablet }),
+        event({ eventUUID: 'imported-3', userUUID: null, externalID: 'u-1' }),
+        contact({ userUUID: phone, address: ben, fields: { contactFirstname: 'Ben' }, tags: ['new'] }),
+        contact({ userUUID: tablet, externalID: 'u-1', address: undefined, fields: { contactLastname: 'Lee' } }),
+        contact({ userUUID: null, address: cleo, externalID: 'u-3', attributes: [['plan', 'pro']] }),
+      ]);
+      await add(importID, 6, [event({ eventUUID: 'imported-4', userUUID: phone })], { isLast: true });
+      expect((await readAll()).events.map(({ eventUUID }) => eventUUID)).toHaveLength(6);
+      expect(await undo(importID)).toMatchObject({ kept: 0, imported: 7 });
+      expect(await readAll()).toEqual(before);
+    });
+
+    test('does not touch what was stored meanwhile', async () => {
+      const site = await newSite();
+      const { server } = site;
+      const { create, event, contact, add, undo } = importsOf(site);
+      const { importID } = await create('a.jsonl');
+      for (let nth = 0; nth < 5; nth += 1) {
+        await add(importID, nth, [event({ eventUUID: `imported-${nth}` })]);
+        await server.log({ eventUUID: `between-${nth}` });
+      }
+      await add(importID, 5, [
+        contact({ userUUID: phone, address: ann }),
+        contact({ userUUID: null, address: ben }),
+        contact({ userUUID: null, address: cleo }),
+      ]);
+      await site.store.updateContact({
+        ...{ account: site.account, address: ben, addedTags: [], removedTags: [], attributes: [], time: site.time + 1 },
+        fields: { contactFirstname: 'Ben' },
+      });
+      await server.createContact({ userUUID: tablet, address: cleo });
+      await server.log({ eventUUID: 'of-phone', userUUID: phone });
+      expect(await undo(importID)).toMatchObject({ kept: 2 });
+      expect(Object.keys(await site.owners())).toEqual([
+        ...['between-0', 'between-1', 'between-2', 'between-3', 'between-4', 'of-phone'],
+      ]);
+      expect((await site.owners())['of-phone']).toBe('');
+      const { contacts } = await site.store.searchContact({ account: site.account, limit: 10 });
+      expect(contacts.map(({ fields }) => fields.contactEmailaddress).sort()).toEqual([ben, cleo]);
+      await site.server.createContact({ address: ann });
+    });
+
+    test('restores a value only where it is still the one of the import', async () => {
+      const site = await newSite();
+      const { create, contact, add, undo } = importsOf(site);
+      const { contactUUID } = await site.server.createContact({
+        userUUID: null,
+        fields: { contactFirstname: 'Ann', contactLastname: 'Lee' },
+        attributes: [['plan', 'pro']],
+      });
+      const { importID } = await create('a.jsonl');
+      const fields = { contactFirstname: 'Anna', contactLastname: 'Li', contactTitle: 'Dr' };
+      const changed = contact({
+        userUUID: null,
+        fields,
+        tags: ['vip'],
+        attributes: [
+          ['plan', 'free'],
+          ['city', 'Rome'],
+        ],
+      });
+      await add(importID, 0, [changed], { replaces: true });
+      await site.update({ contactUUID, fields: { contactLastname: 'Lie' }, time: site.time + 1 });
+      await undo(importID);
+      const restored = await site.server.getContact(contactUUID);
+      expect(restored.fields).toMatchObject({ contactFirstname: 'Ann', contactLastname: 'Lie', contactTitle: '' });
+      expect(restored.tags.filter(({ opt }) => opt)).toEqual([]);
+      expect(restored.attributes).toEqual([['plan', 'pro']]);
+    });
+
+    test('disappears from the report feed', async () => {
+      const site = await newSite();
+      const { create, event, contact, add, undo } = importsOf(site);
+      const fed = createFedAccount(site.store, site.account);
+      await site.server.log({ userUUID: laptop });
+      const { importID } = await create('a.jsonl');
+      await add(importID, 0, [event({ userUUID: laptop }), event({ userUUID: phone }), contact({ userUUID: laptop })]);
+      await expectAgreement(fed, site);
+      expect(await fed.read()).toHaveLength(3);
+      await site.store.undoImport({ account: site.account, importID, time: site.time });
+      expect(await fed.read()).toHaveLength(1);
+      await undo(importID);
+      await expectAgreement(fed, site);
+    });
+  });
+};
