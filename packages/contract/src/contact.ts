@@ -52,11 +52,11 @@ const updateFields = {
   contactStatus: field.described(field.optional(field.oneOf(contactStatuses)), contactStatus, 'unsubscribed'),
 };
 
-const keyProblem = {
+export const keyProblem = {
   path: ['contactEmailaddress'],
   message: 'is required unless `contactExternalID` is given',
 };
-const hasKey = (input: { contactExternalID?: string | null | undefined; contactEmailaddress?: string | undefined }) =>
+export const hasKey = (input: { contactExternalID?: string | null | undefined; contactEmailaddress?: string | undefined }) =>
   typeof input.contactExternalID === 'string' || input.contactEmailaddress !== undefined;
 
 /** Like `contactKeys`, but when a contactUUID identifies the contact, null clears the external ID. */

@@ -1,6 +1,7 @@
 /** Imports: files of events or contacts that are stored once, and can be removed together. */
 import * as z from 'zod';
 import { answer, count, isoTime, problem, responseText } from './answer.ts';
+import { batchContact, contactStatuses, hasKey, keyProblem } from './contact.ts';
 import * as field from './fields.ts';
 import { limits } from './limits.ts';
 
@@ -54,6 +55,7 @@ export const createImportInput = z.object({ kind: importKind, importName, finger
 export const createImportOutput = answer(importEntry.shape);
 
 const required = 'is required unless `dryRun` is true';
+const { userUUID: _, ...importFields } = batchContact.shape;
 
 export const importEventsInput = z
   .object({
@@ -89,6 +91,53 @@ export const importEventsOutput = answer({
   repeated: count('How many of them were stored before, by their messageId.', 1),
   refused: count('How many of them were refused.', 2),
   refusal: z.array(refusal).describe('Why the first 20 of them were refused.'),
+});
+
+/** One contact of importContacts. */
+export const importedContact = z
+  .object(
+    {
+      ...importFields,
+      contactProfileID: field.optional(importFields.contactProfileID),
+      contactStatus: field.optional(field.oneOf(contactStatuses)).describe("The contact's status."),
+    },
+    field.errorMessage('must be an object', 'object'),
+  )
+  .refine(hasKey, keyProblem);
+
+export const importContactsInput = z
+  .object({
+    importID: field.optional(field.importID),
+    position: field.optional(position).describe('The number of contacts that were sent before.'),
+    contact: field
+      .list(z.unknown(), limits.contactsPerBatch)
+      .describe(`Up to ${limits.contactsPerBatch} contacts, in the order of the file.`),
+    contactProfileID: field
+      .optional(importFields.contactProfileID)
+      .describe('The profile of new contacts that have none.'),
+    isLast: field.described(
+      field.optional(field.flag),
+      'Whether these are the last contacts of the file, which completes the import.',
+      true,
+    ),
+    dryRun: field.described(
+      field.optional(field.flag),
+      'Only returns what would be created, changed and refused. `importID` and `position` are then not needed.',
+      true,
+    ),
+  })
+  .refine(({ importID, dryRun }) => dryRun || importID !== undefined, { path: ['importID'], message: required })
+  .refine(({ position, dryRun }) => dryRun || position !== undefined, { path: ['position'], message: required });
+
+export const importContactsOutput = answer({
+  position: count('The position of the import: send the next contacts from here.', 1_200),
+  created: count('How many of these contacts were created or, with `dryRun`, would be.', 900),
+  changed: count('How many existed and were changed.', 90),
+  unchanged: count('How many existed with these values.', 8),
+  refused: count('How many were refused.', 2),
+  refusal: z
+    .array(z.object({ index: count('The index of the contact in the request.', 3), error: problem }))
+    .describe('Why each of these was refused.'),
 });
 
 export const listImportsInput = z.object({

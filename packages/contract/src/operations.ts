@@ -416,6 +416,19 @@ export const operations = {
     input: imports.importEventsInput,
     output: imports.importEventsOutput,
   }),
+  importContacts: post({
+    summary: 'Store the next contacts of an import, or only check them.',
+    details:
+      'A contact is found by its contactExternalID, otherwise by its contactEmailaddress, or created. The given values replace those of the contact. They are stored, and the position advances, in one commit. If the import is not at `position`, nothing is stored, and the response has its position: continue from there. So a request may be repeated.',
+    paths: ['/import/importContacts'],
+    tokens: editors,
+    body: 'batch',
+    example: ['importID', 'position'],
+    refuses: ['unknown_import', 'import_undone', 'quota'],
+    input: imports.importContactsInput,
+    entries: { contact: imports.importedContact },
+    output: imports.importContactsOutput,
+  }),
   listImports: get({
     summary: 'List the imports of the account, newest first.',
     paths: ['/import/listImports'],

@@ -1,5 +1,19 @@
 /** Reads the files of other analytics tools. Runs in browsers and on Node. */
 
+export {
+  type ColumnMapping,
+  type ContactTarget,
+  contactTargets,
+  isContactTarget,
+  mapColumns,
+} from './contacts/columns.ts';
+export {
+  type ContactCounts,
+  countContacts,
+  importContacts,
+  type RefusedRow,
+} from './contacts/import-contacts.ts';
+export { type ContactFile, type ContactReading, readContacts } from './contacts/read-contacts.ts';
 export type { Source } from './files/read-records.ts';
 export { UnreadableFileError } from './files/record.ts';
 export type { Message, Outcome, SkipReason } from './formats/format.ts';

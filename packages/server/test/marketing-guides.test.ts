@@ -1,4 +1,4 @@
-/** Follows docs/campaigns.md and docs/export.md with real reports: each block prints what the guide shows below it. */
+/** Follows these guides with real reports: each block prints what the guide shows below it. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -45,7 +45,7 @@ const run = (code: string) =>
   );
 
 // In this order: the second guide reads the events of the first.
-describe.each(['campaigns.md', 'export.md'])('%s', (guide) => {
+describe.each(['campaigns.md', 'export.md', 'import-contacts.md'])('%s', (guide) => {
   test('produces the output that the guide shows', async () => {
     const blocks = blocksOf(guide);
     for (const [nth, { language, code }] of blocks.entries()) {

@@ -3,20 +3,35 @@ import { maxRecordBytes } from './limits.ts';
 import { createLineSplitter, type Line } from './lines.ts';
 import type { FileRecord, ProblemRecord, RecordParser } from './record.ts';
 
+export type Separator = ',' | ';' | '\t';
+
 /** A cell, quoted or not, with the separator after it. Sticky, so that each match starts where the last one ended. */
-const cellPattern = /(?:"((?:[^"]|"")*)"|([^",]*))(,|$)/y;
+const cellPatterns: Readonly<Record<Separator, RegExp>> = {
+  ',': /(?:"((?:[^"]|"")*)"|([^",]*))(,|$)/y,
+  ';': /(?:"((?:[^"]|"")*)"|([^";]*))(;|$)/y,
+  '\t': /(?:"((?:[^"]|"")*)"|([^"\t]*))(\t|$)/y,
+};
+
+/** Returns the separator of which the first line has the most: Excel writes semicolons in locales with decimal commas. */
+export const findSeparator = (start: string): Separator => {
+  const [line = ''] = start.replaceAll(/"[^"]*"/g, '').split('\n');
+  const separators: readonly Separator[] = [',', ';', '\t'];
+  const countOf = (separator: Separator) => line.split(separator).length;
+  return separators.reduce((best, each) => (countOf(each) > countOf(best) ? each : best));
+};
 
 /** Returns the cells of a record; undefined if an unquoted cell has a quote, or text follows a closing quote. */
-const toCells = (record: string): string[] | undefined => {
-  if (!record.includes('"')) return record.split(',');
+const toCells = (record: string, separator: Separator): string[] | undefined => {
+  if (!record.includes('"')) return record.split(separator);
   const cells: string[] = [];
+  const cellPattern = cellPatterns[separator];
   cellPattern.lastIndex = 0;
   for (;;) {
     const match = cellPattern.exec(record);
     if (match === null) return undefined;
-    const [, quoted, plain = '', separator] = match;
+    const [, quoted, plain = '', end] = match;
     cells.push(quoted?.replaceAll('""', '"') ?? plain);
-    if (separator === '') return cells;
+    if (end === '') return cells;
   }
 };
 
@@ -32,14 +47,14 @@ const toRow = (header: readonly string[], cells: readonly string[]): Record<stri
   return row;
 };
 
-export const createCSVParser = (): RecordParser => {
+export const createCSVParser = (separator: Separator = ','): RecordParser => {
   const lines = createLineSplitter();
   let header: readonly string[] | undefined;
   /** The beginning of a record with a line break in a cell. */
   let open: { readonly first: number; readonly texts: string[]; length: number } | undefined;
 
   const toRecord = (line: number, text: string): FileRecord => {
-    const cells = toCells(text);
+    const cells = toCells(text, separator);
     if (cells === undefined) {
       const problem = 'a quote is in the middle of a cell: write such cells within quotes, and quotes in them twice';
       return { line, problem };

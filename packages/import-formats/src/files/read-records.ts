@@ -1,5 +1,5 @@
 /** Reads the records of a file: JSON lines, a JSON array or CSV, also compressed with gzip. */
-import { createCSVParser } from './csv.ts';
+import { createCSVParser, findSeparator } from './csv.ts';
 import { createJSONArrayParser } from './json-array.ts';
 import { createJSONLinesParser } from './json-lines.ts';
 import { type FileRecord, type RecordParser, UnreadableFileError } from './record.ts';
@@ -74,9 +74,10 @@ const decompress = (source: Source): Source => {
 };
 
 const chooseParser = (start: Uint8Array): RecordParser => {
-  const [first = ''] = new TextDecoder().decode(start).trimStart();
+  const text = new TextDecoder().decode(start);
+  const [first = ''] = text.trimStart();
   if (first === '[') return createJSONArrayParser();
-  return first === '{' ? createJSONLinesParser() : createCSVParser();
+  return first === '{' ? createJSONLinesParser() : createCSVParser(findSeparator(text));
 };
 
 const readParts = async function* (source: Source): AsyncGenerator<Iterable<FileRecord>> {

@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ReadableStream as WebStream } from 'node:stream/web';
 import { type Command, Option } from 'commander';
+import { defineImport } from './contact-import.ts';
 import { UsageError } from './shared/command-errors.ts';
 import { printJSON, printLine, toTable } from './shared/printing.ts';
 import { addServerOptions, connect, type ServerOptions } from './shared/server.ts';
@@ -21,6 +22,7 @@ export const define = (command: Command): void => {
     .addOption(new Option('--format <format>', 'the format').choices(['csv', 'ndjson'] as const).default('csv'))
     .option('--segment <name>', 'only contacts with an event that matches the filter of this segment')
     .action(exportContacts);
+  defineImport(command.command('import').description('import a CSV file of contacts'));
 };
 
 type ExportOptions = ServerOptions & { readonly format: 'csv' | 'ndjson'; readonly segment?: string };

@@ -32,7 +32,7 @@ const nouns = [
   { name: 'report', summary: 'run reports about what people did', load: () => import('./report.ts') },
   {
     name: 'contact',
-    summary: 'show a contact, and export all, on a running server',
+    summary: 'show, export and import contacts on a running server',
     load: () => import('./contact.ts'),
   },
   {

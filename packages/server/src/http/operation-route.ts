@@ -81,6 +81,7 @@ const addingOperations: readonly OperationName[] = [
   'createContact',
   'createContacts',
   'importEvents',
+  'importContacts',
 ];
 
 /** Long, because the quota stays exceeded until the operator raises it or data is deleted. */

@@ -348,6 +348,8 @@ export interface Store extends ReportFeed, ReportNames {
    * A refused record does not affect the others. Throws Refusal('unknown_import') or Refusal('import_undone').
    */
   addToImport(batch: ImportBatch): Promise<{ import: Import; outcomes: ImportOutcome[] | null }>;
+  /** Returns the outcomes that contacts would have in an import, and stores nothing. */
+  previewImport(preview: ImportPreview): Promise<ImportOutcome[]>;
   /**
    * Undoes an import. Reports exclude its events immediately; later commits delete its events and links, and the contacts
    * that it created unless something else has changed or uses them, and restore other contacts' values that are still the
@@ -688,6 +690,8 @@ export interface ImportStep {
   readonly event?: NewEvent;
   /** With an event: the contact that it names by its external ID, to be created if there is none. */
   readonly contact?: NewContact;
+  /** The status to give the contact. */
+  readonly contactStatus?: ContactStatus | undefined;
 }
 
 export interface ImportBatch extends StoreCaller {
@@ -709,7 +713,10 @@ export interface ImportBatch extends StoreCaller {
   readonly steps: readonly ImportStep[];
 }
 
-export type ImportOutcome = EventOutcome;
+/** `created`: of a contact. With `replaces`, a contact that the record did not change is a duplicate. */
+export type ImportOutcome = EventOutcome | { readonly kept: true; readonly created: boolean };
+
+export type ImportPreview = Omit<ImportBatch, 'importID' | 'kind' | 'position' | 'records' | 'isLast'>;
 
 export const catalogueKinds = ['profile', 'tag', 'attr', 'event'] as const;
 export type CatalogueKind = (typeof catalogueKinds)[number];

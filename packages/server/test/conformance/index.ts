@@ -23,6 +23,7 @@ import { describeEventNames } from './event-names.ts';
 import { describeEventPages } from './event-pages.ts';
 import { describeEvents } from './events.ts';
 import { describeExports } from './exports.ts';
+import { describeImportedContacts } from './imported-contacts.ts';
 import { describeImports } from './imports.ts';
 import { describeIsolation } from './isolation.ts';
 import { describeExternalIDs } from './keys/external-ids.ts';
@@ -72,6 +73,7 @@ const suites = [
   describeReportFeed,
   describeExports,
   describeImports,
+  describeImportedContacts,
   describeRetention,
   describeIsolation,
   describeScale,

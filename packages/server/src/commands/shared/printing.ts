@@ -52,6 +52,8 @@ const toField = (cell: Cell): string => {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 };
 
+export const toCSVLine = (row: readonly Cell[]): string => `${row.map(toField).join(',')}\r\n`;
+
 /** Prints rows as CSV (RFC 4180). Replaces control characters only on a terminal. */
 export const printCSV = (rows: readonly (readonly Cell[])[]): void => {
   const safe = (text: string) => (process.stdout.isTTY ? toPrintable(text) : text);

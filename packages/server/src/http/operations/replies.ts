@@ -21,6 +21,7 @@ import { createContactBatches } from './contact-batch.ts';
 import { createContacts } from './contacts.ts';
 import { createEvents } from './events.ts';
 import { createHandovers } from './handovers.ts';
+import { createImportContacts } from './import-contacts.ts';
 import { createImports } from './imports.ts';
 import { createLinks } from './links.ts';
 import { createLogEvent, createLogEventReply, createLogEventsReply } from './log-event.ts';
@@ -71,6 +72,7 @@ export const createOperationReplies = ({
     ...createContactBatches(store),
     ...createLinks(store),
     ...createImports(store, { traffic, countryOf }),
+    ...createImportContacts(store),
     ...reportAnswers,
     ...createSegments(store),
     ...createViews(store),

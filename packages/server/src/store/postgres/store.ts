@@ -165,7 +165,7 @@ const createWrites = (stored: StoredRepeats) => {
     deleteAccount: createAccountDeletion(erasures),
     createContact,
     updateContact,
-    addToImport: createImportWriter({ users, catalogues, finder, putContact, storeEvents }),
+    ...createImportWriter({ users, catalogues, finder, putContact, storeEvents }),
     addRefused: refused.addRefused,
     async discardRefused(db: Transaction, request: { readonly refused: number }): Promise<boolean> {
       const listed = await refused.find(db, request.refused);
@@ -405,6 +405,7 @@ export const openPostgres = async (databaseURL: string, opening: Opening): Promi
       deleteOf: sharedWrite(writes.deleteEventsBefore),
     }),
     addToImport: exclusiveWrite(writes.addToImport),
+    previewImport: exclusiveWrite(writes.previewImport),
     async undoImport(request) {
       const undone = await undo(request);
       if (undone.state === 'undoing') jobs?.maintenance.wake();

@@ -1,4 +1,5 @@
 /** What an import changed of a contact that existed before, so that an undo can restore it. */
+import type { ContactStatus } from '@firsthand/contract/contact';
 import type { PlainField } from '../../identity/contact-view.ts';
 import type { NewContact } from '../store.ts';
 import type { ContactUpdate } from './contact-changes.ts';
@@ -9,6 +10,7 @@ export type RecordedValues = ReadonlyMap<string, string>;
 interface OwnRecord {
   readonly contactExternalID: string | null;
   readonly contactEmailaddress: string | null;
+  readonly contactStatus: string;
   readonly updatedTime: number;
   readonly fields: Readonly<Record<string, string | null | undefined>>;
   readonly tags: readonly (readonly [tagID: string, opt: boolean])[];
@@ -18,6 +20,7 @@ interface OwnRecord {
 const [field, tag, attribute] = ['field ', 'tag ', 'attr '] as const;
 const externalIDKey = 'contactExternalID';
 const addressKey = 'contactEmailaddress';
+const status = 'contactStatus';
 const updatedTime = 'updatedTime';
 
 /** Removed and absent values are both absent. */
@@ -26,6 +29,7 @@ export const toRecordedValues = (own: OwnRecord): RecordedValues =>
     [
       [externalIDKey, own.contactExternalID] as const,
       [addressKey, own.contactEmailaddress] as const,
+      [status, own.contactStatus] as const,
       [updatedTime, String(own.updatedTime)] as const,
       ...Object.entries(own.fields).map(([name, value]) => [field + name, value] as const),
       ...own.tags.map(([tagID, opt]) => [tag + tagID, opt ? 'true' : null] as const),
@@ -46,6 +50,10 @@ export const addChanges = (earlier: ImportChanges, before: RecordedValues, after
   return Object.fromEntries(changes);
 };
 
+/** Whether a write changed a contact's own values or keys. */
+export const isChanged = (before: RecordedValues, after: RecordedValues): boolean =>
+  Object.keys(addChanges({}, before, after)).some((name) => name !== updatedTime);
+
 /** Leaves out the values of a request that a contact has already. */
 export const withoutPresent = (
   { fields, tags, attributes }: Pick<NewContact, 'fields' | 'tags' | 'attributes'>,
@@ -58,7 +66,7 @@ export const withoutPresent = (
 
 /** How to restore a contact: the update, and whether its address must be removed. */
 export interface Restoration {
-  readonly update: Pick<ContactUpdate, 'fields' | 'addedTags' | 'removedTags' | 'attributes' | 'keys'>;
+  readonly update: Pick<ContactUpdate, 'fields' | 'addedTags' | 'removedTags' | 'attributes' | 'contactStatus' | 'keys'>;
   readonly removesAddress: boolean;
   /** The updatedTime before the import, if nothing has changed the contact since. */
   readonly time: number | undefined;
@@ -77,6 +85,7 @@ export const toRestoration = (changes: ImportChanges, current: RecordedValues): 
       addedTags: of(tag).flatMap(([tagID, opt]) => (opt === null ? [] : [tagID])),
       removedTags: of(tag).flatMap(([tagID, opt]) => (opt === null ? [tagID] : [])),
       attributes: of(attribute),
+      contactStatus: (before.get(status) ?? undefined) as ContactStatus | undefined,
       keys: { externalID: before.get(externalIDKey), ...(typeof address === 'string' && { address }) },
     },
     removesAddress: address === null,

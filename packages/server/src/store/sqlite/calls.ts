@@ -19,6 +19,7 @@ export const writeNames = [
   'updateContact',
   'eraseContact',
   'addToImport',
+  'previewImport',
   'undoImport',
   'linkUser',
   'unlinkUser',

@@ -116,7 +116,7 @@ export const createWriteEngine = (db: Connection, arrangement: Arrangement = {})
 
   const { logEvents, checkEvents } = createEventWriter(db, parts);
   const createContact = createContactCreator(db, parts);
-  const addToImport = createImportWriter(db, { ...parts, logEvents });
+  const importWriter = createImportWriter(db, { ...parts, logEvents });
 
   const executeReplayed = (replay: ReplayedWrite): ReplayResult => {
     if (replay.write === 'createContact') return createContact(replay.request);
@@ -139,7 +139,7 @@ export const createWriteEngine = (db: Connection, arrangement: Arrangement = {})
     ...linkOperations,
     ...createMergeWriter(db, contacts),
     eraseContact,
-    addToImport,
+    ...importWriter,
     undoImport,
     deleteEventsBefore,
     addRefused: refusedRequests.addRefused,

@@ -5,13 +5,14 @@
 import { Refusal } from '../../../shared/refusal.ts';
 import { advanceImport, findImport, findImportAt, isImported, recordContact } from '../../operations/imports.ts';
 import { usesOfContact } from '../../rules/accounts/catalogue-rules.ts';
-import { type RecordedValues, toRecordedValues, withoutPresent } from '../../rules/import-changes.ts';
+import { isChanged, type RecordedValues, toRecordedValues, withoutPresent } from '../../rules/import-changes.ts';
 import type {
   EventBatch,
   EventOutcome,
   Import,
   ImportBatch,
   ImportOutcome,
+  ImportPreview,
   ImportStep,
   NewContact,
 } from '../../store.ts';
@@ -33,6 +34,8 @@ interface ImportParts {
   storeEvents(db: Transaction, batches: readonly EventBatch[]): Promise<EventOutcome[][]>;
 }
 
+type Batch = ImportBatch | ImportPreview;
+
 /** Returns a contact's own values and keys. */
 export const recordedValues = (row: ContactRow): RecordedValues => toRecordedValues({ ...row, ...row.said });
 
@@ -51,7 +54,12 @@ export const createImportWriter = ({ users, catalogues, finder, putContact, stor
   };
 
   /** Creates or changes a contact. */
-  const put = async (db: Transaction, batch: ImportBatch, request: NewContact): Promise<void> => {
+  const put = async (
+    db: Transaction,
+    batch: Batch,
+    request: NewContact,
+    contactStatus: ImportStep['contactStatus'],
+  ): Promise<ImportOutcome> => {
     const { account, externalID, address, newContactUUID, time, userUUID, token } = request;
     const existing = await findExisting(db, request);
     const before = existing && { values: recordedValues(existing), updatedTime: existing.updatedTime };
@@ -64,24 +72,37 @@ export const createImportWriter = ({ users, catalogues, finder, putContact, stor
       before === undefined ? { contactProfileID: batch.defaultProfileID, ...values.fields } : values.fields;
     const uses = usesOfContact({ ...values, fields });
     await catalogues.check(db, account, { browser: false, uses });
-    const change = { fields, addedTags: values.tags, removedTags: [], attributes: values.attributes, time, by: token };
+    const change = {
+      ...{ fields, addedTags: values.tags, removedTags: [], attributes: values.attributes, contactStatus },
+      ...{ time, by: token },
+    };
     const { row } = await putContact(db, { account, newContactUUID, externalID, address }, change);
     await catalogues.register(db, account, [{ browser: false, uses }]);
     // Read again, because `row` is from before the write.
     const current = (await finder.get(db, row.contact)) as ContactRow;
     const written = await finder.answering(db, current);
     const after = { values: recordedValues(written), updatedTime: written.updatedTime };
-    await runOperation(db, recordContact(batch, { contact: written.contact, before: before ?? null, after }));
-    if (userUUID === null) return;
+    const isRepeated = batch.replaces && before !== undefined && !isChanged(before.values, after.values);
+    if ('importID' in batch && !isRepeated)
+      await runOperation(db, recordContact(batch, { contact: written.contact, before: before ?? null, after }));
+    const outcome = isRepeated
+      ? ({ kept: false, duplicate: true } as const)
+      : ({ kept: true, created: before === undefined } as const);
+    if (userUUID === null) return outcome;
     const [{ user }] = (await users.ensure(db, [{ account, userUUID }], { time, withEvent: false })) as [User];
     await lockUsers(db, [user]);
     await link(db, { user, contact: row.contact, verified: true, claim: null, token, time });
+    return outcome;
   };
 
-  const attemptPut = async (db: Transaction, batch: ImportBatch, request: NewContact): Promise<ImportOutcome> => {
+  const attemptPut = async (
+    db: Transaction,
+    batch: Batch,
+    request: NewContact,
+    contactStatus: ImportStep['contactStatus'],
+  ): Promise<ImportOutcome> => {
     try {
-      await db.attempt(() => put(db, batch, request));
-      return { kept: true };
+      return await db.attempt(() => put(db, batch, request, contactStatus));
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       return { kept: false, refused: error.code, field: error.field ?? '', message: error.message };
@@ -89,7 +110,7 @@ export const createImportWriter = ({ users, catalogues, finder, putContact, stor
   };
 
   /** Stores steps in order, and consecutive events together. */
-  const addSteps = async (db: Transaction, batch: ImportBatch): Promise<ImportOutcome[]> => {
+  const addSteps = async (db: Transaction, batch: Batch): Promise<ImportOutcome[]> => {
     const { account, token, browser, receivedTime, steps } = batch;
     const outcomes: ImportOutcome[] = [];
     let waiting: ImportStep[] = [];
@@ -101,13 +122,13 @@ export const createImportWriter = ({ users, catalogues, finder, putContact, stor
       outcomes.push(...stored);
     };
     for (const step of steps) {
-      const { event, contact } = step;
+      const { event, contact, contactStatus } = step;
       const isMissing =
         contact !== undefined &&
         (event === undefined || (await finder.byExternalID(db, contact.externalID as string)) === undefined);
       if (isMissing) {
         await storeWaiting();
-        const outcome = await attemptPut(db, batch, contact);
+        const outcome = await attemptPut(db, batch, contact, contactStatus);
         if (event === undefined || !outcome.kept) outcomes.push(outcome);
         if (event === undefined || !outcome.kept) continue;
       }
@@ -117,7 +138,10 @@ export const createImportWriter = ({ users, catalogues, finder, putContact, stor
     return outcomes;
   };
 
-  return async (db: Transaction, batch: ImportBatch): Promise<{ import: Import; outcomes: ImportOutcome[] | null }> => {
+  const addToImport = async (
+    db: Transaction,
+    batch: ImportBatch,
+  ): Promise<{ import: Import; outcomes: ImportOutcome[] | null }> => {
     db.requireExclusive();
     const found = await runOperation(db, findImportAt(batch));
     if (found === undefined) return { import: await runOperation(db, findImport(batch)), outcomes: null };
@@ -126,4 +150,20 @@ export const createImportWriter = ({ users, catalogues, finder, putContact, stor
     const through = await readLastSequence(db);
     return { import: await runOperation(db, advanceImport(batch, outcomes, { after, through })), outcomes };
   };
+
+  const previewImport = async (db: Transaction, preview: ImportPreview): Promise<ImportOutcome[]> => {
+    const rollback = new Refusal('invalid_field');
+    let outcomes: ImportOutcome[] = [];
+    try {
+      await db.attempt(async () => {
+        outcomes = await addSteps(db, preview);
+        throw rollback;
+      });
+    } catch (error) {
+      if (error !== rollback) throw error;
+    }
+    return outcomes;
+  };
+
+  return { addToImport, previewImport };
 };

@@ -155,7 +155,8 @@ const createTransaction = (
         await db.script('RELEASE attempt');
         return value;
       } catch (error) {
-        if (error instanceof Refusal) await db.script('ROLLBACK TO attempt');
+        // Released, so that an outer attempt rolls back to its own savepoint.
+        if (error instanceof Refusal) await db.script('ROLLBACK TO attempt; RELEASE attempt');
         throw error;
       }
     },

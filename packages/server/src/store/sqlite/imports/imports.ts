@@ -3,11 +3,12 @@ import { plainFields } from '../../../identity/contact-view.ts';
 import { Refusal } from '../../../shared/refusal.ts';
 import { advanceImport, findImport, findImportAt, isImported, recordContact } from '../../operations/imports.ts';
 import { usesOfContact } from '../../rules/accounts/catalogue-rules.ts';
-import { type RecordedValues, toRecordedValues, withoutPresent } from '../../rules/import-changes.ts';
+import { isChanged, type RecordedValues, toRecordedValues, withoutPresent } from '../../rules/import-changes.ts';
 import type {
   EventOutcome,
   ImportBatch,
   ImportOutcome,
+  ImportPreview,
   ImportStep,
   NewContact,
   RequestOf,
@@ -21,6 +22,7 @@ import type { Users } from '../contacts/users.ts';
 import type { Connection } from '../database/connection.ts';
 import { createOperationRunner } from '../transactions/operations.ts';
 import type { Sequencer } from '../transactions/sequencer.ts';
+import { RolledBack } from '../transactions/transaction.ts';
 
 interface ImportParts {
   readonly sequencer: Sequencer;
@@ -32,6 +34,7 @@ interface ImportParts {
 }
 
 type AddToImport = (batch: ImportBatch) => Awaited<ReturnType<Store['addToImport']>>;
+type Batch = ImportBatch | ImportPreview;
 
 /** Returns a function that reads a contact's own values and keys. */
 export const createRecordedValues = (db: Connection) => {
@@ -50,13 +53,16 @@ export const createRecordedValues = (db: Connection) => {
     });
 };
 
-export const createImportWriter = (db: Connection, parts: ImportParts): AddToImport => {
+export const createImportWriter = (
+  db: Connection,
+  parts: ImportParts,
+): { readonly addToImport: AddToImport; readonly previewImport: (preview: ImportPreview) => ImportOutcome[] } => {
   const { sequencer, users, catalogues, contacts, links, logEvents } = parts;
   const runOperation = createOperationRunner(db);
   const valuesOf = createRecordedValues(db);
 
   /** Creates or changes a contact. A thrown Refusal affects this contact only: it comes before the first write. */
-  const putContact = (batch: ImportBatch, request: NewContact): void => {
+  const putContact = (batch: Batch, request: NewContact, contactStatus: ImportStep['contactStatus']): ImportOutcome => {
     const { account, externalID, address, newContactUUID, time, userUUID, token } = request;
     const { found } = contacts.findByKeys(request);
     const existing = found && contacts.followMerges(found.contact);
@@ -70,45 +76,61 @@ export const createImportWriter = (db: Connection, parts: ImportParts): AddToImp
       before === undefined ? { contactProfileID: batch.defaultProfileID, ...values.fields } : values.fields;
     const uses = usesOfContact({ ...values, fields });
     catalogues.check(account, false, uses);
-    const change = { fields, addedTags: values.tags, removedTags: [], attributes: values.attributes };
+    const change = { fields, addedTags: values.tags, removedTags: [], attributes: values.attributes, contactStatus };
     const { row } = contacts.put({ account, newContactUUID, externalID, address }, { ...change, time, by: token });
     catalogues.register(account, false, uses);
     const written = contacts.followMerges(row.contact);
     const after = { values: valuesOf(written), updatedTime: written.updatedTime };
-    runOperation(recordContact(batch, { contact: written.contact, before: before ?? null, after }));
-    if (userUUID === null) return;
+    const isRepeated = batch.replaces && before !== undefined && !isChanged(before.values, after.values);
+    if ('importID' in batch && !isRepeated)
+      runOperation(recordContact(batch, { contact: written.contact, before: before ?? null, after }));
+    const outcome = isRepeated
+      ? ({ kept: false, duplicate: true } as const)
+      : ({ kept: true, created: before === undefined } as const);
+    if (userUUID === null) return outcome;
     const { user } = users.ensure(account, userUUID, time);
     links.link({ user, contact: row.contact, verified: true, claim: null, token, time });
+    return outcome;
   };
 
-  const attemptContact = (batch: ImportBatch, request: NewContact): ImportOutcome => {
+  const attemptContact = (
+    batch: Batch,
+    request: NewContact,
+    contactStatus: ImportStep['contactStatus'],
+  ): ImportOutcome => {
     try {
-      putContact(batch, request);
-      return { kept: true };
+      return putContact(batch, request, contactStatus);
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       return { kept: false, refused: error.code, field: error.field ?? '', message: error.message };
     }
   };
 
-  const addStep = (batch: ImportBatch, { event, contact }: ImportStep): readonly ImportOutcome[] => {
+  const addStep = (batch: Batch, { event, contact, contactStatus }: ImportStep): readonly ImportOutcome[] => {
     const { account, token, browser, receivedTime } = batch;
     const isMissing =
       contact !== undefined &&
       (event === undefined || contacts.byExternalID(account, contact.externalID as string) === undefined);
     if (isMissing) {
-      const outcome = attemptContact(batch, contact);
+      const outcome = attemptContact(batch, contact, contactStatus);
       if (event === undefined || !outcome.kept) return [outcome];
     }
     return event === undefined ? [] : logEvents({ account, token, browser, receivedTime, events: [event] });
   };
 
-  return (batch) => {
+  const addToImport: AddToImport = (batch) => {
     const found = runOperation(findImportAt(batch));
     if (found === undefined) return { import: runOperation(findImport(batch)), outcomes: null };
     const after = sequencer.sequence;
     const outcomes = batch.steps.flatMap((step) => addStep(batch, step));
     const advanced = runOperation(advanceImport(batch, outcomes, { after, through: sequencer.sequence }));
     return { import: advanced, outcomes };
+  };
+
+  return {
+    addToImport,
+    previewImport: (preview) => {
+      throw new RolledBack(preview.steps.flatMap((step) => addStep(preview, step)));
+    },
   };
 };

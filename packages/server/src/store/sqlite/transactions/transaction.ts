@@ -15,6 +15,16 @@ export interface Pending {
   undo?(): void;
 }
 
+/** Thrown by a call to return a value and roll back what it wrote. */
+export class RolledBack extends Error {
+  readonly value: unknown;
+
+  constructor(value: unknown) {
+    super('the call was rolled back');
+    this.value = value;
+  }
+}
+
 export type Outcome = { readonly value: unknown } | { readonly error: unknown };
 
 /** A call within a transaction. */
@@ -55,14 +65,14 @@ export const createTransactions = (db: Connection, pending: readonly Pending[], 
       release.run();
       return { value };
     } catch (error) {
-      if (!(error instanceof Refusal)) throw error;
+      if (!(error instanceof Refusal || error instanceof RolledBack)) throw error;
       // Most calls are refused before they write. The state in memory is still valid then, and rereading it would be
       // expensive.
       const wrote = changes.get() !== before;
       undo.run();
       release.run();
       if (wrote) for (const part of pending) part.undo?.();
-      return { error };
+      return error instanceof RolledBack ? { value: error.value } : { error };
     }
   };
 

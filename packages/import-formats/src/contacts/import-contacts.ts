@@ -1,0 +1,117 @@
+/** Sends the contacts of a file to importContacts, in batches. */
+import type { Source } from '../files/read-records.ts';
+import type { Row } from '../files/record.ts';
+import type { ContactTarget } from './columns.ts';
+import { type ContactFile, readContacts } from './read-contacts.ts';
+import { columnOf, type ImportedContact } from './to-contact.ts';
+
+export interface ContactCounts {
+  readonly created: number;
+  readonly changed: number;
+  readonly unchanged: number;
+  readonly refused: number;
+}
+
+/** The response of importContacts. */
+interface BatchAnswer extends ContactCounts {
+  readonly position: number;
+  readonly refusal: readonly {
+    readonly index: number;
+    readonly error: { readonly message: string; readonly field?: string | undefined };
+  }[];
+}
+
+export interface ContactBatch {
+  readonly position: number;
+  readonly contact: ImportedContact[];
+  readonly isLast: boolean;
+}
+
+/** A row that was not imported. */
+export interface RefusedRow {
+  readonly line: number;
+  readonly column: string;
+  readonly reason: string;
+  readonly row: Row;
+}
+
+export interface ContactImport {
+  /** Opens the file from its start. */
+  readonly open: () => Source;
+  readonly columns?: ReadonlyMap<string, ContactTarget | undefined>;
+  /** How many of its contacts were sent before. */
+  readonly position: number;
+  readonly send: (batch: ContactBatch) => Promise<BatchAnswer>;
+  readonly onRefused: (row: RefusedRow, file: ContactFile) => void;
+  readonly onProgress?: (counts: ContactCounts) => void;
+}
+
+const maxContacts = 500;
+/** In characters of JSON, which may be four bytes each: importContacts takes 1 MiB. */
+const maxLength = 200_000;
+
+/** Reads the file to its end. Returns the number of its contacts. Rejects with an UnreadableFileError. */
+export const countContacts = async ({ open, columns }: Pick<ContactImport, 'open' | 'columns'>): Promise<number> => {
+  let contacts = 0;
+  for await (const reading of readContacts(open(), columns)) if ('contact' in reading) contacts += 1;
+  return contacts;
+};
+
+/** Imports the contacts from `position` on. Returns how many were created, changed and refused. */
+export const importContacts = async ({
+  open,
+  columns = new Map(),
+  position: start,
+  send,
+  onRefused,
+  onProgress,
+}: ContactImport): Promise<ContactCounts> => {
+  let counts = { created: 0, changed: 0, unchanged: 0, refused: 0 };
+  let position = start;
+  let batch: { readonly line: number; readonly row: Row; readonly contact: ImportedContact; readonly file: ContactFile }[] = [];
+  let length = 0;
+
+  const sendBatch = async (isLast: boolean) => {
+    const answer = await send({ position, contact: batch.map(({ contact }) => contact), isLast });
+    if (answer.position !== position + batch.length)
+      throw new Error('another program is importing this file. Start again when it has finished');
+    position = answer.position;
+    for (const { index, error } of answer.refusal) {
+      const { line, row, contact, file } = batch[index] as (typeof batch)[number];
+      const column = error.field === undefined ? undefined : columnOf(file.columns, contact, error.field);
+      onRefused({ line, column: column ?? '', reason: error.message, row }, file);
+    }
+    counts = {
+      created: counts.created + answer.created,
+      changed: counts.changed + answer.changed,
+      unchanged: counts.unchanged + answer.unchanged,
+      refused: counts.refused + answer.refused,
+    };
+    onProgress?.(counts);
+    batch = [];
+    length = 0;
+  };
+
+  let place = 0;
+  for await (const reading of readContacts(open(), columns)) {
+    const { file, line, row = {} } = reading;
+    if (!('contact' in reading)) {
+      counts = { ...counts, refused: counts.refused + 1 };
+      onRefused({ line, column: reading.column ?? '', reason: reading.problem, row }, file);
+      continue;
+    }
+    const size = JSON.stringify(reading.contact).length;
+    if (size > maxLength) {
+      counts = { ...counts, refused: counts.refused + 1 };
+      onRefused({ line, column: '', reason: `the row is longer than ${maxLength} characters`, row: {} }, file);
+      continue;
+    }
+    place += 1;
+    if (place <= start) continue;
+    if (batch.length === maxContacts || (batch.length > 0 && length + size > maxLength)) await sendBatch(false);
+    batch.push({ line, row, contact: reading.contact, file });
+    length += size;
+  }
+  await sendBatch(true);
+  return counts;
+};

@@ -1,0 +1,63 @@
+/** Reads a CSV file of contacts. */
+import { readRecords, type Source } from '../files/read-records.ts';
+import { type FileRecord, type Row, UnreadableFileError } from '../files/record.ts';
+import { notUTF8 } from '../files/text.ts';
+import { type ColumnMapping, type ContactTarget, mapColumns } from './columns.ts';
+import { type ImportedContact, type RowProblem, toContact } from './to-contact.ts';
+
+/** A row of a file, from its line on, as a contact, or why it is none. */
+export type ContactReading = { readonly line: number; readonly row?: Row } & (
+  | { readonly contact: ImportedContact }
+  | RowProblem
+);
+
+export interface ContactFile {
+  readonly header: readonly string[];
+  readonly columns: ColumnMapping;
+}
+
+type Chosen = ReadonlyMap<string, ContactTarget | undefined>;
+
+const toFile = (header: readonly string[], chosen: Chosen): ContactFile => {
+  const unknown = [...chosen.keys()].find((name) => !header.includes(name));
+  if (unknown !== undefined)
+    throw new UnreadableFileError(`the file has no column \`${unknown}\`. Its columns are ${header.join(', ')}`);
+  const columns = mapColumns(header, chosen);
+  const targets = [...columns.values()];
+  if (!targets.includes('contactEmailaddress') && !targets.includes('contactExternalID'))
+    throw new UnreadableFileError(
+      `no column is recognized as the e-mail address. The columns are ${header.join(', ')}: choose one`,
+    );
+  return { header, columns };
+};
+
+/** Text in another encoding would be stored wrongly, so the whole file is refused. */
+const refuseOtherEncoding = (record: FileRecord): void => {
+  if ('problem' in record && record.problem === notUTF8)
+    throw new UnreadableFileError(`line ${record.line}: ${notUTF8} (in Excel: CSV UTF-8)`);
+};
+
+/**
+ * Reads the file, in order. The same file and columns always give the same readings, so an interrupted import can
+ * continue after the contacts that it has stored. Rejects with an UnreadableFileError.
+ */
+export async function* readContacts(
+  source: Source,
+  chosen: Chosen = new Map(),
+): AsyncGenerator<ContactReading & { readonly file: ContactFile }> {
+  let file: ContactFile | undefined;
+  for await (const records of readRecords(source)) {
+    for (const record of records) {
+      refuseOtherEncoding(record);
+      if ('header' in record) {
+        file = toFile(record.header, chosen);
+        continue;
+      }
+      if (file === undefined) throw new UnreadableFileError('the file must be CSV, with the names of columns on its first line');
+      const { line } = record;
+      if ('problem' in record) yield { file, line, problem: record.problem };
+      else yield { file, line, row: record.row, ...toContact(record.row, file.columns) };
+    }
+  }
+  if (file === undefined) throw new UnreadableFileError('the file is empty');
+}

@@ -1,0 +1,123 @@
+/** `firsthand contact import`: imports a CSV file of contacts. */
+import { createHash } from 'node:crypto';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { basename } from 'node:path';
+import { Readable } from 'node:stream';
+import { finished, pipeline } from 'node:stream/promises';
+import {
+  type ContactCounts,
+  type ContactTarget,
+  contactTargets,
+  countContacts,
+  importContacts,
+  isContactTarget,
+  type RefusedRow,
+  type Source,
+} from '@firsthand/import-formats';
+import type { Command } from 'commander';
+import { UsageError } from './shared/command-errors.ts';
+import { printError, printJSON, printLine, toCSVLine } from './shared/printing.ts';
+import { addServerOptions, connect, type ServerOptions } from './shared/server.ts';
+
+export const defineImport = (command: Command): void => {
+  const collect = (text: string, all: readonly string[] = []) => [...all, text];
+  addServerOptions(command)
+    .argument('<file>', 'a CSV file, with the names of columns on its first line')
+    .option(
+      '--map <column=field>',
+      `what a column contains: ${contactTargets.join(', ')}, or nothing; repeat the option for more columns`,
+      collect,
+    )
+    .option('--profile <contactProfileID>', 'the profile of new contacts without one')
+    .option('--dry-run', 'only show what would be created, changed and refused')
+    .option('--refused <file>', 'write rows that are refused to this CSV file, to be fixed and imported')
+    .addHelpText('after', '\nIf it was interrupted, run the same command again.')
+    .action(importFile);
+};
+
+interface ImportOptions extends ServerOptions {
+  readonly map?: readonly string[];
+  readonly profile?: string;
+  readonly dryRun?: boolean;
+  readonly refused?: string;
+}
+
+const parseColumns = (maps: readonly string[] = []): Map<string, ContactTarget | undefined> =>
+  new Map(
+    maps.map((map) => {
+      const end = map.lastIndexOf('=');
+      const target = map.slice(end + 1);
+      if (end < 1 || (target !== '' && !isContactTarget(target)))
+        throw new UsageError(`--map must be <column>=<field> with one of these fields: ${contactTargets.join(', ')}`);
+      return [map.slice(0, end), target === '' ? undefined : (target as ContactTarget)] as const;
+    }),
+  );
+
+/** The same rows, read in the same way, are one import. */
+const fingerprintOf = async (file: string, settings: unknown): Promise<string> => {
+  const hash = createHash('sha256').update(JSON.stringify(settings));
+  await pipeline(createReadStream(file), hash);
+  return hash.digest('hex');
+};
+
+/** The names of columns that a file of refused rows has in addition. They are not recognized, so not imported. */
+const problemColumns = ['line', 'column', 'reason'];
+
+const createRefusedFile = (path: string | undefined) => {
+  const output = path === undefined ? undefined : createWriteStream(path);
+  let rows = 0;
+  return {
+    add({ line, column, reason, row }: RefusedRow, header: readonly string[]): void {
+      const columns = header.filter((name) => !problemColumns.includes(name));
+      if (rows === 0) output?.write(`\ufeff${toCSVLine([...problemColumns, ...columns])}`);
+      output?.write(toCSVLine([line, column, reason, ...columns.map((name) => String(row[name] ?? ''))]));
+      rows += 1;
+      if (output === undefined && rows <= maxPrinted)
+        printError(`line ${line}${column === '' ? '' : `, ${column}`}: ${reason}`);
+    },
+    async close(): Promise<void> {
+      if (output === undefined) {
+        if (rows > maxPrinted) printError(`and ${rows - maxPrinted} more: use --refused to write them to a file`);
+        return;
+      }
+      output.end();
+      await finished(output);
+    },
+  };
+};
+const maxPrinted = 20;
+
+const toText = ({ created, changed, unchanged, refused }: ContactCounts, dryRun: boolean): string =>
+  `${dryRun ? 'Would create' : 'Created'} ${created}, ${dryRun ? 'change' : 'changed'} ${changed}, ${dryRun ? 'refuse' : 'refused'} ${refused}; ${unchanged} unchanged`;
+
+const importFile = async (file: string, options: ImportOptions): Promise<void> => {
+  const { map, profile: contactProfileID, dryRun = false, json } = options;
+  const columns = parseColumns(map);
+  const client = await connect(options);
+  const open = () => Readable.toWeb(createReadStream(file)) as unknown as Source;
+  // Before anything is stored, because the rest of the file may be unreadable.
+  await countContacts({ open, columns });
+  const created = dryRun
+    ? undefined
+    : await client.createImport({
+        kind: 'contacts',
+        importName: basename(file),
+        fingerprint: await fingerprintOf(file, [[...columns], contactProfileID]),
+      });
+  if (created?.state === 'complete') {
+    if (json) return printJSON(created);
+    return printLine(`This file was imported before, as ${created.importID}. Nothing has changed`);
+  }
+  const refused = createRefusedFile(options.refused);
+  const { importID, position = 0 } = created ?? {};
+  const counts = await importContacts({
+    open,
+    columns,
+    position,
+    send: (batch) => client.importContacts({ ...batch, ...(dryRun ? { dryRun } : { importID }), contactProfileID }),
+    onRefused: (row, { header }) => refused.add(row, header),
+  }).finally(refused.close);
+  if (json) return printJSON({ ...(importID !== undefined && { importID }), ...counts });
+  printLine(toText(counts, dryRun));
+  if (importID !== undefined) printLine(`The import is ${importID}`);
+};

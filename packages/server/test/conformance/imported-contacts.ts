@@ -1,0 +1,247 @@
+import fc from 'fast-check';
+import { describe, expect, test, vi } from 'vitest';
+import type { ContactChange, ImportStep, NewContact } from '../../src/store/store.ts';
+import type { Site } from '../fixtures/site.ts';
+import { ann, ben, contactChange, expectRefusal, hashOf, newContact, newID } from '../fixtures/store.ts';
+import { soon } from '../fixtures/timeouts.ts';
+import type { NewSite } from './sites.ts';
+
+const addresses = [ann, ben, 'cleo@example.com', 'dan@example.com'];
+
+/** Shortcuts to import contacts into a site. */
+const importsOf = ({ store, account, server, time }: Site) => {
+  const caller = { account, token: server.token, browser: false };
+  const batch = { ...caller, receivedTime: time, defaultProfileID: 'customer', replaces: true };
+  const create = async (): Promise<string> => {
+    const importID = newID('import');
+    const file = { kind: 'contacts', importName: 'contacts.csv', fingerprint: hashOf(importID) } as const;
+    await store.createImport({ account, importID, ...file, time });
+    return importID;
+  };
+  return {
+    create,
+    contact: (changes: Partial<NewContact>, contactStatus?: ImportStep['contactStatus']): ImportStep => ({
+      contact: { ...newContact({ time, userUUID: null, ...changes }), ...caller, verified: true },
+      contactStatus,
+    }),
+    add: async (importID: string, position: number, ...steps: ImportStep[]) => {
+      const place = { importID, kind: 'contacts', position, records: steps.length, isLast: false } as const;
+      return (await store.addToImport({ ...batch, ...place, steps })).outcomes;
+    },
+    preview: (...steps: ImportStep[]) => store.previewImport({ ...batch, steps }),
+    undo: async (importID: string) => {
+      await store.undoImport({ account, importID, time });
+      return vi.waitFor(
+        async () => {
+          const undone = await store.undoImport({ account, importID, time });
+          expect(undone.state).toBe('undone');
+          return undone;
+        },
+        { ...soon, interval: 20 },
+      );
+    },
+    /** The values of the contact with this address; undefined if there is none. */
+    read: async (address: string): Promise<State | undefined> => {
+      const { contacts } = await store.searchContact({ account, address, limit: 1 });
+      return contacts[0] && toState(contacts[0]);
+    },
+  };
+};
+
+/** A contact's values by name, without absent ones. */
+type State = Readonly<Record<string, string>>;
+
+const toState = ({
+  fields,
+  tags,
+  attributes,
+  contactStatus,
+}: Awaited<ReturnType<Site['store']['searchContact']>>['contacts'][number]): State => {
+  const { contactFirstname, contactExternalID, contactProfileID } = fields;
+  const entries = [
+    ...Object.entries({ contactFirstname, contactExternalID, contactProfileID, contactStatus }),
+    ...tags.map(({ tagID }) => [`tag ${tagID}`, 'true'] as const),
+    ...attributes.map(([attrID, attrValue]) => [`attr ${attrID}`, attrValue] as const),
+  ];
+  return Object.fromEntries(entries.filter(([, value]) => value !== '').sort());
+};
+
+const sorted = (state: Readonly<Record<string, string | undefined>>): State =>
+  Object.fromEntries(
+    Object.entries(state)
+      .filter((entry): entry is [string, string] => entry[1] !== undefined)
+      .sort(),
+  );
+
+const text = fc.constantFrom('x', 'y');
+const place = fc.nat({ max: addresses.length - 1 });
+const status = fc.option(fc.constantFrom('active' as const, 'archived' as const, 'unsubscribed' as const), {
+  nil: undefined,
+});
+const row = fc.record({
+  place,
+  name: fc.option(text, { nil: undefined }),
+  tags: fc.subarray(['a', 'b']),
+  attribute: fc.option(text, { nil: undefined }),
+  withID: fc.boolean(),
+  status,
+});
+const edit = fc.record({
+  place,
+  name: fc.option(fc.option(text), { nil: undefined }),
+  addedTags: fc.subarray(['a']),
+  removedTags: fc.subarray(['b']),
+  attribute: fc.option(fc.option(text), { nil: undefined }),
+  status,
+});
+
+export const describeImportedContacts = (newSite: NewSite): void => {
+  describe('an import of contacts', () => {
+    test('creates and changes contacts, and changes nothing the second time', async () => {
+      const site = await newSite();
+      const { create, contact, add, read } = importsOf(site);
+      await site.server.createContact({ address: ben, userUUID: null, fields: { contactFirstname: 'Ben' }, tags: ['b'] });
+      const steps = [
+        contact({ address: ann, externalID: 'u-1', fields: { contactFirstname: 'Ann' }, tags: ['a'] }, 'unsubscribed'),
+        contact({ address: ben, fields: { contactFirstname: 'Benjamin' }, attributes: [['plan', 'pro']] }),
+      ];
+      expect(await add(await create(), 0, ...steps)).toEqual([
+        { kept: true, created: true },
+        { kept: true, created: false },
+      ]);
+      expect(await read(ann)).toEqual({
+        contactExternalID: 'u-1',
+        contactFirstname: 'Ann',
+        contactProfileID: 'customer',
+        contactStatus: 'unsubscribed',
+        'tag a': 'true',
+      });
+      expect(await read(ben)).toEqual({
+        'attr plan': 'pro',
+        contactFirstname: 'Benjamin',
+        contactStatus: 'active',
+        'tag b': 'true',
+      });
+      const unchanged = { kept: false, duplicate: true };
+      expect(await add(await create(), 0, ...steps)).toEqual([unchanged, unchanged]);
+    });
+
+    test('refuses a contact with the external ID of another person, and stores the others', async () => {
+      const site = await newSite();
+      const { create, contact, add, read } = importsOf(site);
+      const importID = await create();
+      const outcomes = await add(
+        importID,
+        0,
+        contact({ address: ann, externalID: 'u-1' }),
+        contact({ address: ann, externalID: 'u-2' }),
+        contact({ address: ben }),
+      );
+      expect(outcomes).toMatchObject([{ kept: true }, { refused: 'external_id_taken' }, { kept: true }]);
+      expect(await read(ben)).toBeDefined();
+      const { store, account, time } = site;
+      const [listed] = await store.listImports({ account, limit: 1 });
+      expect(listed).toMatchObject({ position: 3, imported: 2, repeated: 0, refused: 1 });
+      const other = await newSite();
+      await expectRefusal(importsOf(other).add(importID, 3, contact({})), 'unknown_import');
+      await expectRefusal(other.store.undoImport({ account: other.account, importID, time }), 'unknown_import');
+    });
+
+    test('has a preview with the same outcomes that stores nothing', async () => {
+      const site = await newSite();
+      const { create, contact, add, preview, read } = importsOf(site);
+      await site.server.createContact({ address: ben, userUUID: null, externalID: 'u-2' });
+      const steps = [
+        contact({ address: ann, externalID: 'u-1', tags: ['new'], attributes: [['new', '1']] }),
+        contact({ address: ann, externalID: 'u-2' }),
+        contact({ address: ben, fields: { contactFirstname: 'Ben' } }),
+        contact({ address: ben, fields: { contactFirstname: 'Ben' } }),
+      ];
+      const { store, account } = site;
+      const catalogue = () => store.listCatalogue({ account, kind: 'tag' });
+      const before = [await read(ann), await read(ben), await catalogue()];
+      const outcomes = await preview(...steps);
+      expect(outcomes).toMatchObject([
+        { created: true },
+        { refused: 'email_taken' },
+        { created: false },
+        { duplicate: true },
+      ]);
+      expect([await read(ann), await read(ben), await catalogue()]).toEqual(before);
+      expect(await add(await create(), 0, ...steps)).toEqual(outcomes);
+      expect(await catalogue()).toHaveLength(1);
+    });
+
+    test('is forgotten with a contact that is erased', async () => {
+      const site = await newSite();
+      const { create, contact, add, undo, read } = importsOf(site);
+      const { contactUUID } = await site.server.createContact({ address: ann, userUUID: null });
+      const importID = await create();
+      await add(importID, 0, contact({ address: ann, fields: { contactFirstname: 'Ann' } }));
+      await site.erase(contactUUID);
+      await site.server.createContact({ address: ann, userUUID: null, fields: { contactFirstname: 'Another' } });
+      await undo(importID);
+      expect(await read(ann)).toMatchObject({ contactFirstname: 'Another' });
+    });
+
+    test('restores what is still as imported, whatever was changed since', async () => {
+      await fc.assert(
+        fc.asyncProperty(
+          fc.array(row, { maxLength: 3 }),
+          fc.array(row, { minLength: 1, maxLength: 4 }),
+          fc.array(edit, { maxLength: 4 }),
+          async (existing, rows, edits) => {
+            const site = await newSite();
+            const { create, contact, add, undo, read } = importsOf(site);
+            const stepOf = ({ place: nth, name, tags, attribute, withID, status: given }: (typeof rows)[number]) =>
+              contact(
+                {
+                  address: addresses[nth] as string,
+                  ...(withID && { externalID: `u-${nth}` }),
+                  fields: name === undefined ? {} : { contactFirstname: name },
+                  tags,
+                  attributes: attribute === undefined ? [] : [['plan', attribute]],
+                },
+                given,
+              );
+            const readAll = () => Promise.all(addresses.map(read));
+            await add(await create(), 0, ...existing.map(stepOf));
+            const before = await readAll();
+            const importID = await create();
+            await add(importID, 0, ...rows.map(stepOf));
+            const imported = await readAll();
+            const touched = new Set<number>();
+            for (const [nth, change] of edits.entries()) {
+              const address = addresses[change.place] as string;
+              const earlier = await read(address);
+              if (earlier === undefined) continue;
+              const fields = change.name === undefined ? {} : { contactFirstname: change.name };
+              const attributes: ContactChange['attributes'] =
+                change.attribute === undefined ? [] : [['plan', change.attribute]];
+              const { addedTags, removedTags, status: contactStatus } = change;
+              await site.store.updateContact({
+                account: site.account,
+                ...contactChange({ address, fields, addedTags, removedTags, attributes, contactStatus }),
+                time: site.time + nth + 1,
+              });
+              if (JSON.stringify(await read(address)) !== JSON.stringify(earlier)) touched.add(change.place);
+            }
+            const edited = await readAll();
+            const { kept } = await undo(importID);
+            const expected = addresses.map((_, nth) => {
+              const [was, after, now] = [before[nth], imported[nth], edited[nth]];
+              if (was === undefined) return touched.has(nth) ? now : undefined;
+              const names = [...new Set([...Object.keys(now ?? {}), ...Object.keys(was)])];
+              const valueOf = (name: string) => (now?.[name] === after?.[name] ? was[name] : now?.[name]);
+              return sorted(Object.fromEntries(names.map((name) => [name, valueOf(name)])));
+            });
+            expect(await readAll()).toEqual(expected);
+            const created = addresses.filter((_, nth) => before[nth] === undefined && imported[nth] !== undefined);
+            expect(kept).toBe(created.filter((address) => touched.has(addresses.indexOf(address))).length);
+          },
+        ),
+        { numRuns: Number(process.env.RUNS ?? 8) },
+      );
+    });
+  });
+};
