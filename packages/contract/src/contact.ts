@@ -56,8 +56,10 @@ export const keyProblem = {
   path: ['contactEmailaddress'],
   message: 'is required unless `contactExternalID` is given',
 };
-export const hasKey = (input: { contactExternalID?: string | null | undefined; contactEmailaddress?: string | undefined }) =>
-  typeof input.contactExternalID === 'string' || input.contactEmailaddress !== undefined;
+export const hasKey = (input: {
+  contactExternalID?: string | null | undefined;
+  contactEmailaddress?: string | undefined;
+}) => typeof input.contactExternalID === 'string' || input.contactEmailaddress !== undefined;
 
 /** Like `contactKeys`, but when a contactUUID identifies the contact, null clears the external ID. */
 const keysToUpdate = {

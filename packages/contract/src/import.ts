@@ -103,7 +103,8 @@ export const importedContact = z
     },
     field.errorMessage('must be an object', 'object'),
   )
-  .refine(hasKey, keyProblem);
+  .refine(hasKey, keyProblem)
+  .meta({ example: { contactEmailaddress: 'ann@shop.example', contactFirstname: 'Ann', contactTagID: 'vip' } });
 
 export const importContactsInput = z
   .object({

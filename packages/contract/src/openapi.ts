@@ -5,6 +5,7 @@ import { exampleOf, exampleWith, type JSONSchema, refTo, toJSONSchemas } from '.
 import { listErrorCodes } from './document/operation-errors.ts';
 import { type ErrorCode, errors } from './errors.ts';
 import * as event from './event.ts';
+import { importedContact } from './import.ts';
 import { type Operation, type OperationName, operationNames, operations } from './operations.ts';
 import { condition } from './reports/filter.ts';
 
@@ -21,6 +22,7 @@ const requestParts = {
   BatchContact: contact.batchContact,
   BatchEvent: event.batchEvent,
   Filter: condition,
+  ImportedContact: importedContact,
 };
 /** Named schemas that several responses share. */
 const responseParts = {

@@ -62,6 +62,7 @@ describe.each(['campaigns.md', 'export.md', 'import-contacts.md'])('%s', (guide)
       'events/explore.tsx',
       'events/breakdown.tsx',
       'overview/groups.tsx',
+      'people/contacts.tsx',
       'events.tsx',
     ]
       .map((name) => read(`console/src/pages/${name}`))

@@ -15,7 +15,9 @@ const readOne = async (content: string) => (await read(content))[0];
 
 describe('mapColumns', () => {
   it('recognizes the columns of Mautic', () => {
-    expect(mapping('title', 'firstname', 'lastname', 'email', 'phone', 'position', 'tags', 'doNotEmail', 'points')).toEqual({
+    expect(
+      mapping('title', 'firstname', 'lastname', 'email', 'phone', 'position', 'tags', 'doNotEmail', 'points'),
+    ).toEqual({
       title: 'contactTitle',
       firstname: 'contactFirstname',
       lastname: 'contactLastname',
@@ -38,7 +40,9 @@ describe('mapColumns', () => {
   });
 
   it('recognizes the columns of HubSpot', () => {
-    expect(mapping('Record ID', 'First Name', 'Email', 'Job Title', 'Mobile Phone Number', 'Unsubscribed from all email')).toEqual({
+    expect(
+      mapping('Record ID', 'First Name', 'Email', 'Job Title', 'Mobile Phone Number', 'Unsubscribed from all email'),
+    ).toEqual({
       'First Name': 'contactFirstname',
       Email: 'contactEmailaddress',
       'Job Title': 'contactJobRole',
@@ -57,7 +61,9 @@ describe('mapColumns', () => {
   });
 
   it('recognizes the columns of an export, and other spellings', () => {
-    expect(mapping('contactUUID', 'contactEmailaddress', 'tag', 'contactAttr.plan', 'FIRST_NAME', 'createdTime')).toEqual({
+    expect(
+      mapping('contactUUID', 'contactEmailaddress', 'tag', 'contactAttr.plan', 'FIRST_NAME', 'createdTime'),
+    ).toEqual({
       contactEmailaddress: 'contactEmailaddress',
       tag: 'contactTagID',
       'contactAttr.plan': 'contactAttr.plan',
@@ -94,9 +100,15 @@ describe('readContacts', () => {
         ].join('\n'),
       ),
     ).toEqual([
-      { line: 2, contact: { contactEmailaddress: 'a@shop.example', contactStatus: 'unsubscribed', contactTagID: 'vip,beta' } },
+      {
+        line: 2,
+        contact: { contactEmailaddress: 'a@shop.example', contactStatus: 'unsubscribed', contactTagID: 'vip,beta' },
+      },
       { line: 3, contact: { contactEmailaddress: 'b@shop.example', contactTagID: 'VIP,Blog' } },
-      { line: 4, contact: { contactEmailaddress: 'c@shop.example', contactStatus: 'unsubscribed', contactTagID: 'vip,beta' } },
+      {
+        line: 4,
+        contact: { contactEmailaddress: 'c@shop.example', contactStatus: 'unsubscribed', contactTagID: 'vip,beta' },
+      },
       { line: 5, contact: { contactEmailaddress: 'd@shop.example', contactStatus: 'unsubscribed' } },
       { line: 6, contact: { contactEmailaddress: 'e@shop.example' } },
       { line: 7, column: 'doNotEmail', problem: expect.stringContaining('must be active, archived, unsubscribed') },
@@ -122,7 +134,9 @@ describe('readContacts', () => {
 
   it('rejects a file that is not UTF-8, has no e-mail address or is no CSV', async () => {
     const latin1 = Uint8Array.from(Buffer.from('email,firstname\nann@shop.example,Zoë\n', 'latin1'));
-    await expect(read(latin1)).rejects.toThrow('line 2: the text is not UTF-8: save the file as UTF-8 (in Excel: CSV UTF-8)');
+    await expect(read(latin1)).rejects.toThrow(
+      'line 2: the text is not UTF-8: save the file as UTF-8 (in Excel: CSV UTF-8)',
+    );
     await expect(read('name,phone\nAnn,1\n')).rejects.toThrow('no column is recognized as the e-mail address');
     await expect(read('{"email":"ann@shop.example"}\n')).rejects.toThrow('the file must be CSV');
     await expect(read('')).rejects.toThrow('the file is empty');
@@ -136,7 +150,9 @@ describe('readContacts', () => {
   });
 
   it('refuses a cell of 10 MB, and reads the next row', async () => {
-    const [first, second] = await read(`email,firstname\nann@shop.example,${'x'.repeat(10_000_000)}\nben@shop.example,Ben\n`);
+    const [first, second] = await read(
+      `email,firstname\nann@shop.example,${'x'.repeat(10_000_000)}\nben@shop.example,Ben\n`,
+    );
     expect(first).toMatchObject({ line: 2, problem: expect.stringContaining('longer than') });
     expect(second).toMatchObject({ line: 3, contact: { contactFirstname: 'Ben' } });
   });
@@ -152,7 +168,8 @@ describe('importContacts', () => {
       send: async (batch) => {
         batches.push(batch);
         const field = 'contact[0].contactFirstname';
-        const refusal = batches.length === 1 ? [{ index: 0, error: { message: 'is too long', field } }] : [];
+        const refusal =
+          batches.length === 1 ? [{ index: 0, error: { message: '`contactFirstname` is too long', field } }] : [];
         const created = batch.contact.length - refusal.length;
         const next = batch.position + batch.contact.length;
         return { position: next, created, changed: 0, unchanged: 0, refused: refusal.length, refusal };
@@ -188,7 +205,10 @@ describe('importContacts', () => {
   it('splits batches whose contacts are large, and refuses a row that is too large for one', async () => {
     const large = (length: number) => `"${'x'.repeat(length)}"`;
     const { batches, refused } = await send(
-      ['email,firstname', ...[150_000, 100_000, 300_000].map((length, nth) => `u${nth}@shop.example,${large(length)}`)].join('\n'),
+      [
+        'email,firstname',
+        ...[150_000, 100_000, 300_000].map((length, nth) => `u${nth}@shop.example,${large(length)}`),
+      ].join('\n'),
       0,
     );
     expect(batches.map(({ contact }) => contact.length)).toEqual([1, 1]);

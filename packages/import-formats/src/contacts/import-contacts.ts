@@ -68,7 +68,12 @@ export const importContacts = async ({
 }: ContactImport): Promise<ContactCounts> => {
   let counts = { created: 0, changed: 0, unchanged: 0, refused: 0 };
   let position = start;
-  let batch: { readonly line: number; readonly row: Row; readonly contact: ImportedContact; readonly file: ContactFile }[] = [];
+  let batch: {
+    readonly line: number;
+    readonly row: Row;
+    readonly contact: ImportedContact;
+    readonly file: ContactFile;
+  }[] = [];
   let length = 0;
 
   const sendBatch = async (isLast: boolean) => {
@@ -79,7 +84,9 @@ export const importContacts = async ({
     for (const { index, error } of answer.refusal) {
       const { line, row, contact, file } = batch[index] as (typeof batch)[number];
       const column = error.field === undefined ? undefined : columnOf(file.columns, contact, error.field);
-      onRefused({ line, column: column ?? '', reason: error.message, row }, file);
+      // The column replaces the name of the field.
+      const reason = column === undefined ? error.message : error.message.replace(/^`[^`]+` /, '');
+      onRefused({ line, column: column ?? '', reason, row }, file);
     }
     counts = {
       created: counts.created + answer.created,

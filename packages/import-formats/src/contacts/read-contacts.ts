@@ -18,7 +18,8 @@ export interface ContactFile {
 
 type Chosen = ReadonlyMap<string, ContactTarget | undefined>;
 
-const toFile = (header: readonly string[], chosen: Chosen): ContactFile => {
+const toFile = (header: readonly string[], chosen: Chosen | 'preview'): ContactFile => {
+  if (chosen === 'preview') return { header, columns: new Map() };
   const unknown = [...chosen.keys()].find((name) => !header.includes(name));
   if (unknown !== undefined)
     throw new UnreadableFileError(`the file has no column \`${unknown}\`. Its columns are ${header.join(', ')}`);
@@ -39,11 +40,12 @@ const refuseOtherEncoding = (record: FileRecord): void => {
 
 /**
  * Reads the file, in order. The same file and columns always give the same readings, so an interrupted import can
- * continue after the contacts that it has stored. Rejects with an UnreadableFileError.
+ * continue after the contacts that it has stored. Rejects with an UnreadableFileError. A preview has the rows only, and
+ * needs no column with a key.
  */
 export async function* readContacts(
   source: Source,
-  chosen: Chosen = new Map(),
+  chosen: Chosen | 'preview' = new Map(),
 ): AsyncGenerator<ContactReading & { readonly file: ContactFile }> {
   let file: ContactFile | undefined;
   for await (const records of readRecords(source)) {
@@ -53,7 +55,8 @@ export async function* readContacts(
         file = toFile(record.header, chosen);
         continue;
       }
-      if (file === undefined) throw new UnreadableFileError('the file must be CSV, with the names of columns on its first line');
+      if (file === undefined)
+        throw new UnreadableFileError('the file must be CSV, with the names of columns on its first line');
       const { line } = record;
       if ('problem' in record) yield { file, line, problem: record.problem };
       else yield { file, line, row: record.row, ...toContact(record.row, file.columns) };

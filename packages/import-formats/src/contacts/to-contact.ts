@@ -28,7 +28,12 @@ const toStatus = (text: string): string | undefined => {
 const toTagIDs = (text: string): string =>
   text
     .split(/[|;,]/)
-    .map((tag) => tag.trim().replaceAll(/^"+|"+$/g, '').trim())
+    .map((tag) =>
+      tag
+        .trim()
+        .replaceAll(/^"+|"+$/g, '')
+        .trim(),
+    )
     .filter((tag) => tag !== '')
     .join(',');
 

@@ -100,7 +100,12 @@ export const describeImportedContacts = (newSite: NewSite): void => {
     test('creates and changes contacts, and changes nothing the second time', async () => {
       const site = await newSite();
       const { create, contact, add, read } = importsOf(site);
-      await site.server.createContact({ address: ben, userUUID: null, fields: { contactFirstname: 'Ben' }, tags: ['b'] });
+      await site.server.createContact({
+        address: ben,
+        userUUID: null,
+        fields: { contactFirstname: 'Ben' },
+        tags: ['b'],
+      });
       const steps = [
         contact({ address: ann, externalID: 'u-1', fields: { contactFirstname: 'Ann' }, tags: ['a'] }, 'unsubscribed'),
         contact({ address: ben, fields: { contactFirstname: 'Benjamin' }, attributes: [['plan', 'pro']] }),
@@ -232,8 +237,8 @@ export const describeImportedContacts = (newSite: NewSite): void => {
               const [was, after, now] = [before[nth], imported[nth], edited[nth]];
               if (was === undefined) return touched.has(nth) ? now : undefined;
               const names = [...new Set([...Object.keys(now ?? {}), ...Object.keys(was)])];
-              const valueOf = (name: string) => (now?.[name] === after?.[name] ? was[name] : now?.[name]);
-              return sorted(Object.fromEntries(names.map((name) => [name, valueOf(name)])));
+              const restore = (name: string) => (now?.[name] === after?.[name] ? was[name] : now?.[name]);
+              return sorted(Object.fromEntries(names.map((name) => [name, restore(name)])));
             });
             expect(await readAll()).toEqual(expected);
             const created = addresses.filter((_, nth) => before[nth] === undefined && imported[nth] !== undefined);

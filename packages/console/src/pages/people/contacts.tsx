@@ -16,6 +16,7 @@ import { usePagination } from '../../reading/pages.ts';
 import { nameOfPerson } from '../../reading/person.ts';
 import { BulkActions } from './bulk-actions.tsx';
 import { ColumnChoice, ContactFilter, chosenColumns, columnTitles, contactSearch } from './contact-filter.tsx';
+import type { ImportContacts } from './import-contacts.tsx';
 import { PeopleTable } from './people-table.tsx';
 
 const limit = 50;
@@ -66,6 +67,27 @@ const NoContacts = ({ isSearch }: { readonly isSearch: boolean }) => (
   </EmptyState>
 );
 
+/** Loads the dialog when it is opened, because it reads files itself. */
+const ImportButton = ({ after }: { readonly after: () => void }) => {
+  const [Dialog, setDialog] = useState<typeof ImportContacts>();
+  const open = async () => {
+    try {
+      const { ImportContacts } = await import('./import-contacts.tsx');
+      setDialog(() => ImportContacts);
+    } catch (error) {
+      show({ text: messageOf(error), isProblem: true });
+    }
+  };
+  return (
+    <>
+      <button type="button" class="quiet" aria-haspopup="dialog" onClick={open}>
+        Import
+      </button>
+      {Dialog && <Dialog close={() => setDialog(undefined)} after={after} />}
+    </>
+  );
+};
+
 export const Contacts = () => {
   const search = contactSearch();
   const request = { ...search, sort: 'seen', order: 'desc' } as const;
@@ -105,6 +127,7 @@ export const Contacts = () => {
       <SearchBox label="Name or e-mail address" />
       <ContactFilter />
       <ColumnChoice contacts={answer.value ?? []} />
+      {canEdit.value && <ImportButton after={after} />}
       <SaveCSV title="Contacts" operation="searchContact" request={request} count={count} />
     </>
   );

@@ -10,7 +10,8 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all([scene.close(), other.close()]));
 
-const post = (path: string, fields: Fields, tokenUUID = scene.tokens.server) => scene.post(path, { tokenUUID, ...fields });
+const post = (path: string, fields: Fields, tokenUUID = scene.tokens.server) =>
+  scene.post(path, { tokenUUID, ...fields });
 const createImport = async (file: string, kind = 'contacts'): Promise<string> => {
   const fingerprint = createHash('sha256').update(file).digest('hex');
   return (await post('/import/createImport', { kind, importName: file, fingerprint })).body.importID;

@@ -66,7 +66,10 @@ export const withoutPresent = (
 
 /** How to restore a contact: the update, and whether its address must be removed. */
 export interface Restoration {
-  readonly update: Pick<ContactUpdate, 'fields' | 'addedTags' | 'removedTags' | 'attributes' | 'contactStatus' | 'keys'>;
+  readonly update: Pick<
+    ContactUpdate,
+    'fields' | 'addedTags' | 'removedTags' | 'attributes' | 'contactStatus' | 'keys'
+  >;
   readonly removesAddress: boolean;
   /** The updatedTime before the import, if nothing has changed the contact since. */
   readonly time: number | undefined;

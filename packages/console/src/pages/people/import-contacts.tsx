@@ -1,0 +1,250 @@
+/** The dialog that imports a CSV file of contacts: its columns, a dry run, the import and its undo. */
+import {
+  type ContactCounts,
+  type ContactFile,
+  type ContactTarget,
+  countContacts,
+  importContacts,
+  mapColumns,
+  type RefusedRow,
+  readContacts,
+} from '@firsthand/import-formats';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { api, messageOf } from '../../api.ts';
+import { download, toFile } from '../../parts/csv.ts';
+import { DialogForm } from '../../parts/dialog-form.tsx';
+import { show } from '../../parts/notices.tsx';
+import { formatWhole } from '../../reading/format.ts';
+
+const targetNames: readonly (readonly [target: ContactTarget, name: string])[] = [
+  ['contactEmailaddress', 'E-mail address'],
+  ['contactExternalID', 'Your own ID'],
+  ['contactTitle', 'Title'],
+  ['contactFirstname', 'First name'],
+  ['contactLastname', 'Last name'],
+  ['contactTelephone', 'Telephone'],
+  ['contactMobile', 'Mobile'],
+  ['contactJobRole', 'Job'],
+  ['contactProfileID', 'Profile'],
+  ['contactTagID', 'Tags'],
+  ['contactStatus', 'Status'],
+];
+const rowsShown = 3;
+/** The file is hashed as a whole. */
+const maxBytes = 200 * 1024 * 1024;
+
+type Columns = ReadonlyMap<string, ContactTarget | undefined>;
+type Row = RefusedRow['row'];
+
+/** Reads the header and the first rows. Rejects with an UnreadableFileError. */
+const readStart = async (
+  file: File,
+): Promise<{ readonly header: readonly string[]; readonly rows: readonly Row[] }> => {
+  const rows: Row[] = [];
+  let header: readonly string[] = [];
+  for await (const { file: read, row } of readContacts(file.stream(), 'preview')) {
+    header = read.header;
+    if (row) rows.push(row);
+    if (rows.length === rowsShown) break;
+  }
+  return { header, rows };
+};
+
+/** As of `firsthand contact import`: the same rows, read in the same way, are one import. */
+const fingerprintOf = async (file: File, columns: Columns): Promise<string> => {
+  if (file.size > maxBytes)
+    throw new Error('the file is larger than 200 MB: import it with `firsthand contact import`');
+  const settings = new TextEncoder().encode(JSON.stringify([[...columns], null]));
+  const hash = await crypto.subtle.digest('SHA-256', await new Blob([settings, file]).arrayBuffer());
+  return Array.from(new Uint8Array(hash), (byte) => byte.toString(16).padStart(2, '0')).join('');
+};
+
+const problemColumns = ['line', 'column', 'reason'];
+
+const saveRefused = (refused: readonly RefusedRow[], header: readonly string[]): void => {
+  const columns = header.filter((name) => !problemColumns.includes(name));
+  const rows = refused.map(({ line, column, reason, row }) => [
+    ...[line, column, reason],
+    ...columns.map((name) => String(row[name] ?? '')),
+  ]);
+  download('refused contacts.csv', toFile([...problemColumns, ...columns], rows).content);
+};
+
+interface Result {
+  readonly counts: ContactCounts;
+  readonly refused: readonly RefusedRow[];
+  /** Absent after a dry run. */
+  readonly importID?: string;
+}
+
+const ResultView = ({ result, header }: { readonly result: Result; readonly header: readonly string[] }) => {
+  const { counts, refused, importID } = result;
+  const [first] = refused;
+  return (
+    <>
+      <p role="status">
+        {importID === undefined ? 'This would be the result. Created' : 'Created'}: {formatWhole(counts.created)},
+        changed: {formatWhole(counts.changed)}, unchanged: {formatWhole(counts.unchanged)}, refused:{' '}
+        {formatWhole(counts.refused)}.
+      </p>
+      {first && (
+        <p>
+          Line {first.line}
+          {first.column && `, ${first.column}`}: {first.reason}.{' '}
+          <button type="button" class="quiet" onClick={() => saveRefused(refused, header)}>
+            Save refused rows
+          </button>
+        </p>
+      )}
+    </>
+  );
+};
+
+const ColumnTable = ({
+  header,
+  rows,
+  columns,
+  choose,
+}: {
+  readonly header: readonly string[];
+  readonly rows: readonly Row[];
+  readonly columns: Columns;
+  readonly choose: (column: string, target: ContactTarget | undefined) => void;
+}) => (
+  <table class="table">
+    <thead>
+      <tr>
+        <th>Column</th>
+        <th>First rows</th>
+        <th>Import as</th>
+      </tr>
+    </thead>
+    <tbody>
+      {header.map((column) => (
+        <tr key={column}>
+          <td>{column}</td>
+          <td class="soft">{rows.map((row) => String(row[column] ?? '').slice(0, 30)).join(', ')}</td>
+          <td>
+            <select
+              aria-label={`Import ${column} as`}
+              value={columns.get(column) ?? ''}
+              onChange={({ currentTarget }) => choose(column, (currentTarget.value || undefined) as ContactTarget)}
+            >
+              <option value="">Not imported</option>
+              {targetNames.map(([target, name]) => (
+                <option key={target} value={target}>
+                  {name}
+                </option>
+              ))}
+              <option value={`contactAttr.${column}`}>Attribute {column}</option>
+            </select>
+          </td>
+        </tr>
+      ))}
+    </tbody>
+  </table>
+);
+
+export const ImportContacts = ({ close, after }: { readonly close: () => void; readonly after: () => void }) => {
+  const [file, setFile] = useState<File>();
+  const [start, setStart] = useState<Awaited<ReturnType<typeof readStart>>>();
+  const [columns, setColumns] = useState<Columns>(new Map());
+  const [progress, setProgress] = useState<number>();
+  const [result, setResult] = useState<Result>();
+  const [problem, setProblem] = useState('');
+  const controller = useRef(new AbortController());
+  useEffect(() => () => controller.current.abort(), []);
+
+  const attempt = async (work: () => Promise<void>) => {
+    setProblem('');
+    try {
+      await work();
+    } catch (error) {
+      if (!controller.current.signal.aborted) setProblem(messageOf(error));
+    }
+    setProgress(undefined);
+  };
+  const open = (chosen: File | undefined) =>
+    attempt(async () => {
+      setFile(undefined);
+      setResult(undefined);
+      if (!chosen) return;
+      const read = await readStart(chosen);
+      const recognized = mapColumns(read.header);
+      setColumns(new Map(read.header.map((name) => [name, recognized.get(name)])));
+      setStart(read);
+      setFile(chosen);
+    });
+  const run = (given: File, dryRun: boolean) =>
+    attempt(async () => {
+      setProgress(0);
+      const source = { open: () => given.stream(), columns };
+      await countContacts(source);
+      const { signal } = controller.current;
+      const fingerprint = dryRun ? '' : await fingerprintOf(given, columns);
+      const created = dryRun
+        ? undefined
+        : await api.createImport({ kind: 'contacts', importName: given.name, fingerprint }, { signal });
+      if (created?.state === 'complete') throw new Error('this file was imported before. Nothing has changed');
+      const { importID, position = 0 } = created ?? {};
+      const refused: RefusedRow[] = [];
+      const counts = await importContacts({
+        ...source,
+        position,
+        send: (batch) => api.importContacts({ ...batch, ...(dryRun ? { dryRun } : { importID }) }, { signal }),
+        onRefused: (row: RefusedRow, _: ContactFile) => void refused.push(row),
+        onProgress: ({ created, changed, unchanged, refused }) => setProgress(created + changed + unchanged + refused),
+      });
+      setResult({ counts, refused, ...(importID !== undefined && { importID }) });
+      if (importID === undefined) return;
+      after();
+      const undo = async () => {
+        await api.undoImport({ importID });
+        after();
+      };
+      show({ text: `Imported ${given.name}.`, undo, stays: true });
+    });
+  const isChecked = result !== undefined;
+  const isImported = result?.importID !== undefined;
+  return (
+    <DialogForm
+      title="Import contacts"
+      class="import"
+      close={close}
+      action={isImported ? 'Done' : isChecked ? 'Import' : 'Check'}
+      isDisabled={!file || progress !== undefined}
+      problem={problem}
+      submit={() => {
+        if (isImported) return close();
+        return file && run(file, !isChecked);
+      }}
+    >
+      <p>
+        <input
+          type="file"
+          accept=".csv,text/csv"
+          aria-label="CSV file"
+          onChange={({ currentTarget }) => open(currentTarget.files?.[0])}
+        />
+      </p>
+      {!file && (
+        <p class="hint">
+          A CSV file from Mautic, Klaviyo, HubSpot, Mailchimp or a spreadsheet, with the names of columns on its first
+          line. Nothing is stored before you have seen what would change.
+        </p>
+      )}
+      {file && start && (
+        <ColumnTable
+          {...start}
+          columns={columns}
+          choose={(column, target) => {
+            setColumns(new Map([...columns, [column, target]]));
+            setResult(undefined);
+          }}
+        />
+      )}
+      {progress !== undefined && <p role="status">{formatWhole(progress)} rows …</p>}
+      {result && start && <ResultView result={result} header={start.header} />}
+    </DialogForm>
+  );
+};
