@@ -21,5 +21,11 @@ export default [
     limit: '40 kB',
     brotli: true,
   },
-  { name: 'all scripts', path: `${folder}*.js`, limit: '80 kB', brotli: true },
+  {
+    name: 'all scripts, except for the import of files',
+    path: [`${folder}*.js`, `!${folder}import-*.js`],
+    limit: '81 kB',
+    brotli: true,
+  },
+  { name: 'the import of files, loaded when it is opened', path: `${folder}import-*.js`, limit: '12 kB', brotli: true },
 ];
