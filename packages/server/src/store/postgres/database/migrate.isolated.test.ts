@@ -119,6 +119,7 @@ test('needs only rights on a schema, and leaves no temporary functions in it', a
       { proname: 'note_merge' },
       { proname: 'note_owner_of_merged' },
       { proname: 'note_owner_of_user' },
+      { proname: 'note_undone_import' },
       { proname: 'owner_change_now' },
       { proname: 'read_event_body' },
       { proname: 'refuse_audit_change' },
