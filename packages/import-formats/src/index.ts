@@ -18,4 +18,5 @@ export type { Source } from './files/read-records.ts';
 export { UnreadableFileError } from './files/record.ts';
 export type { Message, Outcome, SkipReason } from './formats/format.ts';
 export { type FormatName, findFormat, formatNames, formats } from './formats.ts';
+export { type EventCounts, importEvents } from './import-events.ts';
 export { detectFormat, type Reading, readMessages } from './read-messages.ts';

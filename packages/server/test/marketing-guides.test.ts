@@ -45,7 +45,7 @@ const run = (code: string) =>
   );
 
 // In this order: the second guide reads the events of the first.
-describe.each(['campaigns.md', 'export.md', 'import-contacts.md'])('%s', (guide) => {
+describe.each(['campaigns.md', 'export.md', 'import-contacts.md', 'import.md'])('%s', (guide) => {
   test('produces the output that the guide shows', async () => {
     const blocks = blocksOf(guide);
     for (const [nth, { language, code }] of blocks.entries()) {

@@ -1,8 +1,9 @@
 /** Sends the contacts of a file to importContacts, in batches. */
+import { maxLength, toBatches } from '../files/batches.ts';
 import type { Source } from '../files/read-records.ts';
 import type { Row } from '../files/record.ts';
 import type { ContactTarget } from './columns.ts';
-import { type ContactFile, readContacts } from './read-contacts.ts';
+import { type ContactFile, type ContactReading, readContacts } from './read-contacts.ts';
 import { columnOf, type ImportedContact } from './to-contact.ts';
 
 export interface ContactCounts {
@@ -47,8 +48,6 @@ export interface ContactImport {
 }
 
 const maxContacts = 500;
-/** In characters of JSON, which may be four bytes each: importContacts takes 1 MiB. */
-const maxLength = 200_000;
 
 /** Reads the file to its end. Returns the number of its contacts. Rejects with an UnreadableFileError. */
 export const countContacts = async ({ open, columns }: Pick<ContactImport, 'open' | 'columns'>): Promise<number> => {
@@ -67,22 +66,31 @@ export const importContacts = async ({
   onProgress,
 }: ContactImport): Promise<ContactCounts> => {
   let counts = { created: 0, changed: 0, unchanged: 0, refused: 0 };
-  let position = start;
-  let batch: {
-    readonly line: number;
-    readonly row: Row;
-    readonly contact: ImportedContact;
-    readonly file: ContactFile;
-  }[] = [];
-  let length = 0;
+  const refuse = (reading: ContactReading & { readonly file: ContactFile }, column: string, reason: string): void => {
+    counts = { ...counts, refused: counts.refused + 1 };
+    onRefused({ line: reading.line, column, reason, row: reading.row ?? {} }, reading.file);
+  };
+  const readSized = async function* () {
+    for await (const reading of readContacts(open(), columns)) {
+      if (!('contact' in reading)) {
+        refuse(reading, reading.column ?? '', reading.problem);
+        continue;
+      }
+      const { length } = JSON.stringify(reading.contact);
+      // Without its cells, which would make the message as long.
+      if (length > maxLength) refuse({ ...reading, row: {} }, '', `the row is longer than ${maxLength} characters`);
+      else yield { ...reading, length };
+    }
+  };
 
-  const sendBatch = async (isLast: boolean) => {
+  let position = start;
+  for await (const { batch, isLast } of toBatches(readSized(), { position, maxRecords: maxContacts })) {
     const answer = await send({ position, contact: batch.map(({ contact }) => contact), isLast });
     if (answer.position !== position + batch.length)
       throw new Error('another program is importing this file. Start again when it has finished');
     position = answer.position;
     for (const { index, error } of answer.refusal) {
-      const { line, row, contact, file } = batch[index] as (typeof batch)[number];
+      const { line, row = {}, contact, file } = batch[index] as (typeof batch)[number];
       const column = error.field === undefined ? undefined : columnOf(file.columns, contact, error.field);
       // The column replaces the name of the field.
       const reason = column === undefined ? error.message : error.message.replace(/^`[^`]+` /, '');
@@ -95,30 +103,6 @@ export const importContacts = async ({
       refused: counts.refused + answer.refused,
     };
     onProgress?.(counts);
-    batch = [];
-    length = 0;
-  };
-
-  let place = 0;
-  for await (const reading of readContacts(open(), columns)) {
-    const { file, line, row = {} } = reading;
-    if (!('contact' in reading)) {
-      counts = { ...counts, refused: counts.refused + 1 };
-      onRefused({ line, column: reading.column ?? '', reason: reading.problem, row }, file);
-      continue;
-    }
-    const size = JSON.stringify(reading.contact).length;
-    if (size > maxLength) {
-      counts = { ...counts, refused: counts.refused + 1 };
-      onRefused({ line, column: '', reason: `the row is longer than ${maxLength} characters`, row: {} }, file);
-      continue;
-    }
-    place += 1;
-    if (place <= start) continue;
-    if (batch.length === maxContacts || (batch.length > 0 && length + size > maxLength)) await sendBatch(false);
-    batch.push({ line, row, contact: reading.contact, file });
-    length += size;
   }
-  await sendBatch(true);
   return counts;
 };

@@ -1,9 +1,8 @@
 /** `firsthand contact import`: imports a CSV file of contacts. */
-import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { basename } from 'node:path';
 import { Readable } from 'node:stream';
-import { finished, pipeline } from 'node:stream/promises';
+import { finished } from 'node:stream/promises';
 import {
   type ContactCounts,
   type ContactTarget,
@@ -16,6 +15,7 @@ import {
 } from '@firsthand/import-formats';
 import type { Command } from 'commander';
 import { UsageError } from './shared/command-errors.ts';
+import { hashFile } from './shared/hash-file.ts';
 import { printError, printJSON, printLine, toCSVLine } from './shared/printing.ts';
 import { addServerOptions, connect, type ServerOptions } from './shared/server.ts';
 
@@ -52,13 +52,6 @@ const parseColumns = (maps: readonly string[] = []): Map<string, ContactTarget |
       return [map.slice(0, end), target === '' ? undefined : (target as ContactTarget)] as const;
     }),
   );
-
-/** The same rows, read in the same way, are one import. */
-const fingerprintOf = async (file: string, settings: unknown): Promise<string> => {
-  const hash = createHash('sha256').update(JSON.stringify(settings));
-  await pipeline(createReadStream(file), hash);
-  return hash.digest('hex');
-};
 
 /** The names of columns that a file of refused rows has in addition. They are not recognized, so not imported. */
 const problemColumns = ['line', 'column', 'reason'];
@@ -102,7 +95,8 @@ const importFile = async (file: string, options: ImportOptions): Promise<void> =
     : await client.createImport({
         kind: 'contacts',
         importName: basename(file),
-        fingerprint: await fingerprintOf(file, [[...columns], contactProfileID]),
+        // The same rows, read in the same way, are one import.
+        fingerprint: await hashFile(file, JSON.stringify([[...columns], contactProfileID])),
       });
   if (created?.state === 'complete') {
     if (json) return printJSON(created);

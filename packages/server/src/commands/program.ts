@@ -40,6 +40,11 @@ const nouns = [
     summary: 'list refused requests and resend them',
     load: () => import('./refused.ts'),
   },
+  {
+    name: 'import',
+    summary: "import other tools' files of events, and undo imports",
+    load: () => import('./import.ts'),
+  },
   { name: 'export', summary: 'export events to Parquet files', load: () => import('./export.ts') },
   { name: 'copy', summary: 'copy the database to PostgreSQL, or back', load: () => import('./copy.ts') },
   {

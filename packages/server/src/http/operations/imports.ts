@@ -11,6 +11,7 @@ import { newEvent } from '../../ingest/new-event.ts';
 import type { Import, ImportOutcome, ImportStep, NewContact, Store } from '../../store/store.ts';
 import { type AnsweringAll, accountOf, actOf, type Caller, toStoreCaller } from '../access/caller.ts';
 import { isoTime } from '../answers/iso-time.ts';
+import { type Agent, toStatedLabels, unknownAgent } from '../request/agents.ts';
 import { addressProblem } from '../request/contact-names.ts';
 import { findDefaultProfile } from '../segment/contacts.ts';
 import { type SegmentCall, type Sender, toCall } from '../segment/messages.ts';
@@ -37,10 +38,21 @@ const withCorrectedTime = (message: unknown): unknown => {
   return rest;
 };
 
+/** Adds the labels that another tool has found out, unless the User-Agent has them. */
+const withStatedLabels = (visitor: Agent = unknownAgent, message: unknown): Agent => {
+  const context = isRecord(message) && isRecord(message.context) ? message.context : {};
+  if (visitor.robot || !isRecord(context.labels)) return visitor;
+  const present = new Set(visitor.labels.map(([attrID]) => attrID));
+  const stated = toStatedLabels(context.labels).filter(([attrID]) => !present.has(attrID));
+  return { ...visitor, labels: [...visitor.labels, ...stated] };
+};
+
+/** Replaces the profile that createContact requires, but imports do not: a contact that exists keeps its own. */
+const anyProfileID = 'any';
+
 /** Returns the fields of a contact to create or change, or the problem with them. */
 const toContact = (input: SegmentCall['input'], caller: Caller): NewContact | Problem => {
-  // The profile is required, but a contact that exists keeps its own.
-  const checked = check(operations.createContact.input, { contactProfileID: '-', ...input });
+  const checked = check(operations.createContact.input, { contactProfileID: anyProfileID, ...input });
   if (!checked.ok) return checked.problem;
   const {
     userUUID = null,
@@ -88,7 +100,8 @@ export const createImports = (
     const base = { receivedTime: caller.time, clockError: 0, fromBrowser: false };
     const unlikely = unlikelyTime(eventTime, base);
     if (unlikely !== undefined) return refuse(`\`timestamp\` ${unlikely.split('. ')[0]}`);
-    return { event: newEvent(checked.value, {}, withVisitor(base, findVisitor(message, {}, caller), caller)) };
+    const visitor = withStatedLabels(findVisitor(message, {}, caller), message);
+    return { event: newEvent(checked.value, {}, withVisitor(base, visitor, caller)) };
   };
 
   const toStep = (sent: unknown, sender: Sender, caller: Caller): ImportStep | Problem => {

@@ -1,0 +1,86 @@
+/** Sends the messages of a file to importEvents, in batches. */
+import { maxLength, toBatches } from './files/batches.ts';
+import type { Message, SkipReason } from './formats/format.ts';
+import type { Reading } from './read-messages.ts';
+
+export interface EventCounts {
+  readonly imported: number;
+  readonly repeated: number;
+  readonly refused: number;
+  /** Rows that are left out on purpose, by reason. */
+  readonly skipped: Readonly<Partial<Record<SkipReason, number>>>;
+}
+
+export interface EventBatch {
+  readonly position: number;
+  readonly message: Message[];
+  readonly isLast: boolean;
+}
+
+/** The response of importEvents. It lists the first refusals of a batch only. */
+interface BatchAnswer {
+  readonly position: number;
+  readonly imported: number;
+  readonly repeated: number;
+  readonly refused: number;
+  readonly refusal: readonly { readonly index: number; readonly error: { readonly message: string } }[];
+}
+
+export interface EventImport {
+  /** All readings of the file, from its start. */
+  readonly readings: AsyncIterable<Reading>;
+  /** How many of its messages were sent before. */
+  readonly position: number;
+  readonly send: (batch: EventBatch) => Promise<BatchAnswer>;
+  /** Called for rows that can't be read, and for the first refused messages of each batch. */
+  readonly onRefused: (line: number, reason: string) => void;
+  readonly onProgress?: (counts: EventCounts) => void;
+}
+
+const maxMessages = 1_000;
+
+/**
+ * Imports the messages from `position` on. Returns what was stored, repeated, refused and left out. Rejects with an
+ * UnreadableFileError; what was sent before stays stored.
+ */
+export const importEvents = async ({
+  readings,
+  position: start,
+  send,
+  onRefused,
+  onProgress,
+}: EventImport): Promise<EventCounts> => {
+  let [imported, repeated, refused] = [0, 0, 0];
+  const skipped: Partial<Record<SkipReason, number>> = {};
+  const countsNow = (): EventCounts => ({ imported, repeated, refused, skipped: { ...skipped } });
+  const refuse = (line: number, reason: string): void => {
+    refused += 1;
+    onRefused(line, reason);
+  };
+
+  const readSized = async function* () {
+    for await (const reading of readings) {
+      if ('skipped' in reading) skipped[reading.skipped] = (skipped[reading.skipped] ?? 0) + 1;
+      else if ('problem' in reading) refuse(reading.line, reading.problem);
+      else {
+        const { length } = JSON.stringify(reading.message);
+        if (length > maxLength) refuse(reading.line, `the message is longer than ${maxLength} characters`);
+        else yield { line: reading.line, message: reading.message, length };
+      }
+    }
+  };
+
+  let position = start;
+  for await (const { batch, isLast } of toBatches(readSized(), { position, maxRecords: maxMessages })) {
+    const answer = await send({ position, message: batch.map(({ message }) => message), isLast });
+    if (answer.position !== position + batch.length)
+      throw new Error('another program is importing this file. Start again when it has finished');
+    position = answer.position;
+    imported += answer.imported;
+    repeated += answer.repeated;
+    refused += answer.refused;
+    for (const { index, error } of answer.refusal) onRefused(batch[index]?.line ?? 0, error.message);
+    onProgress?.(countsNow());
+  }
+  return countsNow();
+};
