@@ -110,8 +110,14 @@ it('removes everything that an import stored, and imports the file again after t
   expect(stderr).toBe('');
   const importID = /\(import (\S+)\)/.exec(stdout)?.[1] as string;
   expect(await client.getContact({ contactExternalID: 'customer-1' })).toBeDefined();
+  const countReported = async () => {
+    const { total } = await client.reportTotals({ from: '2024-01-01', to: '2024-01-02' });
+    return total?.events ?? 0;
+  };
+  expect(await countReported()).toBe(300);
   expect(await run('undo', importID)).toMatchObject({ code: 0, stdout: 'Undid the import of events.jsonl\n' });
   expect(await read()).toEqual(before);
+  expect(await countReported()).toBe(0);
   await expect(client.getContact({ contactExternalID: 'customer-1' })).rejects.toThrow();
   expect((await run(path)).stdout).toMatch(/imported 301/);
 });

@@ -1,0 +1,103 @@
+import { createHash } from 'node:crypto';
+import { limits } from '@firsthand/contract/limits';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Fields, openScene, type Scene } from '../../../test/fixtures/scene.ts';
+
+let scene: Scene;
+let other: Scene;
+beforeAll(async () => {
+  [scene, other] = await Promise.all([openScene(), openScene()]);
+});
+afterAll(() => Promise.all([scene.close(), other.close()]));
+
+const post = (path: string, fields: Fields, tokenUUID = scene.tokens.server) =>
+  scene.post(path, { tokenUUID, ...fields });
+const createImport = async (importName: string): Promise<string> => {
+  const fingerprint = createHash('sha256').update(importName).digest('hex');
+  return (await post('/import/createImport', { kind: 'events', importName, fingerprint })).body.importID;
+};
+const problemOf = async (fields: Fields, tokenUUID?: string, path = '/import/importEvents') => {
+  const { status, body } = await post(path, fields, tokenUUID);
+  return [status, body.error?.code, body.error?.field];
+};
+const message = (fields: Fields = {}) => ({
+  ...{ type: 'track', event: 'Bought', anonymousId: 'visitor-of-imports', timestamp: '2024-03-01T09:00:00Z' },
+  ...fields,
+});
+const read = async (userUUID = 'visitor-of-imports') =>
+  (await scene.get('/event/getEvent', { tokenUUID: scene.tokens.server, userUUID })).body.event as Fields[];
+
+describe('importEvents', () => {
+  it('stores the labels that another tool found, but none that a visitor could not have', async () => {
+    const importID = await createImport('labels.jsonl');
+    const context = { labels: { browser: 'Firefox', os: 'My own system', device: 'phone', country: 'XYZ' } };
+    await post('/import/importEvents', {
+      ...{ importID, position: 0, isLast: true },
+      message: [message({ context, anonymousId: 'visitor-with-labels' })],
+    });
+    const [event] = await read('visitor-with-labels');
+    expect(event?.eventAttrArray).toEqual([
+      { attrID: '$browser', attrValue: 'Firefox' },
+      { attrID: '$device', attrValue: 'phone' },
+    ]);
+  });
+
+  it('creates the contact of an identify message, and gives it the events of its browser', async () => {
+    const importID = await createImport('identify.jsonl');
+    const { body } = await post('/import/importEvents', {
+      ...{ importID, position: 0, isLast: true },
+      message: [
+        message({ anonymousId: 'visitor-who-signs-in' }),
+        message({ type: 'identify', anonymousId: 'visitor-who-signs-in', userId: 'customer-of-imports' }),
+      ],
+    });
+    expect(body).toMatchObject({ imported: 2, refused: 0 });
+    const { contact } = (
+      await scene.get('/contact/getContact', {
+        tokenUUID: scene.tokens.server,
+        contactExternalID: 'customer-of-imports',
+      })
+    ).body;
+    expect((await read('visitor-who-signs-in')).map(({ contactUUID }) => contactUUID)).toEqual([contact.contactUUID]);
+  });
+
+  it('stores nothing for tokens of pages and viewers, other accounts, and other positions', async () => {
+    const importID = await createImport('hostile.jsonl');
+    const fields = { importID, position: 0, message: [message({ anonymousId: 'visitor-of-hostile-files' })] };
+    for (const token of [scene.tokens.browser, scene.tokens.viewer]) {
+      expect(await problemOf(fields, token)).toEqual([403, 'token_kind', undefined]);
+      expect(await problemOf({ ...fields, dryRun: true }, token)).toEqual([403, 'token_kind', undefined]);
+      expect(await problemOf({ importID }, token, '/import/undoImport')).toEqual([403, 'token_kind', undefined]);
+    }
+    const answer = await other.post('/import/importEvents', { tokenUUID: other.tokens.server, ...fields });
+    expect(answer.body.error?.code).toBe('unknown_import');
+    const undo = await other.post('/import/undoImport', { tokenUUID: other.tokens.server, importID });
+    expect(undo.body.error?.code).toBe('unknown_import');
+    const { body } = await post('/import/importEvents', { ...fields, position: 7 });
+    expect(body).toMatchObject({ position: 0, imported: 0 });
+    expect(await read('visitor-of-hostile-files')).toEqual([]);
+  });
+
+  it('refuses more messages than a batch may have, and each message that is no event', async () => {
+    const importID = await createImport('large.jsonl');
+    const tooMany = Array.from({ length: limits.messagesPerImport + 1 }, () => message());
+    expect(await problemOf({ importID, position: 0, message: tooMany })).toEqual([400, 'invalid_field', 'message']);
+    const sent = [null, 'a text', [], {}, message({ timestamp: undefined }), message({ timestamp: '9999-01-01' })];
+    const { body } = await post('/import/importEvents', { importID, position: 0, message: sent });
+    expect(body).toMatchObject({ position: sent.length, imported: 0, refused: sent.length });
+    expect(body.refusal.map(({ error }: { error: Fields }) => error.field).slice(-2)).toEqual([
+      ...['timestamp', 'timestamp'],
+    ]);
+  });
+});
+
+describe('undoImport', () => {
+  it('refuses later batches of the import', async () => {
+    const importID = await createImport('undone.jsonl');
+    await post('/import/importEvents', { importID, position: 0, message: [message()] });
+    for (let state = ''; state !== 'undone'; )
+      ({ state } = (await post('/import/undoImport', { importID })).body as { state: string });
+    expect(await read()).toEqual([]);
+    expect((await problemOf({ importID, position: 1, message: [message()] }))[1]).toBe('import_undone');
+  });
+});
