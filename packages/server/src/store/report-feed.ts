@@ -39,12 +39,8 @@ export interface OwnerStretch {
 }
 
 /**
-<<<<<<< HEAD
- * Erased events: this user's events without a contact, or events logged with this contact; after < sequence ≤ through.
-=======
- * Erased events: this user's without a contact, or those logged with this contact, or all of an undone import; after <
- * sequence ≤ through.
->>>>>>> 077c00c7 (Store imports of files, each exactly once, and undo them as a whole)
+ * Erased events: this user's events without a contact, events logged with this contact, or all events of a stretch of
+ * an undone import; after < sequence ≤ through.
  */
 export type FeedErasure =
   | { readonly user: number; readonly after: number; readonly through: number }

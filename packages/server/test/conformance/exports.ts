@@ -11,6 +11,7 @@ import { runs } from '../fixtures/runs.ts';
 import { createSite, type Site } from '../fixtures/site.ts';
 import { day, laptop, phone, tablet } from '../fixtures/store.ts';
 import { historyArbitrary, live } from '../fixtures/world.ts';
+import { importsOf } from './imports.ts';
 import type { NewSite, Open } from './sites.ts';
 
 /** The files of events with their sizes and change times. */
@@ -59,6 +60,24 @@ export const describeExports = (newSite: NewSite, open: Open): void => {
       await run(site, fresh);
       expect(await queryExport(folder, everything)).toEqual(await queryExport(fresh, everything));
     };
+
+    test('removes the events of an import that was undone, also if it was undone before the next run', async () => {
+      const site = await newSite();
+      const { create, event, contact, add, undo } = importsOf(site);
+      await site.server.log({ userUUID: laptop });
+      const { importID } = await create('a.jsonl');
+      await add(importID, 0, [
+        event({ userUUID: laptop, eventUUID: 'event-01' }),
+        event({ userUUID: phone, eventUUID: 'event-02' }),
+        contact({ userUUID: phone, address: 'ann@example.com' }),
+      ]);
+      await site.server.log({ userUUID: phone });
+      const folder = newFolder();
+      expect(await run(site, folder)).toMatchObject({ events: 4, removed: 0 });
+      await undo(importID);
+      expect(await run(site, folder)).toMatchObject({ events: 0, removed: 2, restarted: null });
+      await expectComplete(site, folder);
+    });
 
     test('has the events, contacts, links and owners of an account', async () => {
       const site = await newSite();

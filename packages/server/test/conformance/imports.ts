@@ -22,7 +22,7 @@ import type { NewSite } from './sites.ts';
 const years = 365 * day;
 
 /** Shortcuts to import into a site. */
-const importsOf = (site: Site) => {
+export const importsOf = (site: Site) => {
   const { store, account, time, server } = site;
   const caller = { account, token: server.token, browser: false };
   const create = (file: string, at = time) =>

@@ -8,6 +8,7 @@ import { owners } from './columns.ts';
 import { chunksOf, type Run, usersPerRead } from './run.ts';
 
 type ErasedPart = Extract<FeedErasure, { readonly user: number }>;
+type UndoneStretch = Exclude<FeedErasure, ErasedPart | { readonly contact: number }>;
 
 /** Returns the contacts that events in the files were logged with, and that are erased. */
 const findErasedContacts = async ({ store, account, writer, files }: Run): Promise<string[]> => {
@@ -42,13 +43,23 @@ const areInErasedParts = async ({ store, account, writer }: Run, parts: readonly
     AND p."afterSequence" < e.sequence AND coalesce(p."throughSequence", e.sequence) >= e.sequence)`;
 };
 
-/** Removes events that were erased, or deleted by retention. Returns their number. */
+/** Returns a condition for events `e` of undone imports. */
+const areInUndoneImports = async ({ writer }: Run, stretches: readonly UndoneStretch[]): Promise<SQL> => {
+  await writer.createTable('undone_stretches', owners);
+  const rows = stretches.map((stretch) => ({ ...stretch, userUUID: '', contactUUID: '', page: 0 }));
+  await writer.append('undone_stretches', owners, rows);
+  return sql`EXISTS (FROM undone_stretches s WHERE s."afterSequence" < e.sequence AND s."throughSequence" >= e.sequence)`;
+};
+
+/** Removes events that were erased or imported by an undone import, or deleted by retention. Returns their number. */
 export const removeDeleted = async (run: Run, erased: readonly FeedErasure[], through: number): Promise<number> => {
   const { store, account, files } = run;
   const conditions: SQL[] = [];
   const parts = erased.flatMap((erasure) => ('user' in erasure ? erasure : []));
   if (parts.length > 0) conditions.push(await areInErasedParts(run, parts));
-  if (erased.length > parts.length) {
+  const undone = erased.flatMap((erasure) => ('user' in erasure || 'contact' in erasure ? [] : erasure));
+  if (undone.length > 0) conditions.push(await areInUndoneImports(run, undone));
+  if (erased.length > parts.length + undone.length) {
     const erasedContacts = await findErasedContacts(run);
     if (erasedContacts.length > 0)
       conditions.push(sql`coalesce(e."loggedContactUUID" IN (SELECT unnest(${texts(erasedContacts)})), false)`);
