@@ -11,6 +11,7 @@ import {
   contactChange,
   expectRefusal,
   laptop,
+  newContact,
   newEvent,
   newID,
   phone,
@@ -251,4 +252,27 @@ test('erases a request whose claim was deleted for newer ones', async () => {
   await site.erase(contactUUID);
   expect(await asking(databaseURL, 'SELECT 1 FROM request_repeat WHERE contact = 1')).toEqual([]);
   await expectRefusal(site.browser.createContact(request), 'erased_contact');
+});
+
+test('erases what imports remember about the contact', async () => {
+  const { databaseURL, site } = await setUp();
+  const { store, account, time, server } = site;
+  const { contactUUID } = await server.createContact({ address: ann, userUUID: null });
+  const caller = { account, token: server.token, browser: false };
+  const created = {
+    importID: newID('import'),
+    kind: 'contacts',
+    importName: 'a.csv',
+    fingerprint: 'a'.repeat(64),
+  } as const;
+  const { importID } = await store.createImport({ account, ...created, time });
+  const contact = { ...newContact({ address: ann, fields: { contactFirstname: 'Ann' } }), ...caller, verified: true };
+  await store.addToImport({
+    ...{ ...caller, importID, kind: 'contacts', position: 0, records: 1, isLast: true, receivedTime: time },
+    ...{ defaultProfileID: 'customer', replaces: true, steps: [{ contact }] },
+  });
+  const remembered = () => asking<{ changes: string }>(databaseURL, 'SELECT changes FROM import_contact');
+  expect((await remembered())[0]?.changes).toMatch('Ann');
+  await site.erase(contactUUID);
+  expect(await remembered()).toEqual([]);
 });

@@ -105,6 +105,7 @@ const deleteContactRows = (db: Transaction, rows: readonly ContactRow[], claims:
       '"claimID" = ANY ($2::text[])',
       claims.map(({ claimID }) => claimID),
     ),
+    drop('import_contact', 'contact = ANY ($2::bigint[])', group),
     drop('contact_user', 'contact = ANY ($2::bigint[])', group),
     drop('merged_contact', 'contact = ANY ($2::bigint[])', group),
     drop(

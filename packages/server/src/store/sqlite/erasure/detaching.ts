@@ -67,11 +67,14 @@ export const createDetaching = (
   const dropRequest = db.prepare(
     'DELETE FROM request_repeat WHERE day = ? AND requestUUID = ? AND token = ? AND user = ?',
   );
-  const dropTagsAndAttributes = [
+  const dropValues = [
     `DELETE FROM contact_tag WHERE contact = @contact
      AND tagID IN (SELECT tagID FROM contact_tag WHERE contact = @contact LIMIT @most)`,
     `DELETE FROM contact_attr WHERE contact = @contact
      AND attrID IN (SELECT attrID FROM contact_attr WHERE contact = @contact LIMIT @most)`,
+    // The values before and after imports.
+    `DELETE FROM import_contact WHERE contact = @contact
+     AND importID IN (SELECT importID FROM import_contact WHERE contact = @contact LIMIT @most)`,
   ].map((sql) => db.prepare(sql));
   const end = db.prepare('DELETE FROM erasing_contact WHERE contact = ?');
   const dropContact = db.prepare('DELETE FROM contact WHERE contact = ?');
@@ -83,11 +86,11 @@ export const createDetaching = (
     return refused.addUser(user) + stretches.length + unlink.run(user).changes;
   };
 
-  /** Deletes about `most` tags, attributes, requests and claims of a contact. Returns the number of changed rows. */
+  /** Deletes about `most` tags, attributes, imported values, requests and claims of a contact. Returns the number of changed rows. */
   const removeNames = (erasing: ErasingContact, most: number, eraseName: EraseName): number => {
     const { contact } = erasing;
     let rows = 0;
-    for (const drop of dropTagsAndAttributes) {
+    for (const drop of dropValues) {
       rows += drop.run({ contact, most: most - rows }).changes;
       if (rows >= most) return rows;
     }

@@ -120,6 +120,23 @@ test('deletes events in short steps, whether they are scattered over blocks or a
   expect(deleted).toBe(1_050);
 });
 
+test('an erasure removes what imports remember about the contact', () => {
+  const contactUUID = create('ann');
+  const fingerprint = 'a'.repeat(64);
+  const created = { importID: 'import-of-contacts', kind: 'contacts', importName: 'a.csv', fingerprint } as const;
+  const { importID } = write('createImport', { account: 1, ...created, time: 0 });
+  const address = 'ann@example.com';
+  const contact = { ...newContact({ address, fields: { contactFirstname: 'Ann' } }), ...caller, verified: true };
+  write('addToImport', {
+    ...{ ...caller, importID, kind: 'contacts', position: 0, records: 1, isLast: true, receivedTime: 0 },
+    ...{ defaultProfileID: 'customer', replaces: true, steps: [{ contact }] },
+  });
+  const remembered = db.prepare<[], string>('SELECT changes FROM import_contact').pluck();
+  expect(remembered.get()).toMatch('Ann');
+  erase(contactUUID);
+  expect(remembered.get()).toBeUndefined();
+});
+
 describe('a contact claimed by many users', () => {
   const users = 300;
   const page = { account: 1, token: 2, browser: true };
