@@ -123,7 +123,7 @@ const ColumnTable = ({
       {header.map((column) => (
         <tr key={column}>
           <td>{column}</td>
-          <td class="soft">{rows.map((row) => String(row[column] ?? '').slice(0, 30)).join(', ')}</td>
+          <td class="soft">{rows.flatMap((row) => String(row[column] ?? '').slice(0, 30) || []).join(', ')}</td>
           <td>
             <select
               aria-label={`Import ${column} as`}
@@ -185,7 +185,7 @@ export const ImportContacts = ({ close, after }: { readonly close: () => void; r
       const created = dryRun
         ? undefined
         : await api.createImport({ kind: 'contacts', importName: given.name, fingerprint }, { signal });
-      if (created?.state === 'complete') throw new Error('this file was imported before. Nothing has changed');
+      if (created?.state === 'complete') throw new Error('This file was imported before. Nothing has changed.');
       const { importID, position = 0 } = created ?? {};
       const refused: RefusedRow[] = [];
       const counts = await importContacts({
