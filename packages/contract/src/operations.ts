@@ -409,7 +409,7 @@ export const operations = {
     details:
       'They are stored, and the position advances, in one commit. If the import is not at `position`, nothing is stored, and the response has its position: continue from there. So a request may be repeated. Old event times are kept. Values of contacts that the import did not create are added, not replaced.',
     paths: ['/import/importEvents'],
-    tokens: editors,
+    tokens: ['server'],
     body: 'batch',
     example: ['importID', 'position'],
     refuses: ['unknown_import', 'import_undone', 'quota'],

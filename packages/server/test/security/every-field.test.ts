@@ -65,6 +65,7 @@ const anyText: Readonly<Record<string, 200 | 404>> = {
   contactUUID: 404,
   'getEvent contactExternalID': 404,
   contactExternalID: 200,
+  'searchContact segment': 404,
   eventName: 200,
   text: 200,
   contactProfileID: 200,
@@ -94,7 +95,8 @@ describe('every field of every operation', () => {
   };
 
   const wayOf = (name: OperationName) => ((operations[name] as Operation).methods.includes('POST') ? 'body' : 'query');
-  const takesText = ([name, field]: readonly [OperationName, string]) => wayOf(name) === 'query' && field in anyText;
+  const takesText = ([name, field]: readonly [OperationName, string]) =>
+    wayOf(name) === 'query' && (field in anyText || `${name} ${field}` in anyText);
 
   /** Fields that accept an object: replacement fields, or attributes by attrID. */
   const objects = ['replayRefused fix', 'logEvent eventAttrArray', 'createContact contactAttr'];

@@ -18,6 +18,7 @@ const editable = [
   ...['acceptClaim', 'voidClaim', 'mergeContact', 'unmergeContact', 'createSegment', 'deleteSegment', 'updateAccount'],
   ...['mergeEntry', 'unmergeEntry'],
   ...['createView', 'deleteView', 'createShareLink', 'listShareLinks', 'revokeShareLink'],
+  ...['createImport', 'importContacts', 'listImports'],
 ];
 
 /** The data of an account, as its server token reads it. */

@@ -64,10 +64,12 @@ describe('importEvents', () => {
   it('stores nothing for tokens of pages and viewers, other accounts, and other positions', async () => {
     const importID = await createImport('hostile.jsonl');
     const fields = { importID, position: 0, message: [message({ anonymousId: 'visitor-of-hostile-files' })] };
-    for (const token of [scene.tokens.browser, scene.tokens.viewer]) {
+    for (const token of [scene.tokens.browser, scene.tokens.viewer, scene.tokens.editor]) {
       expect(await problemOf(fields, token)).toEqual([403, 'token_kind', undefined]);
       expect(await problemOf({ ...fields, dryRun: true }, token)).toEqual([403, 'token_kind', undefined]);
-      expect(await problemOf({ importID }, token, '/import/undoImport')).toEqual([403, 'token_kind', undefined]);
+      expect(await problemOf({ importID }, token, '/import/undoImport')).toEqual(
+        expect.arrayContaining([403, 'token_kind']),
+      );
     }
     const answer = await other.post('/import/importEvents', { tokenUUID: other.tokens.server, ...fields });
     expect(answer.body.error?.code).toBe('unknown_import');

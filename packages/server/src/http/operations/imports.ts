@@ -2,12 +2,14 @@
 import type { Problem } from '@firsthand/contract/answer';
 import { check, isRecord } from '@firsthand/contract/checking';
 import { batchEvent } from '@firsthand/contract/event';
+import { limits } from '@firsthand/contract/limits';
 import { type AnswerOf, type InputOf, operations } from '@firsthand/contract/operations';
 import { nanoid } from 'nanoid';
 import { parseAddress } from '../../identity/email-address.ts';
 import { contactValues } from '../../ingest/contact-change.ts';
 import { unlikelyTime } from '../../ingest/event-time.ts';
 import { newEvent } from '../../ingest/new-event.ts';
+import { Refusal } from '../../shared/refusal.ts';
 import type { Import, ImportOutcome, ImportStep, NewContact, Store } from '../../store/store.ts';
 import { type AnsweringAll, accountOf, actOf, type Caller, toStoreCaller } from '../access/caller.ts';
 import { isoTime } from '../answers/iso-time.ts';
@@ -158,6 +160,14 @@ export const createImports = (
     };
   };
 
+  /** Throws Refusal('token_kind') for an import of events: only server tokens log events, so only they remove them. */
+  const requireContacts = async (importID: string, caller: Caller): Promise<void> => {
+    const imports = await store.listImports({ account: accountOf(caller), limit: limits.importsPerAccount });
+    if (imports.find((each) => each.importID === importID)?.kind !== 'events') return;
+    const message = '`importID` is an import of events, which only a server token or an owner can undo';
+    throw new Refusal('token_kind', { field: 'importID', message });
+  };
+
   return {
     createImport: async ({ kind, importName, fingerprint }, caller) =>
       importAnswer(await store.createImport({ importID: nanoid(), kind, importName, fingerprint, ...actOf(caller) })),
@@ -196,6 +206,9 @@ export const createImports = (
       return { import: imports.map(importAnswer) };
     },
 
-    undoImport: async ({ importID }, caller) => importAnswer(await store.undoImport({ importID, ...actOf(caller) })),
+    undoImport: async ({ importID }, caller) => {
+      if (caller.access.kind !== 'server') await requireContacts(importID, caller);
+      return importAnswer(await store.undoImport({ importID, ...actOf(caller) }));
+    },
   };
 };
