@@ -18,7 +18,7 @@ const editable = [
   ...['acceptClaim', 'voidClaim', 'mergeContact', 'unmergeContact', 'createSegment', 'deleteSegment', 'updateAccount'],
   ...['mergeEntry', 'unmergeEntry'],
   ...['createView', 'deleteView', 'createShareLink', 'listShareLinks', 'revokeShareLink'],
-  ...['createImport', 'importContacts', 'listImports'],
+  ...['createImport', 'importContacts', 'listImports', 'undoImport'],
 ];
 
 /** The data of an account, as its server token reads it. */

@@ -113,6 +113,7 @@ it('is used for all output of commands', () => {
     expect.stringContaining('copy.ts: process.stderr.write(`\\r${events'),
     expect.stringContaining('demo-data.ts: process.stderr.write(`\\r${events'),
     expect.stringContaining('demo-data.ts: process.stderr.write(`\\r${events'),
+    expect.stringContaining('import.ts: process.stderr.write(`\\r${(imported'),
     expect.stringContaining('serve.ts: process.stdout.write(`${welcome('),
   ]);
 });
