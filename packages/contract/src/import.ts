@@ -20,7 +20,7 @@ const importKind = field.described(field.oneOf(importKinds), 'What the file cont
 const fingerprintForm = 'must be 64 hexadecimal digits in lower case';
 const fingerprint = field.described(
   z.string(field.errorMessage(fingerprintForm)).regex(/^[\da-f]{64}$/, fingerprintForm),
-  "The SHA-256 of the file's content: the same content is imported once.",
+  "The SHA-256 of the file's content: the same content of one kind is imported once.",
   '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
 );
 
@@ -41,7 +41,10 @@ export const importEntry = z.object({
   ),
   position: count('The number of records of the file that were sent: send the next one from here.', 1_200),
   imported: count('How many of them were stored.', 1_190),
-  repeated: count('How many of them were stored before, by their messageId.', 8),
+  repeated: count(
+    'How many of them were stored before, by their messageId; of contacts, how many had these values already.',
+    8,
+  ),
   refused: count('How many of them were refused.', 2),
   kept: count(
     'After an undo, the contacts that the import created and that stay, because something else has changed or uses them.',

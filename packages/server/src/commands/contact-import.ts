@@ -1,7 +1,6 @@
 /** `firsthand contact import`: imports a CSV file of contacts. */
-import { createReadStream, createWriteStream } from 'node:fs';
+import { createWriteStream, existsSync } from 'node:fs';
 import { basename } from 'node:path';
-import { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import {
   type ContactCounts,
@@ -11,11 +10,11 @@ import {
   importContacts,
   isContactTarget,
   type RefusedRow,
-  type Source,
 } from '@firsthand/import-formats';
 import type { Command } from 'commander';
 import { UsageError } from './shared/command-errors.ts';
 import { hashFile } from './shared/hash-file.ts';
+import { openSource, readStart } from './shared/open-source.ts';
 import { printError, printJSON, printLine, toCSVLine } from './shared/printing.ts';
 import { addServerOptions, connect, type ServerOptions } from './shared/server.ts';
 
@@ -56,13 +55,15 @@ const parseColumns = (maps: readonly string[] = []): Map<string, ContactTarget |
 /** The names of columns that a file of refused rows has in addition. They are not recognized, so not imported. */
 const problemColumns = ['line', 'column', 'reason'];
 
-const createRefusedFile = (path: string | undefined) => {
-  const output = path === undefined ? undefined : createWriteStream(path);
+/** An import that continues adds to the file of its earlier run. */
+const createRefusedFile = (path: string | undefined, isContinued: boolean) => {
+  const isAdded = isContinued && path !== undefined && existsSync(path);
+  const output = path === undefined ? undefined : createWriteStream(path, { flags: isAdded ? 'a' : 'w' });
   let rows = 0;
   return {
     add({ line, column, reason, row }: RefusedRow, header: readonly string[]): void {
       const columns = header.filter((name) => !problemColumns.includes(name));
-      if (rows === 0) output?.write(`\ufeff${toCSVLine([...problemColumns, ...columns])}`);
+      if (rows === 0 && !isAdded) output?.write(`\ufeff${toCSVLine([...problemColumns, ...columns])}`);
       output?.write(toCSVLine([line, column, reason, ...columns.map((name) => String(row[name] ?? ''))]));
       rows += 1;
       if (output === undefined && rows <= maxPrinted)
@@ -87,7 +88,8 @@ const importFile = async (file: string, options: ImportOptions): Promise<void> =
   const { map, profile: contactProfileID, dryRun = false, json } = options;
   const columns = parseColumns(map);
   const client = await connect(options);
-  const open = () => Readable.toWeb(createReadStream(file)) as unknown as Source;
+  const start = await readStart(file);
+  const open = () => openSource(file, start);
   // Before anything is stored, because the rest of the file may be unreadable.
   await countContacts({ open, columns });
   const created = dryRun
@@ -102,8 +104,8 @@ const importFile = async (file: string, options: ImportOptions): Promise<void> =
     if (json) return printJSON(created);
     return printLine(`This file was imported before, as ${created.importID}. Nothing has changed`);
   }
-  const refused = createRefusedFile(options.refused);
   const { importID, position = 0 } = created ?? {};
+  const refused = createRefusedFile(options.refused, position > 0);
   const counts = await importContacts({
     open,
     columns,

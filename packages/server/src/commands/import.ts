@@ -1,10 +1,6 @@
 /** `firsthand import`: imports files of events from other tools, lists imports, and undoes them. */
-import { createReadStream } from 'node:fs';
-import { open } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { Readable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
-import { createGunzip } from 'node:zlib';
 import {
   detectFormat,
   type EventCounts,
@@ -13,10 +9,10 @@ import {
   importEvents,
   type Reading,
   readMessages,
-  type Source,
 } from '@firsthand/import-formats';
 import { type Command, Option } from 'commander';
 import { hashFile } from './shared/hash-file.ts';
+import { openSource, readStart } from './shared/open-source.ts';
 import { printError, printJSON, printLine, toMinute, toTable } from './shared/printing.ts';
 import { addServerOptions, connect, type ServerOptions } from './shared/server.ts';
 
@@ -43,36 +39,21 @@ interface ImportOptions extends ServerOptions {
   readonly dryRun?: boolean;
 }
 
-const gzip = '1f8b';
 const parquet = Buffer.from('PAR1').toString('hex');
 
-const readStart = async (path: string): Promise<string> => {
-  const file = await open(path);
-  try {
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(4), 0, 4, 0);
-    return buffer.toString('hex', 0, bytesRead);
-  } finally {
-    await file.close();
-  }
-};
+type ReadAll = () => AsyncIterable<Reading>;
 
-/** Opens a file, decompressed. */
-const openSource = (path: string, start: string): Source => {
-  const content = createReadStream(path);
-  const stream = start.startsWith(gzip) ? content.pipe(createGunzip()).once('close', () => content.destroy()) : content;
-  content.once('error', (error) => stream.destroy(error));
-  return Readable.toWeb(stream) as unknown as Source;
-};
-
-/** Returns all readings of a file. Rejects if its format is unknown. */
-const readFile = async (path: string, format?: FormatName): Promise<AsyncIterable<Reading>> => {
+/** Checks the format of a file. Returns a function that reads it, because few of many files can be open together. */
+const prepare = async (path: string, format?: FormatName): Promise<ReadAll> => {
   const start = await readStart(path);
-  if (start !== parquet)
-    return readMessages(openSource(path, start), format ?? (await detectFormat(openSource(path, start))));
+  if (start !== parquet) {
+    const detected = format ?? (await detectFormat(openSource(path, start)));
+    return () => readMessages(openSource(path, start), detected);
+  }
   const { readParquetMessages } = await import('./shared/parquet-rows.ts').catch((cause) => {
     throw new Error('Parquet files need the optional dependency @duckdb/node-api, which is not installed', { cause });
   });
-  return readParquetMessages(path, format);
+  return () => readParquetMessages(path, format);
 };
 
 const maxPrinted = 20;
@@ -86,13 +67,14 @@ const toText = ({ imported, repeated, refused, skipped }: EventCounts, dryRun: b
 const importFiles = async (files: readonly string[], options: ImportOptions): Promise<void> => {
   const { format, dryRun = false, json } = options;
   const client = await connect(options);
-  const sources = await Promise.all(files.map(async (path) => ({ path, readings: await readFile(path, format) })));
+  const sources: { readonly path: string; readonly readAll: ReadAll }[] = [];
+  for (const path of files) sources.push({ path, readAll: await prepare(path, format) });
   const results: object[] = [];
-  for (const { path, readings } of sources) {
+  for (const { path, readAll } of sources) {
     const name = basename(path);
     const created = dryRun
       ? undefined
-      : await client.createImport({ kind: 'events', importName: name, fingerprint: await hashFile(path) });
+      : await client.createImport({ kind: 'events', importName: name, fingerprint: await hashFile(path, format) });
     if (created?.state === 'complete') {
       results.push(created);
       if (!json) printLine(`${name}: imported before, as ${created.importID}. Nothing has changed`);
@@ -101,7 +83,7 @@ const importFiles = async (files: readonly string[], options: ImportOptions): Pr
     const { importID, position = 0 } = created ?? {};
     let printed = 0;
     const counts = await importEvents({
-      readings,
+      readings: readAll(),
       position,
       send: (batch) => client.importEvents({ ...batch, ...(dryRun ? { dryRun } : { importID }) }),
       onRefused: (line, reason) => {

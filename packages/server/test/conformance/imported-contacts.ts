@@ -177,7 +177,7 @@ export const describeImportedContacts = (newSite: NewSite): void => {
       expect(await catalogue()).toHaveLength(1);
     });
 
-    test('is forgotten with a contact that is erased', async () => {
+    test('does not change a contact that replaces an erased one', async () => {
       const site = await newSite();
       const { create, contact, add, undo, read } = importsOf(site);
       const { contactUUID } = await site.server.createContact({ address: ann, userUUID: null });
@@ -189,7 +189,7 @@ export const describeImportedContacts = (newSite: NewSite): void => {
       expect(await read(ann)).toMatchObject({ contactFirstname: 'Another' });
     });
 
-    test('restores what is still as imported, whatever was changed since', async () => {
+    test('restores the values that are still those of the import, after any changes', async () => {
       await fc.assert(
         fc.asyncProperty(
           fc.array(row, { maxLength: 3 }),

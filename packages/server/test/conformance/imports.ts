@@ -100,12 +100,12 @@ export const describeImports = (newSite: NewSite): void => {
       expect(again).toMatchObject({ importID, position: 1, state: 'complete', createdTime: site.time });
       expect((await create('b.jsonl', site.time + 5)).importID).not.toBe(importID);
       expect(await undo(importID)).toMatchObject({ imported: 1, undoneTime: site.time });
-      const anew = await create('a.jsonl', site.time + 6);
-      expect(anew).toMatchObject({ position: 0, state: 'running' });
-      expect((await add(anew.importID, 0, [event({ eventUUID: 'event-01' })])).outcomes).toEqual([{ kept: true }]);
+      const second = await create('a.jsonl', site.time + 6);
+      expect(second).toMatchObject({ position: 0, state: 'running' });
+      expect((await add(second.importID, 0, [event({ eventUUID: 'event-01' })])).outcomes).toEqual([{ kept: true }]);
       const listed = await site.store.listImports({ account: site.account, limit: 2 });
       expect(listed.map(({ importID, state }) => [importID, state])).toEqual([
-        [anew.importID, 'running'],
+        [second.importID, 'running'],
         [expect.any(String), 'running'],
       ]);
     });

@@ -43,7 +43,7 @@ test('has each event once, and no erased one, although its runs were killed at r
     const userUUID = `visitor-number-${kill % users}`;
     before = (await site.server.createContact({ userUUID, address: `${kill}@example.com` })).contactUUID;
     const running = spawnFirsthand([...args, '--json'], env);
-    // The first run ends: its time tells when to kill the others.
+    // The first run ends; the others are killed at a random moment of as long a run.
     if (kill > 0) await Promise.race([running.ended, wait(milliseconds * (0.3 + 0.8 * Math.random()))]);
     if (kill > 0) running.child.kill('SIGKILL');
     const { code, milliseconds: taken, stderr } = await running.ended;

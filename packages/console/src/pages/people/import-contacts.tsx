@@ -1,7 +1,6 @@
 /** The dialog that imports a CSV file of contacts: its columns, a dry run, the import and its undo. */
 import {
   type ContactCounts,
-  type ContactFile,
   type ContactTarget,
   countContacts,
   importContacts,
@@ -50,7 +49,7 @@ const readStart = async (
   return { header, rows };
 };
 
-/** As of `firsthand contact import`: the same rows, read in the same way, are one import. */
+/** The same rows, read in the same way, are one import. */
 const fingerprintOf = async (file: File, columns: Columns): Promise<string> => {
   if (file.size > maxBytes)
     throw new Error('the file is larger than 200 MB: import it with `firsthand contact import`');
@@ -100,16 +99,21 @@ const ResultView = ({ result, header }: { readonly result: Result; readonly head
   );
 };
 
+/** The column of an attribute in our own export already has this form. */
+const attributeOf = (column: string): string => (column.startsWith('contactAttr.') ? column : `contactAttr.${column}`);
+
 const ColumnTable = ({
   header,
   rows,
   columns,
   choose,
+  isDisabled,
 }: {
   readonly header: readonly string[];
   readonly rows: readonly Row[];
   readonly columns: Columns;
   readonly choose: (column: string, target: ContactTarget | undefined) => void;
+  readonly isDisabled: boolean;
 }) => (
   <table class="table">
     <thead>
@@ -127,6 +131,7 @@ const ColumnTable = ({
           <td>
             <select
               aria-label={`Import ${column} as`}
+              disabled={isDisabled}
               value={columns.get(column) ?? ''}
               onChange={({ currentTarget }) => choose(column, (currentTarget.value || undefined) as ContactTarget)}
             >
@@ -136,7 +141,7 @@ const ColumnTable = ({
                   {name}
                 </option>
               ))}
-              <option value={`contactAttr.${column}`}>Attribute {column}</option>
+              <option value={attributeOf(column)}>Attribute {attributeOf(column).slice('contactAttr.'.length)}</option>
             </select>
           </td>
         </tr>
@@ -188,21 +193,28 @@ export const ImportContacts = ({ close, after }: { readonly close: () => void; r
       if (created?.state === 'complete') throw new Error('This file was imported before. Nothing has changed.');
       const { importID, position = 0 } = created ?? {};
       const refused: RefusedRow[] = [];
-      const counts = await importContacts({
-        ...source,
-        position,
-        send: (batch) => api.importContacts({ ...batch, ...(dryRun ? { dryRun } : { importID }) }, { signal }),
-        onRefused: (row: RefusedRow, _: ContactFile) => void refused.push(row),
-        onProgress: ({ created, changed, unchanged, refused }) => setProgress(created + changed + unchanged + refused),
-      });
-      setResult({ counts, refused, ...(importID !== undefined && { importID }) });
-      if (importID === undefined) return;
-      after();
       const undo = async () => {
-        await api.undoImport({ importID });
+        await api.undoImport({ importID: importID ?? '' });
         after();
       };
-      show({ text: `Imported ${given.name}.`, undo, stays: true });
+      try {
+        const counts = await importContacts({
+          ...source,
+          position,
+          send: (batch) => api.importContacts({ ...batch, ...(dryRun ? { dryRun } : { importID }) }, { signal }),
+          onRefused: (row) => void refused.push(row),
+          onProgress: ({ created, changed, unchanged, refused }) =>
+            setProgress(created + changed + unchanged + refused),
+        });
+        setResult({ counts, refused, ...(importID !== undefined && { importID }) });
+        if (importID !== undefined) show({ text: `Imported ${given.name}.`, undo, stays: true });
+      } catch (error) {
+        // What was imported before stays.
+        if (importID !== undefined) show({ text: `Imported a part of ${given.name}.`, undo, stays: true });
+        throw error;
+      } finally {
+        if (importID !== undefined) after();
+      }
     });
   const isChecked = result !== undefined;
   const isImported = result?.importID !== undefined;
@@ -222,6 +234,7 @@ export const ImportContacts = ({ close, after }: { readonly close: () => void; r
       <p>
         <input
           type="file"
+          disabled={progress !== undefined}
           accept=".csv,text/csv"
           aria-label="CSV file"
           onChange={({ currentTarget }) => open(currentTarget.files?.[0])}
@@ -237,6 +250,7 @@ export const ImportContacts = ({ close, after }: { readonly close: () => void; r
         <ColumnTable
           {...start}
           columns={columns}
+          isDisabled={progress !== undefined}
           choose={(column, target) => {
             setColumns(new Map([...columns, [column, target]]));
             setResult(undefined);

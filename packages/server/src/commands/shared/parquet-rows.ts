@@ -3,13 +3,15 @@ import { DuckDBInstance } from '@duckdb/node-api';
 import { type FormatName, findFormat, formats, type Reading, UnreadableFileError } from '@firsthand/import-formats';
 
 const memoryLimit = '512MiB';
-const quote = (path: string): string => `'${path.replaceAll("'", "''")}'`;
+/** In DuckDB, a path may be a pattern for several files. */
+const isPattern = (path: string): boolean => /[*?[]/.test(path);
 
 /**
  * Reads a file as messages, in order, and detects its format if none is given. `line` is the number of the row, from 1.
  * DuckDB writes each row as JSON, so that it has the form that it has in a file of JSON lines.
  */
 export async function* readParquetMessages(path: string, format?: FormatName): AsyncGenerator<Reading> {
+  if (isPattern(path)) throw new UnreadableFileError(`rename the file: its path must not contain *, ? or [`);
   const instance = await DuckDBInstance.create(':memory:', {
     memory_limit: memoryLimit,
     // Neither a file's name nor an unknown type may make DuckDB load anything else.
@@ -19,7 +21,9 @@ export async function* readParquetMessages(path: string, format?: FormatName): A
   try {
     await connection.run("SET TimeZone = 'UTC'");
     const rows = await connection
-      .stream(`SELECT columns_of_file::JSON::VARCHAR FROM read_parquet(${quote(path)}) columns_of_file`)
+      .stream(
+        `SELECT columns_of_file::JSON::VARCHAR FROM read_parquet('${path.replaceAll("'", "''")}') columns_of_file`,
+      )
       .catch((error: Error) => {
         throw new UnreadableFileError(`the Parquet file can't be read: ${error.message}`);
       });

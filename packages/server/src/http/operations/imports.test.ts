@@ -67,6 +67,8 @@ describe('importEvents', () => {
     for (const token of [scene.tokens.browser, scene.tokens.viewer, scene.tokens.editor]) {
       expect(await problemOf(fields, token)).toEqual([403, 'token_kind', undefined]);
       expect(await problemOf({ ...fields, dryRun: true }, token)).toEqual([403, 'token_kind', undefined]);
+      const created = { kind: 'events', importName: 'a.jsonl', fingerprint: 'b'.repeat(64) };
+      expect((await problemOf(created, token, '/import/createImport')).slice(0, 2)).toEqual([403, 'token_kind']);
       expect(await problemOf({ importID }, token, '/import/undoImport')).toEqual(
         expect.arrayContaining([403, 'token_kind']),
       );

@@ -110,6 +110,10 @@ export const createImports = (
     const message = withCorrectedTime(sent);
     const call = toCall(message, sender, {}, JSON.stringify(message).length);
     if ('refusal' in call) return call.refusal;
+    if (call.operation === 'logEvent' && call.input.contactEmailaddress !== undefined) {
+      const message = 'in this account, `userId` is an e-mail address: import such events after you turn that off';
+      return { code: 'invalid_field', field: 'userId', message };
+    }
     if (call.operation === 'logEvent') return toEvent(call.input, message, caller);
     const contact = toContact(call.input, caller);
     return 'code' in contact ? contact : { contact };
@@ -149,7 +153,6 @@ export const createImports = (
             },
           ],
     );
-    for (const { error } of refusal) traffic.refuse(error.code);
     const count = (kind: 'imported' | 'repeated') => results.filter((result) => result === kind).length;
     return {
       position,
@@ -169,8 +172,13 @@ export const createImports = (
   };
 
   return {
-    createImport: async ({ kind, importName, fingerprint }, caller) =>
-      importAnswer(await store.createImport({ importID: nanoid(), kind, importName, fingerprint, ...actOf(caller) })),
+    createImport: async ({ kind, importName, fingerprint }, caller) => {
+      if (kind === 'events' && caller.access.kind !== 'server')
+        throw new Refusal('token_kind', { field: 'kind', message: 'only server tokens and owners import events' });
+      return importAnswer(
+        await store.createImport({ importID: nanoid(), kind, importName, fingerprint, ...actOf(caller) }),
+      );
+    },
 
     importEvents: async ({ importID = '', position = 0, message, isLast = false, dryRun = false }, caller) => {
       const sender = await senderOf(caller);
@@ -196,6 +204,7 @@ export const createImports = (
       });
       if (outcomes === null) return { position: advanced.position, imported: 0, repeated: 0, refused: 0, refusal: [] };
       const answer = toAnswer(sent, outcomes, advanced.position);
+      for (const { error } of answer.refusal) traffic.refuse(error.code);
       traffic.numbers.kept += answer.imported;
       traffic.numbers.duplicates += answer.repeated;
       return answer;

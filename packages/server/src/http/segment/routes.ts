@@ -194,7 +194,10 @@ const createMessageRoutes = (options: SegmentOptions) => {
 
 /** Returns the route of what clients read at their start. Its `apiHost` replaces the one in their code. */
 const createSettingsRoute = ({ authenticateCaller, now, folder, consoleHost, base }: SegmentOptions): Route => {
-  /** Returns the host that a client should send to. Never an unknown Host header: whoever sets it could redirect a client's data. */
+  /**
+   * Returns the host that a client should send to. Never an unknown Host header: an attacker who sets it could redirect
+   * a client's data.
+   */
   const apiHostOf = (host: string, { accountOrigin }: Caller['access']): string => {
     if (isLoopbackName(host) || (accountOrigin.length > 0 && isOriginAllowed(accountOrigin, `https://${host}`)))
       return host;

@@ -12,7 +12,7 @@ const unusedMilliseconds = 30_000;
 /** An order was for an account that is not open. */
 export class NotOpen extends Error {}
 
-/** All functions but `get` and `inTurn` must be called within `inTurn`. */
+/** `open` and `discard` must be called within `inTurn`. */
 export const createOpenAccounts = (instance: DuckDBInstance, settings: EngineSettings) => {
   /** Least recently opened first. */
   const accounts = new Map<number, Account>();
@@ -68,6 +68,8 @@ export const createOpenAccounts = (instance: DuckDBInstance, settings: EngineSet
       lastUsed.set(account, Date.now());
       return open;
     },
+    /** Whether an account is open, and has erased events in its files. */
+    isPurgeDue: (account: number): boolean => accounts.get(account)?.isPurgeDue() === true,
     numbers: () => [...accounts.keys()],
     async open(account: number): Promise<AccountState> {
       const current = accounts.get(account);

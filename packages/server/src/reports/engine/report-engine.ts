@@ -121,7 +121,7 @@ const createEngine = (instance: DuckDBInstance, settings: EngineSettings, end: (
           return clearSpilled();
         case 'purge':
           do await purge(order.account);
-          while (accounts.get(order.account).isPurgeDue());
+          while (accounts.isPurgeDue(order.account));
           return;
         case 'ask':
           return questions.ask(order.id, accounts.get(order.question.account), order.question);

@@ -49,7 +49,8 @@ export function* createImport(request: RequestOf<'createImport'>): Operation<Imp
     db
       .selectFrom('import')
       .select((eb) => eb.fn.countAll<number>().as('imports'))
-      .where('account', '=', account),
+      .where('account', '=', account)
+      .where('undoneTime', 'is', null),
   );
   if (Number(count?.imports) >= limits.importsPerAccount) {
     const message = `the account already has ${limits.importsPerAccount} imports: join files before you import them`;
@@ -118,7 +119,7 @@ export function* advanceImport(
 }
 
 /** A contact, before and after a write. */
-export interface WrittenContact {
+interface WrittenContact {
   readonly contact: number;
   /** Null: the import has created it. */
   readonly before: { readonly values: RecordedValues; readonly updatedTime: number } | null;

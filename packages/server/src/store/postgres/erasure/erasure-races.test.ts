@@ -254,7 +254,7 @@ test('erases a request whose claim was deleted for newer ones', async () => {
   await expectRefusal(site.browser.createContact(request), 'erased_contact');
 });
 
-test('erases what imports remember about the contact', async () => {
+test('erases the values of the contact that imports stored', async () => {
   const { databaseURL, site } = await setUp();
   const { store, account, time, server } = site;
   const { contactUUID } = await server.createContact({ address: ann, userUUID: null });
@@ -271,8 +271,8 @@ test('erases what imports remember about the contact', async () => {
     ...{ ...caller, importID, kind: 'contacts', position: 0, records: 1, isLast: true, receivedTime: time },
     ...{ defaultProfileID: 'customer', replaces: true, steps: [{ contact }] },
   });
-  const remembered = () => asking<{ changes: string }>(databaseURL, 'SELECT changes FROM import_contact');
-  expect((await remembered())[0]?.changes).toMatch('Ann');
+  const storedChanges = () => asking<{ changes: string }>(databaseURL, 'SELECT changes FROM import_contact');
+  expect((await storedChanges())[0]?.changes).toMatch('Ann');
   await site.erase(contactUUID);
-  expect(await remembered()).toEqual([]);
+  expect(await storedChanges()).toEqual([]);
 });

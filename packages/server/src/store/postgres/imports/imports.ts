@@ -129,8 +129,10 @@ export const createImportWriter = ({ users, catalogues, finder, putContact, stor
       if (isMissing) {
         await storeWaiting();
         const outcome = await attemptPut(db, batch, contact, contactStatus);
-        if (event === undefined || !outcome.kept) outcomes.push(outcome);
-        if (event === undefined || !outcome.kept) continue;
+        if (event === undefined || !outcome.kept) {
+          outcomes.push(outcome);
+          continue;
+        }
       }
       waiting.push(step);
     }

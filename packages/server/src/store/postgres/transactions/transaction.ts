@@ -149,6 +149,7 @@ const createTransaction = (
     },
     whenCommitted: (callback: () => void) => void callbacks.push(callback),
     async attempt<Value>(attempted: () => Promise<Value>) {
+      const callbackCount = callbacks.length;
       await db.script('SAVEPOINT attempt');
       try {
         const value = await attempted();
@@ -157,6 +158,8 @@ const createTransaction = (
       } catch (error) {
         // Released, so that an outer attempt rolls back to its own savepoint.
         if (error instanceof Refusal) await db.script('ROLLBACK TO attempt; RELEASE attempt');
+        // They would cache what is rolled back.
+        callbacks.length = callbackCount;
         throw error;
       }
     },

@@ -21,15 +21,14 @@ const ofErasures = [
   ...['erasing_contact (contact)', 'erasing_user (erasure, user)', 'erasing_refused (erasure)'],
 ].map((table) => [table, 'erasure IN (SELECT erasure FROM erasure WHERE account = @account)'] as const);
 const ofAccount = [
+  // An undone import references its erasure.
+  ...['import_stretch (importID, after)', 'import_contact (importID, contact)', 'import (importID)'],
   'erasure (erasure)',
   'contact_found (contact)',
   'contact_term (account, term, createdTime, contact)',
   'recent_total (account, eventID, quarter)',
   'event_total (account, eventID, quarter)',
   'account_day (account, day)',
-  'import_stretch (importID, after)',
-  'import_contact (importID, contact)',
-  'import (importID)',
   'report_segment (account, segmentName)',
   'report_view (account, viewName)',
   'share_link (shareID)',

@@ -120,7 +120,7 @@ test('deletes events in short steps, whether they are scattered over blocks or a
   expect(deleted).toBe(1_050);
 });
 
-test('an erasure removes what imports remember about the contact', () => {
+test('an erasure removes the values of the contact that imports stored', () => {
   const contactUUID = create('ann');
   const fingerprint = 'a'.repeat(64);
   const created = { importID: 'import-of-contacts', kind: 'contacts', importName: 'a.csv', fingerprint } as const;
@@ -131,10 +131,10 @@ test('an erasure removes what imports remember about the contact', () => {
     ...{ ...caller, importID, kind: 'contacts', position: 0, records: 1, isLast: true, receivedTime: 0 },
     ...{ defaultProfileID: 'customer', replaces: true, steps: [{ contact }] },
   });
-  const remembered = db.prepare<[], string>('SELECT changes FROM import_contact').pluck();
-  expect(remembered.get()).toMatch('Ann');
+  const storedChanges = db.prepare<[], string>('SELECT changes FROM import_contact').pluck();
+  expect(storedChanges.get()).toMatch('Ann');
   erase(contactUUID);
-  expect(remembered.get()).toBeUndefined();
+  expect(storedChanges.get()).toBeUndefined();
 });
 
 describe('a contact claimed by many users', () => {

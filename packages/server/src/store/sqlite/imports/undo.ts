@@ -55,7 +55,7 @@ export const createImportUndo = (db: Connection, { contacts, detaching, hasEvent
     'DELETE FROM contact_tag WHERE contact = ?',
     'DELETE FROM contact_attr WHERE contact = ?',
     'DELETE FROM request_repeat WHERE contact = ?',
-    // What other imports remember about it.
+    // Its values that other imports stored.
     'DELETE FROM import_contact WHERE contact = ?',
     'DELETE FROM contact WHERE contact = ?',
   ].map((sql) => db.prepare<[number]>(sql));
