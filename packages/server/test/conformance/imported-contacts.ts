@@ -1,3 +1,4 @@
+import type { ContactStatus } from '@firsthand/contract/contact';
 import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
 import type { ContactChange, ImportStep, NewContact } from '../../src/store/store.ts';
@@ -78,7 +79,16 @@ const place = fc.nat({ max: addresses.length - 1 });
 const status = fc.option(fc.constantFrom('active' as const, 'archived' as const, 'unsubscribed' as const), {
   nil: undefined,
 });
-const row = fc.record({
+interface Row {
+  readonly place: number;
+  readonly name?: string | undefined;
+  readonly tags: string[];
+  readonly attribute?: string | undefined;
+  readonly withID: boolean;
+  readonly status?: ContactStatus | undefined;
+}
+
+const row: fc.Arbitrary<Row> = fc.record({
   place,
   name: fc.option(text, { nil: undefined }),
   tags: fc.subarray(['a', 'b']),
@@ -94,6 +104,16 @@ const edit = fc.record({
   attribute: fc.option(fc.option(text), { nil: undefined }),
   status,
 });
+
+/** A file that names a contact twice, which had no name before. */
+const twoNamesForOneContact: [Row[], Row[], never[]] = [
+  [{ place: 2, tags: [], withID: false }],
+  [
+    { place: 2, name: 'x', tags: [], withID: false },
+    { place: 2, name: 'y', tags: [], withID: false },
+  ],
+  [],
+];
 
 export const describeImportedContacts = (newSite: NewSite): void => {
   describe('an import of contacts', () => {
@@ -198,7 +218,7 @@ export const describeImportedContacts = (newSite: NewSite): void => {
           async (existing, rows, edits) => {
             const site = await newSite();
             const { create, contact, add, undo, read } = importsOf(site);
-            const stepOf = ({ place: nth, name, tags, attribute, withID, status: given }: (typeof rows)[number]) =>
+            const stepOf = ({ place: nth, name, tags, attribute, withID, status: given }: Row) =>
               contact(
                 {
                   address: addresses[nth] as string,
@@ -245,7 +265,7 @@ export const describeImportedContacts = (newSite: NewSite): void => {
             expect(kept).toBe(created.filter((address) => touched.has(addresses.indexOf(address))).length);
           },
         ),
-        { numRuns: Number(process.env.RUNS ?? 8) },
+        { numRuns: Number(process.env.RUNS ?? 8), examples: [twoNamesForOneContact] },
       );
     });
   });

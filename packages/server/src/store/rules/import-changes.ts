@@ -45,7 +45,8 @@ export const addChanges = (earlier: ImportChanges, before: RecordedValues, after
   const changes = new Map(Object.entries(earlier));
   for (const name of new Set([...before.keys(), ...after.keys()])) {
     const [from, to] = [before.get(name) ?? null, after.get(name) ?? null];
-    if (from !== to) changes.set(name, [changes.get(name)?.[0] ?? from, to]);
+    const [first] = changes.get(name) ?? [from];
+    if (from !== to) changes.set(name, [first, to]);
   }
   return Object.fromEntries(changes);
 };
