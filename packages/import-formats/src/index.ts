@@ -9,7 +9,7 @@ export {
 } from './contacts/columns.ts';
 export {
   type ContactCounts,
-  countContacts,
+  checkContacts,
   importContacts,
   type RefusedRow,
 } from './contacts/import-contacts.ts';

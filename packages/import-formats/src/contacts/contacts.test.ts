@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { toSource } from '../files/source.fixture.ts';
-import { mapColumns } from './columns.ts';
-import { type ContactBatch, importContacts, type RefusedRow } from './import-contacts.ts';
+import { type ContactTarget, mapColumns } from './columns.ts';
+import { type ContactBatch, checkContacts, importContacts, type RefusedRow } from './import-contacts.ts';
 import { readContacts } from './read-contacts.ts';
 
 const mapping = (...header: string[]) => Object.fromEntries(mapColumns(header));
@@ -142,6 +142,23 @@ describe('readContacts', () => {
     await expect(read('')).rejects.toThrow('the file is empty');
   });
 
+  it('rejects a file with two columns of the same name, or two that are imported as the same field', async () => {
+    await expect(read('email,city,firstname,city\n')).rejects.toThrow(
+      'the file has two columns `city`: rename one, or remove it',
+    );
+    const chosen = new Map([
+      ['nickname', 'contactFirstname' as const],
+      ['name', 'contactFirstname' as const],
+    ]);
+    const readings = readContacts(toSource('email,name,nickname\n'), chosen);
+    await expect(readings.next()).rejects.toThrow(
+      '`name` and `nickname` are both imported as `contactFirstname`: choose one',
+    );
+    expect(await read('email,,\nann@shop.example,,\n')).toEqual([
+      { line: 2, contact: { contactEmailaddress: 'ann@shop.example' } },
+    ]);
+  });
+
   it('refuses a row without an address, and one of another length', async () => {
     expect(await read('email,firstname\n,Ann\nann@shop.example\n')).toEqual([
       { line: 2, problem: 'the row has neither an e-mail address nor an external ID' },
@@ -155,6 +172,28 @@ describe('readContacts', () => {
     );
     expect(first).toMatchObject({ line: 2, problem: expect.stringContaining('longer than') });
     expect(second).toMatchObject({ line: 3, contact: { contactFirstname: 'Ben' } });
+  });
+});
+
+describe('checkContacts', () => {
+  const check = (content: string, columns?: ReadonlyMap<string, ContactTarget | undefined>, profile?: string) =>
+    checkContacts({ open: () => toSource(content), ...(columns && { columns }) }, profile);
+  const content = 'email,city\nann@shop.example,London\n,Paris\n';
+
+  it('counts the contacts, and returns the same settings for recognized and chosen columns', async () => {
+    const recognized = await check(content);
+    expect(recognized.contacts).toBe(1);
+    const chosen = new Map([
+      ['city', undefined],
+      ['email', 'contactEmailaddress' as const],
+    ]);
+    expect(await check(content, chosen)).toEqual(recognized);
+  });
+
+  it('returns other settings for other columns and another profile', async () => {
+    const { settings } = await check(content);
+    expect(await check(content, new Map([['city', 'contactAttr.city']]))).not.toMatchObject({ settings });
+    expect(await check(content, undefined, 'customer')).not.toMatchObject({ settings });
   });
 });
 

@@ -2,7 +2,7 @@
 import { maxLength, toBatches } from '../files/batches.ts';
 import type { Source } from '../files/read-records.ts';
 import type { Row } from '../files/record.ts';
-import type { ContactTarget } from './columns.ts';
+import type { ColumnMapping, ContactTarget } from './columns.ts';
 import { type ContactFile, type ContactReading, readContacts } from './read-contacts.ts';
 import { columnOf, type ImportedContact } from './to-contact.ts';
 
@@ -49,11 +49,21 @@ export interface ContactImport {
 
 const maxContacts = 500;
 
-/** Reads the file to its end. Returns the number of its contacts. Rejects with an UnreadableFileError. */
-export const countContacts = async ({ open, columns }: Pick<ContactImport, 'open' | 'columns'>): Promise<number> => {
+/**
+ * Reads the file to its end. Returns the number of its contacts, and how they are read: the fingerprint of an import is
+ * the SHA-256 of `settings` and the content of the file. Rejects with an UnreadableFileError.
+ */
+export const checkContacts = async (
+  { open, columns }: Pick<ContactImport, 'open' | 'columns'>,
+  contactProfileID: string | null = null,
+): Promise<{ readonly contacts: number; readonly settings: string }> => {
   let contacts = 0;
-  for await (const reading of readContacts(open(), columns)) if ('contact' in reading) contacts += 1;
-  return contacts;
+  let mapping: ColumnMapping = new Map();
+  for await (const reading of readContacts(open(), columns)) {
+    mapping = reading.file.columns;
+    if ('contact' in reading) contacts += 1;
+  }
+  return { contacts, settings: JSON.stringify([[...mapping], contactProfileID]) };
 };
 
 /** Imports the contacts from `position` on. Returns how many were created, changed and refused. */

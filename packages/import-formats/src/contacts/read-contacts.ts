@@ -18,13 +18,27 @@ export interface ContactFile {
 
 type Chosen = ReadonlyMap<string, ContactTarget | undefined>;
 
+const findRepeated = <T>(values: readonly T[]): T | undefined => {
+  const seen = new Set<T>();
+  return values.find((value) => seen.size === seen.add(value).size);
+};
+
 const toFile = (header: readonly string[], chosen: Chosen | 'preview'): ContactFile => {
+  // Spreadsheets write columns without a name at the end.
+  const repeated = findRepeated(header.filter((name) => name !== ''));
+  if (repeated !== undefined)
+    throw new UnreadableFileError(`the file has two columns \`${repeated}\`: rename one, or remove it`);
   if (chosen === 'preview') return { header, columns: new Map() };
   const unknown = [...chosen.keys()].find((name) => !header.includes(name));
   if (unknown !== undefined)
     throw new UnreadableFileError(`the file has no column \`${unknown}\`. Its columns are ${header.join(', ')}`);
   const columns = mapColumns(header, chosen);
   const targets = [...columns.values()];
+  const target = findRepeated(targets);
+  if (target !== undefined) {
+    const names = [...columns].flatMap(([name, each]) => (each === target ? [`\`${name}\``] : []));
+    throw new UnreadableFileError(`${names.join(' and ')} are both imported as \`${target}\`: choose one`);
+  }
   if (!targets.includes('contactEmailaddress') && !targets.includes('contactExternalID'))
     throw new UnreadableFileError(
       `no column is recognized as the e-mail address. The columns are ${header.join(', ')}: choose one`,

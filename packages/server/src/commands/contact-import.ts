@@ -5,8 +5,8 @@ import { finished } from 'node:stream/promises';
 import {
   type ContactCounts,
   type ContactTarget,
+  checkContacts,
   contactTargets,
-  countContacts,
   importContacts,
   isContactTarget,
   type RefusedRow,
@@ -91,14 +91,13 @@ const importFile = async (file: string, options: ImportOptions): Promise<void> =
   const start = await readStart(file);
   const open = () => openSource(file, start);
   // Before anything is stored, because the rest of the file may be unreadable.
-  await countContacts({ open, columns });
+  const { settings } = await checkContacts({ open, columns }, contactProfileID);
   const created = dryRun
     ? undefined
     : await client.createImport({
         kind: 'contacts',
         importName: basename(file),
-        // The same rows, read in the same way, are one import.
-        fingerprint: await hashFile(file, JSON.stringify([[...columns], contactProfileID])),
+        fingerprint: await hashFile(file, settings),
       });
   if (created?.state === 'complete') {
     if (json) return printJSON(created);

@@ -2,7 +2,7 @@
 import {
   type ContactCounts,
   type ContactTarget,
-  countContacts,
+  checkContacts,
   importContacts,
   mapColumns,
   type RefusedRow,
@@ -50,10 +50,9 @@ const readStart = async (
 };
 
 /** The same rows, read in the same way, are one import. */
-const fingerprintOf = async (file: File, columns: Columns): Promise<string> => {
+const fingerprintOf = async (file: File, settings: string): Promise<string> => {
   if (file.size > maxBytes)
     throw new Error('the file is larger than 200 MB: import it with `firsthand contact import`');
-  const settings = new TextEncoder().encode(JSON.stringify([[...columns], null]));
   const hash = await crypto.subtle.digest('SHA-256', await new Blob([settings, file]).arrayBuffer());
   return Array.from(new Uint8Array(hash), (byte) => byte.toString(16).padStart(2, '0')).join('');
 };
@@ -184,9 +183,9 @@ export const ImportContacts = ({ close, after }: { readonly close: () => void; r
     attempt(async () => {
       setProgress(0);
       const source = { open: () => given.stream(), columns };
-      await countContacts(source);
+      const { settings } = await checkContacts(source);
       const { signal } = controller.current;
-      const fingerprint = dryRun ? '' : await fingerprintOf(given, columns);
+      const fingerprint = dryRun ? '' : await fingerprintOf(given, settings);
       const created = dryRun
         ? undefined
         : await api.createImport({ kind: 'contacts', importName: given.name, fingerprint }, { signal });
