@@ -20,7 +20,7 @@ const readPages = async ({ store, account, server }: Site): Promise<ContactDetai
 
 export const describeClaims = (newSite: NewSite): void => {
   describe('createContact by a browser', () => {
-    test('returns a handle, which is not the contactUUID', async () => {
+    test('returns a handle instead of the contactUUID', async () => {
       const { server, browser } = await newSite();
       const { contactUUID } = await server.createContact({ userUUID: phone });
       const answer = await browser.createContact({ newHandle: 'handle-of-ann' });
@@ -28,7 +28,7 @@ export const describeClaims = (newSite: NewSite): void => {
       expect(contactUUID).not.toBe('handle-of-ann');
     });
 
-    test('does not change accepted values: later values are only claimed', async () => {
+    test('does not change accepted values: it only claims later values', async () => {
       const site = await newSite();
       const { contactUUID: claimID } = await site.browser.createContact({ fields: { contactFirstname: 'Ann' } });
       await site.acceptClaim(claimID);
@@ -48,7 +48,7 @@ export const describeClaims = (newSite: NewSite): void => {
       expect((await asServer(site)).attributes).toHaveLength(100);
     });
 
-    test('fills a contact with very many claims from those of the 25 newest links', async () => {
+    test('fills a contact from the claims of its 25 newest links, even if it has many more', async () => {
       const site = await newSite();
       for (let nth = 0; nth < 30; nth += 1) {
         const userUUID = `one-of-many-visitors-${nth}`;
@@ -57,7 +57,7 @@ export const describeClaims = (newSite: NewSite): void => {
       const contact = await asServer(site);
       const tagIDs = contact.tags.flatMap(({ tagID, opt }) => (opt ? [tagID] : []));
       expect(tagIDs.toSorted()).toEqual(Array.from({ length: 25 }, (_, nth) => `tag-${nth + 5}`).toSorted());
-      // All claims are listed.
+      // The page of claims still lists all of them.
       expect(contact.claims).toHaveLength(30);
     });
 
@@ -81,7 +81,7 @@ export const describeClaims = (newSite: NewSite): void => {
       for (const page of pages) expect(page).toMatchObject({ claimCount: 220, linkCount: 220 });
     });
 
-    test('adds large claims, of which a page lists only a few', async () => {
+    test('stores large claims, of which a page lists only a few', async () => {
       const site = await newSite();
       for (let nth = 0; nth < 8; nth += 1) {
         const attributes = Array.from(
@@ -99,7 +99,7 @@ export const describeClaims = (newSite: NewSite): void => {
       for (const { claims } of pages) expect(JSON.stringify(claims).length).toBeLessThan(1_100_000);
     });
 
-    test('fills a contact’s fields, no matter how many other users have claimed them before', async () => {
+    test('fills a contact’s fields, no matter how many users have claimed them before', async () => {
       const site = await newSite();
       for (let nth = 0; nth < 30; nth += 1) {
         const userUUID = `one-of-many-squatters-${nth}`;
@@ -136,13 +136,13 @@ export const describeClaims = (newSite: NewSite): void => {
       expect((await browser.createContact()).exists).toBe(false);
       await unlink(laptop);
       expect((await browser.createContact()).exists).toBe(false);
-      // A page must not learn of the link that a server created.
+      // A page must not learn about the link that a server created.
       await server.createContact({ userUUID: laptop, address: ben });
       expect((await browser.createContact({ address: ben })).exists).toBe(false);
       expect((await browser.createContact({ address: ben })).exists).toBe(true);
     });
 
-    test('reports an existing contact only for an address that this user sent, which has its own handle', async () => {
+    test('reports that the contact exists only for an address that this user sent, and returns a separate handle for it', async () => {
       const { server, browser, update, newCaller } = await newSite();
       const { contactUUID: handle } = await browser.createContact();
       await update({ address: ann, fields: { contactFirstname: 'Ann' } });
@@ -289,7 +289,7 @@ export const describeClaims = (newSite: NewSite): void => {
       });
     });
 
-    test('fills a field from the browser that was linked last', async () => {
+    test('fills a field from the browser that was linked most recently', async () => {
       const site = await newSite();
       await site.browser.createContact({
         userUUID: phone,
@@ -302,7 +302,7 @@ export const describeClaims = (newSite: NewSite): void => {
       });
     });
 
-    test('creates a link that is verified by a server that names the same user and contact', async () => {
+    test('creates a link that becomes verified when a server sends the same user and contact', async () => {
       const site = await newSite();
       await site.browser.createContact({ fields: { contactFirstname: 'Ann' } });
       await site.server.createContact();
@@ -321,7 +321,7 @@ export const describeClaims = (newSite: NewSite): void => {
   });
 
   describe('a handle', () => {
-    test('shows only what this browser sent', async () => {
+    test('shows only what its browser sent', async () => {
       const site = await newSite({ catalogues: { tag: [{ id: 'vip', name: 'VIP' }, { id: 'secret' }] } });
       await site.server.createContact({
         userUUID: phone,
@@ -385,7 +385,7 @@ export const describeClaims = (newSite: NewSite): void => {
       await expectRefusal(store.getContact(query), 'unknown_contact');
     });
 
-    test('is unknown in operations of a server', async () => {
+    test('is unknown to a server’s operations', async () => {
       const { store, account, browser, server, update, link, merge, unmerge } = await newSite();
       const { contactUUID: handle } = await browser.createContact();
       const { contactUUID } = await server.createContact({ address: ben, userUUID: phone });
@@ -429,7 +429,7 @@ export const describeClaims = (newSite: NewSite): void => {
       });
     });
 
-    test('still overwrites nothing', async () => {
+    test('still overwrites no value', async () => {
       const site = await newSite();
       await site.server.createContact({ userUUID: phone, fields: { contactFirstname: 'Ann' } });
       await site.browser.createContact({
@@ -479,7 +479,7 @@ export const describeClaims = (newSite: NewSite): void => {
       expect(await asServer(site)).toMatchObject({ fields: { contactFirstname: 'Ann' } });
     });
 
-    test('gives the claim precedence over earlier and later claims of others', async () => {
+    test('gives the claim precedence over others’ earlier and later claims', async () => {
       const site = await newSite();
       const { contactUUID: claimID } = await site.browser.createContact({ fields: { contactFirstname: 'Ann' } });
       await site.browser.createContact({ userUUID: phone, fields: { contactFirstname: 'Mallory' } });
@@ -508,7 +508,7 @@ export const describeClaims = (newSite: NewSite): void => {
   });
 
   describe('voidClaim', () => {
-    test('undoes what the claim filled and linked, and restoring brings all of it back exactly', async () => {
+    test('undoes what the claim filled and linked, until the claim is restored exactly', async () => {
       const site = await newSite({ browserCatalogue: true });
       await site.server.log({ eventUUID: 'event-before' });
       const { contactUUID: claimID } = await site.browser.createContact({
@@ -536,7 +536,7 @@ export const describeClaims = (newSite: NewSite): void => {
       expect(await site.owners()).toEqual(ownersBefore);
     });
 
-    test('also undoes an accepted claim, and restoring brings it back as accepted', async () => {
+    test('also undoes an accepted claim, until it is restored as accepted', async () => {
       const site = await newSite();
       const { contactUUID: claimID } = await site.browser.createContact({ fields: { contactFirstname: 'Ann' } });
       await site.acceptClaim(claimID);
@@ -564,7 +564,7 @@ export const describeClaims = (newSite: NewSite): void => {
       expect(await site.owners()).toEqual({ 'event-before': contactUUID });
     });
 
-    test('lets the browser claim again, under a new handle', async () => {
+    test('lets the browser create another claim, under a new handle', async () => {
       const site = await newSite();
       const { contactUUID: claimID } = await site.browser.createContact({ fields: { contactFirstname: 'Mallory' } });
       await site.voidClaim(claimID);
@@ -612,7 +612,7 @@ export const describeClaims = (newSite: NewSite): void => {
       expect(await asServer(site)).toMatchObject({ claimed: [] });
     });
 
-    test('can be cleared by a server, which updateContact reports', async () => {
+    test('can be cleared by a server, and updateContact reports the change', async () => {
       const site = await newSite({ browserCatalogue: true });
       await site.browser.createContact({
         fields: { contactFirstname: 'Ann' },

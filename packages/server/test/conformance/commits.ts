@@ -37,7 +37,7 @@ export const describeCommits = (newSite: NewSite, open: Open): void => {
       await expect(store.check()).resolves.not.toThrow();
     });
 
-    test('measures its size and the waiting calls', async () => {
+    test('measures its size and its pending calls', async () => {
       const { store, server } = await newSite();
       await server.log({});
       const idle = await store.measure();
@@ -45,7 +45,7 @@ export const describeCommits = (newSite: NewSite, open: Open): void => {
       expect(idle).toMatchObject({ waitingBytes: expect.any(Number), waitingCalls: expect.any(Number) });
     });
 
-    test('closes after its pending calls have ended, and rejects later ones', async () => {
+    test('finishes its pending calls when it closes, and rejects later calls', async () => {
       const store = await open();
       const { server, account, events } = await createSite(store);
       const calls = [server.log({}), server.createContact(), events(), store.getAccount(account), server.log({})];

@@ -22,7 +22,7 @@ export const describeConcurrency = (newSite: NewSite): void => {
       expect(await events()).toHaveLength(120);
     });
 
-    test('store an event once that is sent many times', async () => {
+    test('store an event only once, even if it is sent many times', async () => {
       const { server, events } = await newSite();
       for (const round of times(5)) {
         const event = { eventUUID: `event-of-round-${round}` };
@@ -49,7 +49,7 @@ export const describeConcurrency = (newSite: NewSite): void => {
       }
     });
 
-    test('give past events to the first of a user’s two contacts, and later events to the last', async () => {
+    test('assign past events to the first of a user’s two contacts, and later events to the second', async () => {
       const { server, owners } = await newSite();
       await server.log({ eventUUID: 'event-before' });
       const [first, second] = await Promise.all([ann, ben].map((address) => server.createContact({ address })));
@@ -68,7 +68,7 @@ export const describeConcurrency = (newSite: NewSite): void => {
       expect((await store.getAccount(account)).usage).toMatchObject({ contacts: 1, users: 8 });
     });
 
-    test('store and reject events independently', async () => {
+    test('store and reject events independently of each other', async () => {
       const { server, browser, events } = await newSite();
       const outcomes = await Promise.all(
         times(20).map((nth) =>

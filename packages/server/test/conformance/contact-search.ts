@@ -121,7 +121,8 @@ const runHistory = async (site: Site, actions: readonly Action[]): Promise<strin
     }
     if (one.do === 'unmerge') return site.unmerge(contactUUID);
     if (one.do === 'erase') {
-      // A contact without a browser: erasing a browser's events would change when its other contacts were last seen.
+      // This contact has no browser, because erasing a browser's events would change when its other contacts were last
+      // seen.
       const erased = await server.createContact({
         userUUID: null,
         address: `erased-${time}@example.com`,
@@ -154,7 +155,7 @@ interface ContactState extends ContactDetail {
   readonly lastSeenTime: number | null;
 }
 
-/** Reads each contact separately with the day of its newest event, which needs no index. */
+/** Reads each contact separately, with the day of its newest event, without the search index. */
 const readEach = async ({ store, account, server }: Site, contactUUIDs: readonly string[]): Promise<ContactState[]> => {
   const states: ContactState[] = [];
   for (const contactUUID of contactUUIDs) {
@@ -204,7 +205,7 @@ const filtersOf = (start: number): Partial<ContactSearch>[] => [
   { attrID: 'a', createdTo: start + 10 * day, contactProfileID: 'a' },
 ];
 
-/** Searches with every filter and order in pages of these sizes, and compares the results with the contacts. */
+/** Searches with every filter and order in pages of these sizes, and compares the results with the contacts' state. */
 const expectSearches = async (
   site: Site,
   contactUUIDs: readonly string[],
@@ -274,13 +275,13 @@ export const describeContactSearch = (newSite: NewSite, open: Open): void => {
       ['all contacts, in order of creation', {}, 'abcde'],
       ['a part of a first name', { text: 'be' }, 'b'],
       ['a part of a last name', { text: 'lee' }, 'ad'],
-      ['a part of both names together', { text: 'n le' }, 'a'],
+      ['the end of a first name and the start of a last name', { text: 'n le' }, 'a'],
       ['a part of an address', { text: 'example.org' }, 'cde'],
       ['text in another case', { text: 'ANN.LEE@EXAMPLE' }, 'a'],
       ['text with diacritics in another case', { text: 'CLÉO' }, 'c'],
       ['text with diacritics in another form', { text: 'cle\u0301o' }, 'c'],
       ['text that SQL would read as a pattern', { text: '%' }, 'e'],
-      ['text that SQL would read as any character', { text: '_' }, 'e'],
+      ["text that contains SQL's wildcard for any character", { text: '_' }, 'e'],
       ['no one for text that does not match', { text: 'nobody' }, ''],
       ['an address', { address: 'cleo@example.org' }, 'c'],
       ['no one for an unknown address', { address: 'nobody@example.org' }, ''],
@@ -318,7 +319,7 @@ export const describeContactSearch = (newSite: NewSite, open: Open): void => {
       expect(contacts).toEqual([{ ...own, contact: expect.any(Number) }]);
     });
 
-    test('finds those of given contacts that match and belong to the account', async () => {
+    test('returns those of the given contacts that match and belong to the account', async () => {
       const { contacts: all } = await page({});
       const numbers = all.map(({ contact }) => contact);
       const given = { contacts: numbers.slice(1, 4), contactProfileID: 'retail' };
@@ -367,7 +368,7 @@ export const describeContactSearch = (newSite: NewSite, open: Open): void => {
       expect(sizes).toEqual([6, 6, 1]);
     });
 
-    test('finds each match once in pages', async () => {
+    test('finds each match once across pages', async () => {
       const first = await page({ text: 'lee', limit: 1 });
       expect(first.contacts).toMatchObject([{ contactUUID: uuids[0] }]);
       const second = await page({ text: 'lee', limit: 1, beyond: first.next as SearchPosition });
@@ -413,7 +414,7 @@ export const describeContactSearch = (newSite: NewSite, open: Open): void => {
       });
     });
 
-    test('continues past many contacts in a row that don’t match', async () => {
+    test('finds matches after many contacts in a row that don’t match', async () => {
       const other = await createSite(site.store);
       const contacts = Array.from({ length: 1_200 }, (_, nth) => ({
         address: `visitor-${nth}@example.com`,
@@ -439,7 +440,7 @@ export const describeContactSearch = (newSite: NewSite, open: Open): void => {
       expect([two.contacts.length, rest.contacts.length, rest.next]).toEqual([2, 1, null]);
     });
 
-    test('feeds no erased contact to reports, even while the index lists it', async () => {
+    test('passes no erased contact to reports, even while the index still lists it', async () => {
       const other = await newSite();
       const { contactUUID } = await other.server.createContact({
         ...{ address: 'erased@example.com', userUUID: null, tags: ['vip'], time: other.time },
@@ -461,7 +462,7 @@ export const describeContactSearch = (newSite: NewSite, open: Open): void => {
         sites.push([site, await runHistory(site, history)]);
         await expectSearches(...(sites.at(-1) as [Site, string[]]), [3]);
       }
-      // Searches again when the index is up to date.
+      // Search again once the index is up to date.
       await wait(1_500);
       for (const each of sites) await expectSearches(...each, [1, 100]);
     });

@@ -52,7 +52,7 @@ export const describeContacts = (newSite: NewSite): void => {
       });
     });
 
-    test('starts no new day with a time in the past', async () => {
+    test('starts no new day for a time in the past', async () => {
       const { store, account, server, browser, time } = await newSite();
       await browser.log({});
       await server.createContact({ time: time - 30 * day });
@@ -65,7 +65,7 @@ export const describeContacts = (newSite: NewSite): void => {
       expect(contacts).toMatchObject([{ createdTime: time - 30 * day, lastSeenTime: time - (time % day) }]);
     });
 
-    test('links no one without a user', async () => {
+    test('creates no link without a user', async () => {
       const { server } = await newSite();
       const first = await server.createContact({ userUUID: null, fields: filled });
       const again = await server.createContact({ userUUID: null, fields: { contactFirstname: 'Anna' }, tags: ['vip'] });
@@ -74,7 +74,7 @@ export const describeContacts = (newSite: NewSite): void => {
       expect(contact).toMatchObject({ fields: { ...filled, contactFirstname: 'Anna' }, links: [] });
     });
 
-    test('finds the contact with the address, and writes only the given values', async () => {
+    test('finds the contact by address, and writes only the given values', async () => {
       const { server, time } = await newSite();
       const first = await server.createContact({ fields: filled, tags: ['vip'], attributes: [['size', 'XL']] });
       const again = await server.createContact({
@@ -103,7 +103,7 @@ export const describeContacts = (newSite: NewSite): void => {
       );
     });
 
-    test('links the user once to the same contact', async () => {
+    test('links a user only once to the same contact', async () => {
       const { server } = await newSite();
       const { contactUUID } = await server.createContact();
       await server.createContact();
@@ -146,7 +146,7 @@ export const describeContacts = (newSite: NewSite): void => {
       }
     });
 
-    test('rejects a handle with a server token, and a contactUUID with a browser token', async () => {
+    test('rejects a handle from a server token, and a contactUUID from a browser token', async () => {
       const { server, browser } = await newSite();
       const { contactUUID: handle } = await browser.createContact();
       const { contactUUID } = await server.createContact();

@@ -39,7 +39,7 @@ export const describeErasures = (newSite: NewSite): void => {
       expect((await store.getAccount(account)).usage.contacts).toBe(0);
     });
 
-    test('leaves other histories unchanged, even where a claim of it was voided', async () => {
+    test('leaves other histories unchanged, even if one of its claims was voided', async () => {
       const { server, browser, voidClaim, erase, owners } = await newSite();
       await server.log({ eventUUID: 'event-1' });
       const { contactUUID: claimID } = await browser.createContact({ address: ann });
@@ -76,7 +76,7 @@ export const describeErasures = (newSite: NewSite): void => {
       });
     });
 
-    test('is rejected wherever it is named', async () => {
+    test('is rejected in every field that can refer to it', async () => {
       const site = await newSite();
       const { contactUUID: claimID } = await site.browser.createContact();
       const { contactUUID } = await site.server.createContact();
@@ -134,7 +134,7 @@ export const describeErasures = (newSite: NewSite): void => {
       expect(Object.keys(await site.owners({ contactUUID: other }))).toEqual(['ben-first', 'ben-direct']);
     });
 
-    test('includes all records of a merged person, no matter which one is named', async () => {
+    test('includes all records of a merged person, no matter which record the request identifies', async () => {
       const site = await newSite();
       const { server } = site;
       for (const nth of [0, 1, 2]) {
@@ -158,7 +158,7 @@ export const describeErasures = (newSite: NewSite): void => {
       }
     });
 
-    test('is not recreated by a late retry, before or after its events are deleted', async () => {
+    test('is not recreated when an event is retried late, before or after its events are deleted', async () => {
       const site = await newSite();
       const { server, browser, time } = site;
       const { contactUUID: handle } = await browser.createContact();
@@ -219,7 +219,7 @@ export const describeErasures = (newSite: NewSite): void => {
       expect(await site.events({ contactUUID: again.contactUUID })).toEqual([]);
     });
 
-    test('can be named by its address while it has one', async () => {
+    test('can be erased by its address while it has one', async () => {
       const site = await newSite();
       const { store, account, time } = site;
       const { contactUUID } = await site.server.createContact();
@@ -228,7 +228,7 @@ export const describeErasures = (newSite: NewSite): void => {
       await expectRefusal(store.eraseContact({ account, contactUUID: 'nobody', time }), 'unknown_contact');
     });
 
-    test('must have been named in the request', async () => {
+    test('must be identified in the request', async () => {
       const { store, account, server, time } = await newSite();
       const { contactUUID } = await server.createContact();
       await expectRefusal(store.eraseContact({ account, time }), 'unknown_contact', 'contactEmailaddress');

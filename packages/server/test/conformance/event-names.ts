@@ -86,7 +86,7 @@ export const describeEventNames = (newSite: NewSite): void => {
       const page = await store.getEvents({ account, eventName: 'nothing', order: 'asc', limit: 1 });
       const newest = await store.getEvents({ account, order: 'desc', limit: 1 });
       expect(page).toMatchObject({ events: [], next: null });
-      // A follower continues from there, and finds the name once it exists.
+      // The follower continues from there, and finds the name once it exists.
       expect(page.through).toBeGreaterThanOrEqual(newest.events[0]?.sequence as number);
       await site.server.log(byName('nothing'));
       expect(await site.events({ eventName: 'nothing', beyond: page.through })).toHaveLength(1);
@@ -109,7 +109,7 @@ export const describeEventNames = (newSite: NewSite): void => {
       expect(await site.events({ eventName: 'Signup' })).toMatchObject([{ eventID: firstID + 1 }]);
     });
 
-    test('may be listed beforehand by its name alone', async () => {
+    test('can be listed beforehand with only its name', async () => {
       const site = await newSite({ catalogues: { event: [{ id: null, name: 'Bought' }] } });
       await addEntries(
         site,
@@ -126,7 +126,7 @@ export const describeEventNames = (newSite: NewSite): void => {
       ]);
     });
 
-    test('takes the lowest of several IDs with its name, whose Unicode forms may differ', async () => {
+    test('takes the lowest of several IDs whose names equal its own after Unicode normalization', async () => {
       const site = await newSite({ catalogues: { event: [{ id: '12', name: 'Caf\u0065\u0301 ' }] } });
       await addEntries(site, { id: '100', name: 'Café' }, { id: '13', name: ' Café' });
       await site.server.log(byName('Café'));
@@ -149,7 +149,7 @@ export const describeEventNames = (newSite: NewSite): void => {
       const site = await newSite();
       const numbers = times(limits.idsPerCatalogue).map((nth) => ({ eventID: nth + 1 }));
       await addEntries(site, ...numbers.map(({ eventID }) => ({ id: String(eventID) })));
-      // The catalogue is full, so these numbers are stored and not listed.
+      // The catalogue is full, so these numbers are stored but not listed.
       await site.server.log({ eventID: firstID }, { eventID: firstID + 2 });
       await addEntries(site, ...times(9).map((nth) => ({ id: String(nth + 1), remove: true })));
       await site.server.log(byName('One'), { eventID: firstID + 4 });
@@ -164,7 +164,7 @@ export const describeEventNames = (newSite: NewSite): void => {
       expect(await site.events({ eventID: firstID })).toMatchObject([{ eventName: String(firstID) }]);
     });
 
-    test('never takes an ID that was dropped for a name in the same batch', async () => {
+    test('never takes an ID that was dropped in the same batch to make room for a name', async () => {
       const site = await newSite();
       await site.browser.log(...times(limits.idsPerCatalogue - 1).map((nth) => ({ eventID: nth + 1 })));
       const sent = [{ eventID: firstID }, { eventID: firstID + 1 }, byName('One'), byName('Other')];
@@ -173,7 +173,7 @@ export const describeEventNames = (newSite: NewSite): void => {
       expect(new Set(ids).size).toBe(4);
     });
 
-    test('is stored once: neither a repeat nor a rejected event lists its name', async () => {
+    test('is stored once, and adds no name if it is a repeat or is rejected', async () => {
       const site = await newSite();
       const eventUUID = newID('event');
       await site.browser.log(byName('Signed up', { eventUUID }));
@@ -207,17 +207,17 @@ export const describeEventNames = (newSite: NewSite): void => {
       expect(await listEntries(site)).toHaveLength(2);
     });
 
-    test('leaves room for others: browser tokens add at most 500 names, and numbers from them are dropped first', async () => {
+    test('leaves room for others: browser tokens add at most 500 names, and their numeric IDs are dropped first', async () => {
       const site = await newSite();
       const maxNames = limits.eventNamesByBrowsers;
       const outcomes = await site.browser.log(...names(maxNames + 1).map((name) => byName(name)));
       expect(outcomes.filter(isKept)).toHaveLength(maxNames + 1);
       expect(await listEntries(site)).toHaveLength(maxNames);
-      // Listed names still work; numbers fill the catalogue, and are dropped when a name needs room.
+      // Listed names still work. Numeric IDs fill the catalogue, and are dropped when a name needs room.
       expect(await site.browser.log(byName('name 0'))).toEqual([{ kept: true }]);
       await site.browser.log(...times(limits.idsPerCatalogue).map((nth) => ({ eventID: nth + 1 })));
       expect(await listEntries(site)).toHaveLength(limits.idsPerCatalogue);
-      // A name that a server token uses is the site's own, and no longer counts toward the limit.
+      // A name that a server token has used belongs to the site, and no longer counts toward the limit.
       expect(await site.server.log(byName('name 1'), byName('the server’s'))).toEqual([{ kept: true }, { kept: true }]);
       await site.browser.log(byName('one more'), byName('and another'));
       expect(await listNames(site)).toContain('one more');
@@ -228,7 +228,7 @@ export const describeEventNames = (newSite: NewSite): void => {
         times(3).map(() => ({ kept: true })),
       );
       expect(await listNames(site)).not.toContain('too much');
-      // No name was dropped: each still has its ID.
+      // No name was dropped: each name still has its ID.
       expect((await site.events({ eventName: 'name 499' })).map(({ eventID }) => eventID)).toEqual([firstID + 499]);
       await addEntries(site, { id: String(firstID + 499), remove: true });
       expect(await site.server.log(byName('too much'))).toEqual([{ kept: true }]);
@@ -267,7 +267,7 @@ export const describeEventNames = (newSite: NewSite): void => {
       await addEntries(site, { id: null, name: 'Signed out' });
       expect((await listEntries(site)).map(([, name]) => name).toSorted()).toEqual(['Signed out', 'Signed up']);
       expect(await site.events({ eventID: unlistedIDOf('Signed out') })).toHaveLength(1);
-      // An event that is logged by the number of a name does not hide the name.
+      // An event that is logged by a name's numeric ID does not hide the name.
       await site.browser.log(unlisted('Paid'), { eventID: unlistedIDOf('Paid') });
       expect((await site.events({ eventName: 'Paid' })).map(({ eventName }) => eventName)).toEqual([
         'Paid',
@@ -275,7 +275,7 @@ export const describeEventNames = (newSite: NewSite): void => {
       ]);
     });
 
-    test('never matches another event by its own former name', async () => {
+    test('is not found by a name that its event no longer has', async () => {
       const site = await newSite();
       const purchase = byName('Purchase', { mayAddName: false });
       await site.browser.log(purchase);
@@ -291,7 +291,7 @@ export const describeEventNames = (newSite: NewSite): void => {
       expect(await site.events({ eventName: 'Order paid' })).toHaveLength(2);
     });
 
-    test('is rejected from a page if its events would count for an eventID that is withheld from pages', async () => {
+    test('is rejected from a page if its name’s eventID is withheld from pages', async () => {
       const site = await newSite();
       await addEntries(site, { id: String(unlistedIDOf('Forged')), browser: false });
       const forged = byName('Forged', { mayAddName: false });

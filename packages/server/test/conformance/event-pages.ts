@@ -6,11 +6,11 @@ import { day, expectRefusal, hour, laptop, phone, quarter } from '../fixtures/st
 import { attributes, eventIDs, historyArbitrary, live, userUUIDs, type World } from '../fixtures/world.ts';
 import type { NewSite } from './sites.ts';
 
-/** Each filter is in a third of the queries. */
+/** Uses each filter in a third of the queries. */
 const sometimes = <Value>(arbitrary: fc.Arbitrary<Value>) =>
   fc.oneof({ weight: 2, arbitrary: fc.constant(null) }, { weight: 1, arbitrary });
 
-/** Filters as indexes into the objects of a world; the last index of each stands for an unknown object. */
+/** Filters as indexes into a world's objects. The last index of each stands for an unknown object. */
 const filtersArbitrary = fc.record({
   user: sometimes(fc.nat({ max: userUUIDs.length })),
   contact: sometimes(fc.nat({ max: 3 })),
@@ -94,7 +94,7 @@ export const describeEventPages = (newSite: NewSite): void => {
       }
     });
 
-    test('returns events from `from` on and before `to`', async () => {
+    test('returns events at or after `from` and before `to`', async () => {
       const { server, owners, time } = await newSite();
       await server.logAt(
         time + 2,
@@ -148,7 +148,7 @@ export const describeEventPages = (newSite: NewSite): void => {
     );
 
     test.each(['asc', 'desc'] as const)(
-      'is the last in order %s if no more events match, full or not',
+      'is the last in order %s if no more events match, even if it is full',
       async (order) => {
         expect((await page({ order, limit: 15 })).next).toBeNull();
         expect((await page({ order, limit: 16 })).next).toBeNull();
@@ -159,7 +159,7 @@ export const describeEventPages = (newSite: NewSite): void => {
       },
     );
 
-    test('lets a follower with any filter continue from `through` and miss nothing', async () => {
+    test('lets a follower with any filter continue from `through` without missing an event', async () => {
       const following = [{}, { contactUUID }, { userUUID: phone }, { eventID: 1 }, { eventID: 9 }, { attrID: 'size' }];
       const followers = following.map((query) => ({ query, at: 0, seen: [] as string[] }));
       const follow = async () => {
@@ -197,7 +197,7 @@ export const describeEventPages = (newSite: NewSite): void => {
       expect(seen).toEqual(before);
     });
 
-    test('misses and repeats nothing if thousands of events must be scanned', async () => {
+    test('misses and repeats nothing even if thousands of events must be scanned', async () => {
       const large = await newSite();
       const sent: { eventUUID: string; userUUID: string; eventID: number; third: string }[] = [];
       for (let batch = 0; batch < 6; batch += 1) {
@@ -207,7 +207,7 @@ export const describeEventPages = (newSite: NewSite): void => {
           eventID: nth % 500 === 0 ? 2 : 1,
           third: String((nth + batch) % 3),
         }));
-        // five batches on one day, and one on the next
+        // Five batches are on one day, and one is on the next.
         const at = large.time + batch * 2 * hour + (batch === 5 ? day : 0);
         await large.server.logAt(
           at,
@@ -224,7 +224,7 @@ export const describeEventPages = (newSite: NewSite): void => {
         [{ userUUID: 'visitor-number-4' }, sent.filter(({ userUUID }) => userUUID.endsWith('4'))],
         [{ eventID: 2, limit: 5 }, sent.filter(({ eventID }) => eventID === 2)],
       ];
-      // Two of three events don't match, so a page spans more events than are scanned in one step.
+      // Two of three events don't match, so a page spans more events than one step scans.
       for (const attrValue of ['0', '1', '2']) {
         const isMatch = ({ third }: { third: string }) => third === attrValue;
         queries.push([{ attrID: 'third', attrValue }, sent.filter(isMatch)]);

@@ -81,7 +81,7 @@ export const describeEvents = (newSite: NewSite): void => {
       expect(stored.map(({ receivedTime }) => receivedTime)).toEqual([time, time, time + 1, time - 5]);
     });
 
-    test('comes last even if the clock has gone back, and is recognized as a repeat by either clock', async () => {
+    test('comes last even if the clock has been set back, and is recognized as a repeat by either clock', async () => {
       const { server, events, time } = await newSite();
       const days = [0, 2, -3, 1, 2, -3];
       for (const [nth, sinceFirst] of days.entries()) {
@@ -101,7 +101,7 @@ export const describeEvents = (newSite: NewSite): void => {
       }
     });
 
-    test('has its outcome at its position in the batch', async () => {
+    test('has its result at its position in the batch', async () => {
       const { server, events } = await newSite();
       const outcomes = await server.log(
         { eventUUID: 'event-first' },
@@ -118,7 +118,7 @@ export const describeEvents = (newSite: NewSite): void => {
       expect((await events()).map(({ eventUUID }) => eventUUID)).toEqual(['event-first', 'event-last']);
     });
 
-    test('may be missing from a batch', async () => {
+    test('can be missing from a batch', async () => {
       const { server, events } = await newSite();
       expect(await server.log()).toEqual([]);
       expect(await events()).toEqual([]);
@@ -135,7 +135,7 @@ export const describeEvents = (newSite: NewSite): void => {
       ]);
     });
 
-    test('links a user who isn’t linked, together with the user’s past', async () => {
+    test('links a user who isn’t linked, including the user’s past events', async () => {
       const { server, owners } = await newSite();
       const { contactUUID } = await server.createContact({ userUUID: phone });
       await server.log({ eventUUID: 'event-before' });
@@ -172,7 +172,7 @@ export const describeEvents = (newSite: NewSite): void => {
       expect(await owners()).toEqual({ 'event-between': contactUUID, 'event-with-both': contactUUID });
     });
 
-    test('is rejected without a trace if the contact is unknown', async () => {
+    test('is rejected without side effects if the contact is unknown', async () => {
       const { store, account, server, browser, events, count } = await newSite();
       for (const caller of [server, browser]) {
         const outcomes = await caller.log({ contactUUID: 'nobody', eventID: 7, attributes: [['size', 'XL']] });
@@ -207,14 +207,14 @@ export const describeEvents = (newSite: NewSite): void => {
       expect(await owners()).toEqual({ 'event-of-ben': other.contactUUID });
     });
 
-    test('is recognized as a repeat with the handle or the user', async () => {
+    test('is recognized as a repeat, whether sent with the handle or with its user', async () => {
       const { browser } = await newSite();
       const { contactUUID: handle } = await browser.createContact();
       await browser.log({ userUUID: null, contactUUID: handle, eventUUID: 'event-once' });
       expect(await browser.log({ eventUUID: 'event-once' })).toEqual([{ kept: false, duplicate: true }]);
     });
 
-    test('is rejected with another user, another token, a contactUUID instead, or a server token', async () => {
+    test('is rejected if it also has another user or a contactUUID, or comes with another token or a server token', async () => {
       const { server, browser, newCaller, events } = await newSite();
       const { contactUUID: handle } = await browser.createContact();
       const { contactUUID } = await server.createContact();

@@ -14,13 +14,13 @@ import { historyArbitrary, live } from '../fixtures/world.ts';
 import { importsOf } from './imports.ts';
 import type { NewSite, Open } from './sites.ts';
 
-/** The files of events with their sizes and change times. */
+/** Lists the event files with their sizes and modification times. */
 const listEvents = (folder: string): string[] =>
   readdirSync(join(folder, 'events'), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.parquet'))
     .map((name) => `${name} ${statSync(join(folder, 'events', name)).mtimeMs}`);
 
-/** The rows of all tables but the events. */
+/** All tables except the events. */
 const everything = ['contacts', 'links', 'owners', 'merged_contacts', 'event_names']
   .map((table) => `SELECT '${table}' AS name, ${table}::VARCHAR AS row FROM ${table}`)
   .join(' UNION ALL ')
@@ -47,7 +47,7 @@ export const describeExports = (newSite: NewSite, open: Open): void => {
       return readFileSync(join(folder, 'position.json'), 'utf8');
     };
 
-    /** Expects the views to equal an export of all events, and the other tables those of a new export. */
+    /** Expects the views to equal a full export of all events, and the other tables those of a new export. */
     const expectComplete = async (site: Site, folder: string): Promise<void> => {
       const all = newFolder();
       await exportAllEvents(all, readEventPages(site.store, { account: site.account }));
@@ -61,7 +61,7 @@ export const describeExports = (newSite: NewSite, open: Open): void => {
       expect(await queryExport(folder, everything)).toEqual(await queryExport(fresh, everything));
     };
 
-    test('removes the events of an import that was undone, also if it was undone before the next run', async () => {
+    test('removes the events of an undone import, even if the import was undone before the next run', async () => {
       const site = await newSite();
       const { create, event, contact, add, undo } = importsOf(site);
       await site.server.log({ userUUID: laptop });
@@ -161,7 +161,7 @@ export const describeExports = (newSite: NewSite, open: Open): void => {
       const { contactUUID: other } = await server.createContact({ userUUID: null, address: 'ann@work.example' });
       await site.merge(contactUUID, other);
       const folder = newFolder();
-      // On three days: all events of a day are erased, some, and none.
+      // The events are on three days: all of one day, some of another and none of the third are erased.
       await server.log({ userUUID: laptop }, { userUUID: null, contactUUID: other });
       await server.log({ userUUID: laptop, eventTime: time - day }, { userUUID: tablet, eventTime: time - day });
       await server.log({ userUUID: phone, eventTime: time - 2 * day });
@@ -188,7 +188,7 @@ export const describeExports = (newSite: NewSite, open: Open): void => {
     });
 
     test('removes events that retention deleted', async () => {
-      // In its own store, because retention deletes the events of all accounts.
+      // This test has its own store, because retention deletes the events of all accounts.
       const store = await open();
       onTestFinished(() => store.close());
       const site = await createSite(store);
@@ -227,7 +227,7 @@ export const describeExports = (newSite: NewSite, open: Open): void => {
       }
     });
 
-    test('starts over when its position is from another history', async () => {
+    test('starts over when its saved position does not match the database, for example after a restore', async () => {
       const [site, other] = [await newSite(), await newSite()];
       const folder = newFolder();
       await other.server.log({});
@@ -241,13 +241,13 @@ export const describeExports = (newSite: NewSite, open: Open): void => {
         expect(await run(site, folder)).toMatchObject({ events: 2, restarted: expect.stringContaining('restored') });
         await expectComplete(site, folder);
       }
-      // As if a backup without these events was restored, and others have their sequences.
+      // Simulates a restored backup without these events, whose sequences other events have taken.
       const copy = { ...site, account: other.account };
       writeFileSync(path, JSON.stringify({ ...position, owners: JSON.parse(await positionOf(other)).owners }));
       expect(await run(copy, folder)).toMatchObject({ events: 2, restarted: expect.stringContaining('restored') });
     });
 
-    test('adds each event once after an export that failed', async () => {
+    test('adds each event once after a failed export', async () => {
       const site = await newSite();
       const { server, time } = site;
       const folder = newFolder();

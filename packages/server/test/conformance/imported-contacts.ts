@@ -105,7 +105,7 @@ const edit = fc.record({
   status,
 });
 
-/** A file that names a contact twice, which had no name before. */
+/** A file with two rows for one contact, which had no name before. */
 const twoNamesForOneContact: [Row[], Row[], never[]] = [
   [{ place: 2, tags: [], withID: false }],
   [
@@ -151,7 +151,7 @@ export const describeImportedContacts = (newSite: NewSite): void => {
       expect(await add(await create(), 0, ...steps)).toEqual([unchanged, unchanged]);
     });
 
-    test('refuses a contact with the external ID of another person, and stores the others', async () => {
+    test('refuses a row whose external ID belongs to another person, and stores the others', async () => {
       const site = await newSite();
       const { create, contact, add, read } = importsOf(site);
       const importID = await create();
@@ -172,7 +172,7 @@ export const describeImportedContacts = (newSite: NewSite): void => {
       await expectRefusal(other.store.undoImport({ account: other.account, importID, time }), 'unknown_import');
     });
 
-    test('has a preview with the same outcomes that stores nothing', async () => {
+    test('returns the same outcomes as a preview, which stores nothing', async () => {
       const site = await newSite();
       const { create, contact, add, preview, read } = importsOf(site);
       await site.server.createContact({ address: ben, userUUID: null, externalID: 'u-2' });
@@ -209,7 +209,7 @@ export const describeImportedContacts = (newSite: NewSite): void => {
       expect(await read(ann)).toMatchObject({ contactFirstname: 'Another' });
     });
 
-    test('restores the values that are still those of the import, after any changes', async () => {
+    test('restores the values that are still the imported ones when undone, whatever changed in between', async () => {
       await fc.assert(
         fc.asyncProperty(
           fc.array(row, { maxLength: 3 }),

@@ -51,7 +51,7 @@ export const importsOf = (site: Site) => {
       { ...soon, interval: 20 },
     );
   };
-  /** What exports contain: events with their owners, and contacts with their links. */
+  /** The content of exports: events with their owners, and contacts with their links. */
   const readAll = async () => {
     const { contacts } = await store.searchContact({ account, limit: 1_000 });
     return {
@@ -70,7 +70,7 @@ export const importsOf = (site: Site) => {
 
 export const describeImports = (newSite: NewSite): void => {
   describe('an import', () => {
-    test('stores old events with their times, once for each position', async () => {
+    test('stores old events with their own times, once per position', async () => {
       const site = await newSite();
       const { create, event, add } = importsOf(site);
       const { importID, position, state } = await create('a.jsonl');
@@ -91,7 +91,7 @@ export const describeImports = (newSite: NewSite): void => {
       expect(new Set(events.map(({ eventTime }) => eventTime))).toEqual(new Set([site.time - 2 * years]));
     });
 
-    test('is the same for the same file, until it is undone', async () => {
+    test('is the same import for the same file, until it is undone', async () => {
       const site = await newSite();
       const { create, event, add, undo } = importsOf(site);
       const { importID } = await create('a.jsonl');
@@ -127,7 +127,7 @@ export const describeImports = (newSite: NewSite): void => {
       expect(await site.events()).toEqual([]);
     });
 
-    test('creates contacts and links, and the contact that an event names', async () => {
+    test('creates contacts and links, and the contact that an event refers to', async () => {
       const site = await newSite();
       const { create, event, contact, add } = importsOf(site);
       const { importID } = await create('a.jsonl');
@@ -153,7 +153,7 @@ export const describeImports = (newSite: NewSite): void => {
       });
     });
 
-    test('updates the contacts of imports, and only adds to others', async () => {
+    test('updates contacts that imports created, and only fills empty fields of others', async () => {
       const site = await newSite();
       const { create, contact, add } = importsOf(site);
       const { contactUUID } = await site.server.createContact({
@@ -209,7 +209,7 @@ export const describeImports = (newSite: NewSite): void => {
       expect(await readAll()).toEqual(before);
     });
 
-    test('does not touch what was stored meanwhile', async () => {
+    test('leaves what was stored in the meantime', async () => {
       const site = await newSite();
       const { server } = site;
       const { create, event, contact, add, undo } = importsOf(site);
@@ -239,7 +239,7 @@ export const describeImports = (newSite: NewSite): void => {
       await site.server.createContact({ address: ann });
     });
 
-    test('restores a value only where it is still the one of the import', async () => {
+    test('restores a value only if it is still the imported one', async () => {
       const site = await newSite();
       const { create, contact, add, undo } = importsOf(site);
       const { contactUUID } = await site.server.createContact({
@@ -267,7 +267,7 @@ export const describeImports = (newSite: NewSite): void => {
       expect(restored.attributes).toEqual([['plan', 'pro']]);
     });
 
-    test('disappears from the report feed', async () => {
+    test('removes its events from the report feed', async () => {
       const site = await newSite();
       const { create, event, contact, add, undo } = importsOf(site);
       const fed = createFedAccount(site.store, site.account);

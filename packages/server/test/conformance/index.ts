@@ -82,8 +82,8 @@ const suites = [
 ];
 
 /**
- * Declares the tests. `open` returns a new, empty store, closed after use; `start` the creation time of an account.
- * Most tests share one store, each with its own account, because opening a store can be slow.
+ * Declares the tests. `open` returns a new, empty store, which is closed after use; `start` returns the creation time
+ * of an account. Most tests share one store, each with its own account, because opening a store can be slow.
  */
 export const describeStore = (name: string, open: Open, start?: () => number): void => {
   describe(name, () => {

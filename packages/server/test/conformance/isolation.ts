@@ -3,7 +3,7 @@ import type { Site } from '../fixtures/site.ts';
 import { ann, expectRefusal, laptop } from '../fixtures/store.ts';
 import type { NewSite } from './sites.ts';
 
-/** Everything that can be read from an account. */
+/** Reads everything that an account's operations can read. */
 const readAccount = async ({ store, account, time, events }: Site) => {
   const { contacts } = await store.searchContact({ account, limit: 100 });
   const caller = { account, token: 0, browser: false, include: ['claim', 'link'] as const };
@@ -31,7 +31,7 @@ const fill = async (site: Site) => {
 
 export const describeIsolation = (newSite: NewSite): void => {
   describe('two accounts', () => {
-    test('may have the same users, addresses, events and requests without affecting each other', async () => {
+    test('can have the same users, addresses, events and requests without affecting each other', async () => {
       const one = await newSite();
       const ofOne = await fill(one);
       const before = await readAccount(one);
@@ -89,7 +89,7 @@ export const describeIsolation = (newSite: NewSite): void => {
       expect(await readAccount(one)).toEqual(before);
     });
 
-    test('don’t learn of each other’s erasures', async () => {
+    test('don’t learn about each other’s erasures', async () => {
       const one = await newSite();
       const { contactUUID, handle } = await fill(one);
       await one.erase(contactUUID);

@@ -3,7 +3,7 @@ import type { Site } from '../fixtures/site.ts';
 import { ann, ben, cleo, expectRefusal, laptop, phone, tablet } from '../fixtures/store.ts';
 import type { NewSite } from './sites.ts';
 
-/** Creates two people, each with a browser and an event of it, and an event that was logged with a contactUUID. */
+/** Creates two people. Each has a browser with an event, and an event that was logged with a contactUUID. */
 const createTwo = async ({ server }: Site) => {
   const { contactUUID: keep } = await server.createContact({
     address: ann,
@@ -65,7 +65,7 @@ export const describeMerges = (newSite: NewSite): void => {
       });
     });
 
-    test('shares one history with the other contact, and each event names its original contact', async () => {
+    test('shares one history with the other contact, and each event shows its original contact', async () => {
       const site = await newSite();
       const { keep, other } = await createTwo(site);
       await site.merge(keep, other);
@@ -109,7 +109,7 @@ export const describeMerges = (newSite: NewSite): void => {
       expect(await site.server.getContact(other)).toMatchObject({ fields: { contactTitle: '', contactMobile: '' } });
     });
 
-    test('is still linked to its users, and unmerging returns every event to the contact of its own link', async () => {
+    test('stays linked to its users, and unmerging returns every event to the contact of its own link', async () => {
       const site = await newSite();
       const { keep, other } = await createTwo(site);
       await site.merge(keep, other);
@@ -127,7 +127,7 @@ export const describeMerges = (newSite: NewSite): void => {
       });
     });
 
-    test('is exactly as it was before the merge once it is unmerged', async () => {
+    test('is exactly as before once it is unmerged', async () => {
       const site = await newSite();
       const { keep, other } = await createTwo(site);
       const before = await readAll(site, keep, other);
@@ -152,7 +152,7 @@ export const describeMerges = (newSite: NewSite): void => {
       });
     });
 
-    test('keeps its address: no one else can have it, not even the contact into which it was merged', async () => {
+    test('keeps its address, which no other contact can have, not even the contact into which it was merged', async () => {
       const site = await newSite();
       const { keep, other } = await createTwo(site);
       await site.merge(keep, other);
@@ -196,7 +196,7 @@ export const describeMerges = (newSite: NewSite): void => {
       expect(await site.owners()).toEqual({ 'laptop-1': keep, 'phone--1': keep, 'direct-1': keep, 'tablet-1': last });
     });
 
-    test('returns the contact at the end of the chain', async () => {
+    test('returns the contact at the end of a chain of merges', async () => {
       const site = await newSite();
       const { keep, other } = await createTwo(site);
       const { contactUUID: third } = await site.server.createContact({ userUUID: tablet, address: cleo });
@@ -205,7 +205,7 @@ export const describeMerges = (newSite: NewSite): void => {
       expect(await site.server.getContact(third)).toMatchObject({ contactUUID: keep });
     });
 
-    test('returns the time of the first merge when repeated', async () => {
+    test('returns the time of the first merge if repeated', async () => {
       const site = await newSite();
       const { keep, other } = await createTwo(site);
       const first = await site.merge(keep, other);

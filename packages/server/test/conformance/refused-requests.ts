@@ -42,7 +42,7 @@ const none = { listed: 0, evicted: 0, erased: 0, replayed: 0 };
 
 export const describeRefusedRequests = (newSite: NewSite): void => {
   describe('refused requests', () => {
-    test('are listed as sent, oldest first, with their error and their token', async () => {
+    test('are listed as sent, oldest first, with their errors and tokens', async () => {
       const site = await newSite();
       const { server, browser, account, accountUUID, time } = site;
       const text = refusedEvent({
@@ -87,7 +87,7 @@ export const describeRefusedRequests = (newSite: NewSite): void => {
       expect(all.filter(({ account }) => account === site.account)).toHaveLength(1);
     });
 
-    test('are evicted beyond the limit of a token, oldest first, and counted', async () => {
+    test('are evicted and counted beyond the limit of a token, oldest first', async () => {
       const site = await newSite();
       const { server, browser } = site;
       await record(site, browser, refusedEvent());
@@ -102,7 +102,7 @@ export const describeRefusedRequests = (newSite: NewSite): void => {
       expect(await countOf(site, browser)).toEqual({ ...none, listed: 1 });
     });
 
-    test('are evicted beyond the byte limit of a token, even a single request that exceeds it', async () => {
+    test('are evicted beyond a token’s byte limit, even if a single request exceeds it', async () => {
       const site = await newSite();
       const half = refusedEvent({ input: 'x'.repeat(limits.refusedBytesPerToken / 2) });
       await record(site, site.server, half, half, half);
@@ -111,7 +111,7 @@ export const describeRefusedRequests = (newSite: NewSite): void => {
       expect(await countOf(site, site.server)).toEqual({ ...none, evicted: 4 });
     });
 
-    test('stay listed when another sender repeatedly fills the list, and are all counted', async () => {
+    test('stay listed when another sender keeps filling the list, and all requests are counted', async () => {
       const site = await newSite();
       const { browser } = site;
       const [visitor, another, hostile] = [1, 2, 3];
@@ -137,7 +137,7 @@ export const describeRefusedRequests = (newSite: NewSite): void => {
       expect(listed).toBe((await listOf(site)).length);
     });
 
-    test('are replayed once, and then leave the list', async () => {
+    test('are replayed once, and then removed from the list', async () => {
       const site = await newSite();
       const { store, server, time } = site;
       await record(site, server, refusedEvent());
@@ -202,7 +202,7 @@ export const describeRefusedRequests = (newSite: NewSite): void => {
       expect(await site.count()).toBe(1);
     });
 
-    test('are erased with a contact that they name by address, contactUUID, handle or user', async () => {
+    test('are erased with a contact that they identify by address, contactUUID, handle or user', async () => {
       const site = await newSite();
       const { server, browser } = site;
       const { contactUUID: handle } = await browser.createContact({
@@ -236,7 +236,7 @@ export const describeRefusedRequests = (newSite: NewSite): void => {
       expect(await listOf(other)).toHaveLength(1);
     });
 
-    test('are not erased if they name others, no matter which external ID and userUUID a page gave the erased person', async () => {
+    test('are not erased if they identify others, whatever external ID and userUUID a page gave the erased person', async () => {
       const site = await newSite();
       const { server, browser, store, account, time } = site;
       await browser.createContact({ userUUID: 'contactEmailaddress', externalID: 'userUUID', address: undefined });
@@ -267,7 +267,7 @@ export const describeRefusedRequests = (newSite: NewSite): void => {
       expect(await countOf(site, server)).toEqual({ ...none, listed: ofOthers.length, erased: ofErased.length });
     });
 
-    test('are counted but not stored if they name an erased contact', async () => {
+    test('are counted but not stored if they identify an erased contact', async () => {
       const site = await newSite();
       const { server, browser } = site;
       const { contactUUID: handle } = await browser.createContact();
@@ -296,11 +296,11 @@ export const describeRefusedRequests = (newSite: NewSite): void => {
       expect(await countOf(site, site.server)).toEqual({ ...none, evicted: 1 });
     });
 
-    test('are deleted up to the given number at a time, across all accounts', async () => {
+    test('are deleted up to the given number per call, across all accounts', async () => {
       const one = await newSite();
       const other = await createSite(one.store);
       const before = { time: Math.max(one.time, other.time) + 1 };
-      // Deletes what other tests have left behind.
+      // Delete what other tests have left behind.
       while ((await one.store.deleteEventsBefore({ ...before, most: 10_000 })) > 0);
       for (const site of [one, other]) await record(site, site.server, refusedEvent(), refusedEvent());
       const readCounts = async () => [await countOf(one, one.server), await countOf(other, other.server)];

@@ -21,7 +21,7 @@ export const describeRepeats = (newSite: NewSite): void => {
       expect(await events()).toHaveLength(2);
     });
 
-    test('is a different event when sent with the other kind of token, so that a page can’t shadow a server’s events', async () => {
+    test('is a different event when sent with another kind of token, so that a page can’t suppress a server’s events', async () => {
       const { server, browser, events, time, erase, store } = await newSite();
       const { contactUUID } = await server.createContact({ userUUID: phone });
       expect(await browser.log(sameEvent)).toEqual([kept]);
@@ -47,7 +47,7 @@ export const describeRepeats = (newSite: NewSite): void => {
       expect(await events()).toHaveLength(2);
     });
 
-    test('is recognized for 7 days from the first, no matter how often it is sent', async () => {
+    test('is recognized for 7 days after the first attempt, no matter how often it is sent', async () => {
       const { server, events, time } = await newSite();
       const evening = time + 14 * 3_600_000;
       expect(await server.logAt(evening, sameEvent)).toEqual([kept]);
@@ -72,14 +72,14 @@ export const describeRepeats = (newSite: NewSite): void => {
       expect(await events()).toHaveLength(4);
     });
 
-    test('belongs to its user, with or without a contact', async () => {
+    test('belongs to its user, whether sent with or without a contact', async () => {
       const { server, events } = await newSite();
       const { contactUUID } = await server.createContact({ userUUID: phone });
       expect(await server.log(sameEvent, { ...sameEvent, contactUUID })).toEqual([kept, duplicate]);
       expect(await events()).toMatchObject([{ userUUID: laptop, contactUUID: '' }]);
     });
 
-    test('changes nothing: the first content wins', async () => {
+    test('changes nothing: the content of the first attempt is kept', async () => {
       const { store, account, server, events, count, time } = await newSite();
       await server.log({ ...sameEvent, eventID: 1, attributes: [['size', 'XL']] });
       await server.logAt(time + 1, { ...sameEvent, eventID: 2, eventTime: time - 9, attributes: [['colour', 'red']] });
@@ -92,7 +92,7 @@ export const describeRepeats = (newSite: NewSite): void => {
       expect([usage.events, await count()]).toEqual([1, 1]);
     });
 
-    test('links no user', async () => {
+    test('does not link its user to the contact', async () => {
       const { server, events } = await newSite();
       const { contactUUID } = await server.createContact({ userUUID: phone });
       await server.log(sameEvent);

@@ -7,7 +7,7 @@ const unknownPosition = '999999999999';
 
 export const describeReportFeed = (newSite: NewSite): void => {
   describe('the report feed', () => {
-    test('returns each event of one account as stored, in parts and in order', async () => {
+    test('returns each event of one account as stored, in order and in several parts', async () => {
       const [site, other] = [await newSite(), await newSite()];
       const { contactUUID } = await site.server.createContact({ userUUID: null });
       const attributes = [
@@ -31,7 +31,7 @@ export const describeReportFeed = (newSite: NewSite): void => {
       expect(fed[5]).toMatchObject({ user: 0, owner: fed[5]?.contact });
     });
 
-    test('ends a part at its size limit, and returns whether there is more', async () => {
+    test('ends a part at its size limit, and indicates whether more parts follow', async () => {
       const { store, account, server } = await newSite();
       const long = [['text', 'x'.repeat(2_048)]] as const;
       await server.log(...Array.from({ length: 900 }, () => ({ userUUID: laptop, attributes: long })));
@@ -47,7 +47,7 @@ export const describeReportFeed = (newSite: NewSite): void => {
       });
     });
 
-    test('ends a part after 5,000 different attribute names, which a page can make up', async () => {
+    test('ends a part after 5,000 different attribute names, because a page can make up names', async () => {
       const { store, account, server } = await newSite();
       const names = (event: number) => Array.from({ length: 100 }, (_, nth) => [`a${event}-${nth}`, ''] as const);
       await server.log(...Array.from({ length: 60 }, (_, nth) => ({ userUUID: laptop, attributes: names(nth) })));
@@ -87,7 +87,7 @@ export const describeReportFeed = (newSite: NewSite): void => {
       expect(fed.resets()).toBe(1);
     });
 
-    test('restarts for a reader whose position is unknown or from another history', async () => {
+    test('restarts for a reader whose position is unknown or does not match the database', async () => {
       const { store, account, server } = await newSite();
       await server.createContact({ userUUID: laptop });
       const { position } = await store.feedOwners({ account, since: null });
@@ -100,7 +100,7 @@ export const describeReportFeed = (newSite: NewSite): void => {
       }
     });
 
-    test('reports an erasure immediately and permanently, also to a reader that has not read all events', async () => {
+    test('reports an erasure immediately and permanently, including to a reader that has not read all events', async () => {
       const site = await newSite();
       const { store, account, server } = site;
       const { contactUUID } = await server.createContact({ userUUID: laptop });
@@ -134,7 +134,7 @@ export const describeReportFeed = (newSite: NewSite): void => {
         [another, ben.contactUUID, ''],
       ]);
       expect(await store.namePeople({ account: other.account, ...numbers })).toEqual({ users: [], contacts: [] });
-      // A report from before a merge may still name both.
+      // A report from before a merge can still refer to both contacts.
       await site.merge(ben.contactUUID, ann.contactUUID);
       expect(await firstNames()).toEqual([
         [contact, ann.contactUUID, 'Ann'],
@@ -144,7 +144,7 @@ export const describeReportFeed = (newSite: NewSite): void => {
       expect(await firstNames()).toEqual([]);
     });
 
-    test('includes everything stored before the read, during concurrent writes', async () => {
+    test('includes everything stored before the read, even during concurrent writes', async () => {
       const site = await newSite();
       const { store, account, server } = site;
       const reader = createFedAccount(store, account);

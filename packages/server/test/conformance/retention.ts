@@ -8,14 +8,14 @@ import { type Open, useSites } from './sites.ts';
 
 export const describeRetention = (_: unknown, open: Open): void => {
   describe('deleteEventsBefore', () => {
-    // It deletes old events of all accounts, so these tests run in order in a separate store.
+    // These tests share a separate store and run in order, because each call deletes old events of all accounts.
     const newSite = useSites(open);
     let store: Store;
     let site: Site;
     let time: number;
     let fed: FedAccount;
     const listRemaining = async () => {
-      // Reports must agree.
+      // Reports must return the same events.
       await expectAgreement(fed, site);
       return (await site.events()).map(({ eventUUID }) => eventUUID);
     };
@@ -33,7 +33,7 @@ export const describeRetention = (_: unknown, open: Open): void => {
       expect(await listRemaining()).toHaveLength(6);
     });
 
-    test('deletes the oldest first, up to the given number', async () => {
+    test('deletes the oldest events first, up to the given number', async () => {
       expect(await store.deleteEventsBefore({ time: time + 2 * day, most: 1 })).toBe(1);
       expect(await listRemaining()).toEqual(['event-0b', 'event-1a', 'event-1b', 'event-2a', 'event-2b']);
       expect(await store.deleteEventsBefore({ time: time + 2 * day, most: 100 })).toBe(3);
@@ -75,7 +75,7 @@ export const describeRetention = (_: unknown, open: Open): void => {
     const newSite = useSites(open);
     const listRemaining = async ({ events }: Site) => (await events()).map(({ eventUUID }) => eventUUID);
 
-    test('treats events from the future as old as the next event with a plausible time', async () => {
+    test('treats events with a time in the future as being as old as the next event with a plausible time', async () => {
       const site = await newSite();
       const { store, server, time } = site;
       await server.logAt(time + 1_000 * day, { eventUUID: 'event-ahead-1' }, { eventUUID: 'event-ahead-2' });
@@ -92,7 +92,7 @@ export const describeRetention = (_: unknown, open: Open): void => {
       expect(await store.deleteEventsBefore({ time: time + 11 * day, most: 9, now: time + 12 * day })).toBe(1);
     });
 
-    test('finds the next plausible time after any number of events from the future', async () => {
+    test('finds the next plausible time, no matter how many events with a time in the future precede it', async () => {
       const site = await newSite();
       const { store, server, time } = site;
       const many = Array.from({ length: 1_000 }, () => ({}));
@@ -106,7 +106,7 @@ export const describeRetention = (_: unknown, open: Open): void => {
       expect(await store.deleteEventsBefore({ time: time + 11 * day, most: 9, now: time + 12 * day })).toBe(1);
     });
 
-    test('keeps events from the future until an event with a plausible time follows', async () => {
+    test('keeps events with a time in the future until an event with a plausible time follows', async () => {
       const site = await newSite();
       await site.server.logAt(site.time + 5_000 * day, { eventUUID: 'event-ahead' });
       const { time } = site;

@@ -1,4 +1,4 @@
-// More objects than a driver caches or reads at a time: it must still find the first ones.
+// More objects than a driver caches or reads at a time. It must still find the first objects.
 import { limits } from '@firsthand/contract/limits';
 import { describe, expect, test } from 'vitest';
 import { Refusal } from '../../src/shared/refusal.ts';
@@ -8,7 +8,9 @@ import type { NewSite } from './sites.ts';
 
 const numbers = (count: number) => Array.from({ length: count }, (_, nth) => nth);
 
-/** Calls the store for each entry, with no more concurrent calls than it queues, and retries those that time out. */
+/**
+ * Calls the store for each entry. Limits concurrent calls to what the store queues, and retries calls that time out.
+ */
 const callForAll = async <Entry, Answer>(
   entries: readonly Entry[],
   call: (entry: Entry) => Promise<Answer>,
@@ -59,7 +61,7 @@ export const describeScale = (newSite: NewSite): void => {
       expect(await findAll()).toEqual([undefined, ...tokenIDs.slice(1)]);
     });
 
-    test('limits a contact’s claims: drops the oldest with their links, but no accepted or verified ones', async () => {
+    test('limits a contact’s claims: drops the oldest with their links, but not accepted or verified ones', async () => {
       const site = await newSite();
       const claimBy = (userUUID: string, changes = {}) =>
         site.browser.createContact({ userUUID, newHandle: newID('handle'), ...changes });
@@ -86,7 +88,7 @@ export const describeScale = (newSite: NewSite): void => {
         const owners = await site.owners();
         return users.filter((userUUID) => owners[`event-${userUUID}`] === contactUUID);
       };
-      // The limit is reached: the accepted claim does not count; the two verified ones count, but stay.
+      // The limit is reached. The accepted claim does not count; the two verified claims count, but are never dropped.
       expect(await ownedBy()).toEqual(users);
       await claimBy('one-too-many-1');
       expect(await ownedBy()).toEqual(users.filter((userUUID) => userUUID !== 'oldest-visitor-1'));
@@ -108,7 +110,7 @@ export const describeScale = (newSite: NewSite): void => {
       expect((await site.browser.getContact(again.contactUUID)).fields.contactEmailaddress).toBe(ann);
     });
 
-    test('applies the catalogue and the strictness of each account', async () => {
+    test('applies each account’s own catalogue and strictness', async () => {
       const { store, time } = await newSite();
       const sites = await callForAll(numbers(502), (nth) =>
         createSite(store, { time, strict: nth % 2 === 1, catalogues: { event: [{ id: String(nth + 1) }] } }),

@@ -4,7 +4,7 @@ import type { Site } from '../../fixtures/site.ts';
 import { ann, ben, cleo, expectRefusal, laptop, newToken, phone, tablet } from '../../fixtures/store.ts';
 import type { NewSite } from '../sites.ts';
 
-/** Writes rows of every kind. */
+/** Creates at least one row of every kind. */
 const fill = async ({ store, account, server, browser, link, unlink, merge, voidLink, time }: Site) => {
   for (const userUUID of [laptop, phone, tablet]) {
     await browser.log(...Array.from({ length: 40 }, () => ({ userUUID, eventName: 'Viewed' })));
@@ -61,7 +61,7 @@ const fill = async ({ store, account, server, browser, link, unlink, merge, void
   await store.addRefused({ account, token: browser.token, time, sender: 0, requests: [request] });
 };
 
-/** Deletes an account in steps, and advances the time by each pause. */
+/** Deletes an account step by step, and advances the clock by each requested pause. */
 const deleteAll = async ({ store, account, time }: Site, most: number): Promise<AccountDeletion[]> => {
   const steps: AccountDeletion[] = [];
   for (let now = time; ; now += steps.at(-1)?.pauseMilliseconds ?? 0) {
@@ -74,7 +74,7 @@ const deleteAll = async ({ store, account, time }: Site, most: number): Promise<
 export const describeAccountDeletion = (newSite: NewSite): void => {
   describe('deleteAccount', () => {
     test.each([10, 10_000])(
-      'deletes all of the account’s data, and none of other accounts, %i rows at a time',
+      'deletes all of the account’s data, and none of other accounts, with %i rows per step',
       async (most) => {
         const [site, others] = [await newSite(), await newSite()];
         const { store, account, accountUUID, server, browser, time } = site;
@@ -115,7 +115,7 @@ export const describeAccountDeletion = (newSite: NewSite): void => {
       },
     );
 
-    test('revokes the tokens first, and waits until every server has noticed', async () => {
+    test('revokes the tokens first, then waits until every server must have noticed', async () => {
       const site = await newSite();
       const { store, account, accountUUID, time } = site;
       const waiting = { accountUUID, deletedEvents: 0, isGone: false };
@@ -126,7 +126,7 @@ export const describeAccountDeletion = (newSite: NewSite): void => {
       let step = await store.deleteAccount({ account, most: 100, time: time + 500 });
       while (step.pauseMilliseconds === 0) step = await store.deleteAccount({ account, most: 100, time: time + 500 });
       expect(step).toEqual({ ...waiting, pauseMilliseconds: 1_500 });
-      // A server that has not noticed the revocation.
+      // This server has not noticed the revocation yet.
       await site.browser.log({});
       const last = { account, most: 100, time: time + 2_000 };
       expect(await store.deleteAccount(last)).toMatchObject({ deletedEvents: 1, isGone: false });

@@ -40,14 +40,14 @@ export const describeAccounts = (newSite: NewSite): void => {
       expect(await store.getAccount(account)).toMatchObject({ account, accountUUID, ...settings, createdTime: time });
     });
 
-    test('begin empty', async () => {
+    test('have no data at first', async () => {
       const { store, account } = await newSite();
       const { catalogues, usage } = await store.getAccount(account);
       expect(catalogues).toEqual({ profile: [], tag: [], attr: [], event: [] });
       expect(usage).toEqual({ contacts: 0, users: 0, events: 0 });
     });
 
-    test('are rejected if unknown', async () => {
+    test('are not found by an unknown accountUUID', async () => {
       const { store } = await newSite();
       await expectRefusal(store.getAccount(1_000_000), 'unknown_account');
     });
@@ -117,7 +117,7 @@ export const describeAccounts = (newSite: NewSite): void => {
   describe('the stored bytes of an account', () => {
     const bytesOf = async ({ store, account }: Site) => (await store.getAccount(account)).storedBytes;
 
-    test('grow with its events, users and contacts, and the length of their values', async () => {
+    test('grow with its events, users and contacts, and with the length of their values', async () => {
       const site = await newSite();
       expect(await bytesOf(site)).toBe(0);
       await site.server.log({ attributes: [] });
@@ -197,7 +197,7 @@ export const describeAccounts = (newSite: NewSite): void => {
       expect(await store.getContact({ ...caller, address: ben })).toMatchObject({ attributes: [['size', 'XL']] });
     });
 
-    test('are changed if their address or contactUUID exists', async () => {
+    test('are updated if their address or contactUUID exists', async () => {
       const { server, change } = await newSite();
       const { contactUUID } = await server.createContact({
         fields: { contactFirstname: 'Ann', contactLastname: 'Lee' },
@@ -212,14 +212,14 @@ export const describeAccounts = (newSite: NewSite): void => {
       });
     });
 
-    test('stay unchanged if they are not in the request', async () => {
+    test('stay unchanged if the request body does not contain them', async () => {
       const { server, change } = await newSite();
       const { contactUUID } = await server.createContact();
       await change({ contacts: [accountContact({ address: ben })] });
       expect(await server.getContact(contactUUID)).toMatchObject({ contactStatus: 'active' });
     });
 
-    test('replace a browser’s claim: their address becomes the account’s own', async () => {
+    test('replace a browser’s claim: the claimed address becomes the contact’s own', async () => {
       const { store, account, browser, change } = await newSite();
       await browser.createContact();
       const before = await store.getContact({ account, token: 0, browser: false, address: ann, include: [] });
@@ -252,7 +252,7 @@ export const describeAccounts = (newSite: NewSite): void => {
       expect(catalogues.tag.map(({ id }) => id)).toEqual(['kept']);
     });
 
-    test('are rejected if they name an erased contact', async () => {
+    test('are rejected if they refer to an erased contact', async () => {
       const { server, erase, change } = await newSite();
       const { contactUUID } = await server.createContact();
       await erase(contactUUID);

@@ -52,7 +52,7 @@ export const describeAudit = (newSite: NewSite): void => {
       ]);
       expect(entries.map(({ actor }) => actor)).toEqual([...Array(12).fill(server.tokenID), null, null, null]);
       expect(entries[0]).toMatchObject({ accountUUID, time: time + 1 });
-      // No address, no name, no user.
+      // The entries contain no address, name or user.
       const text = JSON.stringify(entries);
       for (const personal of [ann, ben, laptop, phone]) expect(text).not.toContain(personal);
     });
@@ -72,7 +72,7 @@ export const describeAudit = (newSite: NewSite): void => {
       expect(entries.map(({ action }) => action)).toEqual(['eraseContact', 'unlinkUser', 'createToken']);
     });
 
-    test('lists each token that was revoked with its creator in the token’s own account', async () => {
+    test('adds an entry to a token’s own account, with its creator, when the token is revoked', async () => {
       const { store, account, time } = await newSite();
       const operator = newToken('operator');
       await store.createToken({ ...operator, account: null });
@@ -91,7 +91,7 @@ export const describeAudit = (newSite: NewSite): void => {
       );
     });
 
-    test('returns pages of one account, filtered by time and action', async () => {
+    test('returns the entries of one account page by page, filtered by time and action', async () => {
       const { store, account, time } = await newSite();
       await newSite();
       for (let nth = 1; nth <= 5; nth += 1) {

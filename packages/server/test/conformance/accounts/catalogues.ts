@@ -77,7 +77,7 @@ export const describeCatalogues = (newSite: NewSite): void => {
       });
     });
 
-    test('drop a removed entry, which makes room for others and can be added again', async () => {
+    test('no longer list a removed entry, which frees its place and can be added again', async () => {
       const site = await newSite({ strict: true, catalogues: { tag: full, event: [{ id: '7', name: 'Bought' }] } });
       await site.change({
         catalogues: { tag: [{ id: 'id-5', remove: true }, { id: 'new' }], event: [{ id: '7', remove: true }] },
@@ -118,7 +118,7 @@ export const describeCatalogues = (newSite: NewSite): void => {
       expect(catalogues.profile.map(({ name }) => name)).toEqual(['b2b', 'retail']);
     });
 
-    test('list only the event IDs that browser tokens use; claims and events store the other IDs', async () => {
+    test('list the event IDs that browser tokens use; other IDs are stored only in claims and events', async () => {
       const site = await newSite();
       const attributes = [['<b>made up', 'x']] as const;
       expect(await site.browser.log({ eventID: 7, attributes })).toEqual([{ kept: true }]);
@@ -132,12 +132,12 @@ export const describeCatalogues = (newSite: NewSite): void => {
       const contact = { account, token: server.token, browser: false, address: ann, include: ['claim'] as const };
       const [claim] = (await site.store.getContact(contact)).claims ?? [];
       expect(claim).toMatchObject({ ...contactFields, contactProfileName: '<b>made up' });
-      // Another contact, without any of these.
+      // This contact has none of these values.
       const { contactUUID } = await server.createContact({ address: 'cleo@example.com', userUUID: phone });
       expect((await server.getContact(contactUUID)).tags).toEqual([]);
     });
 
-    test('list all IDs that browser tokens use once the account allows it', async () => {
+    test('list all IDs that browser tokens use once the account allows them to add IDs', async () => {
       const site = await newSite();
       const contactFields = {
         fields: { contactProfileID: 'retail' },
@@ -158,7 +158,7 @@ export const describeCatalogues = (newSite: NewSite): void => {
       expect(await listIDs(site, 'tag')).toEqual(['vip']);
     });
 
-    test('withhold from browsers IDs that a server used first for a contact, until the account allows them', async () => {
+    test('withhold IDs from browsers that a server first used for a contact, until the account allows them', async () => {
       const site = await newSite();
       const contactFields = {
         fields: { contactProfileID: 'retail' },
@@ -178,7 +178,7 @@ export const describeCatalogues = (newSite: NewSite): void => {
       expect(await site.browser.createContact({ tags: ['vip'], userUUID: phone })).toMatchObject({ exists: false });
     });
 
-    test('allow browsers the IDs of a server’s events, and all IDs if browsers may add to the catalogue', async () => {
+    test('let browsers use the IDs of a server’s events, and all IDs if browsers may add to the catalogue', async () => {
       const site = await newSite();
       const event = { eventID: 7, attributes: [['price', '48']] as const };
       await site.server.log(event);
@@ -188,7 +188,7 @@ export const describeCatalogues = (newSite: NewSite): void => {
       expect(await open.browser.createContact({ tags: ['vip'], userUUID: phone })).toMatchObject({ exists: false });
     });
 
-    test('drop entries that only browser tokens used to make room for the account’s own', async () => {
+    test('drop entries that only browser tokens used, to make room for the account’s own', async () => {
       const site = await newSite({ browserCatalogue: true });
       for (let batch = 0; batch < 11; batch += 1) {
         const tags = Array.from({ length: 100 }, (_, nth) => `junk-${batch}-${nth}`);
@@ -225,7 +225,7 @@ export const describeCatalogues = (newSite: NewSite): void => {
       expect(await site.events()).toMatchObject([{ eventID: 7, eventName: 'Bought' }]);
     });
 
-    test('gain no entry when a tag or an attribute is removed from a contact', async () => {
+    test('don’t list a tag or an attribute because it is removed from a contact', async () => {
       const site = await newSite();
       const { contactUUID } = await site.server.createContact();
       await site.update({
@@ -253,7 +253,7 @@ export const describeCatalogues = (newSite: NewSite): void => {
   });
 
   describe('a full catalogue', () => {
-    test('adds no more entries, but contacts and events still store unlisted IDs', async () => {
+    test('accepts no more entries, but contacts and events still store unlisted IDs', async () => {
       const site = await newSite({ catalogues: { attr: full, tag: full, profile: full } });
       await site.browser.log({ attributes: [['beyond', 'yes']], eventUUID: 'beyond-the-list' });
       const { contactUUID } = await site.server.createContact({
@@ -334,7 +334,7 @@ export const describeCatalogues = (newSite: NewSite): void => {
       await update({ contactUUID, removedTags: ['vip', 'unlisted'], attributes: [['unlisted', null]] });
     });
 
-    test('accepts labels and the bot mark without listing them', async () => {
+    test('accepts labels and the bot mark without listing their IDs', async () => {
       const { browser, events } = await newSite({ strict: true, catalogues });
       const labels = [...Object.values(labelIDs), robotMark.attrID].map(
         (attrID) => [attrID, 'of the service'] as const,

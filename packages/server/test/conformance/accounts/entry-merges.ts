@@ -61,7 +61,7 @@ interface Logged {
   readonly attributes: readonly (readonly [string, string])[];
 }
 
-/** A simple model of the rule: how an event reads, given the pointers from merged IDs. */
+/** A simple model: how an event must read, given the pointers from merged IDs. */
 const readAs = ({ attributes, ...event }: Logged, pointers: Record<'event' | 'attr', Map<string, string>>): Logged => {
   const read = new Map<string, string>();
   for (const [id] of attributes) {
@@ -79,7 +79,7 @@ const readAs = ({ attributes, ...event }: Logged, pointers: Record<'event' | 'at
 
 export const describeEntryMerges = (newSite: NewSite): void => {
   describe('merged catalogue entries', () => {
-    test('show events of both IDs under the kept ID until they are unmerged', async () => {
+    test('show events with either ID under the kept ID until the entries are unmerged', async () => {
       const site = await newSite({
         catalogues: {
           event: [
@@ -127,7 +127,7 @@ export const describeEntryMerges = (newSite: NewSite): void => {
       ]);
     });
 
-    test('give an event that has both attributes the value under the kept ID', async () => {
+    test('give an event with both attributes the value that was sent under the kept ID', async () => {
       const site = await newSite();
       const { merge } = merger(site);
       await site.server.log(
@@ -245,7 +245,7 @@ export const describeEntryMerges = (newSite: NewSite): void => {
       expect(await findContacts(site, { contactTagID: 'VIP' })).not.toContain(a);
     });
 
-    test('find each contact once, page by page', async () => {
+    test('let searches by either ID find each contact once, page by page', async () => {
       const site = await newSite();
       const { store, account } = site;
       const all: string[] = [];
@@ -278,7 +278,7 @@ export const describeEntryMerges = (newSite: NewSite): void => {
       }
     });
 
-    test('store new values for the other ID under the kept ID, and remove them under both', async () => {
+    test('store new values for the merged ID under the kept ID, and remove values under both', async () => {
       const site = await newSite({
         catalogues: {
           tag: [{ id: 'VIP' }],
@@ -315,7 +315,7 @@ export const describeEntryMerges = (newSite: NewSite): void => {
       expect(after.tags.map(({ opt }) => opt)).toEqual([false, false]);
     });
 
-    test('combine browsers’ claims, which still replace nothing', async () => {
+    test('combine values in browsers’ claims, which still replace nothing', async () => {
       const site = await newSite({ browserCatalogue: true });
       const { merge } = merger(site);
       const { contactUUID: handle } = await site.browser.createContact({
@@ -348,7 +348,7 @@ export const describeEntryMerges = (newSite: NewSite): void => {
       }
     });
 
-    test('let browser tokens use the other ID only if they may use the kept ID', async () => {
+    test('let browser tokens use the merged ID only if they may use the kept ID', async () => {
       const site = await newSite({
         strict: true,
         catalogues: {
@@ -409,7 +409,7 @@ export const describeEntryMerges = (newSite: NewSite): void => {
       await site.change({ catalogues: { tag: [{ id: 'VIP', remove: true }] } });
     });
 
-    test('are limited in number, and stay when the catalogue is full', async () => {
+    test('are limited in number, and remain when the catalogue is full', async () => {
       const full = Array.from({ length: limits.idsPerCatalogue }, (_, nth) => nth + 1);
       const site = await newSite();
       await site.browser.log(...full.map((eventID) => ({ eventID })));
@@ -419,7 +419,7 @@ export const describeEntryMerges = (newSite: NewSite): void => {
       await expectRefusal(merge('event', '1000', '500'), 'merge_refused', 'otherEntryID');
       await expectRefusal(merge('event', '501', '500'), 'merge_refused', 'otherEntryID');
       expect(await site.events({ eventID: 1_000 })).toHaveLength(maxMerges + 1);
-      // A server's new event replaces the newest event that only browsers used.
+      // The server's new event replaces the newest entry that only browsers used.
       await site.server.log({ eventID: 2_000 });
       const ids = (await site.store.listCatalogue({ account: site.account, kind: 'event' })).map(({ id }) => id);
       expect(ids).toEqual(expect.arrayContaining(['2000', '1000', '2', String(maxMerges + 1)]));
@@ -437,7 +437,7 @@ export const describeEntryMerges = (newSite: NewSite): void => {
       ]);
     });
 
-    test('read as if the kept IDs had been sent, in any history, and as sent after the last unmerge', async () => {
+    test('read as if the kept IDs had been sent, in any history, and as originally sent after the last unmerge', async () => {
       await fc.assert(
         fc.asyncProperty(fc.array(action, { minLength: 10, maxLength: 30 }), async (actions) => {
           const site = await newSite({

@@ -4,7 +4,7 @@ import type { Site } from '../../fixtures/site.ts';
 import { day, expectRefusal, hour, newToken } from '../../fixtures/store.ts';
 import type { NewSite } from '../sites.ts';
 
-/** Creates a session that begins and ends at these times. */
+/** Creates a session with the given start and expiry. */
 const createSession = async (
   { store, account }: Site,
   createdBy: number | null,
@@ -25,7 +25,7 @@ const join = async ({ store, account, time }: Site): Promise<MemberAccess> => {
   return (await store.joinMember(joining)).access;
 };
 
-/** Deletes everything that ended before a time, and examines `most` rows in each commit. */
+/** Deletes everything that ended before a time; each commit examines up to `most` rows. */
 const sweep = async ({ store }: Site, time: number, most = 1_000) => {
   let deleted = 0;
   for (let after: number | null = 0; after !== null; ) {
@@ -36,7 +36,7 @@ const sweep = async ({ store }: Site, time: number, most = 1_000) => {
   return deleted;
 };
 
-/** Whether a session's row exists: its token can be revoked only then. */
+/** Whether a session's row exists. A token can be revoked only while its row exists. */
 const exists = async ({ store, account, time }: Site, { tokenID }: { tokenID: string }): Promise<boolean> =>
   store.revokeToken({ account, tokenID, time }).then(
     () => true,

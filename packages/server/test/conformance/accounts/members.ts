@@ -25,7 +25,7 @@ const join = (
 ) =>
   store.joinMember({ hash, memberName: 'Ann Lemon', password: 'hashed', time, access: newToken('viewer'), ...changes });
 
-/** Starts a session of a member, as signing in does. */
+/** Starts a session of a member, as sign-in does. */
 const startSession = async (
   { store, account, time }: Site,
   { token, kind }: { token: number; kind: 'viewer' | 'editor' | 'server' },
@@ -104,7 +104,7 @@ export const describeMembers = (newSite: NewSite): void => {
       expect(await store.findInvitation({ hash, time })).toBeUndefined();
     });
 
-    test('join until the invitation expires, and not with an earlier invitation', async () => {
+    test('join before the invitation expires, and only with their latest invitation', async () => {
       const site = await newSite();
       const { store, time } = site;
       const { invitation } = await invite(site);
@@ -115,7 +115,7 @@ export const describeMembers = (newSite: NewSite): void => {
       expect(again.invited).toEqual({ memberID, kind: 'server' });
       await expectRefusal(join(site, invitation.hash), 'invalid_token');
       expect((await join(site, again.invitation.hash)).access.kind).toBe('server');
-      // After they have joined, an invitation no longer changes their role.
+      // Once they have joined, the invitation can no longer change their role.
       const third = await invite(site, { emailaddress, kind: 'viewer' });
       expect(third.invited).toEqual({ memberID, kind: 'server' });
       expect(await store.listMembers({ account: site.account })).toMatchObject([{ memberID, kind: 'server' }]);
@@ -159,7 +159,7 @@ export const describeMembers = (newSite: NewSite): void => {
       await expectRefusal(startSession(site, ann), 'invalid_token');
     });
 
-    test('have sessions that end only with a new password or their removal', async () => {
+    test('have sessions that end only with a new password or with their removal', async () => {
       const site = await newSite();
       const { store, account, time } = site;
       const ann = await createMember(site);
@@ -298,7 +298,7 @@ export const describeMembers = (newSite: NewSite): void => {
       expect(await store.listMembers({ account: site.account })).toMatchObject([{ memberID }]);
     });
 
-    test('are known on their networks for 30 days, until they join again', async () => {
+    test('are recognized on their networks for 30 days, until they join again', async () => {
       const site = await newSite();
       const { store, account, time } = site;
       const [ann, ben] = [await createMember(site), await createMember(site)];
@@ -327,7 +327,7 @@ export const describeMembers = (newSite: NewSite): void => {
       expect(await isKnown(ben)).toEqual([false]);
     });
 
-    test('are known on their last 20 networks', async () => {
+    test('are recognized on their last 20 networks', async () => {
       const site = await newSite();
       const { store, time } = site;
       const [ann, ben] = [await createMember(site), await createMember(site)];
@@ -343,7 +343,7 @@ export const describeMembers = (newSite: NewSite): void => {
       expect(await findMembers(site, ben.emailaddress, { network: 'network 0' })).toMatchObject([{ isKnown: true }]);
     });
 
-    test('add no keys for proofs', async () => {
+    test('add no proof keys', async () => {
       const site = await newSite();
       const { store, account, time } = site;
       const before = await store.findProofKeys({ account, time });
@@ -351,7 +351,7 @@ export const describeMembers = (newSite: NewSite): void => {
       expect(await store.findProofKeys({ account, time })).toEqual(before);
     });
 
-    test('are removed with their secret tokens, share links and invitations, on request', async () => {
+    test('are removed together with their secret tokens, share links and invitations, if requested', async () => {
       const site = await newSite();
       const { store, account, server, time } = site;
       const tokenOf = async (hash: string) => (await store.findAccess(hash, time))?.token;
@@ -411,7 +411,7 @@ export const describeMembers = (newSite: NewSite): void => {
       ]);
     });
 
-    test('leave the things that they created when they are removed', async () => {
+    test('are removed without the tokens and invitations that they created, by default', async () => {
       const site = await newSite();
       const { store, account, time } = site;
       const ann = await createMember(site, { kind: 'server' });

@@ -72,7 +72,7 @@ export const describePasskeys = (newSite: NewSite): void => {
       expect(await store.findMembers({ emailaddress, network: '', time })).toEqual([]);
     });
 
-    test('are added and removed, except the last way to sign in', async () => {
+    test('are added and removed, but the last way to sign in can’t be removed', async () => {
       const site = await newSite();
       const { store, account, time } = site;
       const first = newPasskey({ passkeyName: 'First', transports: [] });
@@ -138,7 +138,7 @@ export const describePasskeys = (newSite: NewSite): void => {
       await expectRefusal(add(), 'invalid_field');
     });
 
-    test('accept each challenge once, whatever its purpose, and forget expired ones', async () => {
+    test('accept each challenge only once, whatever its purpose, and forget expired challenges', async () => {
       const site = await newSite();
       const { store, account, time } = site;
       const passkey = newPasskey();
@@ -221,7 +221,7 @@ export const describePasskeys = (newSite: NewSite): void => {
       await expectRefusal(store.addPasskey(adding), 'unknown_member');
     });
 
-    test('are changed only in a session of the current access, which another accepted invitation ends', async () => {
+    test('are changed only in a session of the member’s current access, which accepting another invitation ends', async () => {
       const site = await newSite();
       const { store, account, server, time } = site;
       const ann = await join(site, { password: 'hashed' });
@@ -260,7 +260,7 @@ export const describePasskeys = (newSite: NewSite): void => {
       expect(await store.listPasskeys({ memberID })).toEqual([]);
     });
 
-    test('have challenges that are sealed with the one key of the database', async () => {
+    test('have challenges that are sealed with the database’s single key', async () => {
       const { store } = await newSite();
       const key = await store.getDatabaseKey();
       expect(key).toHaveLength(32);

@@ -69,7 +69,7 @@ export const describeShareLinks = (newSite: NewSite): void => {
       expect(await store.listShareLinks({ account, views: true })).toMatchObject([{ view }, { view }]);
     });
 
-    test('name the member in whose session they were created', async () => {
+    test('list the member in whose session they were created', async () => {
       const site = await newSite();
       const { store, account, time } = site;
       const invited = {

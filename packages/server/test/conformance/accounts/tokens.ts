@@ -6,7 +6,7 @@ import type { NewSite } from '../sites.ts';
 
 export const describeTokens = (newSite: NewSite): void => {
   describe('tokens', () => {
-    test('act for their account with their kind', async () => {
+    test('grant access to their account with their kind', async () => {
       const { store, account } = await newSite({
         accountOrigin: ['https://shop.example'],
         accountTimezone: 'Asia/Tokyo',
@@ -45,7 +45,7 @@ export const describeTokens = (newSite: NewSite): void => {
       await expectRefusal(store.createToken({ ...token, tokenID: `${token.tokenID}-2`, account }), 'invalid_token');
     });
 
-    test('act for no account if they are operator tokens', async () => {
+    test('grant access to no account if they are operator tokens', async () => {
       const { store } = await newSite();
       const token = newToken('operator');
       await store.createToken({ ...token, account: null });
@@ -73,7 +73,7 @@ export const describeTokens = (newSite: NewSite): void => {
       expect((await store.revokeToken({ account, tokenID, time: time + 1 })).revokedTime).toBe(time);
     });
 
-    test('are revoked only by their own account, or without one if they are operator tokens', async () => {
+    test('are revoked only by their own account or, for operator tokens, without an account', async () => {
       const { store, account, browser, time } = await newSite();
       const other = await newSite();
       const operator = newToken('operator');
@@ -163,7 +163,7 @@ export const describeTokens = (newSite: NewSite): void => {
       expect(allTokens[0]).toMatchObject({ createdBy: null, expiresTime: null, lastUsedTime: null });
     });
 
-    test('are listed for all accounts including operator tokens, which no single account lists', async () => {
+    test('are listed for all accounts with operator tokens, which no single account lists', async () => {
       const { store, account } = await newSite();
       const operator = newToken('operator');
       await store.createToken({ ...operator, account: null });
@@ -190,7 +190,7 @@ export const describeTokens = (newSite: NewSite): void => {
         descendantIDs.push(token.tokenID);
         creator = ((await store.findAccess(token.hash, time)) as Access).token;
       }
-      // Descendants of a token that was revoked before are revoked too.
+      // The descendants of an already revoked token are revoked too.
       await store.revokeToken({ account, tokenID: descendantIDs[9] as string, time });
       const revoked = await store.revokeToken({ account, tokenID: server.tokenID, descendants: true, time: time + 1 });
       expect(revoked.revokedTime).toBe(time + 1);
@@ -199,7 +199,7 @@ export const describeTokens = (newSite: NewSite): void => {
       expect(live.map(({ tokenID }) => tokenID)).toEqual([browser.tokenID]);
     });
 
-    test('are revoked in any account with the operator token that created them', async () => {
+    test('are revoked, in any account, together with the operator token that created them', async () => {
       const { store, account, time } = await newSite();
       const operator = newToken('operator');
       await store.createToken({ ...operator, account: null });
@@ -234,7 +234,7 @@ export const describeTokens = (newSite: NewSite): void => {
       expect(live.map(({ kind }) => kind)).toEqual(['browser']);
     });
 
-    test('if they are sessions, end with their creator, provide no proof key and are listed as sessions', async () => {
+    test('end with their creator, provide no proof key and are listed as sessions if they are sessions', async () => {
       const { store, account, server, time } = await newSite();
       const creator = newToken('server');
       await store.createToken({ ...creator, account });

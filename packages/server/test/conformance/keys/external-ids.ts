@@ -45,7 +45,7 @@ export const describeExternalIDs = (newSite: NewSite): void => {
       expect(results.map(({ exists }) => exists)).toEqual([false, false, false]);
     });
 
-    test('creates one contact together with an unknown address', async () => {
+    test('creates a single contact when sent with an unknown address', async () => {
       const site = await newSite();
       const { contactUUID } = await site.server.createContact({ externalID: mine, address: ann });
       expect(await keysOf(site, contactUUID)).toEqual({ id: mine, address: ann, claimed: [] });
@@ -59,7 +59,7 @@ export const describeExternalIDs = (newSite: NewSite): void => {
       ]);
     });
 
-    test('takes precedence over the address, which is saved on the contact that has the ID', async () => {
+    test('takes precedence over the address, which is stored on the contact that has the ID', async () => {
       const site = await newSite();
       const { contactUUID } = await site.server.createContact({ externalID: mine, address: ann });
       expect((await site.server.createContact({ externalID: mine, address: ben })).contactUUID).toBe(contactUUID);
@@ -106,7 +106,7 @@ export const describeExternalIDs = (newSite: NewSite): void => {
       expect((await site.store.getAccount(site.account)).usage.contacts).toBe(2);
     });
 
-    test('identifies the contact of an update, which may write a new address', async () => {
+    test('identifies the contact to update, even if the update also sets a new address', async () => {
       const site = await newSite();
       const { contactUUID } = await site.server.createContact({ externalID: mine, address: ann });
       expect(await site.update({ externalID: mine, address: ben })).toEqual({
@@ -152,7 +152,7 @@ export const describeExternalIDs = (newSite: NewSite): void => {
       expect((await site.server.createContact(onlyID(mine))).exists).toBe(false);
     });
 
-    test('finds the record into which its contact was merged, and agrees with the person’s address', async () => {
+    test('identifies the merged person, and can be sent together with the person’s address', async () => {
       const site = await newSite();
       const a = await site.server.createContact(onlyID(mine));
       const b = await site.server.createContact({ address: ann });
@@ -193,7 +193,7 @@ export const describeExternalIDs = (newSite: NewSite): void => {
       expect(await keysOf(site, bens), 'stays cleared').toEqual({ id: '', address: ben, claimed: [] });
     });
 
-    test('is cleared by null on the kept contact only; the IDs of contacts merged into it still find it', async () => {
+    test('is cleared by null only on the kept contact; the IDs of contacts merged into it still find it', async () => {
       const site = await newSite();
       const keep = await site.server.createContact({ externalID: mine, address: ann });
       const merged = await site.server.createContact(onlyID(other));
@@ -210,7 +210,7 @@ export const describeExternalIDs = (newSite: NewSite): void => {
   describe('an external ID from a page', () => {
     const page = { userUUID: tablet, externalID: mine };
 
-    test('is only a value of the claim if it is sent with an address, and finds no contact', async () => {
+    test('is merely a claimed value when sent with an address: it does not find the contact', async () => {
       const site = await newSite();
       await site.browser.createContact({ ...page, address: ann });
       const contactUUID = await uuidOf(site, { address: ann });
@@ -225,7 +225,7 @@ export const describeExternalIDs = (newSite: NewSite): void => {
       expect(await keysOf(site, contactUUID)).toEqual({ id: other, address: ann, claimed: [] });
     });
 
-    test('is the key of a claim and a claimed link if it is sent alone, known or not', async () => {
+    test('is the key of a claim and its link when sent alone, whether or not it is known', async () => {
       const site = await newSite();
       await site.server.log({ userUUID: tablet, eventUUID: 'event-before' });
       const unknown = await site.browser.createContact({ ...page, address: undefined, newHandle: 'handle-of-id' });
@@ -239,7 +239,7 @@ export const describeExternalIDs = (newSite: NewSite): void => {
       expect(await keysOf(site, contactUUID)).toMatchObject({ claimed: [] });
     });
 
-    test('has a different handle from the address of the same contact, so that neither reveals the other', async () => {
+    test('gives a page a different handle than the address of the same contact, so that neither reveals the other', async () => {
       const site = await newSite();
       await site.server.createContact({ externalID: mine, address: ann });
       const byID = { userUUID: tablet, externalID: mine, address: undefined };
@@ -264,7 +264,7 @@ export const describeExternalIDs = (newSite: NewSite): void => {
       expect(answers).toEqual(expectedAnswers);
     });
 
-    test('reveals only itself by its handle, however often the browser sends it', async () => {
+    test('has a handle that reveals only the ID, no matter how often the browser sends it', async () => {
       const site = await newSite();
       const claimFields = {
         fields: { contactFirstname: 'Ann' },
@@ -286,7 +286,7 @@ export const describeExternalIDs = (newSite: NewSite): void => {
     test.each([
       ['external ID first', [{ externalID: mine, address: undefined }, { address: ann }]],
       ['address first', [{ address: ann }, { externalID: mine, address: undefined }]],
-    ])('is merged with its claims when a server sends both keys, %s', async (_, claims) => {
+    ])('is merged with its claims when a server sends both keys: %s', async (_, claims) => {
       const site = await newSite();
       for (const [nth, claim] of claims.entries()) {
         const userUUID = [laptop, phone][nth] as string;
@@ -305,7 +305,7 @@ export const describeExternalIDs = (newSite: NewSite): void => {
     test.each([
       ['external ID', { externalID: mine, address: undefined }, { address: ann }, { externalID: mine }],
       ['address', { address: ann }, { externalID: mine, address: undefined }, { address: ann }],
-    ])('reveals nothing to a page when its %s is given to another contact', async (_, claimed, real, given) => {
+    ])('gives a page no sign that its %s now belongs to another contact', async (_, claimed, real, given) => {
       const site = await newSite();
       const repeat = () => site.browser.createContact({ userUUID: tablet, ...claimed, newHandle: newID('handle') });
       const first = await repeat();
@@ -318,7 +318,7 @@ export const describeExternalIDs = (newSite: NewSite): void => {
       expect((await site.server.getContact(contactUUID, 'claim', 'link')).claimCount).toBe(1);
     });
 
-    test('does not block an ID or an address for the real person', async () => {
+    test('does not prevent the real person from using an ID or an address', async () => {
       const site = await newSite();
       const real = await site.server.createContact({ address: ann });
       await site.browser.createContact({ ...page, address: undefined });
@@ -331,7 +331,7 @@ export const describeExternalIDs = (newSite: NewSite): void => {
       expect(await keysOf(site, real.contactUUID)).toEqual({ id: mine, address: cleo, claimed: [] });
     });
 
-    test('is not merged into another contact once a server has sent it or a claim was accepted', async () => {
+    test('does not let its contact be merged into another once a server has sent it or a claim was accepted', async () => {
       const site = await newSite();
       await site.server.createContact({ address: ann });
       const handle = await site.browser.createContact({ ...page, address: undefined });
@@ -359,7 +359,7 @@ export const describeExternalIDs = (newSite: NewSite): void => {
       expect(await keysOf(site, contactUUID)).toMatchObject({ id: '' });
     });
 
-    test('cannot be accepted if it belongs to another contact, and nothing changes', async () => {
+    test('cannot be accepted if it belongs to another contact, and the attempt changes nothing', async () => {
       const site = await newSite();
       await site.server.createContact(onlyID(mine));
       const claim = await site.browser.createContact({ ...page, address: ann });
@@ -369,7 +369,7 @@ export const describeExternalIDs = (newSite: NewSite): void => {
       expect(await site.server.getContact(contactUUID, 'claim', 'link')).toEqual(before);
     });
 
-    test('of another contact blocks nothing once the claim is voided and its values are written', async () => {
+    test('no longer prevents any change once its claim is voided, even if another contact has the ID', async () => {
       const site = await newSite();
       await site.server.createContact(onlyID(mine));
       const claim = await site.browser.createContact({ ...page, address: ann, fields: { contactTitle: 'Dr' } });
@@ -383,7 +383,7 @@ export const describeExternalIDs = (newSite: NewSite): void => {
       });
     });
 
-    test('is not shown on a contact with another address, before or after its own contact is erased', async () => {
+    test('is not shown on a contact with another address, even after the contact with the ID is erased', async () => {
       const site = await newSite();
       await site.server.createContact(onlyID(mine));
       await site.browser.createContact({ ...page, address: ann });
@@ -415,7 +415,7 @@ export const describeExternalIDs = (newSite: NewSite): void => {
   });
 
   describe('concurrent requests', () => {
-    test('create one contact for one external ID', async () => {
+    test('create one contact for the same external ID', async () => {
       const site = await newSite();
       const results = await Promise.all(
         [ann, ben, cleo, undefined].map((address, nth) =>
@@ -429,7 +429,7 @@ export const describeExternalIDs = (newSite: NewSite): void => {
       expect((await site.store.getAccount(site.account)).usage.contacts).toBe(1);
     });
 
-    test('create at most two contacts for crossed external IDs and addresses, and reject the rest', async () => {
+    test('create at most two contacts for two external IDs and two addresses in every combination, and reject the rest', async () => {
       const site = await newSite();
       const pairs = [mine, other].flatMap((externalID) => [ann, ben].map((address) => ({ externalID, address })));
       const results = await Promise.allSettled([...pairs, ...pairs].map((keys) => site.server.createContact(keys)));

@@ -1,4 +1,4 @@
-/** Limits on claims and links, which must not reveal the keys of a contact or a server's links to a page. */
+/** Limits on claims and links. Reaching them must not reveal a contact's keys or a server's links to a page. */
 import { limits } from '@firsthand/contract/limits';
 import { describe, expect, test } from 'vitest';
 import type { Refusal } from '../../../src/shared/refusal.ts';
@@ -27,9 +27,9 @@ const isHandle = (site: Site, handle: string): Promise<boolean> =>
 export const describeKeyLimits = (newSite: NewSite): void => {
   describe('a page that claims very many keys for one user', () => {
     test.each([
-      ['two keys belong to one contact', { address: ann, externalID }],
-      ['they belong to two', { address: ben, externalID }],
-    ])('loses the claims of a key with its last link, when %s', async (_, keys) => {
+      ['both keys belong to one contact', { address: ann, externalID }],
+      ['the keys belong to different contacts', { address: ben, externalID }],
+    ])('loses the claims of a key together with its last link, when %s', async (_, keys) => {
       const site = await newSite();
       await site.server.createContact({ userUUID: null, ...keys });
       const handles = [await claim(site, { address: ann }), await claim(site, { externalID })];
@@ -44,7 +44,7 @@ export const describeKeyLimits = (newSite: NewSite): void => {
     test.each([
       ['whom a server linked to the contact of one key', ann],
       ['whom a server linked to another contact', ben],
-    ])('loses its claims also for a user %s', async (_, address) => {
+    ])('also loses its claims for a user %s', async (_, address) => {
       const site = await newSite();
       await site.server.createContact({ userUUID: laptop, address });
       const handle = await claim(site, { address: ann });

@@ -58,7 +58,7 @@ const createModel = () => {
     groupOf(person).find((one) => one[name] !== null)?.[name] ?? '';
   const holderOf = (name: 'externalID' | 'address', value: string) => people.find((one) => one[name] === value);
 
-  /** `isMatch`: the person was found by a key, so a key on another record of the same person stays there. */
+  /** `isMatch`: a key identified the person. The key can be on a merged record, and then stays there. */
   const write = (person: Person, input: Keys, isMatch: boolean): string => {
     const root = rootOf(person);
     const present = keyOf(root, 'externalID');
@@ -142,7 +142,9 @@ const pageAction = fc.record({
   user: fc.constantFrom(...pageUsers),
   keys: fc.oneof(fc.record({ externalID }), fc.record({ address }), fc.record({ externalID, address })),
 });
-/** A server's requests about three people, each with an address and an external ID, and the user that it links. */
+/**
+ * A server's request about one of three people, each with an address and an external ID, and the user that it links.
+ */
 const serverAction = fc.record({
   do: fc.constantFrom('send the ID', 'send the address', 'send both', 'add the ID', 'add the address'),
   pair,
@@ -167,7 +169,7 @@ const sendAsServer = async (site: Site, one: Extract<Step, { pair: number }>): P
 
 export const describeKeyProperties = (newSite: NewSite): void => {
   describe('any history of keys', () => {
-    test('leads to the contacts of a simple model of the rules', async () => {
+    test('results in the same contacts as a simple model', async () => {
       await fc.assert(
         fc.asyncProperty(fc.array(action, { minLength: 4, maxLength: 14, size: 'max' }), async (actions) => {
           const site = await newSite();
@@ -202,7 +204,7 @@ export const describeKeyProperties = (newSite: NewSite): void => {
       );
     });
 
-    test('returns the same to a page whether or not a server knows the keys and which belong together', async () => {
+    test('gives a page the same responses no matter which keys a server knows, and which of them belong together', async () => {
       await fc.assert(
         fc.asyncProperty(
           fc.array(fc.oneof({ weight: 3, arbitrary: pageAction }, { weight: 1, arbitrary: serverAction }), {

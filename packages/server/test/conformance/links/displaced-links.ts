@@ -91,7 +91,7 @@ export const describeDisplacedLinks = (newSite: NewSite): void => {
       expect(await site.owners()).toEqual({ ...allOf(annUUID), 'event-later': annUUID });
     });
 
-    test('leaves later events without an owner when it was accepted and its contact is erased', async () => {
+    test('leaves later events without an owner if it was accepted before its contact was erased', async () => {
       const site = await newSite();
       const { annUUID, malloryUUID, handle } = await claimOver(site);
       await site.acceptClaim(handle);
@@ -102,10 +102,10 @@ export const describeDisplacedLinks = (newSite: NewSite): void => {
   });
 
   describe('an erasure of verified events only', () => {
-    test('keeps events that belong to the contact only by claims, and still erases the contact', async () => {
+    test('keeps events that only a claim assigns to the contact, and still erases the contact', async () => {
       const site = await newSite();
       const { server, browser, store, account, time } = site;
-      // The claim comes first, and takes effect until the verified link.
+      // The claim comes first, and takes effect until the verified link is created.
       await browser.createContact({ address: mallory });
       await server.log({ eventUUID: 'event-claimed' });
       const { contactUUID } = await server.createContact({ address: ann });
@@ -119,11 +119,11 @@ export const describeDisplacedLinks = (newSite: NewSite): void => {
       });
       await store.eraseContact({ account, contactUUID: malloryUUID, verifiedOnly: true, time });
       await expectRefusal(server.getContact(malloryUUID), 'erased_contact');
-      // The claimed link is now an unlink, to which Ann's link reaches back.
+      // The erasure turned the claimed link into an unlink. Ann's link therefore also covers the earlier events.
       expect(await site.owners()).toEqual({ 'event-claimed': contactUUID, 'event-of-ann': contactUUID });
     });
 
-    test('deletes events that belong to the contact by an accepted claim', async () => {
+    test('deletes events that an accepted claim assigns to the contact', async () => {
       const site = await newSite();
       const { server, browser, store, account, time } = site;
       const { contactUUID: handle } = await browser.createContact({ address: mallory });

@@ -12,7 +12,7 @@ const linksOf = async ({ server }: Site, contactUUID: string) =>
 
 export const describeLinks = (newSite: NewSite): void => {
   describe('the owner of an event', () => {
-    test('does not exist until its user is identified; then it is that contact, from the first event on', async () => {
+    test('is unknown until its user is identified; then it is that contact, even for the first event', async () => {
       const site = await newSite();
       await site.server.log({ eventUUID: 'event-1' }, { eventUUID: 'event-2' });
       expect(await site.owners()).toEqual({ 'event-1': '', 'event-2': '' });
@@ -28,14 +28,14 @@ export const describeLinks = (newSite: NewSite): void => {
       ]);
     });
 
-    test('is the claimed contact, with the claim', async () => {
+    test('is the contact that a browser claims, and the reason includes the claim', async () => {
       const site = await newSite();
       await site.browser.log({ eventUUID: 'event-1' });
       const { contactUUID: claimID } = await site.browser.createContact();
       expect(await site.events()).toMatchObject([{ why: { rule: 'reached back', verified: false, claimID } }]);
     });
 
-    test('is the contact of its user at the time: a switch moves no past event', async () => {
+    test('is the contact of its user at that time: when the user switches, past events stay', async () => {
       const site = await newSite();
       await site.server.log({ eventUUID: 'event-1' });
       const first = await site.server.createContact({ address: ann });
@@ -50,7 +50,7 @@ export const describeLinks = (newSite: NewSite): void => {
       expect(await linksOf(site, second.contactUUID)).toHaveLength(1);
     });
 
-    test('is one contact for two linked browsers', async () => {
+    test('is the same contact for two linked browsers', async () => {
       const site = await newSite();
       await site.server.log({ eventUUID: 'laptop-1' }, { eventUUID: 'phone--1', userUUID: phone });
       const { contactUUID } = await site.server.createContact();
@@ -64,7 +64,7 @@ export const describeLinks = (newSite: NewSite): void => {
       ]);
     });
 
-    test('does not exist after an unlink, until the next link, which reaches back only to the unlink', async () => {
+    test('is nobody after an unlink until the next link, which applies only to events after the unlink', async () => {
       const site = await newSite();
       const first = await site.server.createContact({ address: ann });
       await site.server.log({ eventUUID: 'event-1' });
@@ -78,7 +78,7 @@ export const describeLinks = (newSite: NewSite): void => {
       expect(await site.owners()).toEqual({ 'event-1': first.contactUUID, 'event-2': second.contactUUID });
     });
 
-    test('is found over long periods', async () => {
+    test('is found even if events are far apart', async () => {
       const site = await newSite();
       const { time } = site;
       const at = (hours: number, eventUUID: string, userUUID = laptop) =>
@@ -124,7 +124,7 @@ export const describeLinks = (newSite: NewSite): void => {
       expect(await currents(site, one)).toEqual([[laptop, false]]);
     });
 
-    test('stays current after a claim for another contact, which has no effect, and after a merge', async () => {
+    test('stays current after a merge, and after a claim for another contact, which has no effect', async () => {
       const site = await newSite();
       const { contactUUID: one } = await site.server.createContact({ address: ann });
       const { contactUUID: other } = await site.server.createContact({ address: ben, userUUID: phone });
@@ -140,7 +140,7 @@ export const describeLinks = (newSite: NewSite): void => {
   });
 
   describe('linkUser', () => {
-    test('links a known or unknown user once', async () => {
+    test('links a known or unknown user only once', async () => {
       const site = await newSite();
       const { contactUUID } = await site.server.createContact();
       const first = await site.link(phone, contactUUID);
@@ -185,7 +185,7 @@ export const describeLinks = (newSite: NewSite): void => {
       await expectRefusal(unlink(laptop), 'unknown_user', 'userUUID');
     });
 
-    test('is undone exactly by voiding its statement', async () => {
+    test('is undone exactly by voiding the unlink', async () => {
       const site = await newSite();
       await site.server.createContact();
       await site.server.log({ eventUUID: 'event-1' });
@@ -201,7 +201,7 @@ export const describeLinks = (newSite: NewSite): void => {
   });
 
   describe('voidLink', () => {
-    test('returns events to their previous owner, and restoring reverts this exactly', async () => {
+    test('returns events to their previous owner, until the link is restored', async () => {
       const site = await newSite();
       await site.server.log({ eventUUID: 'event-1' });
       const first = await site.server.createContact({ address: ann });
@@ -231,7 +231,7 @@ export const describeLinks = (newSite: NewSite): void => {
       expect(await linksOf(site, first.contactUUID)).toEqual([linkOfAnn]);
     });
 
-    test('changes nothing the second time', async () => {
+    test('changes nothing if repeated', async () => {
       const site = await newSite();
       const { contactUUID } = await site.server.createContact();
       const { linkID } = await site.link(laptop, contactUUID);
@@ -260,7 +260,7 @@ export const describeLinks = (newSite: NewSite): void => {
       }
     });
 
-    test('voids all links that a token claimed in a period, except verified ones', async () => {
+    test('voids all links that a token claimed in a period, except verified links', async () => {
       const site = await newSite();
       const { store, account, time, browser } = site;
       const other = await site.newCaller('browser');

@@ -1,4 +1,5 @@
-// Limits on the claimed links of a user for whom many addresses are claimed, and of a contact that many users claim.
+// Limits on claimed links: those of a user for whom many addresses are claimed, and those of a contact that many users
+// claim.
 import { limits } from '@firsthand/contract/limits';
 import { describe, expect, test } from 'vitest';
 import { why } from '../../../src/identity/ownership.ts';
@@ -32,7 +33,7 @@ const linksTo = async (site: Site, address: string) => {
   return links.filter(({ userUUID }) => userUUID === laptop);
 };
 
-/** A model of the store that uses identity's rules. A contact is the index of its address. */
+/** A model of the store that uses the rules of `identity/`. A contact is the index of its address. */
 const createModel = (addresses: readonly string[]) => {
   let sequence = 0;
   let statements: (StoredStatement & { claim: number | null; handle: string | null })[] = [];
@@ -65,7 +66,7 @@ const createModel = (addresses: readonly string[]) => {
     unlink() {
       if (decideUnlink(statements)) append(null, true, null);
     },
-    /** The handle of one of the claims that have a link. */
+    /** The nth handle of the claims that have a link. */
     someHandle: (nth: number) => statements.flatMap(({ handle }) => handle ?? []).at(nth),
     accept(accepted: string) {
       statements = statements.map((statement) =>
@@ -107,7 +108,7 @@ export const describeManyLinks = (newSite: NewSite): void => {
       await expectRefusal(browser.getContact(oldest.contactUUID), 'unknown_contact');
       for (const { contactUUID } of [accepted, second]) await browser.getContact(contactUUID);
       const acceptedUUID = await contactOf(site, 'accepted@example.com');
-      // The dropped claim no longer has an effect: the accepted link reaches back.
+      // The dropped claim no longer has an effect, so the accepted link also covers earlier events.
       expect(await site.owners()).toEqual({
         'event-first-1': acceptedUUID,
         'event-oldest-1': acceptedUUID,
@@ -141,11 +142,11 @@ export const describeManyLinks = (newSite: NewSite): void => {
       expect((await linksTo(site, ann)).length + (await linksTo(site, ben)).length).toBe(maxLinks);
       expect(handles.size).toBe(2);
       for (const handle of handles) await site.browser.getContact(handle);
-      // 111 links were created, Ann's first; Ben's is the first that remains.
+      // 111 links were created, starting with Ann's. The oldest that remains is Ben's.
       expect(await site.owners()).toEqual({ 'event-before-1': await contactOf(site, ben) });
     });
 
-    test('owns the events that identity’s rules assign through the remaining links, over any history', async () => {
+    test('owns the events that the rules of identity/ assign through the remaining links, over any history', async () => {
       const site = await newSite();
       const addresses = [ann, ben, ...newAddresses(maxLinks + 20)];
       const model = createModel(addresses);
@@ -199,11 +200,11 @@ export const describeManyLinks = (newSite: NewSite): void => {
   });
 
   describe('a contact that users claim repeatedly', () => {
-    test('has a limited number of links from claims only: the oldest of all users are dropped', async () => {
+    test('has a limited number of links that are only claimed: the oldest of any user are dropped', async () => {
       const site = await newSite();
       const claim = (userUUID: string, address = ann, changes = {}) =>
         site.browser.createContact({ userUUID, address, newHandle: newID('handle'), ...changes });
-      /** Links a user to Ann `times` times, and to another contact in between. */
+      /** Links a user to Ann `times` times, each time followed by a link to another contact. */
       const linkInTurn = async (nth: number, times: number) => {
         for (let time = 0; time < times; time += 1) {
           await claim(`going-to-and-fro-${nth}`);
@@ -231,7 +232,7 @@ export const describeManyLinks = (newSite: NewSite): void => {
       const second = await claim('second-visitor-1');
       const perUser = maxLinks / 2;
       const crowd = limits.claimedLinksPerContact / perUser;
-      // Low concurrency: each claim waits for earlier ones, for at most five seconds.
+      // Low concurrency: each claim waits for the claims before it, and times out after five seconds.
       const concurrency = 3;
       for (let first = 0; first < crowd - 1; first += concurrency)
         await Promise.all(
@@ -240,7 +241,7 @@ export const describeManyLinks = (newSite: NewSite): void => {
           ),
         );
       await linkInTurn(crowd, perUser - 2);
-      // Three are accepted or verified, and one is by the contact's other key, which has its own limit.
+      // Three links are accepted or verified. The fourth is by the contact's other key, which has its own limit.
       const uncounted = 4;
       const countLinks = async () => (await site.server.getContact(contactUUID, 'link')).linkCount;
       const owned = Object.fromEntries(users.map((userUUID) => [eventOf(userUUID), contactUUID]));
@@ -259,7 +260,7 @@ export const describeManyLinks = (newSite: NewSite): void => {
       expect(await site.owners()).toEqual({ ...afterOldest, [eventOf('second-visitor-1')]: '' });
       for (const { contactUUID: handle } of [accepted, verified, proven, byID]) await site.browser.getContact(handle);
 
-      // An accepted claim makes room: its links no longer count.
+      // An accepted claim makes room: its links no longer count toward the limit.
       const first = await claim('going-to-and-fro-0');
       await site.acceptClaim(first.contactUUID);
       const acceptedLinks = (await countLinks()) as number;
