@@ -177,7 +177,7 @@ describe('the search', () => {
   it.each([
     ['exactly once', 'exactly-once'],
     ['contactProof', 'identify'],
-    ['erase somebody', 'privacy#erase-somebody'],
+    ['erase a person', 'privacy#erase-a-person'],
     ['BACKUP_DIR', 'settings#settings'],
     ['how do I delete a contact', 'reference/eraseContact'],
     ['serchContact', 'reference/searchContact'],
