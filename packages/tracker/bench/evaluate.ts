@@ -2,11 +2,11 @@
  * Measures what the scripts cost a page: the CPU time that Chromium's main thread takes to evaluate them, from DevTools
  * traces, times 4 for a slow CPU. The goal is under 2 ms: `npm run bench -w packages/tracker`.
  *
- * The figure is the thread's own time, multiplied: throttling puts the thread to sleep, and so does the scheduler of a
- * busy machine. An empty script is the baseline; three others only read what any tracker has to read.
+ * The figure is the thread's CPU time, multiplied: Chromium's throttling would only put the thread to sleep, as a busy
+ * machine's scheduler does. An empty script is the baseline; three others only read what any tracker has to read.
  *
  * The first script that touches an element pays for the prototypes of all elements. So each script is measured alone,
- * and after a script that has touched the head; the last columns are the later task in which it starts.
+ * and after a script that has touched the head. The last columns show the later task in which the tracker starts.
  */
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -65,8 +65,8 @@ const browser = await chromium.launch({
 });
 
 /**
- * Returns the milliseconds of compiling and running the script in a new browser profile, and of its timers, from the
- * trace.
+ * Returns, from the trace, how many milliseconds it took to compile and run the script in a new browser profile, and to
+ * run its timers.
  */
 const measure = async (name: string, pageOptions: string): Promise<{ evaluated: number; started: number }> => {
   const context = await browser.newContext();

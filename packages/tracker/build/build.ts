@@ -1,9 +1,9 @@
 /**
- * Builds what the server serves. Files of earlier builds stay, because pages name them.
+ * Builds the files that the server serves. Files from earlier builds are kept, because pages may still load them.
  *
- * Each of the three scripts is written, with its compressed forms, under its own name and under one that changes with
- * its content; `integrity.json` lists those names and the `integrity` values. `snippet.html` has placeholders;
- * `licenses.txt` holds the notices that the scripts have no room for.
+ * Each of the three scripts is written, with its compressed forms, under its own name and under a name with a
+ * fingerprint of its content. `integrity.json` lists the fingerprinted names and the `integrity` values; `licenses.txt`
+ * has the notices that the scripts have no room for.
  */
 import { createHash } from 'node:crypto';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
@@ -30,9 +30,9 @@ const readLicenses = async (): Promise<string> => {
 
 type ScriptSize = { readonly file: string; readonly bytes: number; readonly brotliBytes: number };
 
-/** Builds into this folder. Returns the size of each script, raw and as brotli. */
+/** Builds all files into `folder`. Returns the size of each script, uncompressed and compressed with brotli. */
 export const buildTracker = async (folder: string): Promise<ScriptSize[]> => {
-  // Loaded only if there is something to build.
+  // Imported only if there is something to build, because the minifiers take long to load.
   const { bundleScript, toBrotli } = await import('./bundle.ts');
   await mkdir(folder, { recursive: true });
   await writeFile(join(folder, 'snippet.html'), snippet);

@@ -14,12 +14,15 @@ export const readChosenNames = (entry: string): string =>
 
 const contract = fileURLToPath(new URL('../../contract/src', import.meta.url));
 
-/** The options that bundle the modules of each entry, for browsers with ES2018 (Safari 11.1, 2018). */
+/**
+ * esbuild's options to bundle the modules of each entry for browsers that support ES2018 (such as Safari 11.1, from
+ * 2018).
+ */
 export const createBundleOptions = (entries: readonly string[]) =>
   ({
     entryPoints: entries.map((entry) => fileURLToPath(new URL(`../src/${entry}.ts`, import.meta.url))),
     bundle: true,
-    // UglifyJS and terser do the rest, with a result 9 % smaller than esbuild's.
+    // UglifyJS and terser do the rest of the minifying: their result is 9 % smaller than esbuild's.
     minifySyntax: true,
     format: 'esm',
     platform: 'browser',
@@ -40,8 +43,8 @@ const bundleModules = async (entry: string): Promise<string> => {
 const format = { quote_style: 2 } as const;
 
 /**
- * Minifies with UglifyJS, which turns functions that are called once into statements where terser only moves them: 34
- * bytes of brotli less. Without `varify`, `let` stays; without `join_vars`, terser joins.
+ * Minifies with UglifyJS, which turns functions that are called once into statements, while terser only moves them.
+ * This saves 34 bytes of brotli. `varify` would replace `let`; `join_vars` is left to terser.
  */
 const uglifyScript = (script: string): string => {
   const { code, error } = uglify.minify(script, {
@@ -57,16 +60,17 @@ const uglifyScript = (script: string): string => {
 /** Bundles and minifies `src/<entry>.ts`, with one letter for each variable. */
 export const minifyScript = async (entry: string): Promise<string> => {
   const bundle = await bundleModules(entry);
-  // `booleans_as_integers` would turn it into `==`, and `'' == 0`.
+  // `booleans_as_integers` would turn `=== false` into `== 0`, which is also true for `''`.
   const comparison = /[!=]== ?(true|false)\b/.exec(bundle);
   if (comparison)
     throw new Error(`don't compare with a boolean, because minifying changes the result: …${comparison[0]}`);
   const { code = '' } = await minify(uglifyScript(bundle), {
     ecma: 2018,
     toplevel: true,
-    // `unsafe_arrows` and no `keep_fargs` are safe, because no function here uses `this`, `arguments` or its own name.
-    // `unsafe` writes `${x}` as `""+x`, which differs only for objects with a valueOf: we convert none of the page's
-    // objects, and the result of beforeSend is compared with text. `hoist_funs` compresses best.
+    // `unsafe_arrows` is safe, and so is dropping unused parameters (`keep_fargs`), because no function here uses
+    // `this`, `arguments` or its own name. `unsafe` writes `${x}` as `""+x`, which differs only for objects with a
+    // valueOf: we convert none of the page's objects, and the result of beforeSend is compared with text. `hoist_funs`
+    // compresses best.
     compress: {
       passes: 4,
       booleans_as_integers: true,
@@ -83,7 +87,7 @@ export const minifyScript = async (entry: string): Promise<string> => {
 };
 
 /**
- * Replaces each variable with a number, such as `$7$`: scripts that differ only in the names of variables become equal.
+ * Replaces each variable with a number, such as `$7$`, so that scripts that differ only in variable names become equal.
  */
 export const numberVariables = async (script: string): Promise<string> => {
   let count = 0;
@@ -92,16 +96,16 @@ export const numberVariables = async (script: string): Promise<string> => {
   return code.replace(/;$/, '');
 };
 
-/** Gives a numbered script these letters, one for each number. */
+/** Replaces the numbers in a numbered script with these letters, one for each number. */
 export const nameVariables = (numbered: string, names: string): string =>
   numbered.replace(/\$(\d+)\$/g, (numberedName, number) => names[number] ?? numberedName);
 
-/** Whether there is a letter for each variable, and no two variables that must differ share one. */
+/** Whether each variable has a letter, and no two conflicting variables have the same letter. */
 export const areValidNames = async (numbered: string, names: string): Promise<boolean> => {
   if (new Set(numbered.match(/\$\d+\$/g)).size !== names.length) return false;
   const named = nameVariables(numbered, names);
   try {
-    // V8 and terser throw if a scope declares a name twice. terser misses a `var` that is hoisted past a `let`.
+    // V8 throws if a scope declares a name twice. So does terser, except for a `var` that is hoisted past a `let`.
     new Script(named);
     return numbered === (await numberVariables(named));
   } catch {
@@ -110,8 +114,8 @@ export const areValidNames = async (numbered: string, names: string): Promise<bo
 };
 
 /**
- * Bundles `src/<entry>.ts`. Brotli packs a script better if the same letters recur in the same places, so it gets the
- * letters of `names.json`; if they no longer fit, it keeps terser's.
+ * Bundles `src/<entry>.ts`. Brotli compresses a script better if the same letters recur in the same places, so the
+ * variables get the letters in `names.json`. If those no longer fit, the script keeps terser's letters.
  */
 export const bundleScript = async (entry: string): Promise<Buffer> => {
   const script = await minifyScript(entry);
@@ -120,7 +124,7 @@ export const bundleScript = async (entry: string): Promise<Buffer> => {
   return Buffer.from((await areValidNames(numbered, names)) ? nameVariables(numbered, names) : script);
 };
 
-/** Compresses a script as the server sends it. */
+/** Compresses a script with brotli, as the server sends it. */
 export const toBrotli = (script: Buffer): Buffer =>
   brotliCompressSync(script, {
     params: { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: script.length },

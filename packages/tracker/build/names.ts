@@ -14,10 +14,7 @@ const letters = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ$_';
 
 const randomBelow = (below: number): number => Math.floor(below * Math.random());
 
-/**
- * Returns the letters of a script's variables by number. In the numbered script, a number replaces each variable's
- * single letter.
- */
+/** Returns the letter of each variable of a script, by the variable's number in the numbered script. */
 const readNames = (script: string, numbered: string): string[] => {
   const names: string[] = [];
   let position = 0;
@@ -29,8 +26,8 @@ const readNames = (script: string, numbered: string): string[] => {
 };
 
 /**
- * Swaps one variable's letter with another, also for all variables that would conflict, and so on (a Kempe chain), so
- * the letters stay valid. One time in ten it swaps two letters everywhere.
+ * Swaps one variable's letter with another letter, and does the same for all variables that would then conflict (a
+ * Kempe chain), so the letters stay valid. One time in ten, it swaps two letters everywhere.
  */
 const mutate = (names: readonly string[], conflicts: readonly number[][]): string[] => {
   const first = randomBelow(names.length);
@@ -45,8 +42,8 @@ const mutate = (names: readonly string[], conflicts: readonly number[][]): strin
 };
 
 /**
- * Simulated annealing (Kirkpatrick et al. 1983): a change that adds a byte or two may be accepted, less often as time
- * goes on. Returns the best letters.
+ * Finds the best letters by simulated annealing (Kirkpatrick et al. 1983): a change that adds a byte or two is
+ * sometimes accepted, but less and less often.
  */
 const findNames = async (entry: string): Promise<string> => {
   const script = await minifyScript(entry);
@@ -70,7 +67,7 @@ const findNames = async (entry: string): Promise<string> => {
     if (size >= bestSize) continue;
     best = names;
     bestSize = size;
-    console.log(`${entry}: ${bestSize} after ${attempt}`);
+    console.log(`${entry}: ${bestSize} bytes after ${attempt} attempts`);
   }
   if (!(await areValidNames(numbered, best.join('')))) throw new Error(`findConflicts missed a conflict in ${entry}`);
   return best.join('');

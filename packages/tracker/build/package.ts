@@ -15,7 +15,7 @@ const cjs = join(folder, 'dist/cjs');
 
 await rm(cjs, { recursive: true, force: true });
 await cp(esm, cjs, { recursive: true });
-// Also applies to the types.
+// Also makes TypeScript treat the type declarations as CommonJS.
 await writeFile(join(cjs, 'package.json'), '{ "type": "commonjs" }\n');
 for (const [outdir, format] of [
   [esm, 'esm'],
@@ -23,7 +23,7 @@ for (const [outdir, format] of [
 ] as const) {
   await build({
     ...createBundleOptions(['index', 'global']),
-    // The site's bundler minifies it.
+    // The site's bundler minifies the code.
     minifySyntax: false,
     format,
     sourcemap: true,

@@ -1,15 +1,16 @@
 /**
  * Removes the code of js-cookie and nanoid that our calls don't need, and gives js-cookie `src/document.ts` as its
- * `document`, which elements of the page can't change. The build fails if a new version of a package has other text.
+ * `document`, which elements of the page can't change. The build fails if a new version of a package lacks the code to
+ * be replaced.
  *
- * All calls of js-cookie are in `src/identity/cookie.ts`: `get` of one name, and `set` with a new object of text
- * attributes. Neither names nor values need escaping.
+ * All calls to js-cookie are in `src/identity/cookie.ts`: `get` with a name, and `set` with a new object of attributes,
+ * which are all strings. Neither names nor values need escaping.
  */
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import type { Plugin } from 'esbuild';
 
-/** A part of a package's text, and its replacement. */
+/** A pattern that matches a part of a package's code, and the replacement. */
 type Change = readonly [pattern: RegExp, replacement: string];
 
 const jsCookieChanges: readonly Change[] = [
@@ -18,29 +19,29 @@ const jsCookieChanges: readonly Change[] = [
     /for \(var i = 0; i < cookies.length; i\+\+\) \{\n.*split\('='\);/,
     "for (var cookie of cookies) {\n      var parts = cookie.split('=');",
   ],
-  // Each call creates its attributes, including the path, which is the only default.
+  // Our calls always pass a new object with a path, which is the only default, so there is nothing to merge.
   [/ {4}attributes = assign\(\{\}, defaultAttributes, attributes\);\n/, ''],
-  // Nothing to escape.
+  // Our names and values need no escaping.
   [/ {4}name = encodeURIComponent\(name\)\n.*\n.*escape\);\n/, ''],
   [/converter\.write\(value, name\)/, 'value'],
   // The tracker only starts in documents, and always passes a name.
   [/ {4}if \(typeof document === 'undefined'\) \{\n {6}return\n {4}\}\n/, ''],
   [/ {4}if \(typeof document === 'undefined' \|\| \(arguments\.length && !name\)\) \{\n {6}return\n {4}\}\n/, ''],
-  // Our calls set `max-age`.
+  // Our calls set `max-age` instead of `expires`.
   [/ {4}if \(typeof attributes\.expires === 'number'\) \{[\s\S]*?toUTCString\(\);\n {4}\}\n/, ''],
-  // `secure` applies whatever its value (RFC 6265, 5.2.5). None of our attributes has a semicolon.
+  // `secure` applies with any value (RFC 6265, 5.2.5). None of our attributes contains a semicolon.
   [/ {6}if \(attributes\[attributeName\] === true\) \{\n {8}continue\n {6}\}\n/, ''],
   [/attributes\[attributeName\]\.split\(';'\)\[0\]/, 'attributes[attributeName]'],
-  // Without cookies this yields a cookie with an empty name, which is not ours.
+  // If the page has no cookies, this yields a cookie with an empty name, which never matches ours.
   [/document\.cookie \? document\.cookie\.split\('; '\) : \[\]/, "document.cookie.split('; ')"],
-  // Our values contain no `=`. For other cookies, the text before the `=` is enough.
+  // Our values contain no `=`. Of other cookies, only the name is used.
   [/parts\.slice\(1\)\.join\('='\)/, 'parts[1]'],
   // The first cookie with that name wins. Its value needs no decoding, so this cannot throw.
   [
     / {4}var jar = \{\};\n([\s\S]*?)\n {6}try \{[\s\S]*?\n {4}\}\n\n {4}return name \? jar\[name\] : jar\n/,
     '$1\n      if (parts[0] === name) return value\n    }\n',
   ],
-  // A single pair of functions is enough.
+  // We need only one pair of `set` and `get`, so no function that creates such pairs.
   [
     /function init\(converter, defaultAttributes\) \{\n([\s\S]*?)\n {2}return Object\.create\([\s\S]*?\n {2}\)\n\}/,
     '$1',
@@ -79,7 +80,7 @@ const prune = async (path: string, changes: readonly Change[]): Promise<string> 
 export const prunePackages: Plugin = {
   name: 'prune packages',
   setup: (build) => {
-    // Not imported by path, because the published source maps contain this text.
+    // Imported by a name instead of a path, because the published source maps contain the import.
     build.onResolve({ filter: /^safe-document$/ }, () => ({ path: documentModule }));
     build.onLoad({ filter: /js-cookie[\\/]dist[\\/]js\.cookie\.mjs$/ }, async ({ path }) => ({
       contents: `import { safeDocument as document } from 'safe-document';\n${await prune(path, jsCookieChanges)}`,

@@ -1,5 +1,5 @@
 /**
- * The entry point of `/tracker.domains.js`: `/tracker.full.js` plus handing visitors over to the customer's other
+ * The entry point of `/tracker.domains.js`: `/tracker.full.js`, plus recognizing visitors on the customer's other
  * domains.
  */
 import { logAutomatically } from './automatic/automatic.ts';

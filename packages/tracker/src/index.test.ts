@@ -25,7 +25,7 @@ test('throws in a worker, which has a location but no document', () => {
   vi.unstubAllGlobals();
 });
 
-test('keeps the stub that pages paste within 140 bytes of brotli', () => {
+test('has a stub for pages to paste that compresses to at most 140 bytes with brotli', () => {
   const [stub = ''] = snippet.split('\n');
   expect(stub).toMatch(/^<script>.*<\/script>$/);
   expect(brotliCompressSync(stub).length).toBeLessThanOrEqual(140);
@@ -37,7 +37,7 @@ test('shows the tested early-events script in the README, in at most 40 lines', 
   expect(earlyEventsScript.trim().split('\n').length).toBeLessThanOrEqual(40);
 });
 
-test('adds only the script to a bundle, without Zod and page-view code', async () => {
+test('adds only the tracker to a bundle, without Zod and page-view code', async () => {
   const { outputFiles } = await build({
     stdin: {
       contents: "import { createTracker } from './index.ts'; createTracker({ url: '/s', token: 'browser_x' });",
@@ -73,6 +73,6 @@ test('lets the compiler check calls to log against a catalogue', () => {
   tracker.log(9);
   // @ts-expect-error the name doesn't exist
   tracker.log('Signed out');
-  // A wrong call fails the type check, not the run.
+  // A wrong call fails the type check, not the test run.
   expect(tracker.log).toBeTypeOf('function');
 });

@@ -11,7 +11,7 @@ export type { LogResult, Tracker } from './tracker.ts';
 
 /**
  * The attributes of a site's events, by name or eventID: `{ Bought: { plan: 'free' | 'pro' }, 7: undefined }`.
- * `undefined` means that the event has none.
+ * `undefined` means that the event has no attributes.
  */
 export type EventCatalogue<Events = Record<string | number, Attributes | undefined>> = {
   readonly [Event in keyof Events]: Events[Event] extends object | undefined
@@ -19,7 +19,7 @@ export type EventCatalogue<Events = Record<string | number, Attributes | undefin
     : undefined;
 };
 
-/** A tracker with all methods, as createTracker returns it. */
+/** A tracker with all methods, as returned by createTracker. */
 export type BundledTracker = Tracker & Required<Pick<Tracker, 'set'>>;
 
 /** A tracker whose `log` accepts only the events of a catalogue, each with its attributes. */
@@ -32,7 +32,8 @@ export type TypedTracker<Events> = Omit<BundledTracker, 'log'> & {
 
 export type TrackerOptions = {
   /**
-   * The folder that serves the script, or that of API_PREFIX: `https://shop.example/s`, or `/s` on the page's own host.
+   * The URL of the folder that serves the script, or of API_PREFIX: `https://shop.example/s`, or `/s` on the page's own
+   * host.
    */
   readonly url: string;
   /** A browser token. */
@@ -85,7 +86,7 @@ export const createTracker: CreateTracker = ({
   if (typeof document === 'undefined') {
     if (typeof location === 'undefined') return inertTracker;
     throw Error(
-      'The tracker needs a document, which workers lack. Create it in the page, and log what the worker posts to it.',
+      'The tracker needs a document, and workers have none. Create the tracker in the page, and log what the worker posts.',
     );
   }
   const tracker: Partial<BundledTracker> = { beforeSend };

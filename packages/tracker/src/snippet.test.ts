@@ -58,7 +58,7 @@ test('queues the events of a page that was left before the script loaded', () =>
   expect(remaining).toBe('set,createContact');
 });
 
-test('stores nested values, which the service flattens, and a value instead of attributes', () => {
+test('stores nested values, which the service flattens, and accepts a value instead of attributes', () => {
   const { records } = leavePageAfter(`
     tracker.log('Nested', { size: { cm: 9, at: new Date(0) }, tags: ['a', 'b'] });
     tracker.log('Text', 'Stone teapot');
@@ -93,6 +93,6 @@ test.for<[string, PageOptions, number]>([
   ['', { navigator: { doNotTrack: '1' }, attributes: { dnt: '' }, cookie: visitor }, 0],
   ['', { isIgnored: true }, 0],
   ['tracker.beforeSend = ({ eventID }) => eventID !== 1', {}, 1],
-])('stores early events only where the script would: after “%s” with %j, %i of 2', ([call, options, count]) => {
+])('stores early events only if the tracker would log them: after “%s” with %j, %i of 2', ([call, options, count]) => {
   expect(leavePageAfter(`${call}; tracker.log(1); tracker.log(2)`, options).records).toHaveLength(count);
 });

@@ -1,20 +1,21 @@
 /**
- * The HTML that a site pastes into its pages, with `{src}` and `{token}` to be filled in. Until the script loads,
+ * The HTML that a site pastes into its pages, with the placeholders `{src}` and `{token}`. Until the script loads,
  * `tracker` is an array of calls `[method, args, resolve, time]`, each with its promise as `args.p`.
  *
- * An existing own property `tracker` of the window is left alone; an element with `id="tracker"` isn't one. There is no
- * `var`, because it would make a page's own `let tracker` an error.
+ * An existing own property `tracker` of the window is left alone; an element with `id="tracker"` is no own property.
+ * `var` is avoided, because it would make a page's own `let tracker` an error.
  */
 export const snippet = `<script>self.hasOwnProperty("tracker")||(t=>"log reset flush consent createContact getUserUUID set".split(" ").map(m=>t[m]=(...a)=>a.p=new Promise(r=>t.push([m,a,r,new Date]))))(self.tracker=[])</script>
 <script async src="{src}" data-token="{token}"></script>
 `;
 
 /**
- * An optional script to paste after the snippet: if a page is left before the tracker loads, it stores the logged
- * events in the form of `toEventRecord`. The next page sends them; if the visitor stays, the page's own script does.
+ * An optional script to paste after the snippet: if the visitor leaves before the tracker loads, this script stores the
+ * logged events in the form of `toEventRecord`, and the next page sends them. If the visitor stays, the tracker on this
+ * page does.
  *
- * It respects consent (`hasInitialConsent`) and `beforeSend`; other calls are lost with the page. Before a page has
- * loaded, WebKit fires `beforeunload` but not `pagehide`.
+ * It respects consent (`hasInitialConsent`) and `beforeSend`; calls to other methods are lost with the page. Before a
+ * page has loaded, WebKit fires `beforeunload` but not `pagehide`.
  */
 export const earlyEventsScript = `<script>
 (() => {

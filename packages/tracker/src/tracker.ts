@@ -30,8 +30,8 @@ export type Tracker = {
    * Logs an event with the current time, by eventID or name. The event is queued before `log` returns, and sent until
    * the service has it.
    *
-   * The promise resolves with the outcome and never rejects. It stays pending while the event waits, and when another
-   * tab sends it.
+   * The promise resolves with the outcome and never rejects. It stays pending while the event is queued, and forever if
+   * another tab sends the event.
    */
   log<Attrs extends object = Attributes>(
     event: number | string,
@@ -54,17 +54,19 @@ export type Tracker = {
    * is stored or sent. `true` starts tracking again, and the cookie records the consent.
    */
   consent(isGiven: boolean): void;
-  /** Resolves when every record that this site has queued so far in this browser has a response, or was dropped. */
+  /**
+   * Resolves when every record that this site has queued so far in this browser has a final response or was dropped.
+   */
   flush(): Promise<void>;
   /**
-   * Resolves with this browser's userUUID, the value of its cookie, so that the site's own server can use it. A new
-   * browser waits until there is one; without consent it resolves immediately with undefined and creates none.
+   * Resolves with this browser's userUUID, the value of its cookie, so that the site's own server can use it. In a new
+   * browser, waits until there is one. Without consent, resolves immediately with undefined and creates none.
    */
   getUserUUID(): Promise<string | undefined>;
   /**
    * In `/tracker.full.js` and the npm package: adds these attributes to every later event on this page, including
-   * automatic events. An event's own attributes win. Null or undefined removes a default, and in an event's own
-   * attributes only for that event.
+   * automatic events. An event's own attributes win. Null or undefined removes a default; in an event's own attributes,
+   * only for that event.
    */
   set?<Attrs extends object>(attrs: Attrs & { readonly [AttrID in keyof Attrs]: ValueOf<Attrs[AttrID]> }): void;
   /** Called with each event before it is queued. It may change the event, or drop it by returning false or throwing. */
@@ -81,14 +83,14 @@ type TagOptions = { readonly [name in 'token' | 'name' | 'debug' | 'consent' | '
 
 const pause = () => new Promise((resolve) => setTimeout(resolve, 99));
 
-/** Starts a tracker and adds its methods to `tracker`. It needs a document; `url` is the `base` of createSender. */
+/** Starts a tracker and adds its methods to `tracker`. Needs a document. `url` is the `base` of createSender. */
 export const startTracker = (tracker: Partial<Tracker>, url: string | URL, options: TagOptions): Tracker => {
   // Limits pages that log in a loop: a burst of this many events, then one per interval.
   const burst = 500;
   const intervalMilliseconds = 100;
   const token = options.token as string;
   let isAllowed: unknown = false;
-  /** When the last event would have been logged at an even rate. Starts negative, for clocks in 1970. */
+  /** The time at which the last event would have been logged at an even rate. Starts below 0, for clocks in 1970. */
   let pacedTime = -99999;
   setDebug('debug' in options);
   const send = createSender(url, token, () => isAllowed);
@@ -100,8 +102,8 @@ export const startTracker = (tracker: Partial<Tracker>, url: string | URL, optio
       eraseStorage();
     } else if (!isAllowed) {
       openStorage();
-      // Before this page logs anything: if another subdomain has reset the user, queued records belong to the previous
-      // one.
+      // Runs before this page logs anything: if another subdomain has reset the user, queued records belong to the
+      // previous user.
       if (readCookie()) ensureUser();
     }
     isAllowed = isGiven;
@@ -169,7 +171,7 @@ export const startTracker = (tracker: Partial<Tracker>, url: string | URL, optio
     while ((listQueuedKeys(token)[0] as string) < `firsthand:${now}`) await pause();
   };
   tracker.getUserUUID = async () => {
-    // Polls, because the tab that has the lock creates a new browser's userUUID, and that may be another tab.
+    // Polls, because another tab may have the lock, and then creates a new browser's userUUID.
     while (isAllowed && !readUser()) await pause();
     return isAllowed ? readUser() : undefined;
   };

@@ -77,7 +77,7 @@ describeInChromium('the tracker in Chromium', () => {
     expect(Math.abs((body.event?.[0]?.eventTime ?? 0) - before)).toBeLessThan(2_000);
   });
 
-  test('sends events by name, and without debug warns once about calls without an event', async () => {
+  test('sends events by name and, without debug mode, warns only once about calls without an event', async () => {
     const page = await openPage(publish('/'));
     await page.evaluate(() => {
       tracker.log('Signed up');
@@ -122,7 +122,7 @@ describeInChromium('the tracker in Chromium', () => {
     expect(await countQueued(page)).toBe(0);
   });
 
-  test('never throws, whatever the arguments, and in debug mode warns about what it dropped', async () => {
+  test('never throws, whatever the arguments, and warns about everything dropped in debug mode', async () => {
     const page = await openPage(publish('/', { attributes: 'data-debug' }));
     await page.evaluate(async () => {
       const log = tracker.log as (...args: unknown[]) => void;

@@ -1,4 +1,4 @@
-/** A page of a site with the snippet, in Chromium, with a recorder as the service. Each test gets new ones. */
+/** A page with the snippet in Chromium, and a recorder in place of the service. Each test gets its own. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -31,14 +31,14 @@ const openContext = async (): Promise<BrowserContext> => {
   opened.on('weberror', (error) => pageErrors.push(error.error()));
   opened.on('console', (message) => {
     consoleTexts.push(message.text());
-    // A closed page has nothing left to read.
+    // The arguments of a closed page can't be read.
     const values = Promise.all(message.args().map((argument) => argument.jsonValue()));
     consoleArguments.push(values.catch(() => []));
   });
   return opened;
 };
 
-/** Publishes a page with `before`, the snippet and `after` in this order. Returns its URL. */
+/** Publishes a page that contains `before`, the snippet and `after`, in this order. Returns its URL. */
 export const publish = (
   path: string,
   { before = '', after = '', attributes = '', headers = {}, script = 'tracker.js', at = site } = {},
@@ -71,7 +71,7 @@ export const describeInChromium = (subject: string, tests: () => void): void => 
       folder = await mkdtemp(join(tmpdir(), 'firsthand-tracker-'));
       await buildTracker(folder);
       browser = await launchChromium(
-        // navigator.webdriver is false, as for visitors.
+        // Makes navigator.webdriver false, as it is for visitors.
         '--disable-blink-features=AutomationControlled',
         '--host-resolver-rules=MAP *.example 127.0.0.1',
       );

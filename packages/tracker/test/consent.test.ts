@@ -49,7 +49,7 @@ describeInChromium('the tracker in Chromium', () => {
       await expectNothing(page);
     });
 
-    test(`${isDropping ? 'drops' : 'keeps in memory, and then sends,'} what was logged before consent`, async () => {
+    test(`${isDropping ? 'drops' : 'keeps in memory, and later sends,'} the calls made before consent`, async () => {
       const page = await openPage(publish('/', { attributes, after: logOne }));
       const contact = page.evaluate(() =>
         tracker.createContact({ contactEmailaddress: 'a@example.com', contactProfileID: '1' }).then(
@@ -67,7 +67,7 @@ describeInChromium('the tracker in Chromium', () => {
     });
   });
 
-  test('treats the cookie as consent on later pages, until it is removed', async () => {
+  test('treats the cookie as consent on later pages, until the cookie is removed', async () => {
     const url = publish('/', { attributes: 'data-consent="required"', after: logOne });
     await consent(await openPage(url), true);
     await waitFor(() => expect(recorder.eventIDs()).toEqual([1]));
@@ -79,7 +79,7 @@ describeInChromium('the tracker in Chromium', () => {
   });
 
   test.for(['', 'data-consent="required"'])(
-    'removes the cookie on its domain, stored items and queued events on withdrawal; tag: %s',
+    'removes the cookie on its domain, stored items and queued events when consent is withdrawn; tag: %s',
     async (attributes) => {
       recorder.answer = () => ({ status: 503 });
       const at = `http://www.shop.example:${recorder.port}`;
@@ -102,7 +102,7 @@ describeInChromium('the tracker in Chromium', () => {
   );
 
   test.for(['', 'data-consent="required"', 'data-consent="drop"'])(
-    'ignores a browser with localStorage.ignore_firsthand, and drops its queued events; tag: %s',
+    'ignores a browser that has localStorage.ignore_firsthand, and drops its queued events; tag: %s',
     async (attributes) => {
       recorder.answer = () => ({ status: 503 });
       const url = publish('/', { attributes });
@@ -146,7 +146,7 @@ describeInChromium('the tracker in Chromium', () => {
     expect((await context.cookies()).map(({ value }) => value)).toEqual([second]);
   });
 
-  test('applies a withdrawal in one tab to the others', async () => {
+  test('applies a withdrawal of consent in one tab to the other tabs', async () => {
     const url = publish('/');
     const [page, other] = await Promise.all([openPage(url), openPage(url)]);
     await waitFor(async () => expect(await context.cookies()).toHaveLength(1));
@@ -162,7 +162,7 @@ describeInChromium('the tracker in Chromium', () => {
     await expectNothing(other);
   });
 
-  test('applies a withdrawal in another tab after localStorage.clear()', async () => {
+  test('applies a withdrawal of consent in another tab after localStorage.clear()', async () => {
     const page = await openPage(publish('/', { after: logOne }));
     await waitFor(() => expect(recorder.eventIDs()).toEqual([1]));
     await page.evaluate(() => {
@@ -182,7 +182,7 @@ describeInChromium('the tracker in Chromium', () => {
     await expectNothing(page);
   });
 
-  test('keeps consent given in one tab while another still asks for it', async () => {
+  test('keeps consent given in one tab while another tab has none yet', async () => {
     const url = publish('/', { attributes: 'data-consent="required"' });
     const [page, other] = await Promise.all([openPage(url), openPage(url)]);
     await other.evaluate(() => addEventListener('storage', () => Object.assign(window, { hasStorageEvent: true })));
@@ -204,14 +204,14 @@ describeInChromium('the tracker in Chromium', () => {
       await expectNothing(await openPage(publish('/', { before, attributes, after: logOne })));
     });
 
-    test('removes what an earlier page has stored', async () => {
+    test('removes everything that an earlier page has stored', async () => {
       await openPage(publish('/', { after: logOne }));
       await waitFor(() => expect(recorder.eventIDs()).toEqual([1]));
       recorder.requests.length = 0;
       await expectNothing(await openPage(publish('/signalled', { before, attributes, after: logOne })));
     });
 
-    test('ignores a cookie that it can’t remove', async () => {
+    test('does not treat a cookie that can’t be removed as consent', async () => {
       const readOnlyCookie = `<script>
         const { get } = Object.getOwnPropertyDescriptor(Document.prototype, 'cookie');
         Object.defineProperty(Document.prototype, 'cookie', { get, set: () => {} });
@@ -269,7 +269,7 @@ describeInChromium('the tracker in Chromium', () => {
     expect(consoleTexts).toContainEqual(expect.stringMatching(/^firsthand: Error: of the page/));
   });
 
-  test('marks bots', async () => {
+  test('marks the events of automated browsers with the attribute `robot`', async () => {
     const before = `<script>Object.defineProperty(navigator, 'webdriver', { value: true })</script>`;
     await openPage(publish('/', { before, after: '<script>tracker.log(1, { a: 1 })</script>' }));
     await waitFor(() => expect(recorder.eventIDs()).toEqual([1]));

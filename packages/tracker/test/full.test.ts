@@ -19,8 +19,8 @@ import { fillSnippet } from './recorder.ts';
 
 declare const tracker: Tracker;
 
-const attrsOf = (eventID: number) =>
-  // A page that is left may resend an event, which the service recognizes by its eventUUID.
+const readAttrs = (eventID: number) =>
+  // A page may resend an event when the visitor leaves; the service recognizes the event by its eventUUID.
   [...new Map(recorder.events().map((event) => [event.eventUUID, event])).values()]
     .filter((event) => event.eventID === eventID)
     .map(({ eventAttrArray = [] }) => Object.fromEntries(eventAttrArray.map((attr) => [attr.attrID, attr.attrValue])));
@@ -44,11 +44,11 @@ describeInChromium('tracker.full.js in Chromium', () => {
     expect(await page.evaluate(() => Object.keys(history))).toEqual([]);
   });
 
-  test('logs one page view for the load and for each change of address', async () => {
+  test('logs one page view when the page loads, and one for each change of its address', async () => {
     const url = publishFull('/', 'data-page-views="9"', '<title>First</title>');
     const page = await openPage(`${url}?utm_source=news&utm_campaign=may&secret=1`);
-    await waitFor(() => expect(attrsOf(9)).toHaveLength(1));
-    expect(attrsOf(9)[0]).toEqual({
+    await waitFor(() => expect(readAttrs(9)).toHaveLength(1));
+    expect(readAttrs(9)[0]).toEqual({
       path: '/',
       referrer: '',
       title: 'First',
@@ -62,18 +62,18 @@ describeInChromium('tracker.full.js in Chromium', () => {
       document.title = 'Next';
       location.hash = 'part';
     });
-    await waitFor(() => expect(attrsOf(9)).toHaveLength(2));
+    await waitFor(() => expect(readAttrs(9)).toHaveLength(2));
     await page.goBack();
     await page.goBack();
-    await waitFor(() => expect(attrsOf(9)).toHaveLength(3));
+    await waitFor(() => expect(readAttrs(9)).toHaveLength(3));
     await pause(200);
-    expect(attrsOf(9).slice(1)).toEqual([
+    expect(readAttrs(9).slice(1)).toEqual([
       { path: '/next', referrer: url, title: 'Next' },
       expect.objectContaining({ path: '/', referrer: expect.stringMatching(/\/next$/) }),
     ]);
   });
 
-  test('logs only configured query parameters, and no query of a same-site referrer', async () => {
+  test('logs only configured query parameters, and removes the query from a same-site referrer', async () => {
     const secret = 'token=secret&email=a@example.com#secret';
     const url = publishFull('/', 'data-page-views="9" data-query="q, ref"');
     publishFull('/plain', 'data-page-views="9"');
@@ -94,9 +94,9 @@ describeInChromium('tracker.full.js in Chromium', () => {
       await page.waitForFunction(() => Object.hasOwn(tracker, 'push'));
     }
     await page.evaluate(() => history.pushState({}, '', '/after'));
-    await waitFor(() => expect(attrsOf(9)).toHaveLength(3));
-    expect(JSON.stringify(attrsOf(9))).not.toContain('secret');
-    expect(attrsOf(9)).toEqual([
+    await waitFor(() => expect(readAttrs(9)).toHaveLength(3));
+    expect(JSON.stringify(readAttrs(9))).not.toContain('secret');
+    expect(readAttrs(9)).toEqual([
       { path: '/', referrer: `${site}/before`, title: '', q: 'tea', ref: 'mail' },
       expect.objectContaining({
         path: '/plain',
@@ -109,18 +109,18 @@ describeInChromium('tracker.full.js in Chromium', () => {
     expect(url).toBeTruthy();
   });
 
-  test('logs a page whose title stays the same, with the time of the address change', async () => {
+  test('logs the view of a page whose title stays the same, with the time of the address change', async () => {
     const page = await openPage(publishFull('/', 'data-page-views="9"'));
     const changeTime = await page.evaluate(() => {
       history.pushState({}, '', '/next');
       return Date.now();
     });
-    await waitFor(() => expect(attrsOf(9)).toHaveLength(2));
+    await waitFor(() => expect(readAttrs(9)).toHaveLength(2));
     const [, second] = recorder.events().filter(({ eventID }) => eventID === 9);
     expect((second?.eventTime as number) - changeTime).toBeLessThan(1_500);
   });
 
-  test('logs a page that is left before its title is set', async () => {
+  test('logs the view of a page that is left before its title is set', async () => {
     recorder.pages['/elsewhere'] = { html: 'elsewhere' };
     const page = await openPage(publishFull('/', 'data-page-views="9"'));
     await page.evaluate(() => {
@@ -128,7 +128,7 @@ describeInChromium('tracker.full.js in Chromium', () => {
       setTimeout(() => location.assign('/elsewhere'), 50);
     });
     await page.waitForURL('**/elsewhere');
-    await waitFor(() => expect(attrsOf(9).map(({ path }) => path)).toEqual(['/', '/next']));
+    await waitFor(() => expect(readAttrs(9).map(({ path }) => path)).toEqual(['/', '/next']));
   });
 
   test('logs a change of the hash as a page view with data-hash', async () => {
@@ -136,30 +136,35 @@ describeInChromium('tracker.full.js in Chromium', () => {
     await page.evaluate(() => {
       location.hash = 'part';
     });
-    await waitFor(() => expect(attrsOf(9).map(({ path }) => path)).toEqual(['/', '/#part']));
+    await waitFor(() => expect(readAttrs(9).map(({ path }) => path)).toEqual(['/', '/#part']));
   });
 
-  test.for([true, false])('restores the history; Navigation API: %s', async (hasNavigation) => {
-    const url = publish('/', {
-      before: hasNavigation ? '' : '<script>Object.defineProperty(window, "navigation", { value: undefined })</script>',
-      script: 'tracker.full.js',
-      attributes: 'data-page-views="9"',
-    });
-    const page = await openPage(url);
-    await page.evaluate(() => history.pushState({}, '', '/first'));
-    await waitFor(() => expect(attrsOf(9)).toHaveLength(2));
-    const restored = await page.evaluate(() => {
-      const patched = history.pushState;
-      tracker.restoreHistory?.();
-      history.pushState({}, '', '/next');
-      return [patched !== History.prototype.pushState, history.pushState === History.prototype.pushState];
-    });
-    expect(restored).toEqual([!hasNavigation, true]);
-    await pause(2_500);
-    expect(attrsOf(9)).toHaveLength(2);
-  });
+  test.for([true, false])(
+    'restores `history` and stops logging page views; Navigation API: %s',
+    async (hasNavigation) => {
+      const url = publish('/', {
+        before: hasNavigation
+          ? ''
+          : '<script>Object.defineProperty(window, "navigation", { value: undefined })</script>',
+        script: 'tracker.full.js',
+        attributes: 'data-page-views="9"',
+      });
+      const page = await openPage(url);
+      await page.evaluate(() => history.pushState({}, '', '/first'));
+      await waitFor(() => expect(readAttrs(9)).toHaveLength(2));
+      const restored = await page.evaluate(() => {
+        const patched = history.pushState;
+        tracker.restoreHistory?.();
+        history.pushState({}, '', '/next');
+        return [patched !== History.prototype.pushState, history.pushState === History.prototype.pushState];
+      });
+      expect(restored).toEqual([!hasNavigation, true]);
+      await pause(2_500);
+      expect(readAttrs(9)).toHaveLength(2);
+    },
+  );
 
-  test('passes errors from the history on to the page', async () => {
+  test('passes errors thrown by `history` on to the page', async () => {
     const page = await openPage(publishFull('/', 'data-page-views="9"'));
     const errorName = await page.evaluate(() => {
       try {
@@ -171,7 +176,7 @@ describeInChromium('tracker.full.js in Chromium', () => {
     expect(errorName).toBe('SecurityError');
   });
 
-  test('adds the attributes from set to later events until null removes them; an event’s own attributes win', async () => {
+  test('adds the attributes passed to `set` to later events until null removes them, unless an event has its own', async () => {
     recorder.scriptDelayMilliseconds = 300;
     const stub = fillSnippet(`${service}/tracker.full.js`, 'data-page-views="9" data-debug');
     recorder.pages['/'] = {
@@ -241,10 +246,10 @@ describeInChromium('tracker.full.js in Chromium', () => {
     recorder.pages['/'] = { html };
     const page = await context.newPage();
     await page.goto(`${site}/?q=tea&secret=1`);
-    await waitFor(() => expect(attrsOf(9)).toMatchObject([{ plan: 'pro', path: '/', q: 'tea', title: 'A shop' }]));
-    expect(attrsOf(9)[0]).not.toHaveProperty('secret');
+    await waitFor(() => expect(readAttrs(9)).toMatchObject([{ plan: 'pro', path: '/', q: 'tea', title: 'A shop' }]));
+    expect(readAttrs(9)[0]).not.toHaveProperty('secret');
     await page.evaluate(() => history.pushState(null, '', '#cart'));
-    await waitFor(() => expect(attrsOf(9)).toMatchObject([{}, { plan: 'pro', path: '/#cart' }]));
+    await waitFor(() => expect(readAttrs(9)).toMatchObject([{}, { plan: 'pro', path: '/#cart' }]));
     const errorsInWorkers = await page.evaluate(
       (scripts) =>
         Promise.all(
@@ -278,7 +283,7 @@ describeInChromium('tracker.full.js in Chromium', () => {
       ),
     );
     await click(page, 'b');
-    await waitFor(() => expect(attrsOf(7)).toEqual([{ plan: 'pro', camelcase: 'x' }]));
+    await waitFor(() => expect(readAttrs(7)).toEqual([{ plan: 'pro', camelcase: 'x' }]));
   });
 
   test('logs clicks on outbound links and downloads, each once', async () => {
@@ -295,25 +300,25 @@ describeInChromium('tracker.full.js in Chromium', () => {
     for (const id of ['in', 'mail', 'pdf', 'named', 'away']) await click(page, `#${id}`);
     await click(page, '#out i');
     await waitFor(() =>
-      expect(attrsOf(4).map(({ url }) => url)).toEqual([
+      expect(readAttrs(4).map(({ url }) => url)).toEqual([
         `${site}/files/Terms.PDF`,
         `${site}/export`,
         'https://elsewhere.example/data.zip',
       ]),
     );
-    await waitFor(() => expect(attrsOf(3)).toEqual([{ url: 'https://elsewhere.example/path' }]));
+    await waitFor(() => expect(readAttrs(3)).toEqual([{ url: 'https://elsewhere.example/path' }]));
     await click(page, '#out', 'middle');
-    await waitFor(() => expect(attrsOf(3)).toHaveLength(2));
+    await waitFor(() => expect(readAttrs(3)).toHaveLength(2));
   });
 
-  test('sends a click that leaves the page', async () => {
+  test('logs a click on a link that leaves the page', async () => {
     recorder.pages['/elsewhere'] = { html: 'elsewhere' };
     const page = await openPage(
       publishFull('/', 'data-outbound="3"', `<a href="http://127.0.0.1:${recorder.port}/elsewhere">out</a>`),
     );
     await click(page, 'a');
     await page.waitForURL('**/elsewhere');
-    await waitFor(() => expect(attrsOf(3)).toHaveLength(1));
+    await waitFor(() => expect(readAttrs(3)).toHaveLength(1));
   });
 
   test('handles forms whose fields are named like methods of elements', async () => {
@@ -340,7 +345,7 @@ describeInChromium('tracker.full.js in Chromium', () => {
     expect(recorder.events()[0]?.eventAttrArray).toContainEqual({ attrID: 'from', attrValue: 'form' });
   });
 
-  test('identifies the visitor by a form with data-contact, and reads no other fields', async () => {
+  test('identifies the visitor by a form with data-contact, and reads none of its other fields', async () => {
     recorder.pages['/thanks'] = { html: 'thanks' };
     const page = await openPage(
       publishFull(
@@ -364,13 +369,13 @@ describeInChromium('tracker.full.js in Chromium', () => {
     });
   });
 
-  test('holds page views until consent if it is required', async () => {
+  test('holds page views until consent is given, if consent is required', async () => {
     const page = await openPage(
       publishFull('/', 'data-page-views="9" data-consent="required"', '<title>First</title>'),
     );
     await pause(300);
     expect(recorder.requests).toEqual([]);
     await page.evaluate(() => tracker.consent(true));
-    await waitFor(() => expect(attrsOf(9)).toEqual([{ path: '/', referrer: '', title: 'First' }]));
+    await waitFor(() => expect(readAttrs(9)).toEqual([{ path: '/', referrer: '', title: 'First' }]));
   });
 });

@@ -19,7 +19,7 @@ const serveEveryHost = (path: string) =>
   });
 
 describeInChromium('the tracker in Chromium', () => {
-  test('sets a cookie for 400 days, the same on every page', async () => {
+  test('sets a cookie for 400 days, with the same userUUID on every page', async () => {
     const url = publish('/', { after: '<script>tracker.log(1)</script>' });
     await openPage(url);
     await waitFor(() => expect(recorder.eventIDs()).toEqual([1]));
@@ -47,7 +47,7 @@ describeInChromium('the tracker in Chromium', () => {
     expect(await page.evaluate(() => tracker.getUserUUID())).not.toBe(userUUID);
   });
 
-  test('renews the cookie on a visit', async () => {
+  test('renews the cookie on each visit', async () => {
     const url = publish('/');
     await context.addCookies([
       {
@@ -72,7 +72,7 @@ describeInChromium('the tracker in Chromium', () => {
     '00000000-0000-0000-0000-000000000000',
     'space%20and%20more%20of%20it',
     '%zz%zz%zz%zz%zz%zz',
-  ])('replaces the malformed value %s', async (value) => {
+  ])('replaces the malformed userUUID %s', async (value) => {
     const url = publish('/');
     await context.addCookies([{ name: 'userUUID', value, domain: 'localhost', path: '/' }]);
     await openPage(url);
@@ -105,7 +105,7 @@ describeInChromium('the tracker in Chromium', () => {
     { host: 'https://alice.github.io', domain: '.alice.github.io' },
     { host: 'https://www.alice.github.io', domain: '.alice.github.io' },
     { host: 'https://github.io', domain: 'github.io' },
-  ])('sets the cookie of $host on $domain', async ({ host, domain }) => {
+  ])('sets the cookie on $host for the domain $domain', async ({ host, domain }) => {
     await serveEveryHost('/');
     await openPage(`${host}/`);
     await waitFor(async () => {
@@ -136,7 +136,7 @@ describeInChromium('the tracker in Chromium', () => {
     });
   });
 
-  test('renews the cookie so that another tab always finds one', async () => {
+  test('renews the cookie without removing it, so that another tab always finds it', async () => {
     await serveEveryHost('/a/b');
     // Records what another tab would read after each change of a cookie.
     await context.addInitScript(() => {
@@ -165,7 +165,7 @@ describeInChromium('the tracker in Chromium', () => {
     }
   });
 
-  test('keeps the cookie for all subdomains if a script blocks other cookie names', async () => {
+  test('keeps the cookie for all subdomains if one of the page’s scripts blocks cookies with other names', async () => {
     await serveEveryHost('/');
     await openPage('https://www.example.com/');
     await waitFor(async () => expect(await context.cookies()).toHaveLength(1));
@@ -186,7 +186,7 @@ describeInChromium('the tracker in Chromium', () => {
     expect(wide.map(({ value }) => value)).toEqual(before.map(({ value }) => value));
   });
 
-  test('gives tabs opened together in a new browser one userUUID', async () => {
+  test('gives tabs that open together in a new browser the same userUUID', async () => {
     const url = publish('/', { after: '<script>tracker.log(1)</script>' });
     await Promise.all([openPage(url), openPage(url), openPage(url), openPage(url)]);
     await waitFor(() => expect(recorder.eventIDs()).toEqual([1, 1, 1, 1]));
@@ -194,7 +194,7 @@ describeInChromium('the tracker in Chromium', () => {
     expect((await context.cookies(url)).map(({ value }) => value)).toEqual(users);
   });
 
-  test('creates a new user on reset, and leaves earlier events with the previous one', async () => {
+  test('creates a new user on reset, and leaves earlier events with the previous user', async () => {
     recorder.answer = () => ({ status: 503, headers: { 'Retry-After': '1' } });
     const url = publish('/', {
       after: '<script>tracker.log(1); tracker.reset(); tracker.log(2); tracker.reset(); tracker.log(3)</script>',
@@ -231,7 +231,7 @@ describeInChromium('the tracker in Chromium', () => {
     expect(await readQueued()).toBe(record);
   });
 
-  test('logs for the new user after another subdomain’s reset, and sends queued records for the previous one', async () => {
+  test('logs for the new user after a reset on another subdomain, and sends queued records for the previous user', async () => {
     recorder.answer = () => ({ status: 503 });
     const page = await openPage(publish('/'));
     await logAll(page, [1]);

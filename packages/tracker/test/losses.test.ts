@@ -1,4 +1,4 @@
-/** Events that pages, other servers and wrong clocks would otherwise lose. */
+/** Tests that no events are lost because of pages, other servers or wrong clocks. */
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import type { Tracker } from '../src/index.ts';
@@ -17,13 +17,13 @@ import {
 
 declare const tracker: Tracker;
 
-/** Responses that another server on the service's path may give. */
+/** Responses that another server might give at the service's URL. */
 const foreignResponses = {
-  'a 404 of Spring Boot': {
+  'a 404 from Spring Boot': {
     status: 404,
     body: { timestamp: '2026-11-29T05:00:00Z', status: 404, error: 'Not Found', path: '/s/update' },
   },
-  'a 404 of a Google service': {
+  'a 404 from a Google service': {
     status: 404,
     body: { error: { code: 404, message: 'Not found', status: 'NOT_FOUND' } },
   },
@@ -31,14 +31,14 @@ const foreignResponses = {
   'a 405': { status: 405, body: { status: 405, error: 'Method Not Allowed' } },
   'a 200 with a status': { status: 200, body: { status: '200', message: 'ok' } },
   'a 200 with events that lack an eventUUID': { status: 200, body: { status: '200', event: [{ status: '200' }] } },
-  'a 401 of a gateway': { status: 401, body: { status: '401', error: { code: 'unauthorized' } } },
-  'a path that the service does not have': {
+  'a 401 from a gateway': { status: 401, body: { status: '401', error: { code: 'unauthorized' } } },
+  'a 404 from the service for an unknown path': {
     status: 404,
     body: { status: '404', error: { code: 'unknown_operation', message: '-' } },
   },
 };
 
-/** Makes the service unavailable until `answer` changes. */
+/** Makes the service unavailable until `restoreService` is called. */
 const stopService = () => {
   recorder.answer = () => ({ status: 503, headers: { 'Retry-After': '1' } });
 };
@@ -57,7 +57,7 @@ describeInChromium('the tracker in Chromium', () => {
     await waitFor(async () => expect(await countQueued(page)).toBe(0));
   });
 
-  test('sends the events after a contact that browsers may not create', async () => {
+  test('sends the events that follow a contact that browsers may not create', async () => {
     const error = { code: 'id_not_for_browser', message: 'no' };
     recorder.answer = ({ path }) => (path === '/form' ? { status: 403, body: { status: '403', error } } : undefined);
     const page = await openPage(publish('/'));
@@ -71,7 +71,7 @@ describeInChromium('the tracker in Chromium', () => {
     await waitFor(async () => expect(await countQueued(page)).toBe(0));
   });
 
-  test('sends the events after an event that another server always refuses', async () => {
+  test('sends the events that follow an event that another server always refuses', async () => {
     recorder.answer = ({ body }) => (body.event?.some(({ eventID }) => eventID === 1) ? { status: 403 } : undefined);
     const page = await openPage(publish('/'));
     await logAll(page, [1]);
@@ -92,7 +92,7 @@ describeInChromium('the tracker in Chromium', () => {
   });
 
   test.for(['clear', 'removal of each item'])(
-    'keeps queued events and their user after a %s of localStorage, even if the page is left',
+    'keeps queued events and their user after a %s of localStorage, even if the visitor leaves the page',
     async (method) => {
       const url = publish('/');
       const page = await openPage(url);
@@ -115,7 +115,7 @@ describeInChromium('the tracker in Chromium', () => {
     },
   );
 
-  test('keeps its queued events when another tab removes each item from storage', async () => {
+  test('keeps queued events when another tab removes every item from storage', async () => {
     const url = publish('/');
     const [page, other] = [await openPage(url), await openPage(url)];
     stopService();
@@ -128,7 +128,7 @@ describeInChromium('the tracker in Chromium', () => {
     await waitFor(() => expect(recorder.eventIDs()).toEqual([1, 2]));
   });
 
-  test('clears its memory when another tab withdraws consent', async () => {
+  test('removes queued events from memory when consent is withdrawn in another tab', async () => {
     const url = publish('/');
     const [page, other] = [await openPage(url), await openPage(url)];
     stopService();
@@ -148,34 +148,37 @@ describeInChromium('the tracker in Chromium', () => {
 
   test.for([
     ['reset', [1, 2]],
-    ['withdrawn consent', [2]],
-  ] as const)('assigns events to the right user in a page that missed a %s elsewhere', async ([method, eventIDs]) => {
-    const withoutStorageEvents = `<script>addEventListener('storage', (event) => event.stopImmediatePropagation())</script>`;
-    const page = await openPage(publish('/deaf', { before: withoutStorageEvents }));
-    await waitFor(async () => expect(await context.cookies()).toHaveLength(1));
-    const [first] = await context.cookies();
-    stopService();
-    await logAll(page, [1]);
-    await waitFor(() => expect(recorder.requests.length).toBeGreaterThan(0));
-    const other = await openPage(publish('/'));
-    await other.evaluate(async (isReset) => {
-      if (isReset) tracker.reset();
-      else for (const isGiven of [false, true]) tracker.consent(isGiven);
-      await tracker.getUserUUID();
-    }, method === 'reset');
-    const [second] = await context.cookies();
-    await other.close();
-    restoreService();
-    await logAll(page, [2]);
-    await page.evaluate(() => void dispatchEvent(new Event('online')));
-    await waitFor(() => expect(recorder.eventIDs()).toContain(2));
-    await waitFor(async () => expect(await countQueued(page)).toBe(0));
-    expect(recorder.eventIDs()).toEqual(eventIDs);
-    for (const { eventID, user } of recorder.events()) expect(user).toBe((eventID === 1 ? first : second)?.value);
-    expect(second?.value).not.toBe(first?.value);
-  });
+    ['withdrawal of consent', [2]],
+  ] as const)(
+    'assigns events to the right user if the page did not notice a %s in another tab',
+    async ([method, eventIDs]) => {
+      const withoutStorageEvents = `<script>addEventListener('storage', (event) => event.stopImmediatePropagation())</script>`;
+      const page = await openPage(publish('/deaf', { before: withoutStorageEvents }));
+      await waitFor(async () => expect(await context.cookies()).toHaveLength(1));
+      const [first] = await context.cookies();
+      stopService();
+      await logAll(page, [1]);
+      await waitFor(() => expect(recorder.requests.length).toBeGreaterThan(0));
+      const other = await openPage(publish('/'));
+      await other.evaluate(async (isReset) => {
+        if (isReset) tracker.reset();
+        else for (const isGiven of [false, true]) tracker.consent(isGiven);
+        await tracker.getUserUUID();
+      }, method === 'reset');
+      const [second] = await context.cookies();
+      await other.close();
+      restoreService();
+      await logAll(page, [2]);
+      await page.evaluate(() => void dispatchEvent(new Event('online')));
+      await waitFor(() => expect(recorder.eventIDs()).toContain(2));
+      await waitFor(async () => expect(await countQueued(page)).toBe(0));
+      expect(recorder.eventIDs()).toEqual(eventIDs);
+      for (const { eventID, user } of recorder.events()) expect(user).toBe((eventID === 1 ? first : second)?.value);
+      expect(second?.value).not.toBe(first?.value);
+    },
+  );
 
-  test.for([30, -30])('sends an event that waits while the clock is set by %i days', async (days) => {
+  test.for([30, -30])('sends an event that is queued while the clock is moved by %i days', async (days) => {
     const page = await openPage(publish('/'));
     stopService();
     await logAll(page, [1]);
@@ -189,13 +192,13 @@ describeInChromium('the tracker in Chromium', () => {
     await waitFor(() => expect(recorder.eventIDs()).toEqual([1, 2]));
   });
 
-  test('sends the events of one task when the clock is in the first second of 1970', async () => {
+  test('sends all events logged in one task even if the clock shows the first second of 1970', async () => {
     const page = await openPage(publish('/', { before: '<script>Date.now = () => 5;</script>' }));
     await logAll(page, [1, 2, 3, 4]);
     await waitFor(() => expect(recorder.eventIDs()).toEqual([1, 2, 3, 4]));
   });
 
-  test('sends three large events of one task', async () => {
+  test('sends three large events that are logged in one task', async () => {
     const page = await openPage(publish('/'));
     await page.evaluate(() => {
       const attrs = Object.fromEntries(Array.from({ length: 60 }, (_, nth) => [`a${nth}`, 'x'.repeat(2_000)]));
@@ -205,7 +208,7 @@ describeInChromium('the tracker in Chromium', () => {
     expect(consoleTexts).toEqual([]);
   });
 
-  test('warns once about each kind of cut and drop, and counts them', async () => {
+  test('warns once about cut values and once about dropped events, and counts both', async () => {
     const page = await openPage(publish('/'));
     await page.evaluate(() => {
       const many = Object.fromEntries(Array.from({ length: 99 }, (_, nth) => [`a${nth}`, 'x'.repeat(2_048)]));
@@ -220,7 +223,7 @@ describeInChromium('the tracker in Chromium', () => {
     expect(recorder.events()[2]?.eventAttrArray).toContainEqual({ attrID: 'dropped', attrValue: '4' });
   });
 
-  test('sends calls of a method captured before the script loaded, with a frozen Array.prototype', async () => {
+  test('sends events logged through a method captured before the script loaded, if Array.prototype is frozen', async () => {
     const page = await openPage(
       publish('/', { after: '<script>Object.freeze(Array.prototype); self.log = tracker.log; log(1);</script>' }),
     );
@@ -228,7 +231,7 @@ describeInChromium('the tracker in Chromium', () => {
     await waitFor(() => expect(recorder.eventIDs()).toEqual([1, 2]));
   });
 
-  test('sends events after one of the page’s scripts has broken URL and array methods', async () => {
+  test('sends events even after one of the page’s scripts has broken URL and array methods', async () => {
     const page = await openPage(publish('/'));
     await page.evaluate(() => {
       const fail = () => {
@@ -275,7 +278,7 @@ describeInChromium('the tracker in Chromium', () => {
       after: `<a href="/linked?${Math.random()}" ${target} onclick="tracker.log(1)">next</a>`,
     });
 
-  test('sends an event once when a link opens another page with the script', async () => {
+  test('sends an event only once when a link opens another page with the script', async () => {
     recorder.answer = () => pause(200).then(() => undefined);
     const page = await openPage(publishLink('target="_blank" rel="opener"'));
     for (let nth = 0; nth < 3; nth++) {
@@ -288,7 +291,7 @@ describeInChromium('the tracker in Chromium', () => {
     expect(recorder.requests).toHaveLength(3);
   });
 
-  test('resends the previous page’s events that got no response with the next event of the new page', async () => {
+  test('resends events of the previous page that got no response, together with the new page’s first event', async () => {
     recorder.answer = () => pause(200).then(() => undefined);
     const page = await openPage(publishLink(''));
     const clicks = 4;
@@ -303,7 +306,7 @@ describeInChromium('the tracker in Chromium', () => {
     expect(new Set(recorder.events().map(({ eventUUID }) => eventUUID)).size).toBe(clicks);
   });
 
-  test('writes to storage only for queued events in 10,000 calls of one task', async () => {
+  test('writes to storage only for queued events when a page logs 10,000 events in one task', async () => {
     const page = await openPage(
       publish('/', {
         before: `<script>
@@ -323,7 +326,8 @@ describeInChromium('the tracker in Chromium', () => {
       for (let nth = 0; nth < 10_000; nth++) tracker.log(1);
       return { writes: Reflect.get(window, 'writes') - before, milliseconds: Date.now() - start };
     });
-    // 500 events immediately, and one more every 100 ms: a busy machine needs over a second for the calls.
+    // The queue accepts 500 events immediately, and one more every 100 ms. A busy machine needs over a second for the
+    // calls.
     expect(writes).toBeLessThanOrEqual(510 + milliseconds / 100);
   });
 

@@ -1,4 +1,4 @@
-/** A test double for the service, which records requests, and for a site. */
+/** A test double for the service, which records its requests. It also serves the pages of a site. */
 import { readFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -34,9 +34,9 @@ export type Recorder = {
   events(): (SentEvent & { user: string })[];
   /** The eventIDs received, each event once, in order of eventTime and eventUUID. */
   eventIDs(): number[];
-  /** Chooses the response of later requests. May return a promise, so that a request hangs until it settles. */
+  /** Chooses the response to later requests. If it returns a promise, a request hangs until the promise settles. */
   answer: (request: ReceivedRequest) => Answer | Promise<Answer>;
-  /** The delay of the script's response. */
+  /** How long the response with the script is delayed. */
   scriptDelayMilliseconds: number;
   /** The pages of the site, by path. */
   pages: Record<string, { html: string; headers?: Record<string, string> }>;

@@ -17,7 +17,7 @@ import { fillSnippet } from './recorder.ts';
 declare const tracker: Tracker;
 
 describeInChromium('the tracker in Chromium, on restricted pages', () => {
-  test('ignores calls to `set`, which the stub has and tracker.js lacks', async () => {
+  test('ignores calls to `set`, which the stub has but tracker.js lacks', async () => {
     const url = publish('/', {
       after: '<script>tracker.set({ a: 1 }); tracker.log(1); self.set = tracker.set</script>',
     });
@@ -67,7 +67,7 @@ describeInChromium('the tracker in Chromium, on restricted pages', () => {
     expect(recorder.events()).toHaveLength(3);
   });
 
-  test('works with JSON overridden, prototypes extended, storage patched and window.tracker frozen', async () => {
+  test('works if the page overrides JSON, extends prototypes, patches storage and makes window.tracker read-only', async () => {
     const page = await openPage(
       publish('/', {
         before: `<script>
@@ -89,7 +89,7 @@ describeInChromium('the tracker in Chromium, on restricted pages', () => {
     expect(recorder.events()[0]?.eventAttrArray).toEqual([{ attrID: 'a', attrValue: 'b' }]);
   });
 
-  test('works without the stub, under a CSP with a nonce, after its tag is removed', async () => {
+  test('works without the stub, under a CSP with a nonce, and after its tag is removed', async () => {
     recorder.pages['/'] = {
       html: `<!doctype html><body><script async nonce="n0nce" src="${service}/tracker.js" data-token="browser_test" onload="this.remove()"></script>`,
       headers: { 'content-security-policy': `default-src 'none'; script-src 'nonce-n0nce'; connect-src ${service}` },
@@ -106,7 +106,7 @@ describeInChromium('the tracker in Chromium, on restricted pages', () => {
     ]);
   });
 
-  test('logs once if the snippet is pasted twice', async () => {
+  test('logs each event once if the snippet is pasted twice', async () => {
     const twice = fillSnippet(`${service}/tracker.js`);
     const url = publish('/', {
       before: `${twice}<script>tracker.log(1)</script>`,
@@ -119,7 +119,7 @@ describeInChromium('the tracker in Chromium, on restricted pages', () => {
     expect(recorder.events()).toHaveLength(3);
   });
 
-  test('starts on a prerendered page when it is shown', async () => {
+  test('starts on a prerendered page only when the page is shown', async () => {
     const url = publish('/', {
       before: `<script>Object.defineProperty(Document.prototype, 'prerendering', { get: () => true })</script>`,
       after: '<script>tracker.log(1)</script>',

@@ -18,31 +18,34 @@ import {
 
 declare const tracker: Tracker;
 
-/** The number of tabs that the test closes in a returning browser; CLOSINGS=200 gives a reliable figure. */
+/** The number of tabs that a test closes in a returning browser; CLOSINGS=200 gives a reliable figure. */
 const closings = Number(process.env.CLOSINGS ?? 5);
 
 describeInChromium('the tracker in Chromium', () => {
-  test.for([503, 429, 408])('retries after %i with the same eventUUID, not before Retry-After', async (status) => {
-    const times: number[] = [];
-    recorder.answer = () => {
-      times.push(Date.now());
-      return times.length === 1 ? { status, headers: { 'Retry-After': '1' } } : undefined;
-    };
-    const page = await openPage(publish('/'));
-    await page.evaluate(() => void tracker.log(1));
-    await waitFor(() => expect(times.length).toBeGreaterThan(0));
-    await page.evaluate(() => void tracker.log(2));
-    await waitFor(() => expect(recorder.eventIDs()).toEqual([1, 2]));
-    const [first, second] = times as [number, number];
-    expect(second - first).toBeGreaterThanOrEqual(1_000);
-    await waitFor(async () => expect(await countQueued(page)).toBe(0));
-    // After a failure the tracker sends a different record each time, so the other event may come first.
-    const attempts = recorder.events().filter(({ eventID }) => eventID === 1);
-    expect(attempts.length).toBeGreaterThan(1);
-    expect(new Set(attempts.map(({ eventUUID }) => eventUUID)).size).toBe(1);
-  });
+  test.for([503, 429, 408])(
+    'retries after a response of %i with the same eventUUID, not before Retry-After has passed',
+    async (status) => {
+      const times: number[] = [];
+      recorder.answer = () => {
+        times.push(Date.now());
+        return times.length === 1 ? { status, headers: { 'Retry-After': '1' } } : undefined;
+      };
+      const page = await openPage(publish('/'));
+      await page.evaluate(() => void tracker.log(1));
+      await waitFor(() => expect(times.length).toBeGreaterThan(0));
+      await page.evaluate(() => void tracker.log(2));
+      await waitFor(() => expect(recorder.eventIDs()).toEqual([1, 2]));
+      const [first, second] = times as [number, number];
+      expect(second - first).toBeGreaterThanOrEqual(1_000);
+      await waitFor(async () => expect(await countQueued(page)).toBe(0));
+      // After a failure the tracker sends a different record each time, so the other event may come first.
+      const attempts = recorder.events().filter(({ eventID }) => eventID === 1);
+      expect(attempts.length).toBeGreaterThan(1);
+      expect(new Set(attempts.map(({ eventUUID }) => eventUUID)).size).toBe(1);
+    },
+  );
 
-  test('sends one request at a time, and events logged during a request in the next one', async () => {
+  test('sends one request at a time, and events logged during a request in the next request', async () => {
     let release = () => {};
     recorder.answer = async () => {
       if (recorder.requests.length === 1) await new Promise<void>((resolve) => (release = resolve));
@@ -69,7 +72,7 @@ describeInChromium('the tracker in Chromium', () => {
     expect(Math.max(...recorder.requests.map(({ bytes }) => bytes))).toBeLessThan(32 * 1024);
   });
 
-  test('drops an event that the service refuses, and keeps the others', async () => {
+  test('drops an event that the service refuses, and keeps the other events', async () => {
     recorder.answer = ({ body }) => ({
       status: 200,
       body: {
@@ -120,7 +123,7 @@ describeInChromium('the tracker in Chromium', () => {
   test.for<[number, string]>([
     [401, 'invalid_token'],
     [403, 'origin_not_allowed'],
-  ])('keeps everything after %i, and sends nothing more until the next page', async ([status, code]) => {
+  ])('keeps all records after a response of %i, and sends nothing more until the next page', async ([status, code]) => {
     recorder.answer = () => ({ status, body: { status: `${status}`, error: { code, message: 'no' } } });
     const url = publish('/');
     const page = await openPage(url);
@@ -135,7 +138,7 @@ describeInChromium('the tracker in Chromium', () => {
     await waitFor(() => expect(recorder.eventIDs()).toEqual([1, 2]));
   });
 
-  test('ignores a response that is not the service’s', async () => {
+  test('ignores a response that is not from the service', async () => {
     recorder.answer = () =>
       recorder.requests.length === 1 ? { status: 200, body: { portal: 'please log in' } } : undefined;
     const page = await openPage(publish('/'));
@@ -195,7 +198,7 @@ describeInChromium('the tracker in Chromium', () => {
     },
   );
 
-  test('sends the last event of a tab that closes right after log, without a second visit', async () => {
+  test('sends an event logged right before the tab is closed, without waiting for the next visit', async () => {
     for (let eventID = 1; eventID <= 5; eventID++) {
       const page = await openPage(publish('/'));
       await page.evaluate((eventID) => void tracker.log(eventID), eventID);
@@ -218,8 +221,7 @@ describeInChromium('the tracker in Chromium', () => {
         const page = await openPage(`${url}?${eventID}`);
         await page.click('a');
         await page.waitForURL('**/elsewhere');
-        // One of the page's listeners may run after the tracker's. An event that it logs is then stored, and sent by
-        // the next page.
+        // The page's listener may run after the tracker's. The event is then stored, and sent by the next page.
         if (moment === 'click') await waitFor(() => expect(recorder.eventIDs()).toContain(eventID));
         await page.close();
       }
@@ -228,7 +230,7 @@ describeInChromium('the tracker in Chromium', () => {
     },
   );
 
-  test('keeps events while the server is down for a few seconds, and sends them from the same page', async () => {
+  test('keeps events while the server is down for a few seconds, and then sends them from the same page', async () => {
     const page = await openPage(publish('/'));
     await recorder.down();
     await page.evaluate(() => void tracker.log(1));
@@ -238,7 +240,7 @@ describeInChromium('the tracker in Chromium', () => {
     await waitFor(() => expect(recorder.eventIDs()).toEqual([1, 2]));
   });
 
-  test('keeps events and contacts for the next visit if the page is left while the server is down', async () => {
+  test('keeps events and contacts for the next visit if the visitor leaves while the server is down', async () => {
     const url = publish('/');
     const page = await openPage(url);
     await recorder.down();
@@ -272,7 +274,7 @@ describeInChromium('the tracker in Chromium', () => {
     await waitFor(() => expect(recorder.eventIDs()).toEqual([1, 2]));
   });
 
-  test('loses no events from two tabs that log concurrently, and makes neither wait for the other', async () => {
+  test('loses no events from two tabs that log concurrently, and lets neither tab wait for the other', async () => {
     let concurrent = 0;
     let maxConcurrent = 0;
     recorder.answer = async () => {

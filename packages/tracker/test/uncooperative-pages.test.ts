@@ -36,7 +36,7 @@ describeInChromium('the tracker in Chromium, on uncooperative pages', () => {
     expect((eventTimes[3] as number) - first).toBeGreaterThan(800);
   });
 
-  test('sends in the same turn as log in a returning browser, even while another tab has the lock', async () => {
+  test('sends a request in the same turn as log in a returning browser, even while another tab has the lock', async () => {
     const url = publish('/', {
       before: `<script>
         const original = fetch;
@@ -60,7 +60,7 @@ describeInChromium('the tracker in Chromium, on uncooperative pages', () => {
     await waitFor(() => expect(recorder.eventIDs()).toEqual([1, 2]));
   });
 
-  test('releases the lock of a request without a response after 15 seconds', async () => {
+  test('releases its lock after 15 seconds if a request gets no response', async () => {
     recorder.answer = () => (recorder.requests.length === 1 ? new Promise(() => {}) : undefined);
     await context.clock.install();
     // A new browser's first request has the lock.
@@ -76,7 +76,7 @@ describeInChromium('the tracker in Chromium, on uncooperative pages', () => {
     await waitFor(async () => expect(await listHeldLocks()).toEqual([]));
   });
 
-  test.for(['tracker.js', 'tracker.full.js'])('starts %s once if it is pasted twice', async (script) => {
+  test.for(['tracker.js', 'tracker.full.js'])('starts %s only once if its tag is pasted twice', async (script) => {
     const tag = fillSnippet(`${service}/${script}`, 'data-page-views="9" data-clicks');
     const page = await openPage(
       publish('/', {
@@ -94,7 +94,7 @@ describeInChromium('the tracker in Chromium, on uncooperative pages', () => {
     expect(recorder.eventIDs()).toEqual(script === 'tracker.js' ? [1] : [9, 7, 1]);
   });
 
-  test('ignores a second token under the same name, and warns even without data-debug', async () => {
+  test('ignores a second tag with the same name and another token, and warns even without data-debug', async () => {
     const second = `<script async src="${service}/tracker.js" data-token="browser_second"></script>`;
     const page = await openPage(publish('/', { after: second }));
     await waitFor(() => expect(consoleTexts).toContainEqual(expect.stringMatching(/^firsthand: .*tracker is taken/s)));
@@ -125,7 +125,7 @@ describeInChromium('the tracker in Chromium, on uncooperative pages', () => {
     },
   );
 
-  test('does not list the keys of localStorage on log', async () => {
+  test('does not list the keys of localStorage when an event is logged', async () => {
     const page = await openPage(
       publish('/', {
         before: `<script>
@@ -152,7 +152,7 @@ describeInChromium('the tracker in Chromium, on uncooperative pages', () => {
     await waitFor(() => expect(recorder.eventIDs()).toHaveLength(20));
   });
 
-  test('sends what another tab has left unsent', async () => {
+  test('sends the events that a closed tab has left unsent', async () => {
     const url = publish('/');
     const staying = await openPage(url);
     const leaving = await openPage(url);

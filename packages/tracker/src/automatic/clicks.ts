@@ -2,7 +2,9 @@ import { guard } from '../guard.ts';
 import type { Tracker } from '../tracker.ts';
 import { callOn } from './elements.ts';
 
-/** Returns an element's `data-attr-*` values, keyed by the rest of the attribute name, which HTML lowercases. */
+/**
+ * Returns an element's `data-attr-*` values, keyed by the part of the name after `data-attr-`, which HTML lowercases.
+ */
 const attrsOf = (element: Element): Record<string, string> => {
   const attrs: Record<string, string> = {};
   for (const { name, value } of Reflect.get(Element.prototype, 'attributes', element))
@@ -11,8 +13,8 @@ const attrsOf = (element: Element): Record<string, string> => {
 };
 
 /**
- * Logs main-button and middle-button clicks on `data-log` elements, outbound links and downloads, as the tag's
- * attributes configure. Listens in the capture phase, because pages may stop the propagation of a click.
+ * Logs clicks of the main and middle buttons on `data-log` elements, outbound links and downloads, depending on the
+ * tag's attributes. Listens in the capture phase, because pages may stop the propagation of a click.
  */
 export const logClicks = (tracker: Tracker, options: DOMStringMap): void => {
   const logClick = guard(({ target, button }: MouseEvent): void => {

@@ -5,7 +5,8 @@ import { callOn } from './elements.ts';
 
 /**
  * Calls createContact when a form with `data-contact="<contactProfileID>"` is submitted; the form is submitted as
- * usual. Reads only fields with the names of createContact (`contactEmailaddress`, …), so it never reads a password.
+ * usual. Reads only form fields named like the fields of createContact (`contactEmailaddress`, …), so it never reads a
+ * password.
  */
 export const createContacts = (tracker: Tracker): void => {
   addEventListener(

@@ -1,6 +1,7 @@
 /**
- * Carries visitors between the domains in `data-domains`: clicked links get a handover, which only a browser without a
- * userUUID accepts. The service seals the userUUID for two minutes, for these two hosts and this browser (decision 23).
+ * Recognizes visitors across the domains in `data-domains`: a clicked link to another domain gets a handover, which the
+ * tracker there accepts only if it has no userUUID yet. A handover is the userUUID, sealed by the service for two
+ * minutes, for these two hosts and this browser (decision 23).
  */
 import type { pageNames } from '@firsthand/contract/identifiers';
 import { safeDocument } from '../document.ts';
@@ -10,7 +11,7 @@ import { isUserUUID, readUser, setUser } from '../identity/identity.ts';
 import type { Tracker } from '../tracker.ts';
 import { warn } from '../warn.ts';
 
-/** The names below are literals checked by this type, because importing the object would cost more bytes. */
+/** Checks the names below, which are literals because importing `pageNames` would cost more bytes. */
 type Names = typeof pageNames;
 
 /** The parts of a URL that identify a site. */
@@ -21,7 +22,10 @@ type Handover = { readonly to: string; readonly handover: string };
 /** Removes every `_visitor` parameter from a query string. */
 const withoutHandover = (search: string): string => search.replace(/[?&]_visitor=[^&]*/g, '').replace(/^&/, '?');
 
-/** Call this before the page's early calls run and before anything is sent. `base` is as in createSender. */
+/**
+ * Starts handing visitors over. Must be called before the page's early calls run and before anything is sent. `base` is
+ * as in createSender.
+ */
 export const handOver = (tracker: Tracker, options: DOMStringMap, base: URL): void => {
   const createHandoverName: Names['createHandover'] = 'leave';
   const takeHandoverName: Names['takeHandover'] = 'arrive';
@@ -46,8 +50,8 @@ export const handOver = (tracker: Tracker, options: DOMStringMap, base: URL): vo
   };
 
   /**
-   * Removes the parameter from the page's URL before anything is logged. Returns the handover, or '' if there is none
-   * to accept.
+   * Removes `_visitor` from the page's URL before anything is logged. Returns the handover, or '' if there is none to
+   * accept.
    */
   const extractHandover = (): string => {
     const entries = location.search.match(/[?&]_visitor=[^&]*/g) || [];
@@ -73,8 +77,8 @@ export const handOver = (tracker: Tracker, options: DOMStringMap, base: URL): vo
   };
 
   /**
-   * Holds the lock that creates a new browser's userUUID (sender.ts), so that no tab creates one meanwhile. Without
-   * locks (plain http, Safari before 15.4), no handover is accepted.
+   * Holds the lock under which sender.ts creates a new browser's userUUID, so that meanwhile no tab creates one.
+   * Without locks (plain http, Safari before 15.4), no handover is accepted.
    */
   const acceptHandover = guard((): void => {
     const pending = handover;
@@ -110,8 +114,8 @@ export const handOver = (tracker: Tracker, options: DOMStringMap, base: URL): vo
   let lastRequestTime = 0;
 
   /**
-   * Requests handovers ahead of a click, because a click can't wait. The next request is a minute later, even after a
-   * failure.
+   * Requests handovers before a link is clicked, because a click can't wait for a response. Sends one request a minute
+   * for each user, even after a failure.
    */
   const requestHandovers = guard((): void => {
     const userUUID = readUser();
@@ -138,8 +142,8 @@ export const handOver = (tracker: Tracker, options: DOMStringMap, base: URL): vo
   });
 
   /**
-   * Adds the handover for a clicked link's host, if there is one, to the link, and restores the link once the browser
-   * has followed it.
+   * Adds the handover for a clicked link's host, if there is one, to the link. Restores the link after the browser has
+   * followed it.
    */
   const addHandover = guard((event: Event): void => {
     const link = (event.composedPath() as HTMLAnchorElement[]).find(isOther);

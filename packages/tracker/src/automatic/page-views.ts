@@ -7,7 +7,7 @@ import { awaitTitle } from './titles.ts';
 /** Returns the last two labels of a host. Hosts that share them count as one site. */
 const siteOf = (host: string): string => host.split('.').slice(-2).join('.');
 
-/** Removes the query of a same-site referrer, which may hold a secret such as a password-reset token. */
+/** Removes the query from a same-site referrer, because it may contain a secret such as a password-reset token. */
 const toReferrer = (address: string): string => {
   if (!address) return '';
   const { origin, pathname, hostname } = new URL(address);
@@ -15,8 +15,8 @@ const toReferrer = (address: string): string => {
 };
 
 /**
- * Logs a page view now and each time the page's address changes. A return from the back-forward cache counts, and with
- * `data-hash`, so does a change of the hash.
+ * Logs a page view now and each time the page's address changes. A return from the back-forward cache also counts as a
+ * page view and, with `data-hash`, so does a change of the hash.
  *
  * Without the Navigation API, `history.pushState` and `replaceState` are wrapped. `tracker.restoreHistory()` restores
  * them, unless another script has wrapped them since.
@@ -33,7 +33,7 @@ export const logPageViews = (tracker: Tracker, options: DOMStringMap): void => {
   const check = guard((): void => {
     const { title, time } = pendingChange || { title: undefined, time: Date.now() };
     pendingChange = undefined;
-    // Some routers put a query into the hash, which is left out.
+    // Some routers put a query into the hash. It is left out.
     const path = location.pathname + ('hash' in options ? (location.hash.split('?')[0] as string) : '');
     const address = path + location.search;
     if (page === address) return;
@@ -57,7 +57,8 @@ export const logPageViews = (tracker: Tracker, options: DOMStringMap): void => {
     pendingChange = pendingChange || { title: safeDocument.title, time: Date.now() };
   };
 
-  // Neither an element named `navigation` nor a sandboxed page has a current entry.
+  // Checks `currentEntry`, because `window.navigation` may be an element with that name, or unusable in a sandboxed
+  // page.
   const { navigation } = window as unknown as { navigation?: EventTarget & { currentEntry?: unknown } };
   if (navigation?.currentEntry) {
     navigation.addEventListener('currententrychange', scheduleCheck);

@@ -2,9 +2,9 @@ import { safeDocument } from '../document.ts';
 import { guard } from '../guard.ts';
 
 /**
- * Calls back once with the title of a page whose address has just changed, because routers set the title later. Waits
- * for a title other than `oldTitle`, a call to the returned function, page hide, or 2 seconds: two pages may share a
- * title.
+ * Calls back once with the title of a page whose address has just changed: routers set the title later. Waits until the
+ * title is not `oldTitle`, the returned function is called, or the page is hidden, but at most 2 seconds, because two
+ * pages may have the same title.
  */
 export const awaitTitle = (
   oldTitle: string | undefined,

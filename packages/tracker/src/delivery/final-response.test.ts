@@ -4,7 +4,7 @@ import { isFinal } from './final-response.ts';
 
 const isFinalCode = (code: unknown) => Boolean(isFinal({ error: { code: code as string, message: '' } }));
 
-/** Codes that a repeat of the record would not change. The others are temporary, or mean a wrong path. */
+/** Error codes that sending the record again would not change. The other codes are temporary, or mean a wrong path. */
 const finalCodes: readonly ErrorCode[] = [
   'missing_field',
   'invalid_field',
@@ -22,7 +22,7 @@ const finalCodes: readonly ErrorCode[] = [
   'body_too_large',
 ];
 
-test('treats these codes of the contract as a refusal, and no others', () => {
+test('treats only these error codes of the contract as final', () => {
   expect(Object.keys(errors).filter(isFinalCode).sort()).toEqual([...finalCodes].sort());
 });
 
@@ -38,7 +38,7 @@ test.for([
   'xinvalid_field',
   'invalid_fields',
   undefined,
-])('does not treat the code %o of another server as a refusal', (code) => expect(isFinalCode(code)).toBe(false));
+])('does not treat the code %o from another server as final', (code) => expect(isFinalCode(code)).toBe(false));
 
 test.for<[object, boolean]>([
   [{ status: '200', eventUUID: 'event-1' }, true],
@@ -50,4 +50,4 @@ test.for<[object, boolean]>([
   [{ eventID: 1, eventUUID: 'event-1', eventTime: 1, eventAttrArray: [] }, false],
   [{ status: 404, error: 'Not Found', path: '/s/update' }, false],
   [{ error: { code: 404, message: 'Not found', status: 'NOT_FOUND' } }, false],
-])('returns for %j: %s', ([response, expected]) => expect(Boolean(isFinal(response))).toBe(expected));
+])('checks whether %j is final: %s', ([response, expected]) => expect(Boolean(isFinal(response))).toBe(expected));

@@ -1,8 +1,8 @@
 import type { ContactResult } from '../records/contacts.ts';
 
 /**
- * The service's response for one record or for a whole request. A different server at the service's address may respond
- * with anything.
+ * The service's response to one record or to a whole request. Another server at the service's address may respond with
+ * anything.
  */
 export type ServiceResponse = Partial<ContactResult> & {
   readonly status?: string;

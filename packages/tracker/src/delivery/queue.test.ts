@@ -5,7 +5,7 @@ let queue: typeof import('./queue.ts');
 let storage: typeof import('./storage.ts');
 let createEventUUID: typeof import('../records/event-uuid.ts').createEventUUID;
 
-/** A stand-in for `localStorage`: properties, with a limit on their number. */
+/** A stand-in for `localStorage`: an object with a limit on the number of its properties. */
 const createDisk = (maxItems = Number.POSITIVE_INFINITY): Record<string, string> =>
   new Proxy<Record<string, string>>(
     {},
@@ -54,7 +54,7 @@ test('stores each record under its own key, in order, separately for each token'
   expect(disk[keys[1] as string]).toBe('2');
 });
 
-test('lists what an earlier page has stored, and follows what another tab writes and removes', async () => {
+test('lists the records that an earlier page has stored, and those that another tab adds and removes', async () => {
   const key = enqueue('1');
   vi.advanceTimersByTime(1);
   await load(disk);
@@ -76,7 +76,7 @@ test('keeps records that a script removes from storage, and writes them again', 
   expect(keys.map((key) => disk[key])).toEqual(['1', '2']);
 });
 
-test('sorts the records of earlier pages by their time', async () => {
+test('sorts the records of earlier pages by time', async () => {
   const keys = [3, 1, 2].map((nth) => `firsthand:000000000${nth}browser_a`);
   for (const key of keys) disk[key] = 'x';
   await load(disk);
@@ -96,7 +96,7 @@ test('drops no record because of its age', () => {
   expect(queue.listQueuedKeys('browser_a')).toEqual([old, young]);
 });
 
-test('holds 500 records, and drops the oldest first', () => {
+test('holds at most 500 records, and drops the oldest first', () => {
   const keys = Array.from({ length: 510 }, () => enqueue('x'));
   expect(queue.listQueuedKeys('browser_a')).toEqual(keys.slice(10));
   expect(Number(queue.readDroppedCount())).toBe(10);
@@ -110,14 +110,14 @@ test('drops no record in flight', () => {
   expect(queue.listQueuedKeys('browser_a')).toEqual([keys[0], keys[2]]);
 });
 
-test('writes the count of dropped records to storage once for several drops', () => {
+test('writes the count of dropped records to storage only once for several drops', () => {
   for (let nth = 0; nth < 3; nth++) queue.countDropped();
   expect(disk['firsthand.dropped']).toBe(undefined);
   queue.dropSurplus();
   expect(Number(disk['firsthand.dropped'])).toBe(3);
 });
 
-test('holds 256 KiB, and drops the oldest first', () => {
+test('holds at most 256 KiB, and drops the oldest first', () => {
   const keys = Array.from({ length: 30 }, () => enqueue('x'.repeat(10_240)));
   expect(queue.listQueuedKeys('browser_a')).toEqual(keys.slice(-25));
 });

@@ -8,7 +8,7 @@
 import { warn } from '../warn.ts';
 import { copies, removeItem, writeItem } from './storage.ts';
 
-/** An event for logEvents, or a body of createContact, as JSON without token and user. */
+/** An event for logEvents, or a request body for createContact, as JSON without the token and the user. */
 export type StoredRecord = string;
 
 /** Keys of records that are in flight or already have a final response. */

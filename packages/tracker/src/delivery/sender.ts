@@ -1,6 +1,6 @@
 /**
- * Sends the queued records, oldest first, one request at a time. Repeats are harmless, because the service recognizes
- * each eventUUID.
+ * Sends the queued records, oldest first, one request at a time. Sending a record twice is harmless, because the
+ * service recognizes each eventUUID.
  *
  * A browser that has a userUUID sends immediately, because the page may close at any moment. A new browser's first
  * request, and requests after a failure, are sent by one tab at a time.
@@ -18,20 +18,21 @@ import { isFinal, type ServiceResponse } from './final-response.ts';
 import { dropSurplus, inFlight, listQueuedKeys } from './queue.ts';
 import { copies, removeItem } from './storage.ts';
 
-/** The names below are literals checked by this type, because importing the object would cost more bytes. */
+/** Checks the names below, which are literals because importing `pageNames` would cost more bytes. */
 type Names = typeof pageNames;
 
-/** The service's refusals of tokens, or of their use on this site, by token. */
+/** The responses in which the service refused a token, or its use on this site, by token. */
 export const refusals: Record<string, ServiceResponse> = {};
 
-/** Callbacks for the service's final response for a record, by the record's key. */
+/** Callbacks that receive the service's final response to a record, by the record's key. */
 export const responseCallbacks: Record<string, (response: ServiceResponse) => void> = {};
 
 /**
- * Returns a function that sends the queued records soon, unless a request is in flight or a retry is scheduled. Unless
- * `isAllowed` returns true (consent), nothing is sent and no userUUID is created.
+ * Returns a function that sends the queued records soon, unless a request is in flight or a retry is scheduled. While
+ * `isAllowed` returns false (no consent), nothing is sent and no userUUID is created.
  *
- * `base` is the URL of the folder that requests go to, with a trailing slash, or of a file in it, such as the script.
+ * `base` is the URL of the folder that requests go to, with a trailing slash, or of a file in that folder, such as the
+ * script.
  */
 export const createSender = (
   base: string | URL,
@@ -39,15 +40,17 @@ export const createSender = (
   isAllowed: () => unknown,
 ): ((hasOwnRecords?: unknown) => void) => {
   /**
-   * The keepalive requests of a page may hold 65,536 bytes in total (Fetch, "HTTP-network-or-cache fetch"): enough for
-   * one in flight and one at page hide. Records that the browser refuses beyond that stay in storage.
+   * A page's keepalive requests are limited to 65,536 bytes in total (Fetch, "HTTP-network-or-cache fetch"): enough for
+   * one in flight and one at page hide. Records in requests beyond this limit, which the browser refuses, stay in
+   * storage.
    */
   const maxRequestBytes = 30_000;
   const maxKeepaliveBytes = 30_000 * 2;
   /** A request without a response is aborted after this time. Until then nothing else is sent. */
   const timeoutMilliseconds = 15_000;
   /**
-   * How long records of earlier pages wait unless this page has logged a record: their requests may still be in flight.
+   * How long records from earlier pages wait unless this page logs a record: those pages' requests may still be in
+   * flight.
    */
   const waitMilliseconds = 2_000;
   const createContactName: Names['createContact'] = 'form';
@@ -80,7 +83,8 @@ export const createSender = (
     const records: string[] = [];
     let bytes = 0;
     const queued = userUUID && (isLeaving || !delayTimer) ? listQueuedKeys(token) : [];
-    // After a failure, each request holds one record, a different one each time, because a record may be the cause.
+    // After a failure, each request has a single record, a different one each time, because one record may be the
+    // cause.
     for (const key of queued.slice((failures && !isLeaving ? totalFailures : 0) % queued.length))
       if (!inFlight[key]) {
         const record = copies[key] as string;
@@ -95,7 +99,7 @@ export const createSender = (
         bytes += size;
         inFlight[key] = true;
       }
-    // Set in the same turn as the check of the queue, so that a later event starts a new request.
+    // Set in the same turn in which the queue is read, so that a later event starts a new request.
     isBusy = bytes;
     if (!bytes) return;
     let retryAfterSeconds: string | null | undefined;
@@ -151,7 +155,7 @@ export const createSender = (
         hasUnsent = true;
       }
     if (hasUnsent) {
-      // Only one timer at a time: a page that is left sends several requests and may come back.
+      // Only one timer at a time: a page that is being left sends several requests, and the visitor may return to it.
       clearTimeout(timer);
       failures++;
       totalFailures++;
@@ -187,15 +191,15 @@ export const createSender = (
     if (isWaitingForLock) return;
     isWaitingForLock = true;
     try {
-      // A page that comes back uses no lock: in Firefox, pages in the back-forward cache keep a lock and can't release
-      // it (Web Locks 2.1).
+      // A page that was left once uses no lock: in Firefox, a page in the back-forward cache keeps its lock and can't
+      // release it (Web Locks 2.1).
       await ((pagehideEvent || navigator.locks) as LockManager).request(
         `firsthand:${token}`,
         () => isBusy || Promise.race([whenLeft, sendNow()]),
       );
     } catch {
       // Locks are missing on plain http and in old Safari, and refused in sandboxed frames. Every tab then sends, and
-      // the service recognizes the repeats.
+      // the service recognizes repeated records.
       if (!isBusy) sendNow();
     }
     isWaitingForLock = false;

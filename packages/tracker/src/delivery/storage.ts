@@ -5,14 +5,14 @@
 export let stored: { [key: string]: string } = {};
 
 /**
- * This page's copies of the tracker's items, oldest record first. They survive a script that clears localStorage, whose
- * keys are listed only on opening, because a site may have thousands.
+ * This page's copies of the tracker's items, oldest record first. They survive a script that clears localStorage. Its
+ * keys are listed only when it is opened, because a site may have thousands.
  */
 export let copies: Record<string, string> = {};
 
 /**
- * Copies an item that this page, an earlier page or another tab has written, or removed (null). Keys of other scripts
- * are ignored.
+ * Updates the copy of an item that this page, an earlier page or another tab has written, or removed (null). Ignores
+ * other scripts' keys.
  */
 export const updateCopy = (key: string | null, value: string | null): void => {
   if (/^firsthand/.test(key as string)) {

@@ -4,7 +4,7 @@ import { isUserUUID, useMarkedUserUUIDs } from './identity.ts';
 
 /**
  * Whether this visitor may be tracked before the page calls `consent`. If consent is required, the cookie records that
- * it was given.
+ * the visitor has given it.
  *
  * If the browser sends a privacy signal (Global Privacy Control; Do Not Track if the site respects it), only a cookie
  * created by `consent(true)` under that signal counts.

@@ -10,14 +10,14 @@ export let cookieDomain = '';
 export const readCookie = guard((): string | undefined => Cookies.get(userCookieName));
 
 /**
- * Writes or renews the cookie for 400 days, the longest that browsers allow, on the widest domain that accepts it; ''
- * removes it. Then removes the other cookies of that name: one with a longer path, or an older one, would be read
- * instead (RFC 6265, 5.4).
+ * Writes or renews the cookie for 400 days, the maximum in browsers, on the widest domain that accepts it; an empty
+ * userUUID removes it. Then removes other cookies with that name: browsers would read a cookie with a longer path, or
+ * an older one, instead (RFC 6265, 5.4).
  */
 export const writeCookie = guard((userUUID: string): void => {
   /**
-   * Sets the cookie on one domain after another until it can be read, and returns that domain. 0 seconds removes it
-   * from all.
+   * Sets the cookie on one domain after another until it can be read, and returns that domain. If `seconds` is 0,
+   * removes the cookie from all domains.
    */
   const setCookie = (domains: readonly string[], name: string, path: string, seconds: number): string | undefined => {
     for (const domain of domains) {
@@ -52,7 +52,7 @@ export const writeCookie = guard((userUUID: string): void => {
     for (const domain of domains)
       if (widestDomain !== undefined && (path[1] || domain !== widestDomain))
         setCookie([domain], userCookieName, path, 0);
-    // Longer paths follow only while another cookie remains. A cookie whose name merely ends in this one counts too.
+    // Continues with longer paths only while another cookie remains that has this name, or a name that ends with it.
     if (path && !safeDocument.cookie.split(`${userCookieName}=`)[userUUID ? 2 : 1]) break;
   }
   // Writes the cookie again, because on a host that is a public suffix, the loop has removed it: '' and the host then

@@ -13,8 +13,8 @@ let writtenUserUUID: string | undefined;
 let userUUIDLength = 21;
 
 /**
- * Gives new userUUIDs one more character, which marks consent despite a signal (`consent.ts`): the cookie carries it to
- * every page and subdomain. Returns true.
+ * Gives new userUUIDs one more character, which marks consent despite a privacy signal (`consent.ts`): the cookie
+ * carries this mark to every page and subdomain. Returns true.
  */
 export const useMarkedUserUUIDs = (): boolean => {
   userUUIDLength = 22;
@@ -32,11 +32,11 @@ export const isUserUUID = (candidate: string | undefined): boolean =>
  * Sets this browser's user. Records queued for the previous user get the previous userUUID.
  *
  * A record without a userUUID belongs to the user who sends it, so that two tabs that open together in a new browser
- * can log before it has one.
+ * can log before the browser has a userUUID.
  */
 export const setUser = (userUUID: string): void => {
-  // Another page has created this user, by `reset` or `consent`. A page in the back-forward cache doesn't learn which
-  // records were erased.
+  // Another page has created this user, by `reset` or `consent`. Reloads, because a page in the back-forward cache
+  // doesn't learn which records were erased.
   if (writtenUserUUID && stored[copyKey] === userUUID) reloadCopies();
   const previousUser = stored[copyKey] || copies[copyKey];
   if (previousUser !== userUUID && isUserUUID(previousUser))
@@ -58,7 +58,7 @@ export const readUser = (): string | undefined => {
  * Returns this browser's userUUID, and renews its cookie once per page. If the browser has none, this creates one, so
  * only the tab that has the lock may call it then.
  *
- * Returns '' if everything was removed elsewhere: a page in the back-forward cache doesn't learn that consent was
+ * Returns '' if another page has removed everything: a page in the back-forward cache doesn't learn that consent was
  * withdrawn.
  */
 export const ensureUser = (): string => {

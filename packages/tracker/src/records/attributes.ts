@@ -21,16 +21,16 @@ type AttributeArray = readonly { readonly attrID: string; readonly attrValue: At
 export type Attributes = { readonly [attrID: string]: AttributeValue } | AttributeArray;
 
 /**
- * The type that `Attrs` must have to be attributes. Unlike `Attributes` it accepts interfaces, which have no index
- * signature.
+ * The type that attributes of the type `Attrs` must match. Unlike `Attributes`, it accepts interfaces, which have no
+ * index signature.
  */
 export type AttributesOf<Attrs> = Attrs extends readonly unknown[]
   ? AttributeArray
   : { readonly [AttrID in keyof Attrs]: ValueOf<Attrs[AttrID]> };
 
 /**
- * The type that `Value` must have to be an attribute's value: neither a function nor an element. It is a single
- * condition, because the compiler must treat the types of both module formats as the same.
+ * The type that an attribute's value of the type `Value` must match: neither a function nor an element. It is a single
+ * conditional type, because the compiler must treat the types of both module formats as the same.
  */
 export type ValueOf<Value> = Value extends NoValue ? never : Value;
 
@@ -46,7 +46,7 @@ export const toAttributesJSON = (...parts: unknown[]): string => {
   const attributesPerEvent: (typeof limits)['attributesPerEvent'] = 100;
   const attrIDLength: (typeof limits)['attrIDLength'] = 64;
   const attrValueLength: (typeof limits)['attrValueLength'] = 2_048;
-  // Keys are JSON text with its quotes, so none of them is `__proto__`.
+  // Keys are JSON strings with their quotes, so no key is `__proto__`.
   const entries: Record<string, string> = {};
   const addPart = guard((part: unknown) => {
     const attributes = (Object(part) === part ? part : { value: part }) as Record<string, unknown>;
@@ -57,7 +57,8 @@ export const toAttributesJSON = (...parts: unknown[]): string => {
       demand(attrID, 'no text');
       if (attrValue == null) return;
       attrID = toJSONText(attrID, attrIDLength);
-      // The service flattens objects and lists, which costs each page 28 bytes instead of 67.
+      // The service flattens objects and lists: writing them unchanged takes 28 bytes of the script, flattening them
+      // took 67.
       entries[attrID as string] = `{"attrID":${attrID},"attrValue":${
         Array.isArray(attrValue) || `${attrValue}` === '[object Object]'
           ? JSON.stringify(attrValue)

@@ -30,7 +30,7 @@ export type ContactResult = { readonly exists: boolean; readonly contactUUID: st
 /** The service's refusal: its error code, its message and the invalid field. */
 export type TrackerError = Error & { readonly code?: string; readonly field?: string };
 
-/** Returns the body of createContact as JSON, without token and user. */
+/** Returns the request body for createContact as JSON, without the token and the user. */
 export const toContactRecord = (fields: Record<string, unknown>, requestUUID: string): StoredRecord => {
   let record = '{';
   const addField = guard((field: string) => {

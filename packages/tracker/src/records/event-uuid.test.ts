@@ -4,7 +4,7 @@ import { createEventUUID, parseEventTime } from './event-uuid.ts';
 
 afterEach(() => vi.useRealTimers());
 
-test('contains its time, and sorts as a string in order of creation, even over a thousand in one millisecond', () => {
+test('creates eventUUIDs that contain their time and sort in order of creation, even over a thousand in one millisecond', () => {
   vi.useFakeTimers({ now: Date.now() });
   const start = Date.now();
   const eventUUIDs = Array.from({ length: 3_000 }, createEventUUID);
@@ -14,14 +14,14 @@ test('contains its time, and sorts as a string in order of creation, even over a
   for (const eventUUID of eventUUIDs) expect(eventUUID).toMatch(eventUUIDPattern);
 });
 
-test('keeps the order when the clock is set back', () => {
+test('creates eventUUIDs in ascending order even when the clock is set back', () => {
   vi.useFakeTimers({ now: Date.now() + 3_600e3 });
   const before = createEventUUID();
   vi.setSystemTime(Date.now() - 86_400e3);
   expect(createEventUUID() > before).toBe(true);
 });
 
-test('contains a time in 1970, and sorts it before later times', async () => {
+test('creates eventUUIDs with times in 1970, which sort before later times', async () => {
   vi.resetModules();
   const { createEventUUID, setPastTime, parseEventTime } = await import('./event-uuid.ts');
   const times = [1, 1_000, 3_600_000, 86_400_000, 2_678_400_000, Date.UTC(1972, 5, 25), Date.UTC(2026, 0)];

@@ -16,12 +16,12 @@ export const setPastTime = (time?: number): void => {
 
 /**
  * Creates an identifier that sorts by time as text: 8 base-36 digits of milliseconds (enough until 2059), 2 that count
- * within the millisecond, 10 random ones. Identifiers never decrease, which keeps events in order if the clock is set
- * back, and keeps the service's indexes fast.
+ * within the millisecond, and 10 random digits. Each identifier is greater than the last, which keeps events in order
+ * if the clock is set back, and keeps the service's indexes fast.
  */
 export const createEventUUID = (): string => {
   lastTick = Math.max(lastTick + 1, (pastTime || Date.now()) * ticksPerMillisecond);
-  // In 1970 the time has fewer digits.
+  // A time in 1970 has fewer digits.
   return lastTick.toString(36).padStart(10, '0') + createID(10);
 };
 

@@ -12,7 +12,7 @@ export const executablePath = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium';
 
 const args = [
   '--headless=new',
-  // Runnable as root, and quiet.
+  // Let Chromium run as root, without network requests of its own.
   '--no-sandbox',
   '--disable-gpu',
   '--disable-quic',
@@ -23,7 +23,7 @@ const args = [
   '--disable-sync',
   '--disable-dev-shm-usage',
   '--disable-features=HttpsUpgrades,HttpsFirstBalancedModeAutoEnable',
-  // Keeps both tabs of a race running, instead of throttling one.
+  // Keeps both tabs of a race running at full speed, instead of throttling one of them.
   '--disable-background-timer-throttling',
   '--disable-backgrounding-occluded-windows',
   '--disable-renderer-backgrounding',
@@ -68,7 +68,9 @@ const openTab = async (context: BrowserContext, url: string): Promise<Tab> => {
   return tab;
 };
 
-/** Opens a page in a browser without automation, because one that playwright controls does not prerender. */
+/**
+ * Opens a page in a browser without automation, because a browser controlled by playwright does not prerender pages.
+ */
 export const openUnautomated = async (url: string): Promise<{ close(): Promise<void> }> => {
   const folder = await mkdtemp(join(tmpdir(), 'firsthand-chromium-'));
   const leader = startGroup(executablePath, [...args, `--user-data-dir=${folder}`, url], {});
@@ -102,7 +104,7 @@ const launch = async ({ profileFolder, proxyPort }: LaunchOptions = {}): Promise
       openTab: openInBrowser,
       crashTabs: async () => {
         await crash(findDescendants(leader, /--type=renderer/));
-        // Chromium keeps a spare process for the next tab, and a busy Chromium is late to notice that it is gone, too.
+        // This has also killed Chromium's spare process for the next tab, which a busy Chromium may be slow to notice.
         const canOpenTab = async () => {
           const tab = await openInBrowser('about:blank');
           await tab.close();
@@ -113,7 +115,7 @@ const launch = async ({ profileFolder, proxyPort }: LaunchOptions = {}): Promise
       kill,
       close: async () => {
         const devtools = await browser.newBrowserCDPSession().catch(() => undefined);
-        const exited = waitFor('Chromium to end', () => leader.exitCode ?? leader.signalCode ?? undefined, 5_000);
+        const exited = waitFor('Chromium to exit', () => leader.exitCode ?? leader.signalCode ?? undefined, 5_000);
         await devtools?.send('Browser.close').catch(() => {});
         await exited.catch(() => {});
         await kill();

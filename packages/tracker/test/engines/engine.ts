@@ -16,7 +16,10 @@ export interface Engine {
 }
 
 export interface LaunchOptions {
-  /** Keeps cookies and localStorage after the browser ends; created if missing. Without it they are discarded. */
+  /**
+   * Keeps cookies and localStorage after the browser exits; created if missing. Without a profile folder, they are
+   * discarded.
+   */
   readonly profileFolder?: string | undefined;
   /** A plain HTTP proxy on 127.0.0.1 for every host, including `localhost`, so that a page can be on any host. */
   readonly proxyPort?: number | undefined;
@@ -26,13 +29,13 @@ export interface Session {
   /** Opens another tab, and resolves when its page has loaded. WebKit with a profile folder has five tabs at most. */
   openTab(url: string): Promise<Tab>;
   /**
-   * Kills the processes that render this browser's pages, as if memory ran out; openTab still works. Only for a session
-   * with a profile folder: otherwise WebKit's driver ends with its page.
+   * Kills the processes that render this browser's pages, as if memory ran out; openTab still works. Needs a session
+   * with a profile folder: otherwise WebKit's driver exits when its page crashes.
    */
   crashTabs(): Promise<void>;
   /** Kills the browser and its child processes (SIGKILL). A profile folder stays as it is at that moment. */
   kill(): Promise<void>;
-  /** Ends the browser normally. Harmless after `kill`. */
+  /** Closes the browser normally. Harmless after `kill`. */
   close(): Promise<void>;
 }
 
@@ -51,8 +54,8 @@ export interface Tab {
   /** Returns every cookie that a request to this tab's page would carry. */
   cookies(): Promise<Cookie[]>;
   /**
-   * Adds a virtual authenticator (WebAuthn, section 11): built into the device, or a USB key. Undefined if the engine
-   * has no WebAuthn.
+   * Adds a virtual authenticator (WebAuthn, section 11), built into the device or a USB key. Undefined if the engine
+   * doesn't support WebAuthn.
    */
   readonly addAuthenticator?: (transport: 'internal' | 'usb') => Promise<Authenticator>;
   /** Closes the tab as a user does, without waiting; see `firesPagehideOnClose`. */
@@ -60,11 +63,11 @@ export interface Tab {
 }
 
 export interface Authenticator {
-  /** Returns the number of its passkeys. */
+  /** Returns the number of passkeys in the authenticator. */
   count(): Promise<number>;
   /** Sets whether the authenticator verifies the user from now on. */
   verifies(isVerified: boolean): Promise<void>;
-  /** Removes it from the browser, with its passkeys. */
+  /** Removes the authenticator and its passkeys from the browser. */
   remove(): Promise<void>;
 }
 

@@ -1,4 +1,6 @@
-/** Tests what the harness of each engine guarantees, so that a failing test of the tracker is about the tracker. */
+/**
+ * Tests what the harness of each engine guarantees, so that a failing test of the tracker means a fault in the tracker.
+ */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -63,7 +65,7 @@ describeEngines('the harness', (engine) => {
     expect(await two.run(() => isSecureContext && 'locks' in navigator)).toBe(true);
   });
 
-  test('keeps the storage of a profile after its tabs crash, and what was on disk after a kill', async () => {
+  test('keeps a profile’s storage after its tabs crash and, after the browser is killed, what was on disk', async () => {
     const profileFolder = await mkdtemp(join(tmpdir(), 'firsthand-profile-'));
     try {
       session = await engine.launch({ profileFolder });
@@ -85,7 +87,7 @@ describeEngines('the harness', (engine) => {
     }
   });
 
-  test('shows a page of any host, and its cookies', async () => {
+  test('opens a page on any host, and reads its cookies', async () => {
     session = await engine.launch({ proxyPort: port });
     const tab = await session.openTab('http://www.shop.example/one');
     await tab.run(() => {

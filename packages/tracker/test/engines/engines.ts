@@ -7,7 +7,7 @@ import { webkit } from './webkit.ts';
 
 const engineName = process.env.ENGINE;
 
-/** All engines, or the one that ENGINE names (`ENGINE=firefox`). */
+/** All engines, or only the one given by ENGINE (`ENGINE=firefox`). */
 export const engines: readonly Engine[] = [chromium, firefox, webkit].filter(
   ({ name }) => !engineName || name.toLowerCase().startsWith(engineName.toLowerCase()),
 );

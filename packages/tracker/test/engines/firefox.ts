@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import puppeteer, { type Browser } from 'puppeteer-core';
 import { patienceMilliseconds } from '../test-timeout.ts';
 import type { Engine, LaunchOptions, Session, Tab } from './engine.ts';
-import { createAuthenticatorAdder, marionettePreferences } from './marionette.ts';
+import { createAddAuthenticator, marionettePreferences } from './marionette.ts';
 import { adoptGroup, crash, findDescendants, killGroup } from './processes.ts';
 
 const executablePath = process.env.FIREFOX_PATH ?? '/usr/bin/firefox-esr';
@@ -19,7 +19,7 @@ const preferences = {
   'app.update.enabled': false,
   'datareporting.policy.dataSubmissionEnabled': false,
   'toolkit.telemetry.reportingpolicy.firstRun': false,
-  // Keeps both tabs of a race running, instead of throttling one.
+  // Keeps both tabs of a race running at full speed, instead of throttling one of them.
   'dom.min_background_timeout_value': 4,
   'dom.timeout.enable_budget_timer_throttling': false,
 };
@@ -75,7 +75,7 @@ const launch = async ({ profileFolder, proxyPort }: LaunchOptions = {}): Promise
     handleSIGHUP: false,
   });
   const leader = adoptGroup(browser.process() as NonNullable<ReturnType<Browser['process']>>);
-  const addAuthenticator = createAuthenticatorAdder(folder);
+  const addAuthenticator = createAddAuthenticator(folder);
   const removeFolder = () => (profileFolder ? undefined : rm(folder, { recursive: true, force: true, maxRetries: 5 }));
   const kill = async () => {
     await killGroup(leader);
@@ -95,7 +95,7 @@ const launch = async ({ profileFolder, proxyPort }: LaunchOptions = {}): Promise
 
 export const firefox: Engine = {
   name: 'Firefox',
-  // Of 100 pages without a tracker, closed by BiDi or by `window.close`, 13 fired pagehide.
+  // Of 100 pages without a tracker that were closed through BiDi or `window.close`, only 13 fired pagehide.
   firesPagehideOnClose: false,
   hasNavigationAPI: true,
   // dom/localstorage/ActorsParent.cpp: kFlushTimeoutMs is 5000.

@@ -1,6 +1,6 @@
 /**
- * Firefox's Marionette commands for virtual authenticators, which WebDriver BiDi lacks. They need no session of
- * their own: the browser already has the BiDi session.
+ * Firefox's Marionette commands for virtual authenticators, which WebDriver BiDi lacks. They need no separate session,
+ * because the browser already has the BiDi session.
  *
  * A message is its length in bytes, a colon, and JSON: [0, number, command, arguments] or [1, number, error, result].
  */
@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import type { Authenticator } from './engine.ts';
 import { waitFor } from './processes.ts';
 
-/** With these preferences and the argument `--marionette`, a browser uses virtual authenticators only. */
+/** With these preferences and the argument `--marionette`, a browser uses only virtual authenticators. */
 export const marionettePreferences = {
   'marionette.port': 0,
   'security.webauth.webauthn_enable_softtoken': true,
@@ -29,7 +29,7 @@ const openMarionette = async (profileFolder: string): Promise<SendCommand> => {
   socket.unref();
   const pending = new Map<number, { resolve: (result: unknown) => void; reject: (error: Error) => void }>();
   let received = Buffer.alloc(0);
-  /** Returns the next message once all of it has arrived. */
+  /** Returns the next message, or undefined until all of it has arrived. */
   const readMessage = (): unknown => {
     const colon = received.indexOf(':');
     if (colon < 0) return undefined;
@@ -60,8 +60,8 @@ const openMarionette = async (profileFolder: string): Promise<SendCommand> => {
     });
 };
 
-/** Creates a function that adds authenticators to the browser with this profile. */
-export const createAuthenticatorAdder = (profileFolder: string) => {
+/** Returns a function that adds virtual authenticators to the browser with this profile. */
+export const createAddAuthenticator = (profileFolder: string) => {
   let connection: Promise<SendCommand> | undefined;
   return async (transport: 'internal' | 'usb'): Promise<Authenticator> => {
     connection ??= openMarionette(profileFolder);

@@ -1,4 +1,7 @@
-/** Processes that the harness starts. Each leads its own process group, so that killing it ends no other process. */
+/**
+ * Processes that the harness starts. Each leads its own process group, so that killing the group affects no other
+ * process.
+ */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -44,16 +47,16 @@ export const startGroup = (
   return adoptGroup(leader);
 };
 
-const parentOf = (pid: number): number => {
+const readParent = (pid: number): number => {
   try {
-    // "pid (name) state parent …", and the name may hold anything.
+    // The file has the form "pid (name) state parent …", and the name may contain any characters.
     return Number(readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ')[1]);
   } catch {
     return 0;
   }
 };
 
-const commandLineOf = (pid: number): string => {
+const readCommandLine = (pid: number): string => {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim();
   } catch {
@@ -61,19 +64,19 @@ const commandLineOf = (pid: number): string => {
   }
 };
 
-/** Returns the descendants, with a matching command line, of a process that the harness started. */
+/** Returns the descendants of a process started by the harness whose command lines match. */
 export const findDescendants = ({ pid }: ChildProcess, commandLine: RegExp): number[] => {
   const parents = new Map(
-    readdirSync('/proc').flatMap((entry) => (/^\d+$/.test(entry) ? [[Number(entry), parentOf(Number(entry))]] : [])),
+    readdirSync('/proc').flatMap((entry) => (/^\d+$/.test(entry) ? [[Number(entry), readParent(Number(entry))]] : [])),
   );
   const isDescendant = (candidate: number | undefined): boolean =>
     candidate !== undefined && candidate > 1 && (candidate === pid || isDescendant(parents.get(candidate)));
   return [...parents.keys()].filter(
-    (candidate) => candidate !== pid && isDescendant(candidate) && commandLine.test(commandLineOf(candidate)),
+    (candidate) => candidate !== pid && isDescendant(candidate) && commandLine.test(readCommandLine(candidate)),
   );
 };
 
-/** Kills these processes, then gives the browser time to notice and to replace its spare ones. */
+/** Kills these processes, then gives the browser time to notice and to replace its spare processes. */
 export const crash = async (processes: readonly number[]): Promise<void> => {
   if (processes.length === 0) throw new Error('found no process to crash');
   for (const each of processes) process.kill(each, 'SIGKILL');
@@ -99,7 +102,7 @@ export const waitFor = async <Result>(
 export class DriverTimeout extends Error {}
 
 /**
- * Returns a driver's response, or throws DriverTimeout: a script whose page is left at that moment may never return.
+ * Returns a driver's response, or throws DriverTimeout: a script may never return if its page is left at that moment.
  */
 export const withTimeout = async <Result>(
   what: string,

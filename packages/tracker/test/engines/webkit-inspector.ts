@@ -1,6 +1,6 @@
 /**
  * MiniBrowser as a user starts it, with a profile on disk, controlled through WebKit's remote inspector over a
- * WebSocket. The inspector can't open tabs: only those from the start exist.
+ * WebSocket. The inspector can't open tabs, so only the tabs that MiniBrowser opens at its start exist.
  */
 import { join } from 'node:path';
 import { WebSocket } from 'ws';
@@ -22,7 +22,7 @@ interface EvaluationResult {
 
 type Evaluate = (expression: string) => Promise<unknown>;
 
-/** Returns the inspector's path of each tab, once all of them exist. */
+/** Waits until all tabs exist, and returns the inspector's path for each. */
 const findTabs = (port: number): Promise<string[]> =>
   waitFor('the tabs of MiniBrowser', async () => {
     const list = await fetch(`http://127.0.0.1:${port}/`).catch(() => undefined);
@@ -113,7 +113,7 @@ const startBrowser = async (profileFolder: string, display: string): Promise<Bro
   return { leader, port };
 };
 
-/** Launches a browser with a profile folder; only one session may have one at a time. */
+/** Launches a browser with a profile folder. Only one session at a time may use a folder. */
 export const launchInspected = async (profileFolder: string): Promise<Session> => {
   const screen = await openScreen();
   let { leader, port } = await startBrowser(profileFolder, screen.display);
@@ -130,8 +130,8 @@ export const launchInspected = async (profileFolder: string): Promise<Session> =
       return openTab(await inspect(port, path), url);
     },
     crashTabs: async () => {
-      // `crash` waits long enough for the browser to write the page's storage to disk. It is then restarted, because
-      // the inspector can't reach a window whose page has crashed.
+      // `crash` waits long enough for the browser to write the page's storage to disk. Then the browser is restarted,
+      // because the inspector can't reach a window whose page has crashed.
       await crash(findDescendants(leader, /WebKitWebProcess/));
       await killGroup(leader);
       ({ leader, port } = await startBrowser(profileFolder, screen.display));

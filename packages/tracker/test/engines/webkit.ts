@@ -1,6 +1,6 @@
 /**
- * WebKitGTK's MiniBrowser, under Xvfb. WebDriver always gives it an ephemeral profile, so a session with a profile
- * folder is controlled through the inspector instead.
+ * WebKitGTK's MiniBrowser, under Xvfb. WebDriver always gives MiniBrowser an ephemeral profile, so a session with a
+ * profile folder is controlled through the inspector instead.
  */
 import { Builder, Capabilities, Key as keys, type WebDriver } from 'selenium-webdriver';
 import { freePort } from '../../../server/test/tools/ports.ts';
@@ -22,7 +22,7 @@ const keyCodes: Readonly<Record<Key, string>> = {
   ArrowRight: keys.ARROW_RIGHT,
 };
 
-/** Creates a queue of calls, each for its own tab, because WebDriver controls one tab at a time. */
+/** Creates a queue of calls, each with its tab, because WebDriver controls only one tab at a time. */
 const createCallQueue = (driver: WebDriver) => {
   let last: Promise<unknown> = Promise.resolve();
   return <Result>(handle: string, call: () => Promise<Result>): Promise<Result> => {
@@ -71,8 +71,8 @@ const launch = async ({ profileFolder, proxyPort }: LaunchOptions = {}): Promise
         run: (script, ...scriptArgs) =>
           enqueue(handle, () => {
             const expression = `(${script})(...${JSON.stringify(scriptArgs)})`;
-            // The driver's own timeout only starts when the script runs in the page; a script that never starts has
-            // none.
+            // The driver's own timeout starts only when the script runs in the page, so it doesn't cover a script that
+            // never starts.
             return withTimeout(expression, driver.executeScript(`return ${expression}`));
           }),
         key: (key) => enqueue(handle, () => driver.actions().sendKeys(keyCodes[key]).perform()),
@@ -96,7 +96,7 @@ const launch = async ({ profileFolder, proxyPort }: LaunchOptions = {}): Promise
       return tab;
     };
 
-    // In one case, a new tab ran no script for five minutes, while earlier and later tabs did.
+    // Retries, because in one case a new tab ran no script for five minutes, while earlier and later tabs did.
     const openTab = async (url: string): Promise<Tab> => {
       for (let attempt = 1; ; attempt += 1) {
         const tab = await openUnchecked(url);
@@ -111,7 +111,8 @@ const launch = async ({ profileFolder, proxyPort }: LaunchOptions = {}): Promise
 
     return {
       openTab,
-      crashTabs: () => Promise.reject(new Error('WebKitWebDriver ends with its page: launch with a profile folder')),
+      crashTabs: () =>
+        Promise.reject(new Error('WebKitWebDriver exits when its page crashes: launch with a profile folder')),
       kill,
       close: async () => {
         const timeout = new Promise((resolve) => setTimeout(resolve, 5_000).unref());

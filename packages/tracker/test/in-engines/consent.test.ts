@@ -28,7 +28,7 @@ describeEngines('the tracker', (engine) => {
   beforeEach(async () => {
     session = await engine.launch();
     account = await shop.service.createAccount();
-    const page = shop.site.publish('/asking', {
+    const page = shop.site.publish('/consent', {
       token: account.browserToken,
       attributes: 'data-consent="required"',
       after: '<script>tracker.log(1, { line: 0, nth: 0 })</script>',
@@ -46,7 +46,7 @@ describeEngines('the tracker', (engine) => {
     await tab.run(() => {
       const itemCounts: { [where: string]: number } = { local: localStorage.length, session: sessionStorage.length };
       Object.assign(window, { itemCounts });
-      // Safari before 14 can't list its databases.
+      // In Safari before 14, a page can't list its databases.
       const databases = indexedDB.databases?.().then(({ length }) => length) ?? 0;
       Promise.all([databases, caches.keys()]).then(([databases, caches]) => {
         Object.assign(itemCounts, { databases, caches: caches.length });
@@ -83,7 +83,7 @@ describeEngines('the tracker', (engine) => {
     expect(listPosts()).toEqual([]);
   });
 
-  test('sends what was logged before consent first', async () => {
+  test('sends the events logged before consent first, in order', async () => {
     await tab.run(() => {
       tracker.log(1, { line: 0, nth: 1 });
       tracker.consent(true);

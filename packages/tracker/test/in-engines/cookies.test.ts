@@ -1,4 +1,4 @@
-/** Tests the domain of the cookie on all kinds of hosts, in real browsers. */
+/** Tests the cookie's domain on all kinds of hosts, in real browsers. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Tracker } from '../../src/index.ts';
 import type { Cookie, Session } from '../engines/engine.ts';
@@ -8,7 +8,7 @@ import { openShop, type Shop, waitForTracker } from './shop.ts';
 
 declare const tracker: Tracker;
 
-/** The host of the page, and the domain of its cookie: a leading dot includes subdomains. */
+/** The page's host, and its cookie's domain: a leading dot includes subdomains. */
 const hosts = [
   { host: 'localhost', domain: 'localhost' },
   { host: '127.0.0.1', domain: '127.0.0.1' },
@@ -80,11 +80,11 @@ describeEngines('the cookie', (engine) => {
     expect(elsewhere).not.toBe(first);
   });
 
-  // Browsers send the site of a request (`Sec-Fetch-Site`) only to trustworthy origins, such as https and localhost.
+  // Browsers send `Sec-Fetch-Site` only to trustworthy origins, such as https and localhost.
   test.each([
     { host: 'localhost', domain: 'localhost' },
     { host: 'www.shop.localhost', domain: '.shop.localhost' },
-  ])('is renewed by a service on the site’s own origin: $host', async ({ host, domain }) => {
+  ])('is renewed by a service that is on the site’s own origin: $host', async ({ host, domain }) => {
     const tab = await waitForTracker(await session.openTab(`http://${host}/own`));
     const readCookies = () => tab.cookies().then((cookies) => cookies.filter(({ name }) => name === 'userUUID'));
     const [scriptCookie] = await waitFor('the cookie', async () =>
@@ -92,8 +92,8 @@ describeEngines('the cookie', (engine) => {
     );
     const daysLeft = async () =>
       (await readCookies()).map(({ expires }) => Math.round((expires - Date.now() / 1e3) / secondsPerDay));
-    // As short as Safari makes a cookie that a script has set. Another tab may be renewing it.
-    await waitFor('a week', async () => {
+    // Safari limits a cookie that was set by a script to a week. Repeats, because the page may be renewing the cookie.
+    await waitFor('a cookie for a week', async () => {
       await tab.run(
         (value, domain) => {
           // biome-ignore lint/suspicious/noDocumentCookie: Safari has no other way
@@ -105,7 +105,7 @@ describeEngines('the cookie', (engine) => {
       return `${await daysLeft()}` === '7' || undefined;
     });
     await tab.run(() => void tracker.log(1));
-    await waitFor('the answer', async () => (await daysLeft()).includes(400) || undefined);
+    await waitFor('the renewed cookie', async () => (await daysLeft()).includes(400) || undefined);
     expect(await readCookies()).toEqual([expect.objectContaining({ value: scriptCookie?.value, domain, path: '/' })]);
   });
 });

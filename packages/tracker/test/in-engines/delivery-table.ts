@@ -18,15 +18,15 @@ const columns = [
 const toLine = (cells: readonly unknown[]): string => `| ${cells.join(' | ')} |`;
 
 /** Returns the names of the suites around a test, outermost first. */
-const suiteNamesOf = ({ parent }: TestCase | TestSuite): string[] =>
-  parent.type === 'suite' ? [...suiteNamesOf(parent), parent.name] : [];
+const listSuiteNames = ({ parent }: TestCase | TestSuite): string[] =>
+  parent.type === 'suite' ? [...listSuiteNames(parent), parent.name] : [];
 
 export default class DeliveryTable implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]) {
     const rows = modules.flatMap((module) =>
       [...module.children.allTests()].flatMap((test) => {
         const { delivery } = test.meta();
-        const [suite = '', script = ''] = suiteNamesOf(test);
+        const [suite = '', script = ''] = listSuiteNames(test);
         if (!suite.startsWith('delivery') || test.result().state === 'skipped') return [];
         const engine = suite.split(' in ').at(-1);
         const {

@@ -1,6 +1,6 @@
 /**
- * Tests that nothing is lost or stored twice, in real browsers against the real server. Each case runs DELIVERY_TIMES
- * times, 3 by default; `DELIVERY_TIMES=200 npm run test:delivery` is the full test, and prints a table.
+ * Tests that nothing is lost or stored twice, in real browsers against the real server. Each case is repeated
+ * DELIVERY_TIMES times, 3 by default. `DELIVERY_TIMES=200 npm run test:delivery` runs the full test and prints a table.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -66,7 +66,7 @@ describeEngines('delivery', (engine) => {
       timeoutMilliseconds,
     ).catch(() => false);
 
-  /** Waits until all events are stored, and expects each line to have all its numbers once. */
+  /** Waits until all events are stored, and expects that each number of each line was stored once. */
   const expectStored = async (context: TestContext, counts: readonly number[], late: readonly string[] = []) => {
     const sum = counts.reduce((sum, count) => sum + count);
     await waitForEvents(sum);
@@ -75,7 +75,10 @@ describeEngines('delivery', (engine) => {
     expectAllOnce(context, tally, sum, late.join('; '));
   };
 
-  /** Leaves a page once per repetition. An event that is stored only after the next visit is late. */
+  /**
+   * Calls `leave`, which logs an event and leaves the page, once per repetition. An event that is stored only after the
+   * next visit counts as late.
+   */
   const leaveEachTime = async (context: TestContext, leave: (nth: number) => Promise<void>) => {
     const late: string[] = [];
     for (const nth of nths) {
@@ -195,7 +198,7 @@ describeEngines('delivery', (engine) => {
     } finally {
       shop.gate.isBusy = false;
     }
-    // The maximum retry delay at the current backoff step.
+    // Waits for up to the longest delay of the next retry.
     await waitFor(
       'the events to be stored',
       async () => (await countEvents(account.api)) >= times || undefined,
@@ -205,7 +208,8 @@ describeEngines('delivery', (engine) => {
   });
 
   test('survives killing the server during a request, before and after the server has stored it', async (context) => {
-    // Tabs of one site send one at a time, those of several sites in parallel, up to a browser's six connections.
+    // Tabs on one site send one after another. Tabs on several sites send in parallel, up to a browser's six
+    // connections.
     const perRound = Math.min(4, Math.ceil(times / 2));
     const sites = await Promise.all(
       Array.from({ length: perRound }, async (_, line) => {
@@ -254,7 +258,7 @@ describeEngines('delivery', (engine) => {
   });
 
   test('assigns one user to two tabs opened together in a new browser', async (context) => {
-    // This browser is new on each of these hosts.
+    // The browser is new on each of the hosts race0.localhost, race1.localhost, and so on.
     shop.site.publish('/race', {
       token: account.browserToken,
       after: `<script>
@@ -273,12 +277,12 @@ describeEngines('delivery', (engine) => {
     for (const nth of nths) {
       const host = `race${nth}.localhost`;
       await tabs[0]?.run((host) => {
-        // This page receives the message too, because a separate channel sends it: both tabs navigate, each once.
+        // A separate channel sends the message, so this page receives it too: both tabs navigate, each once.
         setTimeout(() => new BroadcastChannel('turns').postMessage(host));
       }, host);
       expect(await waitForEvents(4 * nth + 4)).toBe(true);
       for (const tab of tabs)
-        await waitFor('its tracker', () =>
+        await waitFor('the tracker in each tab', () =>
           tab
             .run((host) => (location.host === host && Object.hasOwn(tracker, 'push')) || undefined, host)
             .catch(() => undefined),

@@ -1,4 +1,7 @@
-/** Tests visitors across a customer's own domains, and attacks on that. Follows docs/several-domains.md. */
+/**
+ * Tests that a visitor is recognized across a customer's own domains, and that attacks on this fail. Follows
+ * docs/several-domains.md.
+ */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Tracker } from '../../src/index.ts';
 import type { Session, Tab } from '../engines/engine.ts';
@@ -10,7 +13,7 @@ import { openShop, pause, type Shop, waitForTracker } from './shop.ts';
 declare const tracker: Tracker;
 
 const attackersUserUUID = 'the-attackers-own-userUUID';
-/** All engines treat pages of these hosts like https pages. */
+/** All engines treat pages on these hosts like https pages. */
 const [shopHost, blogHost, elsewhere] = ['shop.localhost', 'blog.localhost', 'elsewhere.localhost'] as const;
 const blog = `http://${blogHost}/blog`;
 
@@ -28,7 +31,7 @@ beforeAll(async () => {
 <a id="secure" href="https://${blogHost}/blog">https</a><a id="below" href="http://a.${blogHost}/blog">Below</a>`;
   shop.site.publish('/shop', { token, src, attributes: domains, after: links });
   shop.site.publish('/blog', { token, src, attributes: `${domains} data-page-views="9" data-query="a,_visitor"` });
-  shop.site.publish('/asking', { token, src, attributes: `${domains} data-consent="required"`, after: links });
+  shop.site.publish('/consent', { token, src, attributes: `${domains} data-consent="required"`, after: links });
 });
 afterAll(() => shop?.close());
 
@@ -44,19 +47,19 @@ describeEngines('tracker.domains.js', (engine) => {
     expect(shop.site.errors.splice(0)).toEqual([]);
   });
 
-  const userOf = async (tab: Tab): Promise<string | undefined> =>
+  const readUser = async (tab: Tab): Promise<string | undefined> =>
     (await tab.cookies()).find(({ name }) => name === 'userUUID')?.value;
 
   const logOne = async (tab: Tab): Promise<string> => {
     await tab.run(() => void tracker.log(1));
-    return waitFor('a cookie', () => userOf(tab));
+    return waitFor('a cookie', () => readUser(tab));
   };
 
   /** Opens the shop as a visitor, and waits until its links get a handover. */
   const visitShop = async (): Promise<{ tab: Tab; userUUID: string }> => {
     const tab = await waitForTracker(await session.openTab(`http://${shopHost}/shop`));
     const userUUID = await logOne(tab);
-    // A click with its default prevented shows whether the links have a handover.
+    // Clicks a link with preventDefault, to see whether the tracker adds the handover to its URL.
     await waitFor('a handover', () =>
       tab.run(() => {
         document.body.dispatchEvent(new FocusEvent('focusin', { bubbles: true }));
@@ -66,22 +69,22 @@ describeEngines('tracker.domains.js', (engine) => {
         return link.href.includes('_visitor') || undefined;
       }),
     );
-    // Until the link is restored.
+    // Waits until the link is restored.
     await pause(50);
     return { tab, userUUID };
   };
 
-  const addressOf = (tab: Tab) => tab.run(() => location.href);
+  const readAddress = (tab: Tab) => tab.run(() => location.href);
 
   const follow = async (tab: Tab, id: string): Promise<void> => {
     await tab.run((id) => (document.getElementById(id) as HTMLElement).click(), id);
     await waitFor('the other domain', async () =>
-      (await addressOf(tab).catch(() => '')).startsWith(blog) ? true : undefined,
+      (await readAddress(tab).catch(() => '')).startsWith(blog) ? true : undefined,
     );
     await waitForTracker(tab);
   };
 
-  /** Opens a page of another site and follows its link. */
+  /** Opens a page on another host, and follows a link from there. */
   const followFrom = async (host: string, href: string, tab?: Tab): Promise<Tab> => {
     const page = tab ?? (await session.openTab(`http://${host}/unpublished`));
     await page.run((href) => {
@@ -109,11 +112,11 @@ describeEngines('tracker.domains.js', (engine) => {
     return handover[0]?.handover as string;
   };
 
-  test('carries the visitor over by a link, without a trace in the address or the events', async () => {
+  test('recognizes a visitor who follows a link, and leaves no trace in the address or the events', async () => {
     const { tab, userUUID } = await visitShop();
     await follow(tab, 'blog');
     expect(await logOne(tab)).toBe(userUUID);
-    expect(await addressOf(tab)).toBe(`${blog}?a=b#part`);
+    expect(await readAddress(tab)).toBe(`${blog}?a=b#part`);
     const events = await waitFor('the page view and the event', async () => {
       const { event } = await account.api.getEvent({ userUUID });
       return event.length === 3 ? event : undefined;
@@ -121,7 +124,7 @@ describeEngines('tracker.domains.js', (engine) => {
     const [view] = events.filter(({ eventID }) => eventID === 9);
     expect(view?.eventAttrArray).toContainEqual({ attrID: 'path', attrValue: '/blog' });
     expect(JSON.stringify(events)).not.toContain('_visitor');
-    // On the way back the page has the visitor's cookie, and requests no handover.
+    // When the visitor returns, the shop's page has the cookie, and needs no handover.
     await tab.goto(`http://${shopHost}/shop`);
     expect(await logOne(await waitForTracker(tab))).toBe(userUUID);
   });
@@ -155,12 +158,12 @@ describeEngines('tracker.domains.js', (engine) => {
     expect(hrefs.slice(0, 2)).toEqual([`${blog}?a=b#part`, blog]);
   });
 
-  test('keeps the userUUID that a browser has on the other domain', async () => {
+  test('keeps the userUUID if the browser already has one on the other domain', async () => {
     const tab = await waitForTracker(await session.openTab(blog));
     const blogUserUUID = await logOne(tab);
     const { tab: shopTab, userUUID } = await visitShop();
     await follow(shopTab, 'blog');
-    expect(await addressOf(shopTab)).toBe(`${blog}?a=b#part`);
+    expect(await readAddress(shopTab)).toBe(`${blog}?a=b#part`);
     expect(await logOne(shopTab)).toBe(blogUserUUID);
     expect(blogUserUUID).not.toBe(userUUID);
   });
@@ -170,14 +173,14 @@ describeEngines('tracker.domains.js', (engine) => {
     const handover = await sealAsAttacker(tab);
     await followFrom(elsewhere, `${blog}?_visitor=${handover}&a=b`, tab);
     expect(await logOne(tab)).not.toBe(attackersUserUUID);
-    expect(await addressOf(tab)).toBe(`${blog}?a=b`);
+    expect(await readAddress(tab)).toBe(`${blog}?a=b`);
   });
 
   test('ignores a handover in a typed or shared address', async () => {
     const tab = await session.openTab(`http://${elsewhere}/unpublished`);
     const shared = await waitForTracker(await session.openTab(`${blog}?_visitor=${await sealAsAttacker(tab)}`));
     expect(await logOne(shared)).not.toBe(attackersUserUUID);
-    expect(await addressOf(shared)).toBe(blog);
+    expect(await readAddress(shared)).toBe(blog);
   });
 
   test('ignores a handover that someone else has written into one of the shop’s pages', async () => {
@@ -187,7 +190,7 @@ describeEngines('tracker.domains.js', (engine) => {
     expect(await logOne(tab)).toBe(userUUID);
   });
 
-  // Follows a link of a shop page without the tracker, which would replace the parameter.
+  // Follows a link from a shop page without the tracker, because the tracker would replace the parameter.
   test.each([
     ['unchanged', (handover: string) => `?_visitor=${handover}&x=1`, '?x=1', attackersUserUUID],
     ['repeated', (handover: string) => `?_visitor=${handover}&x=1&_visitor=${handover}`, '?x=1', ''],
@@ -199,10 +202,10 @@ describeEngines('tracker.domains.js', (engine) => {
     const tab = await session.openTab(`http://${shopHost}/unpublished`);
     await followFrom(shopHost, blog + toSearch(await sealAsAttacker(tab)), tab);
     expect((await logOne(tab)) === attackersUserUUID).toBe(expectedUserUUID === attackersUserUUID);
-    expect(await addressOf(tab)).toBe(blog + search);
+    expect(await readAddress(tab)).toBe(blog + search);
   });
 
-  test('adds a handover to a link that is opened in a new tab or is in a shadow tree', async () => {
+  test('adds a handover to a link that is in a shadow tree or opened in a new tab', async () => {
     const { tab } = await visitShop();
     const clicked = await tab.run((href) => {
       const link = document.createElement('a');
@@ -223,8 +226,8 @@ describeEngines('tracker.domains.js', (engine) => {
     expect(clicked).toEqual([true, true]);
   });
 
-  test('requests handovers from a busy service once a minute, and leaves links unchanged', async () => {
-    // Before the page opens, because it sends a request one second after its start.
+  test('requests handovers from a busy service only once a minute, and leaves links unchanged', async () => {
+    // Set before the page opens, because the tracker requests handovers one second after it has started.
     shop.gate.isBusy = true;
     try {
       const before = shop.gate.rejectedRequests.length;
@@ -245,7 +248,7 @@ describeEngines('tracker.domains.js', (engine) => {
     }
   });
 
-  test('ignores a late handover: the visitor is another user, and no event is lost', async () => {
+  test('ignores a late handover, counts the visitor as a new user, and loses no event', async () => {
     const { tab, userUUID } = await visitShop();
     shop.gate.delayNext(5_000);
     await follow(tab, 'blog');
@@ -256,11 +259,11 @@ describeEngines('tracker.domains.js', (engine) => {
       return event.length === 2 || undefined;
     });
     await pause(4_000);
-    expect(await userOf(tab)).toBe(other);
+    expect(await readUser(tab)).toBe(other);
   });
 
-  test('hands visitors over only with consent', async () => {
-    const consentTab = await waitForTracker(await session.openTab(`http://${shopHost}/asking`));
+  test('recognizes visitors across domains only with consent', async () => {
+    const consentTab = await waitForTracker(await session.openTab(`http://${shopHost}/consent`));
     await hoverInTab(consentTab);
     expect(shop.gate.requests.filter((request) => request.startsWith('POST'))).toEqual([]);
 
@@ -268,10 +271,10 @@ describeEngines('tracker.domains.js', (engine) => {
     const before = shop.gate.requests.length;
     await tab.run((href) => {
       (document.getElementById('plain') as HTMLAnchorElement).href = href;
-    }, `http://${blogHost}/asking`);
+    }, `http://${blogHost}/consent`);
     await tab.run(() => (document.getElementById('plain') as HTMLElement).click());
     await waitFor('the page that asks for consent', async () =>
-      (await addressOf(tab).catch(() => '')).endsWith('/asking') && !(await addressOf(tab)).includes(shopHost)
+      (await readAddress(tab).catch(() => '')).endsWith('/consent') && !(await readAddress(tab)).includes(shopHost)
         ? true
         : undefined,
     );

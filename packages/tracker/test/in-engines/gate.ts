@@ -1,6 +1,6 @@
 /**
- * A proxy between a page and the server that can simulate failures: it forwards requests, is down or busy, or loses a
- * response.
+ * A proxy between a page and the server, which forwards requests and can simulate failures: it is down, is busy, or
+ * loses a response.
  */
 import {
   createServer,
@@ -11,7 +11,7 @@ import {
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A response from something other than the service: a gateway, or the site's own server. */
+/** A response that is not the service's, such as that of a gateway or of the site's own server. */
 export interface ForeignResponse {
   readonly status: number;
   readonly body: string;
@@ -19,9 +19,9 @@ export interface ForeignResponse {
 
 export interface Gate {
   readonly url: string;
-  /** The requests so far: `POST /update`. */
+  /** The requests so far, such as `POST /update`. */
   readonly requests: string[];
-  /** The requests rejected because the gate was busy: `POST /update`. */
+  /** The requests rejected because the gate was busy, such as `POST /update`. */
   readonly rejectedRequests: string[];
   /** If true, responds with 503 to each POST, as the server does when its store can't keep up. Other requests pass. */
   isBusy: boolean;
@@ -31,13 +31,13 @@ export interface Gate {
   down(): Promise<void>;
   /** Listens again, on the same port. */
   up(): Promise<void>;
-  /** Delays the next POST on its way to the server, but no later POST. */
+  /** Delays only the next POST on its way to the server. */
   delayNext(milliseconds: number): void;
-  /** Reads the next POST, and never responds. */
+  /** Reads the next POST, and never responds to it. */
   hangNext(): void;
   /**
-   * Runs `action` once for the next `count` POSTs, when the last of them is sent to the server, or when the server has
-   * responded to it. None of the POSTs gets a response; resolves when all are cut off.
+   * Runs `action` when the last of the next `count` POSTs is sent to the server, or when the server has responded to
+   * it. None of these POSTs gets a response. Resolves when all are cut off.
    */
   breakNext(count: number, when: 'sent' | 'answered', action: () => Promise<unknown>): Promise<void>;
 }

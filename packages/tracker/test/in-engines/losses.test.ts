@@ -1,7 +1,7 @@
 /**
- * Tests cases in which events were once lost or stored twice, or cost the page too much, in three engines against the
- * real server. They take minutes, so they run only with DELIVERY_TIMES (vitest.config.ts): `DELIVERY_TIMES=10 npm run
- * test:delivery` prints a table.
+ * Tests cases in which earlier versions lost events, stored them twice or slowed the page down, in three engines
+ * against the real server. These tests take minutes, so they run only if DELIVERY_TIMES is set (vitest.config.ts):
+ * `DELIVERY_TIMES=10 npm run test:delivery` prints a table.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -22,18 +22,18 @@ declare const tracker: Tracker;
 const times = Number(process.env.DELIVERY_TIMES ?? 1);
 const nths = Array.from({ length: times }, (_, nth) => nth);
 
-/** An event that has not arrived after this time is lost or late. */
+/** An event that has not arrived after this time counts as lost or late. */
 const timeoutMilliseconds = 30_000;
 const duplicateWaitMilliseconds = 500;
 
-/** Responses of other servers that have a `status`, as during a deployment or with a wrong route. */
+/** Responses with a `status` from other servers, as during a deployment or with a wrong route. */
 const foreignResponses = [
   { status: 404, body: '{"timestamp":"2026-11-01T00:00:00Z","status":404,"error":"Not Found","path":"/s/update"}' },
   { status: 405, body: '{"status":"405","message":"Method Not Allowed"}' },
   { status: 200, body: '{"status":"200","data":null}' },
 ];
 
-/** Runs code once the tracker has started, without a driver, because the page breaks what drivers need. */
+/** Runs code as soon as the tracker has started. The page runs it by itself, because it breaks what drivers need. */
 const runOnceStarted = (code: string): string => `<script>{
   const nth = new URLSearchParams(location.search).get('nth') * 1;
   const timer = setInterval(() => {
@@ -44,7 +44,7 @@ const runOnceStarted = (code: string): string => `<script>{
 }</script>`;
 const logNth = 'tracker.log(1, { line: 0, nth });';
 
-/** A clock that the page can shift before the tracker reads it. */
+/** A clock that the page can shift, and that the tracker then reads. */
 const settableClock = `<script>{
   const now = Date.now;
   const shift = () => new URLSearchParams(location.search).get('shift') * 1 + (window.clockShift || 0);
@@ -108,10 +108,10 @@ describeEngines('delivery', (engine) => {
       shop.site.publish(path, { token: account.browserToken, src: `${shop.gate.url}/${script}`, ...page });
     const visit = async (url: string): Promise<Tab> => waitForTracker(await session.openTab(url));
     const log = (tab: Tab, nth: number) => tab.run((nth) => void tracker.log(1, { line: 0, nth }), nth);
-    /** Makes the next retry happen now. */
+    /** Makes the tracker retry now. */
     const retryNow = (tab: Tab) => tab.run(() => void dispatchEvent(new Event('online')));
 
-    /** Waits until `isDone` returns true, and retries meanwhile. */
+    /** Makes the tracker retry until `isDone` returns true. */
     const retryUntil = async (tab: Tab, isDone: () => boolean | Promise<boolean>): Promise<void> => {
       await waitFor(
         'the condition',
@@ -133,7 +133,7 @@ describeEngines('delivery', (engine) => {
       }
     };
 
-    test('survives responses of another server: 404, 405 and 200 (T1)', async (context) => {
+    test('survives responses from another server: 404, 405 and 200', async (context) => {
       const tab = await visit(publish());
       for (const nth of nths) {
         shop.gate.foreignResponses.push(...foreignResponses);
@@ -146,7 +146,7 @@ describeEngines('delivery', (engine) => {
       await tab.close();
     });
 
-    test('survives localStorage.clear() after log (T2)', async (context) => {
+    test('survives localStorage.clear() after log', async (context) => {
       const tab = await visit(publish());
       for (const nth of nths)
         await tab.run((nth) => {
@@ -157,7 +157,7 @@ describeEngines('delivery', (engine) => {
       await tab.close();
     });
 
-    test('survives localStorage.clear() after log while the server is busy (T2)', async (context) => {
+    test('survives localStorage.clear() after log while the server is busy', async (context) => {
       const tab = await visit(publish());
       shop.gate.isBusy = true;
       for (const nth of nths)
@@ -172,7 +172,7 @@ describeEngines('delivery', (engine) => {
       await tab.close();
     });
 
-    test('survives a clock change of 30 days while events wait, on this page and the next (T3)', async (context) => {
+    test('survives a clock change of 30 days while events are queued, on this page and the next', async (context) => {
       const page = publish({ before: settableClock });
       const tab = await visit(page);
       shop.gate.isBusy = true;
@@ -188,7 +188,7 @@ describeEngines('delivery', (engine) => {
       await tab.close();
     });
 
-    test('survives leaving the page before the script has loaded, with the optional snippet (T4)', async (context) => {
+    test('survives leaving the page before the script has loaded, with the optional early-events script', async (context) => {
       const leaving = `<script>
         tracker.log(1, { line: 0, nth: new URLSearchParams(location.search).get('nth'), left: { early: true } });
         setTimeout(() => { location.href = '/next'; }, 200);
@@ -198,7 +198,7 @@ describeEngines('delivery', (engine) => {
       const tab = await session.openTab(`${shop.site.url}/elsewhere`);
       shop.site.scriptDelayMilliseconds = 60_000;
       for (const nth of nths) {
-        // No driver waits for this page, because WebKit's would wait until it has loaded.
+        // Navigates by a script, because WebKit's driver would wait until the page has loaded.
         await tab.run((address) => void setTimeout(() => location.assign(address)), `${page}?nth=${nth}`);
         await waitForEvents(nth + 1);
       }
@@ -211,7 +211,7 @@ describeEngines('delivery', (engine) => {
       await tab.close();
     });
 
-    test('survives three large events in one task, in a new browser (T6)', async (context) => {
+    test('survives three large events logged in one task, in a new browser', async (context) => {
       const tab = await visit(publish({ before: countWarnings }));
       for (const nth of nths) {
         await tab.run((nth) => {
@@ -231,7 +231,7 @@ describeEngines('delivery', (engine) => {
       await tab.close();
     });
 
-    test('warns about values and events that are too large, once for each kind (T6)', async () => {
+    test('causes one warning about values that are too large, and one about events that are too large', async () => {
       const tab = await visit(publish({ before: countWarnings }));
       const warnings = await tab.run(() => {
         for (const _ of [0, 1]) {
@@ -244,7 +244,7 @@ describeEngines('delivery', (engine) => {
       await tab.close();
     });
 
-    test('survives a frozen Array.prototype and a reference to the stub’s log method (T7)', async (context) => {
+    test('survives a frozen Array.prototype and calls to the stub’s log method after the start', async (context) => {
       await openEachTime(
         publish({
           before: '<script>Object.freeze(Array.prototype)</script>',
@@ -254,7 +254,7 @@ describeEngines('delivery', (engine) => {
       await expectStored(context);
     });
 
-    test('survives a page that replaces find, map and URL with broken versions (T8)', async (context) => {
+    test('survives a page that replaces find, map and URL with broken versions', async (context) => {
       const breakingCode = [
         'Array.prototype.find = () => { throw new Error("of the page"); };',
         'Array.prototype.map = () => [];',
@@ -264,7 +264,7 @@ describeEngines('delivery', (engine) => {
       await expectStored(context);
     });
 
-    test('survives a wrapper around fetch that sets a header (T9)', async (context) => {
+    test('survives a wrapper around fetch that sets a header', async (context) => {
       const before = `<script>{
         const { fetch } = window;
         window.fetch = (address, options) => {
@@ -276,7 +276,7 @@ describeEngines('delivery', (engine) => {
       await expectStored(context);
     });
 
-    test('survives following a link to another page with the script (T10)', async (context) => {
+    test('survives following a link to another page with the script', async (context) => {
       const page = publish();
       const next = publish({}, '/next');
       const tab = await visit(page);
@@ -304,7 +304,7 @@ describeEngines('delivery', (engine) => {
       await tab.close();
     });
 
-    test('survives a clock in 1970 (T11)', async (context) => {
+    test('survives a clock in 1970', async (context) => {
       const start = Date.now();
       const tab = await visit(`${publish({ before: settableClock })}?shift=${-start}`);
       for (const nth of nths) await log(tab, nth);
@@ -316,7 +316,7 @@ describeEngines('delivery', (engine) => {
       await tab.close();
     });
 
-    test('survives a request that takes 16 s to the server (T11)', async (context) => {
+    test('survives a request that takes 16 s to reach the server', async (context) => {
       const tab = await visit(publish());
       shop.gate.delayNext(16_000);
       const start = Date.now();
@@ -332,7 +332,7 @@ describeEngines('delivery', (engine) => {
       await tab.close();
     });
 
-    test('measures 10,000 calls to log in one task (T12)', async (context) => {
+    test('reports how long 10,000 calls to log in one task take', async (context) => {
       const milliseconds: number[] = [];
       for (const _ of nths) {
         const tab = await visit(publish());
@@ -351,7 +351,7 @@ describeEngines('delivery', (engine) => {
       context.task.meta.delivery = { times, storedOnce: 0, lost: 0, twice: 0, outOfOrder: 0, late: 0, figure };
     });
 
-    test('survives a lost first response to two tabs of a new browser without Web Locks (T13)', async (context) => {
+    test('survives the loss of the first response to two tabs in a new browser without Web Locks', async (context) => {
       const users: number[] = [];
       const run = `${script.replaceAll('.', '')}${engine.name}`.toLowerCase();
       for (const nth of nths) {
@@ -368,8 +368,8 @@ describeEngines('delivery', (engine) => {
         users.push(new Set(stored.filter((each) => each.nth >> 1 === nth).map(({ userUUID }) => userUUID)).size);
         for (const tab of tabs) await tab.close();
       }
-      // There may be two users, and an event whose response was lost is then stored for both (ARCHITECTURE.md). No
-      // event may be lost.
+      // The tabs may create two users, and an event whose response was lost is then stored for both (ARCHITECTURE.md).
+      // No event may be lost.
       const tally = await recordTally(
         context,
         2 * times,
@@ -383,7 +383,7 @@ describeEngines('delivery', (engine) => {
     });
   });
 
-  test('survives killing the browser while the server is down, with tracker.full.js (T5)', async (context) => {
+  test('survives killing the browser while the server is down, with tracker.full.js', async (context) => {
     const profileFolder = await mkdtemp(join(tmpdir(), 'firsthand-profile-'));
     const page = shop.site.publish('/page', { token: account.browserToken, src: `${shop.gate.url}/tracker.full.js` });
     let profileSession: Session | undefined;

@@ -1,4 +1,4 @@
-/** Tests restrictive and restored pages: the tracker causes no error in them, and their events arrive. */
+/** Tests that the tracker causes no errors in restrictive and restored pages, and that their events arrive. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { ContactResult, Tracker } from '../../src/index.ts';
 import { openUnautomated } from '../engines/chromium.ts';
@@ -52,8 +52,8 @@ describeEngines('the tracker', (engine) => {
   const expectNumbers = async (...numbers: number[]) =>
     expect((await waitForStored(numbers.length)).map(({ nth }) => nth)).toEqual(numbers);
 
-  test('works with JSON and storage overridden, prototypes extended and frozen, and its name read-only', async () => {
-    // Not controlled, because WebKit's driver needs the page's own JSON.
+  test('works if the page overrides JSON and storage, extends and freezes prototypes, and makes `tracker` read-only', async () => {
+    // Runs no scripts through the driver, because WebKit's driver needs an intact JSON object in the page.
     const page = publish('/hostile', {
       before: `<script>
         JSON.stringify = JSON.parse = () => { throw new Error('overridden'); };
@@ -73,7 +73,7 @@ describeEngines('the tracker', (engine) => {
   });
 
   test.for([-1, 1])(
-    'stores times that are right to a second, in order, with a clock that is off by %d day',
+    'logs event times that are accurate to the second, and in order, if the clock is off by %d day',
     async (days) => {
       const tab = await visit(`/clock/${days}`, {
         before: `<script>const rightNow = Date.now; Date.now = () => rightNow() + ${days * 86_400_000};</script>`,
@@ -95,7 +95,7 @@ describeEngines('the tracker', (engine) => {
     },
   );
 
-  test('accepts attributes and fields that throw or can’t become text', async () => {
+  test('accepts attributes and fields that throw or can’t be converted to text', async () => {
     const tab = await visit('/odd');
     await tab.run(() => {
       const logAnything = tracker.log as (...args: unknown[]) => void;
@@ -117,7 +117,7 @@ describeEngines('the tracker', (engine) => {
     expect(numbers.slice(0, 3)).toEqual([0, 1, 2]);
   });
 
-  test('works under a strict CSP with a nonce, from the immutable URL with its hash, without its tag', async () => {
+  test('works under a strict CSP with a nonce, from its immutable URL with an integrity hash, after its tag is removed', async () => {
     const built = await fetch(`${shop.service.url}/integrity.json`);
     const { 'tracker.js': script } = (await built.json()) as Record<string, { src: string; integrity: string }>;
     const tab = await visit('/strict', {
@@ -132,13 +132,13 @@ describeEngines('the tracker', (engine) => {
         script.onload = () => script.remove();
       </script>${logImmediately}`,
     });
-    await waitFor('the tag to go', () => tab.run(() => !document.querySelector('[integrity]') || undefined));
+    await waitFor('the removal of the tag', () => tab.run(() => !document.querySelector('[integrity]') || undefined));
     await log(tab, 1);
     await expectNumbers(0, 1);
     expect(shop.gate.requests).toContain(`GET /${script?.src}`);
   });
 
-  test('does not start from a script with another hash, and leaves the page working', async () => {
+  test('does not start if the script has another hash, and leaves the page working', async () => {
     const tab = await session.openTab(
       publish('/tampered', { attributes: 'integrity="sha384-AAAA" crossorigin', after: logImmediately }),
     );
@@ -165,7 +165,7 @@ describeEngines('the tracker', (engine) => {
     await expectNumbers(0, 1);
   });
 
-  test('works in a sandboxed frame of a page that has it too', async () => {
+  test('works in a sandboxed frame inside a page that also has the tracker', async () => {
     publish('/framed', { after: '<script>tracker.log(1, { line: 1, nth: 0 })</script>' });
     await visit('/framing', { after: `${logImmediately}<iframe sandbox="allow-scripts" src="/framed"></iframe>` });
     const events = await waitForStored(2);
@@ -173,7 +173,7 @@ describeEngines('the tracker', (engine) => {
     expect(new Set(events.map(({ userUUID }) => userUUID)).size).toBe(2);
   });
 
-  test('keeps the order of calls made before the script loads; createContact settles its callback and promise', async () => {
+  test('keeps the order of calls made before the script loads, and passes the results of createContact to callback and promise', async () => {
     shop.site.scriptDelayMilliseconds = 1_000;
     const tab = await visit('/early', {
       src: '/stats/tracker.js',
@@ -193,12 +193,12 @@ describeEngines('the tracker', (engine) => {
     const [first, second, third, fourth] = events.map(({ userUUID }) => userUUID);
     expect([second, fourth]).toEqual([first, third]);
     expect(third).not.toBe(first);
-    const answers = () => {
+    const readResults = () => {
       const { calledBack, resolved } = window as unknown as { [name: string]: ContactResult };
       // Copies, because Firefox's driver returns the same object only once.
       return calledBack && resolved ? [{ ...calledBack }, { ...resolved }] : undefined;
     };
-    const [calledBack, resolved] = await waitFor('the answers', () => tab.run(answers));
+    const [calledBack, resolved] = await waitFor('the results', () => tab.run(readResults));
     expect(resolved).toEqual(calledBack);
     expect(resolved).toMatchObject({ exists: false, contactUUID: expect.stringMatching(/./) });
     const { event } = await account.api.getEvent({ order: 'asc' });
@@ -236,7 +236,7 @@ describeEngines('the tracker', (engine) => {
 
   // Only Chromium prerenders pages.
   if (engine.name === 'Chromium')
-    test('starts on a prerendered page when the page is shown', async () => {
+    test('starts on a prerendered page only when the page is shown', async () => {
       const rules = { prerender: [{ source: 'list', urls: ['/ahead'], eagerness: 'immediate' }] };
       const before = publish('/before', {
         after: `<script type="speculationrules">${JSON.stringify(rules)}</script><script>

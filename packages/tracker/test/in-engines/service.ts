@@ -15,11 +15,11 @@ export interface Account {
 export interface Service {
   readonly url: string;
   createAccount(): Promise<Account>;
-  /** Kills the process with SIGKILL. Data that it has confirmed is on disk. */
+  /** Kills the process with SIGKILL. All data that the service has acknowledged is on disk. */
   kill(): Promise<void>;
-  /** Restarts the process with the same data and port, after `kill`. */
+  /** Restarts the process after `kill`, with the same data and port. */
   restart(): Promise<void>;
-  /** Ends the process and deletes its data. */
+  /** Kills the process and deletes its data. */
   close(): Promise<void>;
 }
 

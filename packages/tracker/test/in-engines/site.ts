@@ -8,24 +8,24 @@ export interface Page {
   /** HTML to place before the snippet, and HTML to place after it, in the body. */
   readonly before?: string;
   readonly after?: string;
-  /** Additional attributes of the script's tag. */
+  /** Additional attributes for the script's tag. */
   readonly attributes?: string;
   /**
    * The script's URL; by default, the service serves it. The site proxies everything under `/stats/` to the service.
    */
   readonly src?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** The nonce for a CSP, on every script of the page. */
+  /** The nonce of the page's CSP, added to all its scripts. */
   readonly nonce?: string;
 }
 
 export interface Site {
   readonly port: number;
-  /** On localhost, where Web Locks are available as they are over HTTPS. */
+  /** The site is on localhost, where Web Locks are available without HTTPS. */
   readonly url: string;
   /** Publishes a page and returns its URL. */
   publish(path: string, page: Page): string;
-  /** The messages of the pages' own `error` and `unhandledrejection` events. */
+  /** The messages of `error` and `unhandledrejection` events in the pages. */
   readonly errors: string[];
   /** The paths that a browser has requested for prerendering (`Sec-Purpose`). */
   readonly prerenderedPaths: string[];
@@ -36,7 +36,10 @@ export interface Site {
 
 const snippet = readFileSync(new URL('../../dist/snippet.html', import.meta.url), 'utf8');
 
-/** `onLeave` lets tests log in `pagehide` before the tracker's own listener. */
+/**
+ * Returns the HTML of a page. Its global function `onLeave`, if any, is called in `pagehide` before the tracker's own
+ * listener.
+ */
 const toHTML = (
   service: string,
   { token, before = '', after = '', attributes = '', src = `${service}/tracker.js`, nonce }: Page,
@@ -56,7 +59,7 @@ const readBody = async (request: IncomingMessage): Promise<string> => {
   return body;
 };
 
-const passOn = (request: IncomingMessage, response: ServerResponse, to: string): void => {
+const forwardRequest = (request: IncomingMessage, response: ServerResponse, to: string): void => {
   const forwarded = requestFrom(to, { method: request.method, headers: request.headers, agent: false });
   forwarded.on('error', () => response.destroy());
   forwarded.on('response', (answer) => {
@@ -67,17 +70,17 @@ const passOn = (request: IncomingMessage, response: ServerResponse, to: string):
 };
 
 /**
- * Serves the site; any unknown path returns a page without the tracker. Used as a plain HTTP proxy, it serves the same
- * site for every host, except that it forwards requests for the service.
+ * Serves the site, with a page without the tracker at every unknown path. Used as a plain HTTP proxy, it serves the
+ * same site on every host, except that it forwards requests to the service.
  */
 export const openSite = async (service: string): Promise<Site> => {
   const pages = new Map<string, Page>();
   const server = createServer(async (request, response) => {
     const { host, pathname, search } = new URL(request.url as string, `http://${request.headers.host}`);
-    if (host === new URL(service).host) return passOn(request, response, service + pathname + search);
+    if (host === new URL(service).host) return forwardRequest(request, response, service + pathname + search);
     if (pathname.startsWith('/stats/')) {
       if (pathname.endsWith('.js')) await new Promise((resolve) => setTimeout(resolve, site.scriptDelayMilliseconds));
-      return passOn(request, response, service + pathname.slice('/stats'.length) + search);
+      return forwardRequest(request, response, service + pathname.slice('/stats'.length) + search);
     }
     const body = await readBody(request);
     if (pathname === '/errors') site.errors.push(body);

@@ -1,4 +1,7 @@
-/** Counts what happened to the events that a case has logged. `delivery-table.ts` prints the counts. */
+/**
+ * Counts how many of the events that a test case has logged were stored once, lost, stored twice or late.
+ * `delivery-table.ts` prints the counts.
+ */
 import type { Client } from '@firsthand/client';
 import { expect, type TestContext } from 'vitest';
 
@@ -22,7 +25,7 @@ declare module 'vitest' {
   }
 }
 
-/** The numbers that a page logs: `nth` in `line`, whose events are read back in order. */
+/** The attributes of each event: its number `nth` in a `line`, whose events must be stored in order. */
 interface NumberedEvent {
   readonly line: number;
   readonly nth: number;
@@ -57,7 +60,7 @@ export const readStored = async (api: Client): Promise<StoredEvent[]> => {
     });
 };
 
-/** Counts the stored events of each line. A line's events are numbered from 0 up to its entry in `counts`. */
+/** Adds up the results for all lines. `counts` has the number of events that each line has logged, numbered from 0. */
 export const countStored = (
   stored: readonly NumberedEvent[],
   counts: readonly number[],
@@ -76,10 +79,7 @@ export const countStored = (
   return sum;
 };
 
-/**
- * Records the tally for the table. Fails with `details` unless each of the events was stored once, in order and in
- * time.
- */
+/** Records the tally for the table. Fails with `details` unless every event was stored once, in order and in time. */
 export const expectAllOnce = ({ task }: TestContext, tally: Tally, events: number, details = ''): void => {
   task.meta.delivery = tally;
   const { figure, ...counts } = tally;

@@ -48,7 +48,7 @@ describeEngines('the tracker on uncooperative pages', (engine) => {
     return (await readStored(api)).map(({ nth }) => nth);
   };
 
-  test('sends nothing to the addresses of elements that are named like properties of the document', async () => {
+  test('sends nothing to the URLs of elements that are named like properties of the document', async () => {
     await session.openTab(
       publish('/clobbered', {
         before: `<script>
@@ -75,7 +75,7 @@ describeEngines('the tracker on uncooperative pages', (engine) => {
     ]);
   });
 
-  test('aborts a request without a response, and does not hold up other tabs', async () => {
+  test('aborts a request that gets no response, and does not delay other tabs', async () => {
     const tabs = [await visit('/unanswered'), await visit('/unanswered')];
     shop.gate.hangNext();
     const start = Date.now();
@@ -113,11 +113,11 @@ describeEngines('the tracker on uncooperative pages', (engine) => {
     expect(shop.gate.requests.filter((request) => request.startsWith('OPTIONS'))).not.toEqual([]);
   });
 
-  test('logs to separate accounts from two tags with different data-name', async () => {
+  test('logs to separate accounts if two tags have different values of data-name', async () => {
     const other = await shop.service.createAccount();
     const second = `<script async src="${shop.gate.url}/tracker.js" data-token="${other.browserToken}" data-name="second"></script>`;
     const tab = await visit('/two', { before: second });
-    await waitFor('the second', () => tab.run(() => 'second' in window || undefined));
+    await waitFor('the second tracker', () => tab.run(() => 'second' in window || undefined));
     await tab.run(() => {
       const { second } = window as unknown as { second: Tracker };
       for (let nth = 0; nth < 30; nth++) (nth % 3 ? tracker : second).log(1, { line: 0, nth });
@@ -157,7 +157,7 @@ describeEngines('the tracker on uncooperative pages', (engine) => {
     expect(cookies.map(({ path, value }) => [path, value])).toEqual([['/', 'deeper_deeper_deeper_']]);
   });
 
-  test('resolves flush when the service has responded for all logged events', async () => {
+  test('resolves flush when the service has acknowledged all logged events', async () => {
     shop.site.scriptDelayMilliseconds = 500;
     const tab = await visit('/flush', {
       src: '/stats/tracker.js',
@@ -194,7 +194,7 @@ describeEngines('the tracker on uncooperative pages', (engine) => {
     });
   </script>`;
   const waitForViews = async (count: number) => {
-    await waitFor('the views', async () => (await countEvents(account.api)) >= count || undefined);
+    await waitFor('the page views', async () => (await countEvents(account.api)) >= count || undefined);
     await pause(300);
     const { event } = await account.api.getEvent({ order: 'asc' });
     return event
@@ -209,7 +209,7 @@ describeEngines('the tracker on uncooperative pages', (engine) => {
   const waitForTitle = (tab: Tab, title: string) =>
     waitFor(`the title ${title}`, () => tab.run((title) => document.title === title || undefined, title));
 
-  test('logs each page view with the title of its own page, even if the title is set late', async () => {
+  test('logs each page view with the title of that page, even if the title is set late', async () => {
     const tab = await visit('/first', { ...fullPage, src: `${shop.gate.url}/tracker.full.js` });
     await waitForViews(1);
     const titles = ['a', 'b', 'c', 'd', 'e', 'f'];
@@ -225,7 +225,9 @@ describeEngines('the tracker on uncooperative pages', (engine) => {
     expect((await waitForViews(7)).slice(1)).toEqual(titles.map((title) => [`/${title}`, title]));
   });
 
-  const navigationTitles = engine.hasNavigationAPI ? ['logs a navigation by the Navigation API as a page view'] : [];
+  const navigationTitles = engine.hasNavigationAPI
+    ? ['logs a navigation through the Navigation API as a page view']
+    : [];
   test.each(navigationTitles)('%s', async () => {
     const tab = await visit('/first', { ...fullPage, src: `${shop.gate.url}/tracker.full.js` });
     await waitForViews(1);
