@@ -4,7 +4,7 @@ export const manuals: Readonly<Record<string, { readonly path: string; readonly 
   'packages/docs/manual/operations.md': { path: 'operations', label: 'Operations by example' },
   'packages/docs/manual/promises.md': { path: 'promises', label: 'What a 200 promises' },
   'packages/docs/manual/tokens.md': { path: 'tokens', label: 'Tokens' },
-  'packages/docs/manual/refused.md': { path: 'refused', label: 'What is refused' },
+  'packages/docs/manual/refused.md': { path: 'refused', label: 'Errors and limits' },
   'packages/docs/manual/settings.md': { path: 'settings', label: 'Settings and commands' },
   'packages/tracker/README.md': { path: 'tracker', label: 'The tracker' },
   'packages/client/README.md': { path: 'client', label: 'The client' },
