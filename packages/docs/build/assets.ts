@@ -15,13 +15,13 @@ export interface AssetNames {
 
 interface Assets {
   readonly names: AssetNames;
-  /** By name, relative to `/docs/`. */
+  /** The content of each file, by its path relative to `/docs/`. */
   readonly files: ReadonlyMap<string, Buffer>;
 }
 
 const source = (name: string): string => fileURLToPath(new URL(`../src/${name}`, import.meta.url));
 
-/** Recent browsers. In older ones, pages without `:has`, popovers and modules remain usable. */
+/** Older browsers lack `:has`, popovers or modules, but the pages remain usable. */
 const target = ['chrome109', 'firefox115', 'safari16'];
 
 const hashed = (name: string, content: Buffer): string => {

@@ -26,8 +26,8 @@ export interface Rendered {
   /** The plain text between the title and the next heading. */
   readonly lead: string;
   /**
-   * The parts before and after the place of the set-up block. The intro ends with the heading above the first code that
-   * needs set-up; if there is no such code, before the first code block or heading after the title.
+   * The parts before and after the setup block. The intro includes the heading of the first code block that needs setup.
+   * Without such a block, it ends before the first code block or heading below the title.
    */
   readonly intro: HTML;
   readonly rest: HTML;
@@ -109,12 +109,12 @@ interface Heading {
   readonly depth: number;
 }
 
-/** Renders a file. `needsSetUp` recognizes code that needs a set-up block before it. Throws without a title. */
+/** Renders a file. `needsSetup` returns whether code needs a setup block before it. Throws if the file has no title. */
 export const renderMarkdown = (
   text: string,
   resolve: ResolveLink,
   pictureAt: ResolvePicture = () => undefined,
-  needsSetUp: (code: string) => boolean = () => false,
+  needsSetup: (code: string) => boolean = () => false,
 ): Rendered => {
   const slugger = new GithubSlugger();
   const tokens = new Marked({ gfm: true }).lexer(text.replaceAll('\r\n', '\n'));
@@ -142,8 +142,8 @@ export const renderMarkdown = (
   const marked = createMarked(resolve, pictureAt, rendered);
   const render = (part: Token[]): HTML => raw(marked.parser(part));
   const isBelowTitle = (token: Token) => token.type === 'heading' && token.depth > 1;
-  const setUpCode = tokens.findIndex((token) => token.type === 'code' && needsSetUp(token.text));
-  const headingAbove = tokens.slice(0, Math.max(0, setUpCode)).findLastIndex(isBelowTitle);
+  const setupCode = tokens.findIndex((token) => token.type === 'code' && needsSetup(token.text));
+  const headingAbove = tokens.slice(0, Math.max(0, setupCode)).findLastIndex(isBelowTitle);
   const end = tokens.findIndex((token) => token.type === 'code' || isBelowTitle(token));
   const at = headingAbove >= 0 ? headingAbove + 1 : end < 0 ? tokens.length : end;
   const intro = render(tokens.slice(0, at));

@@ -16,8 +16,8 @@ const indexFile = `${guidesFolder}/README.md`;
 const readText = (file: string): string => readFileSync(new URL(file, repository), 'utf8');
 
 /**
- * Inserts placeholders for what differs between servers: the address, where a shell variable is set to it or the text
- * gives the address of `npm start`, and the names of scripts under the example path `/s/`.
+ * Inserts placeholders for values that differ between servers: the server's address (where it is assigned to a shell
+ * variable, or given as the address after `npm start`), and the names of scripts under the example path `/s/`.
  */
 const insertPlaceholders = (text: string): string =>
   text
@@ -40,7 +40,7 @@ const pageOf = (file: string): string | undefined => {
   return manuals[file]?.path;
 };
 
-/** Whether code uses the server's address, which the page must set first. */
+/** Whether code uses the shell variable that contains the server's address, which the page must set first. */
 const usesServer = (code: string): boolean => /\bFIRSTHAND_URL\b/.test(code);
 
 const renderFile = (file: string, path: string): Rendered =>
@@ -64,7 +64,7 @@ const variables: Readonly<Record<string, string>> = {
   BROWSER_TOKEN: 'browser_…',
 };
 
-/** A block that sets the variables of a guide's code, with the address of this server. */
+/** A block that sets the shell variables that a guide uses, with the address of this server. */
 const variablesBlock = (text: string) => {
   const used = Object.entries(variables).filter(([name]) => new RegExp(`\\b${name}\\b`).test(text));
   if (!usesServer(text)) return html``;

@@ -14,7 +14,7 @@ const fillInRoot = (): void => {
 };
 
 const addCopyButtons = (): void => {
-  // Absent on plain HTTP, except on localhost.
+  // Browsers offer no clipboard on plain HTTP, except on localhost.
   if (!navigator.clipboard) return;
   for (const figure of document.querySelectorAll('figure.code')) {
     const button = document.createElement('button');
@@ -50,7 +50,7 @@ const restoreTab = (): void => {
       tab.addEventListener('change', () => localStorage.setItem(storageKey, tab.value));
     }
   } catch {
-    // Storage may be blocked; each page then shows its first tab.
+    // If storage is blocked, each page shows its first tab.
   }
 };
 

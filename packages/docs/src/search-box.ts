@@ -60,7 +60,7 @@ export const startSearchBox = (box: HTMLElement, docs: string, source: string): 
     if (query === '') return close();
     try {
       const find = await load();
-      // The query may have changed while the search was loading.
+      // The query might have changed while the search was loading.
       if (input.value.trim() !== query) return;
       const results = find(query);
       show(results, results.length > 0 ? `${results.length} results` : 'Nothing found');

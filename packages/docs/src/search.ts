@@ -16,7 +16,7 @@ const excerptLength = 120;
 /** Words in a query that are ignored. */
 const stopWords = new Set(['a', 'an', 'can', 'do', 'does', 'how', 'i', 'my', 'the', 'to', 'what', 'where', 'why']);
 
-/** Also indexes the parts of names: `log` and `event` of `logEvent`, `unknown` of `unknown_id`. */
+/** The words to index for a term: the term and the parts of a name, such as `log` and `event` for `logEvent`. */
 const termsOf = (term: string): string[] => {
   const parts = term.split(/(?<=[a-z0-9])(?=[A-Z])|_/);
   return [...new Set([term, ...(parts.length > 1 ? parts : [])].map((part) => part.toLowerCase()))];
@@ -49,8 +49,8 @@ export const createSearch = (entries: readonly SearchEntry[]): ((query: string) 
   });
   index.addAll(entries.map((entry, id) => ({ ...entry, id })));
   /**
-   * Results in this order: the query as the title; for a name with an underscore, texts that contain it; texts with all
-   * words; texts with some words.
+   * Returns results in this order: the title is the query; if the query is a name with an underscore, the text contains
+   * it; all words of the query match; some words match.
    */
   const find = (query: string) => {
     const title = query.trim().toLowerCase();

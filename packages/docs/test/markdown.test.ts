@@ -16,7 +16,7 @@ it('shows HTML as text, and omits comments', () => {
   expect(html).not.toContain('test:');
 });
 
-it('links only to pages and other sites', () => {
+it('creates links only to existing pages and to other sites', () => {
   const html = render(
     '# T\n\n[one](other.md#a-part) [two](missing.md) [three](https://a.example/?a=1&b="2) [four](javascript:alert(1)) [five](#t)',
   );
@@ -25,7 +25,7 @@ it('links only to pages and other sites', () => {
   expect(html).toContain('four <a href="#t">five</a>');
 });
 
-it('shows existing pictures with size and alternative text, and only the text of others', () => {
+it('shows existing pictures with size and alternative text, and only the text of missing pictures', () => {
   const { intro } = renderMarkdown(
     '# T\n\n![A "plot"](../images/plot.webp) ![a face](face.png)',
     () => undefined,
@@ -36,15 +36,15 @@ it('shows existing pictures with size and alternative text, and only the text of
   );
 });
 
-it('ends the intro after the heading above the first code that needs set-up', () => {
+it('includes in the intro everything up to the heading of the first code block that needs setup', () => {
   const text = '# T\n\nLead\n\n## A\n\n```text\none\n```\n\n## B\n\nText\n\n```sh\ncurl "$URL"\n```\n';
-  const introOf = (needsSetUp?: (code: string) => boolean) =>
+  const introOf = (needsSetup?: (code: string) => boolean) =>
     String(
       renderMarkdown(
         text,
         () => undefined,
         () => undefined,
-        needsSetUp,
+        needsSetup,
       ).intro,
     );
   expect(introOf((code) => code.includes('$URL')).trim()).toMatch(/one[\s\S]*B<\/a><\/h2>$/);

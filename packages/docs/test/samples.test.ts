@@ -58,7 +58,7 @@ it.each([
   expect(toLiteral(value)).toBe(literal);
 });
 
-it('breaks long literals into lines', () => {
+it('breaks long literals into several lines', () => {
   const value = { first: 'a'.repeat(40), second: ['b'.repeat(40), { c: 1 }] };
   const literal = toLiteral(value);
   expect(literal.split('\n').every((line) => line.length < 80)).toBe(true);

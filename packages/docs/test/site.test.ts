@@ -62,7 +62,7 @@ describe('the documentation', () => {
     ).toEqual(paths.toSorted());
   });
 
-  it('links error codes that a page may report to their remedies', () => {
+  it('links error codes that a page can report to their remedies', () => {
     for (const code of ['invalid_token', 'id_not_for_browser']) {
       const [, rest = ''] = pages.get('reference/errors')?.split(`id="${code}"`) ?? [];
       expect(rest.split('class="field"')[0]).toContain('href="../troubleshooting#in-the-browser"');
@@ -90,7 +90,7 @@ describe('the documentation', () => {
     });
   });
 
-  it('complies with a policy that allows only its own files', () => {
+  it('complies with a Content Security Policy that allows only its own files', () => {
     each((html, path) => {
       const isForbidden = ({ name, attributes }: Tag): boolean =>
         /^(style|iframe|object|embed|base|form)$/.test(name) ||
@@ -120,7 +120,7 @@ describe('the documentation', () => {
     });
   });
 
-  it('has placeholders for what differs between servers, only in text', () => {
+  it('has placeholders for values that differ between servers, and only in text', () => {
     each((html, path) => {
       expect(html.match(/<[^<>]*\{firsthand:[^<>]*>/g), path).toBeNull();
       expect(html.match(/\{firsthand:(?!(root|tracker-stem|page-folder|script-tag)\})/g), path).toBeNull();
@@ -139,7 +139,7 @@ describe('the documentation', () => {
     each((html, path) => expect(html, path).not.toMatch(/&lt;!--|<!--/));
   });
 
-  it('names every operationId, error code and limit', () => {
+  it('lists every operationId, error code and limit', () => {
     const { paths } = openAPI({ server: '/' }) as { paths: Record<string, Record<string, { operationId: string }>> };
     const IDs = Object.values(paths).flatMap((item) => Object.values(item).map(({ operationId }) => operationId));
     for (const ID of IDs) {
@@ -185,13 +185,13 @@ describe('the search', () => {
     expect(search(query).map((result) => result.to)).toContain(to);
   });
 
-  it('shows an excerpt around the words', () => {
+  it('shows an excerpt around the words of the query', () => {
     const [result] = search('bounced');
     expect(result?.excerpt).toMatch(/^… .*a mail that bounced/);
     expect(result?.excerpt.length).toBeLessThan(130);
   });
 
-  it('accepts any text of any length', () => {
+  it('accepts queries with any text and length', () => {
     for (const query of ['', ' ', '<script>', '__proto__', '*', '\\', 'a'.repeat(100_000), 'a b '.repeat(50_000)])
       expect(search(query).length).toBeLessThanOrEqual(8);
     expect(search('zxqvwjk')).toEqual([]);

@@ -28,7 +28,7 @@ const returns = (operation: OperationDoc, code: ErrorCode): boolean =>
 /** Links to the operations that return a code, or a summary if all or none do. */
 const returnedBy = (code: ErrorCode): HTML => {
   const operations = operationDocs.filter((operation) => returns(operation, code));
-  if (operations.length === 0) return html`A request that names no operation`;
+  if (operations.length === 0) return html`Requests whose path belongs to no operation`;
   if (operations.length === operationDocs.length) return html`Every operation`;
   return html`${operations.map(({ name }, index) => html`${index > 0 ? ', ' : ''}<a href="${name}"><code>${name}</code></a>`)}`;
 };

@@ -5,7 +5,7 @@ import type { Page } from '../page.ts';
 
 type Limit = keyof typeof limits;
 
-/** What each limit applies to, in groups. The type of `all` ensures that none is missing. */
+/** What each limit applies to, in groups. The type of `all` ensures that no limit is missing. */
 const groups = {
   Requests: {
     bodyBytes: 'Bytes of a request body, after decompression',
@@ -51,10 +51,10 @@ const groups = {
   Pages: {
     eventsPerPage: 'Events on one page of getEvent',
     contactsPerPage: 'Contacts on one page of searchContact',
-    contactsCountedByText: 'Contacts that a searchContact with text counts for include=count',
+    contactsCountedByText: 'Contacts counted by include=count in a searchContact request with text',
     claimsPerPage: 'Claims on one page of getContact and exportContact',
     linksPerPage: 'Links on one page of getContact and exportContact',
-    mergesPerContact: 'Merged contacts listed by getContact: the newest',
+    mergesPerContact: 'Merged contacts that getContact lists (the newest)',
     auditEntriesPerPage: 'Entries on one page of listAudit',
     importsPerPage: 'Imports in one listImports response',
     bucketsPerCount: 'Intervals in one countEvents request',
@@ -70,7 +70,7 @@ const groups = {
     conditionsOnPeople: '`contact`, `did` and `personFirst` conditions in one report',
     didTimes: 'The maximum `atLeast` and `atMost` of a `did`',
     didDays: 'The maximum `withinDays` of a `did`',
-    contactsPerFilter: 'Contacts that the contact conditions of one report may match in total',
+    contactsPerFilter: 'Contacts that the contact conditions of one report match, in total',
     peoplePerPage: 'People on one page of reportPeople',
     rowsPerLiveList: 'Rows of each list in a reportLive response',
     stepsPerFunnel: 'Steps in one reportFunnel request',
@@ -123,7 +123,7 @@ export const limitsPage = (): Page => {
     form: 'text',
     headings: Object.keys(all).map((title) => ({ anchor: title.toLowerCase(), title })),
     content: html`<h1>Limits</h1>
-<p class="lead">${text} <a href="getAccount"><code>getAccount</code></a> returns them all in <code>limits</code>. Rate limits and account quotas are <a href="../settings#settings">settings of the service</a>.</p>
+<p class="lead">${text} <a href="getAccount"><code>getAccount</code></a> returns all limits in <code>limits</code>. Rate limits and account quotas are <a href="../settings#settings">settings of the service</a>.</p>
 ${Object.entries(all).map(
   ([
     title,

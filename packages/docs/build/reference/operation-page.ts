@@ -26,7 +26,7 @@ const tokenFor = (tokens: readonly TokenKind[]): string =>
   variableOf[tokens.includes('server') ? 'server' : (tokens[0] ?? 'server')];
 
 const pagePaths = new Set(Object.values(pageNames).map((name) => `/${name}`));
-/** Shows the paths that pages use under the path that this server's pages send to. */
+/** The path to show: for the paths that pages use, below the folder that this server's pages send requests to. */
 const displayPath = (path: string): string => (pagePaths.has(path) ? placeholders.pageFolder + path.slice(1) : path);
 
 /** A list of paths with their methods. */
@@ -130,7 +130,7 @@ ${
 <p>${prose(describeRequest(operation).join(' '))}</p>
 ${fieldList(request, 'request')}
 <h2 id="response"><a class="anchor" href="#response">Response</a></h2>
-${operation.stream ? html`<p>${prose('Server-sent events, each with this object as its data. An event of type `error`, whose data is the body of an error response, ends the stream.')}</p>` : ''}
+${operation.stream ? html`<p>${prose('Server-sent events. The data of each is this object. An event of type `error`, whose data is the body of an error response, ends the stream.')}</p>` : ''}
 ${fieldList(response, 'response')}
 <h2 id="errors"><a class="anchor" href="#errors">Errors</a></h2>
 <div class="table" tabindex="0"><table>

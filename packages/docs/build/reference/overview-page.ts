@@ -23,7 +23,7 @@ const section = (anchor: string, title: string) =>
 
 export const overviewPage = (): Page => {
   const text = 'Every operation of the HTTP API: its paths, fields, limits, examples and error codes.';
-  const paging = `If a list has more pages, \`nextCursor\` is the \`cursor\` of the next request. It is "" on the last page. A page contains at most ${limits.eventsPerPage.toLocaleString('en')} entries.`;
+  const paging = `If a list has more pages, send \`nextCursor\` as the \`cursor\` of the next request. On the last page, \`nextCursor\` is "". A page contains at most ${limits.eventsPerPage.toLocaleString('en')} entries.`;
   const parts = [
     { anchor: 'requests', title: 'Requests and responses' },
     { anchor: 'tokens', title: 'Tokens' },

@@ -101,7 +101,7 @@ const tagCalls: Partial<Record<OperationName, (fields: Fields) => string>> = {
     const attributes = Object.fromEntries(
       (eventAttrArray as Attribute[]).map(({ attrID, attrValue }) => [attrID, attrValue]),
     );
-    return `// By its name, or by its number
+    return `// By the event's name, or by its number
 tracker.log('Basket filled', ${toLiteral(attributes)});
 tracker.log(${eventID}, ${toLiteral(attributes)});`;
   },
