@@ -315,7 +315,7 @@ const arrows: readonly (readonly [files: readonly string[], rules: readonly Rule
       noDriver,
       {
         group: [...outside, '**/identity/**', '**/store/**', '!**/store/report-feed.ts'],
-        message: 'Reports read a store through store/report-feed.ts and take plain data as requests: questions.ts.',
+        message: 'Reports read a store through store/report-feed.ts and take plain data as requests: queries.ts.',
       },
     ],
   ],

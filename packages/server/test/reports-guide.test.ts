@@ -5,7 +5,7 @@ import { check } from '@firsthand/contract/checking';
 import { filter } from '@firsthand/contract/reports/filter';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import type { AnswerTo, Question } from '../src/reports/questions.ts';
+import type { ReportQuery, ResultOf } from '../src/reports/queries.ts';
 import { firsthand } from './fixtures/command.ts';
 import { blocksOf, runBlock } from './fixtures/documents/guides.ts';
 import { createFakeReports } from './fixtures/reports/fake-reports.ts';
@@ -18,19 +18,19 @@ const guide = 'reports.md';
 const blocks = blocksOf(guide);
 
 /** The engine's result that leads to the response shown in the guide. */
-const answerFor = (question: Question, shownResponse: Any): AnswerTo<Question> => {
-  const isEarlier = shownResponse.earlier && Date.parse(shownResponse.from) !== question.from;
+const resultFor = (query: ReportQuery, shownResponse: Any): ResultOf<ReportQuery> => {
+  const isEarlier = shownResponse.earlier && Date.parse(shownResponse.from) !== query.from;
   const part = isEarlier ? shownResponse.earlier : shownResponse;
   const withoutRange = ({ from, to, ...counts }: Any) => counts;
-  if (question.report === 'totals') {
+  if (query.report === 'totals') {
     return { total: part.total, intervals: (part.interval ?? [part.total]).map(withoutRange) };
   }
-  if (question.report === 'breakdown') {
+  if (query.report === 'breakdown') {
     const rows = part.row.map(({ eventName, ...row }: Any) => row);
     return { total: part.total, rows, others: part.others ?? null };
   }
-  if (question.report === 'people') return { people: [], next: null };
-  if (question.report === 'live') {
+  if (query.report === 'people') return { people: [], next: null };
+  if (query.report === 'live') {
     const toList = ({ row, others }: Any) => ({ rows: row, others });
     const { events, users, people, page, referrerHost, country } = shownResponse;
     return {
@@ -38,27 +38,25 @@ const answerFor = (question: Question, shownResponse: Any): AnswerTo<Question> =
       ...{ page: toList(page), referrerHost: toList(referrerHost), country: toList(country) },
     };
   }
-  if (question.report === 'funnel') return { steps: part.step.map(({ reached }: Any) => reached) };
+  if (query.report === 'funnel') return { steps: part.step.map(({ reached }: Any) => reached) };
   return { cohorts: part.cohort.map(withoutRange) };
 };
 
 /** A server with the events of the guide. `show` sets the response that its reports lead to. */
 const open = async () => {
   let shownResponse: Any;
-  const reports = createFakeReports(async (question) =>
-    shownResponse ? answerFor(question, shownResponse) : undefined,
-  );
+  const reports = createFakeReports(async (query) => (shownResponse ? resultFor(query, shownResponse) : undefined));
   const { url } = await serveHere({}, { reports });
   const { serverTokenUUID } = await createAccount(url);
   const event = ['Signed up', 'Paid'].map((eventName, nth) => ({ eventID: 1_000_000 + nth, eventName }));
   await createClient({ url, token: serverTokenUUID }).updateAccount({ event });
   const { port } = new URL(url);
   const env = { FIRSTHAND_URL: url, SERVER_TOKEN: serverTokenUUID, FIRSTHAND_TOKEN: serverTokenUUID, PORT: port };
-  const takeQuestions = () => reports.requests.splice(0).map(({ question }) => question);
+  const takeQueries = () => reports.requests.splice(0).map(({ query }) => query);
   const show = (response: Any) => {
     shownResponse = response;
   };
-  return { takeQuestions, show, env };
+  return { takeQueries, show, env };
 };
 
 const [signedUp, paid] = [{ eventIDs: [1_000_000] }, { eventIDs: [1_000_001] }];
@@ -66,8 +64,8 @@ const day = Date.parse;
 const november = { from: day('2026-11-01'), to: day('2026-12-01') };
 const isPro = { attrID: 'plan', is: ['pro'] };
 
-/** The questions of the guide's requests, in order. */
-const questions: readonly (readonly object[])[] = [
+/** The queries of the guide's requests, in order. */
+const queries: readonly (readonly object[])[] = [
   [
     {
       report: 'totals',
@@ -121,13 +119,13 @@ describe(guide, () => {
   const requests = blocks.filter(({ code }) => code.startsWith('curl'));
 
   test('shows requests and commands that run the described reports, and their responses', async () => {
-    const { takeQuestions, show, env } = await open();
+    const { takeQueries, show, env } = await open();
     for (const [nth, block] of requests.entries()) {
       const next = blocks[blocks.indexOf(block) + 1];
       const shownResponse = next?.language === 'json' ? JSON.parse(next.code) : undefined;
       show(shownResponse);
       const body = JSON.parse(await runBlock(block, env));
-      expect(takeQuestions(), block.code).toMatchObject(questions[nth] ?? []);
+      expect(takeQueries(), block.code).toMatchObject(queries[nth] ?? []);
       expect(body.status).toBe('200');
       const isLive = block.code.includes('reportLive');
       const times = isLive && { from: expect.any(String), to: expect.any(String) };
@@ -142,7 +140,7 @@ describe(guide, () => {
       expect(ended, args.join(' ')).toMatchObject({ code: 0 });
       printed += ended.stdout;
     }
-    expect(takeQuestions()).toMatchObject([
+    expect(takeQueries()).toMatchObject([
       { report: 'totals', condition: signedUp },
       { report: 'breakdown', dimensions: [{ attrID: 'plan' }] },
       { report: 'funnel', steps: [signedUp, isPro] },
@@ -167,8 +165,8 @@ describe(guide, () => {
   });
 
   test('shows a response for each request but one', () => {
-    expect(requests).toHaveLength(questions.length);
-    expect(blocks.filter(({ language }) => language === 'json')).toHaveLength(questions.length - 1);
+    expect(requests).toHaveLength(queries.length);
+    expect(blocks.filter(({ language }) => language === 'json')).toHaveLength(queries.length - 1);
   });
 
   describe('its filters', () => {

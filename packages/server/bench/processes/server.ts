@@ -6,7 +6,7 @@ import { createAdaptorServer } from '@hono/node-server';
 import pino from 'pino';
 import { defaultRateLimits, type RateLimits } from '../../src/http/access/rate-limits.ts';
 import { createApp } from '../../src/http/app.ts';
-import type { Reports } from '../../src/reports/questions.ts';
+import type { Reports } from '../../src/reports/queries.ts';
 import { openReports } from '../../src/serving/reports.ts';
 import type { Store } from '../../src/store/store.ts';
 import { openBenchmark } from '../account.ts';

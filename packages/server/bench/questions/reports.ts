@@ -23,7 +23,7 @@ import { createSyntheticFeed } from '../synthetic-feed.ts';
 const memory = 256 * 2 ** 20;
 const threads = 2;
 
-/** The time limit of a question in each database, and the number of runs. */
+/** The time limit of a query in each database, and the number of runs. */
 interface Effort {
   readonly limitMilliseconds: number;
   readonly rounds: Rounds;
@@ -77,7 +77,7 @@ const measureReports = async (options: Options, folder: string, cluster: OwnPost
   const built = await buildFiles(settings, quickest, { accountFolder, events });
   const reports = createReports(settings);
   try {
-    const start = await time(() => reports.ask(quickest));
+    const start = await time(() => reports.run(quickest));
     const parquet = await openBareParquet({
       accountFolder,
       spill: join(folder, 'spill'),

@@ -1,7 +1,7 @@
 /** Builds report files, and reads their manifest. */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Question } from '../../src/reports/questions.ts';
+import type { ReportQuery } from '../../src/reports/queries.ts';
 import { createReports, type ReportsOptions } from '../../src/reports/reports.ts';
 
 interface Manifest {
@@ -27,7 +27,7 @@ const maxAttempts = 3;
 /** Builds the files by running a report. `accountFolder`: the folder of the account, which has this many `events`. */
 export const buildFiles = async (
   settings: ReportsOptions,
-  question: Question,
+  query: ReportQuery,
   { accountFolder, events }: { readonly accountFolder: string; readonly events: number },
 ): Promise<{ readonly milliseconds: number; readonly bytes: number }> => {
   const countEventsInFiles = () => readManifest(accountFolder).events.reduce((sum, file) => sum + file.events, 0);
@@ -36,7 +36,7 @@ export const buildFiles = async (
     if (attempt === maxAttempts) throw new Error('the files do not contain all events');
     const reports = createReports(settings);
     try {
-      milliseconds += await time(() => reports.ask(question));
+      milliseconds += await time(() => reports.run(query));
     } finally {
       await reports.close();
     }

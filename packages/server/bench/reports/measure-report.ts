@@ -95,13 +95,13 @@ export interface ReportBenchmark {
 
 /** Throws if a report and a reference database return different figures. */
 export const measureReport = async (report: MeasuredReport, measuring: ReportBenchmark): Promise<Row[]> => {
-  const { name, question, sql } = report;
+  const { name, query, sql } = report;
   const { reports, parquet, postgres, limitMilliseconds, rounds, postgresRounds } = measuring;
   let first: Rows | undefined;
   const ours = createTimedQuery(
     async () => {
       try {
-        return report.rowsOf((await reports.ask(question)).answer);
+        return report.rowsOf((await reports.run(query)).result);
       } catch (error) {
         const isSlow = error instanceof Refusal && error.code === 'report_too_slow';
         throw isSlow

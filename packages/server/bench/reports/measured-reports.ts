@@ -13,7 +13,7 @@ import {
   type MeasuredReport,
   ofMonth,
   people,
-  questionBase,
+  queryBase,
   retention,
   steps,
   to,
@@ -72,12 +72,12 @@ export const createMeasuredReports = (contacts: number) => {
     createReport(
       'funnel of three steps',
       900,
-      { ...questionBase, report: 'funnel', steps, withinMilliseconds: week, per: 'person' },
+      { ...queryBase, report: 'funnel', steps, withinMilliseconds: week, per: 'person' },
       `WITH owned AS (${ofMonth('event_id')}), ${writeFunnelTables(bySteps, week)}
         SELECT count(DISTINCT person) FILTER (WHERE event_id = ${viewEventID}),
           count(DISTINCT person) FILTER (WHERE event_id = ${priceEventID} AND event_time - first_time <= ${week}),
           count(DISTINCT person) FILTER (WHERE event_id = ${purchaseEventID} AND event_time - second_time <= ${week}) FROM passed`,
-      (answer) => [answer.steps],
+      (result) => [result.steps],
     ),
     retention(
       'retention by week',
@@ -118,5 +118,5 @@ export const createMeasuredReports = (contacts: number) => {
     ),
     now,
   ];
-  return { reports, quickest: now.question, chosen };
+  return { reports, quickest: now.query, chosen };
 };

@@ -1,5 +1,5 @@
 /**
- * Parts of the SQL that an analyst would write for the same questions, for DuckDB and PostgreSQL. Both have a table
+ * Parts of the SQL that an analyst would write for the same queries, for DuckDB and PostgreSQL. Both have a table
  * `events` with a column per attribute, a table `owners` of stretches, and two functions that hide their differences.
  */
 import { firstTime } from '../synthetic-feed.ts';

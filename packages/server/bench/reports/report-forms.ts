@@ -1,12 +1,12 @@
-/** Report benchmarks: a question, and plain SQL (plain-sql.ts) that returns the same figures. */
+/** Report benchmarks: a query, and plain SQL (plain-sql.ts) that returns the same figures. */
 import type {
-  AnswerTo,
-  BreakdownQuestion,
+  BreakdownQuery,
   Condition,
   Dimension,
   Measures,
-  Question,
-} from '../../src/reports/questions.ts';
+  ReportQuery,
+  ResultOf,
+} from '../../src/reports/queries.ts';
 import { days, firstTime, priceEventID, purchaseEventID, viewEventID } from '../synthetic-feed.ts';
 import { measures, writeOwnedEvents, writeSessionTables } from './plain-sql.ts';
 
@@ -14,21 +14,21 @@ export type Cell = string | number | null;
 
 export interface MeasuredReport {
   readonly name: string;
-  readonly question: Question;
+  readonly query: ReportQuery;
   readonly sql: string;
-  /** Converts the answer to the rows that the SQL returns, in any order. */
-  rowsOf(answer: unknown): readonly (readonly Cell[])[];
+  /** Converts the result to the rows that the SQL returns, in any order. */
+  rowsOf(result: unknown): readonly (readonly Cell[])[];
   /** The target in milliseconds at 10 million events; null: none. At one million events the target is always 120. */
   readonly atTenMillion: number | null;
 }
 
-export const createReport = <One extends Question>(
+export const createReport = <One extends ReportQuery>(
   name: string,
   atTenMillion: number | null,
-  question: One,
+  query: One,
   sql: string,
-  rowsOf: (answer: AnswerTo<One>) => readonly (readonly Cell[])[],
-): MeasuredReport => ({ name, question, sql, atTenMillion, rowsOf: (answer) => rowsOf(answer as AnswerTo<One>) });
+  rowsOf: (result: ResultOf<One>) => readonly (readonly Cell[])[],
+): MeasuredReport => ({ name, query, sql, atTenMillion, rowsOf: (result) => rowsOf(result as ResultOf<One>) });
 
 export const account = 1;
 const day = 86_400_000;
@@ -38,7 +38,7 @@ export const to = firstTime + days * day;
 const liveMilliseconds = 5 * 60_000;
 const everyDay = Array.from({ length: days + 1 }, (_, nth) => firstTime + nth * day);
 const everyWeek = [...everyDay.filter((_, nth) => nth % 7 === 0), to];
-export const questionBase = { account, from, to, robots: false, condition: null };
+export const queryBase = { account, from, to, robots: false, condition: null };
 export const bySteps = [viewEventID, priceEventID, purchaseEventID];
 export const steps = bySteps.map((eventID) => ({ eventIDs: [eventID] }));
 const breakdownRows = 10;
@@ -51,7 +51,7 @@ export const totals = (name: string, condition: Condition | null, owned: string,
   createReport(
     name,
     200,
-    { ...questionBase, condition, report: 'totals', value: null, edges: everyDay },
+    { ...queryBase, condition, report: 'totals', value: null, edges: everyDay },
     `WITH ${writeSessionTables(owned)}
       SELECT part_of(event_time, ${day}) AS day, ${measures} FROM hits ${where} GROUP BY GROUPING SETS ((), (day))`,
     ({ total, intervals }) => [
@@ -71,8 +71,8 @@ export const breakdownBy = (
   { sources, rows, grouped }: { readonly sources: string; readonly rows: string; readonly grouped: string },
 ) => {
   const names = values.map((_, nth) => `value${nth}`).join(', ');
-  const question: BreakdownQuestion = {
-    ...questionBase,
+  const query: BreakdownQuery = {
+    ...queryBase,
     report: 'breakdown',
     value: null,
     dimensions,
@@ -84,7 +84,7 @@ export const breakdownBy = (
   return createReport(
     `breakdown by ${title}`,
     500,
-    question,
+    query,
     `WITH ${sources},
       groups AS (
         SELECT ${values.map((value, nth) => `${value} AS value${nth}`).join(', ')}, count(DISTINCT person) AS people
@@ -123,7 +123,7 @@ export const breakdown = (attrIDs: readonly string[], columns: readonly string[]
 
 export const people = (
   name: string,
-  question: { of: Extract<Question, { report: 'people' }>['of'] },
+  query: { of: Extract<ReportQuery, { report: 'people' }>['of'] },
   tables: string,
   where = '',
 ) =>
@@ -131,8 +131,8 @@ export const people = (
     name,
     500,
     {
-      ...questionBase,
-      ...question,
+      ...queryBase,
+      ...query,
       report: 'people',
       usersAtLeast: 0,
       limit: peoplePerPage,
@@ -142,8 +142,8 @@ export const people = (
     `WITH ${tables}
       SELECT person, count(*) AS events, count(DISTINCT user_id) AS users, min(event_time) AS first_time, max(event_time) AS last_time FROM owned ${where}
       GROUP BY person ORDER BY last_time DESC, person DESC LIMIT ${peoplePerPage}`,
-    (answer) =>
-      answer.people.map(({ person, events, users, firstTime: first, lastTime }) => [
+    (result) =>
+      result.people.map(({ person, events, users, firstTime: first, lastTime }) => [
         person,
         events,
         users,
@@ -157,7 +157,7 @@ export const breakdownOverTime = (attrID: string, column: string) =>
     `${attrID} by day`,
     500,
     {
-      ...questionBase,
+      ...queryBase,
       ...{ report: 'breakdown', value: null, dimensions: [{ attrID }], offsets: [[firstTime, 0]] },
       ...{ sort: 'people', limit: breakdownRows, edges: everyDay },
     },
@@ -173,7 +173,7 @@ export const visits = () =>
   createReport(
     'visits',
     500,
-    { ...questionBase, report: 'totals', value: null, edges: [from, to], visits: true },
+    { ...queryBase, report: 'totals', value: null, edges: [from, to], visits: true },
     `WITH ${writeSessionTables(ofMonth('path'))},
       visits AS (
         SELECT count(*) AS events, count(path) AS pages, max(event_time) - min(event_time) AS milliseconds FROM hits GROUP BY user_id, session
@@ -187,13 +187,13 @@ export const bestCustomers = () =>
     'people by amount paid',
     500,
     {
-      ...{ ...questionBase, report: 'people', of: { kind: 'all' }, value: 'price', sort: 'sum' },
+      ...{ ...queryBase, report: 'people', of: { kind: 'all' }, value: 'price', sort: 'sum' },
       ...{ usersAtLeast: 0, limit: peoplePerPage, beyond: null, until: null },
     },
     `WITH owned AS (${ofMonth('price')})
       SELECT person, count(price) AS purchases FROM owned WHERE price IS NOT NULL GROUP BY person
       ORDER BY round(sum(price::numeric(12, 6)), 6) DESC, person DESC LIMIT ${peoplePerPage}`,
-    (answer) => answer.people.map(({ person, value }) => [person, value?.count ?? 0]),
+    (result) => result.people.map(({ person, value }) => [person, value?.count ?? 0]),
   );
 
 export const live = () => {
@@ -210,7 +210,7 @@ export const live = () => {
     'live: the last five minutes',
     null,
     {
-      ...questionBase,
+      ...queryBase,
       from: to - liveMilliseconds,
       report: 'live',
       own: { hosts: ['shop.example'], suffixes: ['.shop.example'] },
@@ -238,15 +238,10 @@ export const live = () => {
 };
 
 export const retention = (name: string, conditions: { first: Condition | null; back: Condition | null }, sql: string) =>
-  createReport(
-    name,
-    700,
-    { ...questionBase, ...conditions, report: 'retention', edges: everyWeek },
-    sql,
-    ({ cohorts }) =>
-      cohorts.flatMap(({ people: cohortSize, back }, cohort) =>
-        back
-          .map((number, later) => [cohort, cohort + later, later === 0 ? cohortSize : 0, number])
-          .filter(([, , first, number]) => first !== 0 || number !== 0),
-      ),
+  createReport(name, 700, { ...queryBase, ...conditions, report: 'retention', edges: everyWeek }, sql, ({ cohorts }) =>
+    cohorts.flatMap(({ people: cohortSize, back }, cohort) =>
+      back
+        .map((number, later) => [cohort, cohort + later, later === 0 ? cohortSize : 0, number])
+        .filter(([, , first, number]) => first !== 0 || number !== 0),
+    ),
   );

@@ -5,7 +5,7 @@ import { nearestName } from '@firsthand/contract/near-miss';
 import { type OperationName, operationNames, operations } from '@firsthand/contract/operations';
 import { Hono } from 'hono';
 import type { Logger } from 'pino';
-import type { Reports } from '../reports/questions.ts';
+import type { Reports } from '../reports/queries.ts';
 import type { Store } from '../store/store.ts';
 import { createCallerAuthentication } from './access/authenticate-caller.ts';
 import { createAuthentication } from './access/authentication.ts';

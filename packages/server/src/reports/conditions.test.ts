@@ -2,7 +2,7 @@ import { afterAll, describe, test } from 'vitest';
 import { createFeed, type NewModelEvent, type TestFeed } from '../../test/fixtures/reports/model-feed.ts';
 import { createTestReports } from '../../test/fixtures/reports/test-reports.ts';
 import { runs } from '../../test/fixtures/runs.ts';
-import type { Condition, Question } from './questions.ts';
+import type { Condition, ReportQuery } from './queries.ts';
 
 const hour = 3_600_000;
 const [from, to] = [0, 40 * hour];
@@ -48,7 +48,7 @@ const funnel = { withinMilliseconds: 30 * hour, per: 'person' } as const;
 const grouping = { dimensions: [{ attrID: 'plan' }], offsets: [[0, 0]] as const };
 const breakdown = { ...grouping, report: 'breakdown', value: 'amount', sort: 'people', limit: 2 } as const;
 const people = { report: 'people', usersAtLeast: 0, limit: 3, beyond: null, until: null } as const;
-const places: Record<string, (condition: Condition) => Question> = {
+const places: Record<string, (condition: Condition) => ReportQuery> = {
   totals: (condition) => ({ ...base, condition, report: 'totals', value: 'amount', edges }),
   'totals with bots': (condition) => ({ ...base, robots: true, condition, report: 'totals', value: null, edges }),
   breakdown: (condition) => ({ ...base, ...breakdown, condition }),
@@ -178,11 +178,11 @@ describe.each(includedWorlds.map(([name, create], world) => [name, create, world
   'in %s',
   (_, create, world) => {
     const account = add(create());
-    test.each(Object.entries(places).map(([name, toQuestion], place) => [name, toQuestion, place] as const))(
+    test.each(Object.entries(places).map(([name, toQuery], place) => [name, toQuery, place] as const))(
       'returns the same result as the model for every condition: %s',
-      async (_, toQuestion, place) => {
+      async (_, toQuery, place) => {
         for (const [nth, [name, condition]] of all.entries())
-          if (isIncluded(world, place, nth)) await check(account, toQuestion(condition), name);
+          if (isIncluded(world, place, nth)) await check(account, toQuery(condition), name);
       },
     );
   },

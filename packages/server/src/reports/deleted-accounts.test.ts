@@ -23,11 +23,11 @@ it('deletes only a deleted account’s files, whether the account is open or not
   const before = open();
   for (const { account, browser, time } of sites) {
     await browser.log(...Array.from({ length: 300 }, () => ({})));
-    const { answer } = await before.ask({
+    const { result } = await before.run({
       ...{ report: 'totals', account, from: time, to: time + 1, edges: [time, time + 1] },
       ...{ robots: true, condition: null, value: null },
     });
-    expect(answer.total.events).toBe(300);
+    expect(result.total.events).toBe(300);
   }
   const [first, second, third] = sites.map(({ account }) => join(folder, String(account)));
   const exist = () => [first, second, third].map((path) => existsSync(path as string));

@@ -80,7 +80,7 @@ const startProcess = (settings: EngineSettings, orderMilliseconds: number) => {
     pending.delete(reply.id);
     if ('forgotten' in reply) pendingReply?.reject(new StateLost('the account is not open in the report process'));
     else if ('error' in reply) {
-      // A question may also exceed the limits of DuckDB's planner.
+      // A report may also exceed the limits of DuckDB's planner.
       const isTooMuch = /^Out of Memory|Maximum tree depth/.test(reply.error);
       pendingReply?.reject(isTooMuch ? new OutOfMemory(reply.error) : new EngineFault(reply.error));
     } else pendingReply?.resolve(reply.value);

@@ -1,6 +1,6 @@
 /** Messages between the server and the report process, which runs DuckDB. */
 import type { EventFeedPage, OwnerFeedPage } from '../store/report-feed.ts';
-import type { Question, ReportResult } from './questions.ts';
+import type { ReportQuery, ReportResult } from './queries.ts';
 
 /** The settings of the process, sent as the first message. */
 export interface EngineSettings {
@@ -34,7 +34,7 @@ export interface AccountState {
   readonly last: LastEvents | null;
 }
 
-/** The orders that the process can execute. It executes an account's orders one by one, except `ask` and `cancel`. */
+/** The orders that the process can execute. It executes an account's orders one by one, except `run` and `cancel`. */
 export interface Orders {
   /**
    * Opens the account's files, or rechecks open ones. If files are damaged, deletes all of them; the account is then
@@ -56,7 +56,7 @@ export interface Orders {
   /** Rewrites the files that contain erased events, without those events. */
   readonly purge: { readonly send: { readonly account: number }; readonly receive: undefined };
   /** Returns null if the files were damaged in the meantime and must be rebuilt. */
-  readonly ask: { readonly send: { readonly question: Question }; readonly receive: ReportResult<Question> | null };
+  readonly run: { readonly send: { readonly query: ReportQuery }; readonly receive: ReportResult<ReportQuery> | null };
   /** Writes the events that are only in memory, unless there are few, and ends the process. */
   readonly end: { readonly send: Record<never, never>; readonly receive: undefined };
 }
@@ -64,7 +64,7 @@ export type OrderName = keyof Orders;
 
 export type Order =
   | { [Name in OrderName]: { readonly id: number; readonly do: Name } & Orders[Name]['send'] }[OrderName]
-  /** Interrupts the query that this `ask` started. */
+  /** Interrupts the query that this `run` started. */
   | { readonly id: number; readonly do: 'cancel' };
 
 export type Reply =

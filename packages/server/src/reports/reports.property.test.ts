@@ -10,13 +10,13 @@ import {
   hour,
   minute,
   offsets,
-  question,
+  query,
   value,
   withRange,
-} from '../../test/fixtures/reports/random-questions.ts';
+} from '../../test/fixtures/reports/random-queries.ts';
 import { createTestReports } from '../../test/fixtures/reports/test-reports.ts';
 import { runs } from '../../test/fixtures/runs.ts';
-import type { Question } from './questions.ts';
+import type { ReportQuery } from './queries.ts';
 
 /** The time of the last event, for worlds whose events arrive in chronological order. */
 const clocks = new WeakMap<TestFeed, number>();
@@ -67,20 +67,20 @@ const actionWith = (logged: fc.Arbitrary<Happened[]>): fc.Arbitrary<(world: Test
 const historyWith = (
   inOrder: fc.Arbitrary<boolean>,
   logged: fc.Arbitrary<Happened[]>,
-  questions: fc.Arbitrary<Question>,
+  queries: fc.Arbitrary<ReportQuery>,
 ) =>
   fc
     .tuple(
       fc.oneof({ weight: 3, arbitrary: fc.constant(true) }, { weight: 1, arbitrary: fc.constant(false) }),
       inOrder,
       logged,
-      fc.array(fc.tuple(fc.array(actionWith(logged), { minLength: 1, maxLength: 4 }), questions, fc.boolean()), {
+      fc.array(fc.tuple(fc.array(actionWith(logged), { minLength: 1, maxLength: 4 }), queries, fc.boolean()), {
         minLength: 1,
         maxLength: 5,
       }),
     )
     .map(([isWebsite, isInOrder, first, steps]) => ({ isWebsite, isInOrder, first, steps }));
-const history = historyWith(fc.boolean(), events, question);
+const history = historyWith(fc.boolean(), events, query);
 
 /** Long sessions of two users, and totals over even longer intervals. */
 const busyHistory = historyWith(
@@ -141,7 +141,7 @@ const { worlds, add, check, purged, restart, close } = createTestReports();
 const maxOpenWorlds = 50;
 afterAll(close);
 
-/** Checks questions about a new world while its history proceeds. Returns the world's account. */
+/** Checks queries about a new world while its history proceeds. Returns the world's account. */
 const checkHistory = async ({
   isWebsite,
   isInOrder,
@@ -154,27 +154,27 @@ const checkHistory = async ({
   const account = add(world);
   if (account % maxOpenWorlds === 0) await restart();
   log(world, first);
-  for (const [actions, nextQuestion, purge] of steps) {
+  for (const [actions, nextQuery, purge] of steps) {
     for (const act of actions) act(world);
     if (purge) await purged(account);
-    await check(account, nextQuestion);
+    await check(account, nextQuery);
   }
   return account;
 };
 
-test('returns the same results as the model after any changes between questions, and after a restart', async () => {
+test('returns the same results as the model after any changes between queries, and after a restart', async () => {
   await fc.assert(
-    fc.asyncProperty(history, question, async (generated, last) => {
+    fc.asyncProperty(history, query, async (generated, last) => {
       await check(await checkHistory(generated), last);
     }),
     { numRuns: runs(3, 6) },
   );
-  const questions = fc.sample(question, worlds.length);
+  const queries = fc.sample(query, worlds.length);
   await restart();
-  for (const [index, nextQuestion] of questions.entries()) await check(index + 1, nextQuestion);
-  for (const [index, [list, nextQuestion]] of fc.sample(fc.tuple(events, question), worlds.length).entries()) {
+  for (const [index, nextQuery] of queries.entries()) await check(index + 1, nextQuery);
+  for (const [index, [list, nextQuery]] of fc.sample(fc.tuple(events, query), worlds.length).entries()) {
     log(worlds[index] as TestFeed, list);
-    await check(index + 1, nextQuestion);
+    await check(index + 1, nextQuery);
   }
 });
 

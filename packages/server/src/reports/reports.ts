@@ -5,7 +5,7 @@ import { Refusal } from '../shared/refusal.ts';
 import type { ReportFeed } from '../store/report-feed.ts';
 import { createEngineProcess, Interrupted, OutOfMemory, StateLost } from './engine-process.ts';
 import { followFeed } from './follow-feed.ts';
-import type { AnswerTo, Question, ReportResult, Reports, RunReportOptions } from './questions.ts';
+import type { ReportQuery, ReportResult, Reports, ResultOf, RunReportOptions } from './queries.ts';
 
 export interface ReportsOptions {
   readonly feed: ReportFeed;
@@ -189,10 +189,10 @@ export interface FiledReports extends Reports {
   accountsWithFiles(): Promise<number[]>;
   /**
    * Resolves when no file of the account contains an event whose erasure was stored before the call. Resolves
-   * immediately if the account has no files. Rejects like `ask`.
+   * immediately if the account has no files. Rejects like `run`.
    */
   purged(account: number): Promise<void>;
-  /** Deletes the files of an account that was deleted from the store. Rejects like `ask`. */
+  /** Deletes the files of an account that was deleted from the store. Rejects like `run`. */
   forget(account: number): Promise<void>;
   /** The report process; undefined while none is running. */
   readonly processID: number | undefined;
@@ -233,26 +233,29 @@ export const createReports = ({
   const follow = createSharedRuns((account) =>
     use(() => retryStateLost(() => followFeed(feed, engine, account))).catch(fail),
   );
-  const query = async <One extends Question>(question: One, options: RunReportOptions): Promise<ReportResult<One>> => {
+  const runQuery = async <One extends ReportQuery>(
+    query: One,
+    options: RunReportOptions,
+  ): Promise<ReportResult<One>> => {
     const { signal, isShared } = options;
-    const following = follow(question.account);
+    const following = follow(query.account);
     // It may reject after this query has stopped waiting.
     following.catch(() => {});
     if (!(await resolvesInTime(following, buildMilliseconds, signal))) {
       signal?.throwIfAborted();
       throw unavailable();
     }
-    const result = await takeTurn({ account: question.account, isShared }, () =>
-      engine.send('ask', { question }, withLimit(signal, limitMilliseconds)),
+    const outcome = await takeTurn({ account: query.account, isShared }, () =>
+      engine.send('run', { query }, withLimit(signal, limitMilliseconds)),
     );
     // There is no result because the files were damaged. The retry rebuilds them.
-    return result ? { ...result, answer: result.answer as AnswerTo<One> } : query(question, options);
+    return outcome ? { ...outcome, result: outcome.result as ResultOf<One> } : runQuery(query, options);
   };
 
   return {
-    async ask(question, options = {}) {
+    async run(query, options = {}) {
       try {
-        return await admit(question.account, options, () => use(() => retryStateLost(() => query(question, options))));
+        return await admit(query.account, options, () => use(() => retryStateLost(() => runQuery(query, options))));
       } catch (error) {
         options.signal?.throwIfAborted();
         throw toRefusal(error) ?? fail(error);

@@ -16,7 +16,7 @@ import { hasDocs } from '../http/docs.ts';
 import type { MetricsAccess } from '../http/metrics.ts';
 import { createErrorResponder } from '../http/routes.ts';
 import type { Traffic } from '../http/traffic.ts';
-import type { Reports } from '../reports/questions.ts';
+import type { Reports } from '../reports/queries.ts';
 import { consoleFolder, docsFolder, trackerFolder } from '../shared/built-folders.ts';
 import type { Store } from '../store/store.ts';
 import { createFirstAccount } from './first-account.ts';

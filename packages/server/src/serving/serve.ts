@@ -5,7 +5,7 @@ import type { Config } from '../config/config.ts';
 import type { Demo } from '../demo/demo.ts';
 import { createTraffic } from '../http/traffic.ts';
 import { createLog } from '../logging/log.ts';
-import type { Reports } from '../reports/questions.ts';
+import type { Reports } from '../reports/queries.ts';
 import { findMissingFile, openBackups, openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 import { loadApplication } from './application.ts';

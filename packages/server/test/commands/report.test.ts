@@ -1,13 +1,13 @@
 import { createClient } from '@firsthand/client';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import type { AnswerTo, Question } from '../../src/reports/questions.ts';
+import type { ReportQuery, ResultOf } from '../../src/reports/queries.ts';
 import { firsthand, firsthandJSON } from '../fixtures/command.ts';
 import { createFakeReports } from '../fixtures/reports/fake-reports.ts';
 import { createAccount, serveHere } from '../fixtures/serving.ts';
 
 /** The result of the server's reports; zeros if undefined. */
-let answer: AnswerTo<Question> | undefined;
-const reports = createFakeReports(async () => answer);
+let result: ResultOf<ReportQuery> | undefined;
+const reports = createFakeReports(async () => result);
 const cleanups: (() => unknown)[] = [];
 let url: string;
 let env: { FIRSTHAND_TOKEN: string };
@@ -16,7 +16,7 @@ beforeAll(async () => {
   env = { FIRSTHAND_TOKEN: (await createAccount(url)).serverTokenUUID };
 });
 beforeEach(() => {
-  answer = undefined;
+  result = undefined;
   reports.requests.length = 0;
 });
 afterAll(async () => {
@@ -29,7 +29,7 @@ const counts = { events: 8, users: 4, people: 3, sessions: 5 };
 const value = { count: 2, sum: 1920.5, average: 5, median: null, p95: 9 };
 
 it('prints totals by interval, with the totals of an earlier range', async () => {
-  answer = { total: { ...counts, value }, intervals: [{ ...counts, value }] };
+  result = { total: { ...counts, value }, intervals: [{ ...counts, value }] };
   const args = ['--to', '2026-11-02', '--interval', 'day', '--value', 'amount', '--compare', 'previous'];
   const { stdout, stderr } = await run('totals', ...args, '--filter', '7', '--robots', '--timezone', 'Asia/Kolkata');
   expect(stderr).toBe('');
@@ -41,8 +41,8 @@ it('prints totals by interval, with the totals of an earlier range', async () =>
     'earlier  total                                 8       4      3       5         1920.5  5        -       9',
     '',
   ]);
-  const [{ question } = {}] = reports.requests;
-  expect(question).toMatchObject({ value: 'amount', robots: true, condition: { eventIDs: [7] } });
+  const [{ query } = {}] = reports.requests;
+  expect(query).toMatchObject({ value: 'amount', robots: true, condition: { eventIDs: [7] } });
 });
 
 it('prints a breakdown as CSV without formulas, or as JSON', async () => {
@@ -50,7 +50,7 @@ it('prints a breakdown as CSV without formulas, or as JSON', async () => {
     { values: ['=HYPERLINK("x")', '9'], ...counts },
     { values: [null, '7'], ...counts },
   ];
-  answer = { total: counts, rows, others: { groups: 2, ...counts } };
+  result = { total: counts, rows, others: { groups: 2, ...counts } };
   const breakdown = ['breakdown', '--by', 'attr:plan, event', '--sort', 'users', '--limit', '2'];
   expect((await run(...breakdown, '--csv')).stdout).toBe(
     [
@@ -67,11 +67,11 @@ it('prints a breakdown as CSV without formulas, or as JSON', async () => {
     '2 others                           8       4      3       5',
     'total                              8       4      3       5',
   ]);
-  expect(reports.requests[0]?.question).toMatchObject({ sort: 'users', limit: 2 });
+  expect(reports.requests[0]?.query).toMatchObject({ sort: 'users', limit: 2 });
 });
 
 it('accepts the steps of a funnel as names, numbers or JSON, and prints the share that reached each', async () => {
-  answer = { steps: [200, 50, 0] };
+  result = { steps: [200, 50, 0] };
   const steps = ['--step', '3', '--step', 'Paid', '--step', '{"attrID":"plan","is":"pro"}'];
   const { stdout } = await run('funnel', ...steps, '--within', '3600', '--per', 'session');
   expect(stdout.split('\n').slice(1)).toEqual([
@@ -81,12 +81,12 @@ it('accepts the steps of a funnel as names, numbers or JSON, and prints the shar
     '',
   ]);
   const conditions = [{ eventIDs: [3] }, { eventIDs: [expect.any(Number)] }, { attrID: 'plan', is: ['pro'] }];
-  const question = { steps: conditions, withinMilliseconds: 3_600_000, per: 'session' };
-  expect(reports.requests[0]?.question).toMatchObject(question);
+  const query = { steps: conditions, withinMilliseconds: 3_600_000, per: 'session' };
+  expect(reports.requests[0]?.query).toMatchObject(query);
 });
 
 it('prints a row for each group of a funnel', async () => {
-  answer = {
+  result = {
     steps: [200, 50],
     rows: [
       { values: [null, '7'], steps: [120, 40] },
@@ -103,7 +103,7 @@ it('prints a row for each group of a funnel', async () => {
     'total                        200  50',
     '',
   ]);
-  expect(reports.requests[0]?.question).toMatchObject({ groups: { limit: 2 } });
+  expect(reports.requests[0]?.query).toMatchObject({ groups: { limit: 2 } });
 });
 
 it('prints retention as a triangle', async () => {
@@ -111,7 +111,7 @@ it('prints retention as a triangle', async () => {
     { people: 5, back: [2, 1] },
     { people: 3, back: [0] },
   ];
-  answer = { cohorts };
+  result = { cohorts };
   const args = ['--to', '2026-11-03', '--interval', 'day', '--first', 'Signed up', '--back', '{"event":7}'];
   expect((await run('retention', ...args)).stdout.split('\n')).toEqual([
     'FROM               TO                 PEOPLE  BACK 0  BACK 1',
@@ -119,14 +119,14 @@ it('prints retention as a triangle', async () => {
     '2026-11-02 00:00Z  2026-11-03 00:00Z  3       0',
     '',
   ]);
-  expect(reports.requests[0]?.question).toMatchObject({
+  expect(reports.requests[0]?.query).toMatchObject({
     first: { eventIDs: [expect.any(Number)] },
     back: { eventIDs: [7] },
   });
 });
 
 it('lists people with their names and IDs', async () => {
-  answer = { people: [], next: null };
+  result = { people: [], next: null };
   const { stdout, stderr } = await run(
     'people',
     '--by',
@@ -144,7 +144,7 @@ it('lists people with their names and IDs', async () => {
   expect([stdout, stderr]).toEqual([`${columns}\r\n`, '']);
   await run('people', '--step', '3', '--step', '4', '--dropped', '1', '--json');
   await run('people', '--cohort', '1', '--later', '0', '--first', '7', '--interval', 'day', '--to', '2026-11-03');
-  expect(reports.requests.map(({ question }) => question)).toMatchObject([
+  expect(reports.requests.map(({ query }) => query)).toMatchObject([
     { of: { kind: 'group', dimensions: [{ attrID: 'plan' }], values: ['pro'] }, usersAtLeast: 2, limit: 5 },
     { of: { kind: 'step', step: 0, dropped: true } },
     { of: { kind: 'cohort', cohort: 0, later: 0, first: { eventIDs: [7] } } },
@@ -154,11 +154,11 @@ it('lists people with their names and IDs', async () => {
 const visits = { bounces: 1, pages: 11, milliseconds: 10_000 / 3 };
 
 it('describes visits in totals and breakdowns', async () => {
-  answer = { total: { ...counts, visits }, intervals: [{ ...counts, visits }] };
+  result = { total: { ...counts, visits }, intervals: [{ ...counts, visits }] };
   const [head, row] = (await run('totals', '--visits', '--csv')).stdout.split('\r\n');
   expect(head).toBe('from,to,events,users,people,sessions,bounceRate,pages,seconds');
   expect(row).toMatch(/,8,4,3,5,0\.2,2\.2,0\.6666{5,}\d$/);
-  answer = {
+  result = {
     total: { ...counts, visits },
     rows: [{ values: ['/tea'], ...counts, visits }],
     others: { groups: 1, ...counts },
@@ -170,7 +170,7 @@ it('describes visits in totals and breakdowns', async () => {
     'total      8       4      3       5         0.2         2.2    0.6667',
     '',
   ]);
-  expect(reports.requests.map(({ question }) => question)).toMatchObject([{ visits: true }, { visits: true }]);
+  expect(reports.requests.map(({ query }) => query)).toMatchObject([{ visits: true }, { visits: true }]);
 });
 
 it('prints how many people in each group logged the event in a breakdown by first touch', async () => {
@@ -179,7 +179,7 @@ it('prints how many people in each group logged the event in a breakdown by firs
     { values: ['spring'], ...counts, among: 12 },
     { values: ['summer'], ...none },
   ];
-  answer = { total: { ...counts, among: 21 }, rows, others: null };
+  result = { total: { ...counts, among: 21 }, rows, others: null };
   const args = ['breakdown', '--by', 'person:first:utm_campaign', '--event', 'Paid', '--conversion'];
   expect((await run(...args)).stdout.split('\n')).toEqual([
     'PERSON:FIRST:UTM_CAMPAIGN  EVENTS  USERS  PEOPLE  SESSIONS  AMONG',
@@ -189,7 +189,7 @@ it('prints how many people in each group logged the event in a breakdown by firs
     '',
   ]);
   await run('breakdown', '--by', 'event', '--event', '7');
-  expect(reports.requests.map(({ question }) => question)).toMatchObject([
+  expect(reports.requests.map(({ query }) => query)).toMatchObject([
     {
       dimensions: [{ attrID: 'utm_campaign', of: 'personFirst' }],
       condition: { eventIDs: [expect.any(Number)] },
@@ -200,7 +200,7 @@ it('prints how many people in each group logged the event in a breakdown by firs
 });
 
 it('prints a row for each group and interval of a breakdown over time', async () => {
-  answer = { total: counts, rows: [{ values: ['news'], ...counts, intervals: [counts, counts] }], others: null };
+  result = { total: counts, rows: [{ values: ['news'], ...counts, intervals: [counts, counts] }], others: null };
   const args = ['breakdown', '--by', 'first:utm_source', '--interval', 'day', '--to', '2026-11-03'];
   expect((await run(...args)).stdout.split('\n')).toEqual([
     'FIRST:UTM_SOURCE  FROM               TO                 EVENTS  USERS  PEOPLE  SESSIONS',
@@ -209,7 +209,7 @@ it('prints a row for each group and interval of a breakdown over time', async ()
     'total                                                   8       4      3       5',
     '',
   ]);
-  expect(reports.requests[0]?.question).toMatchObject({
+  expect(reports.requests[0]?.query).toMatchObject({
     limit: 5,
     edges: [1, 2, 3].map((day) => Date.UTC(2026, 10, day)),
   });
@@ -218,7 +218,7 @@ it('prints a row for each group and interval of a breakdown over time', async ()
 
 it('prints how long the steps of a funnel took, also by groups', async () => {
   const times = [{ average: 5_000, median: 1_500, p95: 9_000 }];
-  answer = { steps: [200, 50], times };
+  result = { steps: [200, 50], times };
   const steps = ['funnel', '--step', '3', '--step', 'Paid', '--times'];
   expect((await run(...steps, '--csv')).stdout.split('\r\n')).toEqual([
     'number,step,reached,of first,of previous,average seconds,median seconds,p95 seconds',
@@ -226,19 +226,19 @@ it('prints how long the steps of a funnel took, also by groups', async () => {
     '2,Paid,50,25.0 %,25.0 %,5,1.5,9',
     '',
   ]);
-  answer = { steps: [200, 50], times, rows: [{ values: ['pro'], steps: [60, 0], times: [null] }] };
+  result = { steps: [200, 50], times, rows: [{ values: ['pro'], steps: [60, 0], times: [null] }] };
   expect((await run(...steps, '--by', 'attr:plan')).stdout.split('\n')).toEqual([
     'ATTR:PLAN  3    PAID  MEDIAN SECONDS TO PAID',
     'pro        60   0     -',
     'total      200  50    1.5',
     '',
   ]);
-  expect(reports.requests.map(({ question }) => question)).toMatchObject([{ times: true }, { times: true }]);
+  expect(reports.requests.map(({ query }) => query)).toMatchObject([{ times: true }, { times: true }]);
 });
 
 it('prints the periods of each group of retention', async () => {
   const cohorts = [{ people: 5, back: [2] }];
-  answer = { cohorts, rows: [{ values: ['spring'], cohorts }], others: { groups: 4 } };
+  result = { cohorts, rows: [{ values: ['spring'], cohorts }], others: { groups: 4 } };
   const args = ['--to', '2026-11-02', '--interval', 'day', '--by', 'person:first:utm_campaign', '--limit', '1'];
   expect((await run('retention', ...args)).stdout.split('\n')).toEqual([
     'PERSON:FIRST:UTM_CAMPAIGN  FROM               TO                 PEOPLE  BACK 0',
@@ -247,16 +247,16 @@ it('prints the periods of each group of retention', async () => {
     'total                      2026-11-01 00:00Z  2026-11-02 00:00Z  5       2',
     '',
   ]);
-  expect(reports.requests[0]?.question).toMatchObject({
+  expect(reports.requests[0]?.query).toMatchObject({
     groups: { dimensions: [{ attrID: 'utm_campaign', of: 'personFirst' }], limit: 1 },
   });
 });
 
 it('sorts people by the sum of an attribute', async () => {
-  answer = { people: [], next: null };
+  result = { people: [], next: null };
   const { stdout } = await run('people', '--value', 'amount', '--sort', 'sum', '--csv');
   expect(stdout).toMatch(/,userUUID,events,users,first,last,sum,average,median,p95\r\n$/);
-  expect(reports.requests[0]?.question).toMatchObject({ value: 'amount', sort: 'sum' });
+  expect(reports.requests[0]?.query).toMatchObject({ value: 'amount', sort: 'sum' });
 });
 
 it('lists and revokes share links', async () => {
@@ -283,7 +283,7 @@ it('saves, uses, lists and deletes segments', async () => {
   const created = await firsthandJSON(['report', 'segment', 'create', 'Buyers', 'Paid', '--url', url], env);
   expect(created).toEqual({ segmentName: 'Buyers', replaced: false, status: '200' });
   await run('totals', '--filter', '{"segment":"Big spenders"}');
-  expect(reports.requests[0]?.question).toMatchObject({
+  expect(reports.requests[0]?.query).toMatchObject({
     condition: { and: [{ eventIDs: [7] }, { attrID: 'amount' }] },
   });
   const time = expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\dZ$/);
@@ -304,7 +304,7 @@ it('saves, uses, lists and deletes segments', async () => {
 it('prints current visitors as lists', async () => {
   const page = { rows: [{ value: '/a', people: 2 }], others: 1 };
   const unknown = { rows: [{ value: null, people: 3 }], others: 0 };
-  answer = { events: 8, users: 4, people: 3, page, referrerHost: unknown, country: unknown };
+  result = { events: 8, users: 4, people: 3, page, referrerHost: unknown, country: unknown };
   const args = ['report', 'live', '--url', url, '--limit', '1', '--filter', '7'];
   expect((await firsthand(args, env)).stdout.split('\n')).toEqual([
     'LIST          VALUE   PEOPLE',
@@ -317,7 +317,7 @@ it('prints current visitors as lists', async () => {
   ]);
   expect((await firsthand([...args, '--csv'], env)).stdout.split('\r\n')[1]).toBe('page,/a,2');
   expect(await firsthandJSON(args, env)).toMatchObject({ people: 3, page: { others: 1 } });
-  expect(reports.requests[0]?.question).toMatchObject({ report: 'live', limit: 1, condition: { eventIDs: [7] } });
+  expect(reports.requests[0]?.query).toMatchObject({ report: 'live', limit: 1, condition: { eventIDs: [7] } });
 });
 
 it('reports wrong arguments', async () => {

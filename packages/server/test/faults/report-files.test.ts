@@ -12,35 +12,35 @@ import { getPriority } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import type { FunnelQuestion } from '../../src/reports/questions.ts';
-import { computeModelAnswer } from '../fixtures/reports/report-model.ts';
-import { account, baseQuestion, holding, hour, secret, setUp, totals } from '../fixtures/reports/report-world.ts';
+import type { FunnelQuery } from '../../src/reports/queries.ts';
+import { computeModelResult } from '../fixtures/reports/report-model.ts';
+import { account, baseQuery, holding, hour, secret, setUp, totals } from '../fixtures/reports/report-world.ts';
 
 test('counts events and owner changes that were stored before the report was requested', async () => {
   const { world, log, reports, right } = setUp();
-  expect((await reports.ask(totals)).answer).toEqual(right());
+  expect((await reports.run(totals)).result).toEqual(right());
   for (let round = 0; round < 3; round += 1) {
     log(1, 60 + round);
     world.own(2, [], [round]);
-    expect((await reports.ask(totals)).answer).toEqual(right());
+    expect((await reports.run(totals)).result).toEqual(right());
   }
   // Two concurrent reports, one requested before and one after an event.
-  const before = reports.ask(totals);
+  const before = reports.run(totals);
   log(1, 70);
-  const after = reports.ask(totals);
-  expect((await after).answer).toEqual(right());
+  const after = reports.run(totals);
+  expect((await after).result).toEqual(right());
   expect((await after).through).toBeGreaterThanOrEqual(64);
   await before;
 });
 
 test('restricts the files to the server’s user, and lets a later process continue from them', async () => {
   const { reports, files, readPositions, open, right } = setUp();
-  await reports.ask(totals);
+  await reports.run(totals);
   await reports.close();
   const modes = [...files(), join(files()[0] as string, '..')].map((path) => statSync(path).mode & 0o077);
   expect(Math.max(...modes)).toBe(0);
   readPositions.length = 0;
-  expect((await open().ask(totals)).answer).toEqual(right());
+  expect((await open().run(totals)).result).toEqual(right());
   expect(Math.min(...readPositions)).toBeGreaterThan(20);
 });
 
@@ -60,7 +60,7 @@ const damages: readonly (readonly [string, (paths: readonly string[]) => void])[
 
 test('rebuilds damaged files, and reports correct numbers', async () => {
   const { reports, folder, files, readPositions, open, right } = setUp();
-  await reports.ask(totals);
+  await reports.run(totals);
   const events = () =>
     files()
       .filter((path) => path.includes('events-'))
@@ -68,31 +68,31 @@ test('rebuilds damaged files, and reports correct numbers', async () => {
   expect(events().length).toBeGreaterThan(1);
   for (const [how, damage] of damages) {
     damage(events());
-    expect((await reports.ask(totals)).answer, how).toEqual(right());
+    expect((await reports.run(totals)).result, how).toEqual(right());
   }
   // A backup by hard links changes the ctime of files, but not their content.
   readPositions.length = 0;
   for (const [nth, path] of events().entries()) linkSync(path, join(folder, `backup-${nth}`));
-  expect((await reports.ask(totals)).answer).toEqual(right());
+  expect((await reports.run(totals)).result).toEqual(right());
   expect(Math.min(...readPositions)).toBeGreaterThan(20);
   // Files that a previous process left.
   await reports.close();
   for (const [how, damage] of damages) {
     damage(events());
     const next = open();
-    expect((await next.ask(totals)).answer, how).toEqual(right());
+    expect((await next.run(totals)).result, how).toEqual(right());
     await next.close();
   }
 });
 
 test('rebuilds files with a damaged manifest, and files of another store', async () => {
   const { reports, files, open, right, world } = setUp();
-  await reports.ask(totals);
+  await reports.run(totals);
   await reports.close();
   const manifest = files().find((path) => path.endsWith('manifest.json')) as string;
   writeFileSync(manifest, readFileSync(manifest, 'utf8').replace('"position":1', '"position":2'));
   const second = open();
-  expect((await second.ask(totals)).answer).toEqual(right());
+  expect((await second.run(totals)).result).toEqual(right());
   await second.close();
   const others = Array.from({ length: 30 }, (_, nth) => ({
     user: 7,
@@ -102,17 +102,17 @@ test('rebuilds files with a damaged manifest, and files of another store', async
     attributes: new Map(),
   }));
   world.restore(30, others);
-  expect((await open().ask(totals)).answer).toEqual(right());
+  expect((await open().run(totals)).result).toEqual(right());
 });
 
 test('counts events that got the sequences of another account’s events after a backup was restored', async () => {
   const { reports, world, open, log, right } = setUp();
   world.skipSequences(30);
-  expect((await reports.ask(totals)).answer).toEqual(right());
+  expect((await reports.run(totals)).result).toEqual(right());
   await reports.close();
   world.skipSequences(-30);
   log(10, 60);
-  expect((await open().ask(totals)).answer).toEqual(right());
+  expect((await open().run(totals)).result).toEqual(right());
 });
 
 test('counts attributes without their own column like others, in memory and in files', async () => {
@@ -130,45 +130,43 @@ test('counts attributes without their own column like others, in memory and in f
       })),
     );
   const last = 'attribute 119';
-  const questions = [
+  const queries = [
     { ...totals, value: last, condition: { eventIDs: [2] } },
     { ...totals, value: 'attribute 3', condition: { attrID: last, above: 1 } },
     { ...totals, value: last, condition: { not: { attrID: last, is: ['text'] } } },
   ];
   for (const count of [120, 1, 110, 120]) {
     add(count);
-    for (const question of questions)
-      expect((await reports.ask(question)).answer).toEqual(
-        computeModelAnswer(question, world.visible(), world.personOf),
-      );
+    for (const query of queries)
+      expect((await reports.run(query)).result).toEqual(computeModelResult(query, world.visible(), world.personOf));
   }
 });
 
 test('excludes erased events from reports immediately, and soon removes them from all files', async () => {
   const { reports, folder, files, world, right, log } = setUp();
-  await reports.ask(totals);
+  await reports.run(totals);
   const all = () =>
     readdirSync(folder, { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile())
       .map((entry) => join(entry.parentPath, entry.name));
   expect(await holding(all(), secret)).not.toEqual([]);
   world.erase(9);
-  expect((await reports.ask(totals)).answer).toEqual(right());
+  expect((await reports.run(totals)).result).toEqual(right());
   // One report that learns of an erasure is enough to start the removal; it does not wait for it.
   await expect.poll(() => holding(all(), secret)).toEqual([]);
   // The store still feeds the erased events to a process that rebuilds its files.
   for (const path of files()) rmSync(path);
   log(30, 61);
-  expect((await reports.ask(totals)).answer).toEqual(right());
+  expect((await reports.run(totals)).result).toEqual(right());
   await reports.purged(account);
   expect(await holding(all(), `${secret}-0`)).toEqual([]);
   world.sweep();
-  expect((await reports.ask(totals)).answer).toEqual(right());
+  expect((await reports.run(totals)).result).toEqual(right());
 });
 
 test('removes spilled data by replacing the process, and serves reports in the meantime', async () => {
   const { reports, folder, world, right, faults } = setUp();
-  await reports.ask(totals);
+  await reports.run(totals);
   const first = reports.processID as number;
   // DuckDB leaves such a file when a query exceeds its memory limit.
   const spilled = join(folder, 'spill', 'duckdb_temp_storage-0.tmp');
@@ -180,7 +178,7 @@ test('removes spilled data by replacing the process, and serves reports in the m
   });
   let reportCount = 0;
   while (!isPurged || reportCount < 20) {
-    expect((await reports.ask(totals)).answer).toEqual(right());
+    expect((await reports.run(totals)).result).toEqual(right());
     reportCount += 1;
   }
   await purged;
@@ -191,17 +189,17 @@ test('removes spilled data by replacing the process, and serves reports in the m
 
 test('refuses a second server’s reports on the same folder until the first server has ended', async () => {
   const { reports, open, right, faults } = setUp();
-  await reports.ask(totals);
+  await reports.run(totals);
   const other = open();
-  await expect(other.ask(totals)).rejects.toMatchObject({ code: 'no_reports' });
+  await expect(other.run(totals)).rejects.toMatchObject({ code: 'no_reports' });
   expect(faults.map(({ message }) => message).join()).toContain('give each server its own REPORTS_DIR');
   // It does not retry at each report.
   expect(other.processID).toBeUndefined();
-  await expect(other.ask(totals)).rejects.toMatchObject({ code: 'no_reports' });
+  await expect(other.run(totals)).rejects.toMatchObject({ code: 'no_reports' });
   expect(other.processID).toBeUndefined();
-  expect((await reports.ask(totals)).answer).toEqual(right());
+  expect((await reports.run(totals)).result).toEqual(right());
   await reports.close();
-  const answered = async () => (await other.ask(totals).catch(() => undefined))?.answer;
+  const answered = async () => (await other.run(totals).catch(() => undefined))?.result;
   await expect.poll(answered).toEqual(right());
 });
 
@@ -209,19 +207,19 @@ test('starts no process to remove files of an account that has none', async () =
   const { reports } = setUp();
   await reports.purged(account);
   expect(reports.processID).toBeUndefined();
-  await reports.ask(totals);
+  await reports.run(totals);
   expect(await reports.accountsWithFiles()).toEqual([account]);
 });
 
 test('refuses a report whose process was killed, and starts another process for the next report', async () => {
   const { reports, right, faults } = setUp();
-  await reports.ask(totals);
+  await reports.run(totals);
   const first = reports.processID as number;
-  const asking = reports.ask(totals);
+  const running = reports.run(totals);
   process.kill(first, 'SIGKILL');
-  await expect(asking).rejects.toMatchObject({ code: 'no_reports', retryAfterSeconds: 5 });
+  await expect(running).rejects.toMatchObject({ code: 'no_reports', retryAfterSeconds: 5 });
   expect(faults.map(({ message }) => message)).toContain('the report process ended with SIGKILL');
-  expect((await reports.ask(totals)).answer).toEqual(right());
+  expect((await reports.run(totals)).result).toEqual(right());
   expect(reports.processID).not.toBe(first);
 });
 
@@ -234,97 +232,97 @@ test('replaces a process that does not respond', async () => {
   // On a busy machine an order may take longer than three seconds.
   const answered = () =>
     expect
-      .poll(async () => (await reports.ask(totals).catch(() => undefined))?.answer, { timeout: 120_000 })
+      .poll(async () => (await reports.run(totals).catch(() => undefined))?.result, { timeout: 120_000 })
       .toEqual(right());
   await answered();
   const first = reports.processID as number;
   process.kill(first, 'SIGSTOP');
-  await expect(reports.ask(totals)).rejects.toMatchObject({ code: 'no_reports' });
+  await expect(reports.run(totals)).rejects.toMatchObject({ code: 'no_reports' });
   expect(faults.map(({ message }) => message)).toContain('the report process does not respond');
   await answered();
   expect(reports.processID).not.toBe(first);
 });
 
 /** Takes about twenty statements, so that it outlasts a timer of one millisecond even on a busy machine. */
-const slow: FunnelQuestion = {
-  ...baseQuestion,
+const slow: FunnelQuery = {
+  ...baseQuery,
   report: 'funnel',
   steps: Array.from({ length: 8 }, () => ({ and: [] })),
   withinMilliseconds: 1000 * hour,
   per: 'session',
   groups: {
     dimensions: [{ attrID: 'path', of: 'first' }, { by: 'hour' }],
-    offsets: [[baseQuestion.from, 0]],
+    offsets: [[baseQuery.from, 0]],
     limit: 1_000,
   },
 };
 
 test('starts one process for concurrent reports of several accounts', async () => {
   const { reports, right, faults } = setUp();
-  const askAll = () => Promise.all([1, 2, 3].map((of) => reports.ask({ ...totals, account: of })));
-  for (const { answer } of await askAll()) expect(answer).toEqual(right());
+  const runAll = () => Promise.all([1, 2, 3].map((of) => reports.run({ ...totals, account: of })));
+  for (const { result } of await runAll()) expect(result).toEqual(right());
   process.kill(reports.processID as number, 'SIGKILL');
   await expect.poll(() => reports.processID).toBeUndefined();
-  for (const { answer } of await askAll()) expect(answer).toEqual(right());
+  for (const { result } of await runAll()) expect(result).toEqual(right());
   expect(faults).toEqual([]);
 });
 
 test('refuses a report that takes too long, and interrupts a report that no client waits for', async () => {
   const { reports, right } = setUp({ limitMilliseconds: 0 });
-  await expect(reports.ask(slow)).rejects.toMatchObject({ code: 'report_too_slow' });
+  await expect(reports.run(slow)).rejects.toMatchObject({ code: 'report_too_slow' });
   const others = setUp();
-  await others.reports.ask(totals);
+  await others.reports.run(totals);
   const leaving = new AbortController();
-  const asking = others.reports.ask(slow, { signal: leaving.signal });
+  const running = others.reports.run(slow, { signal: leaving.signal });
   setImmediate(() => leaving.abort(new Error('the client is gone')));
-  await expect(asking).rejects.toThrow('the client is gone');
-  expect((await others.reports.ask(totals)).answer).toEqual(right());
+  await expect(running).rejects.toThrow('the client is gone');
+  expect((await others.reports.run(totals)).result).toEqual(right());
 });
 
 test('refuses a report whose files take long to build, and builds them in the meantime', async () => {
   const { reports, right } = setUp({ buildMilliseconds: 1 });
-  await expect(reports.ask(totals)).rejects.toMatchObject({ code: 'no_reports', retryAfterSeconds: 5 });
-  const askUntilReady = async () => {
+  await expect(reports.run(totals)).rejects.toMatchObject({ code: 'no_reports', retryAfterSeconds: 5 });
+  const runUntilReady = async () => {
     for (;;) {
       try {
-        return await reports.ask(totals);
+        return await reports.run(totals);
       } catch {
         await wait(1);
       }
     }
   };
-  expect((await askUntilReady()).answer).toEqual(right());
+  expect((await runUntilReady()).result).toEqual(right());
 });
 
 test('runs or queues up to 22 reports, up to 11 for each account, and refuses the rest', async () => {
   const { reports, right } = setUp();
   const order: number[] = [];
-  const ask = async (of: number) => {
-    const reported = await reports.ask({ ...totals, account: of });
+  const run = async (of: number) => {
+    const reported = await reports.run({ ...totals, account: of });
     order.push(of);
     return reported;
   };
-  const answers = await Promise.allSettled([1, 2, 3].flatMap((of) => Array.from({ length: 12 }, () => ask(of))));
-  expect(answers.map(({ status }) => status === 'fulfilled')).toEqual(
+  const results = await Promise.allSettled([1, 2, 3].flatMap((of) => Array.from({ length: 12 }, () => run(of))));
+  expect(results.map(({ status }) => status === 'fulfilled')).toEqual(
     Array.from({ length: 36 }, (_, nth) => nth < 24 && nth % 12 < 11),
   );
-  expect(answers[0]).toMatchObject({ value: { answer: right() } });
+  expect(results[0]).toMatchObject({ value: { result: right() } });
   // Accounts take turns: no account waits for all reports of another.
   for (const half of [order.slice(0, 11), order.slice(11)]) expect(new Set(half)).toEqual(new Set([1, 2]));
 });
 
 test('ends an idle process, and refuses reports after close', async () => {
   const { reports, right } = setUp({ idleMilliseconds: 1 });
-  await reports.ask(totals);
+  await reports.run(totals);
   await expect.poll(() => reports.processID).toBeUndefined();
-  expect((await reports.ask(totals)).answer).toEqual(right());
+  expect((await reports.run(totals)).result).toEqual(right());
   await reports.close();
-  await expect(reports.ask(totals)).rejects.toMatchObject({ code: 'no_reports' });
+  await expect(reports.run(totals)).rejects.toMatchObject({ code: 'no_reports' });
 });
 
 test('gives every thread of the process a lower priority than the server', async () => {
   const { reports } = setUp({ niceness: 3, threads: 2 });
-  await reports.ask(totals);
+  await reports.run(totals);
   const threads = readdirSync(`/proc/${reports.processID}/task`).map(Number);
   const expected = Math.min(getPriority() + 3, 19);
   expect(threads.length).toBeGreaterThan(2);

@@ -10,7 +10,7 @@ test('leaves no erased text in report files, even if their process is killed at 
   let duringRemoval = 0;
   for (let kill = 0; kill < kills; kill += 1) {
     const { reports, files, world, right } = setUp();
-    await reports.ask(totals);
+    await reports.run(totals);
     world.erase(9);
     let isDone = false;
     const purged = reports.purged(account).then(
@@ -27,7 +27,7 @@ test('leaves no erased text in report files, even if their process is killed at 
     await expect.poll(() => reports.processID).not.toBe(killed);
     await reports.purged(account);
     expect(await holding(files(), secret)).toEqual([]);
-    expect((await reports.ask(totals)).answer).toEqual(right());
+    expect((await reports.run(totals)).result).toEqual(right());
     await reports.close();
   }
   expect(duringRemoval).toBeGreaterThan(kills / 10);

@@ -5,15 +5,15 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Question } from '../../src/reports/questions.ts';
+import type { ReportQuery } from '../../src/reports/queries.ts';
 import { createReports, type FiledReports } from '../../src/reports/reports.ts';
 import { Refusal } from '../../src/shared/refusal.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/store.ts';
 import { arrangement, newDatabaseURL } from '../fixtures/database.ts';
 import { createFedAccount, expectAgreement } from '../fixtures/reports/fed-account.ts';
-import { question as anyQuestion, events, type Happened } from '../fixtures/reports/random-questions.ts';
-import { computeModelAnswer } from '../fixtures/reports/report-model.ts';
+import { query as anyQuery, events, type Happened } from '../fixtures/reports/random-queries.ts';
+import { computeModelResult } from '../fixtures/reports/report-model.ts';
 import { rounded } from '../fixtures/reports/test-reports.ts';
 import { runs } from '../fixtures/runs.ts';
 import { createSite, type Site } from '../fixtures/site.ts';
@@ -58,7 +58,7 @@ const serverAction: fc.Arbitrary<Action> = fc.oneof(
   erase,
 );
 const historyOf = (action: fc.Arbitrary<Action>) =>
-  fc.array(fc.tuple(fc.array(action, { minLength: 1, maxLength: 6 }), anyQuestion), { minLength: 1, maxLength: 3 });
+  fc.array(fc.tuple(fc.array(action, { minLength: 1, maxLength: 6 }), anyQuery), { minLength: 1, maxLength: 3 });
 const history = fc.oneof(
   { weight: 3, arbitrary: historyOf(websiteAction) },
   { weight: 1, arbitrary: historyOf(serverAction) },
@@ -107,7 +107,7 @@ const createHistory = async (store: Store) => {
   return { site, numbers, act: (action: Action) => retry(() => act(action)).catch(() => undefined) };
 };
 
-/** Replaces the numbers of contacts in a question. */
+/** Replaces the numbers of contacts in a query. */
 const renumber = <Value>(value: Value, numberOf: (contact: number) => number): Value => {
   if (value instanceof Float64Array) return value.map(numberOf) as Value;
   if (Array.isArray(value)) return value.map((each) => renumber(each, numberOf)) as Value;
@@ -175,11 +175,11 @@ const historiesPerProcess = 50;
 
 test('returns the same reports as the model for any history', async () => {
   let histories = 0;
-  const compare = async (site: Site, question: Question, numbers: ReadonlyMap<number, number>): Promise<void> => {
-    const numbered = { ...renumber(question, (nth) => numbers.get(nth) as number), account: site.account };
-    const { answer } = await retry(() => reports.ask(numbered));
+  const compare = async (site: Site, query: ReportQuery, numbers: ReadonlyMap<number, number>): Promise<void> => {
+    const numbered = { ...renumber(query, (nth) => numbers.get(nth) as number), account: site.account };
+    const { result } = await retry(() => reports.run(numbered));
     const stored = await retry(() => readEvents(site));
-    expect(rounded(answer)).toEqual(rounded(computeModelAnswer(numbered, stored.events, stored.personOf)));
+    expect(rounded(result)).toEqual(rounded(computeModelResult(numbered, stored.events, stored.personOf)));
   };
   await fc.assert(
     fc.asyncProperty(history, async (steps) => {
@@ -189,9 +189,9 @@ test('returns the same reports as the model for any history', async () => {
         reports = open();
       }
       const { site, numbers, act } = await retry(() => createHistory(store));
-      for (const [actions, question] of steps) {
+      for (const [actions, query] of steps) {
         for (const action of actions) await act(action);
-        await compare(site, question, numbers);
+        await compare(site, query, numbers);
       }
     }),
     { numRuns: runs(10, 20) },

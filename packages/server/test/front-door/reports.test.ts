@@ -7,13 +7,13 @@ import { setTimeout as wait } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { toEventKinds, toUnitedIDs } from '../../src/http/operations/reports/conditions.ts';
-import type { Dimension, PeopleAnswer, PeopleEnd, Question, Reports, UnitedIDs } from '../../src/reports/questions.ts';
+import type { Dimension, PeopleEnd, PeopleResult, ReportQuery, Reports, UnitedIDs } from '../../src/reports/queries.ts';
 import { createReports } from '../../src/reports/reports.ts';
 import { Refusal } from '../../src/shared/refusal.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { Store, StoredEvent } from '../../src/store/store.ts';
 import { arrangement, newDatabaseURL } from '../fixtures/database.ts';
-import { computeModelAnswer, type ModelEvent } from '../fixtures/reports/report-model.ts';
+import { computeModelResult, type ModelEvent } from '../fixtures/reports/report-model.ts';
 import { runs } from '../fixtures/runs.ts';
 import { createSite, type Site } from '../fixtures/site.ts';
 import { day, hour } from '../fixtures/store.ts';
@@ -74,8 +74,8 @@ const createNumbers = () => {
   };
 };
 
-/** With `merged`, the questions of requests; without it, questions about the IDs that getEvents returns. */
-const questionsOf = ({ account, time }: Site, merged?: Merged): Question[] => {
+/** With `merged`, the queries of requests; without it, queries about the IDs that getEvents returns. */
+const queriesOf = ({ account, time }: Site, merged?: Merged): ReportQuery[] => {
   const [from, to] = [time - 3 * day, time + day];
   const idsOf = merged?.idsOf ?? ((eventID: number) => [eventID]);
   const [plan, Plan] = merged?.names ?? ['plan', 'Plan'];
@@ -178,12 +178,12 @@ describe('reports of a store', () => {
   /** Checks that the people on all pages are those of the totals, and have names. */
   const comparePeople = async ({ account, time }: Site) => {
     const common = { account, from: time - 3 * day, to: time + day, robots: true, condition: null };
-    const { answer } = await reports.ask({ ...common, report: 'totals', value: null, edges: [common.from, common.to] });
-    const { events, people } = answer.total;
-    const listedPeople: PeopleAnswer['people'][number][] = [];
+    const { result } = await reports.run({ ...common, report: 'totals', value: null, edges: [common.from, common.to] });
+    const { events, people } = result.total;
+    const listedPeople: PeopleResult['people'][number][] = [];
     for (let beyond: PeopleEnd | null | undefined; beyond !== null; ) {
       const of = { kind: 'all' as const };
-      const page = await reports.ask({
+      const page = await reports.run({
         ...common,
         report: 'people',
         of,
@@ -192,8 +192,8 @@ describe('reports of a store', () => {
         beyond: beyond ?? null,
         until: null,
       });
-      listedPeople.push(...page.answer.people);
-      beyond = page.answer.next;
+      listedPeople.push(...page.result.people);
+      beyond = page.result.next;
     }
     const persons = listedPeople.map(({ person }) => person);
     expect(new Set(persons).size).toBe(people);
@@ -215,11 +215,11 @@ describe('reports of a store', () => {
     const keptOf = (attrID: string) => attributes.find(({ id }) => id === attrID)?.mergedInto ?? attrID;
     const sent = { united: united ? { united } : {}, idsOf, names: ['plan', 'Plan'] as const };
     const read = { united: {}, idsOf, names: [keptOf('plan'), keptOf('Plan')] as const };
-    const modelQuestions = questionsOf(site, read);
-    for (const [nth, question] of questionsOf(site, sent).entries()) {
-      const { answer } = await reports.ask(question);
-      expect(roundNumbers(answer)).toEqual(
-        roundNumbers(computeModelAnswer(modelQuestions[nth] as Question, modelEvents, personOf)),
+    const modelQueries = queriesOf(site, read);
+    for (const [nth, query] of queriesOf(site, sent).entries()) {
+      const { result } = await reports.run(query);
+      expect(roundNumbers(result)).toEqual(
+        roundNumbers(computeModelResult(modelQueries[nth] as ReportQuery, modelEvents, personOf)),
       );
     }
     await comparePeople(site);
@@ -322,7 +322,7 @@ describe('reports of a store', () => {
     const read = async () => {
       const list = (kind: 'event' | 'attr') => store.listCatalogue({ account, kind });
       const united = toUnitedIDs(await list('event'), await list('attr'));
-      const question = { ...common, ...(united && { united }) };
+      const query = { ...common, ...(united && { united }) };
       const groups = async (dimension: Dimension) => {
         const by = {
           report: 'breakdown',
@@ -332,7 +332,7 @@ describe('reports of a store', () => {
           sort: 'events',
           limit: 9,
         } as const;
-        const { rows, total } = (await reports.ask({ ...question, ...by })).answer;
+        const { rows, total } = (await reports.run({ ...query, ...by })).result;
         return [...rows.map(({ values: [value], events, users }) => [value, events, users]), total.value?.sum];
       };
       return { kinds: await groups({ by: 'event' }), plans: await groups({ attrID: 'plan' }) };
@@ -386,17 +386,17 @@ describe('reports of a store', () => {
     });
     // The `await` below throws a failure.
     writing.catch(() => {});
-    const [question] = questionsOf(site) as [Extract<Question, { report: 'totals' }>];
+    const [query] = queriesOf(site) as [Extract<ReportQuery, { report: 'totals' }>];
     for (; isWriting; reportCount += 1) {
       const before = { logged, linked };
-      const { total } = (await reports.ask(question)).answer;
+      const { total } = (await reports.run(query)).result;
       expect(total.events).toBeGreaterThanOrEqual(before.logged);
       // At least `before.linked` of the counted browsers are the one person.
       expect(total.people).toBeLessThanOrEqual(total.events - before.linked + 1);
     }
     await writing;
     expect(reportCount).toBeGreaterThan(1);
-    const { total } = (await reports.ask(question)).answer;
+    const { total } = (await reports.run(query)).result;
     expect(total).toMatchObject({ events: logged, users: logged, people: 1 });
   });
 });

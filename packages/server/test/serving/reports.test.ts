@@ -209,14 +209,14 @@ it('rejects a report that takes longer than REPORTS_SECONDS', async () => {
   const reportWithin = async (reportsSeconds: number) => {
     const config = { ...readConfig({ DATABASE_URL: 'sqlite::memory:' }), reportsSeconds };
     const served = await openReports({ store, config, log: pino({ level: 'silent' }) });
-    const report = served.reports.ask({
+    const report = served.reports.run({
       ...{ report: 'totals', account, from: time, to: time + 1, edges: [time, time + 1] },
       ...{ robots: true, condition: null, value: null },
     });
     return report.finally(() => served.stop());
   };
   await expect(reportWithin(0.001)).rejects.toMatchObject({ code: 'no_reports' });
-  expect((await reportWithin(240)).answer.total.events).toBe(1);
+  expect((await reportWithin(240)).result.total.events).toBe(1);
   await store.close();
 });
 

@@ -1,6 +1,6 @@
 /** Encodes and decodes page cursors, which are opaque to clients and contain the name of a list and positions in it. */
 
-import type { PeopleEnd } from '../../reports/questions.ts';
+import type { PeopleEnd } from '../../reports/queries.ts';
 import { Refusal } from '../../shared/refusal.ts';
 import type { SearchPosition } from '../../store/store.ts';
 

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createFakeReports } from '../../../test/fixtures/reports/fake-reports.ts';
 import { asText, type Fields, openScene, type Scene } from '../../../test/fixtures/scene.ts';
-import type { AnswerTo, Question } from '../../reports/questions.ts';
+import type { ReportQuery, ResultOf } from '../../reports/queries.ts';
 import { Refusal } from '../../shared/refusal.ts';
 import type { Store } from '../../store/store.ts';
 
 let scene: Scene;
 let searches = 0;
 let beforeSearch: (nth: number) => Promise<void> | void = () => {};
-let answer: (question: Question) => Promise<AnswerTo<Question> | undefined> = async () => undefined;
+let computeResult: (query: ReportQuery) => Promise<ResultOf<ReportQuery> | undefined> = async () => undefined;
 const countSearches = (store: Store): Store => ({
   ...store,
   searchContact: async (query) => {
@@ -19,7 +19,7 @@ const countSearches = (store: Store): Store => ({
 });
 const count = 2_300;
 beforeAll(async () => {
-  scene = await openScene({ wrap: countSearches, reports: createFakeReports((question) => answer(question)) });
+  scene = await openScene({ wrap: countSearches, reports: createFakeReports((query) => computeResult(query)) });
   for (let from = 0; from < count; from += 1_000) {
     const numbers = Array.from({ length: Math.min(1_000, count - from) }, (_, nth) => from + nth);
     const { body } = await scene.post('/contact/createContacts', {
@@ -80,9 +80,9 @@ it('sends the same rows as NDJSON, unchanged', async () => {
 });
 
 it('adds the first and last touch of each contact with `include=touch`', async () => {
-  answer = async (question) => {
-    if (question.report !== 'touches') return undefined;
-    const [person = 0] = question.contacts;
+  computeResult = async (query) => {
+    if (query.report !== 'touches') return undefined;
+    const [person = 0] = query.contacts;
     const first = { time: 0, values: ['/=1+1', null, null, 'spring'], referrerHost: 'www.google.com' };
     return { people: [{ person, first, last: { ...first, time: 60_000, referrerHost: null } }] };
   };
@@ -99,13 +99,13 @@ it('adds the first and last touch of each contact with `include=touch`', async (
 it('sends the contacts of a segment, newest event first, without people who are not contacts', async () => {
   const filter = { event: 'Bought' };
   await scene.post('/report/createSegment', { tokenUUID: scene.tokens.server, segmentName: 'Buyers', filter });
-  answer = async (question) => {
-    if (question.report !== 'people') return undefined;
+  computeResult = async (query) => {
+    if (query.report !== 'people') return undefined;
     const person = { events: 3, users: 1, firstTime: 1, lastTime: 2 };
-    const numbers = question.beyond ? [1, 1_000_000] : [3, -7, 2];
+    const numbers = query.beyond ? [1, 1_000_000] : [3, -7, 2];
     return {
       people: numbers.map((number) => ({ ...person, person: number })),
-      next: question.beyond ? null : { key: 2, person: 2 },
+      next: query.beyond ? null : { key: 2, person: 2 },
     };
   };
   const [, ...rows] = await linesOf('/contact/searchContact', { segment: 'Buyers', contactProfileID: 'customer' });
@@ -205,12 +205,12 @@ it('sends the people of a report page by page, and retries while the engine is b
   });
   expect(body.contact.contactFirstname).toBe('Ann 1');
   let runs = 0;
-  answer = async (question) => {
-    if (question.report !== 'people') return undefined;
+  computeResult = async (query) => {
+    if (query.report !== 'people') return undefined;
     runs += 1;
     if (runs === 2) throw new Refusal('no_reports');
-    const person = { person: question.beyond ? 2 : 1, events: 3, users: 1, firstTime: 1, lastTime: 2 };
-    return { people: [person], next: question.beyond ? null : { key: 2, person: 1 } };
+    const person = { person: query.beyond ? 2 : 1, events: 3, users: 1, firstTime: 1, lastTime: 2 };
+    return { people: [person], next: query.beyond ? null : { key: 2, person: 1 } };
   };
   const [head, ...rows] = await linesOf('/report/reportPeople', { from: '2026-11-01' });
   expect(head).toContain('contactUUID,contactExternalID,contactFirstname');
@@ -218,12 +218,12 @@ it('sends the people of a report page by page, and retries while the engine is b
 });
 
 it('sends a breakdown with a column for each dimension, and refuses one with too many rows', async () => {
-  let others: (AnswerTo<Question> & { others: unknown })['others'] = null;
+  let others: (ResultOf<ReportQuery> & { others: unknown })['others'] = null;
   const counts = { events: 4, users: 3, people: 2, sessions: 1 };
-  answer = async (question) => {
-    if (question.report !== 'breakdown') return undefined;
-    expect(question.limit).toBe(100_000);
-    return { total: counts, rows: [{ values: ['/tea', null], ...counts }], others } as AnswerTo<Question>;
+  computeResult = async (query) => {
+    if (query.report !== 'breakdown') return undefined;
+    expect(query.limit).toBe(100_000);
+    return { total: counts, rows: [{ values: ['/tea', null], ...counts }], others } as ResultOf<ReportQuery>;
   };
   const fields = { from: '2026-11-01', by: 'attr:path,attr:plan' };
   expect(await linesOf('/report/reportBreakdown', fields)).toEqual([

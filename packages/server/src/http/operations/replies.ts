@@ -1,7 +1,7 @@
 /** How each operation is answered, and its reply to a request. */
 import type { OperationName } from '@firsthand/contract/operations';
 import type { Logger } from 'pino';
-import type { Reports } from '../../reports/questions.ts';
+import type { Reports } from '../../reports/queries.ts';
 import type { Store } from '../../store/store.ts';
 import { createNewNames } from '../access/new-names.ts';
 import type { Quota } from '../access/quota.ts';

@@ -1,6 +1,6 @@
 /**
  * The process's copy of an account: events, owners and erasures. Functions that change it must not run concurrently;
- * questions may run at any time.
+ * reports may run at any time.
  */
 import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import type { EventFeedPage, OwnerFeedPage } from '../../store/report-feed.ts';
@@ -21,7 +21,7 @@ import type { Snapshot } from './source.ts';
  */
 const minFileShare = 0.01;
 
-/** Tracks questions in progress, because the files and tables that they read must not be deleted. */
+/** Tracks reports in progress, because the files and tables that they read must not be deleted. */
 const createReaders = () => {
   const readers = new Set<Promise<unknown>>();
   return {

@@ -82,7 +82,7 @@ export const createOpenAccounts = (instance: DuckDBInstance, settings: EngineSet
       closeUnused();
       return { ...result.progress, last: open ? null : await result.readLast() };
     },
-    /** Resolves when no question that is in progress now reads an account. */
+    /** Resolves when no report that is in progress now reads an account. */
     readersDone: () => Promise.allSettled([...accounts.values()].map((each) => each.readers.done())),
   };
 };

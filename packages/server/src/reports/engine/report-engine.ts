@@ -3,46 +3,46 @@ import { readdirSync, rmSync } from 'node:fs';
 import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import type { OwnerFeedPage } from '../../store/report-feed.ts';
 import type { EngineSettings, Order, Reply } from '../messages.ts';
-import type { AnswerTo, Question, ReportResult } from '../questions.ts';
+import type { ReportQuery, ReportResult, ResultOf } from '../queries.ts';
 import type { Account } from './account.ts';
-import { answerBreakdown } from './answers/breakdown.ts';
-import { preparePeople } from './answers/condition-people.ts';
-import { answerFunnel } from './answers/funnel.ts';
-import { answerLive } from './answers/live.ts';
-import { answerPeople } from './answers/people.ts';
-import { answerRetention } from './answers/retention.ts';
-import { answerTotals } from './answers/totals.ts';
-import { answerTouches } from './answers/touches.ts';
 import { openDatabase, spillFolder, withConnection } from './database.ts';
 import { createOpenAccounts, NotOpen } from './open-accounts.ts';
+import { computeBreakdown } from './reports/breakdown.ts';
+import { preparePeople } from './reports/condition-people.ts';
+import { computeFunnel } from './reports/funnel.ts';
+import { computeLive } from './reports/live.ts';
+import { computePeople } from './reports/people.ts';
+import { computeRetention } from './reports/retention.ts';
+import { computeTotals } from './reports/totals.ts';
+import { computeTouches } from './reports/touches.ts';
 import type { Source } from './source.ts';
 
-const answer = (connection: DuckDBConnection, source: Source, question: Question): Promise<AnswerTo<Question>> => {
-  switch (question.report) {
+const compute = (connection: DuckDBConnection, source: Source, query: ReportQuery): Promise<ResultOf<ReportQuery>> => {
+  switch (query.report) {
     case 'totals':
-      return answerTotals(connection, source, question);
+      return computeTotals(connection, source, query);
     case 'breakdown':
-      return answerBreakdown(connection, source, question);
+      return computeBreakdown(connection, source, query);
     case 'funnel':
-      return answerFunnel(connection, source, question);
+      return computeFunnel(connection, source, query);
     case 'retention':
-      return answerRetention(connection, source, question);
+      return computeRetention(connection, source, query);
     case 'people':
-      return answerPeople(connection, source, question);
+      return computePeople(connection, source, query);
     case 'live':
-      return answerLive(connection, source, question);
+      return computeLive(connection, source, query);
     case 'touches':
-      return answerTouches(connection, source, question);
+      return computeTouches(connection, source, query);
   }
 };
 
-/** Answers questions, which can be canceled by the ID of their order. */
-const createQuestions = (instance: DuckDBInstance) => {
+/** Runs reports, which can be canceled by the ID of their order. */
+const createReportRunner = (instance: DuckDBInstance) => {
   const running = new Map<number, { cancel(): void }>();
   return {
     cancel: (id: number): void => running.get(id)?.cancel(),
     /** Returns null if the account's files are damaged. */
-    async ask(id: number, account: Account, question: Question): Promise<ReportResult<Question> | null> {
+    async run(id: number, account: Account, query: ReportQuery): Promise<ReportResult<ReportQuery> | null> {
       let activeConnection: DuckDBConnection | undefined;
       let timer: NodeJS.Timeout | undefined;
       running.set(id, {
@@ -51,16 +51,16 @@ const createQuestions = (instance: DuckDBInstance) => {
           timer ??= setInterval(() => activeConnection?.interrupt(), 10);
         },
       });
-      const answerIn = async (connection: DuckDBConnection) => {
+      const runIn = async (connection: DuckDBConnection) => {
         activeConnection = connection;
         // In one transaction, so that all statements of a report read the same events.
         await connection.run('BEGIN');
-        const source = await preparePeople(connection, account.snapshot(), question);
-        return { answer: await answer(connection, source, question), through: source.through };
+        const source = await preparePeople(connection, account.snapshot(), query);
+        return { result: await compute(connection, source, query), through: source.through };
       };
       try {
         if (!(await account.areFilesUntouched())) return null;
-        return await account.readers.track(() => withConnection(instance, answerIn));
+        return await account.readers.track(() => withConnection(instance, runIn));
       } finally {
         clearInterval(timer);
         running.delete(id);
@@ -73,7 +73,7 @@ const createQuestions = (instance: DuckDBInstance) => {
 const createEngine = (instance: DuckDBInstance, settings: EngineSettings, end: () => void) => {
   const accounts = createOpenAccounts(instance, settings);
   const { inTurn } = accounts;
-  const questions = createQuestions(instance);
+  const runner = createReportRunner(instance);
   const purges = new Map<number, Promise<void>>();
 
   const clearSpilled = async (): Promise<void> => {
@@ -102,7 +102,7 @@ const createEngine = (instance: DuckDBInstance, settings: EngineSettings, end: (
   };
 
   return {
-    cancel: questions.cancel,
+    cancel: runner.cancel,
     async execute(order: Exclude<Order, { do: 'cancel' }>): Promise<unknown> {
       switch (order.do) {
         case 'open':
@@ -123,8 +123,8 @@ const createEngine = (instance: DuckDBInstance, settings: EngineSettings, end: (
           do await purge(order.account);
           while (accounts.isPurgeDue(order.account));
           return;
-        case 'ask':
-          return questions.ask(order.id, accounts.get(order.question.account), order.question);
+        case 'run':
+          return runner.run(order.id, accounts.get(order.query.account), order.query);
         case 'end':
           await Promise.allSettled(purges.values());
           await Promise.all(accounts.numbers().map((account) => inTurn(account, () => accounts.get(account).save())));

@@ -1,6 +1,6 @@
-/** What a question reads. */
+/** What a report reads. */
 import type { DuckDBConnection } from '@duckdb/node-api';
-import type { Condition } from '../questions.ts';
+import type { Condition } from '../queries.ts';
 import type { Columns } from './files/columns.ts';
 import type { SQL } from './sql.ts';
 
@@ -40,6 +40,6 @@ export interface Snapshot {
 }
 
 export interface Source extends Snapshot {
-  /** Whether the person of an event `e` meets one of the question's conditions (condition-people.ts). */
+  /** Whether the person of an event `e` meets one of the report's conditions (condition-people.ts). */
   isOf(condition: PersonCondition): SQL;
 }

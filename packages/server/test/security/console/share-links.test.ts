@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { AnswerTo, Question } from '../../../src/reports/questions.ts';
+import type { ReportQuery, ResultOf } from '../../../src/reports/queries.ts';
 import { Refusal } from '../../../src/shared/refusal.ts';
 import { createFakeReports, type FakeReports } from '../../fixtures/reports/fake-reports.ts';
 import { smallestInput } from '../../fixtures/requests.ts';
@@ -18,7 +18,7 @@ const endedMessage = 'This link is no longer valid';
 
 let folder: string;
 let reports: FakeReports;
-let answer: (question: Question) => Promise<AnswerTo<Question> | undefined>;
+let computeResult: (query: ReportQuery) => Promise<ResultOf<ReportQuery> | undefined>;
 let scene: Scene;
 let time: number;
 
@@ -27,8 +27,8 @@ const open = (options: Parameters<typeof openScene>[0] = {}) =>
 
 beforeEach(async () => {
   time = Date.parse('2026-11-24T12:00Z');
-  answer = async () => undefined;
-  reports = createFakeReports((question) => answer(question));
+  computeResult = async () => undefined;
+  reports = createFakeReports((query) => computeResult(query));
   folder = mkdtempSync(join(tmpdir(), 'firsthand-console-'));
   mkdirSync(join(folder, 'assets'));
   writeFileSync(
@@ -56,7 +56,7 @@ const createLink = async (fields: Fields = {}, { post, tokens } = scene) => {
 const readReport = (fields: Fields, headers: Record<string, string> = {}) =>
   scene.post('/console/shared/report', { part: 'totals', ...fields }, headers);
 const readLink = (shareSecret: unknown) => scene.post('/console/shared', { shareSecret });
-const takeQuestions = () => reports.requests.splice(0).map(({ question }) => question);
+const takeQueries = () => reports.requests.splice(0).map(({ query }) => query);
 
 describe('the holder of a link', () => {
   test('reads only names that the reports use, whatever the URL contained when the link was created', async () => {
@@ -113,10 +113,10 @@ describe('the holder of a link', () => {
   test('gets only the stored report, no matter what it sends along', async () => {
     const readStoredReport = async () => {
       await readReport({ shareSecret: (await createLink()).shareSecret });
-      return takeQuestions();
+      return takeQueries();
     };
-    const storedQuestions = await readStoredReport();
-    expect(storedQuestions).toHaveLength(1);
+    const storedQueries = await readStoredReport();
+    expect(storedQueries).toHaveLength(1);
     const attempts: Fields[] = [
       { from: '2020-01-01' },
       { from: 0, to: '2030-01-01', compare: 'year' },
@@ -137,13 +137,13 @@ describe('the holder of a link', () => {
     for (const fields of attempts) {
       const { shareSecret } = await createLink();
       expect([fields, (await readReport({ shareSecret, ...fields })).status]).toEqual([fields, 200]);
-      expect([fields, takeQuestions()]).toEqual([fields, storedQuestions]);
+      expect([fields, takeQueries()]).toEqual([fields, storedQueries]);
       const query = `?${new URLSearchParams(asText(fields))}`;
       await scene.send(`/console/shared/report${query}`, {
         method: 'POST',
         body: JSON.stringify({ shareSecret: (await createLink()).shareSecret, part: 'totals' }),
       });
-      expect([query, takeQuestions()]).toEqual([query, storedQuestions]);
+      expect([query, takeQueries()]).toEqual([query, storedQueries]);
     }
   });
 
@@ -167,7 +167,7 @@ describe('the holder of a link', () => {
       const { status, body } = await readReport({ shareSecret, part });
       expect([part, status, body.error.code, body.error.field]).toEqual([part, 400, 'invalid_field', 'part']);
     }
-    expect(takeQuestions()).toEqual([]);
+    expect(takeQueries()).toEqual([]);
   });
 
   test('reads the account of the link, even in a browser that is signed in to another', async () => {
@@ -177,12 +177,12 @@ describe('the holder of a link', () => {
     const mine = await createLink();
     await readReport(mine);
     await readReport({ shareSecret }, { Authorization: `Bearer ${scene.tokens.server}` });
-    const [first, second] = takeQuestions().map((question) => question.account);
+    const [first, second] = takeQueries().map((query) => query.account);
     expect(first).not.toBe(second);
     const { headers, body: signedIn } = await signInWith(scene, { tokenUUID: scene.tokens.server });
     const fresh = await createLink({}, other);
     await readReport(fresh, fromConsole(cookieFrom(headers), signedIn.session.sessionID));
-    expect(takeQuestions().map((question) => question.account)).toEqual([second]);
+    expect(takeQueries().map((query) => query.account)).toEqual([second]);
     // Neither account can revoke the other's link.
     for (const [shareID, tokenUUID] of [
       [fresh.shareID, scene.tokens.server],
@@ -195,8 +195,8 @@ describe('the holder of a link', () => {
   });
 
   test('reads no address, no filter and no account name', async () => {
-    answer = async (question) =>
-      question.report === 'breakdown'
+    computeResult = async (query) =>
+      query.report === 'breakdown'
         ? {
             total: { events: 2, users: 2, people: 2, sessions: 2 },
             rows: ['/u/ann@shop.example', '/u/ben%40shop.example'].map((value) => ({
@@ -243,12 +243,12 @@ test('reveals nothing about the filter when a report is refused later', async ()
     ['report_too_slow', 503],
     ['no_reports', 503],
   ] as const) {
-    answer = () => Promise.reject(new Refusal(code, { field: 'filter.mail', message: 'ann@shop.example' }));
+    computeResult = () => Promise.reject(new Refusal(code, { field: 'filter.mail', message: 'ann@shop.example' }));
     const { shareSecret } = await createLink();
     const refused = await readReport({ shareSecret });
     expect(refused.status).toBe(status);
     expect(JSON.stringify(refused.body)).not.toMatch(/mail|@/);
-    answer = async () => undefined;
+    computeResult = async () => undefined;
     // Only a report that was too slow is not retried for ten seconds.
     expect((await readReport({ shareSecret })).status).toBe(code === 'report_too_slow' ? 503 : 200);
   }
@@ -303,7 +303,7 @@ describe('a share link', () => {
     ]) {
       expect(withoutID(await readLink(invalidSecret))).toEqual(unknownResponse);
     }
-    expect(takeQuestions().length).toBeLessThanOrEqual(3);
+    expect(takeQueries().length).toBeLessThanOrEqual(3);
   });
 
   test.each<[string, (shareID: string) => Promise<unknown>]>([
@@ -326,7 +326,7 @@ describe('a share link', () => {
     const released = new Promise<void>((resolve) => {
       release = resolve;
     });
-    answer = async () => {
+    computeResult = async () => {
       await released;
       return undefined;
     };
@@ -350,7 +350,7 @@ describe('a share link', () => {
       ]);
     }
     // The waiting report did not run.
-    expect(takeQuestions().map((question) => question.report)).toEqual(['totals']);
+    expect(takeQueries().map((query) => query.report)).toEqual(['totals']);
   });
 
   test('ends with the leaked token that created it, directly or in a session', async () => {
@@ -407,7 +407,7 @@ test('runs one report at a time during a flood on all of an account’s links, a
   });
   let runningReports = 0;
   let maxRunning = 0;
-  answer = async () => {
+  computeResult = async () => {
     runningReports += 1;
     maxRunning = Math.max(maxRunning, runningReports);
     await released;

@@ -2,7 +2,7 @@
 import type { Filter } from '@firsthand/contract/reports/filter';
 import type { DimensionText } from '@firsthand/contract/reports/report';
 import { createEntryMerges, type EntryMerges } from '../../../identity/merged-entries.ts';
-import type { Comparison, Condition, UnitedIDs } from '../../../reports/questions.ts';
+import type { Comparison, Condition, UnitedIDs } from '../../../reports/queries.ts';
 import { dayMilliseconds } from '../../../shared/time.ts';
 import { eventIDsOfName, toEventNames } from '../../../store/rules/accounts/catalogue-rules.ts';
 import type { ListedEntry } from '../../../store/store.ts';

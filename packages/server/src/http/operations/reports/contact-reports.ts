@@ -1,7 +1,7 @@
 /** What searchContact reads from reports: the contacts of a segment, and the first and last touch of contacts. */
 import { touchAttributes } from '@firsthand/contract/contact';
 import type { AnswerOf } from '@firsthand/contract/operations';
-import type { TouchesAnswer } from '../../../reports/questions.ts';
+import type { TouchesResult } from '../../../reports/queries.ts';
 import { accountOf, type Caller } from '../../access/caller.ts';
 import { parsePeopleCursor, toPeopleCursor } from '../../answers/cursor.ts';
 import { isoTime } from '../../answers/iso-time.ts';
@@ -14,7 +14,7 @@ import type { ReportRunner } from './run-report.ts';
 type FoundAnswer = AnswerOf<'searchContact'>['contact'][number];
 type Touches = Pick<FoundAnswer, 'firstTouch' | 'lastTouch'>;
 
-const toTouch = ({ time, values, referrerHost }: TouchesAnswer['people'][number]['first']) =>
+const toTouch = ({ time, values, referrerHost }: TouchesResult['people'][number]['first']) =>
   ({
     eventTime: isoTime(time),
     ...Object.fromEntries(touchAttributes.map((attrID, nth) => [attrID, values[nth] ?? ''])),
@@ -47,7 +47,7 @@ export const createContactReports = (
       { filters: filtersOf({ filter }) },
       { now: firstPageTime, reader: caller },
     );
-    const { answer, through } = await run(
+    const { result, through } = await run(
       {
         report: 'people',
         account,
@@ -65,13 +65,13 @@ export const createContactReports = (
       caller,
     );
     const until = page?.until ?? through;
-    const contacts = answer.people.filter(({ person }) => person > 0);
+    const contacts = result.people.filter(({ person }) => person > 0);
     return {
       contacts: contacts.map(({ person }) => person),
       nextCursorAt: (place) => {
         const next = contacts[place];
         const last = contacts[place - 1];
-        const end = next && last ? { key: last.lastTime, person: last.person } : answer.next;
+        const end = next && last ? { key: last.lastTime, person: last.person } : result.next;
         return toPeopleCursor(end && { end, until, firstPageTime });
       },
     };
@@ -85,7 +85,7 @@ export const createContactReports = (
     if (contacts.length === 0) return new Map();
     const account = accountOf(caller);
     const names = await resolveNames(account, { filters: [] }, { now: caller.time, reader: caller });
-    const { answer } = await run(
+    const { result } = await run(
       {
         report: 'touches',
         account,
@@ -101,7 +101,7 @@ export const createContactReports = (
       caller,
     );
     return new Map(
-      answer.people.map(({ person, first, last }) => [
+      result.people.map(({ person, first, last }) => [
         person,
         { firstTouch: toTouch(first), lastTouch: toTouch(last) },
       ]),

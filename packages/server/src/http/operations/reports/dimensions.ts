@@ -6,7 +6,7 @@ import {
   parseAttributeDimension,
 } from '@firsthand/contract/reports/report';
 import { pathAttrID } from '../../../reports/attributes.ts';
-import type { ContactList, Dimension, Grouping, OwnSites } from '../../../reports/questions.ts';
+import type { ContactList, Dimension, Grouping, OwnSites } from '../../../reports/queries.ts';
 import { offsetsIn, type Range } from './ranges.ts';
 
 /** For each dimension of contacts, the contacts with each value. */

@@ -1,6 +1,6 @@
 /** reportLive: the people in the last five minutes. */
 import { limits } from '@firsthand/contract/limits';
-import type { LiveAnswer } from '../../../reports/questions.ts';
+import type { LiveResult } from '../../../reports/queries.ts';
 import { type Answering, accountOf } from '../../access/caller.ts';
 import { toCursor } from '../../answers/cursor.ts';
 import { isoTime } from '../../answers/iso-time.ts';
@@ -13,7 +13,7 @@ import type { ReportRunner } from './run-report.ts';
 const minute = 60_000;
 const liveMinutes = 5;
 
-const toList = ({ rows, others }: LiveAnswer['page']) => ({ row: rows.map((row) => ({ ...row })), others });
+const toList = ({ rows, others }: LiveResult['page']) => ({ row: rows.map((row) => ({ ...row })), others });
 
 export const createLiveAnswer = (
   store: NameStore,
@@ -26,7 +26,7 @@ export const createLiveAnswer = (
     const account = accountOf(caller);
     const input = await replaceSegments(store, account, sent);
     const names = await resolveNames(account, { filters: filtersOf(input) }, { now: time, reader: caller });
-    const { answer, through } = await run(
+    const { result, through } = await run(
       {
         report: 'live',
         account,
@@ -41,7 +41,7 @@ export const createLiveAnswer = (
       },
       caller,
     );
-    const { events, users, people, page, referrerHost, country } = answer;
+    const { events, users, people, page, referrerHost, country } = result;
     return {
       from: isoTime(time - liveMinutes * minute),
       to: isoTime(time),

@@ -3,7 +3,7 @@ import { limits } from '@firsthand/contract/limits';
 import { type ContactFilter, type Filter, partsOf } from '@firsthand/contract/reports/filter';
 import { type ContactDimension, type DimensionText, isContactDimension } from '@firsthand/contract/reports/report';
 import { createEntryMerges, type EntryMerges } from '../../../identity/merged-entries.ts';
-import type { ContactList } from '../../../reports/questions.ts';
+import type { ContactList } from '../../../reports/queries.ts';
 import { Refusal } from '../../../shared/refusal.ts';
 import type { Store } from '../../../store/store.ts';
 import { type ResolvedNames, toEventKinds, toUnitedIDs } from './conditions.ts';

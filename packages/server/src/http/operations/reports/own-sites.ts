@@ -1,6 +1,6 @@
 /** An account's own sites, whose pages don't count as referrers. */
 import { listOriginHosts } from '@firsthand/contract/origins';
-import type { OwnSites } from '../../../reports/questions.ts';
+import type { OwnSites } from '../../../reports/queries.ts';
 
 /**
  * The visitor's own machine, for pages in development (RFC 6761 section 6.3, RFC 1122 section 3.2.1.3, RFC 4291 section

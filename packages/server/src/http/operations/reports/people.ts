@@ -2,7 +2,7 @@
 import { limits } from '@firsthand/contract/limits';
 import type { AnswerOf, InputOf } from '@firsthand/contract/operations';
 import { type DimensionText, funnelSeconds } from '@firsthand/contract/reports/report';
-import type { PeopleOf } from '../../../reports/questions.ts';
+import type { PeopleOf } from '../../../reports/queries.ts';
 import type { PeopleNames } from '../../../store/report-feed.ts';
 import type { Store } from '../../../store/store.ts';
 import { type Answering, accountOf } from '../../access/caller.ts';
@@ -87,7 +87,7 @@ export const createPeopleAnswer = (
       { ...input, filters: filtersOf(input) },
       { now: firstPageTime, reader: caller },
     );
-    const { answer, through } = await run(
+    const { result, through } = await run(
       {
         report: 'people',
         account,
@@ -105,7 +105,7 @@ export const createPeopleAnswer = (
       },
       caller,
     );
-    const numbers = answer.people.map(({ person }) => person);
+    const numbers = result.people.map(({ person }) => person);
     const names = namesOf(
       await store.namePeople({
         account,
@@ -118,11 +118,11 @@ export const createPeopleAnswer = (
       from: isoTime(range.from),
       to: isoTime(range.to),
       // A person who was erased after the report ran has no name.
-      person: answer.people.flatMap(({ person, firstTime, lastTime, ...counts }) => {
+      person: result.people.flatMap(({ person, firstTime, lastTime, ...counts }) => {
         const name = names.get(person);
         return name ? [{ ...name, ...counts, firstTime: isoTime(firstTime), lastTime: isoTime(lastTime) }] : [];
       }),
-      nextCursor: toPeopleCursor(answer.next && { end: answer.next, until, firstPageTime }),
+      nextCursor: toPeopleCursor(result.next && { end: result.next, until, firstPageTime }),
       timezone: zone,
       through: toCursor('events', until),
       milliseconds: Math.round(performance.now() - startTime),

@@ -7,7 +7,7 @@ import { createFakeReports, type FakeReports } from '../../../../test/fixtures/r
 import { createFedAccount } from '../../../../test/fixtures/reports/fed-account.ts';
 import { sendHostileFilters } from '../../../../test/fixtures/reports/hostile-filters.ts';
 import { type Fields, openScene, type Scene } from '../../../../test/fixtures/scene.ts';
-import type { AnswerTo, Question } from '../../../reports/questions.ts';
+import type { ReportQuery, ResultOf } from '../../../reports/queries.ts';
 import { Refusal } from '../../../shared/refusal.ts';
 import { unlistedIDOf } from '../../../store/rules/accounts/unlisted-names.ts';
 
@@ -17,9 +17,9 @@ const day = 86_400_000;
 
 let scene: Scene;
 let reports: FakeReports;
-let answer: (question: Question, signal?: AbortSignal) => Promise<AnswerTo<Question> | undefined>;
+let computeResult: (query: ReportQuery, signal?: AbortSignal) => Promise<ResultOf<ReportQuery> | undefined>;
 beforeAll(async () => {
-  reports = createFakeReports((...args) => answer(...args));
+  reports = createFakeReports((...args) => computeResult(...args));
   scene = await openScene({ reports, now: () => time, account: { accountTimezone: 'Europe/London' } });
   const event = [
     { eventID: 7, eventName: 'Signed up' },
@@ -30,7 +30,7 @@ beforeAll(async () => {
 });
 beforeEach(() => {
   reports.requests.length = 0;
-  answer = async () => undefined;
+  computeResult = async () => undefined;
 });
 afterAll(() => scene.close());
 
@@ -39,10 +39,10 @@ const ask = (name: string, fields: Fields) =>
 const november = { from: '2026-11-01', to: '2026-11-03' };
 const [begin, middle, end] = ['2026-11-01', '2026-11-02', '2026-11-03'].map(Date.parse) as [number, number, number];
 /** Returns the queries that a request passes to the engine. */
-const questionsOf = async (name: string, fields: Fields) => {
+const queriesOf = async (name: string, fields: Fields) => {
   const { status, body } = await ask(name, { ...november, ...fields });
   expect([status, body.error]).toEqual([200, undefined]);
-  return reports.requests.splice(0).map(({ question }) => question);
+  return reports.requests.splice(0).map(({ query }) => query);
 };
 const problemOf = async (name: string, fields: Fields) => {
   const { status, body } = await ask(name, { ...november, ...fields });
@@ -57,12 +57,12 @@ const value = { count: 2, sum: 10, average: 5, median: 5, p95: 9 };
 
 describe('every report', () => {
   it('covers all events in the range except those from bots by default', async () => {
-    expect(await questionsOf('reportTotals', {})).toEqual([
+    expect(await queriesOf('reportTotals', {})).toEqual([
       { ...common, report: 'totals', value: null, edges: [begin, end] },
     ]);
-    expect(await questionsOf('reportTotals', { robots: 'include' })).toMatchObject([{ robots: true }]);
-    expect(await questionsOf('reportTotals', { to: '' })).toMatchObject([{ to: now + 1 }]);
-    const [inKolkata] = await questionsOf('reportTotals', { timezone: 'Asia/Kolkata' });
+    expect(await queriesOf('reportTotals', { robots: 'include' })).toMatchObject([{ robots: true }]);
+    expect(await queriesOf('reportTotals', { to: '' })).toMatchObject([{ to: now + 1 }]);
+    const [inKolkata] = await queriesOf('reportTotals', { timezone: 'Asia/Kolkata' });
     expect(inKolkata).toMatchObject({ from: begin - 5.5 * 3_600_000 });
   });
 
@@ -96,7 +96,7 @@ describe('every report', () => {
       { and: [{ eventIDs: [7] }, { attrID: 'plan', exists: true }] },
     ],
   ])('with %j covers the events that match the condition', async (fields, condition) => {
-    expect(await questionsOf('reportTotals', fields)).toMatchObject([{ condition }]);
+    expect(await queriesOf('reportTotals', fields)).toMatchObject([{ condition }]);
   });
 
   it.each<[name: string, fields: Fields, field: string, message: string]>([
@@ -143,7 +143,7 @@ describe('every report', () => {
   });
 
   it('returns its range and, with compare, the counts of the earlier range', async () => {
-    answer = async ({ from }) => ({
+    computeResult = async ({ from }) => ({
       total: { ...counts, events: from === begin ? 8 : 6 },
       intervals: [counts],
     });
@@ -162,7 +162,7 @@ describe('every report', () => {
       milliseconds: expect.any(Number),
       status: '200',
     });
-    expect(reports.requests.map(({ question: { from, to } }) => [from, to])).toEqual([
+    expect(reports.requests.map(({ query: { from, to } }) => [from, to])).toEqual([
       [begin, end],
       [begin - 2 * day, begin],
     ]);
@@ -180,7 +180,7 @@ describe('every report', () => {
   });
 
   it('is refused with report_too_slow if it takes too long', async () => {
-    answer = () => Promise.reject(new Refusal('report_too_slow'));
+    computeResult = () => Promise.reject(new Refusal('report_too_slow'));
     const { status, body } = await ask('reportTotals', november);
     expect([status, body.error.code]).toEqual([503, 'report_too_slow']);
   });
@@ -197,7 +197,7 @@ describe('every report', () => {
     onTestFinished(() => void server.close());
     const leaving = new AbortController();
     const aborted = new Promise<void>((resolve) => {
-      answer = (_, signal) =>
+      computeResult = (_, signal) =>
         new Promise((_, reject) => {
           signal?.addEventListener('abort', () => {
             reject(new Error('aborted'));
@@ -217,9 +217,9 @@ describe('every report', () => {
 
 describe('reportTotals', () => {
   it('counts by interval, and sums an attribute', async () => {
-    answer = async () => ({ total: { ...counts, value }, intervals: [counts, { ...counts, value }] });
+    computeResult = async () => ({ total: { ...counts, value }, intervals: [counts, { ...counts, value }] });
     const { body } = await ask('reportTotals', { ...november, interval: 'day', attrID: 'amount' });
-    expect(reports.requests.map(({ question }) => question)).toEqual([
+    expect(reports.requests.map(({ query }) => query)).toEqual([
       { ...common, report: 'totals', value: 'amount', edges: [begin, middle, end] },
     ]);
     expect(body).toMatchObject({ total: { ...counts, value } });
@@ -230,8 +230,8 @@ describe('reportTotals', () => {
   });
 
   it('clips the first and last interval to the range', async () => {
-    const [question] = await questionsOf('reportTotals', { from: begin + 1, to: begin + 7_200_000, interval: 'hour' });
-    expect(question).toMatchObject({ edges: [begin + 1, begin + 3_600_000, begin + 7_200_000] });
+    const [query] = await queriesOf('reportTotals', { from: begin + 1, to: begin + 7_200_000, interval: 'hour' });
+    expect(query).toMatchObject({ edges: [begin + 1, begin + 3_600_000, begin + 7_200_000] });
   });
 
   it('returns zeros if nothing happened', async () => {
@@ -277,7 +277,7 @@ describe('reportBreakdown', () => {
       ],
     ],
   ])('groups by %s', async (by, dimensions) => {
-    expect(await questionsOf('reportBreakdown', { by })).toEqual([
+    expect(await queriesOf('reportBreakdown', { by })).toEqual([
       { ...common, report: 'breakdown', value: null, dimensions, offsets: [[begin, 0]], sort: 'people', limit: 100 },
     ]);
   });
@@ -303,7 +303,7 @@ describe('reportBreakdown', () => {
       visits: 'include',
       conversion: 'include',
     };
-    answer = async () => ({
+    computeResult = async () => ({
       total: { ...counts, sessions: 4, visits: { bounces: 1, pages: 6, milliseconds: 10_000 }, among: 9 },
       rows: [
         {
@@ -317,8 +317,8 @@ describe('reportBreakdown', () => {
       others: null,
     });
     const { body } = await ask('reportBreakdown', { ...november, to: '2026-11-02', ...request });
-    const [{ question } = {}] = reports.requests;
-    expect(question).toMatchObject({
+    const [{ query } = {}] = reports.requests;
+    expect(query).toMatchObject({
       condition: { and: [{ eventIDs: [9] }, condition] },
       ...{ among: { condition }, visits: true, limit: 5, edges: [begin, middle] },
     });
@@ -333,7 +333,7 @@ describe('reportBreakdown', () => {
 
   it('groups by the local time of the zone', async () => {
     const range = { from: '2026-10-01', to: '2026-11-01', by: 'weekday,hour', sort: 'events', limit: '5' };
-    expect(await questionsOf('reportBreakdown', range)).toMatchObject([
+    expect(await queriesOf('reportBreakdown', range)).toMatchObject([
       {
         offsets: [
           [Date.parse('2026-09-30T23:00Z'), 3_600_000],
@@ -346,7 +346,7 @@ describe('reportBreakdown', () => {
   });
 
   it('returns event names, and the counts that are not in any row', async () => {
-    answer = async () => ({
+    computeResult = async () => ({
       total: counts,
       rows: [
         { values: ['pro', '9'], ...counts },
@@ -360,7 +360,7 @@ describe('reportBreakdown', () => {
       { values: ['pro', '9'], eventName: 'Paid', ...counts },
       { values: [null, '999'], eventName: '999', ...counts },
     ]);
-    answer = async () => ({ total: counts, rows: [{ values: ['9'], ...counts }], others: null });
+    computeResult = async () => ({ total: counts, rows: [{ values: ['9'], ...counts }], others: null });
     const { row, others } = (await ask('reportBreakdown', { ...november, by: 'attr:event' })).body;
     expect([row, others]).toEqual([[{ values: ['9'], ...counts }], undefined]);
   });
@@ -372,20 +372,20 @@ describe('reportFunnel', () => {
 
   it('passes the steps in order', async () => {
     const funnel = { ...common, report: 'funnel', steps };
-    expect(await questionsOf('reportFunnel', { step })).toEqual([
+    expect(await queriesOf('reportFunnel', { step })).toEqual([
       { ...funnel, withinMilliseconds: 30 * day, per: 'person' },
     ]);
     const request = { step, within: 3_600, per: 'session', filter: { attrID: 'plan', is: 'pro' } };
-    expect(await questionsOf('reportFunnel', request)).toEqual([
+    expect(await queriesOf('reportFunnel', request)).toEqual([
       { ...funnel, condition: { attrID: 'plan', is: ['pro'] }, withinMilliseconds: 3_600_000, per: 'session' },
     ]);
   });
 
   it('returns the steps for each group', async () => {
-    const [question] = await questionsOf('reportFunnel', { step, by: 'event,attr:plan', limit: 5 });
+    const [query] = await queriesOf('reportFunnel', { step, by: 'event,attr:plan', limit: 5 });
     const dimensions = [{ by: 'event' }, { attrID: 'plan' }];
-    expect(question).toMatchObject({ groups: { dimensions, offsets: [[begin, 0]], limit: 5 } });
-    answer = async () => ({
+    expect(query).toMatchObject({ groups: { dimensions, offsets: [[begin, 0]], limit: 5 } });
+    computeResult = async () => ({
       steps: [45, 12],
       rows: [{ values: ['7', null], steps: [40, 10] }],
       others: { groups: 2, steps: [5, 2] },
@@ -398,7 +398,7 @@ describe('reportFunnel', () => {
   });
 
   it('returns how many people reached each step', async () => {
-    answer = async () => ({ steps: [45, 12] });
+    computeResult = async () => ({ steps: [45, 12] });
     const { body } = await ask('reportFunnel', { ...november, step, compare: 'year' });
     expect([body.step, body.earlier.step]).toEqual(Array(2).fill([{ reached: 45 }, { reached: 12 }]));
   });
@@ -406,9 +406,9 @@ describe('reportFunnel', () => {
 
 describe('reportRetention', () => {
   it('groups by week, or by the requested interval', async () => {
-    const [weekly] = await questionsOf('reportRetention', {});
+    const [weekly] = await queriesOf('reportRetention', {});
     expect(weekly).toEqual({ ...common, report: 'retention', first: null, back: null, edges: [begin, middle, end] });
-    const [daily] = await questionsOf('reportRetention', {
+    const [daily] = await queriesOf('reportRetention', {
       to: '2026-11-04',
       interval: 'day',
       first: { event: 'Signed up' },
@@ -422,7 +422,7 @@ describe('reportRetention', () => {
   });
 
   it('returns the people who came back in each period', async () => {
-    answer = async () => ({
+    computeResult = async () => ({
       cohorts: [
         { people: 5, back: [2, 1] },
         { people: 3, back: [0] },
@@ -482,7 +482,7 @@ describe('reportPeople', () => {
       { kind: 'cohort', first: null, back: null, edges: [begin, middle, end], cohort: 1, later: 0 },
     ],
   ])('finds the people behind %s', async (_, fields, of) => {
-    expect(await questionsOf('reportPeople', fields)).toEqual([{ ...ofPeople, of }]);
+    expect(await queriesOf('reportPeople', fields)).toEqual([{ ...ofPeople, of }]);
   });
 
   it('uses the row of the target entry for the ID of a merged entry', async () => {
@@ -499,8 +499,8 @@ describe('reportPeople', () => {
       });
     }
     const valuesOf = async (by: string, value: readonly (string | null)[]) => {
-      const [question] = await questionsOf('reportPeople', { by, value });
-      return (question as { of?: { values?: unknown } }).of?.values;
+      const [query] = await queriesOf('reportPeople', { by, value });
+      return (query as { of?: { values?: unknown } }).of?.values;
     };
     expect(await valuesOf('event,attr:plan', ['12', '12'])).toEqual(['7', '12']);
     expect(await valuesOf('event', ['9'])).toEqual(['9']);
@@ -534,11 +534,11 @@ describe('reportPeople', () => {
 
   it('sorts people by the sum of an attribute, also on later pages', async () => {
     const next = { key: -0.1, person: -7 };
-    answer = async () => ({ people: [], next });
+    computeResult = async () => ({ people: [], next });
     const request = { ...november, attrID: 'amount', sort: 'sum' };
     const { body } = await ask('reportPeople', request);
     await ask('reportPeople', { ...request, cursor: body.nextCursor });
-    expect(reports.requests.map(({ question }) => question)).toMatchObject([
+    expect(reports.requests.map(({ query }) => query)).toMatchObject([
       { value: 'amount', sort: 'sum', beyond: null },
       { value: 'amount', sort: 'sum', beyond: next },
     ]);
@@ -557,7 +557,7 @@ describe('reportPeople', () => {
     const user = fed.find(({ owner: contact }) => !contact)?.user as number;
     const times = { events: 1, users: 1, firstTime: begin, lastTime: middle };
     const next = { key: middle, person: -user };
-    answer = async () => ({
+    computeResult = async () => ({
       people: [
         { person: owner, ...times },
         { person: -user, ...times },
@@ -568,7 +568,7 @@ describe('reportPeople', () => {
     const { to: _, ...open } = november;
     reports.requests.length = 0;
     const { body } = await ask('reportPeople', { ...open, limit: 3 });
-    const to = reports.requests[0]?.question.to;
+    const to = reports.requests[0]?.query.to;
     const expected = {
       events: 1,
       users: 1,
@@ -588,10 +588,10 @@ describe('reportPeople', () => {
       { ...noNames, ...expected, contactUUID: '', userUUID },
     ]);
     reports.requests.length = 0;
-    answer = async () => undefined;
+    computeResult = async () => undefined;
     time += day;
     const last = await ask('reportPeople', { ...open, cursor: body.nextCursor });
-    expect(reports.requests[0]?.question).toMatchObject({ beyond: next, until: 42, to });
+    expect(reports.requests[0]?.query).toMatchObject({ beyond: next, until: 42, to });
     time = now;
     expect([last.body.nextCursor, last.body.through]).toEqual(['', body.through]);
   });
@@ -602,7 +602,7 @@ describe('reportLive', () => {
     const accountOrigin = ['https://shop.example', 'https://*.shop.example:8443'];
     await scene.post('/account/updateAccount', { tokenUUID: scene.tokens.server, accountOrigin });
     await ask('reportLive', { limit: 5, filter: { event: 'Paid' }, robots: 'include' });
-    expect(reports.requests.map(({ question }) => question)).toEqual([
+    expect(reports.requests.map(({ query }) => query)).toEqual([
       {
         report: 'live',
         account: account(),
@@ -622,7 +622,7 @@ describe('reportLive', () => {
   it('returns people by page, referrer and country', async () => {
     const page = { rows: [{ value: '/a', people: 2 }], others: 1 };
     const country = { rows: [{ value: null, people: 3 }], others: 0 };
-    answer = async () => ({ events: 8, users: 4, people: 3, page, referrerHost: country, country });
+    computeResult = async () => ({ events: 8, users: 4, people: 3, page, referrerHost: country, country });
     const { status, body } = await ask('reportLive', {});
     expect(status).toBe(200);
     expect(body).toMatchObject({

@@ -3,17 +3,17 @@ import { limits } from '@firsthand/contract/limits';
 import type { AnswerOf, InputOf } from '@firsthand/contract/operations';
 import { type DimensionText, funnelSeconds } from '@firsthand/contract/reports/report';
 import type {
-  AnswerTo,
-  BreakdownQuestion,
-  FunnelAnswer,
-  FunnelQuestion,
+  BreakdownQuery,
+  FunnelQuery,
+  FunnelResult,
   Measures,
-  Question,
+  ReportQuery,
   Reports,
-  RetentionAnswer,
-  RetentionQuestion,
-  TotalsQuestion,
-} from '../../../reports/questions.ts';
+  ResultOf,
+  RetentionQuery,
+  RetentionResult,
+  TotalsQuery,
+} from '../../../reports/queries.ts';
 import type { Store } from '../../../store/store.ts';
 import { type Answering, type AnsweringAll, accountOf } from '../../access/caller.ts';
 import { toCursor } from '../../answers/cursor.ts';
@@ -35,21 +35,21 @@ type Input<Name extends ReportOperation> = WithoutSegments<InputOf<Name>>;
 type Shared = 'from' | 'to' | 'earlier' | 'timezone' | 'through' | 'milliseconds';
 
 /** The account data that a query depends on. */
-interface QuestionContext extends ResolvedNames, DimensionContext {
+interface QueryContext extends ResolvedNames, DimensionContext {
   /** How many intervals to leave unused below the limit, because the report will later cover longer ranges. */
   readonly spareIntervals: number;
 }
 
 /** The fields that are specific to a kind of query. */
-type OwnFields<One extends Question> = Omit<One, 'account' | 'from' | 'to' | 'robots' | 'condition' | 'united'>;
+type OwnFields<One extends ReportQuery> = Omit<One, 'account' | 'from' | 'to' | 'robots' | 'condition' | 'united'>;
 
 /** Translates a request into a query over a range, and the result into a response. */
-interface Translation<Name extends ReportOperation, One extends Question> {
+interface Translation<Name extends ReportOperation, One extends ReportQuery> {
   /** Throws Refusal('invalid_field'). */
-  readonly toQuestion: (input: Input<Name>, range: Range, context: QuestionContext) => OwnFields<One>;
-  readonly toAnswer: (
-    answer: AnswerTo<One>,
-    request: { readonly input: Input<Name>; readonly question: OwnFields<One>; readonly kinds: EventKinds },
+  readonly toQuery: (input: Input<Name>, range: Range, context: QueryContext) => OwnFields<One>;
+  readonly toResponse: (
+    result: ResultOf<One>,
+    request: { readonly input: Input<Name>; readonly query: OwnFields<One>; readonly kinds: EventKinds },
   ) => Omit<AnswerOf<Name>, Shared>;
 }
 
@@ -72,8 +72,8 @@ const withAverages = <Counts extends Measures>({ visits, ...counts }: Counts) =>
   };
 };
 
-const totals: Translation<'reportTotals', TotalsQuestion> = {
-  toQuestion: ({ interval, attrID = null, visits }, range, { zone, spareIntervals }) => ({
+const totals: Translation<'reportTotals', TotalsQuery> = {
+  toQuery: ({ interval, attrID = null, visits }, range, { zone, spareIntervals }) => ({
     report: 'totals',
     value: attrID,
     edges: interval
@@ -81,7 +81,7 @@ const totals: Translation<'reportTotals', TotalsQuestion> = {
       : [range.from, range.to],
     ...(visits && { visits: true }),
   }),
-  toAnswer: ({ total, intervals }, { input: { interval }, question: { edges } }) => ({
+  toResponse: ({ total, intervals }, { input: { interval }, query: { edges } }) => ({
     total: withAverages(total),
     ...(interval && { interval: intervalsOf(edges, intervals.map(withAverages)) }),
   }),
@@ -95,12 +95,8 @@ const namedGroup = (values: readonly (string | null)[], by: readonly DimensionTe
 /** The default number of rows of a breakdown over time. */
 const rowsOverTime = 5;
 
-const breakdown: Translation<'reportBreakdown', BreakdownQuestion> = {
-  toQuestion: (
-    { by, attrID = null, sort = 'people', interval, limit, visits, conversion, filter },
-    range,
-    context,
-  ) => ({
+const breakdown: Translation<'reportBreakdown', BreakdownQuery> = {
+  toQuery: ({ by, attrID = null, sort = 'people', interval, limit, visits, conversion, filter }, range, context) => ({
     report: 'breakdown',
     value: attrID,
     ...toGrouping(by, range, context),
@@ -112,7 +108,7 @@ const breakdown: Translation<'reportBreakdown', BreakdownQuestion> = {
     }),
     ...(conversion && { among: { condition: filter ? toCondition(filter, context) : null } }),
   }),
-  toAnswer: ({ total, rows, others }, { input: { by }, question: { edges = [] }, kinds }) => ({
+  toResponse: ({ total, rows, others }, { input: { by }, query: { edges = [] }, kinds }) => ({
     total: withAverages(total),
     row: rows.map(({ values, intervals, ...counts }) => ({
       ...namedGroup(values, by, kinds),
@@ -124,15 +120,15 @@ const breakdown: Translation<'reportBreakdown', BreakdownQuestion> = {
 };
 
 const toSeconds = (milliseconds: number | undefined) => (milliseconds === undefined ? null : milliseconds / 1_000);
-const toSteps = ({ steps, times }: Pick<FunnelAnswer, 'steps' | 'times'>) =>
+const toSteps = ({ steps, times }: Pick<FunnelResult, 'steps' | 'times'>) =>
   steps.map((reached, step) => {
     if (!times || step === 0) return { reached };
     const { average, median, p95 } = times[step - 1] ?? {};
     return { reached, seconds: { average: toSeconds(average), median: toSeconds(median), p95: toSeconds(p95) } };
   });
 
-const funnel: Translation<'reportFunnel', FunnelQuestion> = {
-  toQuestion: ({ step, within = funnelSeconds, per = 'person', by, limit = 100, times }, range, context) => ({
+const funnel: Translation<'reportFunnel', FunnelQuery> = {
+  toQuery: ({ step, within = funnelSeconds, per = 'person', by, limit = 100, times }, range, context) => ({
     report: 'funnel',
     steps: step.map((one) => toCondition(one, context)),
     withinMilliseconds: within * 1_000,
@@ -140,15 +136,15 @@ const funnel: Translation<'reportFunnel', FunnelQuestion> = {
     ...(by && { groups: { ...toGrouping(by, range, context), limit } }),
     ...(times && { times: true }),
   }),
-  toAnswer: ({ rows, others, ...total }, { input: { by = [] }, kinds }) => ({
+  toResponse: ({ rows, others, ...total }, { input: { by = [] }, kinds }) => ({
     step: toSteps(total),
     ...(rows && { row: rows.map((row) => ({ ...namedGroup(row.values, by, kinds), step: toSteps(row) })) }),
     ...(others && { others: { groups: others.groups, step: toSteps(others) } }),
   }),
 };
 
-const retention: Translation<'reportRetention', RetentionQuestion> = {
-  toQuestion: (
+const retention: Translation<'reportRetention', RetentionQuery> = {
+  toQuery: (
     { first, back, interval = 'week', by, limit = limits.rowsOverTime },
     range,
     { spareIntervals, ...context },
@@ -159,8 +155,8 @@ const retention: Translation<'reportRetention', RetentionQuestion> = {
     edges: edgesWithin(range, interval, context.zone, limits.periodsPerRetention - spareIntervals),
     ...(by && { groups: { ...toGrouping(by, range, context), limit } }),
   }),
-  toAnswer: ({ cohorts, rows, others }, { input: { by = [] }, question: { edges }, kinds }) => {
-    const toCohorts = (list: RetentionAnswer['cohorts']) =>
+  toResponse: ({ cohorts, rows, others }, { input: { by = [] }, query: { edges }, kinds }) => {
+    const toCohorts = (list: RetentionResult['cohorts']) =>
       intervalsOf(
         edges,
         list.map(({ people, back }) => ({ people, back: [...back] })),
@@ -217,8 +213,8 @@ export const createReports = (
   const resolveNames = createNameResolver(store, runner);
 
   /** Returns a request's queries. Both are built before either runs, so that a refusal doesn't cost a report. */
-  const prepare = async <Name extends ReportOperation, One extends Question>(
-    { toQuestion }: Translation<Name, One>,
+  const prepare = async <Name extends ReportOperation, One extends ReportQuery>(
+    { toQuery }: Translation<Name, One>,
     { sent, account, accountOrigin, zone, time, reader, spareIntervals = 0 }: ReportRequest<Name>,
   ) => {
     const { range, earlier } = rangesOf(sent, zone, time);
@@ -231,30 +227,30 @@ export const createReports = (
       ...unitedIn(names),
     };
     const own = ownSitesOf(accountOrigin);
-    const questionAbout = (within: Range) =>
-      ({ ...common, ...within, ...toQuestion(input, within, { zone, own, spareIntervals, ...names }) }) as One;
-    return { input, kinds: names.kinds, question: questionAbout(range), earlier: earlier && questionAbout(earlier) };
+    const queryOver = (within: Range) =>
+      ({ ...common, ...within, ...toQuery(input, within, { zone, own, spareIntervals, ...names }) }) as One;
+    return { input, kinds: names.kinds, query: queryOver(range), earlier: earlier && queryOver(earlier) };
   };
 
   const answer =
-    <Name extends ReportOperation, One extends Question>(translation: Translation<Name, One>): Answering<Name> =>
+    <Name extends ReportOperation, One extends ReportQuery>(translation: Translation<Name, One>): Answering<Name> =>
     async (sent, caller) => {
       const startTime = performance.now();
       const { accountOrigin, accountTimezone } = caller.access;
       const zone = sent.timezone ?? accountTimezone;
       const request = { sent, account: accountOf(caller), accountOrigin, zone, time: caller.time, reader: caller };
-      const { input, kinds, question, earlier } = await prepare(translation, request);
+      const { input, kinds, query, earlier } = await prepare(translation, request);
       const runPart = async (part: One) => {
-        const { answer, through } = await runner.run(part, caller);
+        const { result, through } = await runner.run(part, caller);
         const { from, to } = part;
         const ofEvent = ((input as { by?: readonly DimensionText[] }).by ?? []).indexOf('event');
-        const { rows = [] } = answer as { rows?: readonly { readonly values: readonly (string | null)[] }[] | null };
+        const { rows = [] } = result as { rows?: readonly { readonly values: readonly (string | null)[] }[] | null };
         const eventIDs = ofEvent < 0 || !rows ? [] : rows.map(({ values }) => values[ofEvent] as string);
         const allKinds = await withUnlistedNames(runner.run, part, { kinds, eventIDs, reader: caller });
-        const counts = translation.toAnswer(answer, { input, question: part, kinds: allKinds });
+        const counts = translation.toResponse(result, { input, query: part, kinds: allKinds });
         return { through, part: { from: isoTime(from), to: isoTime(to), ...counts } };
       };
-      const { part, through } = await runPart(question);
+      const { part, through } = await runPart(query);
       return {
         ...part,
         ...(earlier && { earlier: (await runPart(earlier)).part }),
@@ -277,7 +273,7 @@ export const createReports = (
     },
     check: async <Name extends ReportOperation>(operation: Name, request: Omit<ReportRequest<Name>, 'reader'>) => {
       // The compiler can't infer that the translation matches the request.
-      await prepare(translations[operation] as unknown as Translation<Name, Question>, { ...request, reader: null });
+      await prepare(translations[operation] as unknown as Translation<Name, ReportQuery>, { ...request, reader: null });
     },
   };
 };

@@ -1,6 +1,6 @@
 /** Runs reports in the engine, and the preceding lookups in the engine's queue. */
 
-import type { Question, ReportResult, Reports, RunReportOptions } from '../../../reports/questions.ts';
+import type { ReportQuery, ReportResult, Reports, RunReportOptions } from '../../../reports/queries.ts';
 import { Refusal } from '../../../shared/refusal.ts';
 import type { Caller } from '../../access/caller.ts';
 
@@ -24,8 +24,8 @@ export const createReportRunner = (reports: Reports | undefined) => {
     }
   };
   return {
-    run: <One extends Question>(question: One, reader: Reader): Promise<ReportResult<One>> =>
-      withReports(reader, (engine, options) => engine.ask(question, options)),
+    run: <One extends ReportQuery>(query: One, reader: Reader): Promise<ReportResult<One>> =>
+      withReports(reader, (engine, options) => engine.run(query, options)),
     prepare: <Value>(account: number, task: (signal: AbortSignal) => Promise<Value>, reader: Reader): Promise<Value> =>
       withReports(reader, (engine, options) => engine.prepare(account, task, options)),
   };

@@ -25,10 +25,10 @@ const deleteSegment = (segmentName: string) =>
   scene.post('/report/deleteSegment', { tokenUUID: scene.tokens.server, segmentName });
 const ask = (name: string, fields: Fields) =>
   scene.get(`/report/${name}`, { tokenUUID: scene.tokens.viewer, from: '2026-11-01', ...fields });
-const questionsOf = async (name: string, fields: Fields) => {
+const queriesOf = async (name: string, fields: Fields) => {
   const { status, body } = await ask(name, fields);
   expect([status, body.error]).toEqual([200, undefined]);
-  return reports.requests.splice(0).map(({ question }) => question);
+  return reports.requests.splice(0).map(({ query }) => query);
 };
 
 describe('a segment', () => {
@@ -73,7 +73,7 @@ describe('a segment', () => {
     const fields = { tokenUUID: other.tokens.server, from: '2026-11-01', filter: { segment: 'Shared' } };
     expect((await other.get('/report/reportTotals', fields)).body.error.code).toBe('unknown_segment');
     await create('Shared', { event: 2 }, other);
-    expect(await questionsOf('reportTotals', { filter: { segment: 'Shared' } })).toMatchObject([
+    expect(await queriesOf('reportTotals', { filter: { segment: 'Shared' } })).toMatchObject([
       { condition: { eventIDs: [1] } },
     ]);
   });
@@ -115,22 +115,22 @@ describe('a filter of a report', () => {
     ['reportTotals', { filter: { segment: 'VIPs' } }, { condition: { contacts: new Float64Array(0) } }],
     ['reportTotals', { filter: { segment: 'constructor' } }, { condition: { did: { eventIDs: [9] }, atLeast: 2 } }],
   ])('may name segments: %s with %j', async (name, fields, expected) => {
-    expect(await questionsOf(name, fields)).toMatchObject([expected]);
+    expect(await queriesOf(name, fields)).toMatchObject([expected]);
   });
 
   it('may name segments in reportLive', async () => {
     const fields = { tokenUUID: scene.tokens.viewer, filter: segment };
     expect((await scene.get('/report/reportLive', fields)).status).toBe(200);
-    expect(reports.requests).toMatchObject([{ question: { condition } }]);
+    expect(reports.requests).toMatchObject([{ query: { condition } }]);
   });
 
   it('uses the segment as saved when the report runs', async () => {
     await create('Now', { event: 1 });
-    expect(await questionsOf('reportTotals', { filter: { segment: 'Now' } })).toMatchObject([
+    expect(await queriesOf('reportTotals', { filter: { segment: 'Now' } })).toMatchObject([
       { condition: { eventIDs: [1] } },
     ]);
     await create('Now', { event: 2 });
-    const compared = await questionsOf('reportTotals', { filter: { segment: 'Now' }, compare: 'previous' });
+    const compared = await queriesOf('reportTotals', { filter: { segment: 'Now' }, compare: 'previous' });
     expect(compared).toMatchObject([{ condition: { eventIDs: [2] } }, { condition: { eventIDs: [2] } }]);
     await deleteSegment('Now');
     expect((await ask('reportTotals', { filter: { segment: 'Now' } })).status).toBe(404);

@@ -74,7 +74,7 @@ describe('a share link', () => {
     });
     const sources = { part: 'sources', operation: 'reportBreakdown', request: { ...november, by: 'referrerHost' } };
     await ask(await createSecret({ report: [sources] }), 'sources');
-    expect(reports.requests.at(-1)?.question).toMatchObject({
+    expect(reports.requests.at(-1)?.query).toMatchObject({
       dimensions: [{ own: { hosts: expect.arrayContaining(['shop.example']) } }],
     });
     const listed = async () => (await list()).find((link) => link.shareID === shareID);
@@ -125,9 +125,7 @@ describe('a share link', () => {
     });
     time = later;
     expect((await ask(shareSecret)).status).toBe(200);
-    expect(reports.requests.map(({ question }) => question)).toMatchObject([
-      { from: Date.parse(from), to: Date.parse(to) },
-    ]);
+    expect(reports.requests.map(({ query }) => query)).toMatchObject([{ from: Date.parse(from), to: Date.parse(to) }]);
   });
 
   it('runs a report once for all concurrent viewers', async () => {
@@ -145,9 +143,7 @@ describe('a share link', () => {
     const shareSecret = await createSecret({ report });
     await segment({ event: 8 });
     await ask(shareSecret);
-    expect(reports.requests.map(({ question }) => 'condition' in question && question.condition)).toEqual([
-      { eventIDs: [7] },
-    ]);
+    expect(reports.requests.map(({ query }) => 'condition' in query && query.condition)).toEqual([{ eventIDs: [7] }]);
     const unknown = [totals(), { ...totals({ ...november, filter: { not: { segment: 'x' } } }), part: 'other' }];
     expect(await problemOf({ report: unknown })).toEqual([
       404,
@@ -193,10 +189,10 @@ describe('a share link', () => {
         ...(Array.isArray((request as Fields).by) && { by: 'event' }),
       });
       expect([name, direct.body.error]).toEqual([name, undefined]);
-      const expected = reports.requests.splice(0).map(({ question }) => question);
+      const expected = reports.requests.splice(0).map(({ query }) => query);
       const shown = await ask(shareSecret, name);
       expect(shown.body.error).toBeUndefined();
-      expect(reports.requests.map(({ question }) => question)).toEqual(expected);
+      expect(reports.requests.map(({ query }) => query)).toEqual(expected);
       const { through, milliseconds, ...rest } = direct.body;
       expect(shown.body).toEqual(rest);
     }

@@ -2,7 +2,7 @@
  * Finds the names of events in a report that are not in the catalogue: only the events themselves contain these names.
  */
 import { unlistedNameID } from '@firsthand/contract/labels';
-import type { BreakdownQuestion, Question } from '../../../reports/questions.ts';
+import type { BreakdownQuery, ReportQuery } from '../../../reports/queries.ts';
 import { firstUnlistedID } from '../../../store/rules/accounts/unlisted-names.ts';
 import type { EventKinds } from './conditions.ts';
 import type { Reader, ReportRunner } from './run-report.ts';
@@ -12,17 +12,17 @@ const maxNames = 1_000;
 
 /**
  * Returns `kinds` with the names of unlisted events added. `eventIDs` are the IDs in the rows of the result of
- * `question`.
+ * `query`.
  */
 export const withUnlistedNames = async (
   run: ReportRunner['run'],
-  question: Question,
+  query: ReportQuery,
   { kinds, eventIDs, reader }: { kinds: EventKinds; eventIDs: readonly string[]; reader: Reader },
 ): Promise<EventKinds> => {
   const unlisted = eventIDs.filter((id) => Number(id) >= firstUnlistedID && kinds.nameOf(id) === id);
   if (unlisted.length === 0) return kinds;
-  const { account, from, to } = question;
-  const nameQuestion: BreakdownQuestion = {
+  const { account, from, to } = query;
+  const nameQuery: BreakdownQuery = {
     report: 'breakdown',
     account,
     from,
@@ -36,7 +36,7 @@ export const withUnlistedNames = async (
     limit: maxNames,
   };
   const names = new Map<string, string>();
-  for (const { values } of (await run(nameQuestion, reader)).answer.rows) {
+  for (const { values } of (await run(nameQuery, reader)).result.rows) {
     const [id, name] = values as readonly [string, string | null];
     if (name !== null && !names.has(id)) names.set(id, name);
   }

@@ -5,7 +5,7 @@
  * Column names contain an index instead of the attrID: SQL then has no names from clients, and attrIDs are
  * case-sensitive while column names are not.
  */
-import { decimalNumber, numberLimit } from '../../questions.ts';
+import { decimalNumber, numberLimit } from '../../queries.ts';
 import { clause, name as column, type SQL, sql } from '../sql.ts';
 
 /**

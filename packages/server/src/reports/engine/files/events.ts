@@ -123,7 +123,7 @@ export const openEvents = async ({ account, storedFiles, parquetFiles, erasures,
     },
     /**
      * Writes the tail to a file. Returns the names of the files merged into it, and how to drop the previous tail:
-     * questions may still read both.
+     * reports may still read both.
      */
     async writeTail() {
       const first = findFirstToMerge(files, tail.events, eventsOfFile);

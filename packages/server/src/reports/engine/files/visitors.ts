@@ -118,7 +118,7 @@ export const createVisitors = (account: number, storedBroken: readonly number[])
   };
 
   return {
-    /** What a question reads. Copied, because events appended later change the bounds. */
+    /** What a report reads. Copied, because events appended later change the bounds. */
     snapshot: (): Pick<Snapshot, 'bounds' | 'irregular'> => ({
       bounds: { ...bounds },
       irregular: { table, visitors: isDisabled() ? 'all' : listedCount },

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { runs } from '../../../../test/fixtures/runs.ts';
-import { sessionPauseMilliseconds as pause } from '../../questions.ts';
+import { sessionPauseMilliseconds as pause } from '../../queries.ts';
 import { createVisits, type VisitHistory } from './visits.ts';
 
 interface NumberedEvent {

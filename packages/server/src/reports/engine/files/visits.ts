@@ -5,7 +5,7 @@
  * This requires that a visitor's events arrive in chronological order. Other visitors are irregular: each report
  * computes their sessions (sessions.ts).
  */
-import { sessionPauseMilliseconds } from '../../questions.ts';
+import { sessionPauseMilliseconds } from '../../queries.ts';
 
 /** The maximum number of cached visitors, and of listed irregular visitors. */
 export const maxVisitors = 500_000;

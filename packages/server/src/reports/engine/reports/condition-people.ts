@@ -1,9 +1,9 @@
 /**
- * The people that a question's conditions refer to, as temporary tables: a list of 100,000 contacts is too long for a
+ * The people that a report's conditions refer to, as temporary tables: a list of 100,000 contacts is too long for a
  * parameter.
  */
 import type { DuckDBConnection } from '@duckdb/node-api';
-import type { Condition, Question } from '../../questions.ts';
+import type { Condition, ReportQuery } from '../../queries.ts';
 import { isWhole } from '../owners.ts';
 import type { PersonCondition, Snapshot, Source } from '../source.ts';
 import { and, clause, name, nothing, type SQL, sql } from '../sql.ts';
@@ -20,10 +20,10 @@ const listPersonConditions = (condition: Condition): PersonCondition[] => {
   return 'contacts' in condition || 'personFirst' in condition ? [condition] : [];
 };
 
-const listConditions = (question: Question): Condition[] => {
-  const report = question.report === 'people' ? question.of : question;
+const listConditions = (query: ReportQuery): Condition[] => {
+  const report = query.report === 'people' ? query.of : query;
   return [
-    question.condition,
+    query.condition,
     ...('steps' in report ? report.steps : []),
     ...('first' in report ? [report.first] : []),
     ...('back' in report ? [report.back] : []),
@@ -43,10 +43,10 @@ const writeDidPeople = (
   connection: DuckDBConnection,
   table: string,
   source: Source,
-  question: Question,
+  query: ReportQuery,
   { did, atLeast, atMost, from, to }: Extract<PersonCondition, { readonly did: unknown }>,
 ) => {
-  const scope = createScope(source, { ...question, condition: did, from, to });
+  const scope = createScope(source, { ...query, condition: did, from, to });
   const times = [sql`count(*) >= ${atLeast}`, ...(atMost === null ? [] : [sql`count(*) <= ${atMost}`])];
   return run(
     connection,
@@ -80,11 +80,11 @@ const writeMixed = async (connection: DuckDBConnection, { person, through }: Sna
 export const preparePeople = async (
   connection: DuckDBConnection,
   snapshot: Snapshot,
-  question: Question,
+  query: ReportQuery,
 ): Promise<Source> => {
   const { owners, merged, joins, person } = snapshot.person;
   const numbers = new Map<unknown, number>();
-  const conditions = listConditions(question).flatMap(listPersonConditions);
+  const conditions = listConditions(query).flatMap(listPersonConditions);
   const hasMixed = conditions.length > 0 && (await writeMixed(connection, snapshot));
   const isOf = (condition: PersonCondition): SQL => {
     const number = numbers.get(toKey(condition));
@@ -106,11 +106,11 @@ export const preparePeople = async (
     const number = numbers.size;
     const table = `people${number}`;
     const people = name(table);
-    if ('did' in condition) await writeDidPeople(connection, table, source, question, condition);
+    if ('did' in condition) await writeDidPeople(connection, table, source, query, condition);
     else if ('personFirst' in condition)
       await run(
         connection,
-        sql`CREATE TEMP TABLE ${people} AS ${await writeFirstMatches(connection, source, question, condition.personFirst)}`,
+        sql`CREATE TEMP TABLE ${people} AS ${await writeFirstMatches(connection, source, query, condition.personFirst)}`,
       );
     else if (condition.contacts) await writeNumbers(connection, table, condition.contacts);
     else await run(connection, sql`CREATE TEMP TABLE ${people} AS SELECT DISTINCT person FROM ${owners}`);

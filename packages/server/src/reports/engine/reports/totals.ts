@@ -1,6 +1,6 @@
 /** Runs totals reports: the measures of all events, and of the events in each interval. */
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { sessionPauseMilliseconds, type TotalsAnswer, type TotalsQuestion } from '../../questions.ts';
+import { sessionPauseMilliseconds, type TotalsQuery, type TotalsResult } from '../../queries.ts';
 import type { Source } from '../source.ts';
 import { sql } from '../sql.ts';
 import { type Row, run } from '../statements.ts';
@@ -14,26 +14,26 @@ import { describeVisits } from './visit-figures.ts';
 /** In shorter spans, most events are in the first half hour, so `adds` would save little. */
 const minAddsMilliseconds = 4 * sessionPauseMilliseconds;
 
-export const answerTotals = async (
+export const computeTotals = async (
   connection: DuckDBConnection,
   source: Source,
-  question: TotalsQuestion,
-): Promise<TotalsAnswer> => {
-  const { edges, value } = question;
-  const intervals = await prepareIntervals(connection, source, question, edges);
+  query: TotalsQuery,
+): Promise<TotalsResult> => {
+  const { edges, value } = query;
+  const intervals = await prepareIntervals(connection, source, query, edges);
   const { grid } = intervals;
-  const sessions = await prepareSessions(connection, source, question);
+  const sessions = await prepareSessions(connection, source, query);
   const hits: WriteHits = (options) => {
-    const scope = createScope(source, question);
+    const scope = createScope(source, query);
     scope.add('slot', intervals.slotOf(scope));
     if (options.adds) scope.add('adds', scope.adds(grid, sessions));
     return intervals.within(scope.hits(options, options.session || options.adds ? sessions : null));
   };
-  const counts = await countGroups(connection, source, question, {
+  const counts = await countGroups(connection, source, query, {
     keys: ['interval'],
     size: { groups: intervals.count, events: Number.POSITIVE_INFINITY },
     sessions,
-    withAdds: question.condition === null && grid.milliseconds >= minAddsMilliseconds,
+    withAdds: query.condition === null && grid.milliseconds >= minAddsMilliseconds,
     hits,
   });
   const rows = await run(connection, sql`SELECT * FROM groups`);
@@ -41,7 +41,7 @@ export const answerTotals = async (
   const countsIn = byInterval(rows);
   /** Statistics of an attribute, by interval and in total. */
   const sumUp = async (attrID: string): Promise<Map<number | 'total', Row>> => {
-    const scope = createScope(source, question);
+    const scope = createScope(source, query);
     scope.add('number', scope.number(attrID));
     scope.add('slot', intervals.slotOf(scope));
     const numbers = intervals.within(scope.rows({ withPerson: false, where: scope.matched }));
@@ -54,8 +54,8 @@ export const answerTotals = async (
   };
   const figures = value === null ? null : await sumUp(value);
   const figuresOf = (key: number | 'total') => (figures === null ? null : figures.get(key));
-  const visits = question.visits
-    ? await describeVisits(connection, source, question, {
+  const visits = query.visits
+    ? await describeVisits(connection, source, query, {
         sessions,
         keys: ['interval'],
         hits: hits({ session: true }),

@@ -1,6 +1,6 @@
 /** Runs breakdown reports, which measure groups of events. */
 import type { DuckDBConnection } from '@duckdb/node-api';
-import type { BreakdownAnswer, BreakdownQuestion, Measures } from '../../questions.ts';
+import type { BreakdownQuery, BreakdownResult, Measures } from '../../queries.ts';
 import type { Source } from '../source.ts';
 import { clause, list, name, type SQL, sql } from '../sql.ts';
 import { type Row, run } from '../statements.ts';
@@ -22,17 +22,17 @@ interface RankedGroups {
 const countIntervals = async (
   connection: DuckDBConnection,
   source: Source,
-  question: BreakdownQuestion,
+  query: BreakdownQuery,
   { write, sessions, edges, keys, rows, table }: PreparedGroups & RankedGroups & { readonly edges: readonly number[] },
 ): Promise<Measures[][]> => {
-  const intervals = await prepareIntervals(connection, source, question, edges);
+  const intervals = await prepareIntervals(connection, source, query, edges);
   const selectRanked = (events: SQL): SQL =>
     intervals.within(
       sql`SELECT h.* EXCLUDE (${list(keys.map(name))}), t.rank FROM ${events} h JOIN ${table} t ON ${sameGroup(keys)}`,
     );
   const hits: WriteHits = (options) => selectRanked(write(options, (scope) => ({ slot: intervals.slotOf(scope) })));
   const events = rows.reduce((sum, row) => sum + Number(row.events), 0);
-  await countGroups(connection, source, question, {
+  await countGroups(connection, source, query, {
     keys: ['rank', 'interval'],
     size: { groups: rows.length * intervals.count, events },
     sessions,
@@ -41,7 +41,7 @@ const countIntervals = async (
   const byPlace = (counts: readonly Row[]) =>
     new Map(counts.map((row) => [(Number(row.rank) - 1) * intervals.count + Number(row.interval), row]));
   const counts = byPlace(await run(connection, sql`SELECT * FROM groups`));
-  const { value } = question;
+  const { value } = query;
   const selectNumbers = (attrID: string) =>
     selectRanked(
       write({ sequence: true }, (scope) => ({ slot: intervals.slotOf(scope), number: scope.number(attrID) })),
@@ -92,17 +92,17 @@ const countAmong = async (
   };
 };
 
-export const answerBreakdown = async (
+export const computeBreakdown = async (
   connection: DuckDBConnection,
   source: Source,
-  question: BreakdownQuestion,
-): Promise<BreakdownAnswer> => {
-  const { dimensions, value, sort, edges, limit } = question;
-  const groups = await prepareGroups(connection, source, question);
+  query: BreakdownQuery,
+): Promise<BreakdownResult> => {
+  const { dimensions, value, sort, edges, limit } = query;
+  const groups = await prepareGroups(connection, source, query);
   const { sessions, write, isRepeated, bySession } = groups;
   const keys = toKeys(dimensions);
   const order = clause`${name(sort)} DESC, ${toOrder(keys)}`;
-  const { total, rows, otherGroups, others } = await countFirstGroups(connection, source, question, {
+  const { total, rows, otherGroups, others } = await countFirstGroups(connection, source, query, {
     keys,
     sessions,
     bySession,
@@ -131,14 +131,14 @@ export const answerBreakdown = async (
       ? null
       : figures.find((row) => row.total === ofTotal && (row.rank === null ? null : Number(row.rank)) === rank);
   const hits = sql`SELECT session, rank FROM ${write({ session: true })} h LEFT JOIN ${ranked} t ON ${sameGroup(keys)}`;
-  const visits = question.visits
-    ? await describeVisits(connection, source, question, { sessions, keys: ['rank'], hits })
+  const visits = query.visits
+    ? await describeVisits(connection, source, query, { sessions, keys: ['rank'], hits })
     : null;
   const visitsOf = (rank: number) => (visits === null ? null : visits.groups.find((row) => Number(row.rank) === rank));
   const first: RankedGroups = { keys, rows, table: ranked };
-  const intervals = edges && (await countIntervals(connection, source, question, { ...groups, ...first, edges }));
-  const among = question.among && (await countAmong(connection, { ...groups, ...first }, limit - rows.length));
-  const nothing = toMeasures(undefined, value === null ? null : undefined, question.visits ? undefined : null);
+  const intervals = edges && (await countIntervals(connection, source, query, { ...groups, ...first, edges }));
+  const among = query.among && (await countAmong(connection, { ...groups, ...first }, limit - rows.length));
+  const nothing = toMeasures(undefined, value === null ? null : undefined, query.visits ? undefined : null);
   return {
     total: {
       ...toMeasures(total, figuresOf(null, 1), visits === null ? null : visits.total),

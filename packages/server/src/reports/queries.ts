@@ -1,4 +1,4 @@
-/** The questions and answers of reports: plain data, with names resolved to numbers and times to milliseconds. */
+/** The queries and results of reports: plain data, with names resolved to numbers and times to milliseconds. */
 
 /** A condition on an event. The contract limits depth, count and lengths. */
 export type Condition =
@@ -7,14 +7,14 @@ export type Condition =
   | { readonly not: Condition }
   /**
    * Compares the attribute's value in the first event ever, among those of the event's person, that has the attribute.
-   * Events from bots are included only if the question counts them.
+   * Events from bots are included only if the query counts them.
    */
   | { readonly personFirst: Comparison }
   /** The event belongs to one of these contacts, identified by number; if null, to any contact. */
   | { readonly contacts: Float64Array | null }
   /**
    * The event's person has `atLeast` to `atMost` (null: any number) events that meet `did` with from ≤ eventTime < to,
-   * which may be outside the question's range. Events from bots count only if the question counts them. `did` is not
+   * which may be outside the query's range. Events from bots count only if the query counts them. `did` is not
    * nested.
    */
   | {
@@ -48,7 +48,7 @@ export const numberLimit = 1e100;
 export const sessionPauseMilliseconds = 30 * 60_000;
 
 /** The events of a report: those of the account with from ≤ eventTime < to. */
-interface QuestionBase {
+interface QueryBase {
   readonly account: number;
   readonly from: number;
   readonly to: number;
@@ -92,7 +92,7 @@ export interface Measures {
     readonly p95: number | null;
   };
   /**
-   * Statistics of the counted sessions, over all their events in the range. Absent unless the question requests visits.
+   * Statistics of the counted sessions, over all their events in the range. Absent unless the query requests visits.
    */
   readonly visits?: {
     /** Sessions with a single event, which is a page view (has the attribute `path`). */
@@ -103,7 +103,7 @@ export interface Measures {
   };
 }
 
-export interface TotalsQuestion extends QuestionBase {
+export interface TotalsQuery extends QueryBase {
   readonly report: 'totals';
   /** The attribute to add up. */
   readonly value: string | null;
@@ -111,7 +111,7 @@ export interface TotalsQuestion extends QuestionBase {
   readonly edges: readonly number[];
   readonly visits?: boolean;
 }
-export interface TotalsAnswer {
+export interface TotalsResult {
   readonly total: Measures;
   /** A session counts in every interval in which it has an event. */
   readonly intervals: readonly Measures[];
@@ -142,11 +142,11 @@ export type Dimension =
   | { readonly lists: readonly ContactList[] }
   /** eventID, as text */
   | { readonly by: 'event' }
-  /** `1` (Monday) to `7`, and `0` to `23`, in the question's time zone */
+  /** `1` (Monday) to `7`, and `0` to `23`, in the query's time zone */
   | { readonly by: 'weekday' | 'hour' }
   /**
    * The attribute's value in the session's first or last event that has it. `personFirst`: in the person's first event
-   * ever that has it, which may be outside the question's range. Events from bots are included only if the question
+   * ever that has it, which may be outside the query's range. Events from bots are included only if the query
    * counts them.
    */
   | { readonly attrID: string; readonly of: 'first' | 'last' | 'personFirst' }
@@ -158,7 +158,7 @@ export type Dimension =
 
 type MeasureName = 'events' | 'users' | 'people' | 'sessions';
 
-export interface BreakdownQuestion extends QuestionBase {
+export interface BreakdownQuery extends QueryBase {
   readonly report: 'breakdown';
   readonly value: string | null;
   /** One or two. */
@@ -172,7 +172,7 @@ export interface BreakdownQuestion extends QuestionBase {
   /** The maximum number of rows, 1 to 1,000. All other events are in `others`. */
   readonly limit: number;
   readonly visits?: boolean;
-  /** Adds `intervals` to the rows. As in TotalsQuestion. */
+  /** Adds `intervals` to the rows. As in TotalsQuery. */
   readonly edges?: readonly number[];
   /**
    * Adds `among` to the total and the rows. Groups that have only such events come last, as rows of zeros, within the
@@ -181,10 +181,10 @@ export interface BreakdownQuestion extends QuestionBase {
   readonly among?: { readonly condition: Condition | null };
 }
 /** The dimensions of groups, with the offsets of local time. */
-export type Grouping = Pick<BreakdownQuestion, 'dimensions' | 'offsets'>;
-/** `among`: the number of people with an event in the group that meets the question's `among` condition. */
+export type Grouping = Pick<BreakdownQuery, 'dimensions' | 'offsets'>;
+/** `among`: the number of people with an event in the group that meets the query's `among` condition. */
 type MeasuresAmong = Measures & { readonly among?: number };
-export interface BreakdownAnswer {
+export interface BreakdownResult {
   readonly total: MeasuresAmong;
   /** Sorted by the measure `sort`, descending, then by the UTF-8 bytes of the values, null last. Null: no value. */
   readonly rows: readonly (MeasuresAmong & {
@@ -199,9 +199,9 @@ export interface BreakdownAnswer {
   readonly others: (Measures & { readonly groups: number }) | null;
 }
 
-export interface FunnelQuestion extends QuestionBase {
+export interface FunnelQuery extends QueryBase {
   readonly report: 'funnel';
-  /** 2 to 8 steps. The question's `condition` applies to all steps. */
+  /** 2 to 8 steps. The query's `condition` applies to all steps. */
   readonly steps: readonly Condition[];
   /** The maximum time from the first step to the last. */
   readonly withinMilliseconds: number;
@@ -222,12 +222,12 @@ type StepTimes = readonly ({ readonly average: number; readonly median: number; 
  * the previous one (by eventTime, then by sequence).
  */
 type StepCounts = readonly number[];
-export interface FunnelAnswer {
+export interface FunnelResult {
   readonly steps: StepCounts;
   readonly times?: StepTimes;
   /**
    * A unit belongs to the groups of its first event that meets the first step. Sorted by the count of the first step,
-   * descending, then by values as in BreakdownAnswer. Absent unless groups were requested.
+   * descending, then by values as in BreakdownResult. Absent unless groups were requested.
    */
   readonly rows?: readonly {
     readonly values: readonly (string | null)[];
@@ -238,18 +238,18 @@ export interface FunnelAnswer {
   readonly others?: { readonly groups: number; readonly steps: StepCounts };
 }
 
-export interface RetentionQuestion extends QuestionBase {
+export interface RetentionQuery extends QueryBase {
   readonly report: 'retention';
   /** The events that start a cohort, and the events that count as coming back. */
   readonly first: Condition | null;
   readonly back: Condition | null;
-  /** As in TotalsQuestion; at most 100 periods. */
+  /** As in TotalsQuery; at most 100 periods. */
   readonly edges: readonly number[];
   /** The groups of the result's rows. */
   readonly groups?: Grouping & { readonly limit: number };
 }
 type Cohorts = readonly { readonly people: number; readonly back: readonly number[] }[];
-export interface RetentionAnswer {
+export interface RetentionResult {
   /**
    * For each period, the people whose first event that meets `first` is in the period, and how many of them have a
    * later event (by eventTime, then by sequence) that meets `back` in that period, in the next period, and so on.
@@ -257,7 +257,7 @@ export interface RetentionAnswer {
   readonly cohorts: Cohorts;
   /**
    * A person belongs to the groups of its first event that meets `first`. Sorted by people, descending, then by values
-   * as in BreakdownAnswer. Absent unless groups were requested.
+   * as in BreakdownResult. Absent unless groups were requested.
    */
   readonly rows?: readonly { readonly values: readonly (string | null)[]; readonly cohorts: Cohorts }[];
   /** The number of groups that are in no row. Absent if there are none. */
@@ -278,7 +278,7 @@ export type PeopleOf =
    * that group of the funnel. With per 'session', in at least one session.
    */
   | ({ readonly kind: 'step'; readonly step: number; readonly dropped: boolean; readonly group?: Group } & Pick<
-      FunnelQuestion,
+      FunnelQuery,
       'steps' | 'withinMilliseconds' | 'per'
     >)
   /**
@@ -290,7 +290,7 @@ export type PeopleOf =
       readonly cohort: number;
       readonly later: number | null;
       readonly group?: Group;
-    } & Pick<RetentionQuestion, 'first' | 'back' | 'edges'>);
+    } & Pick<RetentionQuery, 'first' | 'back' | 'edges'>);
 
 /** By the time of the newest event, by the number of events, or by the sum of the attribute `value`. */
 export type PeopleSort = 'lastTime' | 'events' | 'sum';
@@ -306,7 +306,7 @@ export interface PeopleEnd {
 /** Less than any sum. */
 export const noSum = -1e300;
 
-export interface PeopleQuestion extends QuestionBase {
+export interface PeopleQuery extends QueryBase {
   readonly report: 'people';
   readonly of: PeopleOf;
   /** Only people with at least this many users in their matching events; 0: all people. */
@@ -323,7 +323,7 @@ export interface PeopleQuestion extends QuestionBase {
    */
   readonly until: number | null;
 }
-export interface PeopleAnswer {
+export interface PeopleResult {
   /** Sorted by `sort`, descending. Statistics cover all of a person's events in the range that meet the condition. */
   readonly people: readonly (Pick<PeopleEnd, 'person'> &
     Pick<Measures, 'events' | 'users' | 'value'> & {
@@ -335,7 +335,7 @@ export interface PeopleAnswer {
 }
 
 /** The first and last values in the events of contacts. The range is ignored. */
-export interface TouchesQuestion extends QuestionBase {
+export interface TouchesQuery extends QueryBase {
   readonly report: 'touches';
   /** At most 1,000. */
   readonly contacts: readonly number[];
@@ -350,12 +350,12 @@ interface Touch {
   /** As `firstReferrerHost`; of the last touch, the last host that is not one of the account's own sites. */
   readonly referrerHost: string | null;
 }
-export interface TouchesAnswer {
+export interface TouchesResult {
   /** The contacts that have events, ascending. */
   readonly people: readonly { readonly person: number; readonly first: Touch; readonly last: Touch }[];
 }
 
-export interface LiveQuestion extends QuestionBase {
+export interface LiveQuery extends QueryBase {
   readonly report: 'live';
   readonly own: OwnSites;
   /** The maximum number of rows of each list. */
@@ -371,7 +371,7 @@ interface LiveList {
   /** The number of people that are in no row. */
   readonly others: number;
 }
-export interface LiveAnswer {
+export interface LiveResult {
   readonly events: number;
   readonly users: number;
   readonly people: number;
@@ -383,20 +383,20 @@ export interface LiveAnswer {
 }
 
 interface ReportTypes {
-  readonly totals: { readonly question: TotalsQuestion; readonly answer: TotalsAnswer };
-  readonly breakdown: { readonly question: BreakdownQuestion; readonly answer: BreakdownAnswer };
-  readonly funnel: { readonly question: FunnelQuestion; readonly answer: FunnelAnswer };
-  readonly retention: { readonly question: RetentionQuestion; readonly answer: RetentionAnswer };
-  readonly people: { readonly question: PeopleQuestion; readonly answer: PeopleAnswer };
-  readonly live: { readonly question: LiveQuestion; readonly answer: LiveAnswer };
-  readonly touches: { readonly question: TouchesQuestion; readonly answer: TouchesAnswer };
+  readonly totals: { readonly query: TotalsQuery; readonly result: TotalsResult };
+  readonly breakdown: { readonly query: BreakdownQuery; readonly result: BreakdownResult };
+  readonly funnel: { readonly query: FunnelQuery; readonly result: FunnelResult };
+  readonly retention: { readonly query: RetentionQuery; readonly result: RetentionResult };
+  readonly people: { readonly query: PeopleQuery; readonly result: PeopleResult };
+  readonly live: { readonly query: LiveQuery; readonly result: LiveResult };
+  readonly touches: { readonly query: TouchesQuery; readonly result: TouchesResult };
 }
 export type ReportName = keyof ReportTypes;
-export type Question = ReportTypes[ReportName]['question'];
-export type AnswerTo<One extends Question> = ReportTypes[One['report']]['answer'];
+export type ReportQuery = ReportTypes[ReportName]['query'];
+export type ResultOf<One extends ReportQuery> = ReportTypes[One['report']]['result'];
 
-export interface ReportResult<One extends Question> {
-  readonly answer: AnswerTo<One>;
+export interface ReportResult<One extends ReportQuery> {
+  readonly result: ResultOf<One>;
   /** The result includes all events up to this sequence, and all owner changes acknowledged before the report began. */
   readonly through: number;
 }
@@ -412,10 +412,10 @@ export interface RunReportOptions {
  * unavailable.
  */
 export interface Reports {
-  ask<One extends Question>(question: One, options?: RunReportOptions): Promise<ReportResult<One>>;
+  run<One extends ReportQuery>(query: One, options?: RunReportOptions): Promise<ReportResult<One>>;
   /**
    * Runs a task that a report needs first, with a report's queue slot and time limit, which aborts `signal`. Throws
-   * like `ask`.
+   * like `run`.
    */
   prepare<Value>(
     account: number,

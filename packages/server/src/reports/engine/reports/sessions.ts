@@ -1,9 +1,9 @@
 /**
- * Finds the sessions of a question's events. Most events have session numbers (visits.ts). This module computes the
+ * Finds the sessions of a report's events. Most events have session numbers (visits.ts). This module computes the
  * sessions of irregular visitors, and of all visitors if bots count.
  */
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { type Question, sessionPauseMilliseconds } from '../../questions.ts';
+import { type ReportQuery, sessionPauseMilliseconds } from '../../queries.ts';
 import type { Source } from '../source.ts';
 import { clause, nothing, sql } from '../sql.ts';
 import { run } from '../statements.ts';
@@ -17,13 +17,13 @@ import { createScope, type Sessions } from './scope.ts';
 export const prepareSessions = async (
   connection: DuckDBConnection,
   source: Source,
-  question: Question,
+  query: ReportQuery,
 ): Promise<Sessions> => {
   const { irregular, bounds } = source;
-  const all = question.robots || irregular.visitors === 'all';
+  const all = query.robots || irregular.visitors === 'all';
   if (!all && irregular.visitors === 0) return { grid: null, lowest: 0, greatest: bounds.session };
-  const grid = createGrid(question.from, [], sessionPauseMilliseconds);
-  const scope = createScope(source, question);
+  const grid = createGrid(query.from, [], sessionPauseMilliseconds);
+  const scope = createScope(source, query);
   scope.add('span', scope.spanOf(grid));
   scope.add('eventTime', sql`"eventTime"`);
   await run(

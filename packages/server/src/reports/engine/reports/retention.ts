@@ -1,6 +1,6 @@
 /** Runs retention reports: in which later periods the people of each period came back. */
 import type { DuckDBConnection } from '@duckdb/node-api';
-import type { Condition, Grouping, Question, RetentionAnswer, RetentionQuestion } from '../../questions.ts';
+import type { Condition, Grouping, ReportQuery, RetentionQuery, RetentionResult } from '../../queries.ts';
 import type { Source } from '../source.ts';
 import { and, clause, list, name, nothing, type SQL, sql } from '../sql.ts';
 import { type Row, run } from '../statements.ts';
@@ -17,14 +17,14 @@ import { createScope } from './scope.ts';
 export const prepareCohorts = async (
   connection: DuckDBConnection,
   source: Source,
-  question: Question & Pick<RetentionQuestion, 'edges' | 'first' | 'back'>,
+  query: ReportQuery & Pick<RetentionQuery, 'edges' | 'first' | 'back'>,
   grouping: Grouping | undefined,
 ): Promise<void> => {
-  const { from, edges, first, back } = question;
+  const { from, edges, first, back } = query;
   const starts = edges.slice(0, -1).map((edge, period) => [edge, period] as const);
   const grid = createGrid(from, edges.slice(1, -1));
   const hasEqualPeriods = isGridOf(grid, edges);
-  const scope = createScope(source, question);
+  const scope = createScope(source, query);
   const meets = (condition: Condition | null) => (condition === null ? and([]) : scope.meets(condition));
   const [isFirst, isBack] = [meets(first), meets(back)];
   scope.add('span', scope.spanOf(grid));
@@ -50,17 +50,17 @@ export const prepareCohorts = async (
       FROM periods WHERE first IS NOT NULL GROUP BY person`,
   );
   if (!grouping) return;
-  const groups = await prepareGroups(connection, source, { ...question, ...grouping });
+  const groups = await prepareGroups(connection, source, { ...query, ...grouping });
   const keys = toKeys(grouping.dimensions);
   await writeMembers(connection, groups, { unit: clause`person`, options: { person: true }, keys, first });
 };
 
 /** The cohorts in the first groups, and the number of other groups. */
-const answerGroups = async (
+const computeGroups = async (
   connection: DuckDBConnection,
-  { dimensions, limit }: NonNullable<RetentionQuestion['groups']>,
-  toCohorts: (rows: readonly Row[]) => RetentionAnswer['cohorts'],
-): Promise<Pick<RetentionAnswer, 'rows' | 'others'>> => {
+  { dimensions, limit }: NonNullable<RetentionQuery['groups']>,
+  toCohorts: (rows: readonly Row[]) => RetentionResult['cohorts'],
+): Promise<Pick<RetentionResult, 'rows' | 'others'>> => {
   const keys = toKeys(dimensions);
   const columns = list(keys.map(name));
   await run(
@@ -89,25 +89,25 @@ const countCohorts = (join: SQL = nothing, columns: SQL = nothing): SQL =>
     SELECT ${columns} cohort, period, count(*) AS people FROM cohorts JOIN periods USING (person) ${join}
     WHERE periods.back > cohorts.first GROUP BY ALL`;
 
-export const answerRetention = async (
+export const computeRetention = async (
   connection: DuckDBConnection,
   source: Source,
-  question: RetentionQuestion,
-): Promise<RetentionAnswer> => {
-  const { groups } = question;
-  const starts = question.edges.slice(0, -1);
-  await prepareCohorts(connection, source, question, groups);
+  query: RetentionQuery,
+): Promise<RetentionResult> => {
+  const { groups } = query;
+  const starts = query.edges.slice(0, -1);
+  await prepareCohorts(connection, source, query, groups);
   const toCohorts = (rows: readonly Row[]) => {
     const cohorts = starts.map((_, cohort) => ({ people: 0, back: new Array<number>(starts.length - cohort).fill(0) }));
     for (const { cohort, period, people } of rows) {
-      const answer = cohorts[Number(cohort)] as (typeof cohorts)[number];
-      if (period === null) answer.people = Number(people);
-      else answer.back[Number(period) - Number(cohort)] = Number(people);
+      const counts = cohorts[Number(cohort)] as (typeof cohorts)[number];
+      if (period === null) counts.people = Number(people);
+      else counts.back[Number(period) - Number(cohort)] = Number(people);
     }
     return cohorts;
   };
   return {
     cohorts: toCohorts(await run(connection, countCohorts())),
-    ...(groups && (await answerGroups(connection, groups, toCohorts))),
+    ...(groups && (await computeGroups(connection, groups, toCohorts))),
   };
 };

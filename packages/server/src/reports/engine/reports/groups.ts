@@ -1,7 +1,7 @@
 /** Groups events by dimensions, as SQL. */
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { referrerAttrID } from '../../attributes.ts';
-import type { ContactList, Dimension, Grouping, Question } from '../../questions.ts';
+import type { ContactList, Dimension, Grouping, ReportQuery } from '../../queries.ts';
 import type { Source } from '../source.ts';
 import { and, clause, list, name, type SQL, sql, texts } from '../sql.ts';
 import { appendIntegers, type Row, run } from '../statements.ts';
@@ -35,7 +35,7 @@ export const toOrder = (keys: readonly string[]): SQL =>
 export const toValues = (row: Row, keys: readonly string[]): (string | null)[] =>
   keys.map((key) => (row[key] === null ? null : String(row[key])));
 
-type GroupedQuestion = Question & Grouping;
+type GroupedQuery = ReportQuery & Grouping;
 
 /**
  * Creates the temporary table `lists<index>`, of contacts and the numbers, from 1, of the lists that contain them.
@@ -66,11 +66,11 @@ const aggregates = { first: clause`arg_min`, last: clause`arg_max` };
 const writeVisits = async (
   connection: DuckDBConnection,
   source: Source,
-  question: GroupedQuestion,
+  query: GroupedQuery,
   sessions: Sessions,
 ): Promise<void> => {
-  const scope = createScope(source, question);
-  const columns = question.dimensions.flatMap((dimension, index) => {
+  const scope = createScope(source, query);
+  const columns = query.dimensions.flatMap((dimension, index) => {
     const column = name(`v${index}`);
     if ('of' in dimension && dimension.of !== 'personFirst') {
       scope.add(`v${index}`, scope.text(dimension.attrID));
@@ -98,9 +98,9 @@ const writeVisits = async (
  * `isRepeated`: an event in several groups has a row for each. `bySession`: `write` returns a row per session, with its
  * number of `events`, if only users and sessions are requested.
  */
-export const prepareGroups = async (connection: DuckDBConnection, source: Source, question: GroupedQuestion) => {
-  const { from, to, dimensions } = question;
-  const offsets = question.offsets.filter(([start]) => start < to);
+export const prepareGroups = async (connection: DuckDBConnection, source: Source, query: GroupedQuery) => {
+  const { from, to, dimensions } = query;
+  const offsets = query.offsets.filter(([start]) => start < to);
   const withVisits = dimensions.some(isOfSession);
   const bySession = dimensions.every(isOfSession);
   const withClock = dimensions.some(isClock);
@@ -111,7 +111,7 @@ export const prepareGroups = async (connection: DuckDBConnection, source: Source
   for (const [index, dimension] of dimensions.entries()) {
     const attrID = toFirstAttrID(dimension);
     if (attrID === undefined) continue;
-    const values = await writeFirstValues(connection, source, question, attrID);
+    const values = await writeFirstValues(connection, source, query, attrID);
     const value = 'own' in dimension ? referrerHostOf(name('value'), dimension.own) : name('value');
     await run(
       connection,
@@ -120,11 +120,11 @@ export const prepareGroups = async (connection: DuckDBConnection, source: Source
   }
   const grid = createGrid(from, withClock ? findHourCuts(from, to, offsets).sort((a, b) => a - b) : [], hour);
 
-  const sessions = await prepareSessions(connection, source, question);
-  if (withVisits) await writeVisits(connection, source, question, sessions);
+  const sessions = await prepareSessions(connection, source, query);
+  if (withVisits) await writeVisits(connection, source, query, sessions);
   if (withClock) {
     const spans = spansBefore(grid, to, () => {
-      const scope = createScope(source, question);
+      const scope = createScope(source, query);
       scope.add('span', scope.spanOf(grid));
       return scope.rows({ withPerson: false });
     });
@@ -133,8 +133,8 @@ export const prepareGroups = async (connection: DuckDBConnection, source: Source
   }
 
   const write = (options: HitOptions, columns: (scope: Scope) => Readonly<Record<string, SQL>> = () => ({})): SQL => {
-    const condition = options.among && 'among' in question ? question.among?.condition : question.condition;
-    const scope = createScope(source, { ...question, condition: condition ?? null });
+    const condition = options.among && 'among' in query ? query.among?.condition : query.condition;
+    const scope = createScope(source, { ...query, condition: condition ?? null });
     if (options.once) return scope.hits(options, options.session ? sessions : null);
     if (withClock) scope.add('span', scope.spanOf(grid));
     const addedColumns = Object.entries(columns(scope));

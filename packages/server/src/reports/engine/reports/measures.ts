@@ -1,5 +1,5 @@
 /** The measures of sets of events, as SQL and in results. */
-import type { Measures } from '../../questions.ts';
+import type { Measures } from '../../queries.ts';
 import { clause } from '../sql.ts';
 import type { Row } from '../statements.ts';
 
@@ -14,7 +14,7 @@ export const toValue = (figures: Row | undefined): NonNullable<Measures['value']
   return { count, sum, average: sum / count, median: Number(figures.median), p95: Number(figures.p95) };
 };
 
-/** `figures` and `visits` are undefined if there was no event, and null if the question does not include them. */
+/** `figures` and `visits` are undefined if there was no event, and null if the report does not include them. */
 export const toMeasures = (
   row: Row | undefined,
   figures: Row | undefined | null,

@@ -1,5 +1,5 @@
 /** The host of a referrer, as SQL. */
-import type { OwnSites } from '../../questions.ts';
+import type { OwnSites } from '../../queries.ts';
 import { type SQL, sql, texts } from '../sql.ts';
 
 /** Matches the host of a URL. RE2 (https://github.com/google/re2/wiki/Syntax) runs it in linear time. */

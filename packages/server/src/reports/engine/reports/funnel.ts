@@ -4,7 +4,7 @@
  * (funnel-steps.ts).
  */
 import type { DuckDBConnection } from '@duckdb/node-api';
-import type { FunnelAnswer, FunnelQuestion } from '../../questions.ts';
+import type { FunnelQuery, FunnelResult } from '../../queries.ts';
 import type { Source } from '../source.ts';
 import { clause, list, name, sql } from '../sql.ts';
 import { type Row, run } from '../statements.ts';
@@ -17,29 +17,29 @@ import { prepareSessions } from './sessions.ts';
 const countInOrder = async (
   connection: DuckDBConnection,
   source: Source,
-  question: FunnelQuestion,
+  query: FunnelQuery,
   units: { readonly sessions: Sessions | null; readonly only?: readonly number[] },
 ): Promise<number[]> => {
-  const [row] = await run(connection, sql`SELECT ${sumsOf(question)} FROM ${writeReached(source, question, units)}`);
-  return readSums(question, row);
+  const [row] = await run(connection, sql`SELECT ${sumsOf(query)} FROM ${writeReached(source, query, units)}`);
+  return readSums(query, row);
 };
 
 /** Reads the result from the table `reached`, which has a row for each unit. */
-const answerInTables = async (
+const computeInTables = async (
   connection: DuckDBConnection,
   source: Source,
-  question: FunnelQuestion,
-): Promise<FunnelAnswer> => {
-  const { groups, times } = question;
-  await prepareReached(connection, source, question, groups);
-  const figures = times ? clause`${sumsOf(question)}, ${timesOf(question)}` : sumsOf(question);
+  query: FunnelQuery,
+): Promise<FunnelResult> => {
+  const { groups, times } = query;
+  await prepareReached(connection, source, query, groups);
+  const figures = times ? clause`${sumsOf(query)}, ${timesOf(query)}` : sumsOf(query);
   const toFigures = (row: Row | undefined) => ({
-    steps: readSums(question, row),
-    ...(times && { times: readTimes(question, row) }),
+    steps: readSums(query, row),
+    ...(times && { times: readTimes(query, row) }),
   });
   const [total] = await run(connection, sql`SELECT ${figures} FROM reached`);
   if (!groups) return toFigures(total);
-  const [unit, keys] = [unitOf(question), toKeys(groups.dimensions)];
+  const [unit, keys] = [unitOf(query), toKeys(groups.dimensions)];
   const order = clause`ORDER BY people0 DESC, ${toOrder(keys)} LIMIT ${groups.limit}`;
   await run(
     connection,
@@ -54,27 +54,27 @@ const answerInTables = async (
       ? []
       : await run(
           connection,
-          sql`SELECT ${sumsOf(question)} FROM reached
+          sql`SELECT ${sumsOf(query)} FROM reached
             ANTI JOIN (SELECT ${unit} FROM members h SEMI JOIN first t ON ${sameGroup(keys)}) USING (${unit})`,
         );
   return {
     ...toFigures(total),
     rows: rows.map((row) => ({ values: toValues(row, keys), ...toFigures(row) })),
-    ...(otherGroups > 0 && { others: { groups: otherGroups, steps: readSums(question, others) } }),
+    ...(otherGroups > 0 && { others: { groups: otherGroups, steps: readSums(query, others) } }),
   };
 };
 
-export const answerFunnel = async (
+export const computeFunnel = async (
   connection: DuckDBConnection,
   source: Source,
-  question: FunnelQuestion,
-): Promise<FunnelAnswer> => {
-  if (question.groups || question.times) return answerInTables(connection, source, question);
-  const sessions = question.per === 'session' ? await prepareSessions(connection, source, question) : null;
-  const progress = await walk(connection, source, question, sessions);
-  if (progress === null) return { steps: await countInOrder(connection, source, question, { sessions }) };
+  query: FunnelQuery,
+): Promise<FunnelResult> => {
+  if (query.groups || query.times) return computeInTables(connection, source, query);
+  const sessions = query.per === 'session' ? await prepareSessions(connection, source, query) : null;
+  const progress = await walk(connection, source, query, sessions);
+  if (progress === null) return { steps: await countInOrder(connection, source, query, { sessions }) };
   const [counts, irregular] = [progress.counts(), [...progress.irregular]];
   if (irregular.length === 0) return { steps: counts };
-  const others = await countInOrder(connection, source, question, { sessions, only: irregular });
+  const others = await countInOrder(connection, source, query, { sessions, only: irregular });
   return { steps: counts.map((count, step) => count + (others[step] as number)) };
 };

@@ -6,7 +6,7 @@
  * reading the events again. A group takes about 100 KB per million events; a hash table takes 16 bytes per pair.
  */
 import type { DuckDBConnection } from '@duckdb/node-api';
-import type { Question } from '../../questions.ts';
+import type { ReportQuery } from '../../queries.ts';
 import type { Source } from '../source.ts';
 import { clause, list, name, nothing, type SQL, sql } from '../sql.ts';
 import { type Row, run } from '../statements.ts';
@@ -138,13 +138,13 @@ const unowned = (bits: SQL): SQL => countOnes(sql`${bits} & (SELECT unowned FROM
 const countByBitmaps = async (
   connection: DuckDBConnection,
   source: Source,
-  question: Question,
+  query: ReportQuery,
   { keys, hits, sessions, bySession = false, withAdds = false, size: { groups, events } }: Groups,
   { users, people, sessions: sessionNumbers }: Numbers,
 ): Promise<GroupCounts> => {
   const columns = toColumns(keys);
   // If there are few whole users, testing each of their bits costs less than reading their events again.
-  const { isOwned, whole } = await writeOwned(connection, source, question, Math.min(events, source.through) / groups);
+  const { isOwned, whole } = await writeOwned(connection, source, query, Math.min(events, source.through) / groups);
   const user = name('user');
   await run(
     connection,
@@ -226,7 +226,7 @@ const countByBitmaps = async (
 export const countGroups = async (
   connection: DuckDBConnection,
   source: Source,
-  question: Question,
+  query: ReportQuery,
   groups: Groups,
 ): Promise<GroupCounts> => {
   const { sessions, size } = groups;
@@ -239,5 +239,5 @@ export const countGroups = async (
   const bytes = (size.groups * (numbers.users + numbers.people + numbers.sessions)) / 8;
   return bytes > Math.min(maxMemoryShare * source.memoryBytes, size.events / eventsPerByte)
     ? countByHashes(connection, groups)
-    : countByBitmaps(connection, source, question, groups, numbers);
+    : countByBitmaps(connection, source, query, groups, numbers);
 };

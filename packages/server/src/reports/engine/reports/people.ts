@@ -1,6 +1,6 @@
 /** Lists the people behind a figure in a report. */
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { type Group, noSum, type PeopleAnswer, type PeopleQuestion, type PeopleSort } from '../../questions.ts';
+import { type Group, noSum, type PeopleQuery, type PeopleResult, type PeopleSort } from '../../queries.ts';
 import type { Source } from '../source.ts';
 import { and, clause, name, nothing, type SQL, sql } from '../sql.ts';
 import { type Row, run } from '../statements.ts';
@@ -24,7 +24,7 @@ const isGroup = ({ dimensions, values }: Group): SQL =>
   );
 
 /**
- * Builds a query that returns the counted events: `person`, `user`, `time`, and `number` if the question has a `value`.
+ * Builds a query that returns the counted events: `person`, `user`, `time`, and `number` if the report has a `value`.
  * `from` may exclude events of people who are not listed.
  */
 type WriteEvents = (from: Source) => SQL;
@@ -32,11 +32,11 @@ type WriteEvents = (from: Source) => SQL;
 const prepareEvents = async (
   connection: DuckDBConnection,
   source: Source,
-  question: PeopleQuestion,
+  query: PeopleQuery,
 ): Promise<WriteEvents> => {
-  const { of, value } = question;
+  const { of, value } = query;
   const all: WriteEvents = (from) => {
-    const scope = createScope(from, question);
+    const scope = createScope(from, query);
     scope.add('time', time);
     if (value !== undefined) scope.add('number', scope.number(value));
     scope.add('user', sql`e."user"`);
@@ -47,7 +47,7 @@ const prepareEvents = async (
     case 'all':
       return all;
     case 'group': {
-      const { write } = await prepareGroups(connection, source, { ...question, ...of });
+      const { write } = await prepareGroups(connection, source, { ...query, ...of });
       const events = write({ person: true }, (scope) => ({
         time,
         ...(value !== undefined && { number: scope.number(value) }),
@@ -56,7 +56,7 @@ const prepareEvents = async (
     }
     case 'step': {
       const { group } = of;
-      await prepareReached(connection, source, { ...question, ...of }, group);
+      await prepareReached(connection, source, { ...query, ...of }, group);
       const members = group
         ? clause`SEMI JOIN (SELECT * FROM members WHERE ${isGroup(group)}) m USING (${unitOf(of)})`
         : nothing;
@@ -70,7 +70,7 @@ const prepareEvents = async (
     }
     case 'cohort': {
       const { group } = of;
-      await prepareCohorts(connection, source, { ...question, ...of }, group);
+      await prepareCohorts(connection, source, { ...query, ...of }, group);
       const returnJoin =
         of.later === null
           ? nothing
@@ -97,14 +97,14 @@ const keys = {
 /** Fractions of the range, counted from its end, to read in turn until enough people are found. */
 const firstParts = [1 / 64, 1 / 8];
 
-export const answerPeople = async (
+export const computePeople = async (
   connection: DuckDBConnection,
   source: Source,
-  question: PeopleQuestion,
-): Promise<PeopleAnswer> => {
-  const { from, to, usersAtLeast, value, sort = 'lastTime', beyond, limit } = question;
+  query: PeopleQuery,
+): Promise<PeopleResult> => {
+  const { from, to, usersAtLeast, value, sort = 'lastTime', beyond, limit } = query;
   const [key, figures] = [keys[sort], value === undefined ? basicFigures : clause`${basicFigures}, ${numberFigures}`];
-  const write = await prepareEvents(connection, source, question);
+  const write = await prepareEvents(connection, source, query);
   /**
    * Finds the people on the page from only the events since a time. If more than `limit` people are found, they are the
    * same as for the whole range.

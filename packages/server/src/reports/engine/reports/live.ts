@@ -3,20 +3,20 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { labelIDs } from '@firsthand/contract/labels';
 import { pathAttrID, referrerAttrID } from '../../attributes.ts';
-import type { LiveAnswer, LiveQuestion } from '../../questions.ts';
+import type { LiveQuery, LiveResult } from '../../queries.ts';
 import type { Source } from '../source.ts';
 import { name, sql } from '../sql.ts';
 import { run } from '../statements.ts';
 import { referrerHostOf } from './host.ts';
 import { createScope } from './scope.ts';
 
-export const answerLive = async (
+export const computeLive = async (
   connection: DuckDBConnection,
   source: Source,
-  question: LiveQuestion,
-): Promise<LiveAnswer> => {
-  const { limit, own } = question;
-  const scope = createScope(source, question);
+  query: LiveQuery,
+): Promise<LiveResult> => {
+  const { limit, own } = query;
+  const scope = createScope(source, query);
   scope.add('place', scope.place);
   scope.add('page', scope.text(pathAttrID));
   scope.add('host', referrerHostOf(scope.text(referrerAttrID), own));
@@ -28,7 +28,7 @@ export const answerLive = async (
     sql`SELECT count(*) AS events, count(DISTINCT visitor) FILTER (WHERE visitor > 0) AS users, count(DISTINCT person) AS people FROM now`,
   );
   const people = Number(totals?.people);
-  const answerList = async (attribute: 'page' | 'host' | 'country') => {
+  const computeList = async (attribute: 'page' | 'host' | 'country') => {
     const column = name(attribute);
     const newest = await run(
       connection,
@@ -45,8 +45,8 @@ export const answerLive = async (
     events: Number(totals?.events),
     users: Number(totals?.users),
     people,
-    page: await answerList('page'),
-    referrerHost: await answerList('host'),
-    country: await answerList('country'),
+    page: await computeList('page'),
+    referrerHost: await computeList('host'),
+    country: await computeList('country'),
   };
 };

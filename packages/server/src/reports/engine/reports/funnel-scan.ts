@@ -4,7 +4,7 @@
  */
 import { setImmediate as immediate } from 'node:timers/promises';
 import type { DuckDBConnection } from '@duckdb/node-api';
-import type { Condition, FunnelQuestion, Question } from '../../questions.ts';
+import type { Condition, FunnelQuery, ReportQuery } from '../../queries.ts';
 import type { Source } from '../source.ts';
 import { clause, list, nothing, type SQL, sql } from '../sql.ts';
 import { runForNumbers } from '../statements.ts';
@@ -12,8 +12,8 @@ import { computeLookupBytes, createPersonLookup, holderOfEvent } from './person-
 import { createScope, type Sessions } from './scope.ts';
 import { computeProgressBytes, createProgress, type Progress } from './steps.ts';
 
-/** A question that involves funnel steps. */
-export type FunnelSteps = Question & Pick<FunnelQuestion, 'steps' | 'withinMilliseconds' | 'per'>;
+/** A report that involves funnel steps. */
+export type FunnelSteps = ReportQuery & Pick<FunnelQuery, 'steps' | 'withinMilliseconds' | 'per'>;
 
 /**
  * The condition that an event meets any step. If possible, it is a single list of eventIDs, which is faster than
@@ -28,12 +28,12 @@ const toAnyStep = (steps: readonly Condition[]): Condition =>
  * Builds a query that returns the events that meet a step: `person`, `session` if there are sessions, `time`, `place`,
  * `step0`, …
  */
-export const writeSteps = (source: Source, question: FunnelSteps, sessions: Sessions | null): SQL => {
-  const scope = createScope(source, question);
-  for (const [index, step] of question.steps.entries()) scope.add(`step${index}`, scope.meets(step));
+export const writeSteps = (source: Source, query: FunnelSteps, sessions: Sessions | null): SQL => {
+  const scope = createScope(source, query);
+  for (const [index, step] of query.steps.entries()) scope.add(`step${index}`, scope.meets(step));
   scope.add('time', sql`"eventTime"`);
   scope.add('place', scope.place);
-  return scope.rows({ where: sql`${scope.matched} AND ${scope.meets(toAnyStep(question.steps))}`, sessions });
+  return scope.rows({ where: sql`${scope.matched} AND ${scope.meets(toAnyStep(query.steps))}`, sessions });
 };
 
 /** The fraction of the memory that the walk may take. */
@@ -62,10 +62,10 @@ const areInOrder = (chunks: readonly Chunk[]): boolean => {
 export const walk = async (
   connection: DuckDBConnection,
   source: Source,
-  question: FunnelSteps,
+  query: FunnelSteps,
   sessions: Sessions | null,
 ): Promise<Progress | null> => {
-  const { steps, withinMilliseconds } = question;
+  const { steps, withinMilliseconds } = query;
   const units = sessions ?? { lowest: -source.bounds.user, greatest: await source.greatestContact(connection) };
   const bytes = computeProgressBytes(steps.length, units.greatest - units.lowest + 1) + computeLookupBytes(source);
   if (bytes > maxMemoryShare * source.memoryBytes) return null;
@@ -75,7 +75,7 @@ export const walk = async (
   let order = nothing;
   const read = (part: number) => {
     const ofPart = { ...source, select: (names: readonly string[]) => source.parts(names)[part] as SQL };
-    const scope = createScope(ofPart, question);
+    const scope = createScope(ofPart, query);
     scope.add('holder', holderOfEvent);
     scope.add('sequence', sql`sequence`);
     scope.add('time', sql`"eventTime"`);

@@ -1,7 +1,7 @@
 /** Finds the first and last values in the events of contacts. */
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { referrerAttrID } from '../../attributes.ts';
-import type { TouchesAnswer, TouchesQuestion } from '../../questions.ts';
+import type { TouchesQuery, TouchesResult } from '../../queries.ts';
 import type { Source } from '../source.ts';
 import { clause, list, name, sql } from '../sql.ts';
 import { run } from '../statements.ts';
@@ -9,13 +9,13 @@ import { createScopeOfAll } from './first-touch.ts';
 import { referrerHostOf } from './host.ts';
 import { writeListed } from './listed-people.ts';
 
-export const answerTouches = async (
+export const computeTouches = async (
   connection: DuckDBConnection,
   source: Source,
-  question: TouchesQuestion,
-): Promise<TouchesAnswer> => {
-  const { contacts, attributes, own } = question;
-  const scope = await createScopeOfAll(connection, await writeListed(connection, source, contacts), question);
+  query: TouchesQuery,
+): Promise<TouchesResult> => {
+  const { contacts, attributes, own } = query;
+  const scope = await createScopeOfAll(connection, await writeListed(connection, source, contacts), query);
   scope.add('time', sql`"eventTime"`);
   scope.add('place', scope.place);
   for (const [nth, attrID] of attributes.entries()) scope.add(`a${nth}`, scope.text(attrID));

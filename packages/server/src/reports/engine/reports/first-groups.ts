@@ -3,7 +3,7 @@
  * fast to count. So only the few groups with enough rows are counted individually, and all others together.
  */
 import type { DuckDBConnection } from '@duckdb/node-api';
-import type { BreakdownQuestion } from '../../questions.ts';
+import type { BreakdownQuery } from '../../queries.ts';
 import { isWhole } from '../owners.ts';
 import type { Source } from '../source.ts';
 import { clause, list, name, type SQL, sql } from '../sql.ts';
@@ -38,11 +38,11 @@ const maySessionsHaveSeveralPeople = async (
 export const countFirstGroups = async (
   connection: DuckDBConnection,
   source: Source,
-  question: BreakdownQuestion,
+  query: BreakdownQuery,
   groups: Omit<Groups, 'size'>,
 ): Promise<FirstGroups> => {
   const { keys, hits, bySession = false, once } = groups;
-  const { sort, limit } = question;
+  const { sort, limit } = query;
   const columns = list(keys.map(name));
   const order = clause`${name(sort)} DESC, ${toOrder(keys)}`;
 
@@ -62,7 +62,7 @@ export const countFirstGroups = async (
     );
     return run(connection, sql`SELECT * FROM first ORDER BY ${order}`);
   };
-  const answer = async (counts: GroupCounts, rows: readonly Row[]): Promise<FirstGroups> => {
+  const toFirstGroups = async (counts: GroupCounts, rows: readonly Row[]): Promise<FirstGroups> => {
     const otherGroups = size.groups - rows.length;
     const others = otherGroups === 0 ? undefined : await counts.without(name('first'));
     return { rows, total: await counts.total(), otherGroups, others };
@@ -87,7 +87,7 @@ export const countFirstGroups = async (
     );
     const withPlace: typeof hits = (options) =>
       sql`SELECT h.* EXCLUDE (${columns}), place FROM ${hits(options)} h LEFT JOIN likely t ON ${sameGroup(keys)}`;
-    const counts = await countGroups(connection, source, question, {
+    const counts = await countGroups(connection, source, query, {
       ...groups,
       keys: ['place'],
       hits: withPlace,
@@ -95,10 +95,10 @@ export const countFirstGroups = async (
     });
     const rows = await rank(sql`SELECT * FROM groups JOIN likely USING (place)`);
     const possible = await groupsWith(Number(rows.at(-1)?.[sort]));
-    if (possible <= likely) return answer(counts, rows);
+    if (possible <= likely) return toFirstGroups(counts, rows);
     likely = possible;
   }
   const fullSize = once ? { groups: Number.POSITIVE_INFINITY, events: 0 } : size;
-  const counts = await countGroups(connection, source, question, { ...groups, size: fullSize });
-  return answer(counts, await rank(name('groups')));
+  const counts = await countGroups(connection, source, query, { ...groups, size: fullSize });
+  return toFirstGroups(counts, await rank(name('groups')));
 };

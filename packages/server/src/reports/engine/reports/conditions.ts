@@ -1,13 +1,13 @@
-/** Writes the attributes, kinds and conditions of a question's events as SQL. */
-import type { Condition, Question } from '../../questions.ts';
+/** Writes the attributes, kinds and conditions of a report's events as SQL. */
+import type { Condition, ReportQuery } from '../../queries.ts';
 import type { Source } from '../source.ts';
 import { and, clause, name as column, list, or, type SQL, sql } from '../sql.ts';
 
 /** Adds the columns that its SQL uses to `read`. */
-export const createConditions = (source: Source, question: Question, read: Set<string>) => {
+export const createConditions = (source: Source, query: ReportQuery, read: Set<string>) => {
   /** The merged IDs of an attribute, whose value is that of the first of these IDs that an event has. */
   const listIDs = (attrID: string): readonly string[] =>
-    question.united?.attributes.find((ids) => ids.includes(attrID)) ?? [attrID];
+    query.united?.attributes.find((ids) => ids.includes(attrID)) ?? [attrID];
   const readIn = (from: 'text' | 'number', attrID: string): SQL => {
     const value = source.columns[from](attrID);
     read.add(value.column);
@@ -31,7 +31,7 @@ export const createConditions = (source: Source, question: Question, read: Set<s
   };
   /** The event's eventID, or the eventID that it was merged into. */
   const kind = (): SQL => {
-    const cases = (question.united?.events ?? []).map(
+    const cases = (query.united?.events ?? []).map(
       ([target, ...others]) => clause`WHEN "eventID" IN (${list(others)}) THEN ${target as number}`,
     );
     return cases.length === 0 ? eventID() : sql`CASE ${list(cases, ' ')} ELSE ${eventID()} END`;

@@ -69,7 +69,7 @@ export const valuesOfSpans = (
 const hour = 3_600_000;
 const day = 24 * hour;
 
-/** Cuts that keep each span inside a single hour of local time. `offsets` has the form used in BreakdownQuestion. */
+/** Cuts that keep each span inside a single hour of local time. `offsets` has the form used in BreakdownQuery. */
 export const findHourCuts = (from: number, to: number, offsets: readonly (readonly [number, number])[]): number[] =>
   offsets.flatMap(([start, offset], index) => {
     const end = offsets[index + 1]?.[0] ?? Infinity;

@@ -1,7 +1,7 @@
 /** Describes whole visits: all events of a session in the range, including those that the report does not count. */
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { pathAttrID } from '../../attributes.ts';
-import type { Question } from '../../questions.ts';
+import type { ReportQuery } from '../../queries.ts';
 import type { Source } from '../source.ts';
 import { clause, list, name, type SQL, sql } from '../sql.ts';
 import { type Row, run } from '../statements.ts';
@@ -16,10 +16,10 @@ const visitFigures = clause`count_if(events = 1 AND pages = 1) AS bounces, sum(p
 export const describeVisits = async (
   connection: DuckDBConnection,
   source: Source,
-  question: Question,
+  query: ReportQuery,
   { sessions, keys, hits }: { readonly sessions: Sessions; readonly keys: readonly string[]; readonly hits: SQL },
 ): Promise<{ readonly total: Row | undefined; readonly groups: readonly Row[] }> => {
-  const scope = createScope(source, question);
+  const scope = createScope(source, query);
   scope.add('path', scope.text(pathAttrID));
   scope.add('time', sql`"eventTime"`);
   await run(

@@ -1,6 +1,6 @@
-/** Assigns events to the intervals between a question's edges, as SQL. */
+/** Assigns events to the intervals between a report's edges, as SQL. */
 import type { DuckDBConnection } from '@duckdb/node-api';
-import type { Question } from '../../questions.ts';
+import type { ReportQuery } from '../../queries.ts';
 import type { Source } from '../source.ts';
 import { name, type SQL, sql } from '../sql.ts';
 import { run } from '../statements.ts';
@@ -20,15 +20,15 @@ interface Intervals {
 export const prepareIntervals = async (
   connection: DuckDBConnection,
   source: Source,
-  question: Question,
+  query: ReportQuery,
   edges: readonly number[],
 ): Promise<Intervals> => {
   const starts = edges.slice(0, -1).map((edge, interval) => [edge, interval] as const);
-  const grid = createGrid(question.from, edges.slice(1, -1));
+  const grid = createGrid(query.from, edges.slice(1, -1));
   const hasEqualIntervals = isGridOf(grid, edges);
   if (!hasEqualIntervals) {
-    const spans = spansBefore(grid, question.to, () => {
-      const scope = createScope(source, question);
+    const spans = spansBefore(grid, query.to, () => {
+      const scope = createScope(source, query);
       scope.add('span', scope.spanOf(grid));
       return scope.rows({ withPerson: false });
     });

@@ -1,6 +1,6 @@
 /** Finds the users who may have events that belong to a contact. Every other user counts as a separate person. */
 import type { DuckDBConnection } from '@duckdb/node-api';
-import type { Question } from '../../questions.ts';
+import type { ReportQuery } from '../../queries.ts';
 import { isWhole } from '../owners.ts';
 import type { Source } from '../source.ts';
 import { clause, nothing, sql } from '../sql.ts';
@@ -16,7 +16,7 @@ import { createScope } from './scope.ts';
 export const writeOwned = async (
   connection: DuckDBConnection,
   source: Source,
-  question: Question,
+  query: ReportQuery,
   maxWhole: number,
 ): Promise<{ readonly isOwned: boolean; readonly whole: number }> => {
   const { owners } = source.person;
@@ -29,7 +29,7 @@ export const writeOwned = async (
   );
   // An event that was logged with a contact belongs to that contact, not to the user's person.
   if (contact > 0) {
-    const scope = createScope(source, question);
+    const scope = createScope(source, query);
     scope.add('user', sql`e."user"`);
     const rows = scope.rows({ withPerson: false, where: sql`contact > 0` });
     await run(connection, sql`CREATE OR REPLACE TEMP TABLE logged AS SELECT DISTINCT "user" FROM ${rows}`);

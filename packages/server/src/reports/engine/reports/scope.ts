@@ -1,5 +1,5 @@
-/** Selects the events that a question counts, as SQL. */
-import { type Question, sessionPauseMilliseconds } from '../../questions.ts';
+/** Selects the events that a report counts, as SQL. */
+import { type ReportQuery, sessionPauseMilliseconds } from '../../queries.ts';
 import { visitorOfEvent } from '../files/visitors.ts';
 import type { Source } from '../source.ts';
 import { and, clause, name as column, list, nothing, type SQL, sql } from '../sql.ts';
@@ -9,7 +9,7 @@ import { type Grid, spanOf } from './grid.ts';
 const placesOfTime = Number.MAX_SAFE_INTEGER;
 const maxBigint = 2 ** 63;
 
-/** The source of the session numbers of a question's events (sessions.ts). */
+/** The source of the session numbers of a report's events (sessions.ts). */
 export interface Sessions {
   /**
    * Spans no longer than the session pause, so that a visitor has one session per span. Null if all session numbers are
@@ -28,7 +28,7 @@ export interface HitOptions {
   readonly sequence?: boolean;
   /** Each event once, without its groups. */
   readonly once?: boolean;
-  /** Events that match a BreakdownQuestion's `among` instead of its condition. */
+  /** Events that match a BreakdownQuery's `among` instead of its condition. */
   readonly among?: boolean;
   /** The column `adds` (see Scope.adds). */
   readonly adds?: boolean;
@@ -36,16 +36,16 @@ export interface HitOptions {
   readonly owned?: boolean;
 }
 
-/** Builds a statement over a question's events. Each call adds the columns that it uses to those that are read. */
-export const createScope = (source: Source, question: Question) => {
+/** Builds a statement over a report's events. Each call adds the columns that it uses to those that are read. */
+export const createScope = (source: Source, query: ReportQuery) => {
   const read = new Set(['sequence', 'user', 'contact', 'eventTime']);
   const addedColumns: SQL[] = [];
 
-  const { text, number, kind, meets } = createConditions(source, question, read);
-  const matched = (): SQL => (question.condition === null ? and([]) : meets(question.condition));
+  const { text, number, kind, meets } = createConditions(source, query, read);
+  const matched = (): SQL => (query.condition === null ? and([]) : meets(query.condition));
 
   /**
-   * Builds a query that returns all events in the question's range that meet `where`, excluding bots unless they count.
+   * Builds a query that returns all events in the report's range that meet `where`, excluding bots unless they count.
    * Its columns are `visitor` (visitors.ts), `person` if `withPerson`, `session` if there are `sessions`, and the added
    * columns.
    */
@@ -58,7 +58,7 @@ export const createScope = (source: Source, question: Question) => {
     readonly where?: SQL;
     readonly sessions?: Sessions | null;
   } = {}): SQL => {
-    if (!question.robots) read.add('robot');
+    if (!query.robots) read.add('robot');
     if (sessions) read.add('session');
     const selectList = [clause`${visitorOfEvent} AS visitor`, ...addedColumns];
     if (withPerson) selectList.push(clause`${source.person.person} AS person`);
@@ -68,10 +68,10 @@ export const createScope = (source: Source, question: Question) => {
       ? clause`LEFT JOIN sessions s ON s.visitor = ${visitorOfEvent} AND s.span = ${spanOf(sessions.grid, sql`e."eventTime"`)}`
       : nothing;
     const conditions = [
-      sql`"eventTime" >= ${question.from}`,
-      sql`"eventTime" < ${question.to}`,
-      ...(question.robots ? [] : [sql`NOT robot`]),
-      ...('until' in question && question.until !== null ? [sql`sequence <= ${question.until}`] : []),
+      sql`"eventTime" >= ${query.from}`,
+      sql`"eventTime" < ${query.to}`,
+      ...(query.robots ? [] : [sql`NOT robot`]),
+      ...('until' in query && query.until !== null ? [sql`sequence <= ${query.until}`] : []),
       where,
     ];
     return sql`SELECT ${list(selectList)} FROM (SELECT * FROM ${source.select([...read])} e WHERE ${and(conditions)}) e
@@ -83,7 +83,7 @@ export const createScope = (source: Source, question: Question) => {
     number,
     kind,
     meets,
-    /** Whether the event meets the question's own condition. */
+    /** Whether the event meets the report's own condition. */
     get matched(): SQL {
       return matched();
     },
@@ -93,19 +93,19 @@ export const createScope = (source: Source, question: Question) => {
      */
     get place(): SQL {
       const sequences = source.through + 1;
-      if ((question.to - question.from) * sequences < maxBigint)
-        return sql`("eventTime" - ${question.from}) * ${sequences} + sequence`;
+      if ((query.to - query.from) * sequences < maxBigint)
+        return sql`("eventTime" - ${query.from}) * ${sequences} + sequence`;
       return sql`"eventTime"::HUGEINT * ${placesOfTime} + sequence`;
     },
     /** The number of the span of the event's time. */
     spanOf: (grid: Grid): SQL => spanOf(grid, sql`"eventTime"`),
     /**
      * Whether an event may belong to a visitor or session that has no earlier event in the span. It can't if the
-     * previous event of its session is in the span. Only for questions without a condition.
+     * previous event of its session is in the span. Only for reports without a condition.
      */
     adds(grid: Grid, sessions: Sessions): SQL {
       read.add('begins');
-      const start = Math.max(question.from, source.cutUntil);
+      const start = Math.max(query.from, source.cutUntil);
       return sql`e.begins OR "eventTime" - ${start} < ${sessionPauseMilliseconds}
         OR ("eventTime" - ${grid.anchor}) % ${grid.milliseconds} < ${sessionPauseMilliseconds}
         ${sessions.grid ? clause`OR s.session IS NOT NULL` : nothing}`;
@@ -115,7 +115,7 @@ export const createScope = (source: Source, question: Question) => {
       addedColumns.push(clause`${value} AS ${column(name)}`);
     },
     rows,
-    /** Like `rows`, for the events that meet the question's own condition. */
+    /** Like `rows`, for the events that meet the report's own condition. */
     hits({ person: withPerson = false, owned = false, sequence = false }: HitOptions, sessions: Sessions | null): SQL {
       addedColumns.push(clause`e."user"`, ...(sequence ? [clause`e.sequence`] : []));
       const where = owned ? sql`${matched()} AND "user" IN (SELECT "user" FROM owned)` : matched();

@@ -2,7 +2,7 @@
  * Attributes of a person's first event ever, which may be outside the range or attributed to someone else at the time.
  */
 import type { DuckDBConnection } from '@duckdb/node-api';
-import type { Comparison, Question } from '../../questions.ts';
+import type { Comparison, ReportQuery } from '../../queries.ts';
 import type { Source } from '../source.ts';
 import { type SQL, sql } from '../sql.ts';
 import { run } from '../statements.ts';
@@ -15,12 +15,12 @@ import { createScope, type Scope } from './scope.ts';
 export const createScopeOfAll = async (
   connection: DuckDBConnection,
   source: Source,
-  question: Question,
+  query: ReportQuery,
 ): Promise<Scope> => {
   const times = sql`SELECT min("eventTime") AS first, max("eventTime") AS last FROM ${source.select(['sequence', 'eventTime'])}`;
   const [row] = await run(connection, times);
   return createScope(source, {
-    ...question,
+    ...query,
     condition: null,
     from: Number(row?.first ?? 0),
     to: Number(row?.last ?? 0) + 1,
@@ -34,10 +34,10 @@ export const createScopeOfAll = async (
 export const writeFirstValues = async (
   connection: DuckDBConnection,
   source: Source,
-  question: Question,
+  query: ReportQuery,
   attrID: string,
 ): Promise<SQL> => {
-  const scope = await createScopeOfAll(connection, source, question);
+  const scope = await createScopeOfAll(connection, source, query);
   const text = scope.text(attrID);
   scope.add('value', text);
   scope.add('place', scope.place);
@@ -48,10 +48,10 @@ export const writeFirstValues = async (
 export const writeFirstMatches = async (
   connection: DuckDBConnection,
   source: Source,
-  question: Question,
+  query: ReportQuery,
   comparison: Comparison,
 ): Promise<SQL> => {
-  const scope = await createScopeOfAll(connection, source, question);
+  const scope = await createScopeOfAll(connection, source, query);
   const has = sql`${scope.text(comparison.attrID)} IS NOT NULL`;
   // This is the only comparison that a person who never had the attribute meets.
   const isAbsence = 'exists' in comparison && !comparison.exists;

@@ -3,7 +3,7 @@
  * (funnel-scan.ts) and, for units that the walk excludes, running maxima over their sorted events.
  */
 import type { DuckDBConnection } from '@duckdb/node-api';
-import type { Condition, FunnelAnswer, FunnelQuestion, Grouping } from '../../questions.ts';
+import type { Condition, FunnelQuery, FunnelResult, Grouping } from '../../queries.ts';
 import type { Source } from '../source.ts';
 import { and, clause, integers, list, name, nothing, type SQL, sql } from '../sql.ts';
 import { appendIntegers, type Row, run } from '../statements.ts';
@@ -13,7 +13,7 @@ import type { HitOptions, Sessions } from './scope.ts';
 import { prepareSessions } from './sessions.ts';
 
 /** The columns that identify a unit. */
-export const unitOf = ({ per }: Pick<FunnelQuestion, 'per'>): SQL =>
+export const unitOf = ({ per }: Pick<FunnelQuery, 'per'>): SQL =>
   per === 'session' ? clause`person, session` : clause`person`;
 
 /**
@@ -23,26 +23,26 @@ export const unitOf = ({ per }: Pick<FunnelQuestion, 'per'>): SQL =>
  */
 export const writeReached = (
   source: Source,
-  question: FunnelSteps,
+  query: FunnelSteps,
   { sessions, only }: { readonly sessions: Sessions | null; readonly only?: readonly number[] },
 ): SQL => {
-  const { steps, withinMilliseconds } = question;
-  const unit = unitOf(question);
-  const some = only ? clause`WHERE ${name(question.per)} IN (SELECT unnest(${integers(only)}))` : nothing;
-  const rows = sql`SELECT * FROM ${writeSteps(source, question, sessions)} ${some}`;
+  const { steps, withinMilliseconds } = query;
+  const unit = unitOf(query);
+  const some = only ? clause`WHERE ${name(query.per)} IN (SELECT unnest(${integers(only)}))` : nothing;
+  const rows = sql`SELECT * FROM ${writeSteps(source, query, sessions)} ${some}`;
   const before = clause`OVER (PARTITION BY ${unit} ORDER BY place ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)`;
-  let query = sql`SELECT *, CASE WHEN step0 THEN time END AS begun0 FROM ${rows}`;
+  let walk = sql`SELECT *, CASE WHEN step0 THEN time END AS begun0 FROM ${rows}`;
   for (let step = 1; step < steps.length; step += 1) {
     const [met, possible, begun] = [name(`step${step}`), name(`possible${step}`), name(`begun${step}`)];
-    query = sql`SELECT *, CASE WHEN ${met} AND time - ${possible} <= ${withinMilliseconds} THEN ${possible} END AS ${begun}
-      FROM (SELECT *, max(${name(`begun${step - 1}`)}) ${before} AS ${possible} FROM ${query})`;
+    walk = sql`SELECT *, CASE WHEN ${met} AND time - ${possible} <= ${withinMilliseconds} THEN ${possible} END AS ${begun}
+      FROM (SELECT *, max(${name(`begun${step - 1}`)}) ${before} AS ${possible} FROM ${walk})`;
   }
   const reached = steps.map((_, step) => {
     const begun = name(`begun${step}`);
     const took = clause`, arg_min(time - ${begun}, place) AS ${name(`took${step}`)}`;
     return clause`count(${begun}) > 0 AS ${name(`reached${step}`)} ${step > 0 ? took : nothing}`;
   });
-  return sql`SELECT ${unit}, ${list(reached)} FROM ${query} GROUP BY ${unit}`;
+  return sql`SELECT ${unit}, ${list(reached)} FROM ${walk} GROUP BY ${unit}`;
 };
 
 /** The number of units that reached each step. */
@@ -60,7 +60,7 @@ export const timesOf = ({ steps }: FunnelSteps): SQL =>
         quantile_cont(${took}, 0.95) AS ${name(`p95${index}`)}`;
     }),
   );
-export const readTimes = ({ steps }: FunnelSteps, row: Row | undefined): NonNullable<FunnelAnswer['times']> =>
+export const readTimes = ({ steps }: FunnelSteps, row: Row | undefined): NonNullable<FunnelResult['times']> =>
   steps.slice(1).map((_, index) => {
     const figures = ['average', 'median', 'p95'].map((figure) => row?.[`${figure}${index}`] ?? null);
     if (figures[0] === null) return null;
@@ -108,13 +108,13 @@ export const writeMembers = async (
 export const prepareReached = async (
   connection: DuckDBConnection,
   source: Source,
-  question: FunnelSteps,
+  query: FunnelSteps,
   grouping: Grouping | undefined,
 ): Promise<void> => {
-  const groups = grouping && (await prepareGroups(connection, source, { ...question, ...grouping }));
-  const bySession = question.per === 'session';
-  const sessions = bySession ? (groups?.sessions ?? (await prepareSessions(connection, source, question))) : null;
-  const progress = await walk(connection, source, question, sessions);
+  const groups = grouping && (await prepareGroups(connection, source, { ...query, ...grouping }));
+  const bySession = query.per === 'session';
+  const sessions = bySession ? (groups?.sessions ?? (await prepareSessions(connection, source, query))) : null;
+  const progress = await walk(connection, source, query, sessions);
   const only = progress ? [...progress.irregular] : undefined;
   const parts: SQL[] = [];
   if (progress) {
@@ -125,21 +125,21 @@ export const prepareReached = async (
       sql`CREATE TEMP TABLE walked (session BIGINT, person BIGINT, steps BIGINT, ${list(tooks.map((column) => clause`${column} BIGINT`))})`,
     );
     appendIntegers(await connection.createAppender('walked', 'main', 'temp'), [units, people, reached, ...took]);
-    const columns = question.steps.map((_, step) => {
+    const columns = query.steps.map((_, step) => {
       const reachedColumn = clause`steps > ${step} AS ${name(`reached${step}`)}`;
       return step === 0
         ? reachedColumn
         : clause`${reachedColumn}, nullif(${name(`took${step}`)}, -1) AS ${name(`took${step}`)}`;
     });
-    parts.push(sql`SELECT ${unitOf(question)}, ${list(columns)} FROM walked`);
+    parts.push(sql`SELECT ${unitOf(query)}, ${list(columns)} FROM walked`);
   }
   if (only === undefined || only.length > 0)
-    parts.push(writeReached(source, question, { sessions, ...(only && { only }) }));
+    parts.push(writeReached(source, query, { sessions, ...(only && { only }) }));
   await run(connection, sql`CREATE TEMP TABLE reached AS ${list(parts, ' UNION ALL ')}`);
   if (!grouping || !groups) return;
-  const [first] = question.steps as [Condition];
+  const [first] = query.steps as [Condition];
   await writeMembers(connection, groups, {
-    unit: unitOf(question),
+    unit: unitOf(query),
     options: { person: true, session: bySession },
     keys: toKeys(grouping.dimensions),
     first,
