@@ -136,10 +136,10 @@ test(`refuses a damaged file or serves it intact, and never replaces it with an 
   const unchecked = await serveBad(changeEventUUID(), changeServer(folder, 'believing', withoutChecksums));
   expect(unchecked.outcome).toBe('served altered');
   report(context, {
-    fault: 'bad file',
+    fault: 'damaged data file',
     count: `${mutations} mutations and truncations`,
     result: `never replaced by an empty database; ${[...outcomes].map(([outcome, count]) => `${outcome} ${count}`).join(', ')}`,
-    weakened: 'replaces a file that it cannot read: detected; compares no checksums: served altered',
+    weakened: 'replaces a file that it cannot read: detected; compares no checksums: serves altered data',
   });
 });
 

@@ -123,7 +123,7 @@ test('keeps the order of events, detects repeats, and applies rate limits while 
   const weakened = await weakenedTour;
   expect(weakened.missedRepeats).toBeGreaterThan(0);
   report(context, {
-    fault: 'clock',
+    fault: 'clock changes',
     count: `${tours} × ${clocks.length} clocks (± a day, 1970, 1,500 days ahead and back, a week), ${events} events`,
     result: '0 lost, 0 twice, all in order, 0 repeats missed, rate limits hold',
     weakened: `counts days by the calendar: ${weakened.missedRepeats} repeats missed`,

@@ -153,7 +153,7 @@ test(`serves reads while the disk is full, and stores events again once there is
   expect(weakened).toMatch(/^(?:[1-9]\d* lost|getEvent answered 500)$/);
   report(context, {
     fault: 'disk full',
-    count: `${fillings} fillings of a disk of ${diskMebibytes} MiB`,
+    count: `${fillings} times, a disk of ${diskMebibytes} MiB`,
     result: `0 lost, ${result.refused} × 503 with Retry-After, every read served, /readyz 503, the cause logged once a minute; stores again after ${Math.round(quantile(result.resumeMilliseconds, 0.5))} ms, at most ${Math.round(Math.max(...result.resumeMilliseconds))} ms`,
     weakened: `treats a failed commit as successful: ${weakened}`,
   });

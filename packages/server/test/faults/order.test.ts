@@ -54,9 +54,9 @@ test(`writes and syncs each of ${requests} events before the first byte of its r
   const early = await countEarlyAnswers('weakened', weakenedRequests, changeServer(folder, 'weakened', withoutSync));
   expect(early).toBeGreaterThan(0);
   report(context, {
-    fault: 'order',
+    fault: 'order of sync and response',
     count: `${requests} responses`,
-    result: `0 begun before the event's frames were synced`,
+    result: `0 responses began before the event's frames were synced`,
     weakened: `synchronous=NORMAL: ${early} of ${weakenedRequests} too early`,
   });
 });

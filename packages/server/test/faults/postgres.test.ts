@@ -96,7 +96,7 @@ test(`neither loses nor duplicates an event when PostgreSQL stops ${stops} times
   const weakened = await stopRepeatedly('weakened_stopped', 3, main);
   expect(weakened.lost).toBeGreaterThan(0);
   report(context, {
-    fault: 'PostgreSQL stopped as by a power cut',
+    fault: 'PostgreSQL stops as if power were cut',
     count: `${stops} × immediate, ${result.acknowledged} events through two servers`,
     result: `0 lost, 0 twice, ${result.endings.get('503')} × 503 with Retry-After, no server restarted`,
     weakened: `commits without a sync: ${weakened.lost} lost in 3 stops`,

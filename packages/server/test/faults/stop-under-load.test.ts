@@ -59,6 +59,6 @@ test(`loses nothing and breaks no connection when stopped under load, ${stops} t
     fault: 'SIGTERM',
     count: `${stops} stops under load, ${result.acknowledged} events`,
     result: `0 lost, 0 connections reset, exit 0 after ${Math.round(quantile(result.stopMilliseconds, 0.5))} ms, at most ${Math.round(Math.max(...result.stopMilliseconds))} ms`,
-    weakened: `does not wait for requests under way: ${weakened.broken.map(([ending, count]) => `${count} × ${ending}`).join(', ')}`,
+    weakened: `does not wait for running requests: ${weakened.broken.map(([ending, count]) => `${count} × ${ending}`).join(', ')}`,
   });
 });

@@ -134,6 +134,6 @@ test('limits guesses per address for any X-Forwarded-For, and keeps accepting va
     fault: 'guessed tokens',
     count: `${guesses} guesses from one address, each with a different X-Forwarded-For; ${2 * Math.ceil(guesses / 100)} requests with valid tokens in between`,
     result: `at most ${maxWithinMinute(result.evaluated)} evaluated in a minute, the others 429; every valid token 200, also after a restart`,
-    weakened: `X-Forwarded-For read from the left: ${evaluated} of 200 evaluated`,
+    weakened: `reads X-Forwarded-For from the left: ${evaluated} of 200 evaluated`,
   });
 });

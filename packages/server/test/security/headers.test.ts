@@ -75,7 +75,7 @@ describe('every response of an operation', () => {
     expect(wrongHeaders.map((wrong) => wrong.length)).toEqual(Array(3 * mistakes.length).fill(1));
     expect(new Set(wrongHeaders.flat())).toEqual(new Set(mistakes));
     report(context, {
-      fault: 'headers',
+      fault: 'response headers',
       count: `${answers.length} responses with ${new Set(answers.map(({ status }) => status)).size} statuses, on ${operationPaths.length} paths`,
       result: `${answers.filter(({ response }) => findWrongHeaders(response.headers).length > 0).length} without ${requiredHeaders.join(', ')}, or with the server’s name`,
       weakened: `wrong value for one of the ${requiredHeaders.length}, or the server’s name: detected in each of ${wrongHeaders.length} responses`,

@@ -302,7 +302,7 @@ describe('this search', () => {
     const valueCount = Object.keys(victim.secrets).length;
     report(context, {
       fault: 'personal data',
-      count: `${outcomes.reduce((sum, { requestCount }) => sum + requestCount, 0)} requests: ${service.paths.length} paths, ${methods.length} methods, ${outcomes.length} kinds of token`,
+      count: `${outcomes.reduce((sum, { requestCount }) => sum + requestCount, 0)} requests: ${service.paths.length} paths, ${methods.length} methods, ${outcomes.length} kinds of tokens`,
       result: `${valuesIn(outcomes.flatMap((each) => each.revealed))} of the ${valueCount} values stored about a person in any response or its headers`,
       weakened: `treats browser tokens as server tokens: ${valuesIn(revealed)} of ${valueCount} revealed, by ${places.size} operations`,
     });

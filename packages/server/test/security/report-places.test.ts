@@ -89,7 +89,7 @@ test('serves a small report while another account requests slow ones', async (co
   // The small report starts after the second one finishes, because accounts take turns.
   expect(Math.min(...weakened.finishedBefore)).toBeGreaterThanOrEqual(2);
   report(context, {
-    fault: 'reports of one account in every slot',
+    fault: "one account's reports in every slot",
     count: `${rounds} × a small report while another account has ${slowReports} slow ones`,
     result: `at most ${Math.max(...ours.finishedBefore)} slow ones finished before it; ${ours.milliseconds} ms (median)`,
     weakened: `an account may take the last slot: at least ${Math.min(...weakened.finishedBefore)} finished before it; ${weakened.milliseconds} ms (median)`,

@@ -10,6 +10,9 @@ const introduction = `# What the server has survived
 \`test/security\` or \`test/citus\`, run with its full count on the day in its row. Without \`FAULTS=full\`, the same commands
 run small counts and don't change this page. Each test also runs against a server that is weakened on purpose, described
 in the last column, and passes only if the same check fails there.
+
+"Lost" counts acknowledged events that are missing, and "twice" counts events that are stored more than once. Numbers
+such as 503 are HTTP statuses.
 `;
 const head = '| fault | day | count | result | with the weakened server |\n|---|---|---|---|---|\n';
 

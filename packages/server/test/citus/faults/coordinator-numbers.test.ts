@@ -150,8 +150,8 @@ test(`draws no number again after ${crashes} crashes of the coordinator`, async 
   const { outOfOrder, missing } = await onOneDay(() => crashRepeatedly(weakenedCrashes, main));
   expect(new Set(outOfOrder)).toEqual(new Set(ways.map(([name]) => name)));
   report(context, {
-    fault: 'Citus: a crash of the coordinator, which loses the numbers that it drew last',
-    count: `${crashes} crashes, of all processes or of one, before the draws were synced`,
+    fault: 'Citus: a crash of the coordinator, which loses the last sequence numbers that it assigned',
+    count: `${crashes} crashes, of all processes or of one, before these numbers were synced`,
     result: 'each event comes after all earlier ones, in pages and in the stream',
     weakened: `skips no numbers: ${outOfOrder.length} events before earlier ones, ${missing} missing from the stream in ${weakenedCrashes} crashes`,
   });
@@ -243,8 +243,8 @@ test('draws no number again on a lagging standby that replaces the coordinator',
   const weakened = await onOneDay(() => failOver(main));
   expect(weakened.isInOrder).toBe(false);
   report(context, {
-    fault: 'Citus: a standby that lags takes the place of the coordinator',
-    count: 'once, a crash, 40 events and 40 contacts behind',
+    fault: 'Citus: a lagging standby replaces the coordinator',
+    count: 'one crash; the standby lags by 40 events and 40 contacts',
     result: 'each event comes after all earlier ones, in pages and in the stream; 40 more contacts, each 200',
     weakened: `skips no numbers: an event before earlier ones, ${weakened.missing} missing from the stream`,
   });

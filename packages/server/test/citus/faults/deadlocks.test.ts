@@ -185,9 +185,9 @@ test(`causes no deadlocks while four servers log, link, merge and erase the same
     .map(([operation, count]) => `${count} ${operation}`)
     .join(', ');
   report(context, {
-    fault: 'Citus: the same people changed by four servers',
+    fault: 'Citus: four servers change the same people',
     count: `${lastsMs / minuteMs} minutes: ${operations}`,
-    result: '0 deadlocks in the logs of the nodes, 0 responses from 500 on',
+    result: '0 deadlocks in the logs of the nodes, 0 responses with a status of 500 or higher',
     weakened: `locks other users as well, in any order: ${weakened.deadlocks.length} deadlocks in ${weakenedLastsMs / minuteMs} minutes`,
   });
 });

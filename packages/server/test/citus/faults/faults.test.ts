@@ -110,7 +110,7 @@ test(`neither loses nor duplicates events when nodes stop ${stops} times, and re
   const weakened = await stopRepeatedly(3, early());
   expect(faultsIn(weakened)).toBeGreaterThan(0);
   report(context, {
-    fault: 'Citus: nodes stopped as by a power cut',
+    fault: 'Citus: nodes stop as if power were cut',
     count: `${stops} × immediate, workers and coordinator in turn, ${findings.acknowledged} events through two servers`,
     result:
       `0 lost, 0 twice, each in the next read and in every stream; while a worker was down its accounts got 503, ` +

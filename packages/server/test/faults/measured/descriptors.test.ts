@@ -90,7 +90,7 @@ test('survives connections that use up all file descriptors, and erases contacts
   const weakened = await exhaust('weakened', changeServer(folder, 'without-room', endingWithoutDescriptors));
   expect(weakened.survived).toBe(false);
   report(context, {
-    fault: 'no file descriptor left',
+    fault: 'no free file descriptors',
     count: `${rounds} × ${2 * maxFiles} connections to a server that may open ${maxFiles} files, each with an erasure`,
     result: '0 servers exited; every erasure 200',
     weakened: `no limit on connections, EMFILE treated as damage: exited after erasure ${weakened.statuses.length}`,

@@ -166,7 +166,7 @@ test('gives a tenant with a member’s e-mail address no extra guesses, and lets
   const result = await attackAsCoTenant(await start('weak-tenants', 7, weakened));
   expect(result).toEqual({ isLocked: true, evaluated: 8, status: 401 });
   report(context, {
-    fault: 'sign-ins of a co-tenant',
+    fault: 'password guesses by the owner of another account',
     count:
       'an owner joins one account with the e-mail address of a member, and makes 8 guesses after 50 failed sign-ins; then joins 5 more',
     result: '0 of 8 evaluated; the right password signs the member in',

@@ -377,7 +377,7 @@ it('detects text that is not stored exactly', async (context) => {
   report(context, {
     fault: 'hostile text',
     count: `${sent} texts in ${slots.length} fields, ${slots.length * Object.keys(hostileLiterals).length} of them handpicked, the others random`,
-    result: `${sent - stored - refused - otherRequests} stored differently: ${stored} stored exactly, ${refused} refused, ${otherRequests} closed their place and so made another request`,
+    result: `${sent - stored - refused - otherRequests} stored differently: ${stored} stored exactly, ${refused} refused, ${otherRequests} broke out of their field and changed the request`,
     weakened: `normalizes stored text: detected after ${numRuns} random texts`,
   });
 });

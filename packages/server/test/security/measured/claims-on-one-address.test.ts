@@ -248,7 +248,7 @@ test('serves a user with claims of very many addresses as fast as one with a hun
   const describeCPU = ({ growth, late }: typeof ours) =>
     `createContact, logEvent and getEvent take ${late.toFixed(1)} ms of CPU, ${growth.toFixed(1)} times as much as after a quarter`;
   report(context, {
-    fault: 'many addresses for one user',
+    fault: 'many addresses claimed for one user',
     count: `${addresses} addresses`,
     result: `${ours.links} links remain; ${describeCPU(ours)}`,
     weakened: `no limit: ${weakened.links} links; ${describeCPU(weakened)}`,

@@ -317,7 +317,7 @@ test('handles every field, name, header and path in time that grows no faster th
     fault: 'slow patterns',
     count: `${measurements.length} of ${targets.length} fields, names, headers and paths × ${Object.keys(shapes).length} texts`,
     result: `0 take more than ${maxGrowth} times as long for twice the length; at most ${greatest.toFixed(1)} times`,
-    weakened: `splits a header at white space: ${growth?.toFixed(1)} times`,
+    weakened: `splits a header with a slow pattern: ${growth?.toFixed(1)} times`,
   });
 });
 

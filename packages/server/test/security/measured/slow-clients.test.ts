@@ -240,9 +240,9 @@ test('bounds its memory despite many small gzip bodies that are large after deco
   expect(ours.growth).toBeLessThan(maxGrowthMegabytes);
   expect(weakened.growth).toBeGreaterThan(maxGrowthMegabytes);
   report(context, {
-    fault: 'gzip',
+    fault: 'gzip bodies',
     count: `${count} concurrent gzip bodies of 1 KB, 1 MB each after decompression`,
     result: ours.line,
-    weakened: `decompressed bytes not counted, no limit on concurrent decompression: ${weakened.line}`,
+    weakened: `does not count decompressed bytes, no limit on concurrent decompression: ${weakened.line}`,
   });
 });
