@@ -60,11 +60,11 @@ export const layout = (page: Page, groups: readonly NavigationGroup[], assets: A
 <button class="menu-button" popovertarget="menu" aria-label="Menu"><span aria-hidden="true"></span></button>
 <a class="brand" href="${docs}"><img src="${to(assets.icon)}" alt="" width="24" height="24"> Firsthand <span>docs</span></a>
 <search class="search" hidden>
-<label for="query" class="unseen">Search the documentation</label>
+<label for="query" class="visually-hidden">Search the documentation</label>
 <input id="query" type="search" placeholder="Search" autocomplete="off" spellcheck="false" role="combobox" aria-expanded="false" aria-controls="results" aria-autocomplete="list">
 <kbd aria-hidden="true">/</kbd>
 <ul id="results" role="listbox" aria-label="Results" hidden></ul>
-<p class="unseen" role="status"></p>
+<p class="visually-hidden" role="status"></p>
 </search>
 <a class="top-link" href="${to('reference/')}">API reference</a>
 </header>

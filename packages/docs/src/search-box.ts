@@ -50,7 +50,7 @@ export const startSearchBox = (box: HTMLElement, docs: string, source: string): 
     list.hidden = results.length === 0;
     input.setAttribute('aria-expanded', String(results.length > 0));
     status.textContent = text;
-    status.className = results.length === 0 && text ? 'nothing' : 'unseen';
+    status.className = results.length === 0 && text ? 'no-results' : 'visually-hidden';
     choose(results.length > 0 ? 0 : -1);
   };
   const close = () => show([], '');
