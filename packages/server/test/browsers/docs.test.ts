@@ -130,7 +130,7 @@ describe('an example', () => {
     await page.getByRole('radio', { name: 'curl' }).focus();
     await page.keyboard.press('ArrowRight');
     await page.keyboard.press('ArrowRight');
-    expect(await page.locator('.tabs pre:visible').textContent()).toMatch(/^\/\/ By its name/);
+    expect(await page.locator('.tabs pre:visible').textContent()).toMatch(/^\/\/ By the event's name/);
     await open('reference/createContact');
     expect(await page.locator('.tabs pre:visible').textContent()).toMatch(/tracker\.createContact\(\{/);
     await page.getByRole('button', { name: 'Copy' }).first().click();
