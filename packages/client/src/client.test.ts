@@ -277,6 +277,17 @@ describe('a retry', () => {
     expect(event[1].eventUUID).toBe('mine-mine');
   });
 
+  it.each<[string, (client: Client) => Promise<unknown>]>([
+    ['createImport', (client) => client.createImport({ kind: 'events', importName: 'a', fingerprint: 'a'.repeat(64) })],
+    ['importEvents', (client) => client.importEvents({ importID: 'import-1', position: 0, message: [] })],
+    ['importContacts', (client) => client.importContacts({ importID: 'import-1', position: 0, contact: [] })],
+    ['undoImport', (client) => client.undoImport({ importID: 'import-1' })],
+  ])('resends %s, which has no effect the second time', async (_, call) => {
+    const { client, sent } = setUp([busy, unreachable, ok({ position: 0 })]);
+    await call(client);
+    expect(sent).toHaveLength(3);
+  });
+
   it('is not attempted for an operation that is unsafe to repeat', async () => {
     const { client, sent } = setUp([busy]);
     await failureOf(client.updateContact({ contactUUID: 'c-1' }));

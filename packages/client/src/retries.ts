@@ -35,9 +35,15 @@ export const addIdentifiers = (name: OperationName, fields: Fields): Fields => {
   return fields;
 };
 
+const repeatableWrites: readonly OperationName[] = [
+  ...(['logEvent', 'logEvents', 'createContact'] as const),
+  // A file is recognized by its fingerprint, and a batch by its position.
+  ...(['createImport', 'importEvents', 'importContacts', 'undoImport'] as const),
+];
+
 /** Whether an operation with identifiers is safe to send twice. */
 export const isRepeatable = (name: OperationName): boolean =>
-  operations[name].methods[0] === 'GET' || name === 'logEvent' || name === 'logEvents' || name === 'createContact';
+  operations[name].methods[0] === 'GET' || repeatableWrites.includes(name);
 
 const busyStatuses: readonly number[] = [429, 502, 503, 504];
 
