@@ -227,6 +227,20 @@ export const describeExports = (newSite: NewSite, open: Open): void => {
       }
     });
 
+    test('starts over when files of events are missing', async () => {
+      const site = await newSite();
+      const { server, time } = site;
+      const folder = newFolder();
+      await server.log({}, { eventTime: time - day });
+      await run(site, folder);
+      const [file] = listEvents(folder);
+      for (const path of [file?.split(' ')[0] as string, '.']) {
+        rmSync(join(folder, 'events', path), { recursive: true });
+        expect(await run(site, folder)).toMatchObject({ restarted: expect.stringContaining('missing'), events: 2 });
+        await expectComplete(site, folder);
+      }
+    });
+
     test('starts over when its saved position does not match the database, for example after a restore', async () => {
       const [site, other] = [await newSite(), await newSite()];
       const folder = newFolder();

@@ -14,6 +14,8 @@ const firstOf = (name: string): number => Number.parseInt(name, 10);
 export const createEventFiles = (folder: string, writer: ParquetWriter) => {
   const root = join(folder, subfolder);
   const changedFolders = new Set<string>();
+  /** Files without rows, which are deleted after the position without them is written. */
+  const emptied = new Set<string>();
   const glob = literal(join(root, '*', '*.parquet'));
 
   const list = async (): Promise<{ path: string; first: number }[]> => {
@@ -50,6 +52,7 @@ export const createEventFiles = (folder: string, writer: ParquetWriter) => {
       for (const { path, first } of await list())
         if (first > through || path.endsWith(draftSuffix)) await rm(path, { force: true });
     },
+    count: async (): Promise<number> => (await list()).length - emptied.size,
     /** Whether a file has events before this sequence. */
     haveBefore: async (sequence: number): Promise<boolean> =>
       (await list()).some(({ first }) => first > 0 && first < sequence),
@@ -66,7 +69,7 @@ export const createEventFiles = (folder: string, writer: ParquetWriter) => {
       writeInParts(writer, rawEvents, pages, writeDays, maxEvents),
     /** Writes a file without rows if there is none, because tools can't read a folder without files. */
     async ensureAny(): Promise<void> {
-      if ((await list()).length > 0) return;
+      if ((await this.count()) > 0) return;
       await writer.createTable('events', rawEvents);
       await write('1970-01-01', 0, sql`SELECT ${selectListOf(rawEvents)} FROM events`);
     },
@@ -79,11 +82,14 @@ export const createEventFiles = (folder: string, writer: ParquetWriter) => {
         const path = String(filename);
         const rest = sql`SELECT * FROM read_parquet(${literal(path)}, hive_partitioning = false) e WHERE NOT ${condition}`;
         const [{ events } = { events: 0 }] = await writer.query(sql`SELECT count(*) AS events FROM ${rest}`);
-        if (Number(events) > 0) await writer.writeFile(path, rest);
-        else await rm(path);
+        await writer.writeFile(path, rest);
+        if (Number(events) === 0) emptied.add(path);
         changedFolders.add(dirname(path));
       }
       return affected.reduce((sum, { events }) => sum + Number(events), 0);
+    },
+    async removeEmptied(): Promise<void> {
+      for (const path of emptied) await rm(path);
     },
     async sync(): Promise<void> {
       for (const changed of [...changedFolders, root]) await sync(changed);

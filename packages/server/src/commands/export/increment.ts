@@ -103,7 +103,9 @@ const findObstacle = async (run: Run, position: Position, merges: string): Promi
   const { store, account } = run;
   if (position.owners === null) return null;
   const names = await readdir(run.folder);
-  if (!names.includes('links.parquet') || !names.includes('owners.parquet')) return 'files are missing in the folder';
+  const hasTables = names.includes('links.parquet') && names.includes('owners.parquet');
+  if (!hasTables || (await run.files.count()) < position.files)
+    return 'files are missing in the folder: only move or change files in a copy of it';
   if (position.merges !== merges) return 'attributes or events were merged or unmerged in the catalogue';
   const { reset, erased } = await store.feedOwners({ account, since: position.owners });
   if (reset) return 'the database was restored or copied, or too many links have changed since the last export';
@@ -126,7 +128,7 @@ export const exportIncrement = (
     const merges = await hashMerges(store, account);
     const empty: Position = {
       ...{ version: 1, accountUUID, since: existing?.since ?? since ?? null, through: 0, owners: null },
-      ...{ merges, exportedTime },
+      ...{ files: 0, merges, exportedTime },
     };
     await removeDrafts(folder);
     await files.removeAfter(existing?.through ?? 0);
@@ -153,7 +155,10 @@ export const exportIncrement = (
     await files.ensureAny();
     await replaceTables(run, position.owners === null);
     await files.sync();
-    await writePosition(folder, { ...position, through, owners: ownersPosition, exportedTime });
+    await writePosition(folder, {
+      ...{ ...position, through, owners: ownersPosition, files: await files.count(), exportedTime },
+    });
+    await files.removeEmptied();
     await removeDrafts(folder);
     return { events, removed, restarted, through };
   });

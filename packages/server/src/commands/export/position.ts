@@ -14,6 +14,8 @@ export interface Position {
   readonly through: number;
   /** The position in the feed of owners; null before the first export is complete. */
   readonly owners: string | null;
+  /** The number of files of events, so that a missing one is noticed. */
+  readonly files: number;
   /** A hash of the merged attributes and event IDs, which the files of events depend on. */
   readonly merges: string;
   /** When the last export began (ISO 8601). */
