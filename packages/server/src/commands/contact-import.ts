@@ -92,27 +92,40 @@ const importFile = async (file: string, options: ImportOptions): Promise<void> =
   const open = () => openSource(file, start);
   // Before anything is stored, because the rest of the file may be unreadable.
   const { settings } = await checkContacts({ open, columns }, contactProfileID);
-  const created = dryRun
-    ? undefined
-    : await client.createImport({
-        kind: 'contacts',
-        importName: basename(file),
-        fingerprint: await hashFile(file, settings),
-      });
-  if (created?.state === 'complete') {
-    if (json) return printJSON(created);
-    return printLine(`This file was imported before, as ${created.importID}. Nothing has changed`);
+  const entry = { kind: 'contacts', importName: basename(file), fingerprint: await hashFile(file, settings) } as const;
+  const begun = dryRun ? undefined : await client.createImport(entry);
+  if (begun?.state === 'complete') {
+    if (json) return printJSON(begun);
+    return printLine(`This file was imported before, as ${begun.importID}. Nothing has changed`);
   }
-  const { importID, position = 0 } = created ?? {};
+  const { importID, position = 0 } = begun ?? {};
   const refused = createRefusedFile(options.refused, position > 0);
+  let refusedByServer = 0;
   const counts = await importContacts({
     open,
     columns,
     position,
-    send: (batch) => client.importContacts({ ...batch, ...(dryRun ? { dryRun } : { importID }), contactProfileID }),
+    send: async (batch) => {
+      const target = dryRun ? { dryRun } : { importID };
+      const answer = await client.importContacts({ ...batch, ...target, contactProfileID });
+      refusedByServer += answer.refused;
+      return answer;
+    },
     onRefused: (row, { header }) => refused.add(row, header),
   }).finally(refused.close);
-  if (json) return printJSON({ ...(importID !== undefined && { importID }), ...counts });
+  if (begun === undefined) return json ? printJSON(counts) : printLine(toText(counts, dryRun));
+  // The totals of all runs, and of batches whose response was lost.
+  const all = await client.createImport(entry);
+  const totals = {
+    imported: all.imported,
+    repeated: all.repeated,
+    refused: all.refused + counts.refused - refusedByServer,
+  };
+  if (json) return printJSON({ importID, ...counts, totals });
+  if (position > 0)
+    printLine(
+      `Created or changed ${totals.imported}, refused ${totals.refused}; ${totals.repeated} unchanged. This run continued the import:`,
+    );
   printLine(toText(counts, dryRun));
-  if (importID !== undefined) printLine(`The import is ${importID}`);
+  printLine(`The import is ${importID}`);
 };

@@ -1,6 +1,7 @@
 /** `firsthand import`: imports files of events from other tools, lists imports, and undoes them. */
 import { basename } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import type { Client } from '@firsthand/client';
 import {
   detectFormat,
   type EventCounts,
@@ -64,41 +65,66 @@ const toText = ({ imported, repeated, refused, skipped }: EventCounts, dryRun: b
   return `${dryRun ? 'would import' : 'imported'} ${imported}, repeated ${repeated}, refused ${refused}${leftOut}`;
 };
 
+interface SourceFile {
+  readonly path: string;
+  readonly readAll: ReadAll;
+}
+
+/** Imports a file. Returns the result, and a text about it. */
+const importFile = async (
+  client: Client,
+  { path, readAll }: SourceFile,
+  { format, dryRun = false }: ImportOptions,
+): Promise<{ readonly result: object; readonly text: string }> => {
+  const importName = basename(path);
+  const file = dryRun
+    ? undefined
+    : ({ kind: 'events', importName, fingerprint: await hashFile(path, format) } as const);
+  const begun = file && (await client.createImport(file));
+  if (begun?.state === 'complete')
+    return { result: begun, text: `imported before, as ${begun.importID}. Nothing has changed` };
+  let printed = 0;
+  let refusedByServer = 0;
+  const counts = await importEvents({
+    readings: readAll(),
+    position: begun?.position ?? 0,
+    send: async (batch) => {
+      const answer = await client.importEvents({ ...batch, ...(begun ? { importID: begun.importID } : { dryRun }) });
+      refusedByServer += answer.refused;
+      return answer;
+    },
+    onRefused: (line, reason) => {
+      printed += 1;
+      if (printed <= maxPrinted) printError(`${importName}, line ${line}: ${reason}`);
+    },
+    onProgress: ({ imported, repeated }) => {
+      if (process.stderr.isTTY) process.stderr.write(`\r${(imported + repeated).toLocaleString('en')} events `);
+    },
+  });
+  if (process.stderr.isTTY) process.stderr.write('\n');
+  if (!begun) return { result: { importName, ...counts }, text: toText(counts, dryRun) };
+  // The totals of all runs, and of batches whose response was lost.
+  const { importID, imported, repeated, refused } = await client.createImport(file);
+  const totals = { ...counts, imported, repeated, refused: refused + counts.refused - refusedByServer };
+  const importedNow = imported - begun.imported;
+  const continued = begun.position > 0 ? `; ${importedNow} of them in this run, which continued it` : '';
+  return {
+    result: { importID, importName, ...totals, importedNow },
+    text: `${toText(totals, dryRun)}${continued} (import ${importID})`,
+  };
+};
+
 const importFiles = async (files: readonly string[], options: ImportOptions): Promise<void> => {
-  const { format, dryRun = false, json } = options;
   const client = await connect(options);
-  const sources: { readonly path: string; readonly readAll: ReadAll }[] = [];
-  for (const path of files) sources.push({ path, readAll: await prepare(path, format) });
+  const sources: SourceFile[] = [];
+  for (const path of files) sources.push({ path, readAll: await prepare(path, options.format) });
   const results: object[] = [];
-  for (const { path, readAll } of sources) {
-    const name = basename(path);
-    const created = dryRun
-      ? undefined
-      : await client.createImport({ kind: 'events', importName: name, fingerprint: await hashFile(path, format) });
-    if (created?.state === 'complete') {
-      results.push(created);
-      if (!json) printLine(`${name}: imported before, as ${created.importID}. Nothing has changed`);
-      continue;
-    }
-    const { importID, position = 0 } = created ?? {};
-    let printed = 0;
-    const counts = await importEvents({
-      readings: readAll(),
-      position,
-      send: (batch) => client.importEvents({ ...batch, ...(dryRun ? { dryRun } : { importID }) }),
-      onRefused: (line, reason) => {
-        printed += 1;
-        if (printed <= maxPrinted) printError(`${name}, line ${line}: ${reason}`);
-      },
-      onProgress: ({ imported, repeated }) => {
-        if (process.stderr.isTTY) process.stderr.write(`\r${(imported + repeated).toLocaleString('en')} events `);
-      },
-    });
-    if (process.stderr.isTTY) process.stderr.write('\n');
-    results.push({ ...(importID !== undefined && { importID }), importName: name, ...counts });
-    if (!json) printLine(`${name}: ${toText(counts, dryRun)}${importID === undefined ? '' : ` (import ${importID})`}`);
+  for (const source of sources) {
+    const { result, text } = await importFile(client, source, options);
+    results.push(result);
+    if (!options.json) printLine(`${basename(source.path)}: ${text}`);
   }
-  if (json) printJSON(results);
+  if (options.json) printJSON(results);
 };
 
 const list = async (options: ServerOptions): Promise<void> => {

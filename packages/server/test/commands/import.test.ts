@@ -1,9 +1,11 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { createClient } from '@firsthand/client';
+import { checkContacts } from '@firsthand/import-formats';
 import { expect, it } from 'vitest';
+import { hashFile } from '../../src/commands/shared/hash-file.ts';
 import { firsthand, firsthandJSON, temporaryDatabase, temporaryFolder } from '../fixtures/command.ts';
 import { serveHere } from '../fixtures/serving.ts';
 
@@ -17,6 +19,7 @@ const openShop = async () => {
   return {
     client: createClient({ url, token }),
     run: (...args: string[]) => firsthand(['import', ...args, '--url', url], env),
+    runContacts: (...args: string[]) => firsthand(['contact', 'import', ...args, '--url', url], env),
   };
 };
 
@@ -80,6 +83,38 @@ it('reads a compressed file, and stores nothing with --dry-run', async () => {
   const { code, stdout } = await run(path);
   expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringMatching(/: imported 2500, repeated 0/) });
   expect((await client.getEvent({ limit: 1, order: 'asc' })).event[0]?.eventTime).toBe('2024-01-01T00:00:00.000Z');
+});
+
+it('continues an import that was interrupted, and prints the totals of all runs', async () => {
+  const { client, run } = await openShop();
+  const messages = Array.from({ length: 5 }, (_, nth) => message(nth));
+  const path = writeMessages('events.jsonl', [...messages, '{ not JSON']);
+  const entry = { kind: 'events', importName: 'events.jsonl', fingerprint: await hashFile(path) } as const;
+  const { importID } = await client.createImport(entry);
+  const first = [...messages.slice(0, 2), { ...message(2), timestamp: undefined }];
+  await client.importEvents({ importID, position: 0, message: first });
+  const { stdout } = await run(path);
+  expect(stdout).toBe(
+    `events.jsonl: imported 4, repeated 0, refused 2; 2 of them in this run, which continued it (import ${importID})\n`,
+  );
+});
+
+it('continues an import of contacts that the console began, and prints the totals of all runs', async () => {
+  const { client, runContacts } = await openShop();
+  const path = writeMessages('contacts.csv', ['email', 'a@shop.example', 'b@shop.example', '""', 'c@shop.example']);
+  const open = () => new Blob([readFileSync(path)]).stream();
+  const columns = new Map([['email', 'contactEmailaddress' as const]]);
+  const { settings } = await checkContacts({ open, columns });
+  const entry = { kind: 'contacts', importName: 'contacts.csv', fingerprint: await hashFile(path, settings) } as const;
+  const { importID } = await client.createImport(entry);
+  await client.importContacts({ importID, position: 0, contact: [{ contactEmailaddress: 'a@shop.example' }] });
+  expect((await runContacts(path)).stdout).toBe(
+    `Created or changed 3, refused 1; 0 unchanged. This run continued the import:
+Created 2, changed 0, refused 1; 0 unchanged
+The import is ${importID}
+`,
+  );
+  expect((await runContacts(path)).stdout).toMatch('Nothing has changed');
 });
 
 it('imports all other rows if some are refused, and names their lines', async () => {
