@@ -375,10 +375,32 @@ export const exportContactInput = z
   })
   .refine(...field.namesContact());
 
+const valueAt = (when: string, example: string) =>
+  z.string().nullable().describe(`The value ${when} the import; null for none.`).meta({ example });
+
+const contactImport = z.object({
+  importID: responseText(field.importID),
+  importName: text('The name of the file.', 'contacts-2026-11.csv'),
+  importedTime: isoTime('When the import began.'),
+  created: flag('Whether it created the contact.', false),
+  change: z
+    .array(
+      z.object({
+        field: text('The field, `contactTagID.` with a tag, or `contactAttr.` with an attribute.', 'contactFirstname'),
+        before: valueAt('before', 'Anne'),
+        after: valueAt('after', 'Ann'),
+      }),
+    )
+    .describe('What it changed of a contact that existed, which an undo restores.'),
+});
+
 export const exportContactOutput = answer({
   contact: contact.describe('The contact.'),
   claim: z.array(claim).describe('All claims, oldest first, page by page. Empty on pages after the last claim.'),
   link: z.array(link).describe('All links, oldest first, page by page. Empty on pages after the last link.'),
+  import: z
+    .array(contactImport)
+    .describe(`The last ${limits.importsPerPage} imports that wrote the contact. Empty on later pages.`),
   event: z.array(event).describe("The contact's events, page by page."),
   nextCursor,
 });

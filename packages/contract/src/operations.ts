@@ -285,7 +285,7 @@ export const operations = {
     output: contact.searchContactOutput,
   }),
   exportContact: post({
-    summary: 'Return all data about a contact, page by page: its record, claims, links and events.',
+    summary: 'Return all data about a contact, page by page: its record, claims, links, imports and events.',
     details:
       'Follow nextCursor until it is "". Values have the IDs under which they were stored, even those of merged catalogue entries. The call is recorded in the audit log.',
     paths: ['/contact/exportContact'],

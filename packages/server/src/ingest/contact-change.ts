@@ -15,10 +15,13 @@ const parseTags = (text: string | undefined): Map<string, boolean> => {
   return tags;
 };
 
+/** The fields of createContact; an import's contact may have no profile. */
+export type ContactInput = Omit<InputOf<'createContact'>, 'contactProfileID'> & {
+  readonly contactProfileID?: string | undefined;
+};
+
 /** Returns the contact values in a createContact request, without empty ones. */
-export const contactValues = (
-  input: Omit<InputOf<'createContact'>, 'userUUID'>,
-): Pick<NewContact, 'fields' | 'tags' | 'attributes'> => {
+export const contactValues = (input: ContactInput): Pick<NewContact, 'fields' | 'tags' | 'attributes'> => {
   const fields: Partial<Record<PlainField, string>> = {};
   for (const name of plainFields) if (input[name]) fields[name] = input[name];
   return {

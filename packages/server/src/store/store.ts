@@ -353,9 +353,10 @@ export interface Store extends ReportFeed, ReportNames {
   /**
    * Undoes an import. Reports exclude its events immediately; later commits delete its events and links, and the contacts
    * that it created unless something else has changed or uses them, and restore other contacts' values that are still the
-   * import's. Repeat it to read the progress. Throws Refusal('unknown_import').
+   * import's. Repeat it to read the progress. Throws Refusal('unknown_import') and, with `kind`, Refusal('token_kind') if
+   * the import is of another kind.
    */
-  undoImport(request: Change & { account: number; importID: string }): Promise<Import>;
+  undoImport(request: Change & { account: number; importID: string; kind?: ImportKind | undefined }): Promise<Import>;
 
   // Refused requests
   /**
@@ -688,7 +689,7 @@ export interface Import extends Pick<NewImport, 'importID' | 'kind' | 'importNam
 /** A record of a file: an event, or a contact to create or change. */
 export interface ImportStep {
   readonly event?: NewEvent;
-  /** With an event: the contact that it names by its external ID, to be created if there is none. */
+  /** With an event: the contact that it names by external ID or address, to be created if there is none. */
   readonly contact?: NewContact;
   /** The status to give the contact. */
   readonly contactStatus?: ContactStatus | undefined;
@@ -999,7 +1000,7 @@ export interface ContactChange extends NamedContact {
 }
 
 export interface ContactQuery extends StoreCaller, NamedContact {
-  readonly include: readonly ('claim' | 'link' | 'merge')[];
+  readonly include: readonly ('claim' | 'link' | 'merge' | 'import')[];
   /** Returns IDs as stored, including those of merged entries. */
   readonly asSent?: boolean | undefined;
   /** Only claims and links after these. */
@@ -1033,7 +1034,20 @@ export interface ContactDetail extends ContactRecord {
   /** The latest merges into this contact, oldest first, and the total count. On the first page only. */
   readonly merges?: readonly MergeDetail[];
   readonly mergeCount?: number;
+  /** The last imports that wrote the contact. On the first page only. */
+  readonly imports?: readonly ContactImport[];
   readonly next?: ListPositions;
+}
+
+/** What an import wrote to a contact. */
+export interface ContactImport extends Pick<Import, 'importID' | 'importName' | 'createdTime'> {
+  readonly isCreated: boolean;
+  /** Null: none. */
+  readonly changes: readonly {
+    readonly field: string;
+    readonly before: string | null;
+    readonly after: string | null;
+  }[];
 }
 
 export interface ClaimDetail

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
 import type { ContactChange, ImportStep, NewContact } from '../../src/store/store.ts';
 import type { Site } from '../fixtures/site.ts';
-import { ann, ben, contactChange, expectRefusal, hashOf, newContact, newID } from '../fixtures/store.ts';
+import { ann, ben, contactChange, expectRefusal, hashOf, newContact, newID, phone } from '../fixtures/store.ts';
 import { soon } from '../fixtures/timeouts.ts';
 import type { NewSite } from './sites.ts';
 
@@ -207,6 +207,49 @@ export const describeImportedContacts = (newSite: NewSite): void => {
       await site.server.createContact({ address: ann, userUUID: null, fields: { contactFirstname: 'Another' } });
       await undo(importID);
       expect(await read(ann)).toMatchObject({ contactFirstname: 'Another' });
+    });
+
+    test('restores all values when undone, except keys that other contacts now have, and merges no contacts', async () => {
+      const site = await newSite();
+      const { create, contact, add, undo, read } = importsOf(site);
+      const { store, account, time, server, browser } = site;
+      const fields = { contactFirstname: 'Ann' };
+      const { contactUUID } = await server.createContact({ address: ann, externalID: 'u-1', userUUID: null, fields });
+      await server.createContact({ address: ben, externalID: 'u-2', userUUID: null, fields });
+      const importID = await create();
+      const imported = { contactFirstname: 'Imported' };
+      await add(
+        importID,
+        0,
+        contact({ address: 'new@example.com', externalID: 'u-1', fields: imported }),
+        contact({ address: 'newer@example.com', externalID: 'u-2', fields: imported }),
+      );
+      const other = await server.createContact({ address: ann, userUUID: null });
+      // A page's contact, which would yield its address to a server token.
+      await browser.createContact({ address: ben, userUUID: phone });
+      await store.updateContact({ account, ...contactChange({ contactUUID, externalID: 'u-3' }), time });
+      await undo(importID);
+      expect(await read('new@example.com')).toMatchObject({ contactFirstname: 'Ann', contactExternalID: 'u-3' });
+      expect(await read('newer@example.com')).toMatchObject({ contactFirstname: 'Ann', contactExternalID: 'u-2' });
+      expect(await read(ann)).toEqual({ contactStatus: 'active' });
+      expect(await read(ben)).toBeDefined();
+      const named = { account, token: server.token, browser: false, address: ann, include: [] };
+      expect((await store.getContact(named)).contactUUID).toBe(other.contactUUID);
+      expect(await store.listMergedContacts({ account })).toEqual([]);
+    });
+
+    test('does not restore a key of a contact that was erased', async () => {
+      const site = await newSite();
+      const { create, contact, add, undo, read } = importsOf(site);
+      const keys = { address: ann, externalID: 'u-1' };
+      await site.server.createContact({ ...keys, userUUID: null });
+      const importID = await create();
+      await add(importID, 0, contact({ address: ben, externalID: 'u-1', fields: { contactFirstname: 'Ben' } }));
+      const successor = await site.server.createContact({ address: ann, userUUID: null });
+      await site.erase(successor.contactUUID);
+      await undo(importID);
+      expect(await read(ann)).toBeUndefined();
+      expect(await read(ben)).toEqual({ contactStatus: 'active', contactExternalID: 'u-1' });
     });
 
     test('restores the values that are still the imported ones when undone, whatever changed in between', async () => {

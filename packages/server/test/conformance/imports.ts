@@ -96,6 +96,8 @@ export const describeImports = (newSite: NewSite): void => {
       const { create, event, add, undo } = importsOf(site);
       const { importID } = await create('a.jsonl');
       await add(importID, 0, [event({ eventUUID: 'event-01' })], { isLast: true });
+      // As a client that received no response to an empty last batch.
+      expect(await add(importID, 1, [], { isLast: true })).toMatchObject({ outcomes: null });
       const again = await create('a.jsonl', site.time + 5);
       expect(again).toMatchObject({ importID, position: 1, state: 'complete', createdTime: site.time });
       expect((await create('b.jsonl', site.time + 5)).importID).not.toBe(importID);

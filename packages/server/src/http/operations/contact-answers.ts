@@ -1,6 +1,13 @@
 /** Contacts, claims, links and merges as responses show them. */
 import type { AnswerOf } from '@firsthand/contract/operations';
-import type { ClaimDetail, ContactDetail, ContactRecord, LinkDetail, MergeDetail } from '../../store/store.ts';
+import type {
+  ClaimDetail,
+  ContactDetail,
+  ContactImport,
+  ContactRecord,
+  LinkDetail,
+  MergeDetail,
+} from '../../store/store.ts';
 import { isoTime } from '../answers/iso-time.ts';
 
 type ContactAnswer = AnswerOf<'getContact'>['contact'];
@@ -49,6 +56,17 @@ export const linkAnswer = (link: LinkDetail): AnswerOf<'exportContact'>['link'][
   verified: link.verified,
   voided: link.voided,
   current: link.current,
+});
+
+export const importAnswer = ({
+  importID,
+  importName,
+  createdTime,
+  isCreated,
+  changes,
+}: ContactImport): AnswerOf<'exportContact'>['import'][number] => ({
+  ...{ importID, importName, importedTime: isoTime(createdTime), created: isCreated },
+  change: [...changes],
 });
 
 export const mergeAnswer = ({ contactUUID, fields, intoContactUUID, mergedTime }: MergeDetail) => ({

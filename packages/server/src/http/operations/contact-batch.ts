@@ -3,14 +3,11 @@ import type { Problem } from '@firsthand/contract/answer';
 import { check } from '@firsthand/contract/checking';
 import { batchContact } from '@firsthand/contract/contact';
 import type { AnswerOf } from '@firsthand/contract/operations';
-import { nanoid } from 'nanoid';
-import { parseAddress } from '../../identity/email-address.ts';
-import { contactValues } from '../../ingest/contact-change.ts';
 import { Refusal } from '../../shared/refusal.ts';
 import type { NewContact, Store } from '../../store/store.ts';
-import { type AnsweringAll, type Caller, toStoreCaller } from '../access/caller.ts';
+import type { AnsweringAll, Caller } from '../access/caller.ts';
 import { problemAnswer } from '../answers/answers.ts';
-import { addressProblem } from '../request/contact-names.ts';
+import { isNewContact, toNewContact } from './new-contact.ts';
 
 type ContactResult = AnswerOf<'createContacts'>['contact'][number];
 interface Entry {
@@ -24,24 +21,8 @@ const maxConcurrent = 50;
 const checkEntry = (entry: unknown, at: string, caller: Caller): NewContact | Problem => {
   const checked = check(batchContact, entry, at);
   if (!checked.ok) return checked.problem;
-  const { userUUID = null, contactExternalID: externalID, contactEmailaddress } = checked.value;
-  const address = contactEmailaddress === undefined ? undefined : parseAddress(contactEmailaddress);
-  if (contactEmailaddress !== undefined && address === undefined) return addressProblem(`${at}.contactEmailaddress`);
-  return {
-    ...toStoreCaller(caller),
-    userUUID,
-    externalID,
-    address,
-    ...contactValues(checked.value),
-    verified: true,
-    requestUUID: null,
-    newContactUUID: nanoid(),
-    newHandle: nanoid(),
-    time: caller.time,
-  };
+  return toNewContact(checked.value, caller, `${at}.`);
 };
-
-const isContact = (checked: NewContact | Problem): checked is NewContact => 'newContactUUID' in checked;
 
 /** Returns the keys that identify an entry's contact and user. */
 const keysOf = ({ externalID, address, userUUID }: NewContact): string[] => [
@@ -59,7 +40,7 @@ function* runsOf(entries: readonly Entry[]): Generator<Entry[]> {
   const seenKeys = new Set<string>();
   for (const entry of entries) {
     const { checked } = entry;
-    const keys = isContact(checked) ? keysOf(checked) : [];
+    const keys = isNewContact(checked) ? keysOf(checked) : [];
     if (run.length === maxConcurrent || keys.some((key) => seenKeys.has(key))) {
       yield run;
       run = [];
@@ -77,7 +58,7 @@ export const createContactBatches = (store: Pick<Store, 'createContact'>): Answe
    * keys.
    */
   const resultOf = async ({ at, checked }: Entry): Promise<ContactResult> => {
-    if (!isContact(checked)) return problemAnswer(checked);
+    if (!isNewContact(checked)) return problemAnswer(checked);
     try {
       return { status: '200', ...(await store.createContact(checked)) };
     } catch (error) {

@@ -1,7 +1,6 @@
 import { limits } from '@firsthand/contract/limits';
 import type { InputOf } from '@firsthand/contract/operations';
-import { nanoid } from 'nanoid';
-import { contactChanges, contactValues } from '../../ingest/contact-change.ts';
+import { contactChanges } from '../../ingest/contact-change.ts';
 import { isProof } from '../../ingest/proof.ts';
 import { Refusal } from '../../shared/refusal.ts';
 import type { Store } from '../../store/store.ts';
@@ -17,9 +16,11 @@ import {
 import { answerInSteps } from '../answers/constant-time.ts';
 import { parseHeldCursor, toHeldCursor } from '../answers/cursor.ts';
 import { isoTime } from '../answers/iso-time.ts';
-import { refusePageNames, toCanonicalAddress, toNamedContact } from '../request/contact-names.ts';
-import { claimAnswer, contactAnswer, linkAnswer, mergeAnswer } from './contact-answers.ts';
+import { refusalOf } from '../operation-route.ts';
+import { refusePageNames, toNamedContact } from '../request/contact-names.ts';
+import { claimAnswer, contactAnswer, importAnswer, linkAnswer, mergeAnswer } from './contact-answers.ts';
 import { eventAnswer } from './events.ts';
+import { isNewContact, toNewContact } from './new-contact.ts';
 
 /** Checks the proof that the user has this key. Rejects with Refusal('invalid_field') for an invalid proof. */
 const checkProof = async (
@@ -40,26 +41,20 @@ const checkProof = async (
 
 const createContact = async (store: Store, input: InputOf<'createContact'>, caller: Caller) => {
   const asker = toStoreCaller(caller);
-  const { userUUID = null, contactExternalID: externalID = '', contactProof } = input;
-  if (asker.browser && userUUID === null) {
+  const { userUUID = '', contactExternalID: externalID = '', contactProof } = input;
+  if (asker.browser && userUUID === '') {
     throw new Refusal('missing_field', { field: 'userUUID', message: '`userUUID` is required with a browser token' });
   }
-  const { contactEmailaddress } = input;
-  const address = contactEmailaddress === undefined ? undefined : toCanonicalAddress(contactEmailaddress);
+  const contact = toNewContact(input, caller);
+  if (!isNewContact(contact)) throw refusalOf(contact);
+  const { address } = contact;
   return store.createContact({
-    ...asker,
-    userUUID,
-    externalID: externalID || undefined,
-    address,
-    ...contactValues(input),
+    ...contact,
     verified:
       !asker.browser ||
       (contactProof !== undefined &&
-        (await checkProof(store, contactProof, { address, externalID, userUUID: userUUID ?? '' }, caller))),
+        (await checkProof(store, contactProof, { address, externalID, userUUID }, caller))),
     requestUUID: input.requestUUID ?? null,
-    newContactUUID: nanoid(),
-    newHandle: nanoid(),
-    time: caller.time,
   });
 };
 
@@ -71,11 +66,11 @@ const createExportContact =
     const contact = await store.getContact({
       ...asker,
       ...toNamedContact(asker.account, naming),
-      include: ['claim', 'link'],
+      include: ['claim', 'link', 'import'],
       asSent: true,
       beyond,
     });
-    const { contactUUID, claims = [], links = [], next = { claim: null, link: null } } = contact;
+    const { contactUUID, claims = [], links = [], imports = [], next = { claim: null, link: null } } = contact;
     const after = beyond?.event;
     const page =
       after === null
@@ -96,6 +91,7 @@ const createExportContact =
       contact: contactAnswer(contact),
       claim: claims.map(claimAnswer),
       link: links.map(linkAnswer),
+      import: imports.map(importAnswer),
       event: page.events.map((event) => ({
         ...eventAnswer(event),
         ...(event.why.verified === false && { claimed: true as const }),

@@ -20,8 +20,14 @@ const problemOf = async (fields: Fields, tokenUUID?: string) => {
   const { status, body } = await post('/import/importContacts', fields, tokenUUID);
   return [status, body.error?.code, body.error?.field];
 };
-const read = async (contactEmailaddress: string) =>
-  (await scene.get('/contact/getContact', { tokenUUID: scene.tokens.server, contactEmailaddress })).body.contact;
+const read = async (contactEmailaddress: string) => {
+  const { status, body } = await scene.get('/contact/getContact', {
+    tokenUUID: scene.tokens.server,
+    contactEmailaddress,
+  });
+  return { status, ...body.contact };
+};
+const missing = { status: 404 };
 
 it('creates contacts with the profile of the request, changes others, and refuses some with their reason', async () => {
   const importID = await createImport('a.csv');
@@ -60,7 +66,9 @@ it('stores nothing in a dry run, or at another position', async () => {
   const importID = await createImport('dry.csv');
   const early = await post('/import/importContacts', { importID, position: 3, contact });
   expect(early.body).toMatchObject({ position: 0, created: 0 });
-  expect(await read('dry@shop.example')).toBeUndefined();
+  expect(await read('dry@shop.example')).toEqual(missing);
+  await post('/import/importContacts', { importID, position: 0, contact });
+  expect(await read('dry@shop.example')).toMatchObject({ status: 200 });
 });
 
 it('refuses other tokens, other accounts, other imports and large requests', async () => {
@@ -81,5 +89,32 @@ it('refuses other tokens, other accounts, other imports and large requests', asy
   const large = [{ contactEmailaddress: 'evil@shop.example', contactFirstname: 'x'.repeat(limits.batchBodyBytes) }];
   expect((await problemOf({ ...fields, contact: large }))[0]).toBe(413);
   expect(await problemOf({ position: 0, contact: [] })).toEqual([400, 'missing_field', 'importID']);
-  expect(await read('evil@shop.example')).toBeUndefined();
+  expect(await read('evil@shop.example')).toEqual(missing);
+  await post('/import/importContacts', fields);
+  expect(await read('evil@shop.example')).toMatchObject({ status: 200 });
+});
+
+it('has what it changed of a contact in exportContact', async () => {
+  const contactEmailaddress = 'eve@shop.example';
+  const exportEve = async () => (await post('/contact/exportContact', { contactEmailaddress })).body.import;
+  const [first, second] = [await createImport('first.csv'), await createImport('second.csv')];
+  const known = { contactEmailaddress, contactFirstname: 'Eve', contactTagID: 'vip' };
+  await post('/import/importContacts', { importID: first, position: 0, contact: [known] });
+  const contactAttr = [{ attrID: 'plan', attrValue: 'pro' }];
+  const changed = { contactEmailaddress, contactFirstname: 'Eva', contactTagID: 'vip,new', contactAttr };
+  await post('/import/importContacts', { importID: second, position: 0, contact: [changed] });
+  const imports = (await exportEve()).sort((a: Fields, b: Fields) => Number(b.created) - Number(a.created));
+  const importedTime = expect.stringMatching(/Z$/);
+  expect(imports).toEqual([
+    { importID: first, importName: 'first.csv', importedTime, created: true, change: [] },
+    {
+      ...{ importID: second, importName: 'second.csv', importedTime, created: false },
+      change: expect.arrayContaining([
+        { field: 'contactFirstname', before: 'Eve', after: 'Eva' },
+        { field: 'contactTagID.new', before: null, after: 'true' },
+        { field: 'contactAttr.plan', before: null, after: 'pro' },
+      ]),
+    },
+  ]);
+  expect(imports[1].change).toHaveLength(3);
 });

@@ -1,65 +1,32 @@
 /** importContacts: stores the contacts of a file, or checks them. */
-import type { Problem } from '@firsthand/contract/answer';
 import { check } from '@firsthand/contract/checking';
 import { importedContact } from '@firsthand/contract/import';
 import type { AnswerOf } from '@firsthand/contract/operations';
-import { nanoid } from 'nanoid';
-import { parseAddress } from '../../identity/email-address.ts';
-import { contactValues } from '../../ingest/contact-change.ts';
-import type { ImportOutcome, ImportStep, Store } from '../../store/store.ts';
+import type { ImportOutcome, Store } from '../../store/store.ts';
 import { type AnsweringAll, type Caller, toStoreCaller } from '../access/caller.ts';
-import { addressProblem } from '../request/contact-names.ts';
 import { findDefaultProfile } from '../segment/contacts.ts';
+import { isStep, type SentRecord, splitOutcomes } from './import-outcomes.ts';
+import { isNewContact, toNewContact } from './new-contact.ts';
 
-const toStep = (sent: unknown, caller: Caller): ImportStep | Problem => {
+const toStep = (sent: unknown, caller: Caller): SentRecord => {
   const checked = check(importedContact, sent);
   if (!checked.ok) return checked.problem;
-  const { contactExternalID: externalID, contactEmailaddress, contactProfileID = '', contactStatus } = checked.value;
-  const address = contactEmailaddress === undefined ? undefined : parseAddress(contactEmailaddress);
-  if (contactEmailaddress !== undefined && address === undefined) return addressProblem('contactEmailaddress');
-  return {
-    contact: {
-      ...toStoreCaller(caller),
-      userUUID: null,
-      externalID,
-      address,
-      ...contactValues({ ...checked.value, contactProfileID }),
-      verified: true,
-      requestUUID: null,
-      newContactUUID: nanoid(),
-      newHandle: nanoid(),
-      time: caller.time,
-    },
-    contactStatus,
-  };
+  const contact = toNewContact(checked.value, caller);
+  return isNewContact(contact) ? { contact, contactStatus: checked.value.contactStatus } : contact;
 };
 
-const isStep = (step: ImportStep | Problem): step is ImportStep => 'contact' in step;
-
 const toAnswer = (
-  sent: readonly (ImportStep | Problem)[],
+  sent: readonly SentRecord[],
   outcomes: readonly ImportOutcome[],
   position: number,
 ): AnswerOf<'importContacts'> => {
-  const answer = { position, created: 0, changed: 0, unchanged: 0, refused: 0 };
-  const refusal: AnswerOf<'importContacts'>['refusal'] = [];
-  const refuse = (index: number, { code, message, field }: Problem) => {
-    answer.refused += 1;
-    refusal.push({ index, error: { code, message, ...(field && { field }) } });
+  const { accepted, refusal } = splitOutcomes(sent, outcomes);
+  const stored = accepted.filter(({ kept }) => kept);
+  const created = stored.filter((outcome) => 'created' in outcome && outcome.created).length;
+  return {
+    ...{ position, created, changed: stored.length - created },
+    ...{ unchanged: accepted.length - stored.length, refused: refusal.length, refusal },
   };
-  let next = 0;
-  for (const [index, step] of sent.entries()) {
-    if (!isStep(step)) {
-      refuse(index, step);
-      continue;
-    }
-    const outcome = outcomes[next++] as ImportOutcome;
-    if ('refused' in outcome) refuse(index, { ...outcome, code: outcome.refused });
-    else if (!outcome.kept) answer.unchanged += 1;
-    else if ('created' in outcome && outcome.created) answer.created += 1;
-    else answer.changed += 1;
-  }
-  return { ...answer, refusal };
 };
 
 export const createImportContacts = (

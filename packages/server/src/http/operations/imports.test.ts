@@ -61,6 +61,35 @@ describe('importEvents', () => {
     expect((await read('visitor-who-signs-in')).map(({ contactUUID }) => contactUUID)).toEqual([contact.contactUUID]);
   });
 
+  it('gives events to the contact with the address, if the account’s user IDs are addresses', async () => {
+    const { tokens } = other;
+    const call = (path: string, fields: Fields) => other.post(path, { tokenUUID: tokens.server, ...fields });
+    await call('/account/updateAccount', { userIDIsEmailaddress: true });
+    const known = {
+      contactEmailaddress: 'ann@shop.example',
+      contactProfileID: 'c',
+      userUUID: 'visitor-with-an-address',
+    };
+    const { contactUUID } = (await call('/contact/createContact', known)).body;
+    const created = { kind: 'events', importName: 'addresses.jsonl', fingerprint: 'a'.repeat(64) };
+    const { importID } = (await call('/import/createImport', created)).body;
+    const of = (userId: string) => message({ anonymousId: undefined, userId });
+    const sent = [of('Ann@Shop.Example'), of('new@shop.example'), of('new@shop.example'), of('no address')];
+    const { body } = await call('/import/importEvents', { importID, position: 0, message: sent });
+    expect(body).toMatchObject({ imported: 3, refused: 1, refusal: [{ index: 3, error: { field: 'userId' } }] });
+    const find = async (contactEmailaddress: string) =>
+      (await other.get('/contact/getContact', { tokenUUID: tokens.server, contactEmailaddress })).body.contact;
+    const { body: read } = await other.get('/event/getEvent', { tokenUUID: tokens.server, order: 'asc' });
+    const { contactUUID: newUUID } = await find('new@shop.example');
+    expect(read.event.map((event: Fields) => event.contactUUID)).toEqual([contactUUID, newUUID, newUUID]);
+    const undo = () => call('/import/undoImport', { importID });
+    await expect.poll(async () => (await undo()).body.state).toBe('undone');
+    expect([await find('new@shop.example'), (await find('ann@shop.example')).contactUUID]).toEqual([
+      undefined,
+      contactUUID,
+    ]);
+  });
+
   it('stores nothing for tokens of pages and viewers, other accounts, and other positions', async () => {
     const importID = await createImport('hostile.jsonl');
     const fields = { importID, position: 0, message: [message({ anonymousId: 'visitor-of-hostile-files' })] };

@@ -1,12 +1,10 @@
 /** Imports of files: creates and lists them, stores their messages, and undoes them. */
 import type { Problem } from '@firsthand/contract/answer';
 import { check, isRecord } from '@firsthand/contract/checking';
+import { batchContact } from '@firsthand/contract/contact';
 import { batchEvent } from '@firsthand/contract/event';
-import { limits } from '@firsthand/contract/limits';
-import { type AnswerOf, type InputOf, operations } from '@firsthand/contract/operations';
+import type { AnswerOf } from '@firsthand/contract/operations';
 import { nanoid } from 'nanoid';
-import { parseAddress } from '../../identity/email-address.ts';
-import { contactValues } from '../../ingest/contact-change.ts';
 import { unlikelyTime } from '../../ingest/event-time.ts';
 import { newEvent } from '../../ingest/new-event.ts';
 import { Refusal } from '../../shared/refusal.ts';
@@ -14,12 +12,13 @@ import type { Import, ImportOutcome, ImportStep, NewContact, Store } from '../..
 import { type AnsweringAll, accountOf, actOf, type Caller, toStoreCaller } from '../access/caller.ts';
 import { isoTime } from '../answers/iso-time.ts';
 import { type Agent, toStatedLabels, unknownAgent } from '../request/agents.ts';
-import { addressProblem } from '../request/contact-names.ts';
 import { findDefaultProfile } from '../segment/contacts.ts';
 import { type SegmentCall, type Sender, toCall } from '../segment/messages.ts';
 import { createVisitorFinder } from '../segment/routes.ts';
 import { createSenders } from '../segment/sender.ts';
 import type { Traffic } from '../traffic.ts';
+import { isStep, type SentRecord, splitOutcomes } from './import-outcomes.ts';
+import { isNewContact, toNewContact } from './new-contact.ts';
 import { withVisitor } from './request-context.ts';
 
 const maxListedRefusals = 20;
@@ -30,8 +29,6 @@ const importAnswer = ({ createdTime, undoneTime, fingerprint: _, ...rest }: Impo
   createdTime: isoTime(createdTime),
   ...(undoneTime !== null && { undoneTime: isoTime(undoneTime) }),
 });
-
-const isProblem = (step: ImportStep | Problem): step is Problem => 'code' in step;
 
 /** The time of a message that a server has stored before is already corrected. */
 const withCorrectedTime = (message: unknown): unknown => {
@@ -49,34 +46,27 @@ const withStatedLabels = (visitor: Agent = unknownAgent, message: unknown): Agen
   return { ...visitor, labels: [...visitor.labels, ...stated] };
 };
 
-/** Replaces the profile that createContact requires, but imports do not: a contact that exists keeps its own. */
+/** Replaces the profile that createContacts requires, but imports do not: a contact that exists keeps its own. */
 const anyProfileID = 'any';
 
-/** Returns the fields of a contact to create or change, or the problem with them. */
+/** Returns a contact to create or change, or the problem with it. */
 const toContact = (input: SegmentCall['input'], caller: Caller): NewContact | Problem => {
-  const checked = check(operations.createContact.input, { contactProfileID: anyProfileID, ...input });
+  const checked = check(batchContact, { contactProfileID: anyProfileID, ...input });
   if (!checked.ok) return checked.problem;
-  const {
-    userUUID = null,
-    contactExternalID: externalID,
-    contactEmailaddress,
-  } = checked.value as InputOf<'createContact'>;
-  const address = contactEmailaddress === undefined ? undefined : parseAddress(contactEmailaddress);
-  if (contactEmailaddress !== undefined && address === undefined) return addressProblem('contactEmailaddress');
-  const { fields, ...values } = contactValues(checked.value as InputOf<'createContact'>);
-  const { contactProfileID: _, ...others } = fields;
+  const { contactProfileID: _, ...fields } = checked.value;
+  return toNewContact(fields, caller);
+};
+
+const toAnswer = (
+  sent: readonly SentRecord[],
+  outcomes: readonly ImportOutcome[],
+  position: number,
+): AnswerOf<'importEvents'> => {
+  const { accepted, refusal } = splitOutcomes(sent, outcomes);
+  const imported = accepted.filter(({ kept }) => kept).length;
   return {
-    ...toStoreCaller(caller),
-    userUUID,
-    externalID,
-    address,
-    ...values,
-    fields: others,
-    verified: true,
-    requestUUID: null,
-    newContactUUID: nanoid(),
-    newHandle: nanoid(),
-    time: caller.time,
+    ...{ position, imported, repeated: accepted.length - imported },
+    ...{ refused: refusal.length, refusal: refusal.slice(0, maxListedRefusals) },
   };
 };
 
@@ -93,8 +83,9 @@ export const createImports = (
   const findVisitor = createVisitorFinder({ countryOf });
   const senderOf = createSenders(store);
 
-  const toEvent = (input: SegmentCall['input'], message: unknown, caller: Caller): ImportStep | Problem => {
-    const checked = check(batchEvent, input);
+  const toEvent = (input: SegmentCall['input'], message: unknown, caller: Caller): SentRecord => {
+    const { contactEmailaddress, ...fields } = input;
+    const checked = check(batchEvent, fields);
     if (!checked.ok) return checked.problem;
     const { eventTime } = checked.value;
     const refuse = (message: string): Problem => ({ code: 'invalid_field', field: 'timestamp', message });
@@ -103,23 +94,22 @@ export const createImports = (
     const unlikely = unlikelyTime(eventTime, base);
     if (unlikely !== undefined) return refuse(`\`timestamp\` ${unlikely.split('. ')[0]}`);
     const visitor = withStatedLabels(findVisitor(message, {}, caller), message);
-    return { event: newEvent(checked.value, {}, withVisitor(base, visitor, caller)) };
+    const event = newEvent(checked.value, {}, withVisitor(base, visitor, caller));
+    if (contactEmailaddress === undefined) return { event };
+    const contact = toContact({ contactEmailaddress }, caller);
+    return isNewContact(contact) ? { event, contact } : contact;
   };
 
-  const toStep = (sent: unknown, sender: Sender, caller: Caller): ImportStep | Problem => {
+  const toStep = (sent: unknown, sender: Sender, caller: Caller): SentRecord => {
     const message = withCorrectedTime(sent);
     const call = toCall(message, sender, {}, JSON.stringify(message).length);
     if ('refusal' in call) return call.refusal;
-    if (call.operation === 'logEvent' && call.input.contactEmailaddress !== undefined) {
-      const message = 'in this account, `userId` is an e-mail address: import such events after you turn that off';
-      return { code: 'invalid_field', field: 'userId', message };
-    }
     if (call.operation === 'logEvent') return toEvent(call.input, message, caller);
     const contact = toContact(call.input, caller);
-    return 'code' in contact ? contact : { contact };
+    return isNewContact(contact) ? { contact } : contact;
   };
 
-  /** Adds the contacts that events name to the first event that names each. */
+  /** Adds the contacts that events name by external ID to the first event that names each. */
   const withContacts = (steps: readonly ImportStep[], caller: Caller): ImportStep[] => {
     const named = new Set<string>();
     return steps.map((step) => {
@@ -127,48 +117,8 @@ export const createImports = (
       if (externalID === null || named.has(externalID)) return step;
       named.add(externalID);
       const contact = toContact({ contactExternalID: externalID }, caller);
-      return 'code' in contact ? step : { ...step, contact };
+      return isNewContact(contact) ? { ...step, contact } : step;
     });
-  };
-
-  const toAnswer = (
-    sent: readonly (ImportStep | Problem)[],
-    outcomes: readonly ImportOutcome[],
-    position: number,
-  ): AnswerOf<'importEvents'> => {
-    let next = 0;
-    const results = sent.map((each): Problem | 'imported' | 'repeated' => {
-      if (isProblem(each)) return each;
-      const outcome = outcomes[next++] as ImportOutcome;
-      if ('refused' in outcome) return { code: outcome.refused, message: outcome.message, field: outcome.field };
-      return outcome.kept ? 'imported' : 'repeated';
-    });
-    const refusal = results.flatMap((result, index) =>
-      typeof result === 'string'
-        ? []
-        : [
-            {
-              index,
-              error: { code: result.code, message: result.message, ...(result.field && { field: result.field }) },
-            },
-          ],
-    );
-    const count = (kind: 'imported' | 'repeated') => results.filter((result) => result === kind).length;
-    return {
-      position,
-      imported: count('imported'),
-      repeated: count('repeated'),
-      refused: refusal.length,
-      refusal: refusal.slice(0, maxListedRefusals),
-    };
-  };
-
-  /** Throws Refusal('token_kind') for an import of events: only server tokens log events, so only they remove them. */
-  const requireContacts = async (importID: string, caller: Caller): Promise<void> => {
-    const imports = await store.listImports({ account: accountOf(caller), limit: limits.importsPerAccount });
-    if (imports.find((each) => each.importID === importID)?.kind !== 'events') return;
-    const message = '`importID` is an import of events, which only a server token or an owner can undo';
-    throw new Refusal('token_kind', { field: 'importID', message });
   };
 
   return {
@@ -183,7 +133,7 @@ export const createImports = (
     importEvents: async ({ importID = '', position = 0, message, isLast = false, dryRun = false }, caller) => {
       const sender = await senderOf(caller);
       const sent = message.map((each) => toStep(each, sender, caller));
-      const steps = sent.filter((step): step is ImportStep => !isProblem(step));
+      const steps = sent.filter(isStep);
       if (dryRun)
         return toAnswer(
           sent,
@@ -216,8 +166,9 @@ export const createImports = (
     },
 
     undoImport: async ({ importID }, caller) => {
-      if (caller.access.kind !== 'server') await requireContacts(importID, caller);
-      return importAnswer(await store.undoImport({ importID, ...actOf(caller) }));
+      // Only server tokens log events, so only they remove them.
+      const kind = caller.access.kind === 'server' ? undefined : 'contacts';
+      return importAnswer(await store.undoImport({ importID, kind, ...actOf(caller) }));
     },
   };
 };

@@ -10,6 +10,7 @@ import { refusalOf } from '../operation-route.ts';
 import type { RequestFields } from '../request/input.ts';
 
 const fallbackProfileID = 'contact';
+export const maxConcurrentContacts = 100;
 
 export interface ContactPutterOptions {
   readonly store: Pick<Store, 'getContact' | 'listCatalogue'>;
@@ -99,7 +100,8 @@ export const createContactPutter = ({ store, answering }: ContactPutterOptions, 
       }
       const subjects = new Map<unknown, Subject>();
       const ensure = async ([key, name]: [unknown, ContactName]) => subjects.set(key, await ensureOne(name));
-      await Promise.all([...names].map(ensure));
+      const entries = [...names];
+      while (entries.length > 0) await Promise.all(entries.splice(0, maxConcurrentContacts).map(ensure));
       return ({ contactExternalID, contactEmailaddress }) =>
         subjects.get(contactExternalID ?? contactEmailaddress) ?? {};
     },

@@ -44,7 +44,7 @@ export interface Sender {
 /** The size of a message with the context of its batch, as JSON, in UTF-16 code units. */
 export const maxMessageLength = 32 * 1024;
 
-const record = (value: unknown): RequestFields => (isRecord(value) ? value : {});
+export const record = (value: unknown): RequestFields => (isRecord(value) ? value : {});
 
 /** Identifiers may be numbers. JSON.parse has changed numbers beyond 2^53; `toCall` refuses them. */
 const text = (value: unknown): string | undefined => {

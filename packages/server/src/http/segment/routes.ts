@@ -30,7 +30,7 @@ import type { BodySource } from '../request/body.ts';
 import { type RequestFields, readInput } from '../request/input.ts';
 import type { BudgetOf } from '../request/parsing-budget.ts';
 import type { Route } from '../routes.ts';
-import { toCall } from './messages.ts';
+import { record, toCall } from './messages.ts';
 import { createMessageRunner, type MessageRunnerOptions, type Step } from './run-messages.ts';
 import { createSenders } from './sender.ts';
 
@@ -87,8 +87,6 @@ const timeOf = (value: unknown): number | undefined => {
   const time = typeof value === 'string' ? Date.parse(value) : Number.NaN;
   return Number.isNaN(time) ? undefined : time;
 };
-
-const record = (value: unknown): RequestFields => (isRecord(value) ? value : {});
 
 interface Message {
   readonly message: unknown;

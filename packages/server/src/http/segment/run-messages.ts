@@ -13,12 +13,11 @@ import { refusalOf } from '../operation-route.ts';
 import { isRefusableCode, refusedBatch, refusedRequest } from '../refused/refused-requests.ts';
 import type { Agent } from '../request/agents.ts';
 import type { Traffic } from '../traffic.ts';
-import { type ContactPutterOptions, createContactPutter } from './contacts.ts';
+import { type ContactPutterOptions, createContactPutter, maxConcurrentContacts } from './contacts.ts';
 import type { SegmentCall, SegmentProblem } from './messages.ts';
 
 /** Phones send old events after they were offline. */
 const eventAgeDays = 30;
-const maxConcurrentContacts = 100;
 
 /** A message's operation, with the visitor's program. */
 export interface Step {

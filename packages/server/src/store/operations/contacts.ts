@@ -16,6 +16,7 @@ import {
 import type { StatementRow } from '../rules/links.ts';
 import type { ClaimDetail, ContactDetail, ContactQuery, LinkDetail, RequestOf } from '../store.ts';
 import { listCatalogue, readEntryMerges } from './catalogues.ts';
+import { listImportsOf } from './imports.ts';
 import { all, call, createQuery, type Operation, together } from './operation.ts';
 
 /** A promise on PostgreSQL. */
@@ -114,6 +115,13 @@ export function* getContact<Row extends ContactRow>(
       links: include.includes('link') ? yield* listLinks(beyond?.link) : undefined,
       merges: include.includes('merge') && !beyond ? toMergeDetails(group, reader.fieldsOf, merges) : undefined,
     }),
+    ...(include.includes('import') &&
+      !beyond && {
+        imports: yield* listImportsOf(
+          account,
+          group.map(({ contact }) => contact),
+        ),
+      }),
   };
 }
 

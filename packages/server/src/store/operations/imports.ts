@@ -1,9 +1,11 @@
 /** Operations on imports. What an import stores is written by each driver. */
 import type { ImportState } from '@firsthand/contract/import';
 import { limits } from '@firsthand/contract/limits';
+import type { KeyField } from '../../identity/contact-view.ts';
 import { Refusal } from '../../shared/refusal.ts';
-import { addChanges, type ImportChanges, type RecordedValues } from '../rules/import-changes.ts';
-import type { Import, ImportBatch, ImportOutcome, RequestOf } from '../store.ts';
+import type { NewKeys } from '../rules/contact-keys.ts';
+import { addChanges, type ImportChanges, listChanges, type RecordedValues } from '../rules/import-changes.ts';
+import type { ContactImport, Import, ImportBatch, ImportOutcome, NewContact, NewEvent, RequestOf } from '../store.ts';
 import { all, createQuery, db, first, lockAccount, type Operation, run } from './operation.ts';
 
 const columns = [
@@ -33,6 +35,14 @@ export function* findImport({ account, importID }: { account: number; importID: 
   const row = yield* first(selectImports(account).where('importID', '=', importID));
   if (!row) throw new Refusal('unknown_import', { field: 'importID' });
   return toImport(row);
+}
+
+/** Returns an import to undo. Throws Refusal('token_kind') if it is not of the kind that the caller may undo. */
+export function* findImportToUndo({ kind, ...name }: RequestOf<'undoImport'>): Operation<Import> {
+  const found = yield* findImport(name);
+  if (kind === undefined || found.kind === kind) return found;
+  const message = `\`importID\` is an import of ${found.kind}, which only a server token or an owner can undo`;
+  throw new Refusal('token_kind', { field: 'importID', message });
 }
 
 export function* createImport(request: RequestOf<'createImport'>): Operation<Import> {
@@ -75,18 +85,37 @@ export function* listImports({ account, limit, kind }: RequestOf<'listImports'>)
  * Returns the import of a batch; undefined if the import is at another position, so that the batch must not be stored.
  * The caller holds the account's lock.
  */
-export function* findImportAt({ account, importID, kind, position }: ImportBatch): Operation<Import | undefined> {
+export function* findImportAt({
+  account,
+  importID,
+  kind,
+  position,
+  records,
+  isLast,
+}: ImportBatch): Operation<Import | undefined> {
   const found = yield* findImport({ account, importID });
   if (found.undoneTime !== null) throw new Refusal('import_undone', { field: 'importID' });
   if (found.kind !== kind) {
     const message = `\`importID\` is an import of ${found.kind}, not of ${kind}`;
     throw new Refusal('invalid_field', { field: 'importID', message });
   }
-  if (found.position !== position) return undefined;
+  const isEmptyRepeat = found.state === 'complete' && isLast && records === 0;
+  if (found.position !== position || isEmptyRepeat) return undefined;
   if (found.state === 'complete')
     throw new Refusal('invalid_field', { field: 'position', message: 'the import is complete: `isLast` was sent' });
   return found;
 }
+
+/** Names the contact in an event of an import. `found`: the contact that existed. */
+export const withContact = (
+  event: NewEvent,
+  contact: NewContact | undefined,
+  found: { readonly contactUUID: string } | undefined,
+): NewEvent =>
+  // The store finds an external ID itself.
+  contact === undefined || contact.externalID !== undefined
+    ? event
+    : { ...event, contactUUID: found?.contactUUID ?? contact.newContactUUID };
 
 /** Records what a batch has stored. `stretch`: the sequences that it has drawn; after < sequence <= through. */
 export function* advanceImport(
@@ -168,10 +197,71 @@ export function* recordContact(
   yield* run(upsertWritten(account, importID, contact, isCreated, updatedTime, JSON.stringify(changes)));
 }
 
+const selectImportsOf = createQuery<Omit<ContactImport, 'changes'> & ImportedContact>(
+  ({ among }) => `
+  SELECT i."importID", i."importName", i."createdTime", c."isCreated", c.changes
+  FROM import_contact c JOIN import i ON i.account = c.account AND i."importID" = c."importID"
+  WHERE c.account = $1 AND c.contact ${among('$2', 'bigint')}
+  ORDER BY i."createdTime" DESC, i."importID" LIMIT ${limits.importsPerPage}`,
+);
+
+/** Returns what the last imports wrote to contacts of one person, newest first. */
+export function* listImportsOf(account: number, contacts: readonly number[]): Operation<ContactImport[]> {
+  const rows = yield* all(selectImportsOf(account, contacts));
+  return rows.map(({ importID, importName, createdTime, isCreated, changes }) => ({
+    ...{ importID, importName, createdTime, isCreated: Boolean(isCreated) },
+    changes: listChanges(JSON.parse(changes)),
+  }));
+}
+
 /** Whether the last write to a contact was an import's. */
 export function* isImported(account: number, contact: number, updatedTime: number): Operation<boolean> {
   const rows = yield* all(selectImported(account, contact, updatedTime));
   return rows.length > 0;
+}
+
+const selectByExternalID = createQuery<{ contact: number }>(
+  ({ name }) => `SELECT contact FROM ${name === 'postgres' ? 'contact_external_id' : 'contact'}
+    WHERE account = $1 AND "contactExternalID" = $2 AND "contactExternalID" > ''`,
+);
+const selectByAddress = createQuery<{ contact: number }>(
+  ({ name }) => `SELECT contact FROM ${name === 'postgres' ? 'contact_address' : 'contact'}
+    WHERE account = $1 AND "contactEmailaddress" = $2`,
+);
+
+/** Leaves out the keys that another contact has: an undo takes no keys and merges no contacts. */
+export function* omitTakenKeys(
+  { account, contact }: { readonly account: number; readonly contact: number },
+  { externalID, address }: NewKeys,
+): Operation<NewKeys> {
+  const [byID] = typeof externalID === 'string' ? yield* all(selectByExternalID(account, externalID)) : [];
+  const [byAddress] = address === undefined ? [] : yield* all(selectByAddress(account, address));
+  return {
+    ...((byID?.contact ?? contact) === contact && { externalID }),
+    ...((byAddress?.contact ?? contact) === contact && { address }),
+  };
+}
+
+/** The changes of each key, by its value before (0) and after the import (1). The expressions are those of indexes. */
+const deleteKeyChanges = ['contactExternalID', 'contactEmailaddress'].flatMap((field) =>
+  [0, 1].map((nth) =>
+    createQuery<never>(({ name, among }) => {
+      const [value, others] =
+        name === 'postgres'
+          ? [`(changes::json -> '${field}' ->> ${nth})`, `(changes::jsonb - '${field}')::text`]
+          : [`changes ->> '$.${field}[${nth}]'`, `json_remove(changes, '$.${field}')`];
+      return `UPDATE import_contact SET changes = ${others} WHERE account = $1 AND ${value} ${among('$2', 'text')}`;
+    }),
+  ),
+);
+
+/** Deletes what imports stored about erased keys, which other contacts had before. */
+export function* forgetKeys(
+  account: number,
+  rows: readonly Readonly<Record<KeyField, string | null>>[],
+): Operation<void> {
+  const keys = rows.flatMap((row) => [row.contactExternalID, row.contactEmailaddress]).filter(Boolean);
+  for (const query of deleteKeyChanges) yield* run(query(account, keys));
 }
 
 /** Begins the undo of an import, by an erasure that the caller has created. Only if it was not undone before. */
@@ -193,7 +283,7 @@ export interface Undoing {
   readonly erasure: number;
 }
 
-interface ImportStretch {
+export interface ImportStretch {
   readonly after: number;
   readonly through: number;
 }

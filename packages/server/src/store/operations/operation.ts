@@ -92,7 +92,7 @@ export function* call<Value>(work: () => Value): Operation<Awaited<Value>> {
 export interface Dialect {
   readonly name: 'sqlite' | 'postgres';
   /** A condition that a column has one of the values of an array. */
-  readonly among: (parameter: string, type: 'integer' | 'bigint') => string;
+  readonly among: (parameter: string, type: 'integer' | 'bigint' | 'text') => string;
 }
 
 /**

@@ -1,7 +1,7 @@
 /** What an import changed of a contact that existed before, so that an undo can restore it. */
 import type { ContactStatus } from '@firsthand/contract/contact';
 import type { PlainField } from '../../identity/contact-view.ts';
-import type { NewContact } from '../store.ts';
+import type { ContactImport, NewContact } from '../store.ts';
 import type { ContactUpdate } from './contact-changes.ts';
 
 /** A contact's own values and keys, each as a text. The names are those of `toRecordedValues`. */
@@ -50,6 +50,15 @@ export const addChanges = (earlier: ImportChanges, before: RecordedValues, after
   }
   return Object.fromEntries(changes);
 };
+
+/** Returns the changed values, by the names that files of contacts have for them. */
+export const listChanges = (changes: ImportChanges): ContactImport['changes'] =>
+  Object.entries(changes)
+    .filter(([name]) => name !== updatedTime)
+    .map(([name, [before, after]]) => {
+      const plain = name.startsWith(field) ? name.slice(field.length) : name;
+      return { field: plain.replace(/^tag /, 'contactTagID.').replace(/^attr /, 'contactAttr.'), before, after };
+    });
 
 /** Whether a write changed a contact's own values or keys. */
 export const isChanged = (before: RecordedValues, after: RecordedValues): boolean =>

@@ -1,7 +1,7 @@
 /** Erases contacts: one commit hides a contact from every read, and later steps delete its events. */
 import { setImmediate } from 'node:timers/promises';
 import { stretchesOwnedBy } from '../../../identity/ownership.ts';
-import { beginUndo, findImport } from '../../operations/imports.ts';
+import { beginUndo, findImportToUndo, findStretch, findUndoing, forgetKeys } from '../../operations/imports.ts';
 import type { ClaimRow } from '../../rules/claims.ts';
 import { isExternalIDVerified } from '../../rules/contact-keys.ts';
 import { claimName, handleName } from '../../rules/erased-names.ts';
@@ -217,6 +217,7 @@ export const createErasures = ({ finder, repeats, refused, contacts, dedup }: Er
       [account, await hashesOf(account, names), erasure],
     );
     await unlink(db, { group, users, claims });
+    await runOperation(db, forgetKeys(account, rows));
     await deleteContactRows(db, rows, claims);
     return erasure;
   };
@@ -255,27 +256,32 @@ export const createErasures = ({ finder, repeats, refused, contacts, dedup }: Er
 
   /** Deletes some events, links or contacts of an undone import. Returns whether there was anything to do. */
   const continueUndo = async (db: Transaction): Promise<boolean> => {
-    const next = await importUndo.nextEvents(db);
-    if (!next) return importUndo.continueContacts(db);
+    const undoing = await runOperation(db, findUndoing(db.account));
+    if (!undoing) return false;
+    const stretch = await runOperation(db, findStretch(undoing));
+    if (!stretch) {
+      await importUndo.continueContacts(db, undoing);
+      return true;
+    }
     await setLocally(db, orderedEventSettings);
     const events = await db.all<{ sequence: number; day: number; holder: number; eventTime: number; body: Buffer }>(
       `SELECT sequence, day, holder, "eventTime", body FROM event
        WHERE account = $1 AND ${within('account', '$2::bigint', '$3::bigint')}
        ORDER BY ${inGroups('account')} LIMIT ${eventsPerStep}`,
-      [db.account, next.after, next.through],
+      [db.account, stretch.after, stretch.through],
     );
     const sent = events.map(({ holder, body, eventTime }) => ({ holder, ...readBody(body, eventTime) }));
     // So that the file can be imported again.
     await dedup.dropKeys(db, sent);
-    await addDeleted(db, next.erasure, await deleteEvents(db, undefined, events));
-    if (events.length < eventsPerStep) await importUndo.continueStretch(db, next);
+    await addDeleted(db, undoing.erasure, await deleteEvents(db, undefined, events));
+    if (events.length < eventsPerStep) await importUndo.continueStretch(db, undoing, stretch);
     return true;
   };
 
   return {
     /** Begins to undo an import. A repeated request only returns the progress. */
     async undoImport(db: Transaction, request: RequestOf<'undoImport'>): Promise<Import> {
-      const existing = await runOperation(db, findImport(request));
+      const existing = await runOperation(db, findImportToUndo(request));
       if (existing.undoneTime !== null) return existing;
       const { erasure } = await db.one<{ erasure: number }>(insertErasure, [db.account, request.time, false]);
       return runOperation(db, beginUndo(request, erasure));

@@ -3,7 +3,14 @@
  * meanwhile, so a stretch has only the rows of its import.
  */
 import { Refusal } from '../../../shared/refusal.ts';
-import { advanceImport, findImport, findImportAt, isImported, recordContact } from '../../operations/imports.ts';
+import {
+  advanceImport,
+  findImport,
+  findImportAt,
+  isImported,
+  recordContact,
+  withContact,
+} from '../../operations/imports.ts';
 import { usesOfContact } from '../../rules/accounts/catalogue-rules.ts';
 import { isChanged, type RecordedValues, toRecordedValues, withoutPresent } from '../../rules/import-changes.ts';
 import type {
@@ -15,6 +22,7 @@ import type {
   ImportPreview,
   ImportStep,
   NewContact,
+  NewEvent,
 } from '../../store.ts';
 import type { CatalogueWriter } from '../accounts/catalogues.ts';
 import type { ContactFinder } from '../contacts/contact-finder.ts';
@@ -113,9 +121,9 @@ export const createImportWriter = ({ users, catalogues, finder, putContact, stor
   const addSteps = async (db: Transaction, batch: Batch): Promise<ImportOutcome[]> => {
     const { account, token, browser, receivedTime, steps } = batch;
     const outcomes: ImportOutcome[] = [];
-    let waiting: ImportStep[] = [];
+    let waiting: NewEvent[] = [];
     const storeWaiting = async () => {
-      const events = waiting.flatMap(({ event }) => event ?? []);
+      const events = waiting;
       waiting = [];
       if (events.length === 0) return;
       const [stored = []] = await storeEvents(db, [{ account, token, browser, receivedTime, events }]);
@@ -123,10 +131,8 @@ export const createImportWriter = ({ users, catalogues, finder, putContact, stor
     };
     for (const step of steps) {
       const { event, contact, contactStatus } = step;
-      const isMissing =
-        contact !== undefined &&
-        (event === undefined || (await finder.byExternalID(db, contact.externalID as string)) === undefined);
-      if (isMissing) {
+      const found = event && contact && (await findExisting(db, contact));
+      if (contact !== undefined && found === undefined) {
         await storeWaiting();
         const outcome = await attemptPut(db, batch, contact, contactStatus);
         if (event === undefined || !outcome.kept) {
@@ -134,7 +140,7 @@ export const createImportWriter = ({ users, catalogues, finder, putContact, stor
           continue;
         }
       }
-      waiting.push(step);
+      if (event) waiting.push(withContact(event, contact, found));
     }
     await storeWaiting();
     return outcomes;

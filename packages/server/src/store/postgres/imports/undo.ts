@@ -1,13 +1,13 @@
 /** Undoes imports, some rows per transaction: deletes their links, then deletes or restores the contacts that they have written. */
-import { Refusal } from '../../../shared/refusal.ts';
 import {
   dropImportStretch,
   dropWritten,
   endUndo,
-  findStretch,
-  findUndoing,
   findWritten,
   type ImportedContact,
+  type ImportStretch,
+  omitTakenKeys,
+  type Undoing,
 } from '../../operations/imports.ts';
 import { toRestoration } from '../../rules/import-changes.ts';
 import { deleteKey } from '../contacts/contact-keys.ts';
@@ -17,13 +17,6 @@ import { lockUsers } from '../contacts/row-locks.ts';
 import { runOperation } from '../transactions/operations.ts';
 import type { Transaction } from '../transactions/transaction.ts';
 import { recordedValues } from './imports.ts';
-
-/** A part of an import's events to delete. */
-export interface ImportedEvents {
-  readonly after: number;
-  readonly through: number;
-  readonly erasure: number;
-}
 
 interface UndoParts {
   readonly contacts: Pick<ContactWriter, 'write'>;
@@ -61,35 +54,22 @@ export const createImportUndo = ({ contacts, deleteContacts }: UndoParts) => {
     }
     if (row.mergedInto !== null) return true;
     const { update, removesAddress, time } = toRestoration(JSON.parse(changes), recordedValues(row));
-    try {
-      await db.attempt(async () => {
-        if (removesAddress) {
-          await deleteKey(db, 'contactEmailaddress', row);
-          await db.run('UPDATE contact SET "contactEmailaddress" = NULL WHERE account = $1 AND contact = $2', [
-            db.account,
-            contact,
-          ]);
-        }
-        const current = removesAddress ? { ...row, contactEmailaddress: null } : row;
-        await contacts.write(db, current, { ...update, time: time ?? row.updatedTime });
-      });
-    } catch (error) {
-      // Another contact has the former key now.
-      if (!(error instanceof Refusal)) throw error;
+    if (removesAddress) {
+      await deleteKey(db, 'contactEmailaddress', row);
+      await db.run('UPDATE contact SET "contactEmailaddress" = NULL WHERE account = $1 AND contact = $2', [
+        db.account,
+        contact,
+      ]);
     }
+    const current = removesAddress ? { ...row, contactEmailaddress: null } : row;
+    const keys = await runOperation(db, omitTakenKeys(row, update.keys));
+    await contacts.write(db, current, { ...update, keys, time: time ?? row.updatedTime });
     return true;
   };
 
   return {
-    /** Returns the next events to delete; undefined if there are none. */
-    async nextEvents(db: Transaction): Promise<ImportedEvents | undefined> {
-      const undoing = await runOperation(db, findUndoing(db.account));
-      const stretch = undoing && (await runOperation(db, findStretch(undoing)));
-      return stretch && { ...stretch, erasure: undoing.erasure };
-    },
-
     /** Deletes some links of a stretch whose events are deleted, and the stretch after its last link. */
-    async continueStretch(db: Transaction, { after, through }: ImportedEvents): Promise<void> {
+    async continueStretch(db: Transaction, undoing: Undoing, { after, through }: ImportStretch): Promise<void> {
       const links = await db.all<{ sequence: number; user: number }>(
         'SELECT sequence, "user" FROM statement_place WHERE account = $1 AND sequence > $2 AND sequence <= $3 LIMIT $4',
         [db.account, after, through, linksPerStep],
@@ -111,27 +91,22 @@ export const createImportUndo = ({ contacts, deleteContacts }: UndoParts) => {
           [db.account, users],
         );
       }
-      const undoing = await runOperation(db, findUndoing(db.account));
-      if (links.length < linksPerStep && undoing)
-        await runOperation(db, dropImportStretch(undoing, { after, through }));
+      if (links.length < linksPerStep) await runOperation(db, dropImportStretch(undoing, { after, through }));
     },
 
-    /** Deletes or restores some contacts of an import without stretches. Returns whether there was anything to do. */
-    async continueContacts(db: Transaction): Promise<boolean> {
-      const undoing = await runOperation(db, findUndoing(db.account));
-      if (!undoing) return false;
+    /** Deletes or restores some contacts of an import without stretches, and ends the undo after the last. */
+    async continueContacts(db: Transaction, undoing: Undoing): Promise<void> {
       // Nothing else may use or change the contacts between the check and the deletion.
       db.requireExclusive();
       const written = await runOperation(db, findWritten(undoing, contactsPerStep));
       const last = written.at(-1);
       if (!last) {
         await runOperation(db, endUndo(undoing));
-        return true;
+        return;
       }
       let kept = 0;
       for (const each of written) if (!(await undoContact(db, each))) kept += 1;
       await runOperation(db, dropWritten(undoing, last.contact, kept));
-      return true;
     },
   };
 };

@@ -1,7 +1,14 @@
 /** Stores the records of imports. A batch draws its sequences without gaps, so that a stretch has only its own rows. */
 import { plainFields } from '../../../identity/contact-view.ts';
 import { Refusal } from '../../../shared/refusal.ts';
-import { advanceImport, findImport, findImportAt, isImported, recordContact } from '../../operations/imports.ts';
+import {
+  advanceImport,
+  findImport,
+  findImportAt,
+  isImported,
+  recordContact,
+  withContact,
+} from '../../operations/imports.ts';
 import { usesOfContact } from '../../rules/accounts/catalogue-rules.ts';
 import { isChanged, type RecordedValues, toRecordedValues, withoutPresent } from '../../rules/import-changes.ts';
 import type {
@@ -108,14 +115,14 @@ export const createImportWriter = (
 
   const addStep = (batch: Batch, { event, contact, contactStatus }: ImportStep): readonly ImportOutcome[] => {
     const { account, token, browser, receivedTime } = batch;
-    const isMissing =
-      contact !== undefined &&
-      (event === undefined || contacts.byExternalID(account, contact.externalID as string) === undefined);
-    if (isMissing) {
+    const found = event && contact && contacts.findByKeys(contact).found;
+    if (contact !== undefined && found === undefined) {
       const outcome = attemptContact(batch, contact, contactStatus);
       if (event === undefined || !outcome.kept) return [outcome];
     }
-    return event === undefined ? [] : logEvents({ account, token, browser, receivedTime, events: [event] });
+    if (event === undefined) return [];
+    const events = [withContact(event, contact, found)];
+    return logEvents({ account, token, browser, receivedTime, events });
   };
 
   const addToImport: AddToImport = (batch) => {

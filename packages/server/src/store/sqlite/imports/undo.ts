@@ -1,13 +1,13 @@
 /** Undoes imports, some rows per commit: deletes their links, then deletes or restores the contacts that they have written. */
-import { Refusal } from '../../../shared/refusal.ts';
 import {
   dropImportStretch,
   dropWritten,
   endUndo,
   findStretch,
-  findUndoing,
   findWritten,
   type ImportedContact,
+  omitTakenKeys,
+  type Undoing,
 } from '../../operations/imports.ts';
 import { toRestoration } from '../../rules/import-changes.ts';
 import type { ContactRow } from '../contacts/contact-rows.ts';
@@ -21,19 +21,24 @@ import { createRecordedValues } from './imports.ts';
 /** A part of an import's events to delete. */
 export interface ImportedEvents extends Omit<Source, 'eventID'> {
   readonly what: 'account';
-  readonly erasure: number;
 }
 
 interface UndoParts {
   readonly contacts: ContactWriter;
   readonly detaching: Pick<Detaching, 'detachUser'>;
-  /** Whether a contact has an event that was logged with it. */
-  hasEvents(contact: number): boolean;
+  /** Whether a contact has an event that was logged with it, as far as a search of about this cost has found out. */
+  findEvent(contact: number, maxCost: number): { readonly hasEvent: boolean | undefined; readonly cost: number };
 }
 
 const rowsPerStep = 50;
 
-export const createImportUndo = (db: Connection, { contacts, detaching, hasEvents }: UndoParts) => {
+interface Undone {
+  /** Kept: the import has created the contact, and it stays. Pending: the step ended before that was decided. */
+  readonly outcome: 'undone' | 'kept' | 'pending';
+  readonly cost: number;
+}
+
+export const createImportUndo = (db: Connection, { contacts, detaching, findEvent }: UndoParts) => {
   const runOperation = createOperationRunner(db);
   const valuesOf = createRecordedValues(db);
   const nextLinks = db.prepare<
@@ -60,61 +65,68 @@ export const createImportUndo = (db: Connection, { contacts, detaching, hasEvent
     'DELETE FROM contact WHERE contact = ?',
   ].map((sql) => db.prepare<[number]>(sql));
 
-  /** Restores a contact. Returns false if the import has created it, and it stays. */
-  const undoContact = (account: number, { contact, isCreated, updatedTime, changes }: ImportedContact): boolean => {
-    const row: ContactRow | undefined = contacts.get(contact);
-    if (row === undefined || row.account !== account) return true;
+  /** Deletes a contact that an import has created, unless something else has changed or uses it. */
+  const deleteCreated = (row: ContactRow, { contact, updatedTime }: ImportedContact, maxCost: number): Undone => {
     const isUntouched = row.updatedTime === updatedTime && row.mergedInto === null;
-    if (isCreated) {
-      if (!isUntouched || isUsed.get({ contact }) === 1 || hasEvents(contact)) return false;
-      for (const drop of drops) drop.run(contact);
-      return true;
+    if (!isUntouched || isUsed.get({ contact }) === 1) return { outcome: 'kept', cost: 1 };
+    const { hasEvent, cost } = findEvent(contact, maxCost);
+    if (hasEvent === false) for (const drop of drops) drop.run(contact);
+    return { outcome: hasEvent === undefined ? 'pending' : hasEvent ? 'kept' : 'undone', cost };
+  };
+
+  const undoContact = (account: number, imported: ImportedContact, maxCost: number): Undone => {
+    const row: ContactRow | undefined = contacts.get(imported.contact);
+    if (row !== undefined && row.account === account) {
+      if (imported.isCreated) return deleteCreated(row, imported, maxCost);
+      if (row.mergedInto === null) restore(row, imported);
     }
-    if (row.mergedInto !== null) return true;
+    return { outcome: 'undone', cost: 1 };
+  };
+
+  const restore = (row: ContactRow, { changes }: ImportedContact): void => {
     const { update, removesAddress, time } = toRestoration(JSON.parse(changes), valuesOf(row));
-    if (removesAddress) clearAddress.run(contact);
-    try {
-      contacts.write(row, { ...update, time: time ?? row.updatedTime });
-    } catch (error) {
-      // Another contact has the former key now.
-      if (!(error instanceof Refusal)) throw error;
-    }
-    return true;
+    if (removesAddress) clearAddress.run(row.contact);
+    const keys = runOperation(omitTakenKeys(row, update.keys));
+    contacts.write(row, { ...update, keys, time: time ?? row.updatedTime });
   };
 
   return {
     /** Returns the next events to delete; undefined if there are none. */
-    nextEvents(): ImportedEvents | undefined {
-      const undoing = runOperation(findUndoing());
-      const stretch = undoing && runOperation(findStretch(undoing));
-      return stretch && { ...stretch, what: 'account', number: undoing.account, erasure: undoing.erasure };
+    nextEvents(undoing: Undoing): ImportedEvents | undefined {
+      const stretch = runOperation(findStretch(undoing));
+      return stretch && { ...stretch, what: 'account', number: undoing.account };
     },
 
     /** Deletes some links of a stretch whose events are deleted, and the stretch after its last link. Returns how many. */
-    continueStretch({ number: account, after, through }: ImportedEvents): number {
-      const links = nextLinks.all({ account, after, through });
+    continueStretch(undoing: Undoing, { after, through }: ImportedEvents): number {
+      const links = nextLinks.all({ account: undoing.account, after, through });
       for (const { sequence, user } of links) {
         detaching.detachUser(user);
         dropLink.run(sequence);
       }
-      const undoing = runOperation(findUndoing());
-      if (links.length < rowsPerStep && undoing) runOperation(dropImportStretch(undoing, { after, through }));
+      if (links.length < rowsPerStep) runOperation(dropImportStretch(undoing, { after, through }));
       return links.length;
     },
 
-    /** Deletes or restores some contacts of an import without stretches. Returns their number; 0: nothing is left to do. */
-    continueContacts(): number {
-      const undoing = runOperation(findUndoing());
-      if (!undoing) return 0;
+    /** Deletes or restores some contacts of an import without stretches, and ends the undo after the last. Returns the cost. */
+    continueContacts(undoing: Undoing, maxCost: number): number {
       const written = runOperation(findWritten(undoing, rowsPerStep));
-      const last = written.at(-1);
-      if (!last) {
+      if (written.length === 0) {
         runOperation(endUndo(undoing));
         return 1;
       }
-      const kept = written.filter((each) => !undoContact(undoing.account, each)).length;
-      runOperation(dropWritten(undoing, last.contact, kept));
-      return written.length;
+      let [cost, kept] = [0, 0];
+      let last: number | undefined;
+      for (const imported of written) {
+        if (cost >= maxCost) break;
+        const undone = undoContact(undoing.account, imported, maxCost - cost);
+        cost += undone.cost;
+        if (undone.outcome === 'pending') break;
+        if (undone.outcome === 'kept') kept += 1;
+        last = imported.contact;
+      }
+      if (last !== undefined) runOperation(dropWritten(undoing, last, kept));
+      return cost;
     },
   };
 };

@@ -40,6 +40,15 @@ CREATE TABLE import_contact (
   PRIMARY KEY (account, "importID", contact)
 );
 CREATE INDEX import_contact_by_contact ON import_contact (account, contact);
+-- Finds the stored values of a key that is erased.
+CREATE INDEX import_contact_by_earlier_id ON import_contact (account, (changes::json -> 'contactExternalID' ->> 0))
+  WHERE (changes::json -> 'contactExternalID' ->> 0) IS NOT NULL;
+CREATE INDEX import_contact_by_imported_id ON import_contact (account, (changes::json -> 'contactExternalID' ->> 1))
+  WHERE (changes::json -> 'contactExternalID' ->> 1) IS NOT NULL;
+CREATE INDEX import_contact_by_earlier_address ON import_contact (account, (changes::json -> 'contactEmailaddress' ->> 0))
+  WHERE (changes::json -> 'contactEmailaddress' ->> 0) IS NOT NULL;
+CREATE INDEX import_contact_by_imported_address ON import_contact (account, (changes::json -> 'contactEmailaddress' ->> 1))
+  WHERE (changes::json -> 'contactEmailaddress' ->> 1) IS NOT NULL;
 
 CREATE FUNCTION note_undone_import() RETURNS trigger LANGUAGE plpgsql AS $$
   BEGIN

@@ -39,6 +39,15 @@ CREATE TABLE import_contact (
   PRIMARY KEY (importID, contact)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX import_contact_by_contact ON import_contact (contact);
+-- Finds the stored values of a key that is erased.
+CREATE INDEX import_contact_by_earlier_id ON import_contact (account, changes ->> '$.contactExternalID[0]')
+  WHERE changes ->> '$.contactExternalID[0]' IS NOT NULL;
+CREATE INDEX import_contact_by_imported_id ON import_contact (account, changes ->> '$.contactExternalID[1]')
+  WHERE changes ->> '$.contactExternalID[1]' IS NOT NULL;
+CREATE INDEX import_contact_by_earlier_address ON import_contact (account, changes ->> '$.contactEmailaddress[0]')
+  WHERE changes ->> '$.contactEmailaddress[0]' IS NOT NULL;
+CREATE INDEX import_contact_by_imported_address ON import_contact (account, changes ->> '$.contactEmailaddress[1]')
+  WHERE changes ->> '$.contactEmailaddress[1]' IS NOT NULL;
 
 CREATE TRIGGER import_undone AFTER UPDATE OF erasure ON import BEGIN
   INSERT INTO owner_change (account, what, after, through)
