@@ -71,7 +71,7 @@ describe('the client', () => {
     expect(await sent[0]?.json()).toEqual({ contactUUID: 'c-1', contactTitle: null });
   });
 
-  it('fails after a timeout', async () => {
+  it('fails a call after a timeout', async () => {
     const { client } = setUp([() => new Promise<Response>(() => {})], { timeoutMs: 10 });
     const failure = await failureOf(client.updateContact({ contactUUID: 'c-1' }));
     expect(failure).toMatchObject({
@@ -81,7 +81,7 @@ describe('the client', () => {
     });
   });
 
-  it('applies the timeout of a call', async () => {
+  it('prefers the timeout of a call to its own', async () => {
     const { client } = setUp([() => new Promise<Response>(() => {})]);
     const call = client.updateContact({ contactUUID: 'c-1' }, { timeoutMs: 10 });
     expect(await failureOf(call)).toMatchObject({ code: 'unreachable' });
@@ -99,7 +99,7 @@ describe('the client', () => {
     expect(await failed).toMatchObject({ code: 'unreachable' });
   });
 
-  it('rejects when the caller aborts', async () => {
+  it('rejects a call that the caller aborts', async () => {
     const { client, sent } = setUp([() => new Promise<Response>(() => {})]);
     const stop = new AbortController();
     const call = client.getEvent({}, { signal: stop.signal });
@@ -118,7 +118,7 @@ describe('times', () => {
     eventName: 'from',
   };
 
-  it('may be Dates in a request, and are sent as ISO 8601', async () => {
+  it('can be Dates in a request, and are sent as ISO 8601', async () => {
     const { client, sent } = setUp([ok({ event: [] })]);
     await client.getEvent({ from: time, to: '2026-12-01' });
     await client.logEvents({ userUUID: 'u'.repeat(21), sentTime: time, event: [{ eventID: 1, eventTime: time }] });
@@ -138,7 +138,7 @@ describe('times', () => {
       'a write',
       (client: Client) => client.logEvent({ eventID: 1, userUUID: 'u'.repeat(21), eventTime: new Date('soon') }),
     ],
-  ])('are not sent if they are invalid Dates, by %s', async (_, call) => {
+  ])('are rejected if they are invalid Dates, in %s', async (_, call) => {
     const { client, sent } = setUp([ok({})]);
     await expect(call(client)).rejects.toThrow(/^`(from|eventTime)` is an invalid Date$/);
     expect(sent).toEqual([]);
@@ -157,7 +157,7 @@ describe('times', () => {
     expectTypeOf(asDates.event[0]?.eventName).toEqualTypeOf<string | undefined>();
   });
 
-  it('have names in the contract that the client recognizes, which no other text has', () => {
+  it('have names in the contract by which the client recognizes them, and which no other text has', () => {
     const named: Record<string, boolean> = {};
     const walk = (schema: JSONSchema) => {
       for (const [name, member] of Object.entries(schema.properties ?? {})) {
@@ -192,7 +192,7 @@ describe('csv', () => {
 });
 
 describe('pages', () => {
-  it('continue until the last one, including empty ones', async () => {
+  it('continue until the last page, including empty pages', async () => {
     const page = (nextCursor: string, ...event: object[]) => ok({ event, nextCursor });
     const { client, sent } = setUp([page('a', { eventID: 1 }), page('b'), busy, page('', { eventID: 2 })]);
     expectTypeOf<PagedOperation>().toEqualTypeOf<
@@ -229,7 +229,7 @@ describe('an error', () => {
     });
   });
 
-  it('has the code unavailable where a server up to 0.1.0 sends not_kept', async () => {
+  it('has the code `unavailable` if a server up to 0.1.0 sends `not_kept`', async () => {
     const { client } = setUp([refused(503, { code: 'not_kept', message: 'the store is unavailable' })]);
     expect(await failureOf(client.logEvent({ eventID: 1, userUUID: 'u'.repeat(21) }))).toMatchObject({
       status: 503,
@@ -240,7 +240,7 @@ describe('an error', () => {
   it.each([
     ["a proxy's error page", () => new Response('<h1>Not here</h1>', { status: 404 }), 404],
     ['a 200 response that is not JSON', () => new Response('hello'), 200],
-  ])('is unreadable for %s', async (_, answer, status) => {
+  ])('has the code `unreadable` for %s', async (_, answer, status) => {
     const { client } = setUp([answer]);
     expect(await failureOf(client.getEvent({}))).toMatchObject({ status, code: 'unreadable' });
   });
@@ -266,7 +266,7 @@ describe('a retry', () => {
     expect(new Set(bodies.map((body) => body.eventUUID)).size).toBe(1);
   });
 
-  it('keeps the eventUUIDs given in a batch, and adds one to every event without one', async () => {
+  it('keeps the eventUUIDs given in a batch, and adds an eventUUID to every event that has none', async () => {
     const { client, sent } = setUp([ok({ event: [] })]);
     await client.logEvents({
       userUUID: 'u'.repeat(21),
@@ -308,13 +308,13 @@ describe('a retry', () => {
     expect(sent).toHaveLength(1);
   });
 
-  it('does not happen with `retries: 0`', async () => {
+  it('is not attempted with `retries: 0`', async () => {
     const { client, sent } = setUp([busy], { retries: 0 });
     await failureOf(client.getEvent({}));
     expect(sent).toHaveLength(1);
   });
 
-  it('happens at most four times by default', async () => {
+  it('is attempted at most four times by default', async () => {
     vi.useFakeTimers();
     const { client, sent } = setUp([busy]);
     const failed = failureOf(client.getEvent({}));
@@ -343,7 +343,7 @@ describe('streamEvents', () => {
     expect(sent.map((request) => new URL(request.url).searchParams.get('cursor'))).toEqual([null, 'b']);
   });
 
-  it('resumes at the start of a stream that was lost before its first event', async () => {
+  it('resumes at the same position when the connection is lost before the first event', async () => {
     const { client, sent } = setUp([stream('id: a\n\n'), stream('id: a\n\n', ':\n\n'), stream(message('b', 1))]);
     expect((await client.streamEvents({}).next()).value).toEqual({ eventID: 1, cursor: 'b' });
     expect(sent.map((request) => new URL(request.url).searchParams.get('cursor'))).toEqual([null, 'a', 'a']);

@@ -16,7 +16,7 @@ export interface ClientOptions<Dates extends boolean = boolean> {
    * The timeout of one attempt: 10 seconds by default, 30 for reports. For streams it covers only the response headers.
    */
   readonly timeoutMs?: number | undefined;
-  /** How often an operation that is safe to repeat is retried; 4 times by default. */
+  /** The maximum number of retries of an operation that is safe to repeat; 4 by default. */
   readonly retries?: number | undefined;
   /** Whether times in responses are Dates. By default they are ISO 8601 in UTC, with milliseconds. */
   readonly dates?: Dates | undefined;
@@ -65,16 +65,16 @@ export type Client<Dates extends boolean = false> = {
     request: Omit<RequestFor<Name>, 'limit' | 'cursor'>,
     options?: CallOptions,
   ): Promise<ReadableStream<Uint8Array<ArrayBuffer>>>;
-  /** As `csv`, for a file with one JSON object per line. */
+  /** Like `csv`, but for a file with one JSON object per line. */
   ndjson<Name extends CSVOperation>(
     name: Name,
     request: Omit<RequestFor<Name>, 'limit' | 'cursor'>,
     options?: CallOptions,
   ): Promise<ReadableStream<Uint8Array<ArrayBuffer>>>;
   /**
-   * Yields events as they are stored, from `cursor` or from now on. After the stream has started, it reconnects at the
-   * last event without limit. Ends when the caller stops iterating or aborts, and throws a FirsthandError when the
-   * service rejects it: the contact was erased, the token revoked.
+   * Yields events as they are stored, from `cursor` or from now on. Once the stream has started, it reconnects after
+   * the last event, any number of times. It ends when the caller stops iterating or aborts, and throws a FirsthandError
+   * when the service rejects it, for example because the token was revoked.
    */
   streamEvents(request: RequestFor<'streamEvents'>, options?: CallOptions): AsyncGenerator<FollowedEvent<Dates>, void>;
 };

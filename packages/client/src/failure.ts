@@ -1,9 +1,9 @@
 import type { ErrorCode } from '@firsthand/contract/errors';
 
 /**
- * An operation was rejected, or the client doesn't know whether it took effect. `code` is an error code of the
- * contract, `unreachable` (no response: network, timeout) or `unreadable` (a response that doesn't come from the
- * service).
+ * Thrown when an operation was rejected, or when the client doesn't know whether it took effect. `code` is an error
+ * code of the contract, `unreachable` (no response: network, timeout) or `unreadable` (a response that doesn't come
+ * from the service).
  */
 export class FirsthandError extends Error {
   override readonly name = 'FirsthandError';
@@ -14,7 +14,7 @@ export class FirsthandError extends Error {
   readonly field: string | undefined;
   /** The ID under which the service logged the request. */
   readonly requestID: string | undefined;
-  /** Seconds to wait before trying again, if the service sent Retry-After. */
+  /** How many seconds to wait before trying again, if the service sent Retry-After. */
   readonly retryAfterSeconds: number | undefined;
 
   constructor(

@@ -27,7 +27,7 @@ describe('attributes', () => {
     expect(findDroppedAttributes(sent)).toEqual([]);
   });
 
-  it('prefer an attribute that was sent flat, in either order', () => {
+  it('prefer an attribute that was sent flat to a nested one, in either order', () => {
     expect(parse({ a: { b: 1 }, 'a.b': 2 })).toEqual({ 'a.b': '2' });
     expect(parse({ 'a.b': 2, a: { b: 1 } })).toEqual({ 'a.b': '2' });
     expect(findDroppedAttributes({ a: { b: 1 }, 'a.b': 2 })).toEqual(['a.b']);
@@ -43,7 +43,7 @@ describe('attributes', () => {
     expect(messageOf(sent)).toEqual(message);
   });
 
-  it('drop and list what exceeds the limits', () => {
+  it('drop and list values that exceed the limits', () => {
     const sent = {
       a: { long: 'x'.repeat(2_049), 'b,c': 1, [`${'k'.repeat(70)}`]: 1, nul: '\0', none: {}, ok: 1 },
       b: [],
@@ -52,7 +52,7 @@ describe('attributes', () => {
     expect(findDroppedAttributes(sent)).toEqual(['a.long', 'a.b,c', `a.${'k'.repeat(62)}`, 'a.nul', 'a.none', 'b']);
   });
 
-  it('are limited in number, and list at most 20 dropped ones', () => {
+  it('are limited in number, and at most 20 dropped attributes are listed', () => {
     const sent = { own: 'x', list: Array.from({ length: 10_000 }, (_, nth) => nth) };
     expect(Object.keys(parse(sent))).toHaveLength(limits.attributesPerEvent);
     expect(findDroppedAttributes(sent)).toHaveLength(20);

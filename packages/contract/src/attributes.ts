@@ -1,6 +1,7 @@
 /**
  * Attributes of events and contacts in every form that clients send: a list of attributes, an object keyed by attrID,
- * or a single value. Nested objects and lists are flattened to `a.b` and `c.0`; what exceeds the limits is dropped.
+ * or a single value. Nested objects and lists are flattened to `a.b` and `c.0`; values that exceed the limits are
+ * dropped.
  */
 import * as z from 'zod';
 import {
@@ -55,7 +56,7 @@ const fits = (id: string, value: string | undefined): value is string =>
   isStorable(id) &&
   isStorable(value);
 
-/** How many dropped attributes are listed. */
+/** The maximum number of dropped attributes that are listed. */
 const maxDropped = 20;
 
 /**

@@ -121,8 +121,8 @@ const describeUnknown = (path: string, name: string, fields: Iterable<string>, i
 };
 
 /**
- * Appends to `unknown`. `path` leads to `input`; it is formatted only for an unknown name, because most inputs have
- * none.
+ * Appends the paths of unknown fields to `unknown`. `path` leads to `input`, and is formatted only if there is an
+ * unknown field, because most inputs have none.
  */
 const listUnknown = (
   { fields, entries }: SchemaFields,

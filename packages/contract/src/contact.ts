@@ -67,7 +67,7 @@ const keysToUpdate = {
   contactExternalID: field
     .clearable(field.externalID)
     .describe(
-      'Your own ID for the contact. Identifies the contact; together with a contactUUID it is the new value, and null clears it.',
+      'Your own ID for the contact, which identifies the contact. Together with a contactUUID, it is the new value; null clears it.',
     ),
 };
 
@@ -80,7 +80,7 @@ export const createContactInput = z
     requestUUID: field
       .optional(field.requestUUID)
       .describe(
-        `Identifies the request of a user: a repeat within ${limits.repeatDays} days returns the first response and changes nothing.`,
+        `Identifies a request of the user: a repeat within ${limits.repeatDays} days returns the first response and changes nothing.`,
       ),
     contactProof: field.described(
       field.optional(field.text(128)),
@@ -143,7 +143,7 @@ export const createContactsOutput = answer({
         status: text('The status of this contact.', '200'),
         exists: flag('Whether the contact already existed.', false).optional(),
         contactUUID: responseText(field.contactUUID).optional(),
-        error: problem.optional().describe('Why this contact was refused.'),
+        error: problem.optional().describe('Why this contact was rejected.'),
       }),
     )
     .describe('The result for each contact, in the order of the request.'),
@@ -158,9 +158,11 @@ export const getContactInput = z
     ),
     cursor: field
       .optional(field.cursor)
-      .describe('The `nextCursor` of the previous page. Returns the next page of the claims and links of `include`.'),
+      .describe(
+        'The `nextCursor` of the previous page. Returns the next page of the claims and links that `include` requests.',
+      ),
   })
-  .refine(...field.namesContact());
+  .refine(...field.identifiesContact());
 
 const tag = z.object({
   tagID: responseText(field.tagID),
@@ -216,14 +218,14 @@ export const link = z.object({
 
 const merge = z.object({
   contactUUID: responseText(field.contactUUID),
-  contactExternalID: text('Its own external ID, or "".', 'customer-1042'),
-  contactFirstname: text('Its own first name, or "".', 'Ann'),
-  contactLastname: text('Its own last name, or "".', 'Lemon'),
-  contactEmailaddress: text('Its own e-mail address, or "".', 'ann@work.example'),
+  contactExternalID: text('The external ID of the merged contact itself, or "".', 'customer-1042'),
+  contactFirstname: text('The first name of the merged contact itself, or "".', 'Ann'),
+  contactLastname: text('The last name of the merged contact itself, or "".', 'Lemon'),
+  contactEmailaddress: text('The e-mail address of the merged contact itself, or "".', 'ann@work.example'),
   intoContactUUID: responseText(field.contactUUID).describe(
-    'The contact that it was merged into, which may itself be merged.',
+    'The contact that this one was merged into, which may itself be merged.',
   ),
-  mergedTime: isoTime('When they were merged.'),
+  mergedTime: isoTime('When the contacts were merged.'),
 });
 
 export const getContactOutput = answer({
@@ -236,11 +238,11 @@ export const getContactOutput = answer({
     .array(merge)
     .optional()
     .describe('With `include=merge`, on the first page: the contacts merged into this one, oldest merge first.'),
-  mergeCount: count('The number of merged contacts; only the newest are listed.', 1).optional(),
+  mergeCount: count('The number of merged contacts, of which only the newest are listed.', 1).optional(),
   nextCursor: text('With `include`: "" on the last page of claims and links.', '').optional(),
 });
 
-export const updateContactInput = z.object({ ...keysToUpdate, ...updateFields }).refine(...field.namesContact());
+export const updateContactInput = z.object({ ...keysToUpdate, ...updateFields }).refine(...field.identifiesContact());
 
 export const updateContactOutput = answer({
   contactUUID: responseText(field.contactUUID),
@@ -263,7 +265,7 @@ export const searchContactInput = z
     contactEmailaddress: field.optionalFilter(field.email),
     segment: field.described(
       field.optionalFilter(field.segmentName),
-      'Only contacts of this segment: those with an event that matches its filter. All other filters may be added, except the external ID and the e-mail address. Contacts are sorted by their newest matching event.',
+      'Only contacts in this segment: those with an event that matches its filter. Can be combined with all other filters except the external ID and the e-mail address. Contacts are sorted by their newest matching event.',
       'Buyers',
     ),
     contactProfileID: field.described(field.optional(field.profileID), 'Only contacts with this profile.'),
@@ -323,7 +325,7 @@ const nextCursor = text(
   '',
 );
 
-/** The attributes of a touch, which reports also have as dimensions. */
+/** The attributes in a touch. Reports have dimensions for them, too. */
 export const touchAttributes = ['path', 'utm_source', 'utm_medium', 'utm_campaign'] as const;
 
 const touch = (which: 'first' | 'last') =>
@@ -341,7 +343,7 @@ const touch = (which: 'first' | 'last') =>
     })
     .optional()
     .describe(
-      `With \`include=touch\`: the ${which} values in the contact's events, from all its browsers and without robots. Absent if it has no events.`,
+      `With \`include=touch\`: the ${which} values in the contact's events, from all its browsers, without bots. Absent if the contact has no events.`,
     );
 
 export const searchContactOutput = answer({
@@ -373,7 +375,7 @@ export const exportContactInput = z
       .describe('The maximum number of events per page; 1,000 by default.'),
     cursor: field.optional(field.cursor),
   })
-  .refine(...field.namesContact());
+  .refine(...field.identifiesContact());
 
 const valueAt = (when: string, example: string) =>
   z.string().nullable().describe(`The value ${when} the import; null for none.`).meta({ example });
@@ -414,7 +416,7 @@ export const eraseContactInput = z
       false,
     ),
   })
-  .refine(...field.namesContact());
+  .refine(...field.identifiesContact());
 
 export const eraseContactOutput = answer({
   contactUUID: responseText(field.contactUUID),
@@ -424,10 +426,10 @@ export const eraseContactOutput = answer({
 });
 
 /**
- * A contact in a createAccount or updateAccount request, treated as by createContact or, with a contactUUID, as by
- * updateContact. It needs no userUUID.
+ * A contact in a request to createAccount or updateAccount. It is handled like one in createContact or, with a
+ * contactUUID, in updateContact, but needs no userUUID.
  */
 export const accountContact = z
   .object({ ...keysToUpdate, ...updateFields }, field.errorMessage('must be an object', 'object'))
-  .refine(...field.namesContact())
+  .refine(...field.identifiesContact())
   .meta({ example: { contactEmailaddress: 'bob@shop.example', contactFirstname: 'Bob' } });

@@ -15,7 +15,7 @@ export const errors = {
   },
   invalid_token: {
     status: 401,
-    when: 'the token is unknown, revoked or expired: `firsthand token list` and the console (Settings, Tokens) list the valid ones',
+    when: 'the token is unknown, revoked or expired: `firsthand token list` and the console (Settings, Tokens) list the valid tokens',
   },
   token_kind: { status: 403, when: 'the operation does not accept tokens of this kind' },
   id_not_for_browser: { status: 403, when: 'the catalogue does not allow browser tokens to use this ID' },
@@ -25,7 +25,7 @@ export const errors = {
   },
   server_token_in_browser: {
     status: 403,
-    when: 'a web page sent a secret token, where anyone can read it: revoke the token, and use a browser token in pages',
+    when: 'a web page sent a secret token, which everyone who opens the page can read: revoke the token, and use a browser token in pages',
   },
   unknown_operation: { status: 404, when: 'no operation has this path' },
   unknown_account: { status: 404, when: 'no account has this accountUUID' },
@@ -61,7 +61,7 @@ export const errors = {
     status: 409,
     when: 'the profile, tag, attribute or event ID to remove is part of a merge, or is used by a contact or an event and `force` is not set',
   },
-  import_undone: { status: 409, when: 'the import was undone, or is being undone: create a new one' },
+  import_undone: { status: 409, when: 'the import was undone, or is being undone: create a new import' },
   erased_contact: { status: 410, when: 'the contact was erased' },
   body_too_large: { status: 413, when: 'the body exceeds its limit after decompression' },
   url_too_long: { status: 414, when: 'the path and query string exceed 8 KiB' },
@@ -72,7 +72,7 @@ export const errors = {
   too_many_requests: { status: 429, when: 'the rate limit is exceeded: try again after `Retry-After` seconds' },
   quota: {
     status: 429,
-    when: 'the account has reached its storage quota (ACCOUNT_BYTES): erase contacts, or ask the operator to raise it',
+    when: 'the account has reached its storage quota (ACCOUNT_BYTES): erase contacts, or ask the operator to raise the quota',
   },
   internal: { status: 500, when: 'an internal error, which the service logs under the requestID' },
   report_too_slow: {

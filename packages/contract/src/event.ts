@@ -23,7 +23,7 @@ const kindFields = {
   ),
   eventName: field.described(
     field.optional(field.eventName),
-    'The name of the kind of event, in place of eventID. An unlisted name is added to the catalogue with the next free ID from 1,000,000. If it cannot be added, it is stored in the attribute `$eventName`.',
+    'The name of the kind of event, in place of eventID. An unlisted name is added to the catalogue with the next free ID from 1,000,000. If the name cannot be added, it is stored in the attribute `$eventName`.',
     'Signed up',
   ),
 };
@@ -68,8 +68,11 @@ const plainToken = { tokenUUID: plain.anything };
 
 const missingSubjectMessage = 'is required unless `contactUUID` or `contactExternalID` is given';
 
-const namesSubject = (input: { userUUID?: unknown; contactUUID?: unknown; contactExternalID?: unknown }): boolean =>
-  input.userUUID !== undefined || input.contactUUID !== undefined || input.contactExternalID !== undefined;
+const identifiesSubject = (input: {
+  userUUID?: unknown;
+  contactUUID?: unknown;
+  contactExternalID?: unknown;
+}): boolean => input.userUUID !== undefined || input.contactUUID !== undefined || input.contactExternalID !== undefined;
 
 interface Kind {
   eventID?: number | undefined;
@@ -89,8 +92,8 @@ export const logEventInput = plain.withPlainCheck(
     .object({ ...subjectFields, ...eventFields, sentTime, import: imported })
     .refine(hasKind, missingKindProblem)
     .refine((event) => !hasTwoKinds(event), twoKindsProblem)
-    .refine(namesSubject, { path: ['userUUID'], message: missingSubjectMessage }),
-  (input) => isPlainEvent(input) && hasOneKind(input as Kind) && namesSubject(input as object),
+    .refine(identifiesSubject, { path: ['userUUID'], message: missingSubjectMessage }),
+  (input) => isPlainEvent(input) && hasOneKind(input as Kind) && identifiesSubject(input as object),
 );
 
 const duplicate = trueOrAbsent('The event was already stored: this request repeated it.');
@@ -102,7 +105,7 @@ export const logEventOutput = answer({
 
 const isPlainBatchEvent = plain.object({ ...plainSubject, ...plainEventFields });
 
-/** One event of a batch. Its user or contact is checked later, because it may inherit them from the batch. */
+/** One event of a batch. Its user or contact is checked later, because the event may inherit it from the batch. */
 export const batchEvent = plain.withPlainCheck(
   z
     .object({ ...subjectFields, ...eventFields }, field.errorMessage('must be an object', 'object'))
@@ -126,7 +129,7 @@ export const logEventsInput = plain.withPlainCheck(
       field
         .list(z.unknown(), limits.eventsPerBatch)
         .refine((events) => events.length > 0, 'must contain at least one event'),
-      'The events. An event without a user or contact takes that of the batch.',
+      'The events. An event without a user or contact inherits that of the batch.',
       [{ eventID: 3, eventUUID: 'page-view-0002' }, { eventName: 'Signed up' }],
     ),
   }),
@@ -155,12 +158,12 @@ const robots = field.described(
   'exclude',
 );
 
-/** Unlike `field.eventName`, this name may be a number: an unnamed eventID is its own name. */
+/** Unlike `field.eventName`, this name may be a number: the name of an unnamed eventID is its number. */
 export const kindFilter = {
   eventID: field.described(field.optional(field.eventID), 'Only events of this kind.'),
   eventName: field.described(
     field.optional(field.filledText(limits.nameLength)),
-    'Only events of the kind that the account currently lists under this name; of several kinds, the one with the lowest eventID. If the account lists none, events that were sent with this name while it was not listed.',
+    'Only events of the kind that the account currently lists under this name; if there are several, the kind with the lowest eventID. If there is none, only events that were sent with this name while it was not listed.',
     'Basket filled',
   ),
 };

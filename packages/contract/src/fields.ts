@@ -1,7 +1,7 @@
 /**
  * Building blocks of the schemas, which coerce first and validate last. Their metadata goes into the OpenAPI document:
- * `description`, `example`, `form` (the rule in the error message) and `sent` (a JSON Schema for the input, where it
- * accepts more than the output).
+ * `description`, `example`, `form` (the rule in the error message) and `sent` (a JSON Schema for the input, if a field
+ * accepts more than it returns).
  */
 import * as z from 'zod';
 import { eventUUIDPattern, userUUIDPattern } from './identifiers.ts';
@@ -16,7 +16,7 @@ export const described = <Schema extends z.ZodType>(schema: Schema, description:
 /** The message for a missing field. */
 export const required = 'is required';
 
-/** Names a value's type for an error message; "" if the type is as expected, or for an infinite number (json.ts). */
+/** Returns a value's type for an error message; "" if the type is as expected, or for an infinite number (json.ts). */
 const kindOf = (value: unknown, expected: 'text' | 'list' | 'object'): string => {
   if (Array.isArray(value)) return 'a list';
   if (typeof value === 'string') return expected === 'text' ? '' : 'text';
@@ -33,7 +33,7 @@ export const errorMessage = (form: string, expected: 'text' | 'list' | 'object' 
   },
 });
 
-/** A schema that passes its input through `coerce` before checking it, typed as taking `In`. */
+/** A schema that passes its input through `coerce` before checking it. The type of its input is `In`. */
 export const coerced = <In, Out>(coerce: (input: unknown) => unknown, schema: z.ZodType<Out>) =>
   z.preprocess(coerce, schema) as unknown as z.ZodType<Out, In>;
 
@@ -65,7 +65,7 @@ export const optional = <Out, In>(schema: z.ZodType<Out, In>) =>
   );
 
 /**
- * An optional filter of a read. An empty filter is rejected: if it counted as absent, a program that lost the value
+ * An optional filter of a read. An empty filter is rejected: if it counted as absent, a program that failed to set it
  * would read all data.
  */
 export const optionalFilter = <Out, In>(schema: z.ZodType<Out, In>) =>
@@ -129,7 +129,7 @@ export const canonicalName = (name: string): string => name.trim().normalize('NF
 /** Whether a string is a number, which could be confused with an eventID. */
 export const isNumeral = (text: string): boolean => /^\d+$/.test(text);
 
-/** A name in canonical form. Text longer than `maxLength` is not normalized, which can take quadratic time. */
+/** A name in canonical form. Text longer than `maxLength` is not normalized, because that can take quadratic time. */
 const canonical = (schema: z.ZodType<string>, maxLength: number) =>
   coerced<string, string>(
     (input) => (typeof input === 'string' && input.length <= maxLength ? canonicalName(input) : input),
@@ -285,7 +285,7 @@ export const cursor = described(
   'ZTEuNDI',
 );
 
-/** The fields that identify a contact. The first one present takes precedence. */
+/** The fields that identify a contact. The first field that is present takes precedence. */
 export const contactKeys = {
   contactUUID: described(
     optional(contactUUID),
@@ -296,7 +296,7 @@ export const contactKeys = {
 };
 
 /** Arguments for `refine`: a request must have one of the fields that identify a contact. */
-export const namesContact = (
+export const identifiesContact = (
   prefix: 'contact' | 'otherContact' = 'contact',
 ): [(input: Readonly<Record<string, unknown>>) => boolean, { path: string[]; message: string }] => {
   const [first, ...others] = [`${prefix}UUID`, `${prefix}ExternalID`, `${prefix}Emailaddress`] as const;
@@ -423,7 +423,7 @@ export const currency = name
   .refine((value) => Intl.supportedValuesOf('currency').includes(value), currencyForm)
   .meta({ form: currencyForm, example: 'EUR' });
 
-/** A filter by an attribute: present or, with `attrValue`, equal to this value. */
+/** A filter by an attribute, which must be present or, with `attrValue`, have that value. */
 export const attributeFilter = (what: 'events' | 'contacts') => ({
   attrID: described(optional(attrID), `Only ${what} with this attribute.`),
   attrValue: described(

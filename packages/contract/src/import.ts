@@ -20,13 +20,13 @@ const importKind = field.described(field.oneOf(importKinds), 'What the file cont
 const fingerprintForm = 'must be 64 hexadecimal digits in lower case';
 const fingerprint = field.described(
   z.string(field.errorMessage(fingerprintForm)).regex(/^[\da-f]{64}$/, fingerprintForm),
-  "The SHA-256 of the file's content: the same content of one kind is imported once.",
+  "The SHA-256 of the file's content: for each kind, the same content is imported only once.",
   '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
 );
 
 const position = field.described(
   field.integer(0, Number.MAX_SAFE_INTEGER),
-  'The number of messages that were sent before.',
+  'The number of messages that were sent before these.',
   0,
 );
 
@@ -39,19 +39,19 @@ export const importEntry = z.object({
     'Whether the import is `running`, `complete`, `undoing` or `undone`. An import that was interrupted is `running`.',
     'complete',
   ),
-  position: count('The number of records of the file that were sent: send the next one from here.', 1_200),
-  imported: count('How many of them were stored.', 1_190),
+  position: count('The number of records of the file that were sent so far: the position of the next record.', 1_200),
+  imported: count('The number of records that were stored.', 1_190),
   repeated: count(
-    'How many of them were stored before, by their messageId; of contacts, how many had these values already.',
+    'The number of messages that were already stored, according to their messageId; for contacts, the number that already had the given values.',
     8,
   ),
-  refused: count('How many of them were refused.', 2),
+  refused: count('The number of records that were rejected.', 2),
   kept: count(
-    'After an undo, the contacts that the import created and that stay, because something else has changed or uses them.',
+    'After an undo: the number of contacts that the import created and that were kept, because something else has changed or uses them.',
     0,
   ),
   createdTime: isoTime('When the import began.'),
-  undoneTime: isoTime('When its undo began. Absent until then.', '2026-11-02T12:00:00.000Z').optional(),
+  undoneTime: isoTime('When the undo began. Absent until then.', '2026-11-02T12:00:00.000Z').optional(),
 });
 
 export const createImportInput = z.object({ kind: importKind, importName, fingerprint });
@@ -76,7 +76,7 @@ export const importEventsInput = z
     ),
     dryRun: field.described(
       field.optional(field.flag),
-      'Only checks the messages, and stores nothing. `importID` and `position` are then not needed.',
+      'Only checks the messages, and stores nothing. Then `importID` and `position` are not required.',
       true,
     ),
   })
@@ -90,10 +90,10 @@ const refusal = z.object({
 
 export const importEventsOutput = answer({
   position: count('The position of the import: send the next messages from here.', 1_200),
-  imported: count('How many of these messages were stored or, with `dryRun`, would be.', 997),
-  repeated: count('How many of them were stored before, by their messageId.', 1),
-  refused: count('How many of them were refused.', 2),
-  refusal: z.array(refusal).describe('Why the first 20 of them were refused.'),
+  imported: count('The number of these messages that were stored or, with `dryRun`, would be.', 997),
+  repeated: count('The number of these messages that were already stored, according to their messageId.', 1),
+  refused: count('The number of these messages that were rejected.', 2),
+  refusal: z.array(refusal).describe('The reasons for the first 20 rejections.'),
 });
 
 /** One contact of importContacts. */
@@ -112,7 +112,7 @@ export const importedContact = z
 export const importContactsInput = z
   .object({
     importID: field.optional(field.importID),
-    position: field.optional(position).describe('The number of contacts that were sent before.'),
+    position: field.optional(position).describe('The number of contacts that were sent before these.'),
     contact: field
       .list(z.unknown(), limits.contactsPerBatch)
       .describe(`Up to ${limits.contactsPerBatch} contacts, in the order of the file.`),
@@ -126,7 +126,7 @@ export const importContactsInput = z
     ),
     dryRun: field.described(
       field.optional(field.flag),
-      'Only returns what would be created, changed and refused. `importID` and `position` are then not needed.',
+      'Only returns how many contacts would be created, changed and rejected. Then `importID` and `position` are not required.',
       true,
     ),
   })
@@ -135,13 +135,13 @@ export const importContactsInput = z
 
 export const importContactsOutput = answer({
   position: count('The position of the import: send the next contacts from here.', 1_200),
-  created: count('How many of these contacts were created or, with `dryRun`, would be.', 900),
-  changed: count('How many existed and were changed.', 90),
-  unchanged: count('How many existed with these values.', 8),
-  refused: count('How many were refused.', 2),
+  created: count('The number of these contacts that were created or, with `dryRun`, would be.', 900),
+  changed: count('The number of these contacts that already existed and were changed.', 90),
+  unchanged: count('The number of these contacts that already existed with the given values.', 8),
+  refused: count('The number of these contacts that were rejected.', 2),
   refusal: z
     .array(z.object({ index: count('The index of the contact in the request.', 3), error: problem }))
-    .describe('Why each of these was refused.'),
+    .describe('The reason for each rejection.'),
 });
 
 export const listImportsInput = z.object({

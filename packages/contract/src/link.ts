@@ -5,7 +5,7 @@ import * as field from './fields.ts';
 
 export const linkUserInput = z
   .object({ userUUID: field.userUUID, ...field.contactKeys })
-  .refine(...field.namesContact());
+  .refine(...field.identifiesContact());
 export const linkUserOutput = answer({
   exists: flag('Whether the user was already linked to this contact.', false),
   linkID: responseText(field.linkID),
@@ -17,7 +17,11 @@ export const unlinkUserOutput = answer({
   linkID: text('The linkID of the unlink, for voidLink; "" if there was nothing to unlink.', '1043'),
 });
 
-const restore = field.described(field.optional(field.flag), 'Whether to undo an earlier call.', false);
+const restore = field.described(
+  field.optional(field.flag),
+  'Whether to undo an earlier call of this operation.',
+  false,
+);
 
 export const voidLinkInput = z
   .object({
@@ -74,12 +78,12 @@ export const mergeContactInput = z
     ),
     ...otherContactKeys,
   })
-  .refine(...field.namesContact())
-  .refine(...field.namesContact('otherContact'));
+  .refine(...field.identifiesContact())
+  .refine(...field.identifiesContact('otherContact'));
 export const mergeContactOutput = answer({
   contactUUID: contactUUID.describe('The contactUUID of the merged contact.'),
   mergedTime: isoTime('When the contacts were merged.'),
 });
 
-export const unmergeContactInput = z.object(otherContactKeys).refine(...field.namesContact('otherContact'));
+export const unmergeContactInput = z.object(otherContactKeys).refine(...field.identifiesContact('otherContact'));
 export const unmergeContactOutput = answer({ contactUUID });

@@ -1,8 +1,8 @@
-/** Suggests the name that was probably meant by a misspelled one. */
+/** Suggests the field name that was probably meant by a misspelled name. */
 
 /** Longer names are not compared: comparing takes time proportional to the product of both lengths. */
 const maxLength = 64;
-/** How many unknown names of a request are compared. */
+/** The maximum number of unknown names in a request that are compared. */
 const maxCompared = 20;
 
 /** Whether a string looks like a field name. Error messages quote no other strings, because messages may be stored. */
@@ -41,7 +41,10 @@ const editDistance = (from: string, to: string): number => {
 /** Shorter parts match too many names by chance. */
 const minPartLength = 5;
 
-/** The only candidate that contains the name without its noun: `contactTelephone` for `phone` and `contactPhone`. */
+/**
+ * The only candidate that contains the name without the prefix `contact` or `event`: `contactTelephone` for `phone` and
+ * `contactPhone`.
+ */
 const containingName = (name: string, candidates: readonly string[]): string | undefined => {
   const part = name.replace(/^(?:contact|event)/, '');
   if (part.length < minPartLength) return undefined;
@@ -91,9 +94,9 @@ export const describeUnknownName = (name: string, operation: string, fields: rea
 const email = 'contactEmailaddress';
 
 /**
- * A hint about a name in the request that is probably a misspelling of an absent field, above all the missing one, or
- * that cannot identify a contact here; "" if there is none. `alternatives` are the fields that the message about the
- * missing field names.
+ * A hint about a name in the request that is probably a misspelling of the missing field or another absent field, or
+ * that cannot identify a contact here; "" if there is none. `alternatives` are the fields that may replace the missing
+ * field.
  */
 export const describeMisspelling = (
   missing: string,

@@ -18,7 +18,7 @@ const parameter = (path: string, name: string) =>
 const allItems: readonly Any[] = Object.values(document.paths).flatMap((item: Any) => Object.values(item));
 
 describe('the OpenAPI document', () => {
-  it('lists exactly the paths and methods of the table', () => {
+  it('lists exactly the paths and methods of the operations table', () => {
     const listed = Object.entries<object>(document.paths).flatMap(([path, item]) =>
       Object.keys(item).map((method) => `${method.toUpperCase()} ${path}`),
     );
@@ -29,7 +29,7 @@ describe('the OpenAPI document', () => {
     expect([document.openapi, document.servers]).toEqual(['3.1.0', [{ url: '/x' }]]);
   });
 
-  it('gives each method of a path a unique operationId, and the plain name to the preferred one', () => {
+  it('gives each method of a path a unique operationId, which is the plain name for the preferred method', () => {
     const ids = allItems.map(({ operationId }) => operationId);
     expect(new Set(ids).size).toBe(ids.length);
     expect(ids).toEqual(expect.arrayContaining(operationNames));

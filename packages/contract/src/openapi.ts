@@ -44,7 +44,7 @@ const allOperations = operationNames.map((name): [OperationName, Operation] => [
 const requestName = (name: string) => `${pascal(name)}Request`;
 const responseName = (name: string, { stream }: Operation) => (stream ? 'Event' : `${pascal(name)}Response`);
 
-/** The schema of a request, with the token and with the lists whose entries are checked one by one. */
+/** The schema of a request, including the token and the lists whose entries are checked one by one. */
 const withEntries = ({ entries = {} }: Operation, schema: JSONSchema): JSONSchema => {
   const properties = { tokenUUID, ...schema.properties };
   const named = Object.entries(requestParts);
@@ -88,7 +88,7 @@ const allSchemas = (): Schemas => {
   return { requests, components };
 };
 
-/** The example of a request: its required fields and those that the table lists. */
+/** The example of a request: its required fields, and those that the operations table lists. */
 const requestExample = (name: string, { example = [] }: Operation, { requests, components }: Schemas) => {
   const { required = [] } = requests[name] ?? {};
   return exampleWith(
@@ -139,7 +139,7 @@ const successOf = (name: string, operation: Operation, { components }: Schemas) 
   return operation.stream
     ? {
         description:
-          'Server-sent events whose data is one object of this schema. The first has no data, only the `id` at which the stream starts. An event of type `error`, whose data is the body of an error response, ends the stream.',
+          'Server-sent events whose data is one object of this schema. The first event has no data, only the `id` at which the stream starts. An event of type `error`, whose data is the body of an error response, ends the stream.',
         headers,
         content: { 'text/event-stream': { schema } },
       }

@@ -107,7 +107,7 @@ export const operations = {
   mergeEntry: post({
     summary: 'Merge one catalogue entry into another.',
     details:
-      'Afterwards, every read except exportContact treats both as the first entry: data stored or sent under the other ID is returned, filtered and counted under the first. No event is rewritten. If an event or a contact has both attributes, the value of the first one applies. Contact values that are later written under the other ID are stored under the first. An entry that others are merged into cannot be merged itself. A catalogue can have at most 100 merges.',
+      'Afterwards, every read except exportContact treats both as the first entry: data stored or sent under the other ID is returned, filtered and counted under the first ID. No event is rewritten. If an event or a contact has both attributes, the value of the first attribute applies. Contact values that are later written under the other ID are stored under the first ID. An entry that others are merged into cannot be merged itself. A catalogue can have at most 100 merges.',
     paths: ['/account/mergeEntry'],
     tokens: ['editor', ...owners],
     refuses: ['unknown_entry', 'merge_refused'],
@@ -116,7 +116,8 @@ export const operations = {
   }),
   unmergeEntry: post({
     summary: 'Undo a merge of catalogue entries.',
-    details: 'Events sent under its ID belong to it again, including those sent while it was merged.',
+    details:
+      'Events sent under the ID of the merged entry belong to that entry again, including events sent while it was merged.',
     paths: ['/account/unmergeEntry'],
     tokens: ['editor', ...owners],
     refuses: ['unknown_entry', 'merge_refused'],
@@ -188,7 +189,7 @@ export const operations = {
   listRefused: get({
     summary: 'List the writes that were rejected for their content, oldest first.',
     details:
-      'A write stays on the list, without its token, until it is resent or discarded, newer writes replace it, or a contact that it names is erased.',
+      'A write stays on the list, without its token, until it is resent or discarded, newer writes replace it, or a contact that it refers to is erased.',
     paths: ['/account/listRefused'],
     tokens: owners,
     csv: { list: 'refused', limit: limits.refusedPerPage },
@@ -198,7 +199,7 @@ export const operations = {
   replayRefused: post({
     summary: 'Resend a rejected write, optionally with a fix, keeping its eventUUID, time and token.',
     details:
-      'A write that is stored is removed from the list. If it is rejected again it stays, and the response gives the reason.',
+      'A write that is stored is removed from the list. A write that is rejected again stays on the list, and the response gives the reason.',
     paths: ['/account/replayRefused'],
     tokens: owners,
     body: 'batch',
@@ -228,7 +229,7 @@ export const operations = {
   getContact: get({
     summary: 'Retrieve a contact with its profile, tags and attributes.',
     details:
-      'A browser token identifies the contact by its handle, and reads only what its own browser sent. For a claim with only a contactExternalID, it reads only that ID. For a merged contact, the contact that it was merged into is returned.',
+      'A browser token identifies the contact by its handle, and reads only the data that its own browser sent. If a claim has no data but a contactExternalID, only that ID is returned. For a merged contact, the response has the contact that it was merged into.',
     paths: ['/contact/getContact', '/subscriber/getSubscriber', `/${pageNames.getContact}`],
     tokens: ['browser', ...readers],
     openToPages: true,
@@ -252,7 +253,7 @@ export const operations = {
   createContacts: post({
     summary: 'Create or find up to 1,000 contacts, each with its own result.',
     details:
-      'Each contact is processed as by createContact and has its own status in the response, so an invalid one does not fail the others.',
+      'Each contact is processed as by createContact and has its own status in the response, so an invalid contact does not fail the others.',
     paths: ['/contact/createContacts'],
     tokens: editors,
     body: 'batch',
@@ -274,7 +275,7 @@ export const operations = {
   }),
   searchContact: get({
     summary: 'Find contacts by text, e-mail address, segment, profile, tag or status.',
-    details: '`segment` and `include=touch` run a report, and may be refused like one.',
+    details: '`segment` and `include=touch` run a report, and can fail for the same reasons as a report.',
     paths: ['/contact/searchContact'],
     tokens: readers,
     example: ['contactTagID', 'limit'],
@@ -361,7 +362,7 @@ export const operations = {
   }),
   unmergeContact: post({
     summary: 'Undo a merge.',
-    details: 'Data that the other contact had before the merge belongs to it again.',
+    details: 'Data that the other contact had before the merge belongs to that contact again.',
     paths: ['/contact/unmergeContact'],
     tokens: editors,
     example: ['otherContactUUID'],
@@ -370,9 +371,9 @@ export const operations = {
     output: link.unmergeContactOutput,
   }),
   logEvent: operation({
-    summary: 'Log an event against an anonymous user or a contact.',
+    summary: 'Log an event for an anonymous user or a contact.',
     details:
-      'A 200 means that the event is committed and synced to disk. A repeated eventUUID is stored once. For a GET request whose Accept header prefers images, the response is a 1×1 GIF.',
+      'A 200 means that the event is committed and synced to disk. An event whose eventUUID is repeated is stored only once. For a GET request whose Accept header prefers images, the response is a 1×1 GIF.',
     methods: ['POST', 'GET'],
     paths: ['/event/logEvent', '/logEvent', `/${pageNames.logEvent}`],
     tokens: pageAndServer,
@@ -384,7 +385,7 @@ export const operations = {
   }),
   logEvents: post({
     summary: 'Log up to 1,000 events in one commit.',
-    details: 'Each event has its own status in the response, so an invalid one does not fail the others.',
+    details: 'Each event has its own status in the response, so an invalid event does not fail the others.',
     paths: ['/event/logEvents', `/${pageNames.logEvents}`],
     tokens: pageAndServer,
     openToPages: true,
@@ -398,7 +399,7 @@ export const operations = {
   createImport: post({
     summary: 'Begin or continue the import of a file.',
     details:
-      'If the account has imported a file with this fingerprint and has not undone that import, the response is that import. Send the records from its `position` on.',
+      'If the account has imported a file with this fingerprint and has not undone that import, the response describes that import. Send the records that start at its `position`.',
     paths: ['/import/createImport'],
     tokens: editors,
     input: imports.createImportInput,
@@ -407,7 +408,7 @@ export const operations = {
   importEvents: post({
     summary: "Store the next messages of an import, in the form of Segment's HTTP API.",
     details:
-      'They are stored, and the position advances, in one commit. If the import is not at `position`, nothing is stored, and the response has its position: continue from there. So a request may be repeated. Old event times are kept. Values of contacts that the import did not create are added, not replaced.',
+      'The messages are stored, and the position advances, in one commit. If the import is not at `position`, nothing is stored, and the response has the actual position: continue from there. A request can therefore be repeated. Old event times are not replaced. Contacts that the import did not create get additional values, but none of their values is replaced.',
     paths: ['/import/importEvents'],
     tokens: ['server'],
     body: 'batch',
@@ -419,7 +420,7 @@ export const operations = {
   importContacts: post({
     summary: 'Store the next contacts of an import, or only check them.',
     details:
-      'A contact is found by its contactExternalID, otherwise by its contactEmailaddress, or created. The given values replace those of the contact. They are stored, and the position advances, in one commit. If the import is not at `position`, nothing is stored, and the response has its position: continue from there. So a request may be repeated.',
+      'A contact is found by its contactExternalID or, without one, by its contactEmailaddress; otherwise it is created. The given values replace those of the contact. The contacts are stored, and the position advances, in one commit. If the import is not at `position`, nothing is stored, and the response has the actual position: continue from there. A request can therefore be repeated.',
     paths: ['/import/importContacts'],
     tokens: editors,
     body: 'batch',
@@ -439,7 +440,7 @@ export const operations = {
   undoImport: post({
     summary: 'Undo an import: remove its events, links and contacts. A repeated call returns the progress.',
     details:
-      'Reports exclude its events immediately; the rest is removed afterwards. Contacts that something else has changed or uses stay. Afterwards the file can be imported again.',
+      'Reports exclude the events of the import immediately; everything else is removed afterwards. Contacts that something else has changed or uses are kept. After the undo, the file can be imported again.',
     paths: ['/import/undoImport'],
     tokens: editors,
     refuses: ['unknown_import'],
@@ -459,7 +460,7 @@ export const operations = {
   takeHandover: post({
     summary: 'Exchange a handover for its userUUID.',
     details:
-      'Rejected after two minutes, for other hosts, with a token of another account, and for another User-Agent. An Origin header must match the host in `to`.',
+      'A handover is rejected after two minutes, for other hosts, with the token of another account, and for another User-Agent. An Origin header must match the host in `to`.',
     paths: ['/user/takeHandover', `/${pageNames.takeHandover}`],
     tokens: pageAndServer,
     openToPages: true,
@@ -544,9 +545,9 @@ export const operations = {
     output: report.reportRetentionOutput,
   }),
   reportPeople: get({
-    summary: 'List the people behind a figure in a report: contacts, and users without one.',
+    summary: 'List the people behind a figure in a report: contacts, and users without a contact.',
     details:
-      'The request has the fields of the report, without `compare`, and selects a number: `by` and `value` for a row of reportBreakdown; `step` with `reached` or `dropped` for a step of reportFunnel; `cohort` for a period of reportRetention, with `later` for those who came back. Without these, it lists all people in the range. All pages together list exactly as many people as the report counts.',
+      'The request has the fields of the report, without `compare`, and fields that select a figure: `by` and `value` for a row of reportBreakdown; `step` with `reached` or `dropped` for a step of reportFunnel; `cohort` for a period of reportRetention, with `later` for those who came back. Without these fields, it lists all people in the range. All pages together list exactly as many people as the report counts.',
     paths: ['/report/reportPeople'],
     tokens: readers,
     example: ['filter', 'limit'],
@@ -585,7 +586,7 @@ export const operations = {
   }),
   deleteSegment: post({
     summary: 'Delete a segment.',
-    details: 'Reports whose filters name it are rejected from then on.',
+    details: 'Reports whose filters refer to the segment are rejected from then on.',
     paths: ['/report/deleteSegment'],
     tokens: editors,
     refuses: ['unknown_segment'],

@@ -28,9 +28,9 @@ test('recognizes input from the tracker as plain', () => {
   expect(isPlain(logEventInput, { tokenUUID: 'browser_0', userUUID, ...named })).toBe(true);
 });
 
-/** Strings around a limit: of this length, one shorter and one longer. */
+/** Strings around a limit: of this length, one character shorter, or one character longer. */
 const textOf = (length: number) => fc.integer({ min: length - 1, max: length + 1 }).map((size) => 'x'.repeat(size));
-/** Any code point. fast-check's own unit for this builds a table that takes each process 0.9 s. */
+/** Any code point. fast-check's own unit for this spends 0.9 s per process on a table of code points. */
 const anyCharacter = fc.integer({ min: 0, max: 0x10ffff }).map((code) => String.fromCodePoint(code));
 const oddities = [
   '__proto__',
@@ -116,7 +116,7 @@ test.each<[name: string, schema: z.ZodType, inputs: fc.Arbitrary<unknown>]>([
   ['batchEvent', batchEvent, eventOf(subjectFields)],
   ['logEvent', logEventInput, eventOf(sent)],
   ['logEvents', logEventsInput, fieldsOf({ ...sent, cookieDomain: usually('example.com'), event: events })],
-])('considers plain only what Zod returns unchanged and without unknown fields: %s', (_, schema, inputs) => {
+])('considers input plain only if Zod returns it unchanged and it has no unknown fields: %s', (_, schema, inputs) => {
   // Equal for Zod, but without a registered fast check.
   const unregistered = schema.clone();
   const findUnknown = createUnknownFieldFinder(schema);

@@ -22,7 +22,7 @@ export const withPlainCheck = <Schema extends z.ZodType>(schema: Schema, check: 
 /** Whether the input is plain. False if the schema has no check. */
 export const isPlain = (schema: z.ZodType, input: unknown): boolean => checks.get(schema)?.(input) ?? false;
 
-/** A check for an object that has all `required` fields, and no others than `fields`. An empty list may pass. */
+/** A check for an object that has all `required` fields, and only fields in `fields`. An empty array can pass, too. */
 export const object = (fields: Readonly<Record<string, Check>>, required: readonly string[] = []): Check => {
   const allowed = new Map(
     Object.entries(fields).map(([name, check]) => [name, { check, counts: Number(required.includes(name)) }]),

@@ -8,12 +8,13 @@ import { accountTokenKinds } from './tokens.ts';
 
 const attrTypes = ['text', 'number', 'date', 'currency', 'boolean'] as const;
 
-const entryName = (example: string) => field.described(field.optional(field.name), 'Its display name.', example);
+const entryName = (example: string) =>
+  field.described(field.optional(field.name), 'The display name of the entry.', example);
 const commonFields = {
-  browser: field.described(field.optional(field.flag), 'Whether browser tokens may use it.', true),
+  browser: field.described(field.optional(field.flag), 'Whether browser tokens may use the entry.', true),
   remove: field.described(
     field.optional(field.flag),
-    'Removes the entry from the catalogue. Fails with 409 `id_in_use` while a contact or an event uses it, and, even with `force`, while it is merged or others are merged into it.',
+    'Removes the entry from the catalogue. Fails with 409 `id_in_use` while a contact or an event uses the entry. Even with `force`, fails while the entry is merged into another one, or others are merged into it.',
     false,
   ),
   force: field.described(
@@ -39,7 +40,7 @@ const listOf = <Out, In>(what: string, entry: z.ZodType<Out, In>, shape: z.ZodRa
   ]);
   return field.described(
     field.optional(field.list(entry, limits.idsPerCatalogue)),
-    `Entries of the catalogue of ${what} to add or change. Other entries do not change.`,
+    `Entries to add to the catalogue of ${what}, or to change in it. Other entries do not change.`,
     [Object.fromEntries(example)],
   );
 };
@@ -65,7 +66,7 @@ const eventEntry = entryOf(eventShape)
 
 const attrType = field.described(
   z.enum(attrTypes),
-  'How to display its values. All values are stored as text.',
+  'How to display the values of the attribute. All values are stored as text.',
   'text',
 );
 
@@ -88,10 +89,10 @@ const origin = field.described(
 );
 
 const accountName = field.described(field.filledText(limits.nameLength), 'The name of the account.', 'Shop');
-const accountTimezone = field.described(field.timezone, 'The default time zone of counts and reports.');
+const accountTimezone = field.described(field.timezone, 'The default time zone for counts and reports.');
 const currencyMeaning = 'The currency in which the console shows sums of attributes of type `currency`.';
 const accountCurrency = field.described(field.currency, currencyMeaning);
-const accountOrigin = 'The origins of the pages that may use a browser token. An empty list allows every origin.';
+const accountOrigin = 'The origins whose pages may use a browser token. An empty list allows every origin.';
 const strict = field.described(field.flag, 'Whether IDs that are not in a catalogue are rejected.', false);
 const browserCatalogue = field.described(
   field.flag,
@@ -103,7 +104,8 @@ const enrich = field.described(
   'Whether events from browser tokens are labeled with browser, operating system, device type and country.',
   true,
 );
-const profileMeaning = "The profile of the contacts that Segment's API creates, if the token may use it.";
+const profileMeaning =
+  "The profile of contacts that are created through Segment's API, if the token may use that profile.";
 const defaultProfileID = field.described(field.profileID, profileMeaning);
 const userIDIsEmailaddress = field.described(
   field.flag,
@@ -116,7 +118,7 @@ const settings = {
   accountTimezone: field.optional(accountTimezone),
   accountCurrency: field.described(
     field.clearable(accountCurrency),
-    `${currencyMeaning} null removes it: sums are then shown without a currency.`,
+    `${currencyMeaning} null removes the currency: sums are then shown without one.`,
     'EUR',
   ),
   strict: field.optional(strict),
@@ -124,7 +126,7 @@ const settings = {
   enrich: field.optional(enrich),
   defaultProfileID: field.described(
     field.clearable(defaultProfileID),
-    `${profileMeaning} It is added to the catalogue. null removes the setting: the first profile in the catalogue that the token may use is then the default.`,
+    `${profileMeaning} The profile is added to the catalogue. null removes the setting: the default is then the first profile in the catalogue that the token may use.`,
     'customer',
   ),
   userIDIsEmailaddress: field.optional(userIDIsEmailaddress),
@@ -134,7 +136,10 @@ const settings = {
     .describe('Contacts to create or to change. Each has its own status in the response.'),
 };
 
-/** The result of one contact in a body of createAccount or updateAccount; each is checked with `accountContact`. */
+/**
+ * The result for one contact in a request to createAccount or updateAccount. Each contact is checked with
+ * `accountContact`.
+ */
 const accountContactResult = z.object({
   status: text('The status of this contact.', '200'),
   exists: flag('Whether the contact already existed.', false).optional(),
@@ -169,21 +174,21 @@ export const updateAccountOutput = answer({
   accountUUID: responseText(field.accountUUID),
   updated: z
     .array(text('The name of a field.', 'accountTimezone'))
-    .describe('The names of the fields whose value changed, without `contact`.'),
+    .describe('The names of the fields whose values changed, except `contact`.'),
   contact: contactResults,
 });
 
 export const getAccountInput = z.object(accountSelector);
 
-const browser = flag('Whether a browser token may use it.');
-const mergedInto = 'The ID of the entry that this one is merged into. Absent if it is not merged.';
+const browser = flag('Whether browser tokens may use the entry.');
+const mergedInto = 'The ID of the entry that this entry is merged into. Absent if it is not merged.';
 const entries = <Shape extends z.ZodRawShape>(what: string, shape: Shape) =>
   z.array(z.object({ ...shape, browser })).describe(`The catalogue of ${what}.`);
 const nameOf = (example: string) => text('The display name, or the ID if the entry is unnamed.', example);
 
 const tokenKind = field.described(
   z.enum(accountTokenKinds),
-  '`browser` is public. `viewer` reads. `editor` can also change contacts, catalogues, segments and views, and share reports. `server` has full access to the account.',
+  '`browser` is public. `viewer` can only read. `editor` can also change contacts, catalogues, segments and views, and share reports. `server` has full access to the account.',
   'viewer',
 );
 const tokenName = 'The display name of the token.';
@@ -223,7 +228,7 @@ export const account = z
       eventID,
       eventName: nameOf('Basket filled'),
       byBrowser: trueOrAbsent(
-        'Only browser tokens have used this entry: it was neither sent by a server nor listed with updateAccount.',
+        'Only browser tokens have used this entry: no server has sent it, and it was not added with updateAccount.',
       ).optional(),
       mergedInto: eventID.describe(mergedInto).optional(),
     }),
@@ -238,7 +243,7 @@ export const account = z
             'browser_4kQwYb5rEv7uJc1LzT8nX2',
           ).optional(),
           createdTime: isoTime('When the token was created.'),
-          createdBy: text('The tokenID of the token that created it; "" for the command line.', ''),
+          createdBy: text('The tokenID of the token that created this one; "" for the command line.', ''),
           expiresTime,
           memberID: text(
             'The member that the token belongs to; for a session, the member who signed in. Absent for other tokens.',
@@ -255,9 +260,9 @@ export const account = z
       .describe('The tokens of the account. Absent for a viewer or editor token.'),
     usage: z
       .object({
-        contacts: count('Contacts of the account.', 120),
-        users: count('Users of the account.', 4_500),
-        events: count('Events of the account.', 250_000),
+        contacts: count('The number of contacts in the account.', 120),
+        users: count('The number of users in the account.', 4_500),
+        events: count('The number of events in the account.', 250_000),
         storedBytes: count("An estimate of the account's storage, in bytes.", 31_000_000),
       })
       .describe('The size of the account.'),
@@ -276,7 +281,7 @@ export const createTokenInput = z.object({
   tokenName: field.described(field.optional(field.name), tokenName, 'reports'),
   expiresTime: field.described(
     field.optional(field.time),
-    'When the token expires. Never expires if absent.',
+    'When the token expires. If absent, the token never expires.',
     '2099-01-01T00:00:00Z',
   ),
 });

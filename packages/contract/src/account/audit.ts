@@ -1,4 +1,4 @@
-/** The audit log of an account: who did what to whom, and when. */
+/** The audit log of an account: which actions were performed, on what, by whom and when. */
 import * as z from 'zod';
 import { answer, count, flag, isoTime, responseText, text } from '../answer.ts';
 import * as field from '../fields.ts';
@@ -48,7 +48,7 @@ const auditSubject = z
     tokenKind: text('The kind of the token.', 'viewer').optional(),
     memberID: responseText(field.memberID).optional(),
     memberRole: text('The role of the member.', 'editor').optional(),
-    passkeyID: text('The passkey of the member.', 'p4Tn2kQwYb5rEv7uJc1Lz').optional(),
+    passkeyID: text('The passkey that was added or removed.', 'p4Tn2kQwYb5rEv7uJc1Lz').optional(),
     contactUUID: responseText(field.contactUUID).optional(),
     otherContactUUID: text('The contact that was merged or unmerged.', 'Qm4zX9wTf2Rk7yWcJ1LsA').optional(),
     catalogue: text('The catalogue of the entries that were merged or unmerged.', 'tag').optional(),
@@ -76,7 +76,7 @@ export const listAuditInput = z.object({
   ),
   from: field.described(field.optional(field.time), 'Only entries at or after this time.', '2026-11-01T00:00:00Z'),
   to: field.described(field.optional(field.time), 'Only entries before this time.', '2026-12-01T00:00:00Z'),
-  action: field.described(field.optional(field.oneOf(auditActions)), 'Only entries of this action.', 'eraseContact'),
+  action: field.described(field.optional(field.oneOf(auditActions)), 'Only entries with this action.', 'eraseContact'),
   limit: field.optional(field.pageLimit(limits.auditEntriesPerPage)),
   cursor: field.optional(field.cursor),
 });
@@ -91,7 +91,7 @@ export const listAuditOutput = answer({
           'x8Tn2kQwYb5rEv7uJc1Lz',
         ),
         memberID: text(
-          'The member who performed it in a session of the console. Absent otherwise.',
+          'The member who performed the action in a console session. Absent otherwise.',
           'm9Tn2kQwYb5rEv7uJc1Lz',
         ).optional(),
         action: field.described(z.enum(auditActions), 'The action.', 'eraseContact'),

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { answer, text } from '../answer.ts';
 import * as field from '../fields.ts';
 
-/** The catalogues, named as their fields in getAccount. */
+/** The catalogues, named like their fields in getAccount. */
 export const catalogueNames = ['event', 'attr', 'tag', 'profile'] as const;
 export type CatalogueName = (typeof catalogueNames)[number];
 
@@ -19,11 +19,11 @@ const accountSelector = {
   ),
 };
 const idKinds = 'an eventID, an attrID, a tagID or a profileID';
-const entryID = field.described(field.entryID, `The entry that stays: ${idKinds}.`, 'plan');
-const otherEntryID = field.described(field.entryID, `The entry that is merged into the other: ${idKinds}.`, 'Plan');
+const entryID = field.described(field.entryID, `The entry that represents both: ${idKinds}.`, 'plan');
+const otherEntryID = field.described(field.entryID, `The entry that is merged into the other one: ${idKinds}.`, 'Plan');
 
 /** Arguments for `refine`: in the catalogue `event`, an entry is identified by its eventID. */
-const namesEntry = <Name extends string>(name: Name) => {
+const checkEntryID = <Name extends string>(name: Name) => {
   const isEntry = (input: { readonly catalogue: CatalogueName } & Readonly<Record<Name, string>>): boolean =>
     input.catalogue !== 'event' || field.eventID.safeParse(input[name]).success;
   const message = 'must be an eventID for the catalogue `event`: a whole number from 1 to 2147483647';
@@ -32,11 +32,11 @@ const namesEntry = <Name extends string>(name: Name) => {
 
 export const mergeEntryInput = z
   .object({ ...accountSelector, catalogue, entryID, otherEntryID })
-  .refine(...namesEntry('entryID'))
-  .refine(...namesEntry('otherEntryID'));
+  .refine(...checkEntryID('entryID'))
+  .refine(...checkEntryID('otherEntryID'));
 export const mergeEntryOutput = answer({ entryID: text('The entry that represents both.', 'plan') });
 
 export const unmergeEntryInput = z
   .object({ ...accountSelector, catalogue, otherEntryID })
-  .refine(...namesEntry('otherEntryID'));
+  .refine(...checkEntryID('otherEntryID'));
 export const unmergeEntryOutput = answer({ otherEntryID: text('The entry that is separate again.', 'Plan') });

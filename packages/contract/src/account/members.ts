@@ -19,7 +19,7 @@ export const roleKinds = { viewer: 'viewer', editor: 'editor', owner: 'server' }
 export const roleOf = (kind: TokenKind): MemberRole => (kind === 'viewer' || kind === 'editor' ? kind : 'owner');
 
 const roleDescription =
-  '`viewer` reads. `editor` can also change contacts, catalogues, segments and views, and share reports. `owner` has full access to the account.';
+  '`viewer` can only read. `editor` can also change contacts, catalogues, segments and views, and share reports. `owner` has full access to the account.';
 const role = field.described(field.oneOf(memberRoles), roleDescription, 'editor');
 const roleOutput = field.described(z.enum(memberRoles), roleDescription, 'editor');
 const emailaddress = field.described(
@@ -83,7 +83,7 @@ export const removeMemberInput = z.object({
   memberID: field.memberID,
   descendants: field.described(
     field.optional(field.flag),
-    'Also revokes the viewer, editor and server tokens that the member created, directly or indirectly, and the share links and open invitations.',
+    'Also revokes the viewer, editor and server tokens that the member created, directly or indirectly, and the share links and open invitations of the member.',
     true,
   ),
 });

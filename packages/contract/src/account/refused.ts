@@ -27,12 +27,12 @@ export const listRefusedOutput = answer({
     .array(
       z.object({
         refusedID: responseText(field.refusedID),
-        refusedTime: isoTime('When it was rejected.'),
+        refusedTime: isoTime('When the request was rejected.'),
         operation: text('The operation that the request called.', 'logEvent'),
         tokenID: responseText(field.tokenID),
-        tokenKind: text('The kind of that token.', 'browser'),
-        robot: flag('Whether a bot, recognized by its user agent, sent it with a browser token.', false),
-        problem: problem.describe('Why it was rejected.'),
+        tokenKind: text('The kind of the token.', 'browser'),
+        robot: flag('Whether a bot, recognized by its user agent, sent the request with a browser token.', false),
+        problem: problem.describe('Why the request was rejected.'),
         request: field.described(
           z.union([z.record(z.string(), z.unknown()), z.string()]),
           'The request without its token, as fields or, if it could not be parsed, as text.',
@@ -43,10 +43,10 @@ export const listRefusedOutput = answer({
     .describe('The requests, oldest first.'),
   count: z
     .object({
-      listed: countOf('Still on the list.', 1),
-      evicted: countOf('Discarded, or removed because the list of a token was full.'),
-      erased: countOf('Removed because the request named a contact that was erased.'),
-      replayed: countOf('Resent and stored.'),
+      listed: countOf('Requests that are still on the list.', 1),
+      evicted: countOf('Requests that were discarded, or removed because the list of their token was full.'),
+      erased: countOf('Requests that were removed because they identified a contact that was erased.'),
+      replayed: countOf('Requests that were resent and stored.'),
     })
     .describe('All rejected requests, by outcome.'),
   nextCursor: text('The cursor of the next page; "" on the last page.', ''),
@@ -62,7 +62,7 @@ export const replayRefusedInput = z.object({
   ),
   tokenID: field.described(
     field.optional(field.tokenID),
-    'The token to send it with; by default, the original one. Another token must be valid and of the same kind.',
+    'The token to resend the request with; by default, the original token. Another token must be valid and of the same kind.',
   ),
 });
 export const discardRefusedInput = z.object({ ...accountSelector, refusedID: field.refusedID });
@@ -70,6 +70,6 @@ export const discardRefusedOutput = answer({ refusedID: responseText(field.refus
 
 export const replayRefusedOutput = answer({
   refusedID: responseText(field.refusedID),
-  replayed: flag('Whether it was stored. If not, it stays on the list.'),
-  problem: problem.describe('Why it was rejected again. Absent if it was stored.').optional(),
+  replayed: flag('Whether the request was stored. Otherwise it stays on the list.'),
+  problem: problem.describe('Why the request was rejected again. Absent if it was stored.').optional(),
 });

@@ -6,9 +6,9 @@ import * as field from '../fields.ts';
 export const getServiceInput = z.object({});
 export const getServiceOutput = answer({
   version: text('The version of Firsthand.', '0.1.0'),
-  retentionDays: count('The age in days at which events are deleted; 0: never.', 0),
-  backupSeconds: count('The interval of automatic backups of the database, in seconds; 0: none.', 86_400),
-  backupTime: isoTime('When the newest of these backups was made. Absent if there is none yet.').optional(),
+  retentionDays: count('The age in days at which events are deleted; 0 if they are never deleted.', 0),
+  backupSeconds: count('The interval of automatic database backups, in seconds; 0 if there are none.', 86_400),
+  backupTime: isoTime('When the newest automatic backup was made. Absent if there is none yet.').optional(),
   refusedOrigin: z
     .object({
       origin: text('The origin, as the page sent it.', 'https://www.shop.example'),
@@ -16,7 +16,7 @@ export const getServiceOutput = answer({
     })
     .optional()
     .describe(
-      "The page that most recently sent the account's browser token to this server from an origin that accountOrigin does not list, so that the request was rejected. Absent if there is none, or with an operator token.",
+      "The page whose request with the account's browser token was most recently rejected by this server, because accountOrigin does not list the page's origin. Absent if there is none, or with an operator token.",
     ),
   leakedToken: z
     .object({
@@ -29,7 +29,7 @@ export const getServiceOutput = answer({
       'The page that most recently sent a secret token of the account to this server, which rejected the request. Anyone who opens the page can read the token. Absent if there is none, or with an operator token.',
     ),
   unknownProxy: flag(
-    'Whether a proxy that TRUST_PROXY does not list forwarded requests in the last 24 hours. All visitors behind such a proxy count as one and share one rate limit.',
+    'Whether a proxy that TRUST_PROXY does not list forwarded requests in the last 24 hours. All visitors behind such a proxy count as one visitor and share one rate limit.',
     false,
   ),
 });

@@ -1,7 +1,7 @@
 /**
- * The token kinds. `browser` is public; the others are secret. `viewer` reads, `editor` also changes contacts,
- * catalogues, segments and views and shares reports, `server` has full access to an account, `operator` manages
- * accounts.
+ * The token kinds. `browser` is public; the others are secret. `viewer` can only read; `editor` can also change
+ * contacts, catalogues, segments and views, and share reports; `server` has full access to an account; `operator`
+ * manages accounts.
  */
 export const tokenKinds = ['browser', 'viewer', 'editor', 'server', 'operator'] as const;
 export type TokenKind = (typeof tokenKinds)[number];

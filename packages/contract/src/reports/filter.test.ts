@@ -134,13 +134,13 @@ describe('a filter', () => {
     expect(messageOf(given).slice(0, message.length)).toBe(message);
   });
 
-  it('may be as large as the limits', () => {
+  it('can be as large as the limits', () => {
     expect(messageOf(nested(limits.filterDepth))).toBe('is accepted');
     expect(messageOf({ or: Array(limits.conditionsPerFilter - 1).fill(event) })).toBe('is accepted');
     expect(messageOf({ attrID: 'a', is: Array(limits.valuesPerCondition).fill('x') })).toBe('is accepted');
   });
 
-  it('is rejected with a path or, if accepted, is accepted again unchanged, for any JSON', () => {
+  it('is rejected with a path, or accepted and then accepted again unchanged, for any JSON', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 8 }), (given) => {
         const result = checkFilter(given);

@@ -1,5 +1,5 @@
 /**
- * Filters of reports: a closed grammar of conditions on an event. Each object is one condition: `{"and": […]}`, `{"or":
+ * Report filters: a closed grammar of conditions on an event. Each object is one condition: `{"and": […]}`, `{"or":
  * […]}`, `{"not": …}`, `{"event": …}`, `{"contact": …}`, `{"did": …}`, `{"segment": …}`, or a comparison: `{"attrID":
  * "plan", "is": "pro"}`, or `{"personFirst": "utm_campaign", "is": "spring"}` for the person's first event ever with
  * the attribute.
@@ -25,11 +25,11 @@ const objectOf = <Members extends z.ZodRawShape>(members: Members) =>
         : field.errorMessage('must be a JSON object', 'object').error(issue),
   });
 
-/** The filters of searchContact, all of which must match; without any, every contact matches. */
+/** The filters of searchContact. All of them must match; if there are none, every contact matches. */
 const contactFilter = objectOf(contactMembers).refine(field.isAttributePair, field.attributePairProblem);
 export type ContactFilter = z.output<typeof contactFilter>;
 
-/** Between `atLeast` (default 1) and `atMost` events match the other members. */
+/** Matches if at least `atLeast` (by default 1) and at most `atMost` events match the other members. */
 interface EventCount<Kinds, Inner> {
   readonly event?: Kinds | undefined;
   readonly filter?: Inner | undefined;
@@ -160,7 +160,7 @@ const wholeNumber = (min: number, max: number, description: string, example: num
   return field.described(schema.optional(), description, example);
 };
 
-/** What a person did; anything if it has no members. */
+/** What a person did. Without members, it matches any event. */
 const did: z.ZodType<Did<string>, SentDid> = objectOf({
   event: eventKinds(`Events of this kind: ${listedNames}`),
   filter: inner.optional().meta({ description: 'Events that match this filter, which must not contain a `did`.' }),
@@ -213,7 +213,7 @@ export const condition = z
       ),
       did: field.described(
         did.optional(),
-        "The person has such events, inside or outside the report's range; events from bots count only if the report includes them. `{}` matches any event.",
+        "The person has events like these, inside or outside the report's range; events from bots count only if the report includes them. `{}` matches any event.",
         { event: 'Paid', atLeast: 2, withinDays: 30 },
       ),
       segment: field.described(field.segmentName.optional(), 'The filter saved under this name matches.'),
@@ -277,7 +277,7 @@ export const partsOf = <Segment>({
 
 /**
  * Reports excessive nesting, a `did` within another, and too many conditions. A segment for which `findSaved` returns a
- * filter counts as that filter; a limit that it exceeds is reported at the segment's path.
+ * filter counts as that filter. If that filter exceeds a limit, the problem is reported at the segment's path.
  */
 export const checkSize = (
   filter: Filter<string>,

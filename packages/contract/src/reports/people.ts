@@ -1,6 +1,6 @@
 /**
- * reportPeople: the people behind a figure in a report. It takes the report's fields, and fields that select the
- * figure.
+ * reportPeople: the people behind a figure in a report. A request has the fields of the report, and fields that select
+ * the figure.
  */
 import * as z from 'zod';
 import * as output from '../answer.ts';
@@ -19,7 +19,7 @@ const groupValue = z.union(
   'must be text of at most 2,048 characters, a number, true, false or null',
 );
 
-/** The additional fields of each metric. */
+/** The fields that select a figure of each kind. */
 const fieldsByKind = {
   by: ['value'],
   step: ['within', 'per', 'reached', 'dropped'],
@@ -43,7 +43,7 @@ const numberFields = {
         .list(filter, limits.stepsPerFunnel)
         .refine((steps) => steps.length > 1, 'must contain at least two filters'),
     ),
-    'For a number of reportFunnel: the `step` of the report.',
+    'For a figure in reportFunnel: the `step` of the report.',
     [{ event: 'Basket filled' }, { event: 'Paid' }],
   ),
   within,
@@ -68,7 +68,7 @@ const numberFields = {
   interval,
   later: field.described(
     field.optional(field.integer(0, limits.periodsPerRetention - 1)),
-    'With `cohort`: only those who came back this many periods later; 0 is the same period.',
+    'With `cohort`: only people who came back this many periods later; 0 is the same period.',
     1,
   ),
 };
@@ -85,12 +85,12 @@ export const reportPeopleInput = z
     ...numberFields,
     usersAtLeast: field.described(
       field.optional(field.integer(1, 1_000)),
-      'Only people with at least this many users, such as two phones, among the selected events.',
+      'Only people with at least this many users (such as two phones) in the selected events.',
       2,
     ),
     sort: field.described(
       field.optional(field.oneOf(['lastTime', 'events', 'sum'])),
-      'The sort order, descending: by `lastTime` (the default), `events` or, with `attrID`, `sum`, with people without a number last.',
+      'Sorts people in descending order by `lastTime` (the default), `events` or, with `attrID`, `sum`. With `sum`, people without a number come last.',
       'sum',
     ),
     limit: field.optional(field.pageLimit(limits.peoplePerPage)),
@@ -125,16 +125,16 @@ export const reportPeopleOutput = output.answer({
     .array(
       z.object({
         contactUUID: output.text('The contact; "" for a user without one.', 'V1StGXR8_Z5jdHi6B-myT'),
-        contactExternalID: output.text('Its external ID, or "".', 'customer-1042'),
-        contactFirstname: output.text('Its first name, or "".', 'Ann'),
-        contactLastname: output.text('Its last name, or "".', 'Lemon'),
-        contactEmailaddress: output.text('Its e-mail address, or "".', 'ann@shop.example'),
+        contactExternalID: output.text('The external ID of the contact, or "".', 'customer-1042'),
+        contactFirstname: output.text('The first name of the contact, or "".', 'Ann'),
+        contactLastname: output.text('The last name of the contact, or "".', 'Lemon'),
+        contactEmailaddress: output.text('The e-mail address of the contact, or "".', 'ann@shop.example'),
         userUUID: output.text('For a person without a contact, the user; otherwise "".', ''),
-        events: output.count('The number of selected events of this person.', 8),
-        users: output.count('The number of users of this person in those events.', 2),
+        events: output.count('The number of events of this person that were selected.', 8),
+        users: output.count('The number of users of this person in these events.', 2),
         value: figures,
-        firstTime: output.isoTime('The earliest eventTime of those events.'),
-        lastTime: output.isoTime('The latest eventTime of those events.'),
+        firstTime: output.isoTime('The earliest eventTime of these events.'),
+        lastTime: output.isoTime('The latest eventTime of these events.'),
       }),
     )
     .describe('The people, sorted by `sort`.'),

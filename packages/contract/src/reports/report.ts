@@ -31,12 +31,12 @@ export const reportFields = {
   }),
   compare: field.described(
     field.optional(field.oneOf(comparisonPeriods)),
-    'Adds `earlier`: the same report over an earlier range. `previous` is the range just before, with the same number of days or, if both ends are the start of a month, of months. `week`, `month` and `year` are the same dates that much earlier. Without `to`, `previous` is shifted by whole days and ends at the same time of day: today so far is compared with yesterday up to this time.',
+    'Adds `earlier`: the same report over an earlier range. `previous` is the range just before, with the same number of days or, if both ends are the start of a month, of months. `week`, `month` and `year` are the same dates a week, a month or a year earlier. Without `to`, `previous` is shifted by whole days and ends at the same time of day: today so far is compared with yesterday up to this time.',
     'previous',
   ),
   robots: field.described(
     field.optional(field.oneOf(['include', 'exclude'])),
-    '`include` also counts events whose attribute `robot` is `true`. By default, they are left out.',
+    '`include` also counts events whose attribute `robot` is `true`. By default, these events are left out.',
     'include',
   ),
 };
@@ -132,7 +132,7 @@ export const reportTotalsInput = z
     visits: visitsField,
     interval: field.described(
       field.optional(intervalName),
-      'Adds `interval`: the counts of each hour, day, week (from Monday) or month. The first starts at `from`, the last ends at `to`.',
+      'Adds `interval`: the counts of each hour, day, week (from Monday) or month. The first interval starts at `from`, the last one ends at `to`.',
       'day',
     ),
   })
@@ -155,8 +155,8 @@ const dimensionNames = [
   ...contactDimensions,
 ] as const;
 /**
- * Prefixes of an attrID, which select the event with the attribute: the event itself, the first or last one of its
- * session, or the first ever of its person.
+ * Prefixes of an attrID. They select the event that the attribute is taken from: the event itself, the first or last
+ * event of its session, or the first event ever of its person that has the attribute.
  */
 const attributePrefixes = ['attr:', 'first:', 'last:', 'person:first:'] as const;
 type AttributePrefix = (typeof attributePrefixes)[number];
@@ -192,7 +192,7 @@ export const by = field
   )
   .meta({
     description:
-      'One or two dimensions, separated by a comma. `attr:plan` is the attribute `plan` of the event. `first:utm_campaign` and `last:utm_campaign` take the attribute from the first and last event of the session that has it. `person:first:utm_campaign` takes it from the first event ever of the person that has it, across browsers and inside or outside the range. `weekday` (`1`, Monday, to `7`) and `hour` (`0` to `23`) are in `timezone`. `entryPage` and `exitPage` are `first:path` and `last:path`. `referrerHost` is the host in the attribute `referrer`, `entryReferrerHost` the one in `first:referrer`, and `firstReferrerHost` the one in `person:first:referrer`; all are null for hosts of `accountOrigin` and of the visitor’s own machine. `contactProfileID` is the current profile of the owner. `contactTagID` is each current tag of the owner; the event counts in the row of each tag. Both are null for events without an owner, and for owners without a listed profile or tag.',
+      'One or two dimensions, separated by a comma. `attr:plan` is the attribute `plan` of the event. `first:utm_campaign` and `last:utm_campaign` take the attribute from the first and last event of the session that has it. `person:first:utm_campaign` takes it from the first event ever of the person in which it occurs, across browsers and inside or outside the range. `weekday` (`1`, Monday, to `7`) and `hour` (`0` to `23`) are in `timezone`. `entryPage` and `exitPage` are `first:path` and `last:path`. `referrerHost` is the host in the attribute `referrer`, `entryReferrerHost` the one in `first:referrer`, and `firstReferrerHost` the one in `person:first:referrer`; all are null for hosts of `accountOrigin` and of the visitor’s own machine. `contactProfileID` is the current profile of the owner. `contactTagID` is each current tag of the owner; the event counts in the row of each tag. Both are null for events without an owner, and for owners without a listed profile or tag.',
     example: 'attr:product',
     sent: { type: 'string' },
   });
@@ -209,7 +209,7 @@ export const reportBreakdownInput = z
     ),
     limit: field.described(
       field.optional(field.pageLimit(limits.rowsPerBreakdown)),
-      `The maximum number of rows; \`others\` counts the events of all further ones. 100 by default; with \`interval\` 5 by default, and at most ${limits.rowsOverTime}.`,
+      `The maximum number of rows; \`others\` counts the events in all further rows. 100 by default; with \`interval\` 5 by default, and at most ${limits.rowsOverTime}.`,
       10,
     ),
     visits: visitsField,
@@ -220,7 +220,7 @@ export const reportBreakdownInput = z
     ),
     conversion: field.described(
       field.optional(field.oneOf(['include'])),
-      '`include` adds `among` to `total` and to rows: the number of people with any event that matches `filter`, of any kind. Groups with only events of other kinds become rows of zeros after all others, up to `limit`. Requires `eventID` or `eventName`.',
+      '`include` adds `among` to `total` and to rows: the number of people with any event that matches `filter`, of any kind. Groups that have only events of other kinds are returned as rows of zeros after all other rows, up to `limit`. Requires `eventID` or `eventName`.',
       'include',
     ),
   })
@@ -298,22 +298,22 @@ export const reportFunnelInput = z
     ),
     per: field.described(
       field.optional(field.oneOf(['person', 'session'])),
-      'What moves through the steps: a person (the default), or a person within one session.',
+      'What goes through the steps: a person (the default), or a person within one session.',
       'session',
     ),
     by: field
       .optional(by)
       .describe(
-        'Adds `row`: the steps of each group, with the dimensions of reportBreakdown. The first event that matches the first step decides the group of a person; with `contactTagID`, a person belongs to the group of each tag.',
+        'Adds `row`: the steps of each group, with the dimensions of reportBreakdown. The first event that matches the first step determines the group of a person; with `contactTagID`, a person belongs to the group of each tag.',
       ),
     limit: field.described(
       field.optional(field.pageLimit(limits.rowsPerBreakdown)),
-      'With `by`: the maximum number of rows; `others` counts all further ones. 100 by default.',
+      'With `by`: the maximum number of rows; `others` counts all further rows. 100 by default.',
       10,
     ),
     times: field.described(
       field.optional(field.oneOf(['include'])),
-      '`include` adds `seconds` to each step after the first: the time from the first step, over those who reached it.',
+      '`include` adds `seconds` to each step after the first: statistics of the time that it took to get there from the first step.',
       'include',
     ),
   })
@@ -348,7 +348,7 @@ export const reportFunnelOutput = answer({
   row: z
     .array(z.object({ ...group, step: stepsOutput('The steps, in order.') }))
     .optional()
-    .describe('With `by`: the groups, sorted by how many reached the first step, highest first.'),
+    .describe('With `by`: the groups, sorted by how many people reached the first step, highest first.'),
   others: z
     .object({ groups: output.count('The number of omitted rows.', 12), step: stepsOutput('The steps, in order.') })
     .optional()
@@ -374,13 +374,13 @@ export const reportRetentionInput = z
     ),
     interval: field.described(
       field.optional(field.oneOf(['day', 'week', 'month'])),
-      'The length of the periods; `week` (from Monday) by default. The first starts at `from`, the last ends at `to`.',
+      'The length of the periods; `week` (from Monday) by default. The first period starts at `from`, the last one ends at `to`.',
       'week',
     ),
     by: field
       .optional(by)
       .describe(
-        'Adds `row`: the cohorts of each group, with the dimensions of reportBreakdown. The first event that matches `first` decides the group of a person; with `contactTagID`, a person belongs to the group of each tag.',
+        'Adds `row`: the cohorts of each group, with the dimensions of reportBreakdown. The first event that matches `first` determines the group of a person; with `contactTagID`, a person belongs to the group of each tag.',
       ),
     limit: field.described(
       field.optional(field.pageLimit(limits.rowsOverTime)),
@@ -397,7 +397,8 @@ const cohorts = z
       to: output.isoTime('The end of the period.', '2026-11-09T00:00:00.000Z'),
       people: output.count('People whose first event that matches `first` is in this period.', 45),
       back: z.array(output.count('People in the cohort who came back.', 12)).meta({
-        description: 'How many of them came back after that event: in the same period, in the next one, and so on.',
+        description:
+          'How many of these people came back after that event: in the same period, in the next one, and so on.',
         example: [12, 5],
       }),
     }),
@@ -426,7 +427,7 @@ const liveList = (description: string, example: string) =>
             people: output.count('People.', 12),
           }),
         )
-        .describe('The values, those with the most people first.'),
+        .describe('The values, starting with those that have the most people.'),
       others: output.count('People with other values.', 3),
     })
     .describe(description);

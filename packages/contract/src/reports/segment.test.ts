@@ -36,10 +36,13 @@ describe('the filter of a segment', () => {
     expect(check(createSegmentInput, asText)).toEqual(saveFilter(sent));
   });
 
-  it.each(['__proto__', 'constructor', '2026', 'e\u0301', 'x'.repeat(255)])('may be named %s', (segmentName) => {
-    const value = { segmentName: segmentName.normalize('NFC'), filter: event };
-    expect(check(createSegmentInput, { segmentName, filter: event })).toEqual({ ok: true, value });
-  });
+  it.each(['__proto__', 'constructor', '2026', 'e\u0301', 'x'.repeat(255)])(
+    'can be saved under the name %s',
+    (segmentName) => {
+      const value = { segmentName: segmentName.normalize('NFC'), filter: event };
+      expect(check(createSegmentInput, { segmentName, filter: event })).toEqual({ ok: true, value });
+    },
+  );
 
   it.each([
     [{}, 'segmentName', '`segmentName` is required'],
@@ -61,7 +64,7 @@ describe('the filter of a segment', () => {
     expect(result).toMatchObject({ ok: false, problem: { field, message: expect.stringContaining(message) } });
   });
 
-  it('may be as large as the limit in bytes', () => {
+  it('can be as large as the limit in bytes', () => {
     const largest = { or: [isOneOf(8, 2_000), { attrID: 'b', is: '' }] };
     largest.or[1] = { attrID: 'b', is: 'x'.repeat(limits.segmentBytes - bytesOf(largest)) };
     expect(bytesOf(largest)).toBe(limits.segmentBytes);
@@ -70,7 +73,7 @@ describe('the filter of a segment', () => {
   });
 });
 
-describe('a filter that names segments', () => {
+describe('a filter that refers to segments', () => {
   it.each<[object, Record<string, object>, object]>([
     [{ segment: 'a' }, { a: { event: 'Paid' } }, { event: ['Paid'] }],
     [{ segment: ' a ' }, { a: event }, { event: [1] }],
@@ -142,13 +145,13 @@ describe('a filter that names segments', () => {
     expect(expand(given, segments)).toEqual({ code, field, message: `\`${field}\` ${message}` });
   });
 
-  it('has the same limits on levels and conditions as one without segments', () => {
+  it('has the same limits on levels and conditions as a filter without segments', () => {
     expect(expand(nested(4, { segment: 'a' }), { a: nested(2) })).toEqual(filter.parse(nested(5)));
     const half = { or: Array(23).fill(event) };
     expect(expand({ or: [{ segment: 'a' }, { segment: 'a' }, event] }, { a: half })).not.toHaveProperty('code');
   });
 
-  it('equals the filter with segments written out, or is rejected like it', () => {
+  it('is expanded to the filter with its segments written out, or rejected if that filter is invalid', () => {
     const names = ['a', 'b', '__proto__'] as const;
     const leaf = fc.constantFrom<SentFilter>(
       { event: 1 },

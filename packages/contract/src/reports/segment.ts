@@ -8,7 +8,7 @@ import { checkSize, type Filter, filter, partsOf, type SentFilter } from './filt
 
 type Path = readonly PropertyKey[];
 
-/** The segments that a filter names, each with its path. */
+/** The segments that a filter refers to, each with its path. */
 const segmentsIn = (given: Filter<string>, path: Path = []): { segmentName: string; path: Path }[] => [
   ...(given.segment === undefined ? [] : [{ segmentName: given.segment, path: [...path, 'segment'] }]),
   ...partsOf(given).flatMap(([part, ...names]) => segmentsIn(part, [...path, ...names])),
@@ -20,7 +20,7 @@ export const listSegmentNames = (given: Filter<string>): string[] =>
 const bytesOf = (text: string): number => new TextEncoder().encode(text).length;
 const maxBytes = `${limits.segmentBytes.toLocaleString('en')} bytes`;
 
-/** The filter of a segment, which must not name other segments, so that no cycles exist. */
+/** The filter of a segment, which must not refer to other segments, so that there are no cycles. */
 const filterWithoutSegments = filter.superRefine((given, context) => {
   for (const { path } of segmentsIn(given))
     context.addIssue({ code: 'custom', path: [...path], message: 'must not be in the filter of another segment' });
@@ -43,7 +43,7 @@ export const createSegmentInput = z.object({
   segmentName: field.segmentName,
   filter: field.described(
     field.orJSON(filterAsSent),
-    'The filter to save, which must not name another segment.',
+    'The filter to save, which must not refer to another segment.',
     example,
   ),
 });
@@ -60,7 +60,7 @@ export const listSegmentsOutput = output.answer({
         segmentName: output.responseText(field.segmentName),
         filter: field.described(
           z.record(z.string(), z.unknown()) as unknown as z.ZodType<SentFilter>,
-          'Its filter, as it was sent.',
+          'The filter of the segment, as it was sent.',
           example,
         ),
         createdTime: output.isoTime('When the name was first saved.'),

@@ -28,7 +28,7 @@ const report = z.object(
   {
     part,
     operation: field.described(field.oneOf(sharedOperations), 'The operation of the report.', 'reportTotals'),
-    request: field.described(request, 'The fields of its request.', {
+    request: field.described(request, 'The fields of the request for the report.', {
       from: '2026-11-01',
       to: '2026-12-01',
       interval: 'day',
