@@ -2,6 +2,7 @@
 import { limits } from '@firsthand/contract/limits';
 import { html } from 'hono/html';
 import type { Page } from '../page.ts';
+import { prose } from './fields.ts';
 
 type Limit = keyof typeof limits;
 
@@ -134,7 +135,7 @@ ${Object.entries(all).map(
 <tbody>
 ${Object.entries(entries).map(
   ([name, meaning]) =>
-    html`<tr id="${name}"><td>${meaning}</td><td class="number">${number.format(limits[name as Limit])}</td><td><code>${name}</code></td></tr>\n`,
+    html`<tr id="${name}"><td>${prose(meaning)}</td><td class="number">${number.format(limits[name as Limit])}</td><td><code>${name}</code></td></tr>\n`,
 )}</tbody>
 </table></div>
 `,
@@ -142,7 +143,7 @@ ${Object.entries(entries).map(
     sections: [
       { anchor: '', title: 'Limits', text },
       ...Object.values(all).flatMap((entries) =>
-        Object.entries(entries).map(([name, meaning]) => ({ anchor: name, title: name, text: meaning })),
+        Object.entries(entries).map(([name, meaning]) => ({ anchor: name, title: name, text: meaning.replaceAll('`', '') })),
       ),
     ],
   };
