@@ -143,7 +143,11 @@ ${Object.entries(entries).map(
     sections: [
       { anchor: '', title: 'Limits', text },
       ...Object.values(all).flatMap((entries) =>
-        Object.entries(entries).map(([name, meaning]) => ({ anchor: name, title: name, text: meaning.replaceAll('`', '') })),
+        Object.entries(entries).map(([name, meaning]) => ({
+          anchor: name,
+          title: name,
+          text: meaning.replaceAll('`', ''),
+        })),
       ),
     ],
   };
