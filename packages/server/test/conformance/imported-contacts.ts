@@ -238,6 +238,64 @@ export const describeImportedContacts = (newSite: NewSite): void => {
       expect(await store.listMergedContacts({ account })).toEqual([]);
     });
 
+    test('takes no key from another contact when undone, no matter how that contact got it', async () => {
+      const nth = fc.nat({ max: 2 });
+      const rows = fc.array(fc.record({ nth, address: nth }), { minLength: 1, maxLength: 4 });
+      const takers = fc.array(fc.record({ by: fc.constantFrom('server', 'page', 'contact'), nth, address: nth }), {
+        maxLength: 4,
+      });
+      await fc.assert(
+        fc.asyncProperty(rows, takers, fc.boolean(), async (imported, taken, clears) => {
+          const site = await newSite();
+          const { create, contact, add, undo } = importsOf(site);
+          const { store, account, time, server, browser } = site;
+          const old = (at: number) => addresses[at] as string;
+          const fields = { contactFirstname: 'Ann' };
+          const contactUUIDs: string[] = [];
+          for (const at of [0, 1, 2]) {
+            const keys = { externalID: `u-${at}`, ...(at > 0 && { address: old(at) }) };
+            contactUUIDs.push((await server.createContact({ ...keys, userUUID: null, fields })).contactUUID);
+          }
+          const importID = await create();
+          const toStep = (row: { nth: number; address: number }) =>
+            contact({
+              ...{ externalID: `u-${row.nth}`, address: `${row.address}@new.example` },
+              fields: { contactFirstname: 'Imported' },
+            });
+          await add(importID, 0, ...imported.map(toStep));
+          for (const { by, nth: at, address } of taken) {
+            const update = { contactUUID: contactUUIDs[at] as string, address: old(address) };
+            if (by === 'server') await server.createContact({ address: old(address), userUUID: null });
+            else if (by === 'page') await browser.createContact({ address: old(address), userUUID: phone });
+            // Another contact may have the address.
+            else await store.updateContact({ account, ...contactChange(update), time }).catch(() => undefined);
+          }
+          if (clears) {
+            const update = { contactUUID: contactUUIDs[2] as string, externalID: null };
+            await store.updateContact({ account, ...contactChange(update), time });
+          }
+          const find = async (key: object) => {
+            const caller = { account, token: server.token, browser: false };
+            const query = { ...caller, ...key, include: [] };
+            return (await store.getContact(query).catch(() => undefined))?.contactUUID;
+          };
+          const keys = [0, 1, 2].flatMap((at) => [
+            ...[{ address: old(at) }, { address: `${at}@new.example` }, { externalID: `u-${at}` }],
+          ]);
+          const before = await Promise.all(keys.map(find));
+          const merged = await store.listMergedContacts({ account });
+          await undo(importID);
+          const after = await Promise.all(keys.map(find));
+          for (const [place, holder] of before.entries())
+            if (holder !== undefined && !contactUUIDs.includes(holder)) expect(after[place]).toBe(holder);
+          expect(await store.listMergedContacts({ account })).toEqual(merged);
+          for (const contactUUID of contactUUIDs)
+            expect((await server.getContact(contactUUID)).fields.contactFirstname).toBe('Ann');
+        }),
+        { numRuns: Number(process.env.RUNS ?? 8) },
+      );
+    });
+
     test('does not restore a key of a contact that was erased', async () => {
       const site = await newSite();
       const { create, contact, add, undo, read } = importsOf(site);
