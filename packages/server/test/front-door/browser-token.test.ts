@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => scene.close());
 
-/** Calls createContact as a page: returns status, headers and body, without the two random parts. */
+/** Calls createContact as a page. Returns status, headers and body, without the two random parts. */
 const createAsPage = async (fields: Record<string, unknown>) => {
   const response = await scene.app.request('/contact/createContact', {
     method: 'POST',
@@ -22,7 +22,7 @@ const createAsPage = async (fields: Record<string, unknown>) => {
 };
 
 describe('a token in a page', () => {
-  test('learns nothing from createContact: known and unknown addresses get the same bytes', async () => {
+  test('learns nothing from createContact: the response has the same bytes for known and unknown addresses', async () => {
     const contact = {
       contactEmailaddress: 'ann@shop.example',
       contactFirstname: 'Ann',
@@ -77,7 +77,7 @@ describe('a token in a page', () => {
   });
 
   test.each(operationNames.filter((name) => !(operations[name].tokens as readonly string[]).includes('browser')))(
-    'is rejected by %s on each of its paths, before the rest of the request is checked',
+    'is rejected by %s on each of its paths before the rest of the request is checked',
     async (name) => {
       const { paths, methods } = operations[name];
       for (const path of paths) {

@@ -28,7 +28,7 @@ const createHistory = async (store: Store) => {
   const handles = new Map<string, string>();
   /** The store's linkID of each statement, by its sequence in the model. */
   const linkIDs = new Map<number, string>();
-  /** The linkIDs of statements whose contact was erased. */
+  /** The linkIDs of links whose contact was erased. */
   const erasedLinks = new Set<string>();
   /** Messages of refused requests, by their number in the model. */
   const refusedTexts: string[] = [];
@@ -104,7 +104,7 @@ const createHistory = async (store: Store) => {
 
   /**
    * Actions that the model doesn't cover: a browser that claims an erased address creates a new contact, and the store
-   * doesn't void an erased link.
+   * rejects voiding an erased link.
    */
   const isUncovered = (action: Action): boolean =>
     (action.do === 'link' && !action.verified && model.erasedContacts.has(action.contact)) ||
@@ -145,7 +145,9 @@ const createHistory = async (store: Store) => {
     };
   };
 
-  /** The links and claims that the model expects for an unmerged contact, with those of contacts merged into it. */
+  /**
+   * The links and claims that the model expects for an unmerged contact, including those of contacts merged into it.
+   */
   const expectedOf = (person: number) => {
     const isTheirs = (contact: number | null) => contact !== null && followMerges(model.mergedInto)(contact) === person;
     const links = users.flatMap((user) =>
@@ -203,7 +205,7 @@ const expectSameEvents = async (history: History) => {
 };
 
 const expectSameHistories = async (history: History) => {
-  // The increments of the report feed must add up to the same.
+  // The increments of the report feed must result in the same histories.
   await expectAgreement(history.fed, history.site);
   const { site, model, uuidOf, expected, expectedOf, expectedHandles, expectedRefused } = history;
   const { requests } = await site.store.listRefused({ account: site.account, beyond: 0, limit: 100 });
@@ -245,9 +247,9 @@ describe('a store after every action of any history', () => {
   });
   afterAll(() => store.close());
 
-  test('agrees with the model about each event’s owner and reason, and each contact’s history', async () => {
+  test('agrees with the model on each event’s owner and its reason, and on each contact’s history', async () => {
     const done: Partial<Record<Action['do'], number>> = {};
-    /** Events that an erasure kept because they belonged to the contact by claims only. */
+    /** Events that an erasure kept because only claims assigned them to the contact. */
     let spared = 0;
     await fc.assert(
       fc.asyncProperty(actionsArbitrary, async (actions) => {

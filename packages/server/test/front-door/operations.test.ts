@@ -100,8 +100,8 @@ const readStream = async (response: Response): Promise<unknown> => {
 const paths = operationNames.flatMap((name) => operations[name].paths as readonly string[]);
 
 /**
- * Pairwise: each path with each encoding and each caller, and, over all paths, each encoding with each caller.
- * That is a seventh of all combinations.
+ * Pairwise: each path with each encoding and each caller and, across all paths, each encoding with each caller. That is
+ * a seventh of all combinations.
  */
 const cases = (operation: Operation) =>
   operation.methods.flatMap((method) =>

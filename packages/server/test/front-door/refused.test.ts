@@ -1,4 +1,4 @@
-/** A write that is refused for its content is recorded without its token, and can be sent again. */
+/** A write that is refused for its content is recorded without its token and can be sent again. */
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createReplay } from '../../src/http/refused/replay.ts';
@@ -39,7 +39,7 @@ const total = async () =>
     (sum, { listed, evicted, erased, replayed }) => sum + listed + evicted + erased + replayed,
     0,
   );
-/** Replays requests one at a time, as the command does. */
+/** Replays requests one by one, as the command does. */
 const replayAll = async (fix?: Fields) => {
   const send = createReplay(scene.store);
   const answers: Fields[] = [];
@@ -141,7 +141,7 @@ describe('a refused request', () => {
     },
   );
 
-  it('is recorded if it has another contact’s address, and is deleted when that contact is erased', async () => {
+  it('is recorded if it has another contact’s address, and is removed when that contact is erased', async () => {
     const { tokens } = scene;
     const [one, other] = [await makeContact(scene), await makeContact(scene)];
     const fields = { contactUUID: one.contactUUID, contactEmailaddress: other.contactEmailaddress };
@@ -150,7 +150,7 @@ describe('a refused request', () => {
     expect(await replayAll()).toMatchObject([{ code: 'email_taken' }]);
     expect(await total()).toBe(1);
     await scene.post('/contact/eraseContact', { tokenUUID: tokens.server, contactUUID: other.contactUUID });
-    // It had the address of the erased contact.
+    // The removed request had the address of the erased contact.
     expect(await list()).toEqual([]);
     expect(await total()).toBe(1);
   });
@@ -175,7 +175,7 @@ describe('a refused request', () => {
     expect(await list()).toHaveLength(2_000);
   });
 
-  it('contains no token, wherever the request had it', async () => {
+  it('never contains a token, no matter where the request had it', async () => {
     const { browser, server, operator, revoked } = scene.tokens;
     const Authorization = `Bearer ${server}`;
     await scene.post('/logEvent', {
@@ -203,7 +203,7 @@ describe('a refused request', () => {
     });
     const eventAttrArray = [{ attrID: browser, attrValue: browser }];
     await scene.post('/logEvent', { tokenUUID: browser, userUUID: newUserUUID(), eventID: 1, eventAttrArray });
-    // Other tokens, in unexpected places.
+    // The request also has other tokens in unexpected places.
     await scene.post('/logEvent', { tokenUUID: browser, eventID: 1, token: operator, [`${revoked}!`]: 1 });
     await scene.send('/logEvent', { method: 'POST', body: `{'token': '${operator}'}`, headers: { Authorization } });
     expect(await total()).toBe(10);
@@ -212,7 +212,7 @@ describe('a refused request', () => {
     for (const secret of [server, operator, revoked]) expect(stored).not.toContain(secret);
   });
 
-  it('is reported without the e-mail address that was sent as an ID', async () => {
+  it('returns an error without the e-mail address that was sent as an ID', async () => {
     const eventAttrArray = [{ attrID: 'ada@example.com', attrValue: 'x' }];
     const fields = { userUUID: newUserUUID(), eventID: 1, eventAttrArray };
     const { status, body } = await scene.post('/logEvent', { tokenUUID: scene.tokens.browser, ...fields });
@@ -220,7 +220,7 @@ describe('a refused request', () => {
     expect(body.error.message).toMatch(/names attr …@…, which/);
   });
 
-  it('is not recorded for missing rights, limits, erased contacts or other operations', async () => {
+  it('is not recorded if it fails because of rights, limits, an erased contact or its operation', async () => {
     const { tokens } = scene;
     const { contactUUID, userUUID } = await makeContact(scene);
     await scene.post('/contact/eraseContact', { tokenUUID: tokens.server, contactUUID });
@@ -245,7 +245,7 @@ describe('a refused request', () => {
     expect(await total()).toBe(0);
   });
 
-  it('is counted but not recorded if it names an erased contact and has another mistake', async () => {
+  it('is counted but not recorded if it identifies an erased contact and has another error', async () => {
     const { tokens } = scene;
     const { contactUUID } = await makeContact(scene);
     await scene.post('/contact/eraseContact', { tokenUUID: tokens.server, contactUUID });
@@ -287,7 +287,7 @@ describe('a refused request', () => {
     expect(await total()).toBe(2);
   });
 
-  it('gets 503 while it can’t be recorded, in a batch only for what is refused', async () => {
+  it('gets 503 while it can’t be recorded; in a batch, only the refused events get 503', async () => {
     failing = true;
     const { server: tokenUUID } = scene.tokens;
     const alone = await scene.post('/logEvent', { tokenUUID });
@@ -321,14 +321,14 @@ describe('a refused request that is sent again', () => {
     expect(marks).toEqual(mark ? [['robot', mark]] : []);
   });
 
-  it.each(kinds)('is stored once after a fix, with its original time, for a %s token', async (kind) => {
+  it.each(kinds)('is stored once after a correction, with its original time, for a %s token', async (kind) => {
     const tokenUUID = scene.tokens[kind];
     const userUUID = newUserUUID();
     const post = (fields: Fields) => scene.post('/logEvent', { tokenUUID, userUUID, eventID: 7, ...fields });
     const now = new Date(start).toISOString();
     await post({ eventUUID: 'event-named' });
     await post({});
-    // The client's clock is an hour fast.
+    // The client's clock is one hour ahead.
     const sentTime = start + 3_600_000;
     await post({ eventTime: sentTime - 60_000, sentTime });
     const entries = [
@@ -369,7 +369,7 @@ describe('a refused request that is sent again', () => {
     expect(await list()).toEqual([]);
   });
 
-  it('is stored as a whole batch or not at all', async () => {
+  it('is stored as a whole batch, or not at all', async () => {
     const { server: tokenUUID } = scene.tokens;
     const event = [{ eventID: 1 }, { eventID: 9 }, { eventID: 1, contactUUID: 'nobody' }];
     await scene.post('/event/logEvents', { tokenUUID, userUUID: '?', event });
@@ -388,7 +388,7 @@ describe('a refused request that is sent again', () => {
     expect(await total()).toBe(1);
   });
 
-  it('has only the rights of its token: a browser’s is a claim', async () => {
+  it('has only the rights of its token: a browser’s request becomes a claim', async () => {
     const { browser, server } = scene.tokens;
     const { contactUUID, contactEmailaddress } = await makeContact(scene);
     const fields = { contactEmailaddress, contactFirstname: 'Eve', contactProfileID: 'vip' };
@@ -402,7 +402,7 @@ describe('a refused request that is sent again', () => {
     expect(body.contact.claimed).toContain('contactFirstname');
   });
 
-  it.each(['is revoked', 'has expired'])('needs a live token of its account and kind if its own %s', async (ended) => {
+  it.each(['is revoked', 'has expired'])('needs another live token of its account and kind if its own %s', async (ended) => {
     const { tokens } = scene;
     const createToken = async (fields: Fields) =>
       (await scene.post('/account/createToken', { tokenUUID: tokens.server, tokenKind: 'browser', ...fields })).body;

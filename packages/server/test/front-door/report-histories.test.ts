@@ -1,4 +1,4 @@
-// Compares reports over the feed of a store with a simple model over its events, for random histories.
+// Compares reports over a store's feed with a simple model over its events, for random histories.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// Compares reports of a whole store with a simple computation over getEvents, no matter what happens between two
+// Compares reports over a whole store with a simple computation over getEvents, no matter what happens between two
 // reports.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -128,11 +128,11 @@ const queriesOf = ({ account, time }: Site, merged?: Merged): ReportQuery[] => {
 interface Merged {
   readonly united: { readonly united?: UnitedIDs };
   idsOf(eventID: number): number[];
-  /** The IDs of `plan` and `Plan`; for the model, the entries that they are merged into. */
+  /** The IDs of `plan` and `Plan`; for the model, the IDs of the entries into which they are merged. */
   readonly names: readonly [string, string];
 }
 
-/** The events in the form of the model, and the person of each. */
+/** The events in the model's form, and the person to whom each belongs. */
 const toModel = (events: readonly StoredEvent[]) => {
   const [users, contacts] = [createNumbers(), createNumbers()];
   const people = new Map<ModelEvent, string>();
@@ -152,7 +152,7 @@ const toModel = (events: readonly StoredEvent[]) => {
   return { modelEvents, personOf: (event: ModelEvent) => people.get(event) as string };
 };
 
-/** Rounds numbers, because sums in another order differ in their last digits. */
+/** Rounds numbers, because sums in a different order differ in their last digits. */
 const roundNumbers = (value: unknown): unknown =>
   JSON.parse(JSON.stringify(value, (_, each) => (typeof each === 'number' ? Number(each.toPrecision(12)) : each)));
 
@@ -175,7 +175,7 @@ describe('reports of a store', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  /** Checks that the people on all pages are those of the totals, and have names. */
+  /** Checks that the people on all pages match the totals, and that they have names. */
   const comparePeople = async ({ account, time }: Site) => {
     const common = { account, from: time - 3 * day, to: time + day, robots: true, condition: null };
     const { result } = await reports.run({ ...common, report: 'totals', value: null, edges: [common.from, common.to] });
@@ -287,7 +287,7 @@ describe('reports of a store', () => {
     );
   });
 
-  test('count merged entries as one from the next report on, and separately again after the unmerge', async () => {
+  test('count merged entries as one from the next report on, and separately again once they are unmerged', async () => {
     const site = await createSite(store);
     const { account, time, server } = site;
     await server.log(
@@ -346,7 +346,7 @@ describe('reports of a store', () => {
     await store.mergeEntry({ ...change, kind: 'event', id: '7', otherID: '17' });
     await store.mergeEntry({ ...change, kind: 'attr', id: 'plan', otherID: 'Plan' });
     await store.mergeEntry({ ...change, kind: 'attr', id: 'price', otherID: 'Price' });
-    // The third event's own price is not a number, but still takes precedence.
+    // The third event's own price is not a number, but still takes precedence over the merged price.
     expect(await read()).toEqual({ kinds: [['7', 3, 2], 15], plans: [['pro', 3, 2], 15] });
     await store.unmergeEntry({ ...change, kind: 'event', otherID: '17' });
     await store.unmergeEntry({ ...change, kind: 'attr', otherID: 'Plan' });
@@ -360,7 +360,7 @@ describe('reports of a store', () => {
     onTestFinished(() => {
       isWriting = false;
     });
-    // All writers wait for the one contact, so a slow store rejects some, which must retry.
+    // All writers wait for the same contact, so a slow store rejects some calls, which are retried.
     const retry = async <Value>(work: () => Promise<Value>): Promise<Value> => {
       for (;;) {
         try {
@@ -384,14 +384,14 @@ describe('reports of a store', () => {
     const writing = Promise.all(Array.from({ length: 24 }, (_, writer) => write(writer))).finally(() => {
       isWriting = false;
     });
-    // The `await` below throws a failure.
+    // The `await` below rethrows a failure.
     writing.catch(() => {});
     const [query] = queriesOf(site) as [Extract<ReportQuery, { report: 'totals' }>];
     for (; isWriting; reportCount += 1) {
       const before = { logged, linked };
       const { total } = (await reports.run(query)).result;
       expect(total.events).toBeGreaterThanOrEqual(before.logged);
-      // At least `before.linked` of the counted browsers are the one person.
+      // At least `before.linked` of the counted browsers belong to the linked person.
       expect(total.people).toBeLessThanOrEqual(total.events - before.linked + 1);
     }
     await writing;

@@ -102,7 +102,7 @@ describe('a request', () => {
     expect(answer.body).not.toHaveProperty('error');
   });
 
-  it('is refused with a short Retry-After while the store is unavailable, and stored once when repeated', async () => {
+  it('gets a short Retry-After while the store is unavailable, and is stored once when repeated', async () => {
     const batch = [{ type: 'identify', userId: 'u-1', messageId: newUserUUID() }, track(newUserUUID())];
     isFull = true;
     const answer = await send(batch);
@@ -114,7 +114,7 @@ describe('a request', () => {
     expect(await events()).toHaveLength(1);
   });
 
-  it('may come from pages of any origin', async () => {
+  it('can come from pages of any origin', async () => {
     const answer = await scene.send('/v1/t', { method: 'OPTIONS', headers: { Origin: 'https://shop.example' } });
     expect(answer.headers.get('access-control-allow-origin')).toBe('*');
   });
@@ -138,7 +138,7 @@ describe('a batch', () => {
     ]);
   });
 
-  it('keeps the times of events of the last 30 days, corrected by the clock of the sender', async () => {
+  it('keeps the event times of the last 30 days, corrected by the sender’s clock', async () => {
     const at = (ms: number) => new Date(ms).toISOString();
     const late = 3_600_000;
     const days = [1, 29, 31];
@@ -151,7 +151,7 @@ describe('a batch', () => {
     ]);
   });
 
-  it('gives events the labels of the visitor that a server states', async () => {
+  it('labels events with the browser, system and device of the user agent that a server sends', async () => {
     const userAgent = 'Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:144.0) Gecko/20100101 Firefox/144.0';
     await send([track(newUserUUID(), { context: { userAgent } }), track(newUserUUID())]);
     const labels = (await events()).map(({ eventAttrArray }: { eventAttrArray: { attrID: string }[] }) =>
@@ -161,7 +161,7 @@ describe('a batch', () => {
   });
 });
 
-it('needs no more calls to the store for more visitors, people and refused messages', async () => {
+it('needs no more store calls for more visitors, people and refused messages', async () => {
   const calls = new Map<string, number>();
   const count = (store: Store): Store => {
     const entries = Object.entries(store).map(([name, method]) => [
@@ -188,7 +188,7 @@ it('needs no more calls to the store for more visitors, people and refused messa
 });
 
 describe('an identify message', () => {
-  it('is a fact with a server token: the contact has the history of the browser', async () => {
+  it('is a fact if sent with a server token: the contact gets the browser’s history', async () => {
     const userUUID = newUserUUID();
     const traits = { email: 'ann@shop.example', plan: 'pro' };
     await send([track(userUUID), { type: 'identify', anonymousId: userUUID, userId: 'u-1', traits }]);
@@ -198,7 +198,7 @@ describe('an identify message', () => {
     expect(await events()).toMatchObject([{ contactUUID: ann.contactUUID }]);
   });
 
-  it('is a claim with a browser token, which writes nothing of an existing contact', async () => {
+  it('is a claim if sent with a browser token, and changes no existing contact', async () => {
     const userUUID = newUserUUID();
     await send([{ type: 'identify', userId: 'u-1', traits: { firstName: 'Ann' } }]);
     const identify = {
@@ -212,7 +212,7 @@ describe('an identify message', () => {
     expect(ann).toMatchObject({ contactFirstname: 'Ann', claimed: ['contactTelephone'] });
   });
 
-  it('leaves the profile of a contact as it is', async () => {
+  it('leaves the profile of a contact unchanged', async () => {
     const given = { contactExternalID: 'u-1', contactProfileID: 'customer' };
     await scene.post('/contact/createContacts', { tokenUUID: scene.tokens.server, contact: [given] });
     await send([{ type: 'identify', userId: 'u-1', traits: { firstName: 'Ann' } }]);
@@ -224,7 +224,7 @@ describe('an identify message', () => {
 });
 
 it.each(['server', 'browser'] as const)(
-  'stores other traits of an identify message with a %s token as attributes',
+  'stores other traits from a %s token as attributes',
   async (kind) => {
     const identify = {
       type: 'identify',
@@ -237,7 +237,7 @@ it.each(['server', 'browser'] as const)(
   },
 );
 
-it('lists an identify message so that it can be corrected and sent again', async () => {
+it('can be corrected and sent again after it is refused', async () => {
   await send([{ type: 'identify', userId: 'u-5', traits: { email: 'ann' } }]);
   const [{ refusedID }] = await refused();
   const fix = { contactEmailaddress: 'ann@shop.example' };
@@ -245,7 +245,7 @@ it('lists an identify message so that it can be corrected and sent again', async
   expect(answer.body).toMatchObject({ replayed: true });
 });
 
-it('finds and names people by their e-mail addresses, if the account says that userId is one', async () => {
+it('finds and creates people by their e-mail addresses if the account defines userId as an address', async () => {
   await scene.post('/account/updateAccount', { tokenUUID: scene.tokens.server, userIDIsEmailaddress: true });
   const userId = 'Ann@Shop.example';
   const given = { contactEmailaddress: userId, contactProfileID: 'member' };
@@ -266,20 +266,20 @@ it('finds and names people by their e-mail addresses, if the account says that u
   expect(await refused()).toMatchObject([{ problem: { field: 'userId' } }]);
 });
 
-it('stores people without a browser, by their e-mail addresses', async () => {
+it('can create a person without a browser, by e-mail address', async () => {
   await send([{ type: 'identify', traits: { email: 'ann@shop.example', plan: 'pro' } }]);
   const found = { tokenUUID: scene.tokens.server, contactEmailaddress: 'ann@shop.example' };
   expect((await scene.get('/contact/getContact', found)).status).toBe(200);
 });
 
-it('does not let a late repeat of an identify message without a browser overwrite newer traits', async () => {
+it('does not overwrite newer traits if it has no browser and is repeated late', async () => {
   const identify = (plan: string) => ({ type: 'identify', userId: 'u-7', messageId: newUserUUID(), traits: { plan } });
   const [first, second] = [identify('free'), identify('pro')];
   for (const message of [first, second, first]) await send([message]);
   expect((await contact('u-7')).body.contact.contactAttr).toEqual([{ attrID: 'plan', attrValue: 'pro' }]);
 });
 
-it('gives new contacts the default profile of the account, if the token may use it', async () => {
+it('gives a new contact the account’s default profile if the token is allowed to use it', async () => {
   const profile = [{ profileID: 'a-first' }, { profileID: 'member', browser: false }];
   const settings = { profile, defaultProfileID: 'member', browserCatalogue: true };
   await scene.post('/account/updateAccount', { tokenUUID: scene.tokens.server, ...settings });
@@ -290,14 +290,14 @@ it('gives new contacts the default profile of the account, if the token may use 
   expect((await contact('u-2')).body.contact.contactProfileID).toBe('a-first');
 });
 
-it('gives an identifier of another form the same hash each time', async () => {
+it('gives an anonymous ID of another form the same hash each time', async () => {
   for (const _ of [1, 2]) await send([track('ann@shop.example')]);
   const [first, second] = (await events()).map(({ userUUID }: Fields) => userUUID);
   expect(first).toMatch(/^[\w-]{43}$/);
   expect(second).toBe(first);
 });
 
-it('gives a browser a profile that it may use', async () => {
+it('gives a browser a profile that it is allowed to use', async () => {
   const profile = [{ profileID: 'a-staff', browser: false }, { profileID: 'customer' }];
   await scene.post('/account/updateAccount', { tokenUUID: scene.tokens.server, profile, browserCatalogue: true });
   const identify = { type: 'identify', anonymousId: newUserUUID(), userId: 'u-6' };
@@ -305,7 +305,7 @@ it('gives a browser a profile that it may use', async () => {
   expect((await contact('u-6')).body.contact).toMatchObject({ contactProfileID: 'customer' });
 });
 
-it('counts toward all limits of a batch or none, no matter how many contacts it names', async () => {
+it('counts toward all limits or none, no matter how many contacts its batch has', async () => {
   const narrow = { perSecond: 0.001, burst: 2 };
   const other = await openScene({ segmentPath: '/v1/', rateLimits: { ...noRateLimits, createContactAddress: narrow } });
   const identify = (userId: string) => ({ type: 'identify', anonymousId: newUserUUID(), userId });
@@ -324,13 +324,13 @@ it('corrects the clock of each browser separately', async () => {
 });
 
 describe('an event with a userId', () => {
-  it('creates the contact with a server token, once', async () => {
+  it('creates the contact once with a server token', async () => {
     await send([track('', { anonymousId: undefined, userId: 'u-2' }), track(newUserUUID(), { userId: 'u-2' })]);
     const { contactUUID } = (await contact('u-2')).body.contact;
     expect(await events()).toMatchObject([{ contactUUID }, { contactUUID }]);
   });
 
-  it('creates it again after it was erased', async () => {
+  it('creates the contact again after it was erased', async () => {
     const event = () => track(newUserUUID(), { userId: 'u-9' });
     await send([event()]);
     await scene.post('/contact/eraseContact', { tokenUUID: scene.tokens.server, contactExternalID: 'u-9' });
@@ -339,7 +339,7 @@ describe('an event with a userId', () => {
     expect(await refused()).toEqual([]);
   });
 
-  it('names no contact with a browser token', async () => {
+  it('creates no contact with a browser token', async () => {
     await send([{ type: 'identify', userId: 'u-2' }]);
     await send([track(newUserUUID(), { userId: 'u-2' })], {}, scene.tokens.browser);
     expect(await events()).toMatchObject([{ contactUUID: '' }]);
@@ -365,15 +365,15 @@ describe('the settings', () => {
     at.send(`${place}/projects/${at.tokens.browser}/settings`, { headers: { host } });
   const apiHost = async (answer: Promise<Answer>) => (await answer).body.integrations?.['Segment.io'].apiHost;
 
-  it.each(['', '/v1'])('name this machine below "%s"', async (place) => {
+  it.each(['', '/v1'])('point to this machine below "%s"', async (place) => {
     expect(await apiHost(settings(scene, 'localhost:3000', place))).toBe('localhost:3000/v1');
   });
 
-  it('do not repeat a Host header that names no site of the account', async () => {
+  it('do not repeat a Host header that is not a site of the account', async () => {
     expect(await settings(scene, 'evil.example')).toMatchObject({ status: 403, body: { code: 'origin_not_allowed' } });
   });
 
-  it('name the requested site of the account, or else the host of CONSOLE_ORIGIN', async () => {
+  it('point to the requested site of the account, otherwise to the host of CONSOLE_ORIGIN', async () => {
     const other = await openScene({
       segmentPath: '/v1/',
       consoleOrigin: 'https://f.shop.example',

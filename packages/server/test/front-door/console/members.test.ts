@@ -84,7 +84,7 @@ it.each([
   expect((await accept(invitationCode)).status).toBe(200);
 });
 
-it('ends an invitation after seven days, and when it is accepted', async () => {
+it('ends an invitation after seven days, and once it is accepted', async () => {
   const { invitationCode } = await invite();
   time += 7 * 86_400_000;
   expect((await accept(invitationCode)).body.error.code).toBe('invalid_token');
@@ -119,7 +119,7 @@ it('does not reveal who is a member', async () => {
   expect(responses[0]).toEqual([401, null, expect.objectContaining({ code: 'invalid_token', field: 'password' })]);
 });
 
-it('derives one key per sign-in, whether the address belongs to no member or to several', async () => {
+it('derives one key per sign-in, whether the address belongs to no member or to several members', async () => {
   const outerScene = scene;
   let keyCount = 0;
   const counting = createPasswords({ ln: 4, r: 8, p: 1 }, async (input, salt, length, options) => {
@@ -160,7 +160,7 @@ it('derives one key per sign-in, whether the address belongs to no member or to 
   }
 });
 
-it('accepts a valid invitation from an address at which others guess codes', async () => {
+it('accepts a valid invitation from an IP address from which others guess codes', async () => {
   const outerScene = scene;
   scene = await openScene({
     ...{ now: () => time, consoleOrigin, passwords: createPasswords({ ln: 4, r: 8, p: 1 }) },
@@ -178,7 +178,7 @@ it('accepts a valid invitation from an address at which others guess codes', asy
   }
 });
 
-it('limits an address to ten failed sign-ins, separately from members who are known there', async () => {
+it('limits an address to ten failed sign-ins, separately from the limits of members who are known there', async () => {
   await join();
   for (let nth = 0; nth < 12; nth += 1) expect((await signInWith(scene, { emailaddress, password })).status).toBe(200);
   const stranger = (nth: number) => signInWith(scene, { emailaddress: `b${nth}@shop.example`, password });
@@ -192,10 +192,10 @@ it('limits an address to ten failed sign-ins, separately from members who are kn
   expect((await signInWith(scene, { tokenUUID: scene.tokens.viewer })).status).toBe(200);
 });
 
-it('checks at most thirty passwords for an invitation from one address', async () => {
+it('checks at most thirty passwords for an invitation per address', async () => {
   const { invitationCode } = await invite();
   let checkCount = 0;
-  // A slow machine allows some more: one every ten seconds.
+  // A slow machine allows a few more: one every ten seconds.
   for (; checkCount < 60; checkCount += 1) {
     const { status, body } = await accept(invitationCode, { password: 'fifteen letters' });
     if (status === 429) break;
@@ -205,7 +205,7 @@ it('checks at most thirty passwords for an invitation from one address', async (
   expect(checkCount).toBeLessThan(60);
 });
 
-it('does not lock a member out of a known address when others fail from many addresses', async () => {
+it('does not lock a member out at a known address when others fail from many addresses', async () => {
   await join();
   const from = (remoteAddress: string) => ({ incoming: { socket: { remoteAddress } } });
   const signInFrom = (address: string, input = password) =>
@@ -217,7 +217,7 @@ it('does not lock a member out of a known address when others fail from many add
   const refused = await Promise.all(Array.from({ length: 12 }, () => signInFrom('203.0.113.1')));
   expect(new Set(refused.map(({ status }) => status))).toEqual(new Set([429]));
   expect((await signInFrom('192.0.2.1')).status).toBe(200);
-  // Rejections for the e-mail address do not count for the IP address.
+  // Rejections for the e-mail address do not count against the IP address.
   const other = { emailaddress: 'nobody@shop.example', password };
   const answer = await signInWith(scene, other, '', consoleOrigin, from('203.0.113.1'));
   expect(answer.status).toBe(401);
@@ -260,7 +260,7 @@ it('does not count a sign-in that is rejected because too many passwords are bei
       signInFrom(`198.51.100.${nth}`, { emailaddress: `b${nth}@shop.example`, password }),
     );
     await expect.poll(() => placesTaken).toBe(waiting.length);
-    // More than the limits allow from one address.
+    // This is more than the limits allow from one address.
     const refused = await Promise.all(Array.from({ length: 40 }, () => signInFrom('192.0.2.1', { password })));
     expect(new Set(refused.map(({ status }) => status))).toEqual(new Set([429]));
     finish();
@@ -273,14 +273,14 @@ it('does not count a sign-in that is rejected because too many passwords are bei
   }
 });
 
-it('hashes at most sixty passwords per /48 for unknown clients, besides those of members known there', async () => {
+it('hashes at most sixty passwords per /48 for unknown clients, in addition to those of members known there', async () => {
   await join();
   const home = '2001:db8:1::1';
   expect((await signInFrom(home, { password })).status).toBe(200);
   const guess = (nth: number) =>
     signInFrom(`2001:db8:1:${nth.toString(16)}::1`, { emailaddress: `b${nth}@shop.example`, password });
   let hashCount = 0;
-  // A slow machine allows some more: one every two seconds.
+  // A slow machine allows a few more: one every two seconds.
   while (hashCount < 200 && (await guess(hashCount + 1)).status === 401) hashCount += 1;
   expect(hashCount).toBeGreaterThanOrEqual(59);
   expect(hashCount).toBeLessThan(200);
@@ -303,7 +303,7 @@ describe('an owner of other accounts who uses a member’s e-mail address', () =
     expect((await signInFrom(elsewhere, { password: strangerPassword })).status).toBe(200);
   };
 
-  it('can’t keep the member from signing in, with any number of accounts', async () => {
+  it('can’t prevent the member from signing in, no matter how many accounts the owner adds', async () => {
     await join();
     for (let nth = 0; nth < 7; nth += 1) await joinAnother();
     const { status, body } = await signInFrom(home, { password });
@@ -331,7 +331,7 @@ describe('an owner of other accounts who uses a member’s e-mail address', () =
     await joinAnother();
     const wrong = { password: 'not this one, not this' };
     let guessCount = 0;
-    // A slow machine allows some more: one every 72 seconds.
+    // A slow machine allows a few more: one every 72 seconds.
     while (guessCount < 100 && (await signInFrom(`198.51.100.${guessCount % 20}`, wrong)).status === 401)
       guessCount += 1;
     expect(guessCount).toBeGreaterThanOrEqual(50);
@@ -339,7 +339,7 @@ describe('an owner of other accounts who uses a member’s e-mail address', () =
   });
 });
 
-describe('changing the password', () => {
+describe('changePassword', () => {
   const another = 'another sentence of words';
   const wrong = 'not this one, not this';
   type Page = Awaited<ReturnType<typeof join>>;
@@ -356,7 +356,7 @@ describe('changing the password', () => {
   const isOpen = async ({ cookie, sessionID }: Page) =>
     (await scene.send('/event/getEvent', { headers: fromConsole(cookie, sessionID) })).status === 200;
 
-  it('ends the other sessions of the member and leaves this one open', async () => {
+  it('ends the member’s other sessions and leaves the current session open', async () => {
     const [joined, here, elsewhere] = [await join(), await signIn(), await signIn()];
     const changed = await change(here);
     expect([changed.status, changed.headers.get('set-cookie')]).toEqual([200, null]);
@@ -387,7 +387,7 @@ describe('changing the password', () => {
     expect(await isOpen(await signIn())).toBe(true);
   });
 
-  it('requires a session that began less than ten minutes ago, and not with a token', async () => {
+  it('requires a member’s session that began less than ten minutes ago', async () => {
     const here = await join();
     time += 10 * 60_000;
     const stale = await change(here);
@@ -414,7 +414,7 @@ describe('changing the password', () => {
     expect(await isOpen(here)).toBe(true);
   });
 
-  it('is limited to twenty times a day, because the audit log keeps every change', async () => {
+  it('is limited to twenty times a day, because the audit log keeps an entry for every change', async () => {
     const here = await join();
     const both = [password, another] as const;
     const changeBack = (nth: number) => change(here, { currentPassword: both[nth % 2], password: both[(nth + 1) % 2] });
@@ -478,7 +478,7 @@ describe('a person in two accounts', () => {
   const sessionsOf = async (cookie: string, sessionID = '1') =>
     (await scene.send('/console/session', { headers: fromConsole(cookie, sessionID) })).body;
 
-  it('signs in to both with one password, and each page reads the account that it was loaded for', async () => {
+  it('signs in to both with one password, and each page reads the account for which it was loaded', async () => {
     const blog = await secondAccount();
     await join();
     const fields = { tokenUUID: blog.tokenUUID, memberEmailaddress: emailaddress, memberRole: 'viewer' };
@@ -508,7 +508,7 @@ describe('a person in two accounts', () => {
     expect((await sessionsOf(cookieFrom(headers))).sessions).toHaveLength(1);
   });
 
-  it('keeps the session of the other account when signing in to a second, and when signing out of one', async () => {
+  it('keeps the session of the other account when signing in to a second account, and when signing out of one', async () => {
     const blog = await secondAccount();
     const first = await signInWith(scene, { tokenUUID: scene.tokens.viewer });
     const second = await signInWith(scene, { tokenUUID: blog.tokenUUID }, cookieFrom(first.headers));
@@ -516,7 +516,7 @@ describe('a person in two accounts', () => {
     const { session, sessions } = await sessionsOf(cookie);
     expect(session).toEqual(second.body.session);
     expect(sessions).toEqual([second.body.session, first.body.session]);
-    // A second session of one account replaces the first.
+    // A second session of the same account replaces the first.
     const third = await signInWith(scene, { tokenUUID: scene.tokens.server }, cookie);
     expect((await sessionsOf(cookieFrom(third.headers))).sessions).toEqual([third.body.session, second.body.session]);
     expect((await sessionsOf(cookie)).sessions).toEqual([second.body.session]);
@@ -527,7 +527,7 @@ describe('a person in two accounts', () => {
     expect((await sessionsOf(cookieFrom(out.headers))).sessions).toEqual([second.body.session]);
   });
 
-  it('has at most five sessions in a browser', async () => {
+  it('can have at most five sessions in a browser', async () => {
     let cookie = '';
     for (let nth = 0; nth < 7; nth += 1) {
       const { tokenUUID } = await secondAccount();

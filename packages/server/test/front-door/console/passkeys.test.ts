@@ -17,7 +17,7 @@ const minute = 60_000;
 
 let scene: Scene;
 let time: number;
-/** The store's methods that requests called, except recordTokenUses, which the server calls later. */
+/** The store methods that requests called, without recordTokenUses, which the server calls later. */
 let storeCalls: string[];
 const recordCalls = (store: Store): Store =>
   new Proxy(store, {
@@ -38,7 +38,7 @@ interface Page {
   readonly cookie?: string;
   readonly sessionID?: string;
   readonly origin?: string;
-  /** Another server of the same database. */
+  /** Another server that uses the same database. */
   readonly ways?: Pick<Scene, 'send'>;
   readonly env?: object;
 }
@@ -53,7 +53,7 @@ const fromAddress = (remoteAddress: string) => ({ incoming: { socket: { remoteAd
 
 const cookies = (...all: string[]) => all.filter(Boolean).join('; ');
 
-/** Requests WebAuthn options. The returned page also has the cookie of the challenge. */
+/** Requests WebAuthn options. The returned page also has the challenge's cookie. */
 const requestOptions = async (path: string, fields: Fields = {}, page: Page = {}) => {
   const { status, headers, body } = await send(`passkeys/${path}`, fields, page);
   expect([status, body]).toEqual([200, expect.anything()]);
@@ -124,7 +124,7 @@ it('lets a person join with a passkey, and sign in with it from any browser with
       ...{ createdTime: expect.any(String), lastUsedTime: expect.any(String) },
     },
   ]);
-  // There is no password to sign in with.
+  // Without a password, the member can't sign in with one.
   expect((await signInWith(scene, { emailaddress, password })).status).toBe(401);
   expect(scene.logged()).not.toContain(emailaddress);
   expect(scene.logged()).not.toContain(passkey.response.signature);
@@ -160,8 +160,8 @@ it.each<[string, Changes]>([
   ['with an unknown credential', { id: 'A'.repeat(43) }],
   ['that names another member', { userHandle: Buffer.from('somebody-else').toString('base64url') }],
   ['that names no member', { userHandle: '' }],
-  ['whose counter went back', { counter: 4 }],
-  ['whose counter did not grow', { counter: 5 }],
+  ['whose counter decreased', { counter: 4 }],
+  ['whose counter did not increase', { counter: 5 }],
   ['whose counter is zero again', { counter: 0 }],
 ])('rejects a sign-in response %s', async (_, changes) => {
   const { credential } = await join({}, { counter: 5 });
@@ -205,7 +205,7 @@ it('accepts no response twice, even on another server of the same database', asy
   });
   const { options, page } = await requestOptions('to-sign-in');
   const passkey = signWith(credential, options, consoleOrigin);
-  // A server that did not create the challenge accepts it too.
+  // A server that did not create the challenge accepts it too, but only once.
   const answers = [
     await send('sign-in', { passkey }, { ...page, ways: createSenders(other) }),
     await send('sign-in', { passkey }, { ...page, ways: createSenders(other) }),
@@ -237,7 +237,7 @@ it('restricts a challenge to five minutes, to the browser that requested it, and
   expect((await send('sign-in', answer, challenge.page)).status).toBe(200);
 });
 
-it('accepts the responses of two tabs of a browser that each requested a challenge', async () => {
+it('accepts the responses from two tabs of a browser that each requested a challenge', async () => {
   const { credential } = await join();
   const first = await requestOptions('to-sign-in');
   const { options, page } = await requestOptions('to-sign-in', {}, first.page);
@@ -255,7 +255,7 @@ it('accepts the responses of two tabs of a browser that each requested a challen
   }
 });
 
-it('rejects a removed passkey, and keeps the last way to sign in', async () => {
+it('rejects a removed passkey, and does not remove the last way to sign in', async () => {
   const { credential, page } = await join();
   const [{ passkeyID }] = await list(page);
   const remove = (id: unknown) => send('passkeys/remove', { passkeyID: id }, page);
@@ -280,7 +280,7 @@ it('lets a member with a password remove every passkey', async () => {
   expect((await signInWith(scene, { emailaddress, password })).status).toBe(200);
 });
 
-it('lets a member who joined with a passkey set a password, and then remove the last passkey', async () => {
+it('lets a member who joined with a passkey set a password and then remove the last passkey', async () => {
   const { credential, page } = await join();
   const own = async () =>
     (await scene.send('/console/passkeys', { headers: fromConsole(page.cookie, page.sessionID) })).body;
@@ -297,7 +297,7 @@ it('lets a member who joined with a passkey set a password, and then remove the 
   expect(body.error).toMatchObject({ code: 'missing_field', field: 'currentPassword' });
 });
 
-it('replaces passkeys through a new invitation, including with a password', async () => {
+it('replaces passkeys through a new invitation, also with a password', async () => {
   const { credential, page } = await join();
   const { credential: second } = await add(page);
   const again = await joinWithPassword();
@@ -308,7 +308,7 @@ it('replaces passkeys through a new invitation, including with a password', asyn
   expect((await signInWith(scene, { emailaddress, password })).status).toBe(401);
 });
 
-it('names an unnamed passkey after the browser and the system that created it', async () => {
+it('names an unnamed passkey after the browser and operating system that created it', async () => {
   const page = await joinWithPassword();
   const { options, page: challenge } = await requestOptions('to-add', {}, page);
   const { passkey } = makePasskey(options, consoleOrigin);
@@ -319,14 +319,14 @@ it('names an unnamed passkey after the browser and the system that created it', 
   expect(added).toMatchObject({ passkeyName: 'Firefox, Linux' });
 });
 
-it('limits a member to ten passkeys, and to one per authenticator', async () => {
+it('limits a member to ten passkeys, and to one passkey per authenticator', async () => {
   const page = await joinWithPassword();
   const first = await add(page);
   const { options } = await requestOptions('to-add', {}, page);
   expect(options.excludeCredentials).toMatchObject([{ id: first.credential.id, transports: ['internal'] }]);
   expect((await add(page, { id: first.credential.id })).body.error.field).toBe('passkey');
   for (let nth = 1; nth < limits.passkeysPerMember; nth += 1) expect((await add(page)).status).toBe(200);
-  // Rejected before the person creates a useless passkey.
+  // The server rejects this early, before the person creates a useless passkey.
   const refused = await send('passkeys/to-add', {}, page);
   expect([refused.status, refused.body.error.message]).toEqual([
     400,
@@ -334,7 +334,7 @@ it('limits a member to ten passkeys, and to one per authenticator', async () => 
   ]);
 });
 
-it('limits each member to adding twenty passkeys a day, because the audit log keeps them all', async () => {
+it('limits each member to adding twenty passkeys a day, because the audit log keeps an entry for each', async () => {
   const page = await joinWithPassword({ memberRole: 'viewer' });
   for (let nth = 0; nth < 20; nth += 1) {
     const { body } = await add(page);
@@ -382,7 +382,7 @@ it('accepts self attestation', async () => {
 it('quickly rejects bytes that are not an attestation', async () => {
   const page = await joinWithPassword();
   const { options, page: challenge } = await requestOptions('to-add', {}, page);
-  // Without user verification, the attestation is invalid no matter which byte is changed.
+  // Without user verification, the attestation is invalid, no matter which byte is changed.
   const { passkey } = makePasskey(options, consoleOrigin, { flags: 1 });
   const whole = Buffer.from(passkey.response.attestationObject, 'base64url');
   const attestations = [
@@ -390,7 +390,7 @@ it('quickly rejects bytes that are not an attestation', async () => {
     ...Array.from({ length: whole.length }, (_, nth) =>
       Buffer.from(whole.map((byte, at) => (at === nth ? 0xff : byte))),
     ),
-    // Nested arrays (RFC 8949), and a map and a string with a huge declared length.
+    // The inputs are nested arrays (RFC 8949), and a map and a string with a huge declared length.
     ...['81'.repeat(12_000), `bb${'f'.repeat(16)}`, `7b001fffffffffffff${'61'.repeat(99)}`, '9f'.repeat(12_000)].map(
       (hex) => Buffer.from(hex, 'hex'),
     ),
@@ -405,7 +405,7 @@ it('quickly rejects bytes that are not an attestation', async () => {
   expect(performance.now() - began).toBeLessThan(soon.timeout);
 });
 
-it('adds a passkey once per response, for the member who requested it, soon after signing in', async () => {
+it('adds one passkey per response, only for the member who requested it and soon after signing in', async () => {
   const ben = await joinWithPassword();
   const cleo = await joinWithPassword({ memberEmailaddress: 'cleo@shop.example' });
   const { options, page } = await requestOptions('to-add', {}, ben);
@@ -434,7 +434,7 @@ it('adds a passkey once per response, for the member who requested it, soon afte
   ).toBe(401);
 });
 
-it('lets only members have passkeys, and each see and remove only their own', async () => {
+it('lets only members have passkeys, and lets each see and remove only their own', async () => {
   const ben = await join();
   const cleo = await join({ memberEmailaddress: 'cleo@shop.example' });
   const [{ passkeyID }] = await list(ben.page);
@@ -448,7 +448,7 @@ it('lets only members have passkeys, and each see and remove only their own', as
   }
 });
 
-it('applies role changes and removals to sessions of passkeys', async () => {
+it('applies role changes and removals to sessions that began with a passkey', async () => {
   const { credential } = await join();
   const [{ memberID }] = (await scene.get('/account/listMembers', { tokenUUID: scene.tokens.server })).body.member;
   const owner = { tokenUUID: scene.tokens.server, memberID };
@@ -527,7 +527,7 @@ it('rejects client data that is not JSON, is nested or lacks fields', async () =
   }
 });
 
-it('locks nobody out after failed attempts, not even from passwords', async () => {
+it('locks nobody out after failed attempts, not even from signing in with a password', async () => {
   const { credential } = await join();
   await joinWithPassword({ memberEmailaddress: 'cleo@shop.example' });
   for (let nth = 0; nth < 15; nth += 1) expect((await signIn(credential, { id: 'A'.repeat(43) })).status).toBe(401);
@@ -536,7 +536,7 @@ it('locks nobody out after failed attempts, not even from passwords', async () =
 });
 
 describe('an address', () => {
-  /** Sends requests until the address is limited. One more request may pass each second. */
+  /** Sends requests until the address is rate limited. One more request can pass each second. */
   const spend = async (from: Page) => {
     const maxRequests = challengeRate.burst * 3;
     for (let nth = 0; nth < maxRequests; nth += 1) {
@@ -544,7 +544,7 @@ describe('an address', () => {
     }
     throw new Error(`${maxRequests} requests have passed`);
   };
-  /** The first of up to five responses that is rate limited. */
+  /** Sends up to five requests, and returns the first rate-limited response. */
   const limited = async (sendRequest: () => ReturnType<typeof send>) => {
     for (let nth = 0; nth < 5; nth += 1) {
       const answer = await sendRequest();
@@ -603,7 +603,7 @@ describe('the relying party', () => {
     ['http://localhost:3000', 'localhost', 'firsthand-3000-passkey'],
     ['http://shop.localhost:3000', 'shop.localhost', 'firsthand-3000-passkey'],
     [consoleOrigin, 'events.shop.example', '__Host-firsthand-passkey'],
-  ])('depends on the page: at %s it is %s', async (origin, id, cookie) => {
+  ])('depends on the page’s origin: at %s it is %s', async (origin, id, cookie) => {
     const { status, body, headers } = await send('passkeys/to-sign-in', {}, { origin });
     expect([status, body.options?.rpId, cookieFrom(headers).split('=')[0]]).toEqual([200, id, cookie]);
     expect(headers.get('set-cookie')).toMatch(/; Max-Age=300; HttpOnly; SameSite=Strict/);
@@ -630,7 +630,7 @@ describe('the relying party', () => {
     expect(body.options.rpId).toBe('events.shop.example');
   });
 
-  it('is separate for each origin: a passkey of this machine does not sign in elsewhere', async () => {
+  it('is separate for each origin: a passkey created on this machine does not sign in elsewhere', async () => {
     const { credential } = await join();
     const origin = 'http://localhost:3000';
     const { options, page } = await requestOptions('to-sign-in', {}, { origin });
@@ -647,7 +647,7 @@ describe('the relying party', () => {
     ['a page without TLS', 'https://localhost:3000', 'http://localhost:3000'],
     ['the console of this server', 'http://localhost:3000', consoleOrigin],
     ['this machine', consoleOrigin, 'http://localhost:3000'],
-  ])('can’t be %s for a passkey that was created elsewhere, even with its signature', async (_, ownOrigin, origin) => {
+  ])('can’t be %s for a passkey that was created elsewhere, even if it signs for this origin', async (_, ownOrigin, origin) => {
     const code = await invite();
     const { options, page } = await requestOptions('to-join', { code }, { origin: ownOrigin });
     const { passkey, credential } = makePasskey(options, ownOrigin);
@@ -664,7 +664,7 @@ describe('the relying party', () => {
   });
 });
 
-it('rejects requests that no console page sends', async () => {
+it('rejects requests that the console’s pages never send', async () => {
   for (const path of ['to-sign-in', 'to-join', 'to-add', 'add', 'remove']) {
     const crossSite = { ...fromConsole(''), 'Sec-Fetch-Site': 'cross-site' };
     const request = { method: 'POST', headers: crossSite, body: '{}' };

@@ -1,9 +1,9 @@
-/** Requests of the console's pages, as a browser sends them. */
+/** Requests as a browser sends them for the console's pages. */
 import type { Answer, Fields, Scene } from '../../fixtures/scene.ts';
 
 export const consoleOrigin = 'https://events.shop.example';
 
-/** The headers of a console page's request. `sessionID` is the session that the page was loaded with. */
+/** The headers of a console page's request. `sessionID` is the session for which the page was loaded. */
 export const fromConsole = (cookie: string, sessionID = '1', origin = consoleOrigin): Record<string, string> => ({
   'X-Firsthand-Console': sessionID,
   'Sec-Fetch-Site': 'same-origin',
@@ -29,5 +29,5 @@ export const signInWith = (
     env,
   );
 
-/** The cookie that a browser sends back. */
+/** The cookie that a browser would send back. */
 export const cookieFrom = (headers: Headers): string => (headers.get('set-cookie') ?? '').split(';', 1)[0] ?? '';

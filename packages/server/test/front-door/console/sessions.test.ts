@@ -77,7 +77,7 @@ it.each([
   expect(answer.headers.get('set-cookie')).toBeNull();
 });
 
-it('ends a session by signing out, which clears the cookie and is in the audit log', async () => {
+it('ends a session when the user signs out, which clears the cookie and is in the audit log', async () => {
   const { headers, body: signedIn } = await signInWith(scene, { tokenUUID: scene.tokens.viewer });
   const cookie = cookieFrom(headers);
   const signOut = (sessionID: string) =>
@@ -90,7 +90,7 @@ it('ends a session by signing out, which clears the cookie and is in the audit l
   const { body } = await scene.get('/account/listAudit', { tokenUUID: scene.tokens.server });
   const [ended, created] = body.audit;
   expect([ended.action, created.action]).toEqual(['revokeToken', 'createToken']);
-  // The actor is the token that began the session, not the session itself, so its row may be deleted later.
+  // The actor is the token that began the session, because the session's row can be deleted later.
   expect(ended.actor).toBe(created.actor);
   expect([ended.subject.tokenID, created.subject.tokenID]).toEqual(Array(2).fill(signedIn.session.sessionID));
   await advance(10 * 86_400_000);
@@ -99,7 +99,7 @@ it('ends a session by signing out, which clears the cookie and is in the audit l
   expect(await readSession(cookieFrom(again.headers))).not.toBeNull();
 });
 
-it('ends a session immediately with the token that signed in, and lists it until then', async () => {
+it('ends a session when the token that signed in is revoked, and lists the session until then', async () => {
   const cookie = cookieFrom((await signInWith(scene, { tokenUUID: scene.tokens.viewer })).headers);
   const tokens = await tokensOf();
   const session = tokens.find((token: { session?: true }) => token.session);
@@ -131,7 +131,7 @@ it('starts a new session at each sign-in, no matter which cookie the browser sen
   expect(await readSession(planted)).toBeNull();
 });
 
-it('ends only the oldest session of a token that has a hundred, and lets it sign in 200 times in a row', async () => {
+it('limits a token to a hundred sessions: each further sign-in ends the oldest, even 200 in a row', async () => {
   const owner = cookieFrom((await signInWith(scene, { tokenUUID: scene.tokens.server })).headers);
   const cookies: string[] = [];
   for (let nth = 0; nth < 101; nth += 1) {
@@ -148,11 +148,11 @@ it('ends only the oldest session of a token that has a hundred, and lets it sign
   expect(await readSession(owner)).not.toBeNull();
 });
 
-describe('the code of a link', () => {
+describe('the code in a sign-in link', () => {
   const here = { incoming: { socket: { remoteAddress: '127.0.0.1' } } };
   const local = 'http://127.0.0.1:3000';
 
-  it('signs in once, with the rights of a server token, in a cookie for plain HTTP on this machine', async () => {
+  it('signs in once with the rights of a server token, with a cookie for plain HTTP on this machine', async () => {
     const code = codes.issue(await account());
     const signedIn = await signInWith(scene, { code }, '', local, here);
     expect(signedIn.body.session).toMatchObject({ kind: 'server', accountUUID: scene.accountUUID });
@@ -167,7 +167,7 @@ describe('the code of a link', () => {
     expect((await signInWith(scene, { code }, '', local, here)).status).toBe(401);
   });
 
-  it('signs in once from another machine too, at CONSOLE_ORIGIN', async () => {
+  it('also signs in once from another machine, at CONSOLE_ORIGIN', async () => {
     const code = codes.issue(await account());
     const elsewhere = { incoming: { socket: { remoteAddress: '192.0.2.7' } } };
     const signedIn = await signInWith(scene, { code }, '', consoleOrigin, elsewhere);
@@ -176,7 +176,7 @@ describe('the code of a link', () => {
     expect((await signInWith(scene, { code }, '', consoleOrigin, elsewhere)).status).toBe(401);
   });
 
-  it('is invalid after ten minutes, and from another machine', async () => {
+  it('is invalid after ten minutes, and is rejected from another machine', async () => {
     const late = codes.issue(await account());
     await advance(600_000);
     expect((await signInWith(scene, { code: late }, '', local, here)).status).toBe(401);
@@ -195,13 +195,13 @@ it.each([
   'https://events.shop.example:8443',
   'http://events.shop.example',
   'http://192.0.2.7:3000',
-])('sets no cookie for a page of %s, which is not the origin of the console', async (origin) => {
+])('sets no cookie for a page at %s, which is not the origin of the console', async (origin) => {
   const { status, headers, body } = await signInWith(scene, { tokenUUID: scene.tokens.viewer }, '', origin);
   expect([status, headers.get('set-cookie')]).toEqual([403, null]);
   expect(body.error.message).toBe(`the console of this server is at ${consoleOrigin}`);
 });
 
-it('sets no cookie for a page of another machine while CONSOLE_ORIGIN is not set', async () => {
+it('sets no cookie for a page on another machine while CONSOLE_ORIGIN is not set', async () => {
   const other = await openScene();
   const { status, headers, body } = await signInWith(other, { tokenUUID: other.tokens.viewer });
   expect([status, headers.get('set-cookie')]).toEqual([403, null]);
@@ -209,14 +209,14 @@ it('sets no cookie for a page of another machine while CONSOLE_ORIGIN is not set
   await other.close();
 });
 
-it('reads the token from the body only', async () => {
+it('reads the token only from the body', async () => {
   const path = `/console/sign-in?tokenUUID=${scene.tokens.viewer}`;
   const headers = { ...fromConsole(''), 'Content-Type': 'application/json' };
   const { status, body } = await scene.send(path, { method: 'POST', headers, body: '{}' });
   expect([status, body.error.code]).toEqual([400, 'invalid_field']);
 });
 
-it('rejects requests of a page that was loaded with another session', async () => {
+it('rejects requests from a page that was loaded for another session', async () => {
   const first = await signInWith(scene, { tokenUUID: scene.tokens.viewer });
   const second = await signInWith(scene, { tokenUUID: scene.tokens.server });
   const read = (sessionID: string) =>

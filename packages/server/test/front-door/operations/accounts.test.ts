@@ -96,7 +96,7 @@ describe('createAccount', () => {
 });
 
 describe('updateAccount', () => {
-  it('does not count the objects of the account for a caller who names it', async () => {
+  it('does not count the account’s objects for a caller that sends accountUUID', async () => {
     let countCalls = 0;
     const quiet = await openScene({
       wrap: (store) => ({
@@ -135,7 +135,7 @@ describe('updateAccount', () => {
     expect((await get()).body.account.accountOrigin).toEqual([]);
   });
 
-  it('names the fields whose values changed', async () => {
+  it('returns the names of the fields whose values changed', async () => {
     const changes = { accountTimezone: 'Asia/Tokyo', tag: [{ tagID: 'renamed', tagName: 'Renamed' }] };
     expect((await update(changes)).body.updated).toEqual(['accountTimezone', 'tag']);
     expect((await update(changes)).body.updated).toEqual([]);
@@ -153,7 +153,7 @@ describe('updateAccount', () => {
     expect(await currency()).toBe('');
   });
 
-  it('adds the default profile to the catalogue, and clears the setting', async () => {
+  it('adds the default profile to the catalogue, and can clear the setting', async () => {
     const profile = [{ profileID: 'member', profileName: 'Member' }];
     expect((await update({ profile, defaultProfileID: 'lead' })).body.updated).toEqual(['defaultProfileID', 'profile']);
     expect((await update({ defaultProfileID: 'lead' })).body.updated).toEqual([]);
@@ -165,7 +165,7 @@ describe('updateAccount', () => {
     expect((await get()).body.account.defaultProfileID).toBe('');
   });
 
-  it('creates contacts, and changes existing ones', async () => {
+  it('creates new contacts and updates existing ones', async () => {
     const contactEmailaddress = newAddress();
     const created = (await update({ contact: [{ contactEmailaddress, contactTitle: 'Dr' }] })).body.contact[0];
     const { body } = await update({
@@ -185,30 +185,30 @@ describe('updateAccount', () => {
   });
 });
 
-describe('the account of a request', () => {
+describe('the account in a request', () => {
   it.each([
     ['a server token', () => scene.tokens.server, {}, 200],
     [
-      'a server token that names its own account',
+      'a server token that sends its own accountUUID',
       () => scene.tokens.server,
       () => ({ accountUUID: scene.accountUUID }),
       200,
     ],
     [
-      'a server token that names another account',
+      'a server token that sends another accountUUID',
       () => scene.tokens.server,
       () => ({ accountUUID: other.accountUUID }),
       404,
     ],
-    ['a server token that names an unknown account', () => scene.tokens.server, { accountUUID: 'nobody' }, 404],
+    ['a server token that sends an unknown accountUUID', () => scene.tokens.server, { accountUUID: 'nobody' }, 404],
     [
-      'an operator token that names an account',
+      'an operator token that sends an accountUUID',
       () => scene.tokens.operator,
       () => ({ accountUUID: other.accountUUID }),
       200,
     ],
-    ['an operator token that names an unknown account', () => scene.tokens.operator, { accountUUID: 'nobody' }, 404],
-    ['an operator token that names no account', () => scene.tokens.operator, {}, 400],
+    ['an operator token that sends an unknown accountUUID', () => scene.tokens.operator, { accountUUID: 'nobody' }, 404],
+    ['an operator token that sends no accountUUID', () => scene.tokens.operator, {}, 400],
   ])('is checked for %s', async (_, token, account, status) => {
     const fields = typeof account === 'function' ? account() : account;
     for (const answer of [await get(fields, token()), await update(fields, token())]) {
@@ -250,8 +250,8 @@ describe('tokens', () => {
   });
 });
 
-describe('an event of a catalogue', () => {
-  it('may be listed by its name alone, but not removed by it', async () => {
+describe('an event in a catalogue', () => {
+  it('can be added by its name alone, but not removed by it', async () => {
     expect((await update({ event: [{ eventName: 'Signed up' }, { eventID: 70, eventName: '12' }] })).status).toBe(200);
     expect((await get()).body.account.event).toEqual(
       expect.arrayContaining([
@@ -270,7 +270,7 @@ describe('an event of a catalogue', () => {
   });
 });
 
-describe('an entry of a catalogue', () => {
+describe('an entry in a catalogue', () => {
   const use = async (fields: Fields) => {
     const { body } = await scene.post('/createContact', {
       tokenUUID: scene.tokens.server,
@@ -323,7 +323,7 @@ describe('an entry of a catalogue', () => {
     expect((await get()).body.account).toMatchObject({ accountName: before.accountName, [name]: before[name] });
   });
 
-  it('is removed once nothing uses it, and the audit log names the changed catalogue', async () => {
+  it('is removed once nothing uses it, and the audit log lists the changed catalogue', async () => {
     const contactUUID = await use({ contactTagID: 'once' });
     const tags = async () => (await get()).body.account.tag.map(({ tagID }: Fields) => tagID);
     expect(await tags()).toContain('once');
@@ -335,7 +335,7 @@ describe('an entry of a catalogue', () => {
     expect(audit).toMatchObject([{ action: 'updateAccount', subject: { field: ['tag'] } }]);
   });
 
-  describe('that is removed with force', () => {
+  describe('when removed with force', () => {
     const listIDs = async (kind: string) =>
       (await get()).body.account[kind].map((entry: Fields) => entry[`${kind}ID`] as string | number);
     const find = async (fields: Fields) =>
@@ -368,7 +368,7 @@ describe('an entry of a catalogue', () => {
       },
     );
 
-    it('leaves the events of a name, which show its number, and makes room for another name', async () => {
+    it('keeps the events of a removed name, which then show their eventID, and makes room for another name', async () => {
       const junk = { tokenUUID: scene.tokens.browser, userUUID: 'visitor-who-sends-junk' };
       const event = Array.from({ length: 500 }, (_, nth) => ({ eventName: `junk ${nth}` }));
       await scene.post('/event/logEvents', { ...junk, event });
@@ -386,7 +386,7 @@ describe('an entry of a catalogue', () => {
       const { eventID } = added[0];
       const response = await scene.get('/event/getEvent', { tokenUUID: scene.tokens.server, eventID });
       expect(response.body.event).toMatchObject([{ eventID, eventName: String(eventID) }]);
-      // The name gets another ID, so that it doesn't match earlier events.
+      // The name gets another ID, so that earlier events don't match it.
       expect(await logName('junk 0')).toBe(true);
       expect(await listIDs('event')).not.toContain(eventID);
     });

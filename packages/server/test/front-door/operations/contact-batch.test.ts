@@ -61,13 +61,13 @@ describe('createContacts', () => {
     );
   });
 
-  it('names unknown fields', async () => {
+  it('rejects unknown fields by name', async () => {
     const { body } = await create([customer({ contactFirstName: 'Ann' })]);
     const ignored = ['contact[0].contactFirstName (did you mean contactFirstname?)'];
     expect(body).toMatchObject({ contact: [{ status: '200' }], ignored });
   });
 
-  it('applies every entry with the same address, in the given order', async () => {
+  it('applies every entry with the same address in the given order', async () => {
     const contactEmailaddress = newAddress();
     const userUUID = newUserUUID();
     const { body } = await create([
@@ -100,7 +100,7 @@ describe('createContacts', () => {
     expect((await create(contact)).body).toMatchObject({ status: '400', error: { code, field: 'contact' } });
   });
 
-  it('names the entry with an unlisted ID in a strict account', async () => {
+  it('returns the path of an unlisted ID in a strict account', async () => {
     const strict = await openScene();
     try {
       const { tokens } = strict;

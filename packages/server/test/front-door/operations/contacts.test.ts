@@ -75,7 +75,7 @@ describe('createContact with a server token', () => {
 });
 
 describe('createContact with a browser token', () => {
-  it('returns the same whether or not the address is known, and overwrites nothing', async () => {
+  it('returns the same response whether or not the address is known, and overwrites nothing', async () => {
     const existing = await makeContact(scene, 'server');
     await update({ contactUUID: existing.contactUUID, contactFirstname: 'Ada' });
     const createFor = (contactEmailaddress: string) =>
@@ -94,7 +94,7 @@ describe('createContact with a browser token', () => {
     expect(contact).toMatchObject({ contactFirstname: 'Ada', contactLastname: 'Evil', claimed: ['contactLastname'] });
   });
 
-  it('returns a handle that shows only its own claim, and only to its token', async () => {
+  it('returns a handle that shows only its own claim, and only for its token', async () => {
     const contactEmailaddress = newAddress();
     await create({ userUUID: newUserUUID(), contactEmailaddress, contactFirstname: 'Ada', contactJobRole: 'Countess' });
     const { body } = await create({ userUUID: newUserUUID(), contactEmailaddress, contactFirstname: 'Eve' }, 'browser');
@@ -130,7 +130,7 @@ describe('createContact with a browser token', () => {
       return { userUUID, contactEmailaddress: address.toUpperCase(), contactProof, ...changes };
     };
 
-    it('verifies only the address and the link, immediately, and nothing else in the request', async () => {
+    it('immediately verifies the address and the link, but nothing else in the request', async () => {
       const fields = proven();
       expect((await create(fields, 'browser')).status).toBe(200);
       const [{ contactUUID, claimed }] = (await search({ contactEmailaddress: fields.contactEmailaddress })).contact;
@@ -142,7 +142,7 @@ describe('createContact with a browser token', () => {
 
     it.each([
       ['of another user', () => proven({ userUUID: newUserUUID() })],
-      ['of another address', () => proven({ contactEmailaddress: newAddress() })],
+      ['from another address', () => proven({ contactEmailaddress: newAddress() })],
       ['from too long ago', () => proven({}, Date.now() / 1_000 - 700)],
       ['with another key', () => proven({}, undefined, keyOf(scene.tokens.browser))],
       ['with a revoked key', () => proven({}, undefined, keyOf(scene.tokens.revoked))],
@@ -221,7 +221,7 @@ describe('updateContact', () => {
 });
 
 describe('searchContact', () => {
-  it('sorts by the time when contacts were last seen, page by page, and returns it', async () => {
+  it('sorts by the last-seen time page by page, and returns this time', async () => {
     const tag = 'seen-or-not';
     const created: string[] = [];
     for (const userUUID of ['visitor-who-was-not-seen', 'visitor-who-was-seen']) {
@@ -249,7 +249,7 @@ describe('searchContact', () => {
     expect(error).toMatchObject({ code: 'invalid_field', field: 'cursor' });
   });
 
-  it('responds to a thousand odd filters with 200 or the invalid field', async () => {
+  it('responds to a thousand unusual filters with 200 or the name of the invalid field', async () => {
     const odd = [
       '',
       ' ',
@@ -332,7 +332,7 @@ describe('searchContact', () => {
 });
 
 describe('exportContact and eraseContact', () => {
-  it('return everything page by page, and 410 after the erasure', async () => {
+  it('return everything page by page, then 410 after the erasure', async () => {
     const { userUUID, contactUUID, contactEmailaddress } = await makeContact(scene);
     const event = [1, 2, 3].map((eventID) => ({ eventID }));
     await scene.post('/event/logEvents', { tokenUUID: scene.tokens.browser, userUUID, event });
@@ -358,7 +358,7 @@ describe('exportContact and eraseContact', () => {
     expect((await readExport({ contactUUID })).status).toBe(410);
   });
 
-  it('export what was sent under the ID of a merged entry, which no other read shows', async () => {
+  it('exports values as sent under the ID of a merged entry, which no other read does', async () => {
     const { userUUID, contactUUID } = await makeContact(scene);
     const token = { tokenUUID: scene.tokens.server };
     const attributes = ['Size', 'size'].map((attrID) => ({ attrID, attrValue: attrID }));
@@ -381,12 +381,12 @@ describe('exportContact and eraseContact', () => {
     expect(await readExport()).toEqual(before);
   });
 
-  it('list every claim and link page by page, as does getContact with their number', async () => {
+  it('list every claim and link page by page, as getContact does, with the total number', async () => {
     const contactEmailaddress = 'claimed-by-many@example.com';
     const userUUIDs = Array.from({ length: 130 }, (_, nth) => `visitor-of-many-${nth}`);
     for (const userUUID of userUUIDs) await create({ userUUID, contactEmailaddress }, 'browser');
     await scene.post('/event/logEvent', { tokenUUID: scene.tokens.server, userUUID: userUUIDs[0], eventID: 1 });
-    /** The users in each list, with repeats. */
+    /** The users in each list, including repeats. */
     const readAll = async (readPage: (cursor: string) => Promise<Fields>) => {
       const users: Record<'claim' | 'link' | 'event', string[]> = { claim: [], link: [], event: [] };
       let cursor = '';
@@ -417,7 +417,7 @@ describe('exportContact and eraseContact', () => {
     expect((await get({ contactUUID })).body).not.toHaveProperty('nextCursor');
   });
 
-  it('mark events that belong to the contact by claims only, and keep them with verifiedOnly', async () => {
+  it('mark events that only a claim assigns to the contact in exportContact, and keep them in eraseContact with verifiedOnly', async () => {
     const userUUID = 'visitor-who-claims-0001';
     const contactEmailaddress = 'claimed-only@example.com';
     const log = (fields: Fields) => scene.post('/event/logEvent', { tokenUUID: scene.tokens.server, ...fields });

@@ -39,7 +39,7 @@ describe('logEvent', () => {
     ]);
   });
 
-  it('stores an event once, and reports a duplicate', async () => {
+  it('stores an event only once, and reports a duplicate', async () => {
     const event = { userUUID: newUserUUID(), eventID: 1, eventUUID: 'sent-twice' };
     expect((await log(event)).body).toEqual({ eventUUID: 'sent-twice', status: '200' });
     expect((await log(event)).body).toEqual({ eventUUID: 'sent-twice', duplicate: true, status: '200' });
@@ -58,7 +58,7 @@ describe('logEvent', () => {
     expect(event).toMatchObject({ eventTime: '2026-06-15T12:00:00.000Z', eventTimeReplaced: true });
   });
 
-  it('rejects an implausible time from a server, also in a batch, unless it imports', async () => {
+  it('rejects an implausible time from a server, also in a batch, except in imports', async () => {
     const [userUUID, other] = [newUserUUID(), newUserUUID()];
     const seconds = { userUUID, eventID: 1, eventTime: 1_763_800_000 };
     const { status, body } = await log(seconds, 'server');
@@ -77,7 +77,7 @@ describe('logEvent', () => {
     expect((await read({ userUUID: other })).body.event).toHaveLength(3);
   });
 
-  it('accepts import from servers only', async () => {
+  it('accepts `import` only from servers', async () => {
     const refused = await log({ userUUID: newUserUUID(), eventID: 1, import: true });
     expect([refused.status, refused.body.error.code, refused.body.error.field]).toEqual([403, 'token_kind', 'import']);
   });
@@ -88,7 +88,7 @@ describe('logEvent', () => {
     expect((await read({ userUUID })).body.event[0].eventTime).toBe('2026-06-15T11:59:00.000Z');
   });
 
-  it('assigns an event with a handle to its user, and returns 404 with another user', async () => {
+  it('assigns an event with a handle to its user, and returns 404 if the event has another user', async () => {
     const { userUUID, contactUUID } = await makeContact(scene, 'browser');
     expect((await log({ contactUUID, eventID: 1 })).status).toBe(200);
     expect((await log({ contactUUID, userUUID, eventID: 1 })).status).toBe(200);
@@ -97,7 +97,7 @@ describe('logEvent', () => {
     expect((await read({ userUUID })).body.event).toHaveLength(2);
   });
 
-  it('accepts a contactUUID from servers only', async () => {
+  it('accepts a contactUUID only from servers', async () => {
     const { contactUUID } = await makeContact(scene, 'server');
     expect((await log({ contactUUID, eventID: 1 }, 'browser')).status).toBe(404);
     expect((await log({ contactUUID, eventID: 1 }, 'server')).status).toBe(200);
@@ -106,7 +106,7 @@ describe('logEvent', () => {
 });
 
 describe('an event that has a name instead of an eventID', () => {
-  it('is logged in every way, and read, counted and defined by its name', async () => {
+  it('is logged in every encoding, and read, counted and defined by its name', async () => {
     const userUUID = newUserUUID();
     const eventName = 'Signed up, with é';
     await log({ userUUID, eventName: `  Signed up, with e\u0301` });
@@ -130,7 +130,7 @@ describe('an event that has a name instead of an eventID', () => {
     expect(eventDefinition).toContainEqual(expect.objectContaining({ eventID: 1_000_000, eventName, count: 4 }));
   });
 
-  it('is rejected separately if it has neither or both, or a number as its name', async () => {
+  it('is rejected separately if it has neither field, both fields, or a number as its name', async () => {
     const event = [{ eventName: 'Sold' }, {}, { eventID: 1, eventName: 'Sold' }, { eventName: '12' }];
     const { body } = await logMany({ userUUID: newUserUUID(), event });
     expect(body.event[0].status).toBe('200');
@@ -187,7 +187,7 @@ describe('logEvent by GET', () => {
     expect(result.headers.get('cross-origin-resource-policy')).toBe('cross-origin');
   });
 
-  it('returns errors as JSON, no matter what the client accepts', async () => {
+  it('returns errors as JSON, no matter what the Accept header is', async () => {
     const { status, headers } = await scene.send('/logEvent?eventID=1', { headers: { Accept: 'image/*' } });
     expect([status, headers.get('content-type')]).toEqual([401, 'application/json']);
   });
@@ -234,14 +234,14 @@ describe('logEvents', () => {
     expect((await read({ userUUID })).body.event.map(({ eventID }: { eventID: number }) => eventID)).toEqual([5, 1]);
   });
 
-  it('provides the user for events without their own', async () => {
+  it('uses the batch’s userUUID for events without their own', async () => {
     const [userUUID, own] = [newUserUUID(), newUserUUID()];
     await logMany({ userUUID, event: [{ eventID: 1 }, { eventID: 2, userUUID: own }] });
     expect((await read({ userUUID })).body.event).toMatchObject([{ eventID: 1 }]);
     expect((await read({ userUUID: own })).body.event).toMatchObject([{ eventID: 2 }]);
   });
 
-  it('rejects an event without a user, and stores the others', async () => {
+  it('rejects an event without any user, and stores the others', async () => {
     const userUUID = newUserUUID();
     const { body } = await logMany({ event: [{ eventID: 1 }, { eventID: 2, userUUID }] });
     expect(body.event[0].error).toMatchObject({ code: 'missing_field', field: 'event[0].userUUID' });
@@ -254,7 +254,7 @@ describe('logEvents', () => {
     ['no fields', {}, 'event'],
     ['too many events', { event: Array(1_001).fill({ eventID: 1 }) }, 'event'],
     ['a placeholder userUUID', { userUUID: 'undefinedundefined', event: [{ eventID: 1 }] }, 'userUUID'],
-  ])('rejects an envelope with %s', async (_, fields, field) => {
+  ])('rejects a request body with %s', async (_, fields, field) => {
     const { status, body } = await logMany(fields);
     expect([status, body.error.field]).toEqual([400, field]);
   });
@@ -299,7 +299,7 @@ describe('getEvent', () => {
 });
 
 describe('countEvents', () => {
-  it('counts by day in the account’s time zone, empty days included', async () => {
+  it('counts by day in the account’s time zone, including empty days', async () => {
     const userUUID = newUserUUID();
     const times = ['2026-03-28T23:59:59Z', '2026-03-29T00:00:00Z', '2026-03-29T22:59:59Z', '2026-03-29T23:00:00Z'];
     await logMany({ userUUID, event: times.map((eventTime) => ({ eventID: 900, eventTime })) }, 'server');
@@ -321,7 +321,7 @@ describe('countEvents', () => {
     });
   });
 
-  it('counts until now by default, in whole quarters of an hour', async () => {
+  it('counts until now by default, and rounds both ends to multiples of 15 minutes', async () => {
     now = Date.parse('2026-06-15T12:20:00Z');
     const { body } = await count({ from: '2026-06-15T12:05:00Z', interval: 'total', timezone: 'UTC' });
     const [bucket] = body.count;
@@ -361,7 +361,7 @@ describe('bots', () => {
   const send = (path: string, fields: Fields, kind: 'browser' | 'server', headers: Record<string, string>) =>
     scene.post(path, { tokenUUID: scene.tokens[kind], ...fields }, headers);
 
-  it('are marked by their user agent, once, and excluded on request', async () => {
+  it('are marked once by their user agent, and excluded on request', async () => {
     const [searcher, reader, shop] = [newUserUUID(), newUserUUID(), newUserUUID()];
     await send('/logEvent', { eventID, userUUID: searcher }, 'browser', robot);
     const event = [{ eventID }, { eventID, eventAttrArray: mark }];
@@ -404,7 +404,7 @@ describe('bots', () => {
     await strict.close();
   });
 
-  it('are not excluded from more events than can be scanned', async () => {
+  it('are not excluded if there are more events than can be scanned', async () => {
     const many = await openScene({
       wrap: (store) => ({
         ...store,
@@ -427,7 +427,7 @@ describe('bots', () => {
 });
 
 describe('the reason for the owner of an event', () => {
-  it('names the claim, and the contact that was merged', async () => {
+  it('identifies the claim and the merged contact', async () => {
     const { userUUID, contactUUID: handle } = await makeContact(scene, 'browser');
     const { contactUUID: keep } = await makeContact(scene);
     await log({ userUUID, eventID: 1 });
@@ -455,7 +455,7 @@ describe('a refused event that cannot be recorded', () => {
     event: [{ eventID: 1 }, { eventID: 'nonsense' }],
   });
 
-  it('gets 503 separately while there is no room, and the others are stored', async () => {
+  it('gets 503 while there is no room, and the other events are stored', async () => {
     const { post, tokens, close } = await openWith(new Refusal('unavailable'));
     const { status, body } = await post('/event/logEvents', batch(tokens.server));
     expect(status).toBe(200);
@@ -463,7 +463,7 @@ describe('a refused event that cannot be recorded', () => {
     await close();
   });
 
-  it('fails with 500 on a fault', async () => {
+  it('fails the request with 500 if recording fails unexpectedly', async () => {
     const { post, tokens, close } = await openWith(new Error('disk'));
     expect((await post('/event/logEvents', batch(tokens.server))).status).toBe(500);
     await close();

@@ -67,7 +67,7 @@ describe('streamEvents', () => {
     await expect.poll(ids).toEqual([2, 3, 4]);
   });
 
-  it('resumes after a cursor, or at the last event of a reconnecting client', async () => {
+  it('resumes after a cursor, or after the last event that a reconnecting client received', async () => {
     const scene = await startScene();
     const first = await follow(scene);
     for (const eventID of [1, 2, 3]) await log(scene, eventID);
@@ -79,7 +79,7 @@ describe('streamEvents', () => {
     for (const { ids } of [byCursor, byHeader]) await expect.poll(ids).toEqual([2, 3, 4]);
   });
 
-  it('begins with its position, so that a client disconnected before the first event misses nothing', async () => {
+  it('begins with its position, so that a client that disconnects before the first event misses nothing', async () => {
     const scene = await startScene();
     await log(scene, 1);
     const cut = await follow(scene, { eventID: '7' });
@@ -120,7 +120,7 @@ describe('streamEvents', () => {
     await expect.poll(ids).toEqual([7, 7]);
   });
 
-  it('sends the events with a name, even if the name is new or later belongs to another ID', async () => {
+  it('filters by event name, even if the name is new or later moves to another ID', async () => {
     const scene = await startScene();
     const { tokenUUID, userUUID } = { tokenUUID: scene.tokens.server, userUUID: newUserUUID() };
     const { ids } = await follow(scene, { eventName: 'Signed up' });
@@ -185,7 +185,7 @@ describe('streamEvents', () => {
     expect(JSON.parse(data)).toMatchObject({ error: { code: 'erased_contact' }, status: '410' });
   });
 
-  it('reports a fault without its cause, which is logged under the same requestID', async () => {
+  it('reports an internal error without its cause, which is logged with the same requestID', async () => {
     let failing = false;
     const scene = await startScene({
       wrap: (store) => ({
@@ -253,14 +253,14 @@ describe('streamEvents', () => {
       .toBe(200);
   });
 
-  it('reads nothing for a stream beyond the limit', async () => {
+  it('does not read the store for a stream beyond the limit', async () => {
     let refused = false;
     const reads: EventQuery[] = [];
     const scene = await startScene({
       wrap: (store) => ({
         ...store,
         getEvents: (query) => {
-          // Open streams still read, in ascending order and without a filter.
+          // Open streams still read, in ascending order without a filter.
           if (refused && (query.order === 'desc' || query.eventID === 7)) reads.push(query);
           return store.getEvents(query);
         },
