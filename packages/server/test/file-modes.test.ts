@@ -25,7 +25,7 @@ it('makes every file that serve, erase, backup and doctor write accessible only 
     server.child.kill('SIGKILL');
     await server.ended;
   });
-  const [, url = ''] = await server.says(/"address":"([^"]+)"/);
+  const [, url = ''] = await server.waitForOutput(/"address":"([^"]+)"/);
   const { serverTokenUUID } = await createAccount(url);
   const client = createClient({ url, token: serverTokenUUID as string });
   const { contactUUID } = await client.createContact({

@@ -3,7 +3,7 @@
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { backUpPostgres, startPostgres, startStandby, stopPostgres, urlOf } from '../fixtures/postgres/server.ts';
-import { asking } from '../fixtures/postgres/sql.ts';
+import { querySQL } from '../fixtures/postgres/sql.ts';
 
 export const nodes = ['coordinator', 'worker-1', 'worker-2'] as const;
 /** `worker-3` joins later, in the test that adds a worker. */
@@ -61,14 +61,14 @@ export const startStandbyOfCoordinator = async (cluster: string): Promise<string
 
 /** Creates the extension in a database on every node, and registers the workers with the coordinator. */
 export const joinNodes = async (urls: readonly [coordinator: string, ...workers: string[]]): Promise<void> => {
-  await Promise.all(urls.map((url) => asking(url, 'CREATE EXTENSION IF NOT EXISTS citus')));
+  await Promise.all(urls.map((url) => querySQL(url, 'CREATE EXTENSION IF NOT EXISTS citus')));
   const [coordinator, ...workers] = urls;
   const placeOf = (url: string) => {
     const { hostname, port } = new URL(url);
     return `'${decodeURIComponent(hostname)}', ${port || 5_432}`;
   };
-  await asking(coordinator, `SELECT citus_set_coordinator_host(${placeOf(coordinator)})`);
-  for (const worker of workers) await asking(coordinator, `SELECT citus_add_node(${placeOf(worker)})`);
+  await querySQL(coordinator, `SELECT citus_set_coordinator_host(${placeOf(coordinator)})`);
+  for (const worker of workers) await querySQL(coordinator, `SELECT citus_add_node(${placeOf(worker)})`);
 };
 
 /**
@@ -82,7 +82,7 @@ export const startCluster = async (cluster: string, settings: Partial<Record<Nod
   const started = await Promise.allSettled(nodes.map((node) => startNode(cluster, node, settings[node])));
   for (const each of started) if (each.status === 'rejected') throw each.reason;
   const [coordinator, ...workers] = nodes.map((node) => urlOfNode(cluster, node, 'postgres'));
-  const [extension] = await asking(coordinator as string, "SELECT 1 FROM pg_extension WHERE extname = 'citus'");
+  const [extension] = await querySQL(coordinator as string, "SELECT 1 FROM pg_extension WHERE extname = 'citus'");
   if (!extension) await joinNodes([coordinator as string, ...workers]);
   return coordinator as string;
 };

@@ -3,7 +3,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openStore } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/store.ts';
-import { asking, newDatabase } from '../fixtures/postgres/databases.ts';
+import { newDatabase, querySQL } from '../fixtures/postgres/databases.ts';
 import { createSite, type Site } from '../fixtures/site.ts';
 import { day, nextStart } from '../fixtures/store.ts';
 import {
@@ -65,7 +65,7 @@ test('commits each account’s concurrent writes on its own shard', async () => 
 
 test('stores events once when an account gets its own shards', async () => {
   const [first] = sites as [Site];
-  await asking(
+  await querySQL(
     databaseURL,
     `SELECT isolate_tenant_to_new_shard('account_position', ${first.account}, 'CASCADE', shard_transfer_mode := 'block_writes')`,
   );

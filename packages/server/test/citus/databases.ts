@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import { migrateDatabase } from '../../src/store/postgres/database/citus.ts';
-import { asking } from '../fixtures/postgres/sql.ts';
+import { querySQL } from '../fixtures/postgres/sql.ts';
 import { joinNodes } from './cluster.ts';
 
 /** The URLs of a database on each node, the coordinator first. */
@@ -11,7 +11,7 @@ type URLs = readonly [coordinator: string, ...workers: string[]];
 
 /** Returns the URLs of a database on the coordinator and on each registered worker. */
 export const urlsOf = async (clusterURL: string, database: string): Promise<URLs> => {
-  const workers = await asking<{ name: string; port: number }>(
+  const workers = await querySQL<{ name: string; port: number }>(
     clusterURL,
     'SELECT nodename AS name, nodeport AS port FROM pg_dist_node WHERE groupid > 0 ORDER BY groupid',
   );
@@ -27,7 +27,7 @@ const baseOf = (url: string) => Object.assign(new URL(url), { pathname: '/postgr
 
 /** Runs SQL on each node separately, because Citus does not propagate commands on databases. */
 const onEach = async (urls: URLs, sql: string): Promise<void> => {
-  await Promise.all(urls.map((url) => asking(baseOf(url), sql)));
+  await Promise.all(urls.map((url) => querySQL(baseOf(url), sql)));
 };
 
 /** Runs work in one process at a time. */
@@ -53,7 +53,7 @@ const closeTemplate = async (urls: URLs, name: string): Promise<void> => {
   for (let quiet = 0; quiet < 3; ) {
     await onEach(urls, closeSQL(name));
     await wait(200);
-    const used = await Promise.all(urls.map((url) => asking(baseOf(url), isUsed)));
+    const used = await Promise.all(urls.map((url) => querySQL(baseOf(url), isUsed)));
     quiet = used.flat().length === 0 ? quiet + 1 : 0;
   }
 };
@@ -77,7 +77,7 @@ export const distributeDatabase = async (clusterURL: string, name: string): Prom
 const makeTemplate = async (clusterURL: string, name: string): Promise<void> => {
   await runExclusively(clusterURL, async () => {
     const exists = `SELECT 1 FROM pg_database WHERE datname = '${name}' AND NOT datallowconn`;
-    if ((await asking(clusterURL, exists)).length > 0) return;
+    if ((await querySQL(clusterURL, exists)).length > 0) return;
     await distributeDatabase(clusterURL, name);
     await closeTemplate(await urlsOf(clusterURL, name), name);
   });
@@ -102,7 +102,7 @@ const isRunning = (pid: number): boolean => {
 
 /** Lists the databases of finished files, and of finished tests of this file. */
 const listEnded = async (clusterURL: string, run: string): Promise<string[]> => {
-  const rows = await asking<{ name: string }>(
+  const rows = await querySQL<{ name: string }>(
     clusterURL,
     `SELECT datname AS name FROM pg_database WHERE datname LIKE '${prefixOf(run)}%' AND datallowconn
        AND NOT EXISTS (SELECT FROM pg_stat_activity a WHERE a.datname = pg_database.datname
@@ -145,10 +145,10 @@ export const createClusterDatabase = async (clusterURL: string, run: string): Pr
 export const dropClusterDatabases = async (clusterURL: string, run: string): Promise<void> => {
   const urls = await urlsOf(clusterURL, 'postgres');
   for (const url of urls) {
-    const rows = await asking<{ name: string }>(
+    const rows = await querySQL<{ name: string }>(
       url,
       `SELECT datname AS name FROM pg_database WHERE datname LIKE '${prefixOf(run)}%'`,
     );
-    for (const { name } of rows) await asking(url, `DROP DATABASE ${name} WITH (FORCE)`);
+    for (const { name } of rows) await querySQL(url, `DROP DATABASE ${name} WITH (FORCE)`);
   }
 };

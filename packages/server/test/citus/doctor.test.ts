@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openStore } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/store.ts';
 import { firsthand } from '../fixtures/command.ts';
-import { asking, newDatabase } from '../fixtures/postgres/databases.ts';
+import { newDatabase, querySQL } from '../fixtures/postgres/databases.ts';
 import { createSite, type Site } from '../fixtures/site.ts';
 import { urlsOf } from './databases.ts';
 
@@ -30,7 +30,7 @@ const examine = async (): Promise<Map<string, Finding>> => {
 const advice = (finding: Finding | undefined) => /SELECT \S+\(.*?\)(?= )/.exec(finding?.detail ?? '')?.[0] ?? '';
 
 const shardOf = async ({ account }: Site) => {
-  const [found] = await asking<{ shard: string }>(
+  const [found] = await querySQL<{ shard: string }>(
     databaseURL,
     `SELECT get_shard_id_for_distribution_column('account_position', ${account}) AS shard`,
   );
@@ -59,12 +59,12 @@ test('reports workers that log statements with contacts’ values', async () => 
   });
   const name = new URL(databaseURL).pathname.slice(1);
   for (const url of await urlsOf(databaseURL, name))
-    await asking(url, `ALTER DATABASE ${name} SET log_min_error_statement = panic`);
+    await querySQL(url, `ALTER DATABASE ${name} SET log_min_error_statement = panic`);
   await expect.poll(async () => (await examine()).get('logs')).toMatchObject({ ok: true });
 });
 
 test('reports pending moves of the rebalancer until they are done', async () => {
-  const moves = await asking<{ shard: string; name: string; port: number; to: string; toPort: number }>(
+  const moves = await querySQL<{ shard: string; name: string; port: number; to: string; toPort: number }>(
     databaseURL,
     `SELECT shardid AS shard, here.nodename AS name, here.nodeport AS port, there.nodename AS to, there.nodeport AS "toPort"
      FROM pg_dist_shard JOIN pg_dist_placement USING (shardid) JOIN pg_dist_node here USING (groupid)
@@ -73,15 +73,15 @@ test('reports pending moves of the rebalancer until they are done', async () => 
      ORDER BY shardid LIMIT 4`,
   );
   for (const { shard, name, port, to, toPort } of moves)
-    await asking(
+    await querySQL(
       databaseURL,
       `SELECT citus_move_shard_placement(${shard}, '${name}', ${port}, '${to}', ${toPort}, 'block_writes')`,
     );
   const { balance, workers } = Object.fromEntries(await examine());
   expect(workers?.detail).toMatch(/20 parts.* 12 parts/);
   expect(balance).toMatchObject({ ok: false, detail: expect.stringMatching(/would move \d+ parts/) });
-  await asking(databaseURL, advice(balance));
-  await asking(databaseURL, 'SELECT citus_rebalance_wait()');
+  await querySQL(databaseURL, advice(balance));
+  await querySQL(databaseURL, 'SELECT citus_rebalance_wait()');
   expect((await examine()).get('balance')).toMatchObject({ ok: true });
 });
 
@@ -105,7 +105,7 @@ test('gives its own shards to an account that exceeds an even share', async () =
       new RegExp(`^${large.accountUUID}: its part takes \\d+ bytes .*, with \\d+ other accounts: `),
     ),
   });
-  await asking(databaseURL, advice(finding));
+  await querySQL(databaseURL, advice(finding));
   expect((await examine()).get('largest account')).toMatchObject({
     ok: true,
     detail: expect.stringMatching(new RegExp(`^${large.accountUUID}: .* it is alone there`)),
@@ -119,9 +119,9 @@ test('gives its own shards to an account that exceeds an even share', async () =
 
 test('names an unreachable worker, and then queries no accounts', async () => {
   const [, worker] = await urlsOf(databaseURL, new URL(databaseURL).pathname.slice(1));
-  const [{ name } = { name: '' }] = await asking<{ name: string }>(databaseURL, 'SELECT current_database() AS name');
+  const [{ name } = { name: '' }] = await querySQL<{ name: string }>(databaseURL, 'SELECT current_database() AS name');
   const maintenanceURL = Object.assign(new URL(worker as string), { pathname: '/postgres' }).href;
-  await asking(
+  await querySQL(
     maintenanceURL,
     `ALTER DATABASE ${name} ALLOW_CONNECTIONS false;
      SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE datname = '${name}'`,
@@ -134,6 +134,6 @@ test('names an unreachable worker, and then queries no accounts', async () => {
     });
     expect(findings.has('erasures')).toBe(false);
   } finally {
-    await asking(maintenanceURL, `ALTER DATABASE ${name} ALLOW_CONNECTIONS true`);
+    await querySQL(maintenanceURL, `ALTER DATABASE ${name} ALLOW_CONNECTIONS true`);
   }
 });

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { copyStore, migrateStore, openStore } from '../../src/store/open.ts';
 import { digestAccount } from '../../src/store/verifying.ts';
 import { temporaryDatabase } from '../fixtures/command.ts';
-import { asking, newBareDatabase, newDatabase } from '../fixtures/postgres/databases.ts';
+import { newBareDatabase, newDatabase, querySQL } from '../fixtures/postgres/databases.ts';
 import { createSite, type Site } from '../fixtures/site.ts';
 
 const open = (databaseURL: string) => openStore({ databaseURL, role: 'server', onFatal: expect.unreachable as never });
@@ -37,7 +37,7 @@ const digest = async (databaseURL: string, sites: readonly Site[]) => {
 };
 
 const readNumber = async (databaseURL: string, sql: string): Promise<number> => {
-  const [row] = await asking<{ value: string }>(databaseURL, `SELECT (${sql}) AS value`);
+  const [row] = await querySQL<{ value: string }>(databaseURL, `SELECT (${sql}) AS value`);
   return Number(row?.value);
 };
 /** Counts the owner changes that workers have numbered: their numbers are greater than later ones. */
@@ -56,7 +56,7 @@ test('distributes a database with accounts, changes no contents, and leaves no r
       'SELECT sum(pg_relation_size(relid)) FROM pg_dist_partition, pg_partition_tree(logicalrelid)',
     ),
   ).toBe(0);
-  await expect(asking(databaseURL, 'TRUNCATE audit')).rejects.toThrow(/append-only/);
+  await expect(querySQL(databaseURL, 'TRUNCATE audit')).rejects.toThrow(/append-only/);
   expect(await countMisnumbered(databaseURL)).toBe(0);
   expect(await digest(databaseURL, sites)).toEqual(expected);
   expect(expected.every(({ events, contacts }) => events === 18 && contacts === 9)).toBe(true);

@@ -4,7 +4,7 @@
  */
 import { type OperationName, operationNames, operations } from '@firsthand/contract/operations';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { asking, newDatabase } from '../fixtures/postgres/databases.ts';
+import { newDatabase, querySQL } from '../fixtures/postgres/databases.ts';
 import { newUserUUID, smallestInput } from '../fixtures/requests.ts';
 import { type Fields, openScene, type Scene } from '../fixtures/scene.ts';
 import {
@@ -38,7 +38,7 @@ beforeAll(async () => {
   scene = await openScene({ databaseURL, role: 'command' });
   await scene.post('/logEvent', { tokenUUID: scene.tokens.browser, userUUID: newUserUUID(), eventID: 1 });
   parts = await readShardParts(databaseURL);
-  const [row] = await asking<{ shard: string }>(
+  const [row] = await querySQL<{ shard: string }>(
     databaseURL,
     `SELECT get_shard_id_for_distribution_column('event', account) AS shard FROM account WHERE "accountUUID" = '${scene.accountUUID}'`,
   );

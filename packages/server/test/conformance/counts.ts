@@ -3,7 +3,7 @@ import { describe, expect, test, vi } from 'vitest';
 import type { CountQuery, StoredEvent } from '../../src/store/store.ts';
 import { day, hour, laptop, phone, quarter } from '../fixtures/store.ts';
 import { soon } from '../fixtures/timeouts.ts';
-import { eventIDs, historyArbitrary, live } from '../fixtures/world.ts';
+import { eventIDs, historyArbitrary, playHistory } from '../fixtures/world.ts';
 import type { NewSite } from './sites.ts';
 
 const queryArbitrary = fc.record({
@@ -50,7 +50,7 @@ export const describeCounts = (newSite: NewSite): void => {
           historyArbitrary,
           fc.array(queryArbitrary, { minLength: 20, maxLength: 20 }),
           async (past, queries) => {
-            const { site, events } = await live(await newSite(), past);
+            const { site, events } = await playHistory(await newSite(), past);
             const { store, account, time } = site;
             expect((await store.getAccount(account)).usage.events).toBe(events.length);
             expect(await store.getEventDefinitions(account)).toEqual(definitionsOf(events));

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import type { EventQuery, StoredEvent } from '../../src/store/store.ts';
 import type { Site } from '../fixtures/site.ts';
 import { day, expectRefusal, hour, laptop, phone, quarter } from '../fixtures/store.ts';
-import { attributes, eventIDs, historyArbitrary, live, userUUIDs, type World } from '../fixtures/world.ts';
+import { attributes, eventIDs, historyArbitrary, playHistory, userUUIDs, type World } from '../fixtures/world.ts';
 import type { NewSite } from './sites.ts';
 
 /** Uses each filter in a third of the queries. */
@@ -60,7 +60,7 @@ export const describeEventPages = (newSite: NewSite): void => {
           historyArbitrary,
           fc.array(filtersArbitrary, { minLength: 40, maxLength: 40 }),
           async (past, queries) => {
-            const world = await live(await newSite(), past);
+            const world = await playHistory(await newSite(), past);
             for (const filters of queries) {
               const query = queryOf(world, filters);
               const owner = query.contactUUID && (await world.site.server.getContact(query.contactUUID)).contactUUID;

@@ -10,7 +10,7 @@ import { queryExport, queryFiles } from '../fixtures/exports.ts';
 import { runs } from '../fixtures/runs.ts';
 import { createSite, type Site } from '../fixtures/site.ts';
 import { day, laptop, phone, tablet } from '../fixtures/store.ts';
-import { historyArbitrary, live } from '../fixtures/world.ts';
+import { historyArbitrary, playHistory } from '../fixtures/world.ts';
 import { importsOf } from './imports.ts';
 import type { NewSite, Open } from './sites.ts';
 
@@ -299,7 +299,7 @@ export const describeExports = (newSite: NewSite, open: Open): void => {
               const { restarted } = await run(site, folder, { maxEvents: 4 });
               if (restarted !== null) restarts += 1;
             };
-            await live(site, history, { afterChange, awaitErasures });
+            await playHistory(site, history, { afterChange, awaitErasures });
             await run(site, folder, { maxEvents: 4 });
             await expectComplete(site, folder);
             expect(restarts).toBe(0);

@@ -33,7 +33,7 @@ test('follows docs/backups.md: the server and cron make backups, which a drill r
     server.child.kill('SIGKILL');
     await server.ended;
   });
-  await server.says(new RegExp(find('a backup was made')));
+  await server.waitForOutput(new RegExp(find('a backup was made')));
   expect(backups()).toHaveLength(1);
 
   // crontab(5): five fields of time, then the command. PATH gets the folder of this machine's Node.

@@ -101,7 +101,7 @@ describe('the systemd unit', () => {
       const command = [process.execPath, 'server/bin/firsthand.js', 'serve'];
       const running = start('strace', ['-f', '-qq', '-o', trace, ...command], env, packages);
       onTestFinished(() => void running.child.kill('SIGKILL'));
-      const [, url = ''] = await running.says(/"address":"([^"]+)"/);
+      const [, url = ''] = await running.waitForOutput(/"address":"([^"]+)"/);
       await use(url);
       // strace forwards no signals; the first process of its log is the server.
       const [pid] = readFileSync(trace, 'utf8').split(' ', 1);

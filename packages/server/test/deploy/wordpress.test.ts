@@ -36,7 +36,7 @@ const serveWordPress = async (site: GuideSite): Promise<string> => {
     running.child.kill('SIGTERM');
     await running.ended;
   });
-  await running.says(/ started$/m);
+  await running.waitForOutput(/ started$/m);
   return `http://${address}/`;
 };
 

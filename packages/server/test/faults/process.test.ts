@@ -69,7 +69,7 @@ describe('SIGTERM', () => {
     stalled.write('POST /logEvent HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{');
     await new Promise((resolve) => setTimeout(resolve, 200));
     server.child.kill('SIGTERM');
-    await server.says(/stopping/);
+    await server.waitForOutput(/stopping/);
     server.child.kill('SIGINT');
     expect((await server.ended).code).toBe(1);
     // A completed shutdown logs this message.

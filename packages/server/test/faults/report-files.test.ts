@@ -14,7 +14,15 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { FunnelQuery } from '../../src/reports/queries.ts';
 import { computeModelResult } from '../fixtures/reports/report-model.ts';
-import { account, baseQuery, holding, hour, secret, setUp, totals } from '../fixtures/reports/report-world.ts';
+import {
+  account,
+  baseQuery,
+  hour,
+  listFilesContaining,
+  secret,
+  setUp,
+  totals,
+} from '../fixtures/reports/report-world.ts';
 
 test('counts events and owner changes that were stored before the report was requested', async () => {
   const { world, log, reports, right } = setUp();
@@ -149,17 +157,17 @@ test('excludes erased events from reports immediately, and soon removes them fro
     readdirSync(folder, { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile())
       .map((entry) => join(entry.parentPath, entry.name));
-  expect(await holding(all(), secret)).not.toEqual([]);
+  expect(await listFilesContaining(all(), secret)).not.toEqual([]);
   world.erase(9);
   expect((await reports.run(totals)).result).toEqual(right());
   // One report that learns of an erasure is enough to start the removal; it does not wait for it.
-  await expect.poll(() => holding(all(), secret)).toEqual([]);
+  await expect.poll(() => listFilesContaining(all(), secret)).toEqual([]);
   // The store still feeds the erased events to a process that rebuilds its files.
   for (const path of files()) rmSync(path);
   log(30, 61);
   expect((await reports.run(totals)).result).toEqual(right());
   await reports.purged(account);
-  expect(await holding(all(), `${secret}-0`)).toEqual([]);
+  expect(await listFilesContaining(all(), `${secret}-0`)).toEqual([]);
   world.sweep();
   expect((await reports.run(totals)).result).toEqual(right());
 });

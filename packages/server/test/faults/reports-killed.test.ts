@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { account, holding, secret, setUp, totals } from '../fixtures/reports/report-world.ts';
+import { account, listFilesContaining, secret, setUp, totals } from '../fixtures/reports/report-world.ts';
 import { times } from '../tools/counts.ts';
 import { report } from '../tools/report.ts';
 
@@ -26,7 +26,7 @@ test('leaves no erased text in report files, even if their process is killed at 
     await purged;
     await expect.poll(() => reports.processID).not.toBe(killed);
     await reports.purged(account);
-    expect(await holding(files(), secret)).toEqual([]);
+    expect(await listFilesContaining(files(), secret)).toEqual([]);
     expect((await reports.run(totals)).result).toEqual(right());
     await reports.close();
   }

@@ -98,10 +98,10 @@ test('forwards SIGTERM from npm start to the server, and exits with the serverâ€
   for (const name of ['packages', 'node_modules']) symlinkSync(join(root, name), join(empty, name));
   const npm = startCommand('npm', ['start'], { ...env, PORT: '0', LOG_LEVEL: 'info' }, empty);
   onTestFinished(() => void npm.child.kill('SIGKILL'));
-  const [, url = ''] = await npm.says(/"address":"([^"]+)"/);
+  const [, url = ''] = await npm.waitForOutput(/"address":"([^"]+)"/);
   expect((await fetch(`${url}/readyz`)).status).toBe(200);
   npm.child.kill('SIGTERM');
-  await npm.says(/"msg":"stopped"/);
+  await npm.waitForOutput(/"msg":"stopped"/);
   expect((await npm.ended).code).toBe(0);
   await expect(fetch(`${url}/readyz`)).rejects.toThrow();
 });

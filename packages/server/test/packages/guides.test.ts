@@ -46,7 +46,7 @@ const open = async () => {
   /** Starts the app, visits it in a browser, and stops it. Returns the result of `look`. */
   const visit = async <Result>(command: string, look: (page: Page) => Promise<Result>): Promise<Result> => {
     const running = newcomer.start(`cd shop\n${command}`, { PORT: String(await freePort()) });
-    const [url] = await running.says(/http:\/\/localhost:\d+/);
+    const [url] = await running.waitForOutput(/http:\/\/localhost:\d+/);
     await vi.waitUntil(() => fetch(url).catch(() => undefined), { timeout: timeoutMilliseconds });
     const context = await browser.newContext();
     const page = await context.newPage();

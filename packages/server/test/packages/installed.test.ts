@@ -36,8 +36,8 @@ beforeAll(async () => {
   execFileSync('npm', ['install', ...quiet, ...packageNames.map(tarballOf)], { cwd: folder, env: npmEnv });
   copyCompiledSQLite(folder);
   serving = start('npx', ['firsthand', 'serve', '--demo', '--port', '0', '--log-level', 'info'], env, folder);
-  [, url = ''] = await serving.says(/"address":"([^"]+)"/);
-  const [, token = ''] = await serving.says(/Server token +(server_\S+)/);
+  [, url = ''] = await serving.waitForOutput(/"address":"([^"]+)"/);
+  const [, token = ''] = await serving.waitForOutput(/Server token +(server_\S+)/);
   env = { ...env, PORT: new URL(url).port, FIRSTHAND_TOKEN: token };
 });
 afterAll(async () => {

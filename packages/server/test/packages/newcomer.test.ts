@@ -51,11 +51,11 @@ it('lets a newcomer install the tarball, serve, and read back the first events o
   });
 
   const { url, browserToken, serverToken, tag } = await step('npx firsthand serve --demo', async () => {
-    const { says } = newcomer.start('cd shop; exec npx firsthand serve --demo --port 0 --log-level info');
-    const [, url = ''] = await says(/"address":"([^"]+)"/);
-    const [, browserToken = ''] = await says(/Browser token +(browser_\S+)/);
-    const [, serverToken = ''] = await says(/Server token +(server_\S+)/);
-    const [tag] = await says(/<script>[\s\S]*<\/script>/);
+    const { waitForOutput } = newcomer.start('cd shop; exec npx firsthand serve --demo --port 0 --log-level info');
+    const [, url = ''] = await waitForOutput(/"address":"([^"]+)"/);
+    const [, browserToken = ''] = await waitForOutput(/Browser token +(browser_\S+)/);
+    const [, serverToken = ''] = await waitForOutput(/Server token +(server_\S+)/);
+    const [tag] = await waitForOutput(/<script>[\s\S]*<\/script>/);
     return { url, browserToken, serverToken, tag };
   });
 

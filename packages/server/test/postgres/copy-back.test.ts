@@ -10,7 +10,7 @@ import { newDatabase } from '../fixtures/postgres/databases.ts';
 import { createSite, type Site } from '../fixtures/site.ts';
 import { ben, cleo, day, newToken } from '../fixtures/store.ts';
 import { soon } from '../fixtures/timeouts.ts';
-import { historyArbitrary, live } from '../fixtures/world.ts';
+import { historyArbitrary, playHistory } from '../fixtures/world.ts';
 
 const onFatal = (error: Error) => {
   throw error;
@@ -46,7 +46,7 @@ const createSites = async (count: number, seed: number): Promise<Site[]> => {
   const sites: Site[] = [];
   for (const past of fc.sample(historyArbitrary, { numRuns: count, seed })) {
     const site = await createSite(store);
-    await live(site, past);
+    await playHistory(site, past);
     sites.push(site);
   }
   return sites;

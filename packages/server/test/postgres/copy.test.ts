@@ -6,7 +6,7 @@ import { firsthand, firsthandJSON, temporaryDatabase } from '../fixtures/command
 import { newDatabase } from '../fixtures/postgres/databases.ts';
 import { createSite, type Site } from '../fixtures/site.ts';
 import { ann, day, newToken } from '../fixtures/store.ts';
-import { historyArbitrary, live } from '../fixtures/world.ts';
+import { historyArbitrary, playHistory } from '../fixtures/world.ts';
 
 const onFatal = (error: Error) => {
   throw error;
@@ -19,7 +19,7 @@ const fill = async (databaseURL: string, accounts: number) => {
   let site: Site | undefined;
   for (const past of fc.sample(historyArbitrary, { numRuns: accounts, seed: 5 })) {
     site = await createSite(store);
-    await live(site, past);
+    await playHistory(site, past);
   }
   const last = site as Site;
   const { contactUUID } = await last.server.createContact({

@@ -9,7 +9,7 @@ import { createClient } from '@firsthand/client';
 import { expect, it, onTestFinished } from 'vitest';
 import { firsthandJSON, start, startServer, temporaryFolder } from '../fixtures/command.ts';
 import { blocksOf } from '../fixtures/documents/guides.ts';
-import { asking, newDatabase } from '../fixtures/postgres/databases.ts';
+import { newDatabase, querySQL } from '../fixtures/postgres/databases.ts';
 import { freePort } from '../tools/ports.ts';
 
 const bin = fileURLToPath(new URL('../../bin/firsthand.js', import.meta.url));
@@ -50,10 +50,10 @@ it('follows postgresql.md: moves a file to PostgreSQL, shares it between servers
 
   const sql = blocks.flatMap(({ language, code }) => (language === 'sql' ? code.trim().split('\n') : []));
   expect(sql).toHaveLength(2);
-  for (const statement of sql) await asking(adminURL, statement);
+  for (const statement of sql) await querySQL(adminURL, statement);
   onTestFinished(async () => {
-    await asking(adminURL, `DROP DATABASE ${name}`);
-    await asking(adminURL, `DROP ROLE ${name}`);
+    await querySQL(adminURL, `DROP DATABASE ${name}`);
+    await querySQL(adminURL, `DROP ROLE ${name}`);
   });
 
   const scripts = blocks.filter(({ language }) => language === 'sh').map(({ code }) => code);
@@ -77,8 +77,8 @@ it('follows postgresql.md: moves a file to PostgreSQL, shares it between servers
   });
   onTestFinished(() => void running.child.kill('SIGTERM'));
 
-  await running.says(/identical\n/);
-  await running.says(/ok +PostgreSQL/);
+  await running.waitForOutput(/identical\n/);
+  await running.waitForOutput(/ok +PostgreSQL/);
   const second = await startServer({ DATABASE_URL: databaseURL, PGPASSWORD: 'a-password-of-your-own' });
   const api = createClient({ url: second.url, token: serverTokenUUID });
   const namesOf = async () => (await api.getEvent({ userUUID })).event.map(({ eventName }) => eventName);

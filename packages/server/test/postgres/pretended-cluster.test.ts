@@ -3,7 +3,7 @@ import pg from 'pg';
 import { expect, test } from 'vitest';
 import { openStore } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/store.ts';
-import { asking, newMigratedDatabase } from '../fixtures/postgres/databases.ts';
+import { newMigratedDatabase, querySQL } from '../fixtures/postgres/databases.ts';
 import { simulateCluster } from '../fixtures/postgres/simulated-citus.ts';
 import { waitForLockWaits } from '../fixtures/postgres/sql.ts';
 import { createSite, type Site } from '../fixtures/site.ts';
@@ -72,7 +72,7 @@ test('applies catalogue rules that another server has changed', async () => {
     const tomorrow = { account, token, browser: false, receivedTime: time + day, events: [newEvent({ eventID: 6 })] };
     expect(await other.logEvents(tomorrow)).toEqual(kept);
     expect(await log(6)).toEqual(kept);
-    const rows = await asking<{ day: number }>(databaseURL, 'SELECT day FROM event ORDER BY sequence');
+    const rows = await querySQL<{ day: number }>(databaseURL, 'SELECT day FROM event ORDER BY sequence');
     const [first] = rows as [{ day: number }];
     expect(rows.map((row) => row.day - first.day)).toEqual([0, 0, 0, 0, 0, 0, 1, 1]);
 

@@ -157,7 +157,7 @@ const runAll = async (main?: string): Promise<Run> => {
     server.child.kill('SIGKILL');
     await server.ended;
   });
-  const [, url = ''] = await server.says(/"address":"([^"]+)"/);
+  const [, url = ''] = await server.waitForOutput(/"address":"([^"]+)"/);
   const ways = createSenders(url, errors);
   const client = createClient({ url, token: operator });
   const shop = await client.createAccount({ accountName: 'Shop' });

@@ -14,7 +14,7 @@ it('makes a backup with BACKUP_DIR, which firsthand restore accepts and doctor c
   const folder = join(temporaryFolder(), 'backups');
   const { accountUUID, serverTokenUUID: token } = await firsthandJSON(['account', 'create', '--name', 'Shop'], env);
   const server = await startServer({ ...env, BACKUP_DIR: folder });
-  const [, file = ''] = await server.says(/"file":"([^"]+)"[^\n]*a backup was made and verified/);
+  const [, file = ''] = await server.waitForOutput(/"file":"([^"]+)"[^\n]*a backup was made and verified/);
   expect(statSync(file).mode & 0o777).toBe(0o600);
   const service = await createClient({ url: server.url, token }).getService({});
   expect(service).toMatchObject({ backupSeconds: 86_400, backupTime: expect.any(String), retentionDays: 0 });

@@ -41,7 +41,7 @@ it('prints the link on a terminal only', async () => {
   const { spawnargs } = spawnFirsthand(['--version']).child;
   const command = [...spawnargs.slice(0, -1), 'serve', '--port', '0'].join(' ');
   const onTerminal = start('timeout', ['60', 'script', '-qec', command, '/dev/null'], env);
-  const [link = ''] = await onTerminal.says(/http:\/\/127\.0\.0\.1:\d+\/console\/#code=[\w-]{24}/);
+  const [link = ''] = await onTerminal.waitForOutput(/http:\/\/127\.0\.0\.1:\d+\/console\/#code=[\w-]{24}/);
   onTerminal.child.kill('SIGTERM');
   await onTerminal.ended;
   const log = onTerminal

@@ -4,8 +4,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { limits } from '@firsthand/contract/limits';
 import pg from 'pg';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { asking, newDatabase } from '../../../test/fixtures/postgres/databases.ts';
-import { altering, waitForLockWaits } from '../../../test/fixtures/postgres/sql.ts';
+import { newDatabase, querySQL } from '../../../test/fixtures/postgres/databases.ts';
+import { alterSchema, waitForLockWaits } from '../../../test/fixtures/postgres/sql.ts';
 import { createSite, type Site } from '../../../test/fixtures/site.ts';
 import {
   accountContact,
@@ -70,14 +70,14 @@ const isKept = ({ kept }: EventOutcome) => kept;
 test('creates the schema once when twenty servers start concurrently', async () => {
   const { databaseURL, servers } = await openServers(20);
   const all = readMigrations(new URL('migrations/', import.meta.url)).map(({ number }) => ({ number }));
-  expect(await asking(databaseURL, 'SELECT number FROM migration ORDER BY number')).toEqual(all);
+  expect(await querySQL(databaseURL, 'SELECT number FROM migration ORDER BY number')).toEqual(all);
   const site = await createSite(servers[0]);
   for (const store of servers) expect(await store.findAccount(site.accountUUID)).toBe(site.account);
 });
 
 test('refuses a server that is older than the schema', async () => {
   const { databaseURL } = await openServers(2);
-  await asking(databaseURL, 'INSERT INTO migration VALUES (99, now())');
+  await querySQL(databaseURL, 'INSERT INTO migration VALUES (99, now())');
   await expect(open(databaseURL)).rejects.toThrow(/newer Firsthand \(schema 99/);
 });
 
@@ -106,12 +106,12 @@ describe('tokens', () => {
     const token = newToken('server');
     await servers[0].createToken({ ...token, account: site.account });
     await servers[1].findAccess(token.hash);
-    await asking(
+    await querySQL(
       databaseURL,
       `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
        WHERE datname = current_database() AND query ~ 'held_floors.0.' AND pid <> pg_backend_pid()`,
     );
-    await asking(databaseURL, `UPDATE token SET "revokedTime" = 1 WHERE hash = '${token.hash}'`);
+    await querySQL(databaseURL, `UPDATE token SET "revokedTime" = 1 WHERE hash = '${token.hash}'`);
     await vi.waitFor(async () => expect(await servers[1].findAccess(token.hash)).toBeUndefined(), {
       ...soon,
       interval: 10,
@@ -122,27 +122,30 @@ describe('tokens', () => {
     const { databaseURL, servers } = await openServers(1);
     const [store] = servers;
     const site = await createSite(store);
-    const [{ name } = { name: '' }] = await asking<{ name: string }>(databaseURL, 'SELECT current_database() AS name');
+    const [{ name } = { name: '' }] = await querySQL<{ name: string }>(
+      databaseURL,
+      'SELECT current_database() AS name',
+    );
     const serverURL = databaseURL.replace(/[^/]+$/, 'postgres');
     const connecting = vi.spyOn(pg.Client.prototype, 'connect');
-    await asking(serverURL, `ALTER DATABASE ${name} ALLOW_CONNECTIONS false`);
-    await asking(serverURL, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`);
+    await querySQL(serverURL, `ALTER DATABASE ${name} ALLOW_CONNECTIONS false`);
+    await querySQL(serverURL, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`);
     const waitForRetries = async () => {
       const before = connecting.mock.calls.length;
       await expect.poll(() => connecting.mock.calls.length).toBeGreaterThan(before + 2);
     };
     await waitForRetries();
-    await asking(serverURL, `ALTER DATABASE ${name} ALLOW_CONNECTIONS true`);
+    await querySQL(serverURL, `ALTER DATABASE ${name} ALLOW_CONNECTIONS true`);
     connecting.mockRestore();
     const listener = vi.fn();
     const stop = store.onCommit(listener);
-    await asking(databaseURL, "SELECT nextval('event_order')");
+    await querySQL(databaseURL, "SELECT nextval('event_order')");
     await vi.waitFor(() => expect(listener).toHaveBeenCalled(), soon);
     stop();
     const token = newToken('server');
     await store.createToken({ ...token, account: site.account });
     expect(await store.findAccess(token.hash)).toMatchObject({ tokenID: token.tokenID });
-    await asking(
+    await querySQL(
       databaseURL,
       `UPDATE token SET "revokedTime" = 1 WHERE hash = '${token.hash}'; NOTIFY firsthand_access`,
     );
@@ -178,7 +181,7 @@ describe('an eventUUID', () => {
       ),
     );
     for (const pair of outcomes) expect(pair.flat().filter(isKept)).toHaveLength(1);
-    expect(await asking(databaseURL, 'SELECT count(*)::integer AS events FROM event')).toEqual([{ events: 1_000 }]);
+    expect(await querySQL(databaseURL, 'SELECT count(*)::integer AS events FROM event')).toEqual([{ events: 1_000 }]);
     expect((await site.events()).length).toBe(1_000);
     expect((await servers[1].getAccount(site.account)).usage).toMatchObject({ users: 50, events: 1_000 });
   });
@@ -454,7 +457,7 @@ test('keeps erased data erased while other servers store events', async () => {
     const unlinked = links?.find(({ userUUID }) => userUUID === phone);
     expect(unlinked).toBeDefined();
     await vi.waitFor(async () => expect((await site.erase(contactUUID)).complete).toBe(true), soon);
-    expect(await asking(databaseURL, 'SELECT 1 FROM event WHERE holder < 0')).toEqual([]);
+    expect(await querySQL(databaseURL, 'SELECT 1 FROM event WHERE holder < 0')).toEqual([]);
     await site.erase((await site.server.createContact({ userUUID: phone })).contactUUID);
   }
 });
@@ -523,7 +526,7 @@ const fullDisk = `CREATE FUNCTION fill() RETURNS trigger LANGUAGE plpgsql
 test('rolls back an account change that meets a full disk, so that it can be retried', async () => {
   const { databaseURL, servers } = await openServers(1);
   const site = await createSite(servers[0]);
-  await altering(
+  await alterSchema(
     databaseURL,
     fullDisk,
     `CREATE TRIGGER fill BEFORE INSERT ON contact FOR EACH ROW WHEN (NEW."contactEmailaddress" = '${ben}')
@@ -535,7 +538,7 @@ test('rolls back an account change that meets a full disk, so that it can be ret
   };
   await expect(site.change(change)).rejects.toMatchObject({ code: 'unavailable', retryAfterSeconds: 5 });
   expect(await servers[0].getAccount(site.account)).toMatchObject({ accountName: 'A shop', usage: { contacts: 0 } });
-  await altering(databaseURL, 'DROP TRIGGER fill ON contact');
+  await alterSchema(databaseURL, 'DROP TRIGGER fill ON contact');
   expect(await site.change(change)).toMatchObject({ contacts: [{ exists: false }, { exists: false }] });
   expect(await servers[0].getAccount(site.account)).toMatchObject({ accountName: 'Another name' });
 });
@@ -544,7 +547,7 @@ test('fails health checks while the database’s disk is full', async () => {
   const { databaseURL, servers } = await openServers(1);
   const [store] = servers;
   const site = await createSite(store);
-  await altering(
+  await alterSchema(
     databaseURL,
     fullDisk,
     `CREATE FUNCTION fill_command() RETURNS event_trigger LANGUAGE plpgsql
@@ -556,10 +559,10 @@ test('fails health checks while the database’s disk is full', async () => {
   await expect(site.server.log({})).rejects.toMatchObject({ code: 'unavailable', retryAfterSeconds: 5 });
   await expect(store.check()).rejects.toMatchObject({ code: '53100' });
   await expect(store.check()).rejects.toMatchObject({ code: '53100' });
-  await altering(databaseURL, 'DROP EVENT TRIGGER fill_command', 'DROP TRIGGER fill ON event');
+  await alterSchema(databaseURL, 'DROP EVENT TRIGGER fill_command', 'DROP TRIGGER fill ON event');
   await store.check();
   expect((await site.server.log({})).every(isKept)).toBe(true);
-  expect(await asking(databaseURL, "SELECT 1 FROM pg_class WHERE relname = 'room'")).toEqual([]);
+  expect(await querySQL(databaseURL, "SELECT 1 FROM pg_class WHERE relname = 'room'")).toEqual([]);
 });
 
 test('refuses writes beyond the backlog limit and stores the others', async () => {
@@ -599,7 +602,7 @@ test('lists an ID once, and stores the event, when another server lists it meanw
     await other.end();
   }
   const listed = `SELECT id FROM catalogue WHERE account = ${account} AND kind = 'event' AND id = '77'`;
-  expect(await asking(databaseURL, listed)).toHaveLength(1);
+  expect(await querySQL(databaseURL, listed)).toHaveLength(1);
 });
 
 test('keeps and counts other senders’ refused requests when two servers fill the list concurrently', async () => {
@@ -671,6 +674,6 @@ describe('passkeys', () => {
       const refusals = outcomes.flatMap((each) => (each.status === 'rejected' ? [each.reason.code] : []));
       expect(refusals).toEqual(Array(40).fill('invalid_token'));
     }
-    expect(await asking(databaseURL, 'SELECT challenge FROM answered_challenge')).toHaveLength(20);
+    expect(await querySQL(databaseURL, 'SELECT challenge FROM answered_challenge')).toHaveLength(20);
   });
 });

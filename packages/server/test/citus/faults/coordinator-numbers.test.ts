@@ -7,7 +7,7 @@ import pg from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
 import { copyStore } from '../../../src/store/open.ts';
 import { stopPostgres, urlOf } from '../../fixtures/postgres/server.ts';
-import { asking } from '../../fixtures/postgres/sql.ts';
+import { querySQL } from '../../fixtures/postgres/sql.ts';
 import { times } from '../../tools/counts.ts';
 import { freePort } from '../../tools/ports.ts';
 import { report } from '../../tools/report.ts';
@@ -45,8 +45,8 @@ const ways = Object.entries(waysToCrash);
 
 /** Draws numbers without a commit, as a transaction interrupted by the crash. The next draws then need no sync. */
 const drawUnsynced = async (databaseURL: string): Promise<void> => {
-  await asking(databaseURL, 'CHECKPOINT');
-  await asking(databaseURL, "BEGIN; SELECT nextval('event_order'), nextval('owner_change_number'); ROLLBACK");
+  await querySQL(databaseURL, 'CHECKPOINT');
+  await querySQL(databaseURL, "BEGIN; SELECT nextval('event_order'), nextval('owner_change_number'); ROLLBACK");
 };
 
 /** Starts a server, and returns functions to log and read events of a user. */
@@ -180,8 +180,8 @@ test('serves reads after a crash even if the coordinator’s synchronous standby
   const server = await startLogging(databaseURL, account);
   const last = await server.log();
   const setStandbys = async (names: string) => {
-    await asking(databaseURL, `ALTER SYSTEM SET synchronous_standby_names = '${names}'`);
-    await asking(databaseURL, 'SELECT pg_reload_conf()');
+    await querySQL(databaseURL, `ALTER SYSTEM SET synchronous_standby_names = '${names}'`);
+    await querySQL(databaseURL, 'SELECT pg_reload_conf()');
   };
   await setStandbys('away');
   try {
@@ -211,9 +211,9 @@ const failOver = async (main?: string) => {
   onTestFinished(endStandby);
   // The standby receives nothing more, so it also misses the skip after the crash.
   const standbyURL = urlOf(standby, 'postgres');
-  await asking(standbyURL, "ALTER SYSTEM SET primary_conninfo = 'host=/nowhere'");
-  await asking(standbyURL, 'SELECT pg_reload_conf()');
-  await expect.poll(() => asking(standbyURL, 'SELECT FROM pg_stat_wal_receiver')).toEqual([]);
+  await querySQL(standbyURL, "ALTER SYSTEM SET primary_conninfo = 'host=/nowhere'");
+  await querySQL(standbyURL, 'SELECT pg_reload_conf()');
+  await expect.poll(() => querySQL(standbyURL, 'SELECT FROM pg_stat_wal_receiver')).toEqual([]);
   await waysToCrash.all();
   // More numbers than the standby knows: the WAL record of a first draw covers 32 numbers.
   let earlier = '';
@@ -223,8 +223,11 @@ const failOver = async (main?: string) => {
   await cluster.stop('coordinator');
 
   const promotedURL = urlOf(standby, new URL(databaseURL).pathname.slice(1));
-  await asking(promotedURL, 'SELECT pg_promote()');
-  await asking(promotedURL, `SELECT citus_update_node(nodeid, '${standby}', 5432) FROM pg_dist_node WHERE groupid = 0`);
+  await querySQL(promotedURL, 'SELECT pg_promote()');
+  await querySQL(
+    promotedURL,
+    `SELECT citus_update_node(nodeid, '${standby}', 5432) FROM pg_dist_node WHERE groupid = 0`,
+  );
   const after = await startLogging(promotedURL, account, main);
   const isReceived = await followFrom(after, account);
   const later = await after.log();

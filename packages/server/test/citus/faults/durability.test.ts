@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { openStore } from '../../../src/store/open.ts';
 import { runOnConnection } from '../../../src/store/postgres/database/connection.ts';
 import { firsthand } from '../../fixtures/command.ts';
-import { asking } from '../../fixtures/postgres/sql.ts';
+import { querySQL } from '../../fixtures/postgres/sql.ts';
 import { createSite } from '../../fixtures/site.ts';
 import { freePort } from '../../tools/ports.ts';
 import { startServerProcess, stopServerProcess } from '../../tools/server-process.ts';
@@ -17,8 +17,8 @@ const cluster = useOwnCluster();
 const turnOff = async (node: Node, setting: 'fsync' | 'synchronous_commit'): Promise<() => Promise<void>> => {
   const url = urlOfNode(cluster.cluster(), node, 'postgres');
   const alter = async (change: string) => {
-    await asking(url, `ALTER SYSTEM ${change}`);
-    await asking(url, 'SELECT pg_reload_conf()');
+    await querySQL(url, `ALTER SYSTEM ${change}`);
+    await querySQL(url, 'SELECT pg_reload_conf()');
   };
   const turnOn = () => alter(`RESET ${setting}`);
   onTestFinished(turnOn);
@@ -73,7 +73,7 @@ test('commits synchronously even if a worker has synchronous_commit off, and end
   const { databaseURL, accounts } = await cluster.newDatabase();
   const [{ node }] = accounts as [Account];
   await turnOff(node, 'synchronous_commit');
-  const numbers = await asking<{ account: number }>(databaseURL, 'SELECT account FROM account WHERE account > 0');
+  const numbers = await querySQL<{ account: number }>(databaseURL, 'SELECT account FROM account WHERE account > 0');
   const settings = new Set<string>();
   await runOnConnection(databaseURL, async (db) => {
     for (const { account } of numbers) {

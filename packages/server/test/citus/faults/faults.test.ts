@@ -3,7 +3,7 @@
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { asking } from '../../fixtures/postgres/sql.ts';
+import { querySQL } from '../../fixtures/postgres/sql.ts';
 import { quantile, times } from '../../tools/counts.ts';
 import { report } from '../../tools/report.ts';
 import { changeServer } from '../../tools/weakened-server.ts';
@@ -133,7 +133,7 @@ const cutRepeatedly = async (total: number, main?: string) => {
   };
   for (const node of nodes.slice(1)) {
     const folder = await openProxy(node);
-    await asking(
+    await querySQL(
       databaseURL,
       `SELECT citus_update_node(nodeid, '${folder}', 5432) FROM pg_dist_node WHERE nodename = '${folderOf(cluster.cluster(), node)}'`,
     );
@@ -195,7 +195,7 @@ const retryWhileLocked = async (work: () => Promise<unknown>): Promise<void> => 
 
 /** Moves an account's shards to the other worker, as an operator would; returns the duration in milliseconds. */
 const moveShard = async (databaseURL: string, nth: number, accountNumber: number): Promise<number> => {
-  const [move] = await asking<Move>(
+  const [move] = await querySQL<Move>(
     databaseURL,
     `SELECT p.shardid AS shard, here.nodename AS from, there.nodename AS to
      FROM pg_dist_placement p JOIN pg_dist_node here USING (groupid)
@@ -206,7 +206,7 @@ const moveShard = async (databaseURL: string, nth: number, accountNumber: number
   const mode = nth % 2 === 0 ? 'force_logical' : 'block_writes';
   const began = performance.now();
   await retryWhileLocked(() =>
-    asking(databaseURL, `SELECT citus_move_shard_placement(${shard}, '${from}', 5432, '${to}', 5432, '${mode}')`),
+    querySQL(databaseURL, `SELECT citus_move_shard_placement(${shard}, '${from}', 5432, '${to}', 5432, '${mode}')`),
   );
   return performance.now() - began;
 };
@@ -214,7 +214,10 @@ const moveShard = async (databaseURL: string, nth: number, accountNumber: number
 const moveRepeatedly = async (total: number, main?: string) => {
   const opened = await cluster.newDatabase();
   const trial = await openTrial({ ...opened, main });
-  const numbers = await asking<{ account: number }>(opened.databaseURL, 'SELECT account FROM account ORDER BY account');
+  const numbers = await querySQL<{ account: number }>(
+    opened.databaseURL,
+    'SELECT account FROM account ORDER BY account',
+  );
   const durations: number[] = [];
   const end = trial.load();
   for (let nth = 0; nth < total; nth += 1) {
@@ -222,7 +225,7 @@ const moveRepeatedly = async (total: number, main?: string) => {
     durations.push(await moveShard(opened.databaseURL, nth, account));
   }
   await retryWhileLocked(() =>
-    asking(opened.databaseURL, `SELECT rebalance_table_shards(shard_transfer_mode := 'force_logical')`),
+    querySQL(opened.databaseURL, `SELECT rebalance_table_shards(shard_transfer_mode := 'force_logical')`),
   );
   await end();
   await trial.untilServed();

@@ -7,7 +7,7 @@ import { runOnConnection } from '../../../src/store/postgres/database/connection
 import { maintainPartitions } from '../../../src/store/postgres/days/partitions.ts';
 import { nextDayFinding } from '../../../src/store/postgres/doctor/doctor.ts';
 import { dedupDays } from '../../../src/store/rules/received-day.ts';
-import { asking } from '../../fixtures/postgres/sql.ts';
+import { querySQL } from '../../fixtures/postgres/sql.ts';
 import { createSite, type Site } from '../../fixtures/site.ts';
 import { freezeNode, type Node } from '../cluster.ts';
 import { useOwnCluster, workerOf } from '../tools/own-cluster.ts';
@@ -105,7 +105,7 @@ test('serves the other accounts past midnight while a worker hangs and a server 
   const { databaseURL, store, other, lost, maintain } = await openSites();
   const last = time + dedupDays * day;
   const countDays = async () => {
-    const [row] = await asking<{ days: number }>(databaseURL, 'SELECT count(*)::integer AS days FROM kept_day');
+    const [row] = await querySQL<{ days: number }>(databaseURL, 'SELECT count(*)::integer AS days FROM kept_day');
     return row?.days;
   };
   try {

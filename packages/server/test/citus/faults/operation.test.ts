@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, expect, test } from 'vitest';
 import { createLedger, judge, readEverything } from '../../faults/tools/ledger.ts';
-import { asking } from '../../fixtures/postgres/sql.ts';
+import { querySQL } from '../../fixtures/postgres/sql.ts';
 import { freePort } from '../../tools/ports.ts';
 import { startServerProcess, stopServerProcess } from '../../tools/server-process.ts';
 import { backUpNode, folderOf, nodes, restoreNode, urlOfNode } from '../cluster.ts';
@@ -35,11 +35,11 @@ test('stores and shows every event while a worker is added and accounts are move
   await cluster.start('worker-3');
   const added = folderOf(cluster.cluster(), 'worker-3');
   const urlOnAdded = (name: string) => urlOfNode(cluster.cluster(), 'worker-3', name);
-  await asking(urlOnAdded('postgres'), `CREATE DATABASE ${database}`);
-  await asking(urlOnAdded(database), 'CREATE EXTENSION citus');
-  await asking(databaseURL, `SELECT citus_add_node('${added}', 5432)`);
+  await querySQL(urlOnAdded('postgres'), `CREATE DATABASE ${database}`);
+  await querySQL(urlOnAdded(database), 'CREATE EXTENSION citus');
+  await querySQL(databaseURL, `SELECT citus_add_node('${added}', 5432)`);
   const findShard = async () => {
-    const [found] = await asking<{ shard: string; node: string }>(
+    const [found] = await querySQL<{ shard: string; node: string }>(
       databaseURL,
       `SELECT shardid AS shard, nodename AS node
        FROM pg_dist_placement JOIN pg_dist_node USING (groupid)
@@ -48,7 +48,7 @@ test('stores and shows every event while a worker is added and accounts are move
     return found as { shard: string; node: string };
   };
   const { shard, node } = await findShard();
-  await asking(
+  await querySQL(
     databaseURL,
     `SELECT citus_move_shard_placement(${shard}, '${node}', 5432, '${added}', 5432, 'force_logical')`,
   );
@@ -76,13 +76,13 @@ test('restores every event stored before a restore point, from copies of nodes t
     .poll(() => loads.every(({ ledger }, nth) => ledger.acknowledged.size > (acknowledgedBefore[nth] as number)))
     .toBe(true);
   const stored = loads.map(({ ledger }) => new Set(ledger.acknowledged));
-  await asking(databaseURL, "SELECT citus_create_restore_point('before_damage')");
+  await querySQL(databaseURL, "SELECT citus_create_restore_point('before_damage')");
   await wait(500);
   await Promise.all(loads.map(({ load }) => load.stop()));
   expect(await stopServerProcess(server)).toBe(0);
   for (const { node, backup } of backups) {
     const url = urlOfNode(cluster.cluster(), node, 'postgres');
-    const [{ file } = {}] = await asking<{ file: string }>(url, 'SELECT pg_walfile_name(pg_switch_wal()) AS file');
+    const [{ file } = {}] = await querySQL<{ file: string }>(url, 'SELECT pg_walfile_name(pg_switch_wal()) AS file');
     await expect.poll(() => existsSync(join(archive, node, file as string))).toBe(true);
     await cluster.stop(node);
     restoreNode(

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
-import { asking } from '../../fixtures/postgres/sql.ts';
+import { querySQL } from '../../fixtures/postgres/sql.ts';
 import { createTestAccountIn } from '../../tools/server-process.ts';
 import { type Node, nodes, startCluster, startNode, stopCluster, stopNode, urlOfNode } from '../cluster.ts';
 import { createClusterDatabase, distributeDatabase } from '../databases.ts';
@@ -17,7 +17,7 @@ export interface Account {
 
 /** Returns the worker with an account's shards. `accountSQL` is SQL for its number. */
 export const workerOf = async (databaseURL: string, accountSQL: string): Promise<Node> => {
-  const [worker] = await asking<{ name: string }>(
+  const [worker] = await querySQL<{ name: string }>(
     databaseURL,
     `SELECT nodename AS name FROM pg_dist_placement JOIN pg_dist_node USING (groupid)
      WHERE shardid = get_shard_id_for_distribution_column('event', ${accountSQL})`,

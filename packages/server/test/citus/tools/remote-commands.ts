@@ -1,7 +1,7 @@
 // Commands that the coordinator sends to other nodes, as logged by Citus, including those of functions and commits.
 import pg from 'pg';
 import { vi } from 'vitest';
-import { asking } from '../../fixtures/postgres/sql.ts';
+import { querySQL } from '../../fixtures/postgres/sql.ts';
 
 export interface RemoteCommand {
   readonly text: string;
@@ -15,8 +15,8 @@ export interface RemoteCommand {
 
 /** Makes all later sessions of a database log the commands that they send, and those on shards of the coordinator. */
 export const logRemoteCommands = async (databaseURL: string): Promise<void> => {
-  const [{ name } = { name: '' }] = await asking<{ name: string }>(databaseURL, 'SELECT current_database() AS name');
-  await asking(
+  const [{ name } = { name: '' }] = await querySQL<{ name: string }>(databaseURL, 'SELECT current_database() AS name');
+  await querySQL(
     databaseURL,
     `ALTER DATABASE ${name} SET citus.log_remote_commands = on; ALTER DATABASE ${name} SET citus.log_local_commands = on`,
   );
@@ -68,7 +68,7 @@ export const recordCommands = async (work: () => Promise<unknown>): Promise<Sent
 
 /** Returns the range of hash values of each shard, by shard ID. Co-located shards have the same range. */
 export const readShardParts = async (databaseURL: string): Promise<ReadonlyMap<string, string>> => {
-  const rows = await asking<{ shard: string; part: string }>(
+  const rows = await querySQL<{ shard: string; part: string }>(
     databaseURL,
     'SELECT shardid AS shard, shardminvalue AS part FROM pg_dist_shard WHERE shardminvalue IS NOT NULL',
   );

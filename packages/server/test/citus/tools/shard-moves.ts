@@ -1,5 +1,5 @@
 // Moves the shards of an account from one worker to another.
-import { asking } from '../../fixtures/postgres/sql.ts';
+import { querySQL } from '../../fixtures/postgres/sql.ts';
 
 interface Worker {
   readonly name: string;
@@ -8,7 +8,7 @@ interface Worker {
 
 /** Returns the workers, the account's own first. */
 export const listWorkers = (databaseURL: string, account: number) =>
-  asking<Worker>(
+  querySQL<Worker>(
     databaseURL,
     `SELECT nodename AS name, nodeport AS port FROM pg_dist_node n
      WHERE groupid > 0
@@ -18,7 +18,7 @@ export const listWorkers = (databaseURL: string, account: number) =>
 
 export const moveShards = async (databaseURL: string, account: number): Promise<void> => {
   const [from, to] = (await listWorkers(databaseURL, account)) as [Worker, Worker];
-  await asking(
+  await querySQL(
     databaseURL,
     `SELECT citus_move_shard_placement(get_shard_id_for_distribution_column('event', ${account}),
        '${from.name}', ${from.port}, '${to.name}', ${to.port}, 'block_writes')`,

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
-import { asking } from '../../fixtures/postgres/databases.ts';
+import { querySQL } from '../../fixtures/postgres/databases.ts';
 import { startPostgres, stopPostgres, urlOf } from '../../fixtures/postgres/server.ts';
 import { createTestAccountIn } from '../../tools/server-process.ts';
 
@@ -29,7 +29,7 @@ export const useOwnPostgres = () => {
     stop: () => stopPostgres(cluster, 'immediate'),
     /** Creates a database with an account. Returns its URL and the account's server token. */
     async createDatabase(name: string): Promise<{ databaseURL: string; token: string }> {
-      await asking(urlOf(cluster, 'postgres'), `CREATE DATABASE ${name}`);
+      await querySQL(urlOf(cluster, 'postgres'), `CREATE DATABASE ${name}`);
       const databaseURL = urlOf(cluster, name);
       return { databaseURL, token: await createTestAccountIn(databaseURL) };
     },

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { asking, newMigratedDatabase } from '../../../../test/fixtures/postgres/databases.ts';
+import { newMigratedDatabase, querySQL } from '../../../../test/fixtures/postgres/databases.ts';
 import { createSite } from '../../../../test/fixtures/site.ts';
 import { removeSampleShop } from '../../../sample-shop/account.ts';
 import { fillSampleShop } from '../../../sample-shop/fill.ts';
@@ -10,14 +10,14 @@ test('leaves no rows of a deleted account', async () => {
   const store = await openStore({ databaseURL, role: 'server', onFatal: () => {} });
   onTestFinished(() => store.close());
   // `kept_day` lists the days of all accounts: here, the days on which the shop's events arrived.
-  const names = await asking<{ name: string }>(
+  const names = await querySQL<{ name: string }>(
     databaseURL,
     `SELECT c.relname AS name FROM pg_class c WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition
        AND c.relnamespace = current_schema()::regnamespace AND c.relname NOT IN ('audit', 'kept_day')`,
   );
   const counts = names.map(({ name }) => `SELECT '${name}' AS name, count(*)::integer AS rows FROM "${name}"`);
   const rows = async () => {
-    const counted = await asking<{ name: string; rows: number }>(databaseURL, counts.join(' UNION ALL '));
+    const counted = await querySQL<{ name: string; rows: number }>(databaseURL, counts.join(' UNION ALL '));
     return Object.fromEntries(counted.map(({ name, rows }) => [name, rows]));
   };
   const isIndexed = async () => (await rows()).contact_changed === 0;
@@ -33,6 +33,6 @@ test('leaves no rows of a deleted account', async () => {
 
   expect(await removeSampleShop(store)).toMatchObject({ deletedEvents: 2_000 });
   await expect.poll(rows).toEqual(before);
-  const left = await asking(databaseURL, 'SELECT account FROM audit WHERE account NOT IN (0, 1)');
+  const left = await querySQL(databaseURL, 'SELECT account FROM audit WHERE account NOT IN (0, 1)');
   expect(left).toEqual([]);
 });

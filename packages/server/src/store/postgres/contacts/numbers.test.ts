@@ -1,6 +1,6 @@
 /** Contacts after their number sequence went back, as when a coordinator is restored from a backup. */
 import { expect, test } from 'vitest';
-import { asking, newMigratedDatabase } from '../../../../test/fixtures/postgres/databases.ts';
+import { newMigratedDatabase, querySQL } from '../../../../test/fixtures/postgres/databases.ts';
 import { createSite } from '../../../../test/fixtures/site.ts';
 import { openStore } from '../../open.ts';
 
@@ -10,11 +10,11 @@ test('rejects a new contact whose number another contact has, and changes nothin
   const { server } = await createSite(store);
   const { contactUUID } = await server.createContact({ address: 'ann@example.com', userUUID: null });
   const ann = await server.getContact(contactUUID);
-  await asking(databaseURL, `SELECT setval('contact_number', 1, false)`);
+  await querySQL(databaseURL, `SELECT setval('contact_number', 1, false)`);
   const changes = { address: 'bob@example.com', userUUID: null, fields: { contactFirstname: 'Bob' } };
   await expect(server.createContact(changes)).rejects.toThrow(/assigned to two contacts/);
   expect(await server.getContact(contactUUID)).toEqual(ann);
-  expect(await asking(databaseURL, 'SELECT "contactEmailaddress" AS address FROM contact_address')).toEqual([
+  expect(await querySQL(databaseURL, 'SELECT "contactEmailaddress" AS address FROM contact_address')).toEqual([
     { address: 'ann@example.com' },
   ]);
   expect(await server.createContact(changes)).toMatchObject({ exists: false });

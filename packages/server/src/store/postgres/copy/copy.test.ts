@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
-import { asking, newDatabase, newMigratedDatabase } from '../../../../test/fixtures/postgres/databases.ts';
+import { newDatabase, newMigratedDatabase, querySQL } from '../../../../test/fixtures/postgres/databases.ts';
 import { simulateCitus, simulateCluster } from '../../../../test/fixtures/postgres/simulated-citus.ts';
 import { day } from '../../../../test/fixtures/store.ts';
 import type { DatabaseExport, ExportedRow, ExportedTable } from '../../database-export.ts';
@@ -81,7 +81,7 @@ const createExport = (changes: Partial<DatabaseExport> = {}) => {
 };
 
 const countCopied = async (databaseURL: string) => {
-  const rows = await asking<{ events: string; different: string; last: string }>(
+  const rows = await querySQL<{ events: string; different: string; last: string }>(
     databaseURL,
     'SELECT count(*) AS events, count(DISTINCT sequence) AS different, max(sequence) AS last FROM event',
   );
@@ -155,7 +155,9 @@ describe('a copy', () => {
     const { exported } = createExport({ rows: (table) => [repeats[table] ?? rows[table] ?? []] });
     await copyInto(databaseURL, exported, ignoreProgress);
     const daysOf = async (table: string) =>
-      (await asking<{ day: number }>(databaseURL, `SELECT day FROM ${table} ORDER BY day DESC`)).map(({ day }) => day);
+      (await querySQL<{ day: number }>(databaseURL, `SELECT day FROM ${table} ORDER BY day DESC`)).map(
+        ({ day }) => day,
+      );
     expect(await daysOf('request_repeat')).toEqual([today]);
     expect(await daysOf('erased_repeat')).toEqual(days.slice(0, 9));
     expect(await daysOf('kept_day')).toEqual(days.slice(0, 9));
@@ -190,7 +192,7 @@ describe('a copy', () => {
       },
     });
     await expect(copyInto(databaseURL, exported, ignoreProgress)).rejects.toBe(damaged);
-    expect(await asking(databaseURL, 'SELECT 1 FROM account')).toEqual([]);
+    expect(await querySQL(databaseURL, 'SELECT 1 FROM account')).toEqual([]);
     await copyInto(databaseURL, createExport().exported, ignoreProgress);
     expect(await countCopied(databaseURL)).toMatchObject({ events: count });
   });
@@ -200,13 +202,13 @@ describe('a copy', () => {
     const twice: ExportedRow[] = [...(rows.user ?? []), ...(rows.user ?? [])];
     const { exported } = createExport({ rows: (table) => [table === 'user' ? twice : (rows[table] ?? [])] });
     await expect(copyInto(databaseURL, exported, ignoreProgress)).rejects.toMatchObject({ code: '23505' });
-    expect(await asking(databaseURL, 'SELECT 1 FROM account')).toEqual([]);
+    expect(await querySQL(databaseURL, 'SELECT 1 FROM account')).toEqual([]);
   });
 
   test('fails when its connection is lost, and resumes when it runs again', async () => {
     const databaseURL = await newDatabase();
     await migrateStore(databaseURL, { citus: false });
-    await asking(
+    await querySQL(
       databaseURL,
       `CREATE FUNCTION lose() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
          IF NEW.sequence = 55000 THEN PERFORM pg_terminate_backend(pg_backend_pid()); END IF;
@@ -216,7 +218,7 @@ describe('a copy', () => {
     );
     const { exported, starts } = createExport();
     await expect(copyInto(databaseURL, exported, ignoreProgress)).rejects.toSatisfy(isTransient);
-    await asking(databaseURL, 'DROP TRIGGER lose ON event');
+    await querySQL(databaseURL, 'DROP TRIGGER lose ON event');
     await copyInto(databaseURL, exported, ignoreProgress);
     expect(starts).toEqual([0, 50_000]);
     expect(await countCopied(databaseURL)).toMatchObject({ events: count, different: count });
@@ -245,15 +247,18 @@ describe('a copy', () => {
       },
     });
     await copyInto(databaseURL, exported, ignoreProgress);
-    expect(await asking(databaseURL, 'SELECT FROM pg_dist_partition')).toEqual([]);
+    expect(await querySQL(databaseURL, 'SELECT FROM pg_dist_partition')).toEqual([]);
     expect(await countCopied(databaseURL)).toMatchObject({ events: count });
   });
 
   test('is refused on a cluster while a worker does not sync its commits', async () => {
     const databaseURL = await newMigratedDatabase();
     await simulateCluster(databaseURL);
-    const [{ name } = { name: '' }] = await asking<{ name: string }>(databaseURL, 'SELECT current_database() AS name');
-    await asking(databaseURL, `ALTER DATABASE ${name} SET pretended.answer = 'fsync on, synchronous_commit off'`);
+    const [{ name } = { name: '' }] = await querySQL<{ name: string }>(
+      databaseURL,
+      'SELECT current_database() AS name',
+    );
+    await querySQL(databaseURL, `ALTER DATABASE ${name} SET pretended.answer = 'fsync on, synchronous_commit off'`);
     const { exported, starts } = createExport();
     await expect(copyInto(databaseURL, exported, ignoreProgress)).rejects.toThrow(
       /a-worker:5432: .*synchronous_commit off/,

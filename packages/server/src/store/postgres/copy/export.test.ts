@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { asking, newMigratedDatabase, simulateSettingOff } from '../../../../test/fixtures/postgres/databases.ts';
+import { newMigratedDatabase, querySQL, simulateSettingOff } from '../../../../test/fixtures/postgres/databases.ts';
 import { simulateCitus } from '../../../../test/fixtures/postgres/simulated-citus.ts';
 import { day } from '../../../../test/fixtures/store.ts';
 import type { Chunks, DatabaseExport, ExportedRow, ExportedTable } from '../../database-export.ts';
@@ -169,9 +169,9 @@ test('refuses a second export, and releases the locks of a refused one', async (
   expect(await collect(opened.eventsAfter(0))).toEqual([]);
   await expect(openExport(databaseURL)).rejects.toThrow('is in use');
   await opened.close();
-  await asking(databaseURL, 'INSERT INTO migration VALUES (9000, now())');
+  await querySQL(databaseURL, 'INSERT INTO migration VALUES (9000, now())');
   await expect(openExport(databaseURL)).rejects.toThrow('written by a newer Firsthand');
-  await asking(databaseURL, 'DELETE FROM migration WHERE number = 9000');
+  await querySQL(databaseURL, 'DELETE FROM migration WHERE number = 9000');
   await (await openExport(databaseURL)).close();
 });
 
@@ -188,8 +188,8 @@ test('fails at the end if a writer has connected during the export', async () =>
 test('refuses a standby, because its locks do not block writes on the primary', async () => {
   const databaseURL = await newMigratedDatabase();
   await migrateStore(databaseURL, { citus: false });
-  await asking(databaseURL, "CREATE FUNCTION pg_is_in_recovery() RETURNS boolean LANGUAGE sql AS 'SELECT true'");
-  await asking(
+  await querySQL(databaseURL, "CREATE FUNCTION pg_is_in_recovery() RETURNS boolean LANGUAGE sql AS 'SELECT true'");
+  await querySQL(
     databaseURL,
     `DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET search_path = public, pg_catalog', current_database()); END $$`,
   );
@@ -200,7 +200,7 @@ test('fails when its connection is lost, and leaves no locks', async () => {
   const databaseURL = await newMigratedDatabase();
   await migrateStore(databaseURL, { citus: false });
   const opened = await openExport(databaseURL);
-  await asking(
+  await querySQL(
     databaseURL,
     `SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity
      WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'`,

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, expect, test } from 'vitest';
-import { asking, newDatabase, newMigratedDatabase } from '../../../../test/fixtures/postgres/databases.ts';
+import { newDatabase, newMigratedDatabase, querySQL } from '../../../../test/fixtures/postgres/databases.ts';
 import { simulateCitus } from '../../../../test/fixtures/postgres/simulated-citus.ts';
 import { waitForLockWaits } from '../../../../test/fixtures/postgres/sql.ts';
 import { migrateStore, openStore } from '../../open.ts';
@@ -15,11 +15,11 @@ beforeAll(async () => {
   databaseURL = await newDatabase();
   await migrateStore(databaseURL, { citus: false });
   const day = 20_000;
-  await asking(databaseURL, `${monthSQL(day)}; ${repeatsSQL(day)}`);
+  await querySQL(databaseURL, `${monthSQL(day)}; ${repeatsSQL(day)}`);
 });
 
 const tables = async (): Promise<string[]> => {
-  const rows = await asking<{ relname: string }>(
+  const rows = await querySQL<{ relname: string }>(
     databaseURL,
     `SELECT relname FROM pg_class
      WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition AND relname <> 'migration'`,
@@ -32,7 +32,7 @@ test('lists every table as local or distributed', async () => {
 });
 
 const readUniqueKeys = async () => {
-  const keys = await asking<{ name: string; columns: string[] }>(
+  const keys = await querySQL<{ name: string; columns: string[] }>(
     databaseURL,
     `SELECT (SELECT relname FROM pg_class WHERE oid = coalesce(pg_partition_root(t.oid), t.oid)) AS name,
        (SELECT array_agg(attname::text ORDER BY nth) FROM unnest(i.indkey::integer[]) WITH ORDINALITY AS key (attnum, nth)
@@ -54,7 +54,7 @@ test('starts every unique key of an account table with the account, except in ev
 });
 
 test('has an account column in every account table', async () => {
-  const columns = await asking<{ name: string }>(
+  const columns = await querySQL<{ name: string }>(
     databaseURL,
     `SELECT attrelid::regclass::text AS name FROM pg_attribute WHERE attname = 'account' AND attnotnull AND attnum > 0`,
   );
@@ -63,7 +63,7 @@ test('has an account column in every account table', async () => {
 });
 
 test('has foreign keys only between tables of the coordinator', async () => {
-  const references = await asking<{ from: string; to: string }>(
+  const references = await querySQL<{ from: string; to: string }>(
     databaseURL,
     `SELECT conrelid::regclass::text AS from, confrelid::regclass::text AS to FROM pg_constraint WHERE contype = 'f'`,
   );
@@ -95,7 +95,7 @@ test('refuses to distribute tables without Citus, and explains why', async () =>
 test('distributes each table once, however often it runs, and needs a worker or an explicit option', async () => {
   await simulateCitus(databaseURL);
   const listDistributed = async () => {
-    const rows = await asking<{ name: string }>(
+    const rows = await querySQL<{ name: string }>(
       databaseURL,
       'SELECT logicalrelid::regclass::text AS name FROM pg_dist_partition',
     );
@@ -109,11 +109,11 @@ test('distributes each table once, however often it runs, and needs a worker or 
   });
   expect(await listDistributed()).toEqual([...accountTables].sort());
   // Citus requires the account in every unique key.
-  await asking(databaseURL, repeatsSQL(20_001));
+  await querySQL(databaseURL, repeatsSQL(20_001));
   const keys = await readUniqueKeys();
   expect(keys.filter(({ name }) => name === 'event_repeat')).toHaveLength(2);
   for (const { name, columns } of keys) expect(columns, name).toContain('account');
-  await asking(
+  await querySQL(
     databaseURL,
     `INSERT INTO pg_dist_node VALUES (true, true, 1), (true, true, 2);
      DELETE FROM pg_dist_partition WHERE logicalrelid = 'report_view'::regclass`,
@@ -130,7 +130,7 @@ test('refuses to distribute tables while a server is connected, at the start and
   const before = await open();
   await expect(spread()).rejects.toThrow(/is connected to the database .*: stop all of them/);
   await before.close();
-  expect(await asking(url, 'SELECT FROM pg_dist_partition')).toEqual([]);
+  expect(await querySQL(url, 'SELECT FROM pg_dist_partition')).toEqual([]);
   await runOnConnection(url, async (db) => {
     // The command waits for this lock after it has looked for servers. This connection does not count as a server.
     await db.script(`SELECT pg_advisory_unlock_all(), pg_advisory_lock(${lockKeys.structure})`);
@@ -141,7 +141,7 @@ test('refuses to distribute tables while a server is connected, at the start and
     await expect(spreading).rejects.toThrow(/is connected to the database .*: stop all of them/);
     await meanwhile.close();
   });
-  expect(await asking(url, 'SELECT FROM pg_dist_partition')).toEqual([]);
+  expect(await querySQL(url, 'SELECT FROM pg_dist_partition')).toEqual([]);
   expect(await spread()).toMatchObject({ tables: accountTables });
   // With nothing to distribute, connected servers are no obstacle.
   const after = await open();
@@ -170,7 +170,7 @@ test('ends the connections of a server that connects meanwhile and assumes local
   );
   expect(ofServer.length).toBeGreaterThan(0);
   await expect
-    .poll(() => asking(url, `SELECT pid FROM pg_stat_activity WHERE pid IN (${ofServer.join(', ')})`))
+    .poll(() => querySQL(url, `SELECT pid FROM pg_stat_activity WHERE pid IN (${ofServer.join(', ')})`))
     .toEqual([]);
   await meanwhile.close();
   expect(await spread()).toEqual({ workers: 0, tables: [] });
@@ -179,7 +179,7 @@ test('ends the connections of a server that connects meanwhile and assumes local
 test('lets a table take longer than a server’s statement timeout', async () => {
   const url = await newMigratedDatabase();
   await simulateCitus(url);
-  await asking(
+  await querySQL(
     url,
     `CREATE OR REPLACE FUNCTION create_distributed_table(regclass, text, colocate_with text) RETURNS void LANGUAGE sql AS
        'SELECT pg_sleep(36) WHERE $1 = ''event''::regclass; INSERT INTO pg_dist_partition VALUES ($1, $2)'`,
@@ -197,10 +197,10 @@ test.each([
 ])('refuses to distribute tables %s', async (_, sql, message) => {
   const url = await newMigratedDatabase();
   await simulateCitus(url);
-  const [{ name } = { name: '' }] = await asking<{ name: string }>(url, 'SELECT current_database() AS name');
-  await asking(url, sql.replace('@', name));
+  const [{ name } = { name: '' }] = await querySQL<{ name: string }>(url, 'SELECT current_database() AS name');
+  await querySQL(url, sql.replace('@', name));
   await expect(migrateStore(url, { citus: true, withoutWorkers: true })).rejects.toThrow(message);
-  expect(await asking(url, 'SELECT FROM pg_dist_partition')).toEqual([]);
+  expect(await querySQL(url, 'SELECT FROM pg_dist_partition')).toEqual([]);
 });
 
 test('refuses to migrate a SQLite file', async () => {

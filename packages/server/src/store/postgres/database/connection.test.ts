@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { temporaryFolder } from '../../../../test/fixtures/command.ts';
-import { asking, newDatabase, simulateSettingOff } from '../../../../test/fixtures/postgres/databases.ts';
+import { newDatabase, querySQL, simulateSettingOff } from '../../../../test/fixtures/postgres/databases.ts';
 import { StoreUnusable } from '../../unusable.ts';
 import {
   type ConnectionPool,
@@ -17,8 +17,8 @@ import {
 
 test('waits for commits to be synced even if the database’s default is asynchronous', async () => {
   const databaseURL = await newDatabase();
-  const [{ name } = { name: '' }] = await asking<{ name: string }>(databaseURL, 'SELECT current_database() AS name');
-  await asking(databaseURL, `ALTER DATABASE ${name} SET synchronous_commit = off`);
+  const [{ name } = { name: '' }] = await querySQL<{ name: string }>(databaseURL, 'SELECT current_database() AS name');
+  await querySQL(databaseURL, `ALTER DATABASE ${name} SET synchronous_commit = off`);
   const pool = openPool(databaseURL, 1);
   const db = await pool.take();
   expect(await db.script('SHOW synchronous_commit')).toEqual([[{ synchronous_commit: 'on' }]]);
@@ -92,7 +92,7 @@ describe('a lost connection', () => {
     (await db.one<{ process: number }>('SELECT pg_backend_pid() AS process')).process;
   /** Terminates a backend and waits until it has ended. */
   const end = async (process: number) => {
-    await asking(databaseURL, `SELECT pg_terminate_backend(${process}, 10000)`);
+    await querySQL(databaseURL, `SELECT pg_terminate_backend(${process}, 10000)`);
   };
 
   test('is not handed out again if it was idle', async () => {
@@ -135,7 +135,7 @@ test('rejects and closes the connection when it cannot listen', async () => {
   );
   expect(onLost).toHaveBeenCalled();
   const open = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'firsthand'";
-  await expect.poll(() => asking(databaseURL, open)).toEqual([]);
+  await expect.poll(() => querySQL(databaseURL, open)).toEqual([]);
 });
 
 test('gives each open connection its own slot, and frees the slot when the connection closes', async () => {
@@ -207,18 +207,18 @@ test.each([
 
 test('treats a missing partition as transient, whatever the language of the message', async () => {
   const databaseURL = await newDatabase();
-  await asking(databaseURL, 'CREATE TABLE event (day integer) PARTITION BY RANGE (day)');
-  const error = await asking(databaseURL, 'INSERT INTO event VALUES (1)').catch((cause) => cause);
+  await querySQL(databaseURL, 'CREATE TABLE event (day integer) PARTITION BY RANGE (day)');
+  const error = await querySQL(databaseURL, 'INSERT INTO event VALUES (1)').catch((cause) => cause);
   expect(isTransient(Object.assign(error, { message: 'keine Partition' }))).toBe(true);
 });
 
 test('treats a deletion that Citus blocks while it moves a shard by logical replication as transient', async () => {
   const databaseURL = await newDatabase();
-  await asking(databaseURL, 'CREATE TABLE event (sequence bigint); CREATE PUBLICATION moving FOR TABLE event');
-  const error = await asking(databaseURL, 'DELETE FROM event').catch((cause) => cause);
+  await querySQL(databaseURL, 'CREATE TABLE event (sequence bigint); CREATE PUBLICATION moving FOR TABLE event');
+  const error = await querySQL(databaseURL, 'DELETE FROM event').catch((cause) => cause);
   expect(isTransient(error)).toBe(true);
-  await asking(databaseURL, 'DROP PUBLICATION moving');
-  expect(await asking(databaseURL, 'DELETE FROM event')).toEqual([]);
+  await querySQL(databaseURL, 'DROP PUBLICATION moving');
+  expect(await querySQL(databaseURL, 'DELETE FROM event')).toEqual([]);
 });
 
 test('retries only serialization failures and deadlocks immediately', () => {

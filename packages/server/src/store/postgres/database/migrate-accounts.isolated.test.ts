@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import pg from 'pg';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { asking, newDatabase } from '../../../../test/fixtures/postgres/databases.ts';
+import { newDatabase, querySQL } from '../../../../test/fixtures/postgres/databases.ts';
 import { day, laptop, newEvent } from '../../../../test/fixtures/store.ts';
 import { migrateStore, openStore } from '../../open.ts';
 import type { AccountDetail, EventOutcome, NewEvent, StoredEvent } from '../../store.ts';
@@ -51,7 +51,7 @@ const createBefore = async (databaseURL: string): Promise<void> => {
     ({ day }) => `${monthSQL(day as number)};
       CREATE TABLE event_repeat_${day} PARTITION OF event_repeat (PRIMARY KEY (holder, key)) FOR VALUES IN (${day});`,
   );
-  await asking(databaseURL, partitions.join('\n'));
+  await querySQL(databaseURL, partitions.join('\n'));
   const client = new pg.Client(databaseURL);
   await client.connect();
   // Turns triggers off, whose rows are copied too.
@@ -104,5 +104,5 @@ test('migrates a database so that it reads the same, recognizes repeats and stor
     expect(after.usage).toEqual({ ...read.detail.usage, events: read.detail.usage.events + 1 });
   }
   // The migration's temporary tables are gone.
-  expect(await asking(databaseURL, "SELECT 1 FROM pg_class WHERE relname IN ('before', 'day_before')")).toEqual([]);
+  expect(await querySQL(databaseURL, "SELECT 1 FROM pg_class WHERE relname IN ('before', 'day_before')")).toEqual([]);
 });

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import pg from 'pg';
 import { afterEach, expect, test, vi } from 'vitest';
-import { asking, newDatabase } from '../../../../test/fixtures/postgres/databases.ts';
+import { newDatabase, querySQL } from '../../../../test/fixtures/postgres/databases.ts';
 import { createSite, type Site } from '../../../../test/fixtures/site.ts';
 import { day, laptop, phone } from '../../../../test/fixtures/store.ts';
 import { openStore } from '../../open.ts';
@@ -77,20 +77,20 @@ const logAllKinds = async (site: Site): Promise<void> => {
 };
 
 /** Rows as text, because bodies compare a thousand times faster than as bytes. */
-const eventRows = (databaseURL: string) => asking(databaseURL, 'SELECT event::text FROM event ORDER BY sequence');
+const eventRows = (databaseURL: string) => querySQL(databaseURL, 'SELECT event::text FROM event ORDER BY sequence');
 const repeatRows = (databaseURL: string) =>
-  asking<{ account: number; holder: string; key: string; day: number }>(
+  querySQL<{ account: number; holder: string; key: string; day: number }>(
     databaseURL,
     'SELECT * FROM event_repeat ORDER BY holder, key, day',
   );
 const structure = (databaseURL: string) =>
-  asking(databaseURL, "SELECT tablename, indexdef FROM pg_indexes WHERE tablename LIKE 'event%' ORDER BY indexdef");
+  querySQL(databaseURL, "SELECT tablename, indexdef FROM pg_indexes WHERE tablename LIKE 'event%' ORDER BY indexdef");
 
 /** Reverts the event tables to those of 0001, and leaves what other migrations created. */
 const revertEvents = async (databaseURL: string): Promise<void> => {
   const first = readFileSync(new URL('../migrations/0.1.0/0001-first.sql', import.meta.url), 'utf8');
   const repeats = await repeatRows(databaseURL);
-  const events = await asking<StoredRow & { body: Buffer }>(databaseURL, 'SELECT * FROM event');
+  const events = await querySQL<StoredRow & { body: Buffer }>(databaseURL, 'SELECT * FROM event');
   const rows = events.map((row) => ({ ...row, ...readBody(row.body, Number(row.eventTime)) }));
   const days = new Set([...rows, ...repeats].map(({ day }) => day));
   const partitions = [...days].map(
@@ -140,7 +140,7 @@ test('migrates events so that each reads as before and repeats are recognized', 
   const [rows, repeats] = await Promise.all([eventRows(databaseURL), repeatRows(databaseURL)]);
   const indexes = await structure(databaseURL);
   // The view for operators.
-  const viewed = await asking(
+  const viewed = await querySQL(
     databaseURL,
     `SELECT "eventUUID", "receivedTime"::float8, "timeReplaced", attributes FROM event_told ORDER BY sequence DESC`,
   );
@@ -178,7 +178,7 @@ test('prevents an older server from starting a new day, whose repeats would have
   const { account, server, time } = await createSite(store);
   await server.log({});
   const next = Math.floor(time / day) + 1;
-  const startDay = asking(
+  const startDay = querySQL(
     databaseURL,
     `UPDATE position SET day = ${next}, "clockDay" = ${next}; INSERT INTO kept_day VALUES (${next}) ON CONFLICT DO NOTHING;
      ${monthSQL(next)}; CREATE TABLE event_repeat_${next} PARTITION OF event_repeat FOR VALUES IN (${next})`,
@@ -195,11 +195,11 @@ test('leaves events that Citus has distributed unchanged, and explains what to d
   await (await open(databaseURL)).close();
   openStores.length = 0;
   await revertEvents(databaseURL);
-  await asking(
+  await querySQL(
     databaseURL,
     `CREATE TABLE pg_dist_partition (logicalrelid regclass, partkey text);
      INSERT INTO pg_dist_partition VALUES ('event', 'holder')`,
   );
   await expect(open(databaseURL)).rejects.toThrow(/Citus has spread.*migrate --citus an empty one/);
-  expect(await asking(databaseURL, 'SELECT "receivedTime" FROM event')).toEqual([]);
+  expect(await querySQL(databaseURL, 'SELECT "receivedTime" FROM event')).toEqual([]);
 });

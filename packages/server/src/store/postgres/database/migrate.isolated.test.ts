@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { asking, newDatabase, newMigratedDatabase } from '../../../../test/fixtures/postgres/databases.ts';
+import { newDatabase, newMigratedDatabase, querySQL } from '../../../../test/fixtures/postgres/databases.ts';
 import type * as Migrations from '../../migrations.ts';
 import { examineStore, migrateStore, openStore } from '../../open.ts';
 import { lockKeys, openPool } from './connection.ts';
@@ -22,9 +22,9 @@ vi.mock('../../migrations.ts', async (importOriginal) => {
 const open = async (databaseURL: string, role: 'server' | 'command') =>
   (await openStore({ databaseURL, role, onFatal: expect.unreachable as never })).close();
 const tablesOf = async (databaseURL: string) =>
-  (await asking<{ tablename: string }>(databaseURL, "SELECT tablename FROM pg_tables WHERE schemaname = 'public'")).map(
-    ({ tablename }) => tablename,
-  );
+  (
+    await querySQL<{ tablename: string }>(databaseURL, "SELECT tablename FROM pg_tables WHERE schemaname = 'public'")
+  ).map(({ tablename }) => tablename);
 const schemaFinding = async (databaseURL: string) => (await examineStore(databaseURL))[1];
 
 test('updates an older schema when a server starts, but not for a command; doctor reports it', async () => {
@@ -35,7 +35,7 @@ test('updates an older schema when a server starts, but not for a command; docto
   });
   await open(databaseURL, 'server');
   expect(await schemaFinding(databaseURL)).toMatchObject({ ok: true });
-  const before = await asking(databaseURL, 'SELECT number FROM migration ORDER BY number');
+  const before = await querySQL(databaseURL, 'SELECT number FROM migration ORDER BY number');
   isNext = true;
   try {
     await expect(open(databaseURL, 'command')).rejects.toThrow(/older schema: start a server/);
@@ -51,7 +51,7 @@ test('updates an older schema when a server starts, but not for a command; docto
     isNext = false;
   }
   expect(await tablesOf(databaseURL)).toContain('next');
-  const after = await asking(databaseURL, 'SELECT number FROM migration ORDER BY number');
+  const after = await querySQL(databaseURL, 'SELECT number FROM migration ORDER BY number');
   expect(after).toEqual([...before, { number: 1_000 }]);
   expect(await examineStore(databaseURL)).toEqual([
     { name: 'database', ok: false, detail: expect.stringMatching(/written by a newer Firsthand \(schema 1000/) },
@@ -84,7 +84,7 @@ test('waits for running writes, with which it could deadlock on tables', async (
   try {
     const opening = open(databaseURL, 'server');
     const waiting = "SELECT 1 AS waits FROM pg_locks WHERE locktype = 'advisory' AND NOT granted";
-    await expect.poll(() => asking(databaseURL, waiting)).toEqual([{ waits: 1 }]);
+    await expect.poll(() => querySQL(databaseURL, waiting)).toEqual([{ waits: 1 }]);
     expect(await tablesOf(databaseURL)).not.toContain('next');
     await db.commit();
     await opening;
@@ -100,7 +100,7 @@ test('needs only rights on a schema, and leaves no temporary functions in it', a
   const databaseURL = await newDatabase();
   const name = new URL(databaseURL).pathname.slice(1);
   const role = `role_of_${name}`;
-  await asking(
+  await querySQL(
     databaseURL,
     `CREATE ROLE ${role} LOGIN PASSWORD '${role}'; REVOKE ALL ON DATABASE ${name} FROM PUBLIC;
      GRANT CONNECT ON DATABASE ${name} TO ${role}; GRANT ALL ON SCHEMA public TO ${role}`,
@@ -108,7 +108,7 @@ test('needs only rights on a schema, and leaves no temporary functions in it', a
   try {
     await open(Object.assign(new URL(databaseURL), { username: role, password: role }).href, 'server');
     const functions = "SELECT proname FROM pg_proc WHERE pronamespace = 'public'::regnamespace ORDER BY proname";
-    expect(await asking(databaseURL, functions)).toEqual([
+    expect(await querySQL(databaseURL, functions)).toEqual([
       { proname: 'has_no_writer' },
       { proname: 'held_floor' },
       { proname: 'held_floors' },
@@ -126,13 +126,13 @@ test('needs only rights on a schema, and leaves no temporary functions in it', a
       { proname: 'refuse_audit_deletion' },
     ]);
   } finally {
-    await asking(databaseURL, `DROP OWNED BY ${role}; DROP ROLE ${role}`);
+    await querySQL(databaseURL, `DROP OWNED BY ${role}; DROP ROLE ${role}`);
   }
 });
 
 test('leaves a database with a conflicting table unchanged', async () => {
   const databaseURL = await newDatabase();
-  await asking(databaseURL, 'CREATE TABLE contact (theirs text)');
+  await querySQL(databaseURL, 'CREATE TABLE contact (theirs text)');
   await expect(open(databaseURL, 'server')).rejects.toThrow(/cannot be served: 42P07 .*"contact"/);
   expect(await tablesOf(databaseURL)).toEqual(['contact']);
 
@@ -153,8 +153,8 @@ test('reports a lost connection and leaves nothing half done', async () => {
   const { process } = await db.one<{ process: number }>('SELECT pg_backend_pid() AS process');
   const migrating = expect(migrate(db)).rejects.toMatchObject({ code: '57P01' });
   const waiting = `SELECT 1 AS waits FROM pg_stat_activity WHERE pid = ${process} AND wait_event = 'advisory'`;
-  await expect.poll(() => asking(databaseURL, waiting)).toEqual([{ waits: 1 }]);
-  await asking(databaseURL, `SELECT pg_terminate_backend(${process})`);
+  await expect.poll(() => querySQL(databaseURL, waiting)).toEqual([{ waits: 1 }]);
+  await querySQL(databaseURL, `SELECT pg_terminate_backend(${process})`);
   await migrating;
   db.release(true);
   other.release(true);
@@ -168,13 +168,13 @@ test.each(['UPDATE audit SET time = 0', 'DELETE FROM audit', 'TRUNCATE audit'])(
   async (statement) => {
     const databaseURL = await newDatabase();
     await migrateStore(databaseURL, { citus: false });
-    await asking(databaseURL, `INSERT INTO audit (action, subject, time) VALUES ('backup', '{}', 5)`);
-    await expect(asking(databaseURL, statement)).rejects.toThrow('append-only');
+    await querySQL(databaseURL, `INSERT INTO audit (action, subject, time) VALUES ('backup', '{}', 5)`);
+    await expect(querySQL(databaseURL, statement)).rejects.toThrow('append-only');
   },
 );
 
 test('creates functions that use the same lock keys as this program', async () => {
-  const [row] = await asking<{ sources: string }>(
+  const [row] = await querySQL<{ sources: string }>(
     await newMigratedDatabase(),
     `SELECT string_agg(prosrc, ' ') AS sources FROM pg_proc WHERE pronamespace = current_schema()::regnamespace`,
   );

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it, vi } from 'vitest';
-import { asking, newDatabase } from '../../../../test/fixtures/postgres/databases.ts';
+import { newDatabase, querySQL } from '../../../../test/fixtures/postgres/databases.ts';
 import { createSite, type Site } from '../../../../test/fixtures/site.ts';
 import { dayMilliseconds } from '../../../shared/time.ts';
 import { openStore } from '../../open.ts';
@@ -29,7 +29,7 @@ const open = async () => {
     maintain: (time: number) => runOnConnection(databaseURL, (db) => maintainPartitions(db, time)),
     /** The OID of each partition of events and repeats, which changes if one is recreated. */
     async partitions(): Promise<Record<string, number>> {
-      const rows = await asking<{ name: string; oid: number }>(
+      const rows = await querySQL<{ name: string; oid: number }>(
         databaseURL,
         `SELECT inhrelid::regclass::text AS name, inhrelid::integer AS oid FROM pg_inherits
          WHERE inhparent IN ('event'::regclass, 'event_repeat'::regclass) ORDER BY 1`,
@@ -37,7 +37,7 @@ const open = async () => {
       return Object.fromEntries(rows.map(({ name, oid }) => [name, oid]));
     },
     async listDays(): Promise<number[]> {
-      return (await asking<{ day: number }>(databaseURL, 'SELECT day FROM kept_day ORDER BY day')).map(
+      return (await querySQL<{ day: number }>(databaseURL, 'SELECT day FROM kept_day ORDER BY day')).map(
         ({ day }) => day,
       );
     },
@@ -100,7 +100,7 @@ describe('partitions', () => {
     await log(site, 3, 'after a quiet day'.replaceAll(' ', '-'));
     await maintain(later(3));
     expect(ofRepeats(await partitions())).toEqual(repeats([today, today + 3, today + 4]));
-    expect(await asking(databaseURL, 'SELECT day FROM request_repeat')).toEqual([{ day: today }]);
+    expect(await querySQL(databaseURL, 'SELECT day FROM request_repeat')).toEqual([{ day: today }]);
     const again = await site.server.createContact({
       ...request,
       time: later(3),
@@ -164,12 +164,12 @@ describe('partitions', () => {
     const { site, databaseURL, maintain } = await open();
     await log(site, 0, 'before');
     const refused = { code: 'unavailable', retryAfterSeconds: 1 };
-    await asking(databaseURL, `DROP TABLE event_repeat_${today}`);
+    await querySQL(databaseURL, `DROP TABLE event_repeat_${today}`);
     await expect(log(site, 0, 'refused')).rejects.toMatchObject(refused);
     await maintain(later(0));
     await log(site, 0, 'after');
     expect((await site.events()).map(({ eventUUID }) => eventUUID)).toEqual(['before', 'after']);
-    await asking(databaseURL, 'DROP TABLE event_2030_01');
+    await querySQL(databaseURL, 'DROP TABLE event_2030_01');
     await expect(log(site, 0, 'refused')).rejects.toMatchObject(refused);
   });
 

@@ -2,7 +2,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import { afterEach, expect, test, vi } from 'vitest';
-import { asking, newMigratedDatabase } from '../../../../test/fixtures/postgres/databases.ts';
+import { newMigratedDatabase, querySQL } from '../../../../test/fixtures/postgres/databases.ts';
 import { waitForLockWaits } from '../../../../test/fixtures/postgres/sql.ts';
 import { createSite, type Site } from '../../../../test/fixtures/site.ts';
 import {
@@ -110,7 +110,7 @@ test('refuses or erases everything that names a contact during its erasure', asy
   const site = await createSite(store);
   const erased: string[] = [];
   // Records the hidden stretches, whose events must be deleted however late they are committed.
-  await asking(
+  await querySQL(
     databaseURL,
     `CREATE TABLE noted AS SELECT * FROM erased_stretch;
      CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN INSERT INTO noted SELECT NEW.*; RETURN NEW; END $$;
@@ -123,7 +123,7 @@ test('refuses or erases everything that names a contact during its erasure', asy
     const { contactUUID } = await site.server.createContact({ address: ann, userUUID: laptop });
     await site.server.log({ userUUID: laptop }, { userUUID: phone });
     const [{ linkID } = { linkID: '' }] = (await site.server.getContact(contactUUID, 'link')).links ?? [];
-    const [{ contact } = { contact: '' }] = await asking<{ contact: string }>(
+    const [{ contact } = { contact: '' }] = await querySQL<{ contact: string }>(
       databaseURL,
       `SELECT contact FROM contact WHERE "contactUUID" = '${contactUUID}'`,
     );
@@ -148,16 +148,16 @@ test('refuses or erases everything that names a contact during its erasure', asy
       expect(code).toMatch(expectedCodes);
       codes.set(code, (codes.get(code) ?? 0) + 1);
     }
-    expect(await asking(databaseURL, `SELECT input FROM refused_request WHERE input LIKE '%${contactUUID}%'`)).toEqual(
-      [],
-    );
+    expect(
+      await querySQL(databaseURL, `SELECT input FROM refused_request WHERE input LIKE '%${contactUUID}%'`),
+    ).toEqual([]);
   }
   expect(codes.get('erased_contact')).toBeGreaterThan(0);
   const open = 'SELECT 1 FROM erasure WHERE NOT complete';
-  await vi.waitFor(async () => expect(await asking(databaseURL, open)).toEqual([]), { ...soon, interval: 50 });
-  expect(await asking(databaseURL, remainingRowsSQL(erased.join(', ')))).toEqual([]);
+  await vi.waitFor(async () => expect(await querySQL(databaseURL, open)).toEqual([]), { ...soon, interval: 50 });
+  expect(await querySQL(databaseURL, remainingRowsSQL(erased.join(', ')))).toEqual([]);
   expect(
-    await asking(
+    await querySQL(
       databaseURL,
       'SELECT 1 FROM noted JOIN event ON holder = noted."user" AND sequence > after AND sequence <= through',
     ),
@@ -284,7 +284,7 @@ test('deletes an event that started before the erasure and is committed after it
     expect(await store.getEvents({ account, userUUID: laptop, order: 'desc', limit: 9 })).toMatchObject({ events: [] });
     await vi.waitFor(async () => expect((await site.erase(contactUUID)).complete).toBe(true), soon);
     expect(await site.erase(contactUUID)).toMatchObject({ deletedEvents: 2 });
-    expect((await asking(databaseURL, 'SELECT 1 FROM event')).length).toBe(1);
+    expect((await querySQL(databaseURL, 'SELECT 1 FROM event')).length).toBe(1);
   } finally {
     await slow.end();
   }

@@ -2,7 +2,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import { afterEach, expect, test, vi } from 'vitest';
-import { asking, newMigratedDatabase } from '../../../../test/fixtures/postgres/databases.ts';
+import { newMigratedDatabase, querySQL } from '../../../../test/fixtures/postgres/databases.ts';
 import { waitForLockWaits } from '../../../../test/fixtures/postgres/sql.ts';
 import { createSite } from '../../../../test/fixtures/site.ts';
 import {
@@ -90,7 +90,7 @@ const expectNoDeadlock = async (databaseURL: string) => {
   // Backends report their statistics once a second.
   await wait(1_100);
   const counted = 'SELECT deadlocks::integer FROM pg_stat_database WHERE datname = current_database()';
-  expect(await asking(databaseURL, counted)).toEqual([{ deadlocks: 0 }]);
+  expect(await querySQL(databaseURL, counted)).toEqual([{ deadlocks: 0 }]);
 };
 
 const complete = (erase: () => Promise<{ complete: boolean }>) =>
@@ -107,7 +107,7 @@ test('does not complete an erasure that starts while an earlier one is being com
   await site.erase(contactUUID);
   release();
   await complete(() => site.erase(contactUUID));
-  expect(await asking(databaseURL, 'SELECT 1 FROM event')).toEqual([]);
+  expect(await querySQL(databaseURL, 'SELECT 1 FROM event')).toEqual([]);
 });
 
 test.each([
@@ -154,7 +154,7 @@ test('makes the replay of a refused request wait for the erasure of its contact,
       { operation: 'updateContact', input: { contactUUID }, address: null, code: 'invalid_field', message: '' },
     ],
   });
-  const [{ refused }] = (await asking(databaseURL, 'SELECT refused::integer FROM refused_request')) as [
+  const [{ refused }] = (await querySQL(databaseURL, 'SELECT refused::integer FROM refused_request')) as [
     { refused: number },
   ];
   await withConnection(databaseURL, async (client) => {
@@ -207,7 +207,7 @@ test('leaves no event that names the contact by a handle', async () => {
   release();
   await Promise.all([logging, erasing]);
   await complete(() => site.erase(contactUUID));
-  expect(await asking(databaseURL, 'SELECT 1 FROM event')).toEqual([]);
+  expect(await querySQL(databaseURL, 'SELECT 1 FROM event')).toEqual([]);
 });
 
 test('is not starved by a sequence of overlapping writes to its contact', async () => {
@@ -250,7 +250,7 @@ test('erases a request whose claim was deleted for newer ones', async () => {
   for (let nth = 0; nth < 120; nth += 1)
     await site.browser.createContact({ address: `${newID('other')}@example.com`, userUUID: phone });
   await site.erase(contactUUID);
-  expect(await asking(databaseURL, 'SELECT 1 FROM request_repeat WHERE contact = 1')).toEqual([]);
+  expect(await querySQL(databaseURL, 'SELECT 1 FROM request_repeat WHERE contact = 1')).toEqual([]);
   await expectRefusal(site.browser.createContact(request), 'erased_contact');
 });
 

@@ -2,14 +2,14 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import {
-  type Asked,
   explainStatement,
   listPlanNodes,
   listSorts,
   type Plan,
+  type RecordedStatement,
   recordStatements,
 } from '../../../../test/fixtures/plans.ts';
-import { asking, newMigratedDatabase } from '../../../../test/fixtures/postgres/databases.ts';
+import { newMigratedDatabase, querySQL } from '../../../../test/fixtures/postgres/databases.ts';
 import { createSite, type Site } from '../../../../test/fixtures/site.ts';
 import { laptop, phone } from '../../../../test/fixtures/store.ts';
 import { openStore } from '../../open.ts';
@@ -28,12 +28,12 @@ beforeAll(async () => {
   site = await createSite(store);
   const visits = () => Array.from({ length: perBatch.others }, (_, nth) => ({ userUUID: `visitor-number-${nth}` }));
   await site.server.log(...visits());
-  const [month] = await asking<{ name: string }>(
+  const [month] = await querySQL<{ name: string }>(
     databaseURL,
     "SELECT inhrelid::regclass::text AS name FROM pg_inherits WHERE inhparent = 'event'::regclass",
   );
   // Simulates statistics from before there was a busy user, without autoanalyze.
-  await asking(
+  await querySQL(
     databaseURL,
     `ALTER TABLE ${month?.name} SET (autovacuum_enabled = false); ALTER TABLE ${month?.name} ALTER COLUMN holder SET STATISTICS 0`,
   );
@@ -41,7 +41,7 @@ beforeAll(async () => {
     const busy = Array.from({ length: perBatch.busy }, () => ({ userUUID: laptop }));
     await site.server.log(...(batch > 0 ? visits() : []), ...busy);
   }
-  await asking(databaseURL, `ANALYZE ${month?.name}`);
+  await querySQL(databaseURL, `ANALYZE ${month?.name}`);
   client = new pg.Client(databaseURL);
   await client.connect();
 });
@@ -51,7 +51,7 @@ afterAll(async () => {
 });
 
 /** Returns the number of events that statements read. */
-const rowsRead = async (statements: readonly Asked[], generic = false): Promise<number> => {
+const rowsRead = async (statements: readonly RecordedStatement[], generic = false): Promise<number> => {
   let rows = 0;
   for (const each of statements) {
     for (const node of listPlanNodes(await explainStatement(client, each, { analyze: true, generic }))) {
@@ -64,7 +64,7 @@ const rowsRead = async (statements: readonly Asked[], generic = false): Promise<
 };
 
 const page = (query: object) => () => store.getEvents({ account: site.account, order: 'desc', limit: 50, ...query });
-const aboutEvents = ({ text }: Asked) => /\bFROM event\b/.test(text);
+const aboutEvents = ({ text }: RecordedStatement) => /\bFROM event\b/.test(text);
 /** The maximum number of rows read for 50 events: two groups, if the events are on both sides of a boundary. */
 const maxRows = { holder: 2 * 2 ** 10, account: 2 * 2 ** 8 };
 

@@ -2,7 +2,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import { afterEach, expect, test, vi } from 'vitest';
-import { asking, newMigratedDatabase } from '../../../../test/fixtures/postgres/databases.ts';
+import { newMigratedDatabase, querySQL } from '../../../../test/fixtures/postgres/databases.ts';
 import { type Caller, createSite, type Site } from '../../../../test/fixtures/site.ts';
 import { newContact } from '../../../../test/fixtures/store.ts';
 import { soon } from '../../../../test/fixtures/timeouts.ts';
@@ -89,7 +89,7 @@ const readAllPages = async ({ page }: Listed, store: Store, { account }: Site): 
 
 /** Blocks the inserts of late-1@… and late-2@… after they have drawn their numbers, until each is released. */
 const blockLateInserts = async (databaseURL: string, { table, column }: Listed) => {
-  await asking(
+  await querySQL(
     databaseURL,
     `CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql SET lock_timeout = 0 AS
        $$ BEGIN PERFORM pg_advisory_xact_lock(substr(NEW."${column}", 6, 1)::integer); RETURN NEW; END $$;
