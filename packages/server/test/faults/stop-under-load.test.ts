@@ -8,7 +8,7 @@ import { freePort } from '../tools/ports.ts';
 import { report } from '../tools/report.ts';
 import { createTestAccount, startServerProcess, stopServerProcess } from '../tools/server-process.ts';
 import { changeServer } from '../tools/weakened-server.ts';
-import { stoppingAtOnce } from '../weaknesses/http.ts';
+import { stoppingWithoutWaiting } from '../weaknesses/http.ts';
 import { createLedger, createReader, judge, readEverything } from './tools/ledger.ts';
 
 const stops = times({ quick: 5, full: 100 });
@@ -53,7 +53,7 @@ const stopRepeatedly = async (name: string, count: number, main?: string) => {
 test(`loses nothing and breaks no connection when stopped under load, ${stops} times`, async (context) => {
   const result = await stopRepeatedly('ours', stops);
   expect(result).toMatchObject({ lost: 0, twice: 0, exitCodes: [0], broken: [] });
-  const weakened = await stopRepeatedly('weakened', 3, changeServer(folder, 'impatient', stoppingAtOnce));
+  const weakened = await stopRepeatedly('weakened', 3, changeServer(folder, 'impatient', stoppingWithoutWaiting));
   expect(weakened.broken).not.toEqual([]);
   report(context, {
     fault: 'SIGTERM',

@@ -18,7 +18,7 @@ import { changeServer } from '../tools/weakened-server.ts';
 import { withoutCountingBytes } from '../weaknesses/http.ts';
 
 const tries = times({ quick: 40, full: 2_000 });
-/** The only effective limit, in bytes per address: low enough to be reached in a short run. */
+/** The only limit that takes effect, in bytes per address. Low enough to be reached in a short run. */
 const limit = { perSecond: 10_000, burst: 300_000 };
 
 let folder: string;
@@ -36,7 +36,9 @@ const env = {
 const fields = { tokenUUID: browserToken };
 const note = [{ attrID: 'note', attrValue: 'x'.repeat(700) }];
 
-/** Small on the network and large on disk: new users, new contacts, and attributes that compress well. */
+/**
+ * Requests that are small on the network and large on disk: new users, new contacts, and attributes that compress well.
+ */
 const requests: readonly (readonly [path: string, body: () => object])[] = [
   [
     '/event/logEvents',
@@ -91,7 +93,7 @@ test('limits the growth of the files to the bytes that one address may send', as
   const { fileBytes, sent, seconds, statuses } = await flood('ours', tries);
   const allowed = limit.burst + limit.perSecond * seconds;
   expect([...statuses].sort()).toEqual([200, 429]);
-  // 400 kB for an empty database, and half as much again for pages that are not full.
+  // 400 kB for an empty database, plus half of the allowed bytes for partly filled pages.
   expect(fileBytes).toBeLessThan(400_000 + 1.5 * allowed);
 
   const weakened = await flood('weakened', 40, changeServer(folder, 'uncounted', withoutCountingBytes));

@@ -1,4 +1,4 @@
-/** Which responses pages of other origins may read, and that the requests they may send change nothing. */
+/** Which responses pages on other origins can read. The requests that these pages can send change nothing. */
 import { operationNames, operations } from '@firsthand/contract/operations';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { writeNames } from '../../src/store/sqlite/calls.ts';
@@ -9,7 +9,7 @@ import { report } from '../tools/report.ts';
 import { type ProvokedResponse, provokeResponses } from './tools/provoke-responses.ts';
 import { localConnection, openService, operationPaths, type Service } from './tools/service.ts';
 
-/** From decision 23; repeated here because the table of operations is under test. */
+/** From decision 23; repeated here because this test checks the table of operations. */
 const openOperations = ['logEvent', 'logEvents', 'createContact', 'getContact', 'createHandover', 'takeHandover'];
 
 const corsHeaders = (headers: Headers) =>
@@ -58,7 +58,7 @@ describe('every response of an operation', () => {
     expect(statusesOf(false)).toEqual([200, 400, 401, 403, 405, 413, 414, 415, 429, 500, 503]);
   });
 
-  it('is readable by any page, without credentials, if pages may call the operation, and otherwise by none', () => {
+  it('is readable by any page, without credentials, if pages are allowed to call the operation, and otherwise by none', () => {
     expect(findMistakes(answers)).toEqual([]);
   });
 
@@ -92,7 +92,7 @@ describe('a preflight for headers that a wrapper around fetch adds', () => {
   });
   afterAll(() => service.close());
 
-  it('is allowed where pages may call the operation, but not with the console’s header, and refused elsewhere', async () => {
+  it('is allowed for operations that pages call, but not with the console’s header, and refused otherwise', async () => {
     for (const { name, path } of operationPaths) {
       const headers = {
         Origin: 'https://shop.example',
@@ -115,7 +115,7 @@ describe('every other path', () => {
   });
   afterAll(() => service.close());
 
-  it('is closed to pages of other origins, except for the tracker’s files, which contain no data', async () => {
+  it('can’t be read by pages on other origins, except the tracker’s files, which contain no data', async () => {
     const ownPaths = new Set<string>(operationPaths.map(({ path }) => path));
     const others = [...service.paths.filter((path) => !ownPaths.has(path)), '/nowhere'];
     expect(others).toEqual(
@@ -139,7 +139,7 @@ describe('every other path', () => {
 });
 
 describe('a simple cross-site POST', () => {
-  /** The writes that reached the store, without the list of refused requests. */
+  /** The writes that reached the store, except those to the list of refused requests. */
   let written: string[] = [];
   const recording = (store: Store): Store =>
     new Proxy(store, {
@@ -155,7 +155,8 @@ describe('a simple cross-site POST', () => {
   afterAll(() => service.close());
 
   /**
-   * The bodies that a page may send anywhere without a preflight (Fetch Standard, "CORS-safelisted request-header").
+   * The bodies that a page can send to any origin without a preflight (Fetch Standard, "CORS-safelisted
+   * request-header").
    */
   const simpleBodies: Record<string, (fields: object) => NonNullable<RequestInit['body']>> = {
     'a form': (fields) => new URLSearchParams(asText(fields as Record<string, unknown>)),
@@ -174,7 +175,7 @@ describe('a simple cross-site POST', () => {
 
   const nothing = { writes: [], answered: [] };
 
-  /** Calls every operation from a page of another site, with its own token or one in the browser's cookie. */
+  /** Calls every operation from a page on another site. The token is a field, or in the browser's cookie. */
   const sendAll = async (kind: 'browser' | 'server' | 'operator', how: 'in a cookie' | 'as a field') => {
     const { field, cookie } = credentialsOf(service.tokens[kind])[how];
     const writes = new Set<string>();
@@ -202,7 +203,7 @@ describe('a simple cross-site POST', () => {
     expect(await sendAll(kind, 'in a cookie')).toEqual(nothing);
   });
 
-  it('changes nothing with a secret token that a page has obtained', async () => {
+  it('changes nothing with a secret token that the page has obtained', async () => {
     expect(await sendAll('server', 'as a field')).toEqual(nothing);
     expect(await sendAll('operator', 'as a field')).toEqual(nothing);
   });
@@ -210,7 +211,7 @@ describe('a simple cross-site POST', () => {
   it('logs events and claims with a browser token, as intended', async () => {
     expect(await sendAll('browser', 'as a field')).toEqual({
       writes: ['createContact', 'logEvents'],
-      // A page gets handovers only for its own host.
+      // A page can get handovers only for its own host.
       answered: openOperations.filter((name) => !name.endsWith('Handover')).sort(),
     });
   });

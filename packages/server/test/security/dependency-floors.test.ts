@@ -1,4 +1,4 @@
-/** Installed packages are at least the versions that fixed known vulnerabilities. */
+/** Installed packages have at least the versions in which known vulnerabilities were fixed. */
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -7,7 +7,7 @@ import Database from '../../src/store/sqlite/database/better-sqlite3.ts';
 
 const packages = fileURLToPath(new URL('../../../', import.meta.url));
 
-/** The version of a package that a workspace loads, by Node's lookup in the nearest node_modules. */
+/** Returns the version of a package that a workspace loads. Node looks in the nearest node_modules first. */
 const installedVersion = (workspace: string, name: string): string => {
   for (let folder = join(packages, workspace); ; folder = dirname(folder)) {
     const manifest = join(folder, 'node_modules', name, 'package.json');
@@ -18,7 +18,7 @@ const installedVersion = (workspace: string, name: string): string => {
 
 const numbersOf = (version: string): number[] => {
   const [, ...numbers] = /^(\d+)\.(\d+)\.(\d+)$/.exec(version) ?? [];
-  // A prerelease precedes its version, and should not be installed.
+  // A prerelease precedes the release, so it might lack the fix.
   if (numbers.length === 0) throw new Error(`${version} is not a release version`);
   return numbers.map(Number);
 };

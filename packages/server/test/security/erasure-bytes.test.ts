@@ -26,10 +26,10 @@ import { createResponseCounter, findDifferences, type ResponseCounter } from './
 const counts = {
   people: times({ quick: 8, full: 100 }),
   bystanders: times({ quick: 200, full: 3_000 }),
-  /** Events of the person whose erasure is timed. */
+  /** The number of events of the person whose erasure is timed. */
   events: times({ quick: 3_000, full: 100_000 }),
 };
-/** Wide in quick runs, which must not fail on timing. */
+/** Generous in quick runs, which must not fail because of timing. */
 const maxMilliseconds = times({ quick: 60_000, full: 1_000 });
 const minEventsPerSecond = times({ quick: 1, full: 10_000 });
 
@@ -65,7 +65,7 @@ const populate = async (name: string, { people, bystanders, events }: typeof cou
   const share = Math.ceil(bystanders / people);
   for (let nth = 0; nth < people; nth += 1) {
     const others = Array.from({ length: share }, () => addBystander(peopleContext));
-    // The first person has many events, the others few.
+    // The first person has many events, the others have few.
     const [person] = await Promise.all([addPerson(peopleContext, nth === 0 ? events : 5), ...others]);
     persons.push(person);
   }
@@ -112,7 +112,7 @@ const eraseAll = async (
   const erase = (person: Person) =>
     counter.call(served.url, 'eraseContact', { tokenUUID: server, contactUUID: person.contactUUID });
   const find = (traces: readonly string[]) => findTraces(readFiles(folder, `${name}.db`), traces, served.log());
-  /** Milliseconds until the traces are gone from the files. The time to search the files read last is not counted. */
+  /** Returns the milliseconds until the traces are gone from the files, without the time of the last search. */
   const measureRemoval = async (
     traces: readonly string[],
     maxWaitMilliseconds = maxMilliseconds * 3,
@@ -128,7 +128,7 @@ const eraseAll = async (
   const milliseconds: number[] = [];
   let eventsPerSecond = 0;
   for (const [nth, person] of persons.entries()) {
-    // The search must find the traces before the erasure, or a later miss would prove nothing.
+    // The traces must be in the files before the erasure; otherwise, not finding them later would prove nothing.
     expect(find(person.traces).map((each) => each.split(' ')[0])).toEqual(expect.arrayContaining([...person.traces]));
     const { status, body } = await erase(person);
     expect(status).toBe(200);
@@ -193,7 +193,7 @@ const restore = async ({ name, path }: PopulatedDatabase, main?: string) => {
   return start(path, main);
 };
 
-test('removes an erased contact from all files and logs during reads; no retry or backup revives it', async (context) => {
+test('removes an erased contact from all files and logs during reads, and no retry or backup restores it', async (context) => {
   const database = await populate('ours', counts);
   const { path, persons, counter } = database;
   const { milliseconds, eventsPerSecond, find } = await eraseAll(database);
@@ -215,7 +215,7 @@ test('removes an erased contact from all files and logs during reads; no retry o
   const restored = { ...database, served };
   const findAgain = (traces: readonly string[]) =>
     findTraces(readFiles(folder, `${database.name}.db`), traces, served.log());
-  // A wide limit: searching the files for all texts takes longer than the erasure.
+  // A generous limit, because searching the files for all traces takes longer than the erasure.
   expect(await until(() => isComplete(path), 60_000)).toBeLessThan(60_000);
   expect(findAgain(everyTrace(persons))).toEqual([]);
   expect(await retryAll(restored)).toEqual(['410', 'duplicate']);
@@ -242,7 +242,7 @@ const weakenings = [
   { name: 'log and unused space left as they are', changes: keepingLogAndUnusedSpace },
 ];
 
-/** Runs the same check on weakened servers. Returns the number of traces that each leaves. */
+/** Runs the same check on weakened servers. Returns the number of traces that each server fails to remove. */
 const runWeakenedServers = async (): Promise<string> => {
   const results: string[] = [];
   const weakeningCount = times({ quick: 1, full: weakenings.length });

@@ -1,4 +1,4 @@
-/** Sends hostile values in each field of each operation, over HTTP. */
+/** Sends hostile values in each field of each operation over HTTP. */
 import { type Operation, type OperationName, operationNames, operations } from '@firsthand/contract/operations';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type * as z from 'zod';
@@ -8,7 +8,7 @@ import { asText, openScene, type Scene } from '../fixtures/scene.ts';
 let scene: Scene;
 beforeAll(async () => {
   scene = await openScene();
-  // A hostile value may make the account strict; the names of the smallest inputs must be listed by then.
+  // A hostile value can make the account strict, so the catalogues must already have the IDs of the smallest inputs.
   await scene.post('/event/logEvent', {
     tokenUUID: scene.tokens.server,
     ...(await smallestInput.logEvent(scene, 'server')),
@@ -45,20 +45,20 @@ const hostile: Record<string, string> = {
 const fieldsOf = (name: OperationName): string[] =>
   Object.keys(((operations[name] as Operation).input as z.ZodObject).shape);
 
-/** Begins with the field's name or is a sentence, and repeats no word. */
+/** A message that starts with the field's name or forms a sentence, and has no repeated word. */
 const isPlainMessage = /^(?!.*\b(\w+) \1\b)(?:`[^`]+`|The|the|there) .*[^ ]$/s;
 
-/** Streams, which would have to be closed, have their own tests. */
+/** streamEvents has its own tests, because streams would have to be closed. */
 const fields = operationNames
   .filter((name) => name !== 'streamEvents')
   .flatMap((name) => fieldsOf(name).map((field) => [name, field] as const));
 
-/** Fields that an error may name instead: the tested field is empty, or conflicts with them. */
+/** Other fields that an error can refer to, because the tested field is empty or conflicts with them. */
 const neighbours = ['contactUUID', 'linkID', 'userUUID', 'handover', 'attrID', 'to', 'interval'];
 
 /**
- * Fields that accept any text, which is what a query string holds, with the status for an unknown value. An entry for
- * an operation and its field precedes that of the field.
+ * Fields that accept any string, as in a query string, and the status for an unknown value. An entry with an operation
+ * takes precedence over an entry for the field alone.
  */
 const anyText: Readonly<Record<string, 200 | 404>> = {
   accountUUID: 404,
@@ -84,7 +84,7 @@ describe('every field of every operation', () => {
     if (way === 'body') {
       const rest = JSON.stringify({ ...input, [field]: undefined });
       const answer = await json(`{${JSON.stringify(field)}:${value},${rest.slice(1)}`, path);
-      // The number of members of an account is limited.
+      // An account has a limited number of members.
       if ('memberID' in input)
         await scene.post('/account/removeMember', { tokenUUID: scene.tokens[kind], memberID: input.memberID });
       return answer;
@@ -98,12 +98,12 @@ describe('every field of every operation', () => {
   const takesText = ([name, field]: readonly [OperationName, string]) =>
     wayOf(name) === 'query' && (field in anyText || `${name} ${field}` in anyText);
 
-  /** Fields that accept an object: replacement fields, or attributes by attrID. */
+  /** Fields that accept an object, such as replacement fields, or attributes by attrID. */
   const objects = ['replayRefused fix', 'logEvent eventAttrArray', 'createContact contactAttr'];
   const takesObjects = (field: readonly [OperationName, string]) => objects.includes(field.join(' '));
 
   it.each(fields.filter((each) => !takesText(each) && !takesObjects(each)))(
-    'refuses an object and names the field: %s %s',
+    'refuses an object, and the error refers to the field: %s %s',
     async (name, field) => {
       const answer = await fill(name, field, '{"wrong":[]}', wayOf(name));
       expect([answer.status, answer.body.error.code]).toEqual([400, 'invalid_field']);
@@ -118,7 +118,7 @@ describe('every field of every operation', () => {
     expect(status).toBe(anyText[`${name} ${field}`] ?? anyText[field]);
   });
 
-  it.each(fields)('accepts or refuses any value without a fault: %s %s', async (name, field) => {
+  it.each(fields)('accepts or refuses any value without an internal error: %s %s', async (name, field) => {
     for (const [what, value] of Object.entries(hostile)) {
       for (const way of (operations[name] as Operation).methods.includes('POST')
         ? (['body', 'query'] as const)

@@ -17,7 +17,7 @@ import { readingForwardedForFromTheLeft } from '../weaknesses/http.ts';
 import { createResponseCounter, findDifferences } from './tools/response-counter.ts';
 
 const guesses = times({ quick: 1_500, full: 100_000 });
-/** The documented limit in any minute. */
+/** The documented limit for any minute. */
 const maxPerMinute = 20;
 
 let folder: string;
@@ -26,7 +26,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** All requests come from 127.0.0.1, which is a proxy for one server, and an unknown client for the other. */
+/** All requests come from 127.0.0.1, which is a trusted proxy for one server and an unknown client for the other. */
 const trusting = {
   TRUST_PROXY: '127.0.0.1,10.0.0.0/8',
   RATE_LIMIT: withoutLimits('user', 'unknownToken'),
@@ -50,19 +50,19 @@ const log = ({ counter }: Running, url: string, tokenUUID: string, forwardedFor:
   return counter.call(url, 'logEvent', fields, { 'X-Forwarded-For': forwardedFor });
 };
 
-/** The largest number of these times within any minute. */
+/** Returns the maximum number of these times within any minute. */
 const maxWithinMinute = (milliseconds: readonly number[]): number =>
   Math.max(0, ...milliseconds.map((from) => milliseconds.filter((at) => at >= from && at < from + 60_000).length));
 
 interface GuessResult {
-  /** When guesses were evaluated: a 401 requires a lookup. */
+  /** The times at which guesses were evaluated. A 401 means that the token was looked up. */
   readonly evaluated: number[];
   readonly statuses: Set<number>;
   /** The statuses of requests with valid tokens in the meantime. */
   readonly validTokenStatuses: Set<number>;
 }
 
-/** Guesses tokens, each with the header `forwardedFor(nth)`. Valid tokens are sent after every hundredth guess. */
+/** Guesses tokens, each with the header `forwardedFor(nth)`. Sends valid tokens after every hundredth guess. */
 const guess = async (running: Running, count: number, forwardedFor: (nth: number) => string): Promise<GuessResult> => {
   const random = createRandom(count);
   const evaluated: number[] = [];
@@ -90,10 +90,10 @@ const guess = async (running: Running, count: number, forwardedFor: (nth: number
 
 const anyAddress = (nth: number) => `198.51.${100 + ((nth >> 8) % 100)}.${nth % 256}`;
 
-/** The header of an attacker who forges its left part before it reaches the trusted proxies. */
+/** The header of an attacker who forges its left part before the request reaches the trusted proxies. */
 const forged = (nth: number) => `${anyAddress(nth)}, 10.1.1.${nth % 256}, 203.0.113.9`;
 
-test('limits guesses per address for any X-Forwarded-For, and keeps accepting valid tokens', async (context) => {
+test('limits guesses per address, whatever X-Forwarded-For contains, and still accepts valid tokens', async (context) => {
   const behindProxy = await start('ours', trusting);
   const result = await guess(behindProxy, guesses, forged);
   expect([...result.statuses].sort()).toEqual([401, 429]);
@@ -101,13 +101,14 @@ test('limits guesses per address for any X-Forwarded-For, and keeps accepting va
   expect([...result.validTokenStatuses]).toEqual([200]);
 
   const { served } = behindProxy;
-  // Another client of the same proxy has separate guesses.
+  // Another client of the same proxy has its own limit.
   expect((await log(behindProxy, served.url, 'browser_nobody_has_this', '198.51.100.7')).status).toBe(401);
   expect((await log(behindProxy, served.url, 'browser_nobody_has_this', '203.0.113.9')).status).toBe(429);
   expect((await log(behindProxy, served.url, 'browser_nobody_has_this', '203.0.113.9, 10.0.0.1')).status).toBe(429);
   await stopServerProcess(served);
 
-  // A restart forgets the guesses. Once they are used up again, valid tokens not yet seen by this process are accepted.
+  // A restart resets the limit. Once it is used up again, the server still accepts valid tokens that it has not seen
+  // yet.
   const again = { ...behindProxy, served: await behindProxy.open() };
   for (let nth = 0; nth < 30; nth += 1) await log(again, again.served.url, `browser_nobody_${nth}`, '203.0.113.9');
   expect((await log(again, again.served.url, 'browser_nobody_has_this', '203.0.113.9')).status).toBe(429);
@@ -117,7 +118,7 @@ test('limits guesses per address for any X-Forwarded-For, and keeps accepting va
   await stopServerProcess(again.served);
   expect(findDifferences(behindProxy.counter, behindProxy.path)).toEqual([]);
 
-  // Without a trusted proxy, the header is ignored.
+  // Without a trusted proxy, the server ignores the header.
   const exposed = await start('exposed', trustingNobody);
   const ofExposed = await guess(exposed, 200, anyAddress);
   expect(maxWithinMinute(ofExposed.evaluated)).toBeLessThanOrEqual(maxPerMinute);

@@ -1,6 +1,6 @@
 /**
- * Random requests, generated from the operations table with a fixed seed, get a response in time and without a server
- * fault.
+ * Random requests, generated from the operations table with a fixed seed, get a response in time and cause no server
+ * error.
  */
 import { once } from 'node:events';
 import { Agent, createServer, request } from 'node:http';
@@ -23,7 +23,7 @@ import { localConnection, openService, type Service } from './tools/service.ts';
 
 const requests = times({ quick: 6_000, full: 980_000 });
 const overHTTP = times({ quick: 300, full: 20_000 });
-/** A slower response counts as a hang. Wide in quick runs, which share their machine. */
+/** A slower response counts as a hang. Generous in quick runs, which share their machine. */
 const timeoutMilliseconds = times({ quick: 60_000, full: 1_000 });
 
 type Random = () => number;
@@ -31,7 +31,7 @@ const pick = <Entry>(random: Random, entries: readonly Entry[]): Entry =>
   entries[Math.floor(random() * entries.length)] as Entry;
 const chance = (random: Random, share: number) => random() < share;
 
-/** Tokens, IDs and other values that exist, for requests to use. */
+/** Tokens, IDs and other existing values for requests to use. */
 interface KnownValues {
   readonly tokens: Scene['tokens'];
   readonly fields: Readonly<Record<string, readonly unknown[]>>;
@@ -43,14 +43,14 @@ const createKnownValues = async (service: Service): Promise<KnownValues> => {
   for (let nth = 0; nth < 8; nth++) people.push(await makeContact(service, nth % 2 === 0 ? 'server' : 'browser'));
   const contactUUIDs = people.map(({ contactUUID }) => contactUUID);
   const read = async (path: string, fields: Fields) => (await get(path, { tokenUUID: tokens.server, ...fields })).body;
-  // Tokens to revoke, other than those of the requests, which would otherwise all be refused.
+  // Tokens that requests can revoke. Without them, requests would revoke the tokens that they need.
   const spare = [];
   for (let nth = 0; nth < 3; nth++) {
     const { body } = await post('/account/createToken', { tokenUUID: tokens.server, tokenKind: 'browser' });
     spare.push(body.tokenID);
   }
   const contactWithLinks = await read('/contact/getContact', { contactUUID: contactUUIDs[0], include: 'link' });
-  // Erases two of them, so that 410 does not depend on the random order of requests.
+  // Erases two contacts, so that responses with 410 do not depend on the random order of requests.
   for (const contactUUID of contactUUIDs.slice(-2)) {
     await post('/contact/eraseContact', { tokenUUID: tokens.server, contactUUID });
   }
@@ -179,7 +179,7 @@ const valueFor = (random: Random, values: KnownValues, field: string, invalidSha
     : pick(random, validValues);
 };
 
-/** The fields of each operation, and whether they are required. */
+/** The fields of each operation, with whether each is required. */
 const fieldsOf = Object.fromEntries(
   operationNames.map((name) => {
     const { shape } = operations[name].input as unknown as { shape: Record<string, z.ZodType> };
@@ -215,10 +215,10 @@ interface RandomRequest {
   readonly init: RequestInit & { headers: Record<string, string> };
 }
 
-/** Streams are slow to test, because each is read until it is silent, so they are rarer. */
+/** Streams are rarer, because each is read until it is silent, which is slow. */
 const names = operationNames.flatMap((name) => Array<typeof name>(name === 'streamEvents' ? 1 : 12).fill(name));
 
-/** Rare, so that these neither remove everything that requests use, nor let it grow without end. */
+/** Rare operations: they remove what other requests use, or let it grow without limit. */
 const rare = new Set<string>(['eraseContact', 'revokeToken', 'createAccount', 'createToken', 'mergeContact']);
 
 const bodyTypes = {
@@ -246,9 +246,9 @@ const oddTypes = [
 
 const textOf = (value: unknown) => (typeof value === 'string' ? value : (JSON.stringify(value) ?? '')).toWellFormed();
 
-/** A random request, valid or invalid. */
+/** Creates a random request, valid or invalid. */
 const makeRequest = (random: Random, values: KnownValues): RandomRequest => {
-  // Half of the requests are nearly what a correct client sends.
+  // Half of the requests are similar to those of a correct client.
   const invalidShare = chance(random, 0.5) ? 0.01 : 0.25;
   let name = pick(random, names);
   if (rare.has(name) && chance(random, 0.8)) name = 'logEvent';
@@ -322,9 +322,9 @@ const makeRequest = (random: Random, values: KnownValues): RandomRequest => {
 };
 
 interface Reply {
-  /** 0: no HTTP response. */
+  /** 0 if there was no HTTP response. */
   readonly status: number;
-  /** Whether there is a Retry-After header. */
+  /** Whether the response has a Retry-After header. */
   readonly retry: boolean;
 }
 
@@ -347,7 +347,7 @@ const addTo = (sum: Tally, { statuses, errors, slowestMilliseconds }: Tally) => 
 
 const countResponses = ({ statuses }: Tally) => Object.values(statuses).reduce((sum, count) => sum + count, 0);
 
-/** Records a response, and what is wrong with it. */
+/** Records a response and anything wrong with it. */
 const record = (
   tally: Tally,
   { name, target, init }: RandomRequest,
@@ -367,7 +367,7 @@ const record = (
   tally.errors.push(`${name}: ${status} after ${milliseconds.toFixed(0)} ms to ${sent}`);
 };
 
-/** Sends a request and records its response. Repeats a late one, to distinguish a hang from a busy machine. */
+/** Sends a request and records its response. Repeats a late request, to distinguish a hang from a busy machine. */
 const sendTimed = async (tally: Tally, randomRequest: RandomRequest, send: () => Promise<Reply>) => {
   const timed = async () => {
     const started = performance.now();
@@ -379,7 +379,7 @@ const sendTimed = async (tally: Tally, randomRequest: RandomRequest, send: () =>
   record(tally, randomRequest, reply, Math.min(milliseconds, retry?.milliseconds ?? milliseconds));
 };
 
-/** Sends `count` requests, and closes streams. Stops after the tenth error. */
+/** Sends `count` requests, and closes any streams. Stops after the tenth error. */
 const fuzz = async (service: Service, count: number, seed: number): Promise<Tally> => {
   const tally = createTally();
   const random = createRandom(seed);
@@ -405,7 +405,7 @@ const printTally = (what: string, { statuses, slowestMilliseconds }: Tally) =>
     `${what}: ${JSON.stringify(statuses)}, the slowest after ${slowestMilliseconds.toFixed(0)} ms\n`,
   );
 
-/** The requests after which a new application starts, to bound the amount of its data. */
+/** Starts a new application after this number of requests, to limit its data. */
 const perService = 50_000;
 
 it(`responds to ${requests} arbitrary requests`, async () => {
@@ -425,14 +425,14 @@ it(`responds to ${requests} arbitrary requests`, async () => {
     expect(inProcessTally.errors).toEqual([]);
   }
   printTally('in process', inProcessTally);
-  // Enough requests must succeed: refusals alone prove little.
+  // Enough requests must succeed, because refusals alone prove little.
   const share = (inProcessTally.statuses[200] ?? 0) / requests;
   expect(share).toBeGreaterThan(0.1);
   for (const status of [204, 400, 401, 403, 404, 405, 409, 410, 415])
     expect(inProcessTally.statuses[status]).toBeGreaterThan(0);
 });
 
-/** Sends a request over a connection, with Node's client. */
+/** Sends a request over a connection with Node's client. */
 const sendOver = (port: number, agent: Agent, { target, init }: RandomRequest): Promise<Reply> =>
   new Promise((resolve) => {
     const { method = 'GET', headers } = init;
@@ -447,7 +447,7 @@ const sendOver = (port: number, agent: Agent, { target, init }: RandomRequest): 
     sent.end(body);
   });
 
-/** Sends a mutated request. Node itself responds with 400, or with nothing if the connection closes early. */
+/** Sends a mutated request. Node itself responds with 400 or, if the connection closes early, not at all. */
 const sendMutated = async (port: number, random: Random, { target, init }: RandomRequest): Promise<Reply> => {
   const { method, headers } = init;
   const body = Buffer.from((init.body as Uint8Array | undefined) ?? '');
@@ -466,7 +466,7 @@ const sendMutated = async (port: number, random: Random, { target, init }: Rando
   return { status, retry: /^retry-after:/im.test(text) };
 };
 
-it(`responds to ${overHTTP} requests over connections, an eighth of them malformed`, async () => {
+it(`responds to ${overHTTP} requests over connections, an eighth of which are malformed`, async () => {
   const service = await openService();
   const errorHandler = createErrorResponder(pino({ level: 'silent' }));
   const server = createServer(getRequestListener(service.app.fetch, { errorHandler })).listen(0, '127.0.0.1');
@@ -481,7 +481,7 @@ it(`responds to ${overHTTP} requests over connections, an eighth of them malform
     while (sent < overHTTP && tally.errors.length < 10) {
       sent += 1;
       const randomRequest = makeRequest(random, values);
-      // Node's client refuses to send these.
+      // Node's client refuses to send these requests.
       if (/[^\x21-\xff]/.test(randomRequest.target) || !randomRequest.target.startsWith('/')) continue;
       const isBroken = chance(random, 0.125);
       const bytes = random() * 2 ** 32;
@@ -501,7 +501,7 @@ it(`responds to ${overHTTP} requests over connections, an eighth of them malform
   expect((tally.statuses[200] ?? 0) / overHTTP).toBeGreaterThan(0.05);
 });
 
-it('detects a server that fails occasionally', async (context) => {
+it('detects a server that occasionally fails', async (context) => {
   let calls = 0;
   const failing = (store: Store): Store => ({
     ...store,
@@ -555,14 +555,14 @@ describe('a body of the maximum size', () => {
     ['repetitions of a field name', `{${fill('"a":1,')}"a":1}`],
     ['text that looks like tokens', fill('"tokenUUID" ')],
     ['text that looks like one token', `"tokenUUID"${fill(' ')}`],
-    ['a form of escapes', fill('%41'), form],
-    ['a form of invalid escapes', fill('%'), form],
-    ['a form of fields', fill('&a=b'), form],
+    ['a form with escapes', fill('%41'), form],
+    ['a form with invalid escapes', fill('%'), form],
+    ['a form with many fields', fill('&a=b'), form],
     ['parts', `${fill(`${part}\r\n\r\nx\r\n`)}--b--\r\n`, parts],
-    ['text that nearly ends a part', `${part}\r\n\r\n${fill('\r\n--', maxBytes - 100)}`, parts],
+    ['text that nearly ends a multipart part', `${part}\r\n\r\n${fill('\r\n--', maxBytes - 100)}`, parts],
     ['part headers', `--b\r\n${fill('a: b\r\n')}`, parts],
-    ['a part name', `${part.slice(0, -1)}${fill('%22', maxBytes - 100)}"\r\n\r\nx\r\n--b--\r\n`, parts],
-    ['gzip of a far larger body', new Uint8Array(gzipSync(Buffer.alloc(2 ** 28))), { 'Content-Encoding': 'gzip' }],
+    ['a long part name', `${part.slice(0, -1)}${fill('%22', maxBytes - 100)}"\r\n\r\nx\r\n--b--\r\n`, parts],
+    ['gzip of a much larger body', new Uint8Array(gzipSync(Buffer.alloc(2 ** 28))), { 'Content-Encoding': 'gzip' }],
   ])('gets a response in time with %s', async (_, body, headers = {}) => {
     const init = { method: 'POST', body, headers: { Authorization: `Bearer ${service.tokens.server}`, ...headers } };
     const started = performance.now();

@@ -1,5 +1,5 @@
-// A gzip body of 1 KB can cost the server the work of 1 MB. An address must not cause more of it than its parsing
-// budget allows.
+// A gzip body of 1 KB can cost the server as much work as 1 MB. An address must not cause more of this work than its
+// parsing budget allows.
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { defaultRateLimits } from '../../src/http/access/rate-limits.ts';
@@ -34,7 +34,10 @@ const send = (body: Buffer, headers: Record<string, string> = {}) =>
     },
   });
 
-/** Sends bodies that are too large after decompression. Returns how many were decompressed, and so refused with 413. */
+/**
+ * Sends bodies that are too large after decompression. Returns how many were decompressed, and therefore refused with
+ * 413.
+ */
 const countDecompressed = async (tokenUUID: string): Promise<number> => {
   const bomb = gzipSync(JSON.stringify({ tokenUUID, padding: ' '.repeat(2 * 1024 * 1024) }));
   let decompressed = 0;
@@ -46,15 +49,15 @@ const countDecompressed = async (tokenUUID: string): Promise<number> => {
   return decompressed;
 };
 
-test('decompresses one large body of an address without a token, and then none', async () => {
+test('decompresses one large body from an address without a token, and no more after that', async () => {
   expect(await countDecompressed('browser_of_nobody')).toBe(1);
 });
 
-test('decompresses no more bytes for a page’s requests than the page may store', async () => {
+test('decompresses no more bytes for a page’s requests than the page is allowed to store', async () => {
   expect(await countDecompressed(scene.tokens.browser)).toBe(5);
 });
 
-test('keeps decompressing bodies that a server sends from such an address', async () => {
+test('still decompresses bodies that a server sends from the same address', async () => {
   const event = [{ eventID: 1, userUUID: 'visitor-0123456789' }];
   const withToken = gzipSync(JSON.stringify({ tokenUUID: scene.tokens.server, event }));
   expect((await send(withToken)).status).toBe(200);

@@ -1,4 +1,4 @@
-/** Headers against sniffing, caching and leaking referrers, on every path and every error. */
+/** Headers on every path and for every error that prevent sniffing, caching and leaking referrers. */
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -16,7 +16,7 @@ import { invalidHeaderCases } from '../weaknesses/http.ts';
 import { type ProvokedResponse, provokeResponses } from './tools/provoke-responses.ts';
 import { localConnection, openService, operationPaths, readText, type Service } from './tools/service.ts';
 
-/** Lists the wrong headers of a response. `lasting`: caching is allowed, as for files of the tracker. */
+/** Lists the wrong headers of a response. With `isCacheable`, caching is allowed, as for the tracker's files. */
 const findWrongHeaders = (headers: Headers, { isCacheable = false } = {}): string[] => {
   const value = (name: string) => headers.get(name) ?? '';
   const rules: [name: string, isCorrect: boolean][] = [
@@ -39,7 +39,7 @@ describe('every response of an operation', () => {
     answers = await provokeResponses();
   });
 
-  it('forbids sniffing, caching and referrers, whatever its status', () => {
+  it('forbids sniffing, caching and referrers, whatever its status is', () => {
     const wrong = answers.flatMap(({ path, method, status, response }) =>
       findWrongHeaders(response.headers).map((mistake) => `${method} ${path} ${status}: ${mistake}`),
     );
@@ -52,12 +52,12 @@ describe('every response of an operation', () => {
     expect(new Set(ids).size).toBe(answers.length);
   });
 
-  it('declares its type: JSON, a stream, or none', () => {
+  it('declares its type (JSON or a stream) unless it has no body', () => {
     const types = new Set(answers.map(({ response }) => response.headers.get('content-type')));
     expect(types).toEqual(new Set(['application/json', 'text/event-stream', null]));
   });
 
-  it('fails this check if the server changes a header or names itself', async (context) => {
+  it('fails this check if the server changes a header or reveals its software', async (context) => {
     const folder = mkdtempSync(join(tmpdir(), 'firsthand-headers-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));
     const requiredHeaders = ['Cache-Control', 'X-Content-Type-Options', 'Referrer-Policy'];
@@ -95,7 +95,7 @@ describe('every other response', () => {
     return [...service.paths.filter((path) => !ownPaths.has(path)), '/nowhere', '/%', '/../etc/passwd'];
   };
 
-  it('forbids sniffing, caching and referrers, whatever its method', async () => {
+  it('forbids sniffing, caching and referrers, whatever its method is', async () => {
     const wrong: string[] = [];
     for (const path of others()) {
       for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'OPTIONS']) {
@@ -116,7 +116,7 @@ describe('every other response', () => {
     expect([...new Set(wrong)]).toEqual([]);
   });
 
-  it('allows a page only scripts and styles with its nonce, and no framing', async () => {
+  it('lets a page run only scripts and styles with its nonce, and forbids framing', async () => {
     const pages: string[] = [];
     for (const path of others()) {
       const response = await service.app.request(path, {}, localConnection);
@@ -140,7 +140,7 @@ describe('every other response', () => {
   });
 });
 
-describe('the server on a socket', () => {
+describe('a server’s raw socket', () => {
   let serving: Serving;
   beforeAll(async () => {
     const config = readConfig({ PORT: '0', DATABASE_URL: 'sqlite::memory:' });

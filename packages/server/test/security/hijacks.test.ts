@@ -1,4 +1,4 @@
-// What an attacker who has the browser token, or knows a userUUID, could take of other people's events.
+// Which events of other people an attacker could take who has the browser token or knows a userUUID.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ import {
   withoutLimits,
 } from '../tools/server-process.ts';
 import { changeServer } from '../tools/weakened-server.ts';
-import { countingClaimsAfterLinks, mixingKindsOfTokens } from '../weaknesses/store.ts';
+import { lettingClaimsOverrideLinks, mixingKindsOfTokens } from '../weaknesses/store.ts';
 import { createResponseCounter } from './tools/response-counter.ts';
 
 const visitors = times({ quick: 10, full: 1_000 });
@@ -90,12 +90,12 @@ const sendPageFirst = async (name: string, count: number, main?: string) => {
   return { duplicates, owned };
 };
 
-test('gives a claim no events of a visitor whom the server has linked', async (context) => {
+test('assigns no events to a claim if the server has linked the visitor', async (context) => {
   expect(await claimForAll('claims', visitors)).toEqual({ exported: 0, owned: visitors });
   const weakened = await claimForAll(
     'weakened-claims',
     10,
-    changeServer(folder, 'claims-decide', countingClaimsAfterLinks),
+    changeServer(folder, 'claims-decide', lettingClaimsOverrideLinks),
   );
   expect(weakened).toEqual({ exported: 10, owned: 0 });
   report(context, {
@@ -106,8 +106,8 @@ test('gives a claim no events of a visitor whom the server has linked', async (c
   });
 });
 
-test('stores a server’s event although a page sent its eventUUID first', async (context) => {
-  // The page's event also belongs to the visitor, by the link that came with the server's event.
+test('stores a server’s event even if a page sent its eventUUID first', async (context) => {
+  // The page's event also belongs to the visitor, because of the link that the server's event created.
   expect(await sendPageFirst('events', visitors)).toEqual({ duplicates: 0, owned: 2 * visitors });
   const weakened = await sendPageFirst(
     'weakened-events',

@@ -1,4 +1,7 @@
-/** Reports accept or refuse any filter, in time and without a fault, and only valid conditions reach the engine. */
+/**
+ * Reports accept or refuse any filter in time and without an internal error, and only valid conditions reach the
+ * engine.
+ */
 import { expect, it } from 'vitest';
 import { createFakeReports } from '../fixtures/reports/fake-reports.ts';
 import { sendHostileFilters } from '../fixtures/reports/hostile-filters.ts';
@@ -7,17 +10,17 @@ import { times } from '../tools/counts.ts';
 import { report } from '../tools/report.ts';
 
 const filters = times({ quick: 20_000, full: 100_000 });
-/** The time limit of a response. Wide in quick runs, which share their machine. */
+/** The time limit of a response. Generous in quick runs, which share their machine. */
 const timeoutMilliseconds = times({ quick: 10_000, full: 1_000 });
 
-it(`accepts or refuses ${filters} hostile filters of reports`, async (context) => {
+it(`accepts or refuses ${filters} hostile report filters`, async (context) => {
   const reports = createFakeReports();
   const scene = await openScene({ reports });
   const result = await sendHostileFilters({ ...scene, reports }, filters, 1);
   await scene.close();
   expect(result.wrong).toEqual([]);
   expect(result.slowestMilliseconds).toBeLessThan(timeoutMilliseconds);
-  // Enough of both must occur: refusals alone, or accepted filters alone, prove little.
+  // There must be enough of both outcomes: neither refused nor accepted filters prove much on their own.
   expect(Math.min(result.answered, result.refused) / filters).toBeGreaterThan(0.1);
 
   const throwing = createFakeReports(async ({ condition }) => {

@@ -1,5 +1,5 @@
-// A page must not learn from createContact whether an address or an external ID exists: no matter what it sends, it
-// gets the same bytes as for an unknown one.
+// A page must not learn from createContact whether an address or an external ID exists. No matter what the page sends,
+// it gets the same bytes as for an unknown key.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openScene, type Scene } from '../fixtures/scene.ts';
 
@@ -34,7 +34,7 @@ const asPage = (userUUID: string, key: string) =>
 
 interface People {
   readonly userUUID: string;
-  /** An address that this user has already given on the page. */
+  /** An address that this user has already sent from the page. */
   readonly own: string;
   /** The address or external ID that the page tests. */
   readonly key: string;
@@ -46,19 +46,19 @@ const situations: Record<string, (people: People) => unknown> = {
   'a contact has it': ({ key, otherUser }) =>
     asServer('createContact', { userUUID: otherUser, contactEmailaddress: key, contactFirstname: 'Ann' }),
   'another user claimed it': ({ key, otherUser }) => asPage(otherUser, key),
-  'the contact that the user is linked to has changed to it': async ({ userUUID, own, key }) => {
+  'the user’s contact has changed its address to it': async ({ userUUID, own, key }) => {
     const { contactUUID } = await asServer('createContact', { userUUID, contactEmailaddress: own });
     await asServer('updateContact', { contactUUID, contactEmailaddress: key });
-    // Reassigns the former address: the user may see that it has become free.
+    // The address now belongs to another contact. The user may learn that the address was free in between.
     await asServer('createContact', { userUUID: `${userUUID}-heir`, contactEmailaddress: own });
   },
   'the site’s server gave it for the user': ({ userUUID, key }) =>
     asServer('createContact', { userUUID, contactEmailaddress: key }),
-  'the site’s server linked the user to it': async ({ userUUID, key, otherUser }) => {
+  'the site’s server linked the user to its contact': async ({ userUUID, key, otherUser }) => {
     const { contactUUID } = await asServer('createContact', { userUUID: otherUser, contactEmailaddress: key });
     await asServer('linkUser', { userUUID, contactUUID });
   },
-  'it is merged into the contact that the user is linked to': async ({ own, key, otherUser }) => {
+  'its contact is merged into the user’s contact': async ({ own, key, otherUser }) => {
     const other = await asServer('createContact', { userUUID: otherUser, contactEmailaddress: key });
     const mine = await asServer('createContact', { userUUID: `${otherUser}-2`, contactEmailaddress: own });
     await asServer('mergeContact', { contactUUID: mine.contactUUID, otherContactUUID: other.contactUUID });
@@ -69,24 +69,24 @@ const situations: Record<string, (people: People) => unknown> = {
   },
 };
 
-/** The same for an external ID. */
+/** The same situations for an external ID. */
 const situationsOfIDs: Record<string, (people: People) => unknown> = {
   'a contact has it': ({ key }) => asServer('createContact', { contactExternalID: key, contactFirstname: 'Ann' }),
   'another user claimed it': ({ key, otherUser }) => asPage(otherUser, key),
-  'it belongs to the contact with the address that the user gave': ({ own, key }) =>
+  'it belongs to the contact with the address that the user sent': ({ own, key }) =>
     asServer('createContact', { contactExternalID: key, contactEmailaddress: own }),
-  'the contact that the user is linked to got it': async ({ userUUID, own, key }) => {
+  'it was added to the user’s contact': async ({ userUUID, own, key }) => {
     const { contactUUID } = await asServer('createContact', { userUUID, contactEmailaddress: own });
     await asServer('updateContact', { contactUUID, contactExternalID: key });
   },
   'the site’s server gave it for the user': ({ userUUID, key }) =>
     asServer('createContact', { userUUID, contactExternalID: key }),
-  'it moved from a claimed contact to one that the site’s server created': async ({ key, otherUser }) => {
+  'it moved from a claimed contact to a contact that the site’s server created': async ({ key, otherUser }) => {
     await asPage(otherUser, key);
     await asServer('createContact', { userUUID: otherUser, contactEmailaddress: `${key}@shop.example` });
     await asServer('createContact', { contactExternalID: key, contactEmailaddress: `${key}@shop.example` });
   },
-  'it is merged into the contact that the user is linked to': async ({ own, key, otherUser }) => {
+  'its contact is merged into the user’s contact': async ({ own, key, otherUser }) => {
     await asServer('createContact', { contactExternalID: key });
     await asServer('createContact', { userUUID: otherUser, contactEmailaddress: own });
     await asServer('mergeContact', { contactEmailaddress: own, otherContactExternalID: key });
@@ -110,8 +110,8 @@ const newPeople = (key: (nth: number) => string): People => {
 };
 
 /**
- * Returns everything that a page sees when it tests repeatedly, with unknown keys in between. Handles are replaced by
- * the order of their first appearance.
+ * Returns everything that a page sees when it tests a key repeatedly, with unknown keys in between. Handles are
+ * replaced by their order of first appearance.
  */
 const ask = async ({ userUUID, key }: People, handles: string[]): Promise<unknown[]> => {
   const responses: unknown[] = [];
@@ -141,18 +141,21 @@ const answersTo = async (situation: (people: People) => unknown, key: (nth: numb
   return ask(people, [first.contactUUID]);
 };
 
-test.each(Object.entries(situations))('responds to a page as for an unknown address when %s', async (_, situation) => {
-  expect(await answersTo(situation, address)).toEqual(await answersTo(() => {}, address));
-});
+test.each(Object.entries(situations))(
+  'gives a page the response for an unknown address when %s',
+  async (_, situation) => {
+    expect(await answersTo(situation, address)).toEqual(await answersTo(() => {}, address));
+  },
+);
 
 test.each(Object.entries(situationsOfIDs))(
-  'responds to a page as for an unknown external ID when %s',
+  'gives a page the response for an unknown external ID when %s',
   async (_, situation) => {
     expect(await answersTo(situation, externalID)).toEqual(await answersTo(() => {}, externalID));
   },
 );
 
-test('responds to a page in the same way whether or not the site’s server confirmed the user’s address', async () => {
+test('gives a page the same response whether or not the site’s server confirmed the user’s address', async () => {
   const own = (nth: number) => `own-${nth}@shop.example`;
   const confirm = ({ userUUID, key }: People) =>
     asServer('createContact', { userUUID, contactEmailaddress: key, contactExternalID: `${userUUID}-id` });

@@ -14,7 +14,7 @@ import {
   withoutLimits,
 } from '../tools/server-process.ts';
 import { changeServer } from '../tools/weakened-server.ts';
-import { labelsOfAnyName } from '../weaknesses/http.ts';
+import { acceptingAnyBrowserName } from '../weaknesses/http.ts';
 
 const count = times({ quick: 400, full: 100_000 });
 const userUUID = 'visitor-0123456789';
@@ -44,8 +44,8 @@ const parts = [
 ];
 
 /**
- * Logs events whose headers and attributes contain a mark. Returns the stored attributes and whether files or log
- * contain the mark.
+ * Logs events whose headers and attributes contain a mark. Returns the stored attributes, and whether the files or the
+ * log contain the mark.
  */
 const flood = async (name: string, main?: string) => {
   mkdirSync(join(folder, name));
@@ -84,15 +84,15 @@ const flood = async (name: string, main?: string) => {
   return { attributes, attr, hasMark: [...files, served.complaints()].some((text) => text.includes('Forged')) };
 };
 
-test('derives only listed labels from a page’s headers and attributes, and neither stores nor logs others', async () => {
+test('derives only listed labels from a page’s headers and attributes, and neither stores nor logs other values', async () => {
   const { attributes, attr, hasMark } = await flood('ours');
   expect(attributes.length).toBeGreaterThan(count / 4);
-  // Some of these names mark bots.
+  // Some of these user agents mark bots.
   const expectedLabels: typeof labels = { ...labels, robot: ['true'] };
   expect(attributes.filter(({ attrID, attrValue }) => !expectedLabels[attrID]?.includes(attrValue))).toEqual([]);
   expect(attr).toEqual([]);
   expect(hasMark).toBe(false);
 
-  const weakened = await flood('weakened', changeServer(folder, 'any-name', labelsOfAnyName));
+  const weakened = await flood('weakened', changeServer(folder, 'any-name', acceptingAnyBrowserName));
   expect(weakened.hasMark).toBe(true);
 });

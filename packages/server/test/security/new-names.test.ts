@@ -1,4 +1,5 @@
-// Anyone with a page's token may add event names to a catalogue. An honest page must lose no event and no name by that.
+// Anyone with a page's token can add event names to a catalogue. An honest page must not lose an event or a name
+// because of that.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -20,7 +21,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** Sends new names from addresses of one IPv6 /48, then an honest page's events from another network. */
+/** Sends new names from addresses in one IPv6 /48, then an honest page's events from another network. */
 const attack = async (name: string, main?: string) => {
   const path = join(folder, `${name}.db`);
   const server = await createTestAccount(path);

@@ -1,5 +1,5 @@
 /**
- * A browser token reads no personal data. Calls every path by every method with every kind of token, identifying the
+ * A browser token reads no personal data. Calls every path with every method and every kind of token, identifies the
  * person in every possible way, and searches the responses and their headers for the person's data.
  */
 import { randomBytes } from 'node:crypto';
@@ -31,7 +31,7 @@ const eventValue = mark('basket');
 const anonymousValue = mark('looked');
 const claimedValue = mark('said');
 
-/** Fields that operations require, so that they are not refused before they look for the person. */
+/** Required fields of operations, so that requests are not refused before the operation looks for the person. */
 const needed: Fields = {
   contactProfileID: 'customer',
   eventID: 41,
@@ -50,7 +50,7 @@ interface Victim {
   readonly secrets: Readonly<Record<string, string>>;
 }
 
-/** Creates a person with every kind of data: fields, attributes, a claim, and events before and after it. */
+/** Creates a person with every kind of data: fields, attributes, a claim, and events before and after the claim. */
 const createVictim = async ({ post, get, tokens }: Service): Promise<Victim> => {
   const userUUID = mark('victim_');
   const { browser, server } = tokens;
@@ -97,7 +97,7 @@ const createVictim = async ({ post, get, tokens }: Service): Promise<Victim> => 
 type Place = 'query' | 'body' | 'form' | 'header';
 const places: readonly Place[] = ['query', 'body', 'form', 'header'];
 
-/** A request with its fields and token in this place, in a body if the method has one. */
+/** A request with its fields and token in the given place; a `body` is used only if the method allows one. */
 const requestOf = (
   path: string,
   { method, place, token, fields }: { method: Method; place: Place; token: string | undefined; fields: Fields },
@@ -114,7 +114,7 @@ const requestOf = (
 };
 const attacker = 'attacker_0123456789';
 
-/** The visible text of a response: its headers and body. */
+/** Everything that a response shows: its headers and body. */
 const readVisibleText = async (response: Response, silenceMilliseconds?: number) =>
   [...response.headers].map(([name, value]) => `${name}: ${value}`).join('\n') +
   (await readText(response, silenceMilliseconds));
@@ -124,11 +124,11 @@ const findSecrets = (text: string, secrets: Victim['secrets']) => {
   return Object.keys(secrets).filter((name) => folded.includes((secrets[name] as string).toLowerCase()));
 };
 
-/** The position before the oldest event, where a page or stream begins. */
+/** The position before the oldest event, where a page or a stream begins. */
 const start = { cursor: Buffer.from('e1.0').toString('base64url') };
 const fromBeginning = { ...start, order: 'asc' };
 
-/** The ways in which a request may identify the victim. */
+/** The ways in which a request can identify the victim. */
 const listIdentifications = ({ names, userUUID }: Victim): Fields[] => {
   const { contactUUID, contactEmailaddress, ...ids } = names;
   return [
@@ -143,7 +143,7 @@ const listIdentifications = ({ names, userUUID }: Victim): Fields[] => {
   ];
 };
 
-/** The fields that the operation has: a read with any other field is refused with 400. */
+/** The fields that the operation has, because a read with any other field is refused with 400. */
 const selectFields = (name: OperationName, fields: Fields): Fields => {
   const { shape } = operations[name].input as z.ZodObject;
   return Object.fromEntries(Object.entries(fields).filter(([field]) => field in shape));
@@ -152,7 +152,7 @@ const selectFields = (name: OperationName, fields: Fields): Fields => {
 const placesOf = (method: Method): readonly Place[] =>
   method === 'GET' || method === 'HEAD' ? ['query', 'header'] : places;
 
-/** Sends every request with a token. Returns the victim's data found in responses, and the number of requests. */
+/** Sends every request with a token. Returns the victim's data that responses contained, and the number of requests. */
 const sendAll = async (service: Service, victim: Victim, token: string | undefined) => {
   const revealed: string[] = [];
   let requestCount = 0;
@@ -182,7 +182,7 @@ const sendAll = async (service: Service, victim: Victim, token: string | undefin
 
 let service: Service;
 let victim: Victim;
-/** Tokens that must read nothing, by description. */
+/** Tokens that must not read anything, by description. */
 let tokens: Readonly<Record<string, string | undefined>>;
 
 beforeAll(async () => {
@@ -213,12 +213,12 @@ const kindsOfToken = [
 /** The results for each kind of token. */
 const outcomes: Awaited<ReturnType<typeof sendAll>>[] = [];
 
-test.each(kindsOfToken)('reveals nothing about a person on any path, by any method, with %s', async (kind) => {
+test.each(kindsOfToken)('reveals nothing about a person on any path, with any method, with %s', async (kind) => {
   const outcome = await sendAll(service, victim, tokens[kind]);
   outcomes.push(outcome);
   const { revealed, requestCount } = outcome;
   expect(revealed).toEqual([]);
-  // Each operation in each way, and the other paths.
+  // Covers each operation in each of its encodings, and the other paths.
   expect(requestCount).toBeGreaterThan(operationPaths.length * methods.length * 3 * listIdentifications(victim).length);
   expect(service.logged()).not.toContain('"level":50');
 });
@@ -246,17 +246,17 @@ describe('a browser that claims to be the victim', () => {
     expect(status).toBe(404);
   });
 
-  it('reads only what the victim’s browser sent, even with the handle of that browser', async () => {
+  it('reads only what the victim’s browser sent, even with that browser’s handle', async () => {
     const tokenUUID = service.tokens.browser;
     const { body } = await service.get('/contact/getContact', { tokenUUID, contactUUID: victim.handle });
     expect(findSecrets(JSON.stringify(body), victim.secrets)).toEqual(['address', 'claimedValue']);
   });
 });
 
-describe('this search', () => {
+describe('this search for personal data', () => {
   const server = () => ({ tokenUUID: service.tokens.server });
 
-  it('finds everything with a server token', async () => {
+  it('finds all of the person’s data with a server token', async () => {
     const { contactUUID } = victim;
     const visibleTexts: string[] = [];
     for (const [path, fields] of [
@@ -281,7 +281,7 @@ describe('this search', () => {
     expect(findSecrets(JSON.stringify(exported.body), victim.secrets)).toEqual(all);
   });
 
-  it('finds what a server reveals that treats browser tokens as server tokens', async (context) => {
+  it('detects a server that treats browser tokens as server tokens', async (context) => {
     const promoteBrowserTokens = (store: Store): Store => ({
       ...store,
       findAccess: async (hash) => {

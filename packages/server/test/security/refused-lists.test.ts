@@ -32,7 +32,7 @@ const env = {
   RATE_LIMIT: withoutLimits(),
 };
 
-/** A batch of invalid events only. */
+/** A batch that has only invalid events. */
 const badBatch = gzipSync(
   JSON.stringify({ tokenUUID: browserToken, userUUID, event: Array(1_000).fill({ eventID: 0 }) }),
   {
@@ -41,7 +41,7 @@ const badBatch = gzipSync(
 );
 
 /**
- * Sends bad batches from one address. Returns how many refused requests of other visitors remain listed, and the
+ * Sends bad batches from one address. Returns how many refused requests of other visitors remain listed, with the
  * counts.
  */
 const attack = async (name: string, count: number, main?: string) => {

@@ -1,4 +1,4 @@
-/** An account that keeps requesting slow reports does not delay the reports of other accounts. */
+/** An account that keeps requesting slow reports does not delay other accounts' reports. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { freePort } from '../tools/ports.ts';
 import { report } from '../tools/report.ts';
 import { createTestAccountIn, startServerProcess, stopServerProcess } from '../tools/server-process.ts';
 import { changeServer } from '../tools/weakened-server.ts';
-import { withoutReservedPlace } from '../weaknesses/http.ts';
+import { withoutReservedSlot } from '../weaknesses/http.ts';
 
 const rounds = times({ quick: 2, full: 10 });
 const events = 20_000;
@@ -27,8 +27,8 @@ const slowFunnel = new URLSearchParams({
 });
 
 /**
- * Returns for each round how many slow reports of one account finished before a small report of another, requested
- * later.
+ * Returns, for each round, how many slow reports of one account finished before a small report that another account
+ * requested later.
  */
 const measure = async (name: string, count: number, main?: string) => {
   const path = join(folder, `${name}.db`);
@@ -65,7 +65,7 @@ const measure = async (name: string, count: number, main?: string) => {
   for (let round = 0; round < count; round += 1) {
     let answered = 0;
     const slowRequests = Array.from({ length: slowReports }, () => slow().finally(() => (answered += 1)));
-    // From the first response on, slow reports occupy every slot that they may use.
+    // Once the first slow report has responded, slow reports occupy every slot that they are allowed to use.
     await Promise.race(slowRequests);
     const [before, began] = [answered, performance.now()];
     await small();
@@ -77,16 +77,16 @@ const measure = async (name: string, count: number, main?: string) => {
   return { finishedBefore, milliseconds: Math.round(quantile(milliseconds, 0.5)) };
 };
 
-test('serves a small report while another account requests slow ones', async (context) => {
+test('runs a small report in time while another account requests slow reports', async (context) => {
   const ours = await measure('ours', rounds);
   const weakened = await measure(
     'weakened',
     rounds,
-    changeServer(folder, 'without-reserved-place', withoutReservedPlace),
+    changeServer(folder, 'without-reserved-place', withoutReservedSlot),
   );
-  // Two slow reports run, one of which may finish first.
+  // Two slow reports are running, and one of them might finish first.
   expect(Math.min(...ours.finishedBefore)).toBeLessThanOrEqual(1);
-  // The small report starts after the second one finishes, because accounts take turns.
+  // The small report starts when the second slow report finishes, because accounts take turns.
   expect(Math.min(...weakened.finishedBefore)).toBeGreaterThanOrEqual(2);
   report(context, {
     fault: "one account's reports in every slot",

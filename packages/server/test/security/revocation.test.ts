@@ -16,11 +16,11 @@ import {
   withoutLimits,
 } from '../tools/server-process.ts';
 import { changeServer } from '../tools/weakened-server.ts';
-import { rememberingTokens } from '../weaknesses/store.ts';
+import { cachingTokens } from '../weaknesses/store.ts';
 import { createResponseCounter, findDifferences } from './tools/response-counter.ts';
 
 const tokens = times({ quick: 2, full: 20 });
-/** Wide in quick runs, which must not fail on timing. */
+/** Generous in quick runs, which must not fail because of timing. */
 const maxMilliseconds = times({ quick: 20_000, full: 1_000 });
 
 let folder: string;
@@ -37,7 +37,7 @@ interface Call {
   readonly status: number;
 }
 
-/** The operations that each kind of token is used for. */
+/** The operations for which each kind of token is used. */
 const operationsOf = (kind: string) =>
   kind === 'server'
     ? (['logEvent', 'getEvent', 'getAccount', 'searchContact'] as const)
@@ -48,7 +48,7 @@ const fieldsOf = (operation: string) => ({
   ...(operation === 'logEvents' && { event: [{ eventID: 2 }] }),
 });
 
-/** Uses a token for all its operations, without a pause, until stopped. */
+/** Uses a token continuously for all its operations, until stopped. */
 const useContinuously = (
   counter: ReturnType<typeof createResponseCounter>,
   url: string,
@@ -72,7 +72,7 @@ const useContinuously = (
   };
 };
 
-/** Follows events with a token; resolves when the stream has ended. */
+/** Follows events with a token. Resolves when the stream has ended. */
 const follow = async (url: string, token: string): Promise<{ readonly ended: Promise<number> }> => {
   const response = await fetch(`${url}/event/streamEvents`, { headers: { Authorization: `Bearer ${token}` } });
   expect(response.status).toBe(200);
@@ -81,7 +81,7 @@ const follow = async (url: string, token: string): Promise<{ readonly ended: Pro
 
 type Revoke = (served: ServerProcess, token: { accountUUID: string; tokenID: string }) => Promise<unknown>;
 
-/** Revokes a token in another process, next to the server. Resolves after that process has committed. */
+/** Revokes a token in another process, while the server runs. Resolves after that process has committed. */
 const byCommand =
   (path: string): Revoke =>
   (_, { accountUUID, tokenID }) =>
@@ -94,7 +94,7 @@ const byRequest =
     expect((await fetch(`${url}/account/revokeToken`, { method: 'POST', body })).status).toBe(200);
   };
 
-/** Whether the database has the token as revoked. */
+/** Whether the token is revoked in the database. */
 const isRevoked = (path: string, tokenID: string): boolean => {
   const db = new Database(path, { readonly: true });
   try {
@@ -105,8 +105,8 @@ const isRevoked = (path: string, tokenID: string): boolean => {
 };
 
 /**
- * Revokes tokens in use, alternately by the command and by requests. Returns how many milliseconds after each
- * revocation the last successful request began, and when the streams ended.
+ * Revokes tokens in use, alternately by command and by request. Returns how many milliseconds after each revocation the
+ * last successful request began and the stream ended.
  */
 const revokeAll = async (name: string, count: number, main?: string) => {
   const path = join(folder, `${name}.db`);
@@ -150,13 +150,13 @@ const revokeAll = async (name: string, count: number, main?: string) => {
   };
 };
 
-test('stops accepting a revoked token immediately, and soon ends streams opened with it', async (context) => {
+test('stops accepting a revoked token immediately, and soon ends streams that were opened with it', async (context) => {
   const result = await revokeAll('ours', tokens);
   expect(result).toMatchObject({ statuses: [200, 401], differences: [] });
   expect(Math.max(...result.lateMilliseconds)).toBe(0);
   expect(Math.max(...result.streams)).toBeLessThan(maxMilliseconds);
 
-  const weakened = await revokeAll('weakened', 1, changeServer(folder, 'remembering', rememberingTokens)).catch(
+  const weakened = await revokeAll('weakened', 1, changeServer(folder, 'remembering', cachingTokens)).catch(
     (error: Error) => error,
   );
   expect(weakened).not.toBeInstanceOf(Error);

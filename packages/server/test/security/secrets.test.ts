@@ -1,5 +1,5 @@
 /**
- * Tokens and e-mail addresses do not leak. Sends every operation, invalid requests and broken bytes to a server with
+ * Tokens and e-mail addresses do not leak. Sends every operation, invalid requests and malformed bytes to a server with
  * full logging, then searches its output, its error responses and its files for secrets.
  */
 import { spawnSync } from 'node:child_process';
@@ -23,7 +23,7 @@ import { operationPaths } from './tools/service.ts';
 const bin = fileURLToPath(new URL('../../bin/firsthand.js', import.meta.url));
 const root = fileURLToPath(new URL('../../../..', import.meta.url));
 const operator = 'operator_of-the-search-for-secrets-01234';
-/** Part of every address that is sent. */
+/** A part of every address that is sent. */
 const mailbox = 'ada.lovelace.the.first';
 const address = `${mailbox}@example.com`;
 
@@ -61,7 +61,7 @@ const createSenders = (url: string, errors: string[]) => {
 
 const multipart = 'multipart/form-data; boundary=b';
 
-/** Sends requests that are invalid in many ways, and full of secrets. */
+/** Sends requests that are invalid in many ways and full of secrets. */
 const sendInvalidRequests = async (
   { send, post, get }: ReturnType<typeof createSenders>,
   token: string,
@@ -70,7 +70,8 @@ const sendInvalidRequests = async (
   const invalidFields: Fields = {
     tokenUUID: token,
     userUUID: 'a-browser-of-the-search',
-    // Invalid, because accepted events are stored unchanged; the list of refused requests must not contain secrets.
+    // Invalid requests only, because accepted events are stored unchanged. The list of refused requests must not
+    // contain secrets.
     eventID: 'none',
     contactEmailaddress: address,
     contactProfileID: address,
@@ -114,7 +115,7 @@ const sendInvalidRequests = async (
   }
 };
 
-/** Sends bytes that are no request, or an incomplete one. */
+/** Sends bytes that are not a request, or only part of one. */
 const sendBrokenBytes = async (url: string, secret: string) => {
   const { port } = new URL(url);
   for (const bytes of [
@@ -146,7 +147,7 @@ const filesBelow = (folder: string) =>
       .map((entry) => [entry.name, readFileSync(join(entry.parentPath, entry.name))] as const),
   );
 
-/** Runs everything on our own server, or with another `firsthand` command. */
+/** Sends everything to our own server, or to that of another `firsthand` command. */
 const runAll = async (main?: string): Promise<Run> => {
   const { path, env } = temporaryDatabase();
   const errors: string[] = [];
@@ -178,7 +179,7 @@ const runAll = async (main?: string): Promise<Run> => {
   };
   const scene = { ...ways, tokens, accountUUID } as Scene;
 
-  // Each operation, with each kind of token and on each of its paths.
+  // Calls each operation with each kind of token on each of its paths.
   for (const { name, path: route, operation } of operationPaths) {
     if (operation.stream) continue;
     for (const kind of operation.tokens) {
@@ -197,7 +198,7 @@ const runAll = async (main?: string): Promise<Run> => {
   for (const route of ['/healthz', '/readyz', '/metrics', '/openapi.json'])
     health.push(JSON.stringify((await ways.send(route)).body));
 
-  // A fault of the store, which is logged.
+  // Causes an internal error in the store, which is logged.
   const db = new Database(path);
   db.exec('ALTER TABLE claim RENAME TO claim_elsewhere; ALTER TABLE account_day RENAME TO day_elsewhere');
   await ways.post('/createContact', {
@@ -212,7 +213,7 @@ const runAll = async (main?: string): Promise<Run> => {
   const backups = join(dirname(path), 'backups');
   mkdirSync(backups);
   const backupResult = firsthand(['backup', join(backups, 'copy.db')], env);
-  // Read while the server runs, so that its write-ahead log exists.
+  // Reads the files while the server runs, so that its write-ahead log exists.
   const runningFiles = filesBelow(dirname(path));
   const accountsResult = firsthand(['account', 'list'], env);
   const doctorResult = firsthand(['doctor'], env);
@@ -250,7 +251,7 @@ const findSecrets = (bytes: Buffer | string, secrets: Readonly<Record<string, st
   );
 };
 
-/** The secrets, with tokens reduced to the part after their kind. */
+/** The secrets. Tokens are reduced to the part after their kind. */
 const secretsOf = ({ tokens: { browser, viewer, server, second } }: Run): Record<string, string> => {
   const bare = (token: string) => token.slice(token.indexOf('_') + 1);
   return {
@@ -272,14 +273,14 @@ const describeLeaks = (run: Run) => {
   return `${findSecrets(run.written, all).length} in the output, ${errors.length} responses with one, ${files.length} files with a secret token`;
 };
 
-/** The run of our own server, once it is complete. */
+/** The run with our own server, once it is complete. */
 let ours: Run | undefined;
 
 describe('a server that received valid and invalid requests of every kind', () => {
   let run: Run;
   let secretTokens: Record<string, string>;
   let all: Record<string, string>;
-  it('has logged, and responded with errors of every kind', async () => {
+  it('has logged, and has responded with every kind of error', async () => {
     run = await runAll();
     ours = run;
     all = secretsOf(run);
@@ -296,7 +297,7 @@ describe('a server that received valid and invalid requests of every kind', () =
     expect(findSecrets(run.written, all)).toEqual([]);
   });
 
-  it('reveals none in error responses, health checks and metrics', () => {
+  it('reveals no token or address in error responses, health checks and metrics', () => {
     const wrong = run.errors.filter((error) => findSecrets(error, all).length > 0);
     expect([...new Set(wrong.map((each) => each.replace(/\[\[.*\]\]/, '').slice(0, 300)))].slice(0, 5)).toEqual([]);
     for (const text of run.health) expect(findSecrets(text, all)).toEqual([]);
@@ -309,7 +310,7 @@ describe('a server that received valid and invalid requests of every kind', () =
   });
 });
 
-/** Only in full runs, because it takes as long again. */
+/** Only in full runs, because it takes as long as the run with our own server. */
 if (isFull) {
   it('detects a server that leaks secrets', async (context) => {
     const run = await runAll(changeServer(temporaryFolder(), 'telling', revealingSecrets));

@@ -1,4 +1,4 @@
-/** A viewer token and an editor token may do only what this file lists. */
+/** A viewer token and an editor token can do only what this file lists. */
 import { operationNames } from '@firsthand/contract/operations';
 import { expect, test } from 'vitest';
 import { makeContact, smallestInput } from '../fixtures/requests.ts';
@@ -12,7 +12,7 @@ const readable = [
   ...['listSegments', 'listViews'],
 ];
 
-/** Further operations of an editor. updateAccount is tested in detail below. */
+/** The additional operations of an editor. updateAccount is tested in detail below. */
 const editable = [
   ...['createContact', 'createContacts', 'updateContact', 'exportContact', 'linkUser', 'unlinkUser', 'voidLink'],
   ...['acceptClaim', 'voidClaim', 'mergeContact', 'unmergeContact', 'createSegment', 'deleteSegment', 'updateAccount'],
@@ -21,7 +21,7 @@ const editable = [
   ...['createImport', 'importContacts', 'listImports', 'undoImport'],
 ];
 
-/** The data of an account, as its server token reads it. */
+/** Reads the data of an account with its server token. */
 const readState = async ({ get, tokens, store }: Scene) => {
   const read = async (path: string) => (await get(path, { tokenUUID: tokens.server, limit: 1_000 })).body;
   const account = (await get('/account/getAccount', { tokenUUID: tokens.server })).body;
@@ -36,13 +36,13 @@ const readState = async ({ get, tokens, store }: Scene) => {
   const { body: views } = await get('/report/listViews', { tokenUUID: tokens.server });
   const { body: links } = await get('/report/listShareLinks', { tokenUUID: tokens.server });
   const state = [account, contacts, await read('/event/getEvent'), refused, segments, views, links];
-  // lastUsedTime is written within half a minute, maybe between two calls.
+  // lastUsedTime is written within half a minute, possibly between two calls.
   return JSON.stringify(state, (key, value) => (key === 'lastUsedTime' ? undefined : value));
 };
 
 /**
- * Calls every operation with a token. Returns the operations that responded 200, those that changed something, and the
- * refusals.
+ * Calls every operation with a token. Returns the operations that responded with 200, the operations that changed
+ * something, and the refusals.
  */
 const callAll = async (scene: Scene, token: string) => {
   const answered = new Set<string>();
@@ -66,7 +66,7 @@ const callAll = async (scene: Scene, token: string) => {
   return { answered: [...answered].sort(), changed: [...changed].sort(), refusals: [...refusals] };
 };
 
-test('lets a viewer token change nothing and read only what it may, over all operations', async (context) => {
+test('lets a viewer token change nothing, and read only what its rights cover, with all operations', async (context) => {
   const scene = await openScene();
   try {
     await makeContact(scene, 'browser');
@@ -77,7 +77,7 @@ test('lets a viewer token change nothing and read only what it may, over all ope
     expect(body.account).not.toHaveProperty('token');
     expect(JSON.stringify(body)).not.toContain(scene.tokens.browser);
 
-    // Control: the same calls with a server token change something.
+    // As a control, the same calls with a server token change something.
     const server = await callAll(scene, scene.tokens.server);
     expect(server.changed).toEqual(expect.arrayContaining(['createToken', 'eraseContact', 'logEvent', 'mergeContact']));
     report(context, {
@@ -129,7 +129,7 @@ test('lets an editor token change only contacts, catalogues, segments, views and
   }
 });
 
-test('refuses a viewer token with a web page’s Origin everywhere', async () => {
+test('refuses a viewer token in every request that has a web page’s Origin', async () => {
   const scene = await openScene();
   try {
     for (const { path, operation } of operationPaths) {

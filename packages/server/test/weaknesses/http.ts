@@ -2,7 +2,7 @@
 import type { Change } from '../tools/weakened-server.ts';
 
 /** Lets any number of events wait for a commit. */
-export const withoutBoundOnWaiting: readonly Change[] = [
+export const withoutQueueLimit: readonly Change[] = [
   { file: 'http/request/admission.ts', from: 'maxHeldBytes = 8 * 1024 * 1024', to: 'maxHeldBytes = Infinity' },
   {
     file: 'store/backpressure.ts',
@@ -12,31 +12,31 @@ export const withoutBoundOnWaiting: readonly Change[] = [
 ];
 
 /** Lets any number of bytes arrive concurrently. */
-export const withoutBoundOnArrivals: readonly Change[] = [
+export const withoutArrivalLimit: readonly Change[] = [
   { file: 'http/request/admission.ts', from: 'createArrivals(maxBytes)', to: 'createArrivals(Infinity)' },
 ];
 
 /** Decompresses any number of bodies concurrently, and does not count their decompressed bytes. */
-export const withoutBoundOnUnpacking: readonly Change[] = [
+export const withoutDecompressionLimit: readonly Change[] = [
   { file: 'http/request/body.ts', from: 'hold(most - packed.length);', to: '' },
   { file: 'http/request/body.ts', from: 'release(most - bytes.length);', to: '' },
   { file: 'http/request/body.ts', from: 'maxUnpacking = 2', to: 'maxUnpacking = Infinity' },
 ];
 
 /** Accepts connections until no file descriptor is left. */
-export const withoutBoundOnConnections: readonly Change[] = [
+export const withoutConnectionLimit: readonly Change[] = [
   { file: 'serving/application.ts', from: 'server.maxConnections = maxConnections;', to: '' },
   { file: 'serving/application.ts', from: 'shares.guard(server);', to: '' },
 ];
 
-/** Accepts connections until no file descriptor is left, and treats that as damage of the database. */
-export const endingWithoutDescriptors: readonly Change[] = [
-  ...withoutBoundOnConnections,
+/** Accepts connections until no file descriptor is left, then treats the failure as damage to the database. */
+export const exitingWithoutDescriptors: readonly Change[] = [
+  ...withoutConnectionLimit,
   { file: 'store/sqlite/database/connection.ts', from: '|EMFILE|ENFILE|ENOMEM', to: '' },
 ];
 
 /** Closes connections at shutdown without waiting for their requests. */
-export const stoppingAtOnce: readonly Change[] = [
+export const stoppingWithoutWaiting: readonly Change[] = [
   {
     file: 'serving/serve.ts',
     from: 'await Promise.all([stopAnswering, stopRetentionJob(), stop()])',
@@ -91,12 +91,12 @@ export const slowerForKnownAddresses = (milliseconds: number): readonly Change[]
   },
 ];
 
-const headersOfAnswers =
+const responseHeaders =
   "'Cache-Control': 'no-store',\n    'X-Content-Type-Options': 'nosniff',\n    'Referrer-Policy': 'no-referrer',";
 
-/** Sends one wrong header in each response, a different one each time. */
+/** Sends one wrong header in each response, but not always the same one. */
 export const invalidHeaderCases: readonly Change[] = [
-  { file: 'http/answers/answers.ts', from: headersOfAnswers, to: `${headersOfAnswers} ...wrongIn(nth++),` },
+  { file: 'http/answers/answers.ts', from: responseHeaders, to: `${responseHeaders} ...wrongIn(nth++),` },
   {
     file: 'http/answers/answers.ts',
     from: 'export const headersOf',
@@ -107,17 +107,17 @@ export const invalidHeaderCases: readonly Change[] = [
   },
 ];
 
-/** Accepts any name in the User-Agent as that of a browser. */
-export const labelsOfAnyName: readonly Change[] = [
+/** Accepts any browser name in the User-Agent. */
+export const acceptingAnyBrowserName: readonly Change[] = [
   { file: 'http/request/agents.ts', from: 'known.has(value)', to: 'known.size > 0' },
 ];
 
-/** Lets one account occupy every slot for reports. */
-export const withoutReservedPlace: readonly Change[] = [
+/** Lets one account occupy every report slot. */
+export const withoutReservedSlot: readonly Change[] = [
   { file: 'shared/fair-queue.ts', from: 'free > (isShared || running.has(account) ? 1 : 0)', to: 'free > 0' },
 ];
 
-/** Lets a page's network add any number of event names, and refuses events whose names cannot be listed. */
+/** Lets a page's network add any number of event names, and refuses events whose names can no longer be listed. */
 export const refusingUnlistedNames: readonly Change[] = [
   { file: 'http/access/new-names.ts', from: '        limit.take(network);\n', to: '' },
   {
@@ -128,7 +128,7 @@ export const refusingUnlistedNames: readonly Change[] = [
 ];
 
 /** Reserves no slots for hashing passwords, and has no limits for a /48. */
-export const withoutPlacesForMembers: readonly Change[] = [
+export const withoutMemberSlots: readonly Change[] = [
   {
     file: 'http/console/passwords.ts',
     from: 'open: 10, reserved: 10, ofAddress: 3, ofPrefix: 6',
@@ -137,8 +137,11 @@ export const withoutPlacesForMembers: readonly Change[] = [
   { file: 'http/console/member-passwords.ts', from: '[...always, [allOfPrefix, prefixOf(c)]]', to: 'always' },
 ];
 
-/** Compares a password with five members of an e-mail address, and counts no failures if one of them is known. */
-export const knowingEmailaddresses: readonly Change[] = [
+/**
+ * Compares a password with those of five members with the same e-mail address, and counts no failures if one of them is
+ * known at the client's address.
+ */
+export const comparingManyPasswords: readonly Change[] = [
   {
     file: 'http/console/member-passwords.ts',
     from: 'const compared = onlyKnown ? known : members;',
@@ -151,7 +154,7 @@ export const knowingEmailaddresses: readonly Change[] = [
   },
 ];
 
-/** Not a weakness: hashes passwords a thousand times faster, for tests of other things. */
+/** Not a weakness: hashes passwords a thousand times as fast, for tests that are not about hashing. */
 export const hashingCheaply: readonly Change[] = [
   { file: 'http/console/passwords.ts', from: '{ ln: 15, r: 8, p: 3 }', to: '{ ln: 4, r: 8, p: 1 }' },
 ];

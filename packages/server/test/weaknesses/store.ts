@@ -1,4 +1,7 @@
-/** Weaknesses of the store and of the rules for owners, for the tests in `faults/` and `security/` (decision 18). */
+/**
+ * Weaknesses of the store and of the rules that determine owners, for the tests in `faults/` and `security/` (decision
+ * 18).
+ */
 import type { Change } from '../tools/weakened-server.ts';
 
 /** Commits without a sync, as SQLite does in WAL mode with synchronous=NORMAL. */
@@ -37,7 +40,7 @@ export const acknowledgingEarlyOnPostgres: readonly Change[] = [
   },
 ];
 
-/** Locks other users as well, in any order. */
+/** Locks other users too, in any order. */
 export const lockingInAnyOrder: readonly Change[] = [
   {
     file: 'store/postgres/contacts/row-locks.ts',
@@ -55,8 +58,8 @@ export const ignoringFailedCommitsOnPostgres: readonly Change[] = [
   },
 ];
 
-/** Does not skip numbers that a coordinator may have lost. */
-export const drawingLostNumbersAgain: readonly Change[] = [
+/** Reuses numbers that a coordinator may have lost. */
+export const reusingLostNumbers: readonly Change[] = [
   {
     file: 'store/postgres/database/connection.ts',
     from: 'if (rows[0].exists) await client.query(sql);',
@@ -130,7 +133,7 @@ export const storingRepeats: readonly Change[] = [
   { file: 'store/sqlite/events/dedup.ts', from: 'if (isRepeat(day, sent, active)) return false;', to: '' },
 ];
 
-/** Detects repeats within the last calendar days, instead of the last days on which events were stored. */
+/** Detects repeats within the last calendar days, instead of the last days that have stored events. */
 export const countingDaysByCalendar: readonly Change[] = [
   {
     file: 'store/sqlite/events/dedup.ts',
@@ -149,18 +152,18 @@ export const mixingKindsOfTokens: readonly Change[] = [
 ];
 
 /** Lets a claim override a verified link. */
-export const countingClaimsAfterLinks: readonly Change[] = [
+export const lettingClaimsOverrideLinks: readonly Change[] = [
   { file: 'identity/statements.ts', from: 'return verified || !isLinked;', to: 'return true;' },
 ];
 
 /** Allows any number of links to a contact. */
-export const withoutBoundOnLinksOfContact: readonly Change[] = [
+export const withoutContactLinkLimit: readonly Change[] = [
   { file: 'store/sqlite/contacts/links.ts', from: 'surplus.dropSurplusLinks(given.contact, given.claim);', to: '' },
 ];
 
 /** Allows any number of claims, and any number of links to a contact. */
-export const withoutBoundOnClaims: readonly Change[] = [
-  ...withoutBoundOnLinksOfContact,
+export const withoutClaimLimit: readonly Change[] = [
+  ...withoutContactLinkLimit,
   {
     file: 'store/sqlite/contacts/create-contact.ts',
     from: 'if (earlierClaims.length === 0) surplus.dropSurplusClaims(contact, claim);',
@@ -168,8 +171,8 @@ export const withoutBoundOnClaims: readonly Change[] = [
   },
 ];
 
-/** Allows any number of claimed links of a user. */
-export const withoutBoundOnLinksOfUser: readonly Change[] = [
+/** Allows any number of claimed links for a user. */
+export const withoutUserLinkLimit: readonly Change[] = [
   {
     file: 'store/sqlite/contacts/links.ts',
     from: 'surplus.dropLinks(findExcessLinks(before, limits.claimedLinksPerUser - 1));',
@@ -178,7 +181,7 @@ export const withoutBoundOnLinksOfUser: readonly Change[] = [
 ];
 
 /** Caches the rights of a token, even after it is revoked. */
-export const rememberingTokens: readonly Change[] = [
+export const cachingTokens: readonly Change[] = [
   {
     file: 'store/sqlite/accounts/access.ts',
     from: 'if (access !== seenAccess) {',
@@ -186,7 +189,7 @@ export const rememberingTokens: readonly Change[] = [
   },
 ];
 
-/** Does not overwrite erased data, and does not repeat recorded erasures on a restored backup. */
+/** Does not overwrite erased data, and does not repeat recorded erasures after a backup is restored. */
 export const withoutOverwriting: readonly Change[] = [
   { file: 'store/sqlite/database/connection.ts', from: 'secure_delete = ON', to: 'secure_delete = OFF' },
   { file: 'store/sqlite/threads/writer-thread.ts', from: 'engine.eraseAgain();', to: '' },
@@ -200,7 +203,7 @@ export const keepingLogAndUnusedSpace: readonly Change[] = [
     to: 'let holdsErased = false',
   },
   { file: 'store/sqlite/maintenance/write-ahead-log.ts', from: '      holdsErased = true;\n', to: '' },
-  // Clearing the unused space would also empty the log.
+  // Clearing the unused space would also clear the log.
   {
     file: 'store/sqlite/maintenance/unused-space.ts',
     from: 'clear = (): boolean => {',

@@ -13,7 +13,7 @@ import { freePort } from '../../tools/ports.ts';
 import { report } from '../../tools/report.ts';
 import { startServerProcess, stopServerProcess, withoutLimits } from '../../tools/server-process.ts';
 import { changeServer } from '../../tools/weakened-server.ts';
-import { drawingLostNumbersAgain } from '../../weaknesses/store.ts';
+import { reusingLostNumbers } from '../../weaknesses/store.ts';
 import { startStandbyOfCoordinator } from '../cluster.ts';
 import { type Account, useOwnCluster } from '../tools/own-cluster.ts';
 import { follow } from '../tools/stream-follower.ts';
@@ -146,7 +146,7 @@ const crashRepeatedly = async (count: number, main?: string) => {
 
 test(`draws no number again after ${crashes} crashes of the coordinator`, async (context) => {
   expect(await crashRepeatedly(crashes)).toEqual({ outOfOrder: [], missing: 0 });
-  const main = changeServer(cluster.folder(), 'drawing_again', drawingLostNumbersAgain);
+  const main = changeServer(cluster.folder(), 'drawing_again', reusingLostNumbers);
   const { outOfOrder, missing } = await onOneDay(() => crashRepeatedly(weakenedCrashes, main));
   expect(new Set(outOfOrder)).toEqual(new Set(ways.map(([name]) => name)));
   report(context, {
@@ -242,7 +242,7 @@ const failOver = async (main?: string) => {
 
 test('draws no number again on a lagging standby that replaces the coordinator', async (context) => {
   expect(await failOver()).toEqual({ isInOrder: true, missing: 0, statuses: [200] });
-  const main = changeServer(cluster.folder(), 'drawing_again_on_standby', drawingLostNumbersAgain);
+  const main = changeServer(cluster.folder(), 'drawing_again_on_standby', reusingLostNumbers);
   const weakened = await onOneDay(() => failOver(main));
   expect(weakened.isInOrder).toBe(false);
   report(context, {

@@ -14,7 +14,7 @@ import {
   trackMaximum,
 } from '../../tools/server-process.ts';
 import { changeServer } from '../../tools/weakened-server.ts';
-import { withoutBoundOnWaiting } from '../../weaknesses/http.ts';
+import { withoutQueueLimit } from '../../weaknesses/http.ts';
 import { createLedger, judge, readDatabase } from '../tools/ledger.ts';
 
 const seconds = times({ quick: 5, full: 60 });
@@ -65,7 +65,7 @@ test(`bounds its memory under far more load than it can store, for ${seconds} s,
   expect(result).toMatchObject({ lost: 0, twice: 0, unacknowledged: 0, exitCode: 0, withoutRetryAfter: 0, others: [] });
   expect(result.refused).toBeGreaterThan(0);
   expect(result.megabytes - result.idle).toBeLessThan(maxGrowthMegabytes);
-  const weakened = await press('weakened', changeServer(folder, 'without-bound', withoutBoundOnWaiting));
+  const weakened = await press('weakened', changeServer(folder, 'without-bound', withoutQueueLimit));
   expect(weakened.refused === 0 || weakened.megabytes - weakened.idle >= maxGrowthMegabytes).toBe(true);
   report(context, {
     fault: 'back-pressure',

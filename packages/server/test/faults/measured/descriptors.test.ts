@@ -11,7 +11,7 @@ import { freePort } from '../../tools/ports.ts';
 import { report } from '../../tools/report.ts';
 import { createTestAccount, startServerProcess, stopServerProcess } from '../../tools/server-process.ts';
 import { changeServer } from '../../tools/weakened-server.ts';
-import { endingWithoutDescriptors, withoutBoundOnConnections } from '../../weaknesses/http.ts';
+import { exitingWithoutDescriptors, withoutConnectionLimit } from '../../weaknesses/http.ts';
 
 /** The limit of open files: enough to load the server from its TypeScript sources. */
 const maxFiles = 256;
@@ -83,11 +83,11 @@ test('survives connections that use up all file descriptors, and erases contacts
   expect([...new Set(ours.statuses)]).toEqual([200]);
 
   // Without the limit, connections use up all descriptors: an erasure may be refused, but the server keeps running.
-  const full = await exhaust('full', changeServer(folder, 'without-limit', withoutBoundOnConnections));
+  const full = await exhaust('full', changeServer(folder, 'without-limit', withoutConnectionLimit));
   expect(full).toMatchObject({ survived: true, erased: rounds, recorded: true });
   expect([200, 503]).toEqual(expect.arrayContaining([...new Set(full.statuses)]));
 
-  const weakened = await exhaust('weakened', changeServer(folder, 'without-room', endingWithoutDescriptors));
+  const weakened = await exhaust('weakened', changeServer(folder, 'without-room', exitingWithoutDescriptors));
   expect(weakened.survived).toBe(false);
   report(context, {
     fault: 'no free file descriptors',

@@ -14,7 +14,7 @@ import {
   trackMaximum,
 } from '../../tools/server-process.ts';
 import { changeServer } from '../../tools/weakened-server.ts';
-import { withoutBoundOnWaiting } from '../../weaknesses/http.ts';
+import { withoutQueueLimit } from '../../weaknesses/http.ts';
 import { createLedger, judge, readDatabase } from '../tools/ledger.ts';
 import { attachStrace } from '../tools/tracing.ts';
 
@@ -67,7 +67,7 @@ test('loses nothing and bounds its memory while each sync takes a second', async
   expect(result.stored).toBeGreaterThan(0);
   expect(result.megabytes).toBeLessThan(maxMegabytes);
 
-  const weakened = await slowDown('weakened', changeServer(folder, 'without-bound', withoutBoundOnWaiting));
+  const weakened = await slowDown('weakened', changeServer(folder, 'without-bound', withoutQueueLimit));
   expect(weakened.refused === 0 || weakened.megabytes >= maxMegabytes).toBe(true);
   report(context, {
     fault: 'slow disk',

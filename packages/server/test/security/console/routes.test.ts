@@ -1,4 +1,4 @@
-/** Routes that the console uses in addition to operations do nothing without a valid session. */
+/** Routes that the console uses in addition to operations have no effect without a valid session. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createPasswords } from '../../../src/http/console/passwords.ts';
 import { type Fields, openScene, type Scene } from '../../fixtures/scene.ts';
@@ -39,7 +39,7 @@ const share = async (): Promise<string> => {
   return (await scene.post('/report/createShareLink', fields)).body.shareSecret;
 };
 
-/** Everything that these routes could change. */
+/** Returns everything that these routes could change. */
 const readState = async () => {
   const account = (await scene.store.findAccount(scene.accountUUID)) as number;
   const members = await scene.store.listMembers({ account });
@@ -101,7 +101,7 @@ const paths = [
 ];
 
 describe.each(Object.keys(credentials))('a request with %s', (credential) => {
-  test('neither starts nor ends a session, joins, or changes a password or a passkey', async () => {
+  test('neither starts nor ends a session, accepts an invitation, nor changes a password or a passkey', async () => {
     const { headers, fields = {} } = await (credentials[credential] as (typeof credentials)[string])();
     const before = await readState();
     const more = { memberName: 'Eve', currentPassword: password, password, passkeyID: 'x', passkey: {} };
@@ -124,7 +124,7 @@ describe.each(Object.keys(credentials))('a request with %s', (credential) => {
   });
 });
 
-test('lets a viewer’s session change no password and no passkey', async () => {
+test('does not let a viewer token’s session change a password or a passkey', async () => {
   const { memberID } = await join();
   const { headers, body } = await signInWith(scene, { tokenUUID: scene.tokens.viewer });
   const page = fromConsole(cookieFrom(headers), body.session.sessionID);

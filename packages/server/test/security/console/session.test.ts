@@ -1,5 +1,5 @@
 /**
- * A console session has the rights of its token or member, works only from the console's own pages, and appears in no
+ * A console session has the rights of its token or member, works only for the console's own pages, and appears in no
  * log.
  */
 import type { Operation } from '@firsthand/contract/operations';
@@ -41,7 +41,7 @@ const signIn = async (scene: Scene, kind: Kind) => {
 
 const roles = { viewer: 'viewer', editor: 'editor', server: 'owner' } as const;
 
-/** As `signIn`, for a member, whose role was changed after the invitation. */
+/** Like `signIn`, for a member whose role was changed after the invitation. */
 const joinAs = async (scene: Scene, kind: Kind) => {
   const owner = { tokenUUID: scene.tokens.server };
   const invitation = {
@@ -63,10 +63,10 @@ test.each([
   ['a viewer token', 'viewer', signIn],
   ['an editor token', 'editor', signIn],
   ['a server token', 'server', signIn],
-  ['a member who is viewer', 'viewer', joinAs],
-  ['a member who is editor', 'editor', joinAs],
-  ['a member who is owner', 'server', joinAs],
-] as const)('gives a session of %s exactly the rights of such a token, over all operations', async (_, kind, begin) => {
+  ['a member with the role viewer', 'viewer', joinAs],
+  ['a member with the role editor', 'editor', joinAs],
+  ['a member with the role owner', 'server', joinAs],
+] as const)('gives a session of %s exactly the rights of such a token, for all operations', async (_, kind, begin) => {
   const scene = await openScene({ consoleOrigin });
   try {
     const headersOfPage = await begin(scene, kind);
@@ -83,23 +83,26 @@ test.each([
   }
 });
 
-/** Changes to the headers that make a request look foreign to the console's pages. */
+/** Changes to the headers with which a request no longer looks like one from the console's pages. */
 const foreign: readonly (readonly [string, (headers: Record<string, string>) => Record<string, string>])[] = [
-  ['of another site', (headers) => ({ ...headers, 'Sec-Fetch-Site': 'cross-site', Origin: 'https://evil.example' })],
+  ['from another site', (headers) => ({ ...headers, 'Sec-Fetch-Site': 'cross-site', Origin: 'https://evil.example' })],
   [
-    'of a sibling site',
+    'from a sibling site',
     (headers) => ({ ...headers, 'Sec-Fetch-Site': 'same-site', Origin: 'https://blog.shop.example' }),
   ],
-  ['of a page opened by the user', (headers) => ({ ...headers, 'Sec-Fetch-Site': 'none' })],
-  ['without the header of the console', ({ 'X-Firsthand-Console': _, ...headers }) => headers],
+  ['from a page that the user opened directly', (headers) => ({ ...headers, 'Sec-Fetch-Site': 'none' })],
+  ['without the console’s header', ({ 'X-Firsthand-Console': _, ...headers }) => headers],
   [
-    'of another site, by an old browser',
+    'from another site, in an old browser',
     ({ 'Sec-Fetch-Site': _, ...headers }) => ({ ...headers, Origin: 'https://evil.example' }),
   ],
-  ['of an opaque origin, by an old browser', ({ 'Sec-Fetch-Site': _, ...headers }) => ({ ...headers, Origin: 'null' })],
+  [
+    'from an opaque origin, in an old browser',
+    ({ 'Sec-Fetch-Site': _, ...headers }) => ({ ...headers, Origin: 'null' }),
+  ],
 ];
 
-test('accepts a session only in requests of the console’s pages, over all operations', async () => {
+test('accepts a session only in requests from the console’s pages, for all operations', async () => {
   const scene = await openScene({ consoleOrigin });
   try {
     const headersOfPage = await signIn(scene, 'server');
@@ -122,7 +125,7 @@ test('accepts a session only in requests of the console’s pages, over all oper
   }
 });
 
-test('refuses a session in the place of a token, and never logs it', async () => {
+test('refuses a session that is sent as a token, and never logs it', async () => {
   const scene = await openScene({ consoleOrigin });
   try {
     const { Cookie = '' } = await signIn(scene, 'server');

@@ -1,4 +1,4 @@
-/** A share link shows only what was shared, no matter what its holder sends, and nothing once it has ended. */
+/** A share link shows only what was shared, no matter what its holder sends, and nothing once the link has ended. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -58,7 +58,7 @@ const readReport = (fields: Fields, headers: Record<string, string> = {}) =>
 const readLink = (shareSecret: unknown) => scene.post('/console/shared', { shareSecret });
 const takeQueries = () => reports.requests.splice(0).map(({ query }) => query);
 
-describe('the holder of a link', () => {
+describe('the holder of a share link', () => {
   test('reads only names that the reports use, whatever the URL contained when the link was created', async () => {
     const { server } = scene.tokens;
     const event = [5, 6, 7].map((eventID) => ({ eventID, eventName: `Secret ${eventID}` }));
@@ -82,7 +82,7 @@ describe('the holder of a link', () => {
     });
   });
 
-  test('may call no operation, no matter how the secret is sent', async () => {
+  test('can’t call any operation, no matter how the secret is sent', async () => {
     const { shareSecret } = await createLink();
     const { headers } = await signInWith(scene, { tokenUUID: scene.tokens.server });
     const [cookieName] = cookieFrom(headers).split('=');
@@ -110,7 +110,7 @@ describe('the holder of a link', () => {
     expect([...responses].sort()).toEqual(['401 invalid_token', '401 missing_token']);
   });
 
-  test('gets only the stored report, no matter what it sends along', async () => {
+  test('gets only the stored report, no matter which other fields are sent', async () => {
     const readStoredReport = async () => {
       await readReport({ shareSecret: (await createLink()).shareSecret });
       return takeQueries();
@@ -170,7 +170,7 @@ describe('the holder of a link', () => {
     expect(takeQueries()).toEqual([]);
   });
 
-  test('reads the account of the link, even in a browser that is signed in to another', async () => {
+  test('reads the account of the link, even in a browser that is signed in to another account', async () => {
     const { body } = await scene.post('/account/createAccount', { tokenUUID: scene.tokens.operator, accountName: 'B' });
     const other = { ...scene, tokens: { ...scene.tokens, server: body.serverTokenUUID } };
     const { shareSecret } = await createLink({}, other);
@@ -183,7 +183,7 @@ describe('the holder of a link', () => {
     const fresh = await createLink({}, other);
     await readReport(fresh, fromConsole(cookieFrom(headers), signedIn.session.sessionID));
     expect(takeQueries().map((query) => query.account)).toEqual([second]);
-    // Neither account can revoke the other's link.
+    // Each account can revoke only its own links.
     for (const [shareID, tokenUUID] of [
       [fresh.shareID, scene.tokens.server],
       [mine.shareID, body.serverTokenUUID],
@@ -236,7 +236,7 @@ describe('the holder of a link', () => {
   });
 });
 
-test('reveals nothing about the filter when a report is refused later', async () => {
+test('reveals nothing about a share link’s filter if a report is refused after the link was created', async () => {
   for (const [code, status] of [
     ['invalid_field', 400],
     ['unknown_segment', 400],
@@ -249,7 +249,7 @@ test('reveals nothing about the filter when a report is refused later', async ()
     expect(refused.status).toBe(status);
     expect(JSON.stringify(refused.body)).not.toMatch(/mail|@/);
     computeResult = async () => undefined;
-    // Only a report that was too slow is not retried for ten seconds.
+    // For ten seconds, a report that was too slow is not tried again; any other is.
     expect((await readReport({ shareSecret })).status).toBe(code === 'report_too_slow' ? 503 : 200);
   }
 });
@@ -257,7 +257,7 @@ test('reveals nothing about the filter when a report is refused later', async ()
 describe('a share link', () => {
   const withoutID = ({ status, body }: { status: number; body: Fields }) => ({ status, ...body, requestID: '' });
 
-  test('responds like one that never existed once it is revoked or expired, or its account is being deleted', async () => {
+  test('responds as if it had never existed once it is revoked or expired, or its account is being deleted', async () => {
     const unknownSecret = `share_${'x'.repeat(32)}`;
     const unknownResponse = withoutID(await readLink(unknownSecret));
     const unknownPage = await scene.send(`/console/shared/${unknownSecret}`);
@@ -321,7 +321,7 @@ describe('a share link', () => {
         time += day;
       },
     ],
-  ])('shows neither a running nor a waiting report after it %s', async (_, end) => {
+  ])('shows no report, whether running or waiting, after it %s', async (_, end) => {
     let release = () => {};
     const released = new Promise<void>((resolve) => {
       release = resolve;
@@ -338,7 +338,7 @@ describe('a share link', () => {
       readReport({ shareSecret, part: 'pages' }),
       readReport({ shareSecret, part: 'pages' }),
     ];
-    // Each request has found the link before it ends.
+    // Each request has found the link before the link ends.
     await readLink(shareSecret);
     await new Promise((resolve) => setTimeout(resolve, 50));
     await end(shareID);
@@ -353,7 +353,7 @@ describe('a share link', () => {
     expect(takeQueries().map((query) => query.report)).toEqual(['totals']);
   });
 
-  test('ends with the leaked token that created it, directly or in a session', async () => {
+  test('ends with the leaked token that created it, whether directly or in a session', async () => {
     const { tokens } = scene;
     const { body } = await scene.post('/account/createToken', { tokenUUID: tokens.server, tokenKind: 'server' });
     const leaked = { ...scene, tokens: { ...tokens, server: body.tokenUUID } };
@@ -384,7 +384,7 @@ test('limits guesses of secrets, without delaying readers at the same address', 
     expect(statuses.filter((status) => status === 404)).toHaveLength(10);
     expect(statuses.filter((status) => status === 429)).toHaveLength(20);
     expect((await limitedScene.send(`/console/shared/share_${'y'.repeat(32)}`)).status).toBe(429);
-    // Including readers of a link that was never opened before.
+    // This includes readers of a link that was never opened before.
     for (const secret of [shareSecret, (await createLink({}, limitedScene)).shareSecret]) {
       expect((await showIn(secret)).status).toBe(200);
       expect((await limitedScene.send(`/console/shared/${secret}`)).status).toBe(200);
@@ -392,7 +392,7 @@ test('limits guesses of secrets, without delaying readers at the same address', 
     // Wrong secrets don't use up the rate limit for valid secrets.
     const right = await Promise.all(Array.from({ length: 250 }, () => showIn(shareSecret)));
     expect(new Set(right.map(({ status }) => status))).toEqual(new Set([200]));
-    // Only the hash is stored.
+    // The account stores only the hash.
     const account = (await limitedScene.store.findAccount(limitedScene.accountUUID)) as number;
     expect(JSON.stringify(await limitedScene.store.listShareLinks({ account }))).not.toContain(shareSecret);
   } finally {
@@ -400,7 +400,7 @@ test('limits guesses of secrets, without delaying readers at the same address', 
   }
 });
 
-test('runs one report at a time during a flood on all of an account’s links, and soon refuses the rest', async () => {
+test('runs one report at a time during a flood on all links of an account, and quickly refuses the rest', async () => {
   let release = () => {};
   const released = new Promise<void>((resolve) => {
     release = resolve;
@@ -437,14 +437,14 @@ test('runs one report at a time during a flood on all of an account’s links, a
   release();
   await Promise.all(flood);
   expect((await otherResponse).status).toBe(200);
-  // One report per account at a time, and for this account only the waiting ones; each responds to all identical
-  // requests.
+  // Each account runs one report at a time. The flooded account has run only the waiting reports; each responds to all
+  // identical requests.
   expect(maxRunning).toBe(2);
   expect(reports.requests.length).toBeLessThanOrEqual(27);
 });
 
 test.each(['views', 'reports'])(
-  'records the first read of %s, and serves them even if the store cannot record it',
+  'records the first read of %s, and serves the link even if the store cannot record the read',
   async (read) => {
     const usedLinks: string[] = [];
     const fullStore = await open({
@@ -490,7 +490,7 @@ describe('the rate limit of an address', () => {
   });
 });
 
-test('lets 20 people behind one address open a page of 12 reports at the same time', async () => {
+test('lets 20 people with the same address open a page with 12 reports at the same time', async () => {
   const parts = Array.from({ length: 12 }, (_, nth) => `part${nth}`);
   const { shareSecret } = await createLink({ report: parts.map((part) => ({ ...report[0], part })) });
   const openPage = async () => [
@@ -503,7 +503,7 @@ test('lets 20 people behind one address open a page of 12 reports at the same ti
   expect(reports.requests).toHaveLength(12);
 });
 
-test('keeps the page of a link out of search engines, caches and logs', async () => {
+test('keeps a link’s page out of search engines, caches and logs', async () => {
   const { shareSecret } = await createLink({ shareName: '<img src=x onerror=alert(1)>' });
   const page = await scene.send(`/console/shared/${shareSecret}?x=1`);
   expect(page.status).toBe(200);

@@ -1,6 +1,6 @@
 /**
- * Attackers with many addresses or their own accounts can neither lock a member out nor guess passwords beyond the
- * limits.
+ * Attackers with many addresses or their own accounts can neither lock a member out nor exceed the limits on password
+ * guesses.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -19,7 +19,7 @@ import {
   withoutLimits,
 } from '../../tools/server-process.ts';
 import { changeServer } from '../../tools/weakened-server.ts';
-import { hashingCheaply, knowingEmailaddresses, withoutPlacesForMembers } from '../../weaknesses/http.ts';
+import { comparingManyPasswords, hashingCheaply, withoutMemberSlots } from '../../weaknesses/http.ts';
 
 const emailaddress = 'ben@shop.example';
 const password = 'stone teapots sing at dawn';
@@ -32,7 +32,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** A server behind a proxy that reports any address. The first account is that of the attacked member. */
+/** A server behind a proxy that reports any client address. The first account is the attacked member's. */
 const start = async (name: string, accounts: number, main?: string) => {
   const path = join(folder, `${name}.db`);
   const tokens: string[] = [];
@@ -76,7 +76,7 @@ const start = async (name: string, accounts: number, main?: string) => {
 };
 type Target = Awaited<ReturnType<typeof start>>;
 
-/** Runs `work` during a flood of wrong passwords from the networks of a /48. */
+/** Runs `work` during a flood of wrong passwords from networks in a /48. */
 const duringFlood = async <Value>(target: Target, work: () => Promise<Value>): Promise<Value> => {
   let isOver = false;
   let nth = 0;
@@ -100,7 +100,7 @@ const duringFlood = async <Value>(target: Target, work: () => Promise<Value>): P
 
 const tries = times({ quick: 6, full: 20 });
 
-/** The number of successful sign-ins with the right password. */
+/** Returns how many sign-ins with the right password succeeded. */
 const countSuccesses = async (target: Target, addressOf: (nth: number) => string): Promise<number> => {
   let count = 0;
   for (let nth = 0; nth < tries; nth += 1) {
@@ -124,9 +124,9 @@ const signInDuringFlood = async (target: Target) => {
   return { ...result, afterLong: status };
 };
 
-test('lets a member sign in during a flood from a /48, and after many passwords that are too long', async (context) => {
+test('lets a member sign in during a flood from a /48, and after many overlong passwords', async (context) => {
   expect(await signInDuringFlood(await start('ours', 1))).toEqual({ known: tries, others: tries, afterLong: 200 });
-  const weakened = await start('weakened', 1, changeServer(folder, 'unreserved', withoutPlacesForMembers));
+  const weakened = await start('weakened', 1, changeServer(folder, 'unreserved', withoutMemberSlots));
   const result = await signInDuringFlood(weakened);
   expect(result.known).toBeLessThan(tries);
   report(context, {
@@ -162,7 +162,7 @@ test('gives a tenant with a member’s e-mail address no extra guesses, and lets
   expect(await attackAsCoTenant(await start('tenants', 7, main))).toEqual({
     ...{ isLocked: true, evaluated: 0, status: 200 },
   });
-  const weakened = changeServer(folder, 'by-address', [...hashingCheaply, ...knowingEmailaddresses]);
+  const weakened = changeServer(folder, 'by-address', [...hashingCheaply, ...comparingManyPasswords]);
   const result = await attackAsCoTenant(await start('weak-tenants', 7, weakened));
   expect(result).toEqual({ isLocked: true, evaluated: 8, status: 401 });
   report(context, {

@@ -18,7 +18,7 @@ import {
 const sequences = times({ quick: 3, full: 20 });
 const callsPerSequence = times({ quick: 120, full: 500 });
 
-/** A call and its values, as indexes into the planted ones and the handles that earlier calls returned. */
+/** A call. Its values are indexes into the planted values and into the handles that earlier calls returned. */
 interface Call {
   readonly operation: OperationName;
   readonly path: number;
@@ -68,7 +68,7 @@ const call: fc.Arbitrary<Call> = fc.record({
   user: fc.nat({ max: users.length - 1 }),
   address: fc.nat({ max: allAddresses.length - 1 }),
   contact: fc.nat({ max: 20 }),
-  // Listed IDs, the one that browsers may not use, and more than fit into the catalogues.
+  // Listed IDs, the ID that browsers are not allowed to use, and more IDs than fit into the catalogues.
   ids: fc.oneof(
     fc.constant(0),
     fc.nat({ max: 3 }),
@@ -78,10 +78,10 @@ const call: fc.Arbitrary<Call> = fc.record({
   names: fc.uniqueArray(fc.constantFrom(...fieldNames), { minLength: 3 }),
 });
 
-/** Operations whose refusals are listed. */
+/** Operations whose refused requests are recorded. */
 const listedOperations: readonly OperationName[] = ['createContact', 'logEvent', 'logEvents'];
 
-/** Required fields of the open operations, without which a call is refused right away. */
+/** Required fields of the open operations. A call without them is refused before anything else. */
 const requiredFields: Readonly<Record<string, readonly string[]>> = {
   createContact: ['userUUID', 'contactProfileID'],
   logEvent: ['userUUID'],
@@ -96,7 +96,7 @@ const fieldsOf = (call: Call, planted: PlantedAccount, handles: readonly string[
     { attrID: `attr-${call.ids}`, attrValue: call.text || 'x' },
     { attrID: `attr-${call.ids + 1}`, attrValue: 'x' },
   ];
-  // Reads use own handles more often, because few other contactUUIDs succeed.
+  // Reads use the attacker's own handles more often, because few other contactUUIDs succeed.
   const candidates =
     call.operation === 'getContact' && call.contact % 2 === 0 && handles.length > 0 ? handles : contacts;
   const contactUUID = candidates[call.contact % candidates.length];
@@ -128,13 +128,13 @@ const fieldsOf = (call: Call, planted: PlantedAccount, handles: readonly string[
     if (call.ids % 2 === 0) names.add('contactExternalID');
     if (call.ids % 2 === 1 || call.contact % 2 === 0) names.add('contactEmailaddress');
     else names.delete('contactEmailaddress');
-    // Rare, because a page's events and reads with this field are always refused.
+    // Rare, because events and reads from a page with this field are always refused.
   } else if (call.contact % 8 !== 0) names.delete('contactExternalID');
   // Rare, because most calls with both userUUID and contactUUID are refused.
   if (call.operation !== 'getContact' && call.ids % 3 !== 0) names.delete('contactUUID');
   if (call.ids % 5 !== 0) names.delete('contactProof');
   if (call.ids % 4 !== 0) names.delete('include');
-  // Mostly without other fields, because a read refuses unknown ones.
+  // Mostly without other fields, because a read refuses unknown fields.
   if (call.operation === 'getContact' && call.ids % 5 !== 0) {
     return call.ids % 4 === 0 ? { contactUUID, include: all.include } : { contactUUID };
   }
@@ -188,7 +188,7 @@ const attack = async (scene: Scene, calls: readonly Call[], tally: Tally): Promi
 
 const callsArbitrary = fc.array(call, { minLength: callsPerSequence, maxLength: callsPerSequence, size: 'max' });
 
-test('lets a browser token change no verified value, no other browser’s history, and only what it may in catalogues', async (context) => {
+test('lets a browser token change no verified value, no other browser’s history, and only permitted catalogue entries', async (context) => {
   const tally: Tally = { calls: 0, statuses: new Map() };
   await fc.assert(
     fc.asyncProperty(callsArbitrary, async (calls) => {
@@ -202,12 +202,12 @@ test('lets a browser token change no verified value, no other browser’s histor
     { numRuns: sequences },
   );
   const of = (name: string) => tally.statuses.get(name) ?? 0;
-  // If none succeeded, the calls would prove nothing.
+  // If none of the calls succeeded, they would prove nothing.
   for (const name of ['createContact', 'logEvent', 'logEvents', 'getContact'])
     expect(of(`${name} 200`)).toBeGreaterThan(0);
   expect(of('createContact 403')).toBeGreaterThan(0);
 
-  // Weakened: treats a browser's claims as a server's.
+  // The weakened server treats a browser's claims as a server's.
   const scene = await openScene({
     wrap: (store) => ({
       ...store,

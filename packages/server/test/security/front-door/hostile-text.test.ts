@@ -1,4 +1,4 @@
-/** Any text is either refused with 400 or stored exactly, so that reads return what was sent. Nothing else changes. */
+/** Any text is either refused with 400 or stored exactly, so reads return what was sent. Nothing else changes. */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Store } from '../../../src/store/store.ts';
@@ -18,7 +18,7 @@ afterAll(async () => {
   await scene.close();
 });
 
-/** Everything that objects in this process inherit. */
+/** The properties that all objects in this process inherit. */
 const prototypes = () =>
   [Object, Array, String, Number, Boolean, Function, Map, Set, Promise, Error, RegExp, Date].map(({ prototype }) =>
     Reflect.ownKeys(prototype).map((key) => [key, Object.getOwnPropertyDescriptor(prototype, key)?.value]),
@@ -26,12 +26,12 @@ const prototypes = () =>
 const before = prototypes();
 const expectUnchanged = () => expect(prototypes()).toEqual(before);
 
-/** A place for a value in a request, and how to read back the stored value. */
+/** A place in a request for a value, and how to read the stored value back. */
 interface Slot {
   readonly name: string;
   /** Whether values other than text are accepted, and stored as text or not at all. */
   readonly takesScalars: boolean;
-  /** The members of the request's object, as JSON. */
+  /** The fields of the request's object, as JSON. */
   readonly members: (literal: string) => string;
   readonly path: string;
   /** Reads the stored text. */
@@ -93,7 +93,7 @@ const digitsOf = (literal: string) =>
     .join('')
     .replace(/^0+|0+$/g, '') ?? '';
 
-/** Whether `kept` is the number in `literal`, with all its digits. */
+/** Whether `stored` is the number in `literal`, with all its digits. */
 const isSameNumber = (literal: string, stored: string) => {
   const digits = digitsOf(literal);
   if (digits === '') return Number(stored) === 0;
@@ -106,7 +106,7 @@ const isSameNumber = (literal: string, stored: string) => {
 const leavesOf = (value: unknown): string[] =>
   typeof value === 'object' && value !== null ? Object.values(value).flatMap(leavesOf) : [String(value)];
 
-/** Describes how the stored text differs from a literal, if it does. */
+/** Describes how the stored text differs from a literal, if at all. */
 const differenceOf = ({ takesScalars }: Slot, literal: string, stored: string | undefined): string | undefined => {
   const sent: unknown = JSON.parse(literal);
   const differs = `stored ${JSON.stringify(stored)}`;
@@ -128,12 +128,12 @@ const isJSON = (text: string) => {
   }
 };
 
-/** The number of texts by outcome. */
+/** The number of texts for each outcome. */
 const tally = { sent: 0, refused: 0, stored: 0, otherRequests: 0 };
 
-/** Sends a literal in a slot. Describes what is wrong with the result, if anything. */
+/** Sends a literal in a slot. Returns a description of what is wrong with the result, if anything. */
 const sendAndCompare = async (to: Scene, slot: Slot, rawLiteral: string): Promise<string | undefined> => {
-  // UTF-8 has no lone surrogates, except escaped ones.
+  // UTF-8 can't encode lone surrogates; JSON can escape them.
   const literal = rawLiteral.toWellFormed();
   const userUUID = newUserUUID();
   const body = `{"tokenUUID":"${to.tokens.server}","userUUID":"${userUUID}",${slot.members(literal)}}`;
@@ -222,7 +222,7 @@ const hostileLiterals: Readonly<Record<string, string>> = {
 };
 
 describe.each(slots.map((slot) => [slot.name, slot] as const))('%s', (_, slot) => {
-  it.each(Object.entries(hostileLiterals))('refuses %s, or stores it exactly', async (_, literal) => {
+  it.each(Object.entries(hostileLiterals))('refuses %s or stores it exactly', async (_, literal) => {
     expect(await sendAndCompare(scene, slot, literal)).toBeUndefined();
     expectUnchanged();
   });
@@ -234,17 +234,17 @@ describe('the parser', () => {
   const userUUID = 'a-user-of-great-depth';
   const send = (path: string, body: NonNullable<RequestInit['body']>) =>
     scene.send(path, { method: 'POST', body, headers: { Authorization: `Bearer ${scene.tokens.server}` } });
-  /** Depths that fit into a body, and larger ones. */
+  /** Depths that fit into a request body, and larger depths. */
   const levels = [33, 3_000, 30_000, 250_000, 500_000, 1_000_000];
 
-  it.each(levels)('refuses a depth of %d in a body', async (count) => {
+  it.each(levels)('refuses a request body with nesting depth %d', async (count) => {
     for (const text of [deep(count), objects(count)]) {
       const { status } = await send('/event/logEvents', `{"userUUID":"${userUUID}","event":[${text}]}`);
       expect([400, 413]).toContain(status);
     }
   });
 
-  it.each(levels)('refuses a depth of %d in the text of a list', async (count) => {
+  it.each(levels)('refuses the text of a list with nesting depth %d', async (count) => {
     for (const list of [deep(count), `[${objects(count)}]`, `[{"eventID":1,"eventAttrArray":${deep(count)}}]`]) {
       const asText = await send('/event/logEvents', JSON.stringify({ userUUID, event: list }));
       const asForm = await send('/event/logEvents', new URLSearchParams({ userUUID, event: list }));
@@ -256,7 +256,7 @@ describe('the parser', () => {
     }
   });
 
-  it.each([33, 1_000, 3_900])('refuses a depth of %d in a query string', async (count) => {
+  it.each([33, 1_000, 3_900])('refuses a query string with nesting depth %d', async (count) => {
     const fields = { userUUID, eventID: 1 };
     for (const path of ['/logEvent', '/event/logEvents']) {
       const list = encodeURI(deep(count)).replaceAll('%5B', '[').replaceAll('%5D', ']');
@@ -277,7 +277,7 @@ describe('an unknown field name', () => {
     ['empty', ''],
     ['NUL and half a surrogate pair', '\0\ud800'],
     ...inherited.map((name): [string, string] => [`inherited by objects (${name})`, name]),
-  ])('changes nothing when it is %s', async (_, name) => {
+  ])('changes nothing if it is %s', async (_, name) => {
     for (const value of ['1', '{"polluted":1}', '[1]', 'null', '"x"']) {
       const body = `{${JSON.stringify(name)}:${value},${event(newUserUUID())}}`;
       const { status } = await scene.send('/logEvent', { method: 'POST', body });
@@ -292,7 +292,7 @@ describe('an unknown field name', () => {
   });
 });
 
-/** Any 16-bit units, with a preference for troublesome ones. */
+/** Any 16-bit units, with a preference for ones that often cause errors. */
 const units = fc.oneof(
   { weight: 4, arbitrary: fc.integer({ min: 0, max: 0x7f }) },
   { weight: 2, arbitrary: fc.integer({ min: 0, max: 0xffff }) },
@@ -328,20 +328,20 @@ const literal = fc.oneof(
 
 const property = (to: () => Scene) =>
   fc.asyncProperty(fc.constantFrom(...slots), literal, async (slot, sent) => {
-    // Text that closes its place in the JSON makes another request.
+    // Text that closes its place in the JSON turns the request into a different one.
     const wrong = await sendAndCompare(to(), slot, sent);
     if (wrong === undefined) return;
     if (!isAlone(sent)) tally.otherRequests += 1;
     else throw new Error(`${slot.name}: ${wrong}`);
   });
 
-/** Whether text is a single value in its place; `1,"a":2`, for example, adds a member. */
+/** Whether text is a single value in its place. For example, `1,"a":2` adds a field. */
 const isAlone = (text: string) => (isJSON(`[${text}]`) ? (JSON.parse(`[${text}]`) as unknown[]).length === 1 : true);
 
 /** The outcomes, once the test has passed. */
 let finalTally: typeof tally | undefined;
 
-it(`refuses or stores exactly any of ${inputs} texts`, async () => {
+it(`refuses or exactly stores any of ${inputs} texts`, async () => {
   await fc.assert(
     property(() => scene),
     { numRuns: inputs, seed: 20_261_121 },

@@ -1,4 +1,7 @@
-/** Hostile messages to Segment's HTTP API: none causes a fault, reaches another account, or gets an error response. */
+/**
+ * Hostile messages to Segment's HTTP API: none causes an internal error, affects another account, or gets an error
+ * response.
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openScene, type Scene } from '../../fixtures/scene.ts';
 import { times } from '../../tools/counts.ts';

@@ -15,20 +15,16 @@ import {
   withoutLimits,
 } from '../../tools/server-process.ts';
 import { changeServer } from '../../tools/weakened-server.ts';
-import {
-  withoutBoundOnClaims,
-  withoutBoundOnLinksOfContact,
-  withoutBoundOnLinksOfUser,
-} from '../../weaknesses/store.ts';
+import { withoutClaimLimit, withoutContactLinkLimit, withoutUserLinkLimit } from '../../weaknesses/store.ts';
 
 const claims = times({ quick: 3_000, full: 100_000 });
-/** Fewer, because without a limit each claim costs more than the previous one. */
+/** Fewer claims, because each costs more than the previous one without a limit. */
 const weakenedClaims = Math.min(claims, 10_000);
 const usersInTurn = times({ quick: 30, full: 1_000 });
-/** The number of links to each address of a user who alternates between two. */
+/** The number of links to each of the two addresses that a user claims alternately. */
 const turns = limits.claimedLinksPerUser / 2;
 const addresses = times({ quick: 2_400, full: 6_000 });
-/** The largest allowed growth of the cost when the number of addresses quadruples. */
+/** The maximum allowed growth of the cost when the number of addresses quadruples. */
 const maxGrowth = 2;
 const batchSize = 100;
 const contactEmailaddress = 'ann@shop.example';
@@ -49,8 +45,8 @@ interface Measurement {
 }
 
 /**
- * Measures operations on a contact whose address `count` users claim, `turns` times each, alternating with their own
- * address.
+ * Measures operations on a contact whose address `count` users claim. Each user claims it `turns` times, alternating
+ * with another address.
  */
 const attack = async (name: string, { count, turns = 1 }: { count: number; turns?: number }, main?: string) => {
   const path = join(folder, `${name}.db`);
@@ -101,7 +97,7 @@ const attack = async (name: string, { count, turns = 1 }: { count: number; turns
   });
   while (!erasure) await write();
   await erasing;
-  // Most of an erasure is done after it is acknowledged.
+  // Most of an erasure's work happens after it is acknowledged.
   do {
     for (let nth = 0; nth < 20; nth += 1) await write();
   } while (!(await ask('/contact/eraseContact', { contactUUID })).body.complete);
@@ -116,7 +112,7 @@ const attack = async (name: string, { count, turns = 1 }: { count: number; turns
   };
 };
 
-/** Only full runs, on an otherwise idle machine, check durations; each operation once took seconds. */
+/** Only full runs, on an otherwise idle machine, check durations. Each of these operations once took seconds. */
 const maxMilliseconds = times({ quick: 120_000, full: 2_000 });
 
 const formatMilliseconds = ({ milliseconds }: Measurement) => `${milliseconds.toFixed(0)} ms`;
@@ -132,10 +128,10 @@ test('reads and erases a contact with very many claims as fast as one with a tho
   const weakened = await attack(
     'weakened',
     { count: weakenedClaims },
-    changeServer(folder, 'unbounded', withoutBoundOnClaims),
+    changeServer(folder, 'unbounded', withoutClaimLimit),
   );
   expect(weakened.links).toBe(weakenedClaims);
-  // The export is paged even then.
+  // The export is split into pages even then.
   expect(weakened.page.bytes).toBeLessThan(400_000);
   report(context, {
     fault: 'claims on one address',
@@ -153,14 +149,14 @@ test('reads and erases a contact with very many claims as fast as one with a tho
   });
 });
 
-test('reads and erases a contact claimed alternately with another as fast as one with a thousand links', async (context) => {
+test('reads and erases a contact that users claim alternately with another as fast as one with a thousand links', async (context) => {
   const ours = await attack('ours-in-turn', { count: usersInTurn, turns });
   expect(ours.links).toBe(limits.claimedLinksPerContact);
   for (const measurement of [ours.contact, ours.events, ours.page, ours.erasure])
     expect(measurement.milliseconds).toBeLessThan(maxMilliseconds);
   expect(ours.longestWrite).toBeLessThan(maxMilliseconds);
 
-  const changed = changeServer(folder, 'unbounded-in-turn', withoutBoundOnLinksOfContact);
+  const changed = changeServer(folder, 'unbounded-in-turn', withoutContactLinkLimit);
   const weakened = await attack('weakened-in-turn', { count: usersInTurn, turns }, changed);
   expect(weakened.links).toBe(usersInTurn * turns);
   const describeCost = ({ links, contact, events, erasure, longestWrite }: typeof ours) =>
@@ -176,13 +172,13 @@ test('reads and erases a contact claimed alternately with another as fast as one
   });
 });
 
-/** The CPU time that all threads of a process have used, in seconds. A tick is 10 ms. */
+/** Returns the CPU time of all threads of a process, in seconds. A tick is 10 ms. */
 const readCPUSeconds = (pid: number): number => {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') as string[];
   return (Number(fields[11]) + Number(fields[12])) / 100;
 };
 
-/** Measures the cost of a user's requests after claims of `count` / 4 addresses, and after claims of all `count`. */
+/** Measures the cost of a user's requests after `count` / 4 claimed addresses, and again after `count`. */
 const attackUser = async (name: string, count: number, main?: string) => {
   const path = join(folder, `${name}.db`);
   const serverToken = await createTestAccount(path);
@@ -212,13 +208,13 @@ const attackUser = async (name: string, count: number, main?: string) => {
     ask(`/event/getEvent?userUUID=${userUUID}&include=why&limit=1`, {
       headers: { Authorization: `Bearer ${serverToken}` },
     });
-  /** Milliseconds of CPU for one of each request whose cost may depend on the user's links. */
+  /** Returns the CPU milliseconds of one request of each kind whose cost may depend on the user's links. */
   const measureRound = async () => {
     const began = readCPUSeconds(served.process.pid as number);
     for (const sendOne of [claim, log, read]) await sendInBatches(2 * batchSize, sendOne);
     return (1_000 * (readCPUSeconds(served.process.pid as number) - began)) / (2 * batchSize);
   };
-  /** The minimum of several, because other load on the machine only adds to it. */
+  /** The minimum of several measurements, because other load on the machine only adds to it. */
   const measureMinimum = async () => Math.min(await measureRound(), await measureRound(), await measureRound());
   await measureRound();
   await sendInBatches(count / 4 - claimed, claim);
@@ -233,7 +229,7 @@ const attackUser = async (name: string, count: number, main?: string) => {
   return { links, claimed, late, growth: late / early };
 };
 
-test('serves a user with claims of very many addresses as fast as one with a hundred', async (context) => {
+test('serves a user with claims for very many addresses as fast as one with a hundred', async (context) => {
   const ours = await attackUser('our-user', addresses);
   expect(ours.links).toBe(limits.claimedLinksPerUser);
   expect(ours.growth).toBeLessThan(maxGrowth);
@@ -241,7 +237,7 @@ test('serves a user with claims of very many addresses as fast as one with a hun
   const weakened = await attackUser(
     'weakened-user',
     addresses,
-    changeServer(folder, 'any-links', withoutBoundOnLinksOfUser),
+    changeServer(folder, 'any-links', withoutUserLinkLimit),
   );
   expect(weakened.links).toBe(weakened.claimed);
   expect(weakened.growth).toBeGreaterThan(maxGrowth);

@@ -1,6 +1,6 @@
 /**
- * The time of no request grows faster than its size. Tries texts that slow down patterns in each field, name, header
- * and path.
+ * No request's time grows faster than its size. Tries strings that slow down regular expressions, in each field, name,
+ * header and path.
  */
 import { limits } from '@firsthand/contract/limits';
 import { type Operation, type OperationName, operationNames, operations } from '@firsthand/contract/operations';
@@ -11,10 +11,10 @@ import { createRandom, times } from '../../tools/counts.ts';
 import { report } from '../../tools/report.ts';
 import { openService, type Service } from '../tools/service.ts';
 
-/** A request that is faster than this with the largest accepted input is harmless, however its time grows. */
+/** A request with the largest accepted input that is faster than this is harmless, no matter how its time grows. */
 const floorMilliseconds = 40;
 const maxGrowth = 2.5;
-/** The minimum number of measurements of a string, and the maximum while its time seems to grow too fast. */
+/** The minimum number of measurements of a string, and the maximum if its time seems to grow too fast. */
 const minRounds = 3;
 const maxRounds = 24;
 const measurementCount = times({ quick: 500, full: 1_000_000 });
@@ -23,7 +23,7 @@ const repeat = (part: string) => (length: number) =>
   part.repeat(Math.ceil(length / part.length)).slice(0, Math.max(1, length));
 const repeatAndEnd = (part: string, end: string) => (length: number) => repeat(part)(length - end.length) + end;
 
-/** Functions that create a string of any length, by name. */
+/** Functions, by name, that create a string of any length. */
 const shapes: Readonly<Record<string, (length: number) => string>> = {
   ...Object.fromEntries(
     [
@@ -53,19 +53,19 @@ const shapes: Readonly<Record<string, (length: number) => string>> = {
   ),
   'spaces in words': repeatAndEnd(' ', 'x'),
   'a word with @ at its end': repeatAndEnd('a', '@'),
-  'labels of a domain': (length) => `a@${repeat('a.')(length)}com`,
+  'a domain with many labels': (length) => `a@${repeat('a.')(length)}com`,
   'a long domain': (length) => `https://${repeat('漢字仮名交文')(length)}.com`,
-  'an address of a long domain': (length) => `a@${repeat('漢字仮名交文')(length)}.com`,
+  'an address at a long domain': (length) => `a@${repeat('漢字仮名交文')(length)}.com`,
   'combining marks in the wrong order': (length) => `a${'\u0301'.repeat(length / 2)}${'\u0316'.repeat(length / 2)}`,
   placeholders: repeatAndEnd('undefined', 'x'),
   'long numbers': (length) => `[${repeat(`1${'0'.repeat(390)}1,`)(length)}1]`,
   'short numbers': (length) => `[${repeat('1e-9,')(length)}1]`,
   lists: (length) => `[${repeat('[],')(length)}1]`,
-  // Long names, because JSON.parse alone takes 2.6 times as long for 100,000 short names as for 50,000.
+  // The names are long, because JSON.parse alone takes 2.6 times as long for 100,000 short names as for 50,000.
   members: (length) =>
     `{${Array.from({ length: length / 29 }, (_, nth) => `"a-member-with-a-name-${nth.toString(36)}":1`).join()}}`,
   parameters: repeat('a=b&'),
-  'parameters of a header': repeat('a;q=0.1,'),
+  'a header with many parameters': repeat('a;q=0.1,'),
   hops: repeat('127.0.0.1,'),
   tokens: repeat('browser_'),
 };
@@ -103,7 +103,7 @@ const listTargets = (name: OperationName): Target[] => {
   const inQuery = (field: string): Target => ({
     name: `${name}?${field}`,
     maxLength: 8_000,
-    // Some characters become nine characters of the URL.
+    // Some characters are encoded as nine characters in the URL.
     request: (text) => [
       `${path}?tokenUUID=${tokenUUID}&${field}=${encodeText(text).slice(0, 7_900).replace(/%\w?$/, '')}`,
       {},
@@ -192,7 +192,7 @@ const headerNames = [
   'User-Agent',
   'X-Forwarded-For',
 ];
-/** Just below Node's limit for all headers together (`maxHeaderSize` in application.ts). */
+/** Just below Node's limit for the total size of headers (`maxHeaderSize` in application.ts). */
 const headerBytes = 32_000;
 const isHeader = (text: string) => !/[^\t\x20-\x7e\x80-\xff]/.test(text);
 
@@ -227,7 +227,7 @@ const pathTargets: Target[] = ['/', '/event/logEvent/', '/event/logEvent?', '/tr
 
 type Send = (path: string, init: RequestInit) => Promise<unknown>;
 
-/** Milliseconds of CPU that a request takes on all threads. */
+/** Returns the CPU milliseconds of a request on all threads. */
 const measureCost = async (send: Send, { request }: Target, text: string): Promise<number> => {
   const [path, init] = request(text);
   const before = process.cpuUsage();
@@ -237,9 +237,9 @@ const measureCost = async (send: Send, { request }: Target, text: string): Promi
 };
 
 /**
- * The factor by which the time grows when the text doubles, or undefined if the time is negligible. Averages two
- * doublings, since one may hit the growth of a hash table. Takes minima of alternating measurements, because other load
- * only adds to them.
+ * Returns the factor by which the time grows when the text doubles, or undefined if the time is negligible. Averages
+ * two doublings, because one of them can coincide with the growth of a hash table. Takes minima of alternating
+ * measurements, because other load only adds to them.
  */
 const measureGrowth = async (
   send: Send,
@@ -341,7 +341,7 @@ test('handles requests that once took quadratic time in time that grows with the
   }
 });
 
-test('searches refused requests for a person in time that grows with their length', () => {
+test('searches refused requests for a person in time that grows with the request’s length', () => {
   const person = createPersonSearch();
   person.add({
     addresses: ['ann@example.com'],
@@ -360,9 +360,9 @@ test('searches refused requests for a person in time that grows with their lengt
 });
 
 test.each(['@', 'a@/', '%25', '%', '&#0', '&#x0', '\\u0', '＠'])(
-  'hides addresses in what a share link shows in time that grows with the length of a text of %s',
+  'hides addresses in what a share link shows, in time that grows with the length of a text of %s',
   async (part) => {
-    // Far beyond the longest value. With a million matches, garbage collection would take longer than the search.
+    // Much longer than any real value. With a million matches, garbage collection would take longer than the search.
     const target: Target = { name: part, maxLength: 100_000, request: (text) => [text, {}] };
     const growth = await measureGrowth(async (text) => createHideAddresses()(text), target, repeat(part));
     expect(growth ?? 0).toBeLessThan(maxGrowth);

@@ -16,19 +16,21 @@ import { withoutBudget } from '../../weaknesses/http.ts';
 import { type Flood, floods } from '../tools/hostile-floods.ts';
 
 const isFull = times({ quick: 0, full: 1 }) === 1;
-/** The floods that delay others most. */
+/** The floods that delay other clients most. */
 const worst: readonly Flood[] = ['members, 1 MB', 'pipelined requests', 'unknown paths'];
-/** Has a valid public token, whose rate limit allows a burst. The promise does not cover it. */
+/** Uses a valid public token, whose rate limit allows a burst. The promised limit does not cover this flood. */
 const withToken: Flood = 'members and the token of a page, 60 KB';
 const connections = 50;
-/** For the server without a budget: more connections would take minutes. */
+/** For the server without a budget. With more connections, the test would take minutes. */
 const fewConnections = 10;
 const milliseconds = times({ quick: 500, full: 1_000 });
-/** The number of alternating periods without and with a flood, so that other load affects both. */
+/**
+ * The number of alternating periods without and with a flood. They alternate so that other load affects both equally.
+ */
 const turns = times({ quick: 1, full: 3 });
-/** Measurements are repeated up to this number, in case something else used the machine. */
+/** The maximum number of repeated measurements, in case something else uses the machine. */
 const maxMeasurements = times({ quick: 1, full: 3 });
-/** Measurements of each server, of which the minimum counts. */
+/** The number of measurements of each server, of which the minimum counts. */
 const comparisons = 3;
 
 let folder: string;
@@ -63,7 +65,7 @@ const start = async (name: string, count: number, main?: string) => {
   const server = await createTestAccount(path);
   const port = await freePort();
   const served = await startServerProcess(path, port, { main });
-  // Addresses other than the hostile one, enough to stay below the rate limit of each.
+  // The other addresses. There are enough of them to stay below the rate limit of each.
   const agents = Array.from(
     { length: 50 },
     (_, nth) => new Agent({ keepAlive: true, localAddress: `127.0.0.${nth + 2}` }),
@@ -93,7 +95,7 @@ const start = async (name: string, count: number, main?: string) => {
     await Promise.all([server, server, browserToken, browserToken].map(client));
     return durations;
   };
-  /** Measures the p99 of other clients' writes, with and without a flood. */
+  /** Measures the p99 of other clients' writes without and with a flood. */
   const measureFlood = async (kind: Flood) => {
     const calm: number[] = [];
     const flooded: number[] = [];
@@ -117,7 +119,7 @@ const start = async (name: string, count: number, main?: string) => {
 };
 type FloodResult = Awaited<ReturnType<Awaited<ReturnType<typeof start>>['measureFlood']>>;
 
-/** How far the writes of others exceed the promised limit; negative if they don't. */
+/** By how much the writes of others exceed the promised limit; negative if they don't. */
 const computeExcess = ({ calm, p99 }: FloodResult) => p99 - Math.max(3 * calm, 50);
 
 /** The best of several measurements. */
@@ -130,7 +132,7 @@ const measureBest = async ({ measureFlood }: Awaited<ReturnType<typeof start>>, 
   return best;
 };
 
-/** The minimum time and the minimum number of requests of several measurements. */
+/** The minimum time and the minimum number of requests across several measurements. */
 const measureMinimum = async ({ measureFlood }: Awaited<ReturnType<typeof start>>, flood: Flood) => {
   let [p99, sent] = [Infinity, Infinity];
   for (let attempt = 0; attempt < comparisons; attempt += 1) {
@@ -154,7 +156,7 @@ test('serves others nearly as fast while one hostile address sends a flood of an
   for (const flood of worst) {
     const [ourMinimum, weakenedMinimum] = [await measureMinimum(ours, flood), await measureMinimum(weakened, flood)];
     weakenedLines.push(`${flood}: ${Math.round(weakenedMinimum.p99)} ms (${weakenedMinimum.sent} sent)`);
-    // Comparing both servers works even on a busy machine, where absolute times prove nothing.
+    // Comparing the two servers works even on a busy machine, where absolute times prove nothing.
     if (flood === 'unknown paths') expect(weakenedMinimum.sent, flood).toBeGreaterThan(2 * ourMinimum.sent);
     else expect(weakenedMinimum.p99, flood).toBeGreaterThan(2 * ourMinimum.p99);
   }

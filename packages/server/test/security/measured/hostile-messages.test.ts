@@ -1,4 +1,4 @@
-/** The memory of a server that receives hostile messages at Segment's API. */
+/** The memory of a server that receives hostile messages through Segment's API. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,7 +17,7 @@ import { createHostileMessages } from '../tools/hostile-messages.ts';
 
 const count = times({ quick: 4_000, full: 100_000 });
 const perBatch = 20;
-/** The same messages again and again: creating them takes longer than answering. */
+/** The same messages are sent repeatedly, because creating them takes longer than responding. */
 const seeds = 100;
 const maxMegabytes = 100;
 
@@ -40,7 +40,7 @@ test(`answers ${count} hostile messages with 200, in bounded memory`, async (con
   let before = Number.NaN;
   for (let sent = 0; sent < count; sent += perBatch) {
     await send(bodies[(sent / perBatch) % seeds]);
-    // All kinds of messages have been received once.
+    // By now, the server has received all kinds of messages once.
     if (sent / perBatch === seeds) before = readResidentMegabytes(pid);
   }
   const grown = readResidentMegabytes(pid) - before;

@@ -19,7 +19,7 @@ import {
   withoutLimits,
 } from '../../tools/server-process.ts';
 import { changeServer } from '../../tools/weakened-server.ts';
-import { withoutBoundOnArrivals, withoutBoundOnUnpacking } from '../../weaknesses/http.ts';
+import { withoutArrivalLimit, withoutDecompressionLimit } from '../../weaknesses/http.ts';
 import type { Kind, StatusLine } from '../tools/hostile-clients.ts';
 import { createResponseCounter, findDifferences } from '../tools/response-counter.ts';
 
@@ -37,7 +37,7 @@ const counts: Readonly<Record<Kind, number>> = {
 };
 const seconds = times({ quick: 0.5, full: 10 });
 const maxGrowthMegabytes = 50;
-/** The limit on an idle machine. On a busy one, it is three times the time without an attack. */
+/** The limit on an idle machine. On a busy machine, the limit is three times the time without an attack. */
 const maxMilliseconds = 100;
 
 let folder: string;
@@ -48,10 +48,10 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** The hostile clients are compiled once, because they start often. */
+/** The script with the hostile clients is compiled only once, because they start often. */
 const script = () => join(folder, 'hostile-clients.mjs');
 
-/** Starts hostile clients in a separate process. Resolves when all are connected. */
+/** Starts hostile clients in a separate process. Resolves when all of them are connected. */
 const attack = async (port: number, kind: Kind, count: number) => {
   const child = spawn(process.execPath, [script(), String(port), kind, String(count)], {
     stdio: ['pipe', 'pipe', 'inherit'],
@@ -80,7 +80,7 @@ const attack = async (port: number, kind: Kind, count: number) => {
 const env = {
   RATE_LIMIT: withoutLimits(),
 };
-/** Frees unreferenced buffers, of which V8 otherwise keeps up to 64 MB. */
+/** Frees unreferenced buffers, of which V8 otherwise retains up to 64 MB. */
 const nodeArgs = ['--expose-gc', '--import', 'data:text/javascript,setInterval(gc, 200).unref()'];
 
 const start = async (name: string, main?: string) => {
@@ -111,7 +111,7 @@ const start = async (name: string, main?: string) => {
     });
     return counter.call(served.url, 'logEvents', { tokenUUID: server, userUUID: 'visitor-of-batches', event });
   };
-  // Warms up the server, so that heap growth from healthy clients is not attributed to the attack.
+  // Warms up the server, so that heap growth caused by healthy clients is not attributed to the attack.
   for (let nth = 0; nth < times({ quick: 10, full: 60 }); nth += 1) {
     await Promise.all([...Array.from({ length: 50 }, log), ...Array.from({ length: 5 }, logMany)]);
   }
@@ -120,7 +120,7 @@ const start = async (name: string, main?: string) => {
 };
 type Running = Awaited<ReturnType<typeof start>>;
 
-/** Runs four healthy clients for a while, which log events with pauses. */
+/** Runs four healthy clients for a while, which log events with pauses in between. */
 const runHealthyClients = async ({ log }: Running, milliseconds: number) => {
   const durations: number[] = [];
   const statuses = new Set<number>();
@@ -139,7 +139,9 @@ const runHealthyClients = async ({ log }: Running, milliseconds: number) => {
 
 const tooLarge = 'HTTP/1.1 413 Payload Too Large';
 
-/** Attacks until memory has grown by more than `least` megabytes, at most for a minute longer than `milliseconds`. */
+/**
+ * Attacks until memory has grown by more than `minGrowth` megabytes, but no longer than `milliseconds` plus a minute.
+ */
 const attackAndMeasure = async (
   running: Running,
   kind: Kind,
@@ -151,7 +153,7 @@ const attackAndMeasure = async (
   const hostile = await attack(running.port, kind, count);
   const { durations, statuses } = await runHealthyClients(running, milliseconds);
   const { status } = await running.logMany();
-  // On a busy machine, the clients need a while to send that much.
+  // On a busy machine, the clients need some time to send that much.
   const end = performance.now() + 60_000;
   const isRefused = () => !kind.endsWith('of 100 MB') || hostile.readStatus().answers.includes(tooLarge);
   const isOver = () => isRefused() && running.megabytes() - before > minGrowth;
@@ -167,9 +169,9 @@ const attackAndMeasure = async (
   };
 };
 
-test('bounds its memory and serves others in time despite slow, stalled, huge and idle clients', async (context) => {
+test('limits its memory and serves others in time despite slow, stalled, huge and idle clients', async (context) => {
   const running = await start('ours');
-  // Measured before and after each kind of clients, because other load on the machine varies.
+  // Measured before and after each kind of client, because other load on the machine varies.
   const rest = async () => quantile((await runHealthyClients(running, seconds * 200)).durations, 0.99);
   const results: (Awaited<ReturnType<typeof attackAndMeasure>> & { readonly calm: number })[] = [];
   let before = await rest();
@@ -189,10 +191,10 @@ test('bounds its memory and serves others in time despite slow, stalled, huge an
     expect(growth, kind).toBeLessThan(maxGrowthMegabytes);
     if (isFull) expect(p99, kind).toBeLessThan(Math.max(maxMilliseconds, 3 * calm));
   }
-  // Refused and closed as soon as they announce their length.
+  // These requests are refused, and their connections closed, as soon as they announce their length.
   const resultOf = (kind: Kind) => results.find((result) => result.kind === kind) as (typeof results)[number];
   expect(resultOf('bodies of 100 MB').answers).toEqual([tooLarge]);
-  // These announce no length: before one exceeds the limit, others may run out of the shared memory.
+  // These requests announce no length. Before one of them exceeds the limit, others can run out of the shared memory.
   const { answers } = resultOf('chunks of 100 MB');
   expect(answers).toContain(tooLarge);
   expect([tooLarge, 'HTTP/1.1 503 Service Unavailable']).toEqual(expect.arrayContaining([...answers]));
@@ -200,7 +202,7 @@ test('bounds its memory and serves others in time despite slow, stalled, huge an
   await stopServerProcess(running.served);
   expect(findDifferences(running.counter, running.path)).toEqual([]);
 
-  const weakened = await start('weakened', changeServer(folder, 'without-arrivals', withoutBoundOnArrivals));
+  const weakened = await start('weakened', changeServer(folder, 'without-arrivals', withoutArrivalLimit));
   const { growth } = await attackAndMeasure(weakened, 'stalled bodies', 100, {
     milliseconds: 1_000,
     minGrowth: maxGrowthMegabytes,
@@ -217,14 +219,14 @@ test('bounds its memory and serves others in time despite slow, stalled, huge an
   });
 });
 
-test('bounds its memory despite many small gzip bodies that are large after decompression', async (context) => {
+test('limits its memory despite many small gzip bodies that are large after decompression', async (context) => {
   const count = counts['gzip bodies'];
   const measureGzip = async (name: string, main?: string, minGrowth = -Infinity) => {
     const running = await start(name, main);
     const before = running.megabytes();
     const { statuses, ...first } = await attackAndMeasure(running, 'gzip bodies', count);
     let { growth } = first;
-    // On a busy machine, the bodies may arrive one at a time.
+    // On a busy machine, the bodies might arrive one at a time.
     for (let nth = 0; nth < 10 && growth <= minGrowth; nth += 1) {
       const growthSoFar = running.megabytes() - before;
       growth = growthSoFar + (await attackAndMeasure(running, 'gzip bodies', count)).growth;
@@ -233,7 +235,7 @@ test('bounds its memory despite many small gzip bodies that are large after deco
     return { growth, statuses, line: `from ${Math.round(before)} to ${Math.round(before + growth)} MB` };
   };
   const ours = await measureGzip('gzip');
-  const unreserved = changeServer(folder, 'without-reserve', withoutBoundOnUnpacking);
+  const unreserved = changeServer(folder, 'without-reserve', withoutDecompressionLimit);
   const weakened = await measureGzip('gzip-unreserved', unreserved, maxGrowthMegabytes);
   console.info(ours.line, weakened.line);
   expect(ours.statuses.every((status) => status === 200)).toBe(true);

@@ -25,11 +25,14 @@ import { computeT } from '../tools/welch.ts';
 const pairs = times({ quick: 50, full: 5_000 });
 const weakenedPairs = times({ quick: 50, full: 1_000 });
 /**
- * The delay that the weakened server adds for a known address; larger in quick runs, to show with few pairs on a busy
- * machine.
+ * The delay that the weakened server adds for a known address. Larger in quick runs, so that a few pairs show it on a
+ * busy machine.
  */
 const delayMilliseconds = times({ quick: 150, full: 1 });
-/** The threshold of t. Equal lists exceed it once in a hundred full runs, and once in a hundred thousand quick ones. */
+/**
+ * The threshold of t. Equal distributions exceed it once in a hundred full runs, and once in a hundred thousand quick
+ * runs.
+ */
 const threshold = times({ quick: 5, full: 2.58 });
 
 let folder: string;
@@ -68,7 +71,7 @@ interface Timing {
   readonly t: number;
 }
 
-/** Times pairs of requests, one for each kind of address, in random order. Computes t without the slowest tenth. */
+/** Measures pairs of requests, one for each kind of address, in random order. Computes t without the slowest tenth. */
 const timePairs = async (name: string, count: number, main?: string): Promise<Timing> => {
   const path = join(folder, `${name}.db`);
   await createTestAccount(path);
@@ -100,7 +103,7 @@ const describeTiming = ({ known, unknown, t }: Timing) =>
 const printTiming = (what: string, timing: Timing) =>
   process.stdout.write(`${what}: ${timing.known.length} pairs, ${describeTiming(timing)}\n`);
 
-/** The result of our own server, once it has passed. */
+/** The result of our own server, once its test has passed. */
 let ours: Timing | undefined;
 
 it(`takes the same time for known and unknown addresses, over ${pairs} pairs`, async () => {
@@ -133,7 +136,7 @@ it('detects a server that takes longer for known addresses', async (context) => 
 });
 
 describe('createContact of a browser token', () => {
-  /** Records the store's calls, without random values, for a known and for an unknown address. */
+  /** Records the calls to the store, without random values, for a known and for an unknown address. */
   const recordCalls = async (
     weaken: (store: Store) => Store = (store) => store,
     key: 'contactEmailaddress' | 'contactExternalID' = 'contactEmailaddress',
@@ -161,7 +164,7 @@ describe('createContact of a browser token', () => {
       return calls.map((call) => call.replaceAll(value, 'value'));
     };
     await create('known@example.com', 'server');
-    // The first use of a token makes extra calls, because it counts as a guess.
+    // The first use of a token causes additional calls, because it counts as a guess.
     await create('first@example.com', 'browser');
     const both = [await create('known@example.com', 'browser'), await create('nobody@example.com', 'browser')];
     await scene.close();
@@ -169,7 +172,7 @@ describe('createContact of a browser token', () => {
   };
 
   it.each(['contactEmailaddress', 'contactExternalID'] as const)(
-    'makes the same calls to the store, by %s',
+    'makes the same calls to the store for known and unknown keys, by %s',
     async (key) => {
       const [known, unknown] = await recordCalls(undefined, key);
       expect(known).toEqual(unknown);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 export type Bytes = ReadonlyMap<string, Buffer>;
 
-/** The current content of the files whose names begin with `prefix`. */
+/** Reads the current content of the files whose names begin with `prefix`. */
 export const readFiles = (folder: string, prefix: string): Bytes =>
   new Map(
     readdirSync(folder)
@@ -12,7 +12,7 @@ export const readFiles = (folder: string, prefix: string): Bytes =>
       .map((name) => [name, readFileSync(join(folder, name))]),
   );
 
-/** Lists where the texts occur, unchanged or in upper case, as `<text> in <file>`. */
+/** Lists where the texts occur, as sent or in upper case, as `<text> in <file>`. */
 export const findTraces = (files: Bytes, traces: readonly string[], log = ''): string[] => {
   const matches: string[] = [];
   for (const [name, bytes] of files) {

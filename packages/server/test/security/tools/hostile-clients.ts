@@ -1,7 +1,7 @@
 /**
- * Clients that exhaust a server's connections and memory, in a separate process, so that their work does not delay the
- * healthy clients. `hostile-clients.ts <port> <kind> <count>` prints lines of JSON (`StatusLine`), and exits when its
- * input ends.
+ * Clients that exhaust a server's connections and memory. They run in a separate process, so that their work does not
+ * delay the healthy clients. `hostile-clients.ts <port> <kind> <count>` prints lines of JSON (`StatusLine`), and exits
+ * when its input ends.
  */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
@@ -28,7 +28,7 @@ const attack = async (port: number, count: number, behave: (socket: Socket, nth:
     await Promise.race([once(socket, 'connect'), once(socket, 'close')]);
     behave(socket, nth);
   };
-  // In waves, because the kernel limits the connections that wait to be accepted.
+  // Opens them in waves, because the kernel limits the number of connections that wait to be accepted.
   for (let from = 0; from < count; from += 100) {
     await Promise.all(Array.from({ length: Math.min(100, count - from) }, (_, nth) => openOne(from + nth)));
   }
@@ -53,7 +53,7 @@ function* endlessHeaders() {
   for (let nth = 0; ; nth += 1) yield `X-${nth}: y\r\n`;
 }
 
-/** Sends one header line at a time, and never the last one. */
+/** Sends one header line at a time, but never the last one. */
 const slowHeaders = (socket: Socket): void => drip(socket, endlessHeaders(), 500);
 
 const headOf = (path: string, length: number) =>
@@ -67,7 +67,7 @@ const stalledBody = (socket: Socket): void => {
   socket.write(Buffer.alloc(batchBytes - 10, ' '));
 };
 
-/** The same with chunked encoding, so without announcing the length. */
+/** The same with chunked encoding, and therefore without announcing the length. */
 const stalledChunks = (socket: Socket): void => {
   socket.write('POST /event/logEvents HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n');
   const chunk = Buffer.alloc(1_000, ' ');
@@ -86,7 +86,7 @@ function* bytes() {
 /** Sends a body one byte at a time. */
 const slowBody = (socket: Socket): void => drip(socket, bytes(), 100);
 
-/** Sends this many bytes as fast as the server accepts them, whatever it responds. */
+/** Sends this many bytes as fast as the server accepts them, no matter what the server responds. */
 const hugeBody =
   (length: number, { chunked = false } = {}) =>
   (socket: Socket): void => {
@@ -112,7 +112,7 @@ const hugeBody =
     sendMore();
   };
 
-/** The most compressible batch of the maximum size. */
+/** The batch of the maximum size that compresses best. */
 const packedBatch = gzipSync(Buffer.alloc(batchBytes, ' '));
 
 /** Sends a small body that is large after decompression. */
@@ -157,7 +157,7 @@ export interface StatusLine {
 
 const [, script, port, kind, count] = process.argv;
 if (script !== undefined && /hostile-clients\.m?[jt]s$/.test(import.meta.url) && kind !== undefined && kind in kinds) {
-  // At low priority, so that others wait only for the server.
+  // Low priority, so that this process takes no CPU time from other clients: only the server can slow them down.
   setPriority(constants.priority.PRIORITY_LOW);
   const hostile = await attack(Number(port), Number(count), kinds[kind as Kind]);
   const printStatus = () => {

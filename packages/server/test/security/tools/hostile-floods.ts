@@ -1,7 +1,7 @@
 /**
- * One hostile address, as a separate process: `hostile-floods.ts <port> <connections> <token>`. A line of input names
- * the flood to start; an empty line stops it and prints the number of requests. It runs at low priority, so that others
- * wait only for the server.
+ * One hostile address, as a separate process: `hostile-floods.ts <port> <connections> <token>`. A line of input with
+ * the name of a flood starts it; an empty line stops it and prints the number of requests. The process has low
+ * priority, so that only the server can slow down other clients.
  */
 import { connect, type Socket } from 'node:net';
 import { constants, setPriority } from 'node:os';
@@ -27,7 +27,7 @@ const query = Array.from({ length: 900 }, (_, nth) => `${nth.toString(36)}=%41`)
 const headers = (count: number, length: number) =>
   Array.from({ length: count }, (_, nth) => `${nth.toString(36)}:${'x'.repeat(length)}\r\n`).join('');
 
-/** What a connection does; it calls `count` for each request. */
+/** What a connection does. It calls `count` for each request. */
 type Behave = (socket: Socket, count: () => void) => void;
 
 /** Sends each request as soon as the previous one gets a response. */
@@ -45,7 +45,7 @@ const sendInTurn =
   };
 const repeatRequest = (request: Buffer): Behave => sendInTurn(() => request);
 
-/** Sends one request on each connection, and closes it before the response. */
+/** Sends one request on each connection, and closes the connection before the response. */
 const sendAndClose =
   (createRequest: () => Buffer): Behave =>
   (socket, count) =>
@@ -63,13 +63,13 @@ const dripBody: Behave = (socket, count) =>
     socket.on('close', () => clearInterval(timer));
   });
 
-/** `token` is the browser token of a page, which is public. */
+/** `token` is a page's browser token, which is public. */
 export const floods = {
   'long numbers, 64 KB gzipped': () => repeatRequest(buildPost('/event/logEvent', gzipSync(numbers(64_000)), gzip)),
   'members, 60 KB': () => repeatRequest(buildPost('/event/logEvent', members(60_000))),
   'members, 1 MB': () => repeatRequest(buildPost('/event/logEvents', members(900_000))),
   'members, 1 MB gzipped': () => repeatRequest(buildPost('/event/logEvents', gzipSync(members(900_000)), gzip)),
-  'members and a bad token, 60 KB': () =>
+  'JSON with many fields and a bad token, 60 KB': () =>
     sendInTurn(() => buildPost('/event/logEvent', members(60_000, `"tokenUUID":"${guess()}",`))),
   'members, 1 KB': () => repeatRequest(buildPost('/event/logEvent', members(1_000))),
   'bad tokens': () => sendInTurn(() => buildGet(`/event/getEvent?tokenUUID=${guess()}`)),
@@ -86,14 +86,14 @@ export const floods = {
   'new connections': () => repeatRequest(buildGet('/', 'Connection: close\r\n')),
   'abandoned connections': () => sendAndClose(() => Buffer.alloc(0)),
   'slow bodies': () => dripBody,
-  'members and the token of a page, 60 KB': (token) =>
+  'JSON with many fields and a page’s token, 60 KB': (token) =>
     repeatRequest(
       buildPost('/event/logEvent', members(60_000, `"tokenUUID":"${token}","userUUID":"hostile-visitor","eventID":1,`)),
     ),
 } satisfies Record<string, (token: string) => Behave>;
 export type Flood = keyof typeof floods;
 
-/** Starts a flood. Returns a function that ends it and returns the number of requests. */
+/** Starts a flood. Returns a function that stops the flood and returns the number of requests. */
 const flood = (port: number, behave: Behave, connections: number) => {
   let sent = 0;
   let isOver = false;
@@ -107,7 +107,7 @@ const flood = (port: number, behave: Behave, connections: number) => {
     sockets.add(socket);
     behave(socket, count);
     socket.on('error', () => {});
-    // Unread responses would stall the connection.
+    // Unread responses would block the connection.
     socket.resume();
     socket.on('end', () => socket.destroy());
     socket.on('close', () => {

@@ -1,4 +1,4 @@
-/** Random messages to Segment's API: fields of other types, long texts, names of prototypes, deep objects. */
+/** Random messages to Segment's API: fields of wrong types, long texts, names of prototypes, deeply nested objects. */
 import fc from 'fast-check';
 import { newUserUUID } from '../../fixtures/requests.ts';
 

@@ -1,4 +1,7 @@
-/** People with data in which every value contains a unique mark: wherever the mark is, some of the person's data is. */
+/**
+ * People with data in which every value contains a unique mark. Wherever the mark is, there is some of the person's
+ * data.
+ */
 import type { ResponseCounter } from './response-counter.ts';
 
 export interface Tokens {
@@ -9,15 +12,15 @@ export interface Tokens {
 export interface Person {
   /** Strings that must be gone after the erasure: the mark, and the handle that the server created. */
   readonly traces: readonly string[];
-  /** The contactUUIDs that remain in the audit log: the person's own, and that of the merged contact. */
+  /** The contactUUIDs that remain in the audit log: the person's own, and the merged contact's. */
   readonly contactUUIDs: readonly string[];
-  /** Text that must be gone once the events are deleted as well. */
+  /** Text that must be gone once the events are deleted, too. */
   readonly eventTrace: string;
   readonly address: string;
   readonly contactUUID: string;
-  /** The number of this person's events. */
+  /** The number of the person's events. */
   readonly events: number;
-  /** Retries what the browser and the server sent about this person. Returns the statuses. */
+  /** Repeats what the browser and the server sent about this person. Returns the statuses. */
   retry(url: string): Promise<string[]>;
 }
 
@@ -25,7 +28,7 @@ export interface PeopleContext {
   readonly counter: ResponseCounter;
   readonly url: string;
   readonly tokens: Tokens;
-  /** Returns a number from 0 to below 1. */
+  /** Returns a number that is at least 0 and less than 1. */
   readonly random: () => number;
 }
 
@@ -66,8 +69,8 @@ export const addBystander = async ({ counter, url, tokens, random }: PeopleConte
 };
 
 /**
- * Creates a person with a full history: a browser logs events and claims, the server creates and changes the contact
- * and merges another into it, and requests that name it are refused.
+ * Creates a person with a full history. A browser logs events and claims. The server creates and changes the contact,
+ * and merges another contact into it. Requests that refer to the person are refused.
  */
 export const addPerson = async (peopleContext: PeopleContext, events: number): Promise<Person> => {
   const { counter, url, tokens, random } = peopleContext;
@@ -134,7 +137,7 @@ export const addPerson = async (peopleContext: PeopleContext, events: number): P
   const byHandle = { tokenUUID: browser, contactUUID: handle, eventID: 5, eventUUID: eventUUID(-2) };
   expectStatus(await call('logEvent', byHandle));
 
-  // Another contact of the same person, with separate values, merged and changed repeatedly.
+  // Another contact of the same person, with its own values. It is merged and changed repeatedly.
   const otherCreation = {
     ...creation,
     userUUID: otherUser,
@@ -151,7 +154,7 @@ export const addPerson = async (peopleContext: PeopleContext, events: number): P
     );
   }
 
-  // Refused requests, each of which names the person in another way.
+  // Refused requests that each identify the person in a different way.
   expectStatus(
     await call('createContact', { ...claim, requestUUID: undefined, contactProfileID: '', userUUID: 'x' }),
     400,

@@ -1,24 +1,24 @@
-/** An account with contacts and browsers for an attacker to harm, and checks that they are unharmed. */
+/** An account with contacts and browsers that an attacker could harm, and checks that they are unharmed. */
 import { limits } from '@firsthand/contract/limits';
 import type { Answer, Fields, Scene } from '../../fixtures/scene.ts';
 
-/** Part of values that no attacker knows: a response that contains it is a leak. */
+/** A part of values that no attacker knows. A response that contains it is a leak. */
 export const secret = 'known-to-nobody-else';
 
 const names = ['ann', 'ben', 'cleo', 'dora'] as const;
 export const addresses = names.map((name) => `${name}@shop.example`);
-/** The external IDs of the same contacts; the last contact does not get one. */
+/** The external IDs of the same contacts, except the last contact, which has none. */
 export const externalIDs = names.map((name) => `customer-${name}`);
-/** Browsers whose userUUID the attacker knows. All but the last are linked; the last is anonymous. */
+/** Browsers whose userUUID the attacker knows. The last is anonymous; the others are linked. */
 export const knownUsers = [...names.map((name) => `known-browser-of-${name}`), 'known-browser-of-nobody'];
 /** Browsers whose userUUID the attacker does not know. */
 const unknownUsers = [...names.map((name) => `other-browser-of-${name}`), 'other-browser-of-nobody'];
 
 const catalogues = ['profile', 'tag', 'attr', 'event'] as const;
-/** The number of entries in each catalogue, which leaves room for a few more. */
+/** The number of entries in each catalogue. There is room for a few more. */
 const listedCount = limits.idsPerCatalogue - 5;
 const idOf = (kind: string, nth: number) => (kind === 'event' ? nth + 1 : `${kind}-${nth}`);
-/** The entries of a catalogue; browsers may not use the first entry. */
+/** The entries of a catalogue. Browsers are not allowed to use the first entry. */
 const catalogueOf = (kind: (typeof catalogues)[number]) =>
   Array.from({ length: listedCount }, (_, nth) => ({
     [`${kind}ID`]: idOf(kind, nth),
@@ -34,7 +34,7 @@ export interface PlantedAccount {
   readonly ids: Fields;
   /** Describes how the account differs from its planted state. */
   findViolations(): Promise<string[]>;
-  /** Voids all claims of the browser token, then lists the events whose owner still differs from the planted one. */
+  /** Voids all claims of the browser token, then lists the events whose owner still differs from the original owner. */
   voidClaimsAndFindViolations(): Promise<string[]>;
 }
 
@@ -118,7 +118,7 @@ export const plant = async (scene: Scene): Promise<PlantedAccount> => {
   const firstContact = await readContact(contactUUIDs[0] as string, 'claim,link');
   const ids = { accountUUID: scene.accountUUID, tokenID: attacker, linkID: firstContact.link[0].linkID };
 
-  /** Compares the planted events, which precede all later ones. */
+  /** Compares the planted events, which precede all other events. */
   const findMovedEvents = async (mayMove: (userUUID: string) => boolean): Promise<string[]> => {
     const now = await readEvents();
     return before.events.flatMap((event, index) => {
@@ -184,7 +184,7 @@ export const plant = async (scene: Scene): Promise<PlantedAccount> => {
     findViolations: async () => [
       ...(await findContactChanges()),
       ...(await findAccountChanges()),
-      // Anyone who knows a userUUID may claim for that browser, so the browser's anonymous events may get an owner.
+      // Anyone who knows a userUUID can claim a contact for that browser, so its anonymous events can get an owner.
       ...(await findMovedEvents((userUUID) => userUUID === knownUsers.at(-1))),
     ],
     async voidClaimsAndFindViolations() {

@@ -1,4 +1,4 @@
-/** Provokes every kind of response from every path: each status, by the simplest request that causes it. */
+/** Provokes every kind of response from every path: each status with the simplest request that causes it. */
 import { limits } from '@firsthand/contract/limits';
 import type { OperationName } from '@firsthand/contract/operations';
 import type { Hono } from 'hono';
@@ -65,7 +65,7 @@ const requestKinds: Readonly<Record<string, RequestBuilder>> = {
   'an unknown token': simple(() => ({ tokenUUID: 'browser_unknown' })),
   'a server token from a page': simple(({ tokens }) => ({ tokenUUID: tokens.server })),
   'an operator token from a page': simple(({ tokens }) => ({ tokenUUID: tokens.operator })),
-  'nothing but a browser token': onlyToken,
+  'only a browser token': onlyToken,
   'an unknown contact': simple(({ tokens }) => ({
     tokenUUID: tokens.browser,
     contactUUID: 'nobody',
@@ -123,7 +123,7 @@ interface Scenario {
   readonly around?: (send: () => Promise<Response>) => Promise<Response>;
 }
 
-/** Services, some of them with a fault or a limit, and the requests to send to each. */
+/** Services, some of which have a fault or a limit, with the requests to send to each. */
 const listScenarios = (): Scenario[] => {
   const full = createFaulty();
   const broken = createFaulty();
@@ -148,7 +148,7 @@ const listScenarios = (): Scenario[] => {
 
 const sendDirectly = (send: () => Promise<Response>) => send();
 
-/** Sends every kind of request to every path of every operation. `weaken` may replace the application. */
+/** Sends every kind of request to every path of every operation. `weaken` can replace the application. */
 export const provokeResponses = async (
   weaken: (app: Hono) => Pick<Hono, 'request'> = (app) => app,
 ): Promise<ProvokedResponse[]> => {

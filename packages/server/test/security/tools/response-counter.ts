@@ -1,6 +1,6 @@
 /**
- * Counts a server's responses, to compare them with its database: every 200 must be a row or a repeat, and every
- * refusal must be listed or counted.
+ * Counts a server's responses and compares them with its database: every 200 must be a row or a repeat, and every
+ * refused request must be listed or counted.
  */
 import { type OperationName, operations } from '@firsthand/contract/operations';
 import Database from '../../../src/store/sqlite/database/better-sqlite3.ts';
@@ -14,10 +14,10 @@ export interface Answer {
 }
 
 export interface Counts {
-  /** Events with a 200 that were not reported as duplicates. */
+  /** Events that got a 200 and were not reported as duplicates. */
   stored: number;
   duplicates: number;
-  /** Writes with a valid token that were refused for their content, including entries of batches. */
+  /** Writes with a valid token that were refused for their content, including single entries of batches. */
   refused: number;
 }
 
@@ -84,7 +84,7 @@ export const createResponseCounter = (): ResponseCounter => {
   };
 };
 
-/** The counts of a database file; erased events count as stored. */
+/** The counts in a database file. Erased events count as stored. */
 const readCounts = (path: string): Omit<Counts, 'duplicates'> & { listed: number } => {
   const db = new Database(path, { readonly: true });
   try {
@@ -99,7 +99,7 @@ const readCounts = (path: string): Omit<Counts, 'duplicates'> & { listed: number
   }
 };
 
-/** Describes how the counts differ from a database file; empty if they agree. */
+/** Describes how the counts differ from a database file. Empty if they agree. */
 export const findDifferences = ({ counts: { stored, refused } }: ResponseCounter, path: string): string[] => {
   const rows = readCounts(path);
   return [

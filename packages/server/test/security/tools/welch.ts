@@ -1,4 +1,4 @@
-/** Welch's t-test: whether two lists of times have the same mean, regardless of their variances. */
+/** Welch's t-test: whether two lists of times have the same mean, even if their variances differ. */
 
 const mean = (numbers: readonly number[]) => numbers.reduce((sum, number) => sum + number, 0) / numbers.length;
 
@@ -9,6 +9,6 @@ const squaredError = (numbers: readonly number[]) => {
   return sum / (numbers.length - 1) / numbers.length;
 };
 
-/** Returns t of two lists. For long lists, chance alone exceeds ±2.58 once in a hundred times. */
+/** Returns the t value of two lists. For long lists, chance alone exceeds ±2.58 once in a hundred times. */
 export const computeT = (one: readonly number[], other: readonly number[]): number =>
   (mean(one) - mean(other)) / Math.sqrt(squaredError(one) + squaredError(other));
