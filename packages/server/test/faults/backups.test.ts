@@ -32,8 +32,8 @@ const backupsIn = (backups: string): string[] => {
 };
 
 /**
- * Backs up every ten seconds under load, erases a contact after the second backup, kills the server, and restores the
- * newest backup into another folder.
+ * Makes a backup every ten seconds under load, erases a contact after the second backup, kills the server, and restores
+ * the newest backup in another folder.
  */
 const drill = async (nth: number) => {
   const path = join(folder, `${nth}.db`);
@@ -53,7 +53,7 @@ const drill = async (nth: number) => {
   const { contactUUID: ben } = await create('ben');
   const ledger = createLedger(8);
   const load = ledger.send(served.url, token);
-  // Backups are ten seconds apart: everything acknowledged up to here precedes the second one.
+  // Backups are ten seconds apart, so all events that are acknowledged by now precede the second backup.
   while (backupsIn(backups).length < 1) await wait(20);
   await wait(8_000);
   const acknowledged = new Set(ledger.acknowledged);
@@ -66,7 +66,7 @@ const drill = async (nth: number) => {
 
   const newest = join(backups, backupsIn(backups).sort().at(-1) as string);
   const elsewhere = join(folder, `restored-${nth}`, 'firsthand.db');
-  // Only the lost machine's erasure record has this erasure.
+  // Only the erasure record of the lost machine contains this erasure.
   copyFileSync(`${path}-erased`, `${newest}-erased`);
   await restoreStore(`sqlite:${elsewhere}`, newest);
   const restored = await startServerProcess(elsewhere, port);
@@ -81,7 +81,7 @@ const drill = async (nth: number) => {
   return { lost, twice, erased, ben: contact.contactEmailaddress, acknowledged: acknowledged.size };
 };
 
-test(`restores a backup made under load elsewhere without losing events or reviving erased contacts, ${drills} times`, async (context) => {
+test(`restores a backup made under load on another machine without losing events or reviving erased contacts, ${drills} times`, async (context) => {
   let acknowledged = 0;
   for (let nth = 0; nth < drills; nth += 1) {
     const result = await drill(nth);
@@ -99,7 +99,7 @@ test(`restores a backup made under load elsewhere without losing events or reviv
 
 const bin = fileURLToPath(new URL('../../bin/firsthand.js', import.meta.url));
 
-/** A module that kills its process when a finished file is about to get its name, by linkSync. */
+/** A module that kills its process when a finished file is about to be renamed with linkSync. */
 const killAtLink = `data:text/javascript,${encodeURIComponent(`
   import fs from 'node:fs';
   import { syncBuiltinESMExports } from 'node:module';

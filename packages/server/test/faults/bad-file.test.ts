@@ -57,7 +57,7 @@ type Outcome = 'refused at startup' | 'reads refused' | 'served intact' | 'serve
 
 interface Result {
   readonly outcome: Outcome;
-  /** The file was overwritten by a new, empty database. */
+  /** Whether the file was overwritten with a new, empty database. */
   readonly isReplaced: boolean;
 }
 
@@ -77,9 +77,9 @@ const serveBad = async (bytes: Buffer, main?: string): Promise<Result> => {
     return { outcome: whole ? 'served intact' : 'served altered', isReplaced };
   } catch (refusal) {
     if (!(refusal instanceof EarlyExitError)) throw refusal;
-    // Another process took the port in the meantime.
+    // Another process has taken the port in the meantime.
     if (refusal.complaints.includes('is already listening there')) return await serveBad(bytes, main);
-    // 1: refused to start. 70: started, then found damage that it can't serve.
+    // 1: the server refused to start. 70: it started, then found damage that prevents serving.
     expect([1, 70], refusal.complaints).toContain(refusal.exitCode);
     expect(refusal.complaints).toMatch(/firsthand\.db|the store failed/);
     expect(refusal.complaints).not.toMatch(/^ {4}at /m);
@@ -99,7 +99,7 @@ const wasReplaced = (before: Buffer, path: string): boolean => {
   return !events.some((eventUUID) => after.includes(eventUUID));
 };
 
-/** Whether the file is a database without events and tokens. */
+/** Whether the file is a database without events and without tokens. */
 const isEmpty = (path: string): boolean => {
   const db = new Database(path, { readonly: true });
   try {
@@ -111,7 +111,7 @@ const isEmpty = (path: string): boolean => {
   }
 };
 
-/** Changes one character of one stored eventUUID; the file is otherwise valid. */
+/** Changes one character of a stored eventUUID. The file is otherwise valid. */
 const changeEventUUID = (): Buffer => {
   const bytes = Buffer.from(validFile);
   const before = '"eventUUID":["';
@@ -120,7 +120,7 @@ const changeEventUUID = (): Buffer => {
   return bytes.fill('X', place + before.length, place + before.length + 1);
 };
 
-test(`refuses a damaged file or serves it intact, and never replaces it with an empty one, ${mutations} times`, async (context) => {
+test(`refuses a damaged file or serves it intact, but never replaces it with an empty file, ${mutations} times`, async (context) => {
   const outcomes = new Map<string, number>();
   for (let nth = 0; nth < mutations; nth += 1) {
     const { how, bytes } = damage();

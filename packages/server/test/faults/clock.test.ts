@@ -13,12 +13,12 @@ import { createLedger, judge, readEverything } from './tools/ledger.ts';
 
 const tours = times({ quick: 1, full: 20 });
 
-/** libfaketime changes a process's time of day, but not its monotonic clock. */
+/** libfaketime changes a process's wall clock, but not its monotonic clock. */
 const library = readdirSync('/usr/lib')
   .map((architecture) => `/usr/lib/${architecture}/faketime/libfaketimeMT.so.1`)
   .find((path) => existsSync(path));
 
-/** A day ahead and back, 1970, years ahead by mistake, and then a week. */
+/** Offsets: a day ahead, a day behind, 1970, about four years ahead and back, then forward through a week. */
 const clocks = ['+0', '+1d', '-1d', '@1970-01-01 00:00:01', '+0', '+1500d', '+0', '+2d', '+4d', '+6d'];
 
 let folder: string;
@@ -42,7 +42,7 @@ const log = async (url: string, tokenUUID: string, event: object): Promise<Answe
 const tour = async (name: string, main?: string) => {
   const path = join(folder, `${name}.db`);
   const clock = join(folder, `${name}.clock`);
-  // Replaced atomically: the process may read it at any moment.
+  // Replaced atomically, because the process might read it at any moment.
   const setClock = (time: string) => {
     writeFileSync(`${clock}.new`, `${time}\n`);
     renameSync(`${clock}.new`, clock);
@@ -79,7 +79,8 @@ const tour = async (name: string, main?: string) => {
     }
     for (const event of eventsOf(0)) if (!(await log(served.url, token, event)).duplicate) missedRepeats += 1;
 
-    // A new visitor each round: a burst is let through, then refused, then let through again after a pause.
+    // A new visitor in each round. The server accepts a burst, then refuses requests, then accepts another burst after
+    // a pause.
     const visitor = { userUUID: `visitor-of-the-round-${round}` };
     const visit = async () => (await log(served.url, browserToken, visitor)).status;
     const statuses = new Set<number>();

@@ -22,7 +22,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 const userUUID = 'user_0000000000000000';
 
-/** Posts on a separate connection. Returns whether the whole response arrived, with status 200. */
+/** Sends a request on a separate connection. Returns whether the whole response arrived with status 200. */
 const post = (url: string, path: string, body: object): Promise<boolean> =>
   new Promise((resolve) => {
     const text = JSON.stringify(body);
@@ -63,7 +63,7 @@ const shapes: readonly Shape[] = [
   },
 ];
 
-/** Cuts one connection at each byte of a request and of its response; the client retries after each cut. */
+/** Cuts a connection at each byte of a request and of its response. The client retries after each cut. */
 const cutEverywhere = async (name: string, maxCuts: number, main?: string) => {
   const path = join(folder, `${name}.db`);
   const token = await createTestAccount(path);

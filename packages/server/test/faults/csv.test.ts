@@ -1,4 +1,4 @@
-// CSV downloads: complete for 100,000 people, and visibly broken if they end early.
+// CSV downloads are complete for 100,000 people, and are visibly broken if they end early.
 import { createClient } from '@firsthand/client';
 import { expect, onTestFinished, test } from 'vitest';
 import { temporaryDatabase } from '../fixtures/command.ts';
@@ -13,7 +13,7 @@ const open = async () => {
   return { url, token, client: createClient({ url, token }) };
 };
 
-test('lists each of 100,000 people once in a CSV file, as many as the report counts', async () => {
+test('lists each of 100,000 people once in a CSV file, with as many rows as the report counts', async () => {
   const { client } = await open();
   for (let from = 0; from < people; from += perBatch)
     await client.logEvents({
@@ -44,7 +44,7 @@ test('breaks the connection when the token is revoked before the last page', asy
   for (let from = 0; from < 20 * perBatch; from += perBatch)
     await client.createContacts({ contact: Array.from({ length: perBatch }, (_, nth) => contact(from + nth)) });
   const { tokenID, tokenUUID: token } = await client.createToken({ tokenKind: 'viewer' });
-  // More than fits in the socket buffers: the server reads the last pages only when the client continues.
+  // More than the socket buffers hold, so the server reads the last pages only when the client continues to read.
   const reader = (await createClient({ url, token }).csv('searchContact', {})).getReader();
   await reader.read();
   await client.revokeToken({ tokenID });

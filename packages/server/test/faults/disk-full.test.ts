@@ -14,7 +14,7 @@ import { ignoringFailedCommits } from '../weaknesses/store.ts';
 import { createLedger, judge, readEverything } from './tools/ledger.ts';
 
 const fillings = times({ quick: 3, full: 50 });
-/** Each filling leaves a few more stored events on the disk. */
+/** Each round fills the disk and leaves a few more stored events on it. */
 const diskMebibytes = 24 + 8 * fillings;
 
 let folder: string;
@@ -46,7 +46,7 @@ const fill = (disk: string, leave: number) => {
       writeSync(filler, block);
     }
   } catch (error) {
-    // The server used some of the space in the meantime.
+    // The server has used some of the space in the meantime.
     if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
   }
   return () => {
@@ -55,7 +55,7 @@ const fill = (disk: string, leave: number) => {
   };
 };
 
-/** Fills the disk under a running server and frees it again, `count` times. */
+/** Fills the disk under a running server and frees the space again, `count` times. */
 const fillRepeatedly = async (disk: string, count: number, main?: string) => {
   const path = join(disk, 'firsthand.db');
   const token = await createTestAccount(path);
@@ -84,7 +84,8 @@ const fillRepeatedly = async (disk: string, count: number, main?: string) => {
       await read.arrayBuffer();
       if (read.status !== 200) refusedReads += 1;
     }
-    // The write-ahead log may have free space inside: while the server still stores events, it is rightly ready.
+    // The write-ahead log can have free space inside. As long as the server can still store events, it is rightly
+    // ready.
     const storedWhileFull = ledger.acknowledged.size;
     let isUnready = false;
     for (let round = 0; round < 300 && !isUnready; round += 1) {
@@ -114,7 +115,7 @@ const fillRepeatedly = async (disk: string, count: number, main?: string) => {
   const logLines = served.complaints().match(/.*"code":"SQLITE_FULL".*\n/g) ?? [];
   return {
     fullButReady,
-    /** At least one line, and at most one a minute. */
+    /** Expects at least one line, and at most one a minute. */
     logsCause: logLines.length > 0 && logLines.length <= 1 + (performance.now() - began) / 60_000,
     lost,
     twice,
@@ -141,7 +142,7 @@ test(`serves reads while the disk is full, and stores events again once there is
   });
   expect(result.refused).toBeGreaterThanOrEqual(fillings * 50);
 
-  // It lost events, or damaged the file so that it cannot read them.
+  // The weakened server has lost events, or has damaged the file so that it cannot read them.
   const weakened = await fillRepeatedly(
     mountDisk('deaf'),
     1,

@@ -29,8 +29,8 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const env = { RATE_LIMIT: withoutLimits() };
 
 /**
- * Kills a server as soon as it responds to an erasure, restores a backup from before the contact, and repeats every
- * request that created it.
+ * Kills a server as soon as it responds to an erasure, restores a backup that is older than the contact, and repeats
+ * every request that created the contact.
  */
 const eraseAndKill = async (name: string, main?: string) => {
   const path = join(folder, `${name}.db`);
@@ -71,7 +71,7 @@ const eraseAndKill = async (name: string, main?: string) => {
   return { created, refused };
 };
 
-test('enforces an acknowledged erasure on an older backup, although the server was killed at that moment', async (context) => {
+test('enforces an acknowledged erasure on an older backup, even if the server was killed at that moment', async (context) => {
   const ours = await eraseAndKill('ours');
   expect(ours).toEqual({ created: 0, refused: users });
   const weakened = await eraseAndKill('weakened', changeServer(folder, 'at-once', acknowledgingErasuresEarly));

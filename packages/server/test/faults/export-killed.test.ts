@@ -1,4 +1,4 @@
-// `firsthand export --since last`, killed at any moment and run again.
+// `firsthand export --since last`, killed at random moments and run again.
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { DuckDBInstance } from '@duckdb/node-api';
@@ -17,7 +17,7 @@ const eventsPerKill = 4_000;
 const users = 50;
 const columns = 'sequence, eventUUID, eventName, eventTime, userUUID, contactUUID, attributes';
 
-test('has each event once, and no erased one, although its runs were killed at random moments', async (context) => {
+test('has each event once, and no erased event, although its runs were killed at random moments', async (context) => {
   const { env } = temporaryDatabase();
   const store = await openStore({
     databaseURL: env.DATABASE_URL,
@@ -68,7 +68,7 @@ test('has each event once, and no erased one, although its runs were killed at r
   });
 });
 
-test('waits for another export to the same folder, and reports it', async () => {
+test('waits for another export to the same folder, and reports that it waits', async () => {
   const { env } = temporaryDatabase();
   const { accountUUID } = await firsthandJSON(['account', 'create', '--name', 'Shop'], env);
   const folder = temporaryFolder();

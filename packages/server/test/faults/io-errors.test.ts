@@ -24,7 +24,7 @@ import { isAnswer, readCalls, strace, type TracedCall } from './tools/tracing.ts
 interface Fault {
   readonly calls: string;
   readonly error: 'EIO' | 'ENOSPC';
-  /** The call of each thread that fails, counted from 1. */
+  /** Which call of each thread fails, counted from 1. */
   readonly nth: number;
 }
 
@@ -50,15 +50,18 @@ interface Result {
   readonly outcome: 'refused to start' | 'exited' | 'continued' | 'recovered' | 'not reached';
   readonly lost: number;
   readonly twice: number;
-  /** When syncs fail: the number of 200 responses for events that were not known to be on the disk. */
+  /** If a sync fails: the number of 200 responses for events that were not known to be on the disk. */
   readonly falseAnswers: number;
-  /** Acknowledged events whose response is missing from the trace, so that it can't be judged. */
+  /** Acknowledged events whose responses are missing from the trace, so they can't be judged. */
   readonly unjudged: readonly string[];
   readonly integrity: unknown;
 }
 
 let cases = 0;
-/** Serves with one failing call, then without faults, and compares the stored events with the acknowledged ones. */
+/**
+ * Runs the server with one failing call, then without faults, and compares the stored events with the acknowledged
+ * events.
+ */
 const serveWithFault = async ({ calls, error, nth }: Fault, main?: string): Promise<Result> => {
   const home = join(folder, `case-${cases++}`);
   mkdirSync(home);
@@ -67,7 +70,7 @@ const serveWithFault = async ({ calls, error, nth }: Fault, main?: string): Prom
   const log = join(home, 'strace.log');
   const port = await freePort();
   const files = ['', '-wal', '-shm', '-lock', '-journal', '-lock-journal'].flatMap((end) => ['-P', path + end]);
-  // Without the path filter, a call of the event loop would fail instead; with it, responses aren't traced.
+  // Without the path filter, a call of the event loop would fail instead. With the filter, responses aren't traced.
   const isSyncFault = calls.startsWith('fsync');
   const under = strace(
     log,
@@ -76,7 +79,7 @@ const serveWithFault = async ({ calls, error, nth }: Fault, main?: string): Prom
     `inject=${calls}:error=${error}:when=${nth}`,
   );
   const injected = () => existsSync(log) && readFileSync(log, 'latin1').includes('(INJECTED)');
-  // With ballast, the frames name each event of a batch.
+  // With ballast, the log frames contain the name of each event of a batch.
   const ledger = isSyncFault ? createLedger(1, { ballast: 16 }) : createLedger(4);
   let outcome: Result['outcome'];
   try {
@@ -87,19 +90,19 @@ const serveWithFault = async ({ calls, error, nth }: Fault, main?: string): Prom
       ended = true;
     });
     const load = ledger.send(served.url, token);
-    // Each commit has several writes, so every fault is reached before 5,000 events. Polling the large log more often
-    // would starve the client.
+    // Each commit has several writes, so every fault occurs before 5,000 events. Reading the large log more often would
+    // starve the client.
     while (!ended && !injected() && ledger.acknowledged.size < 5_000) await wait(50);
     const wasInjected = injected();
     const atFault = ledger.acknowledged.size;
-    // After a fatal error, responses for earlier commits may still go out.
+    // After a fatal error, responses for earlier commits can still be sent.
     const hasContinued = () => error === 'ENOSPC' && ledger.acknowledged.size >= atFault + 20;
     for (let round = 0; wasInjected && !ended && round < 1_000 && !hasContinued(); round += 1) await wait(10);
     const isAnswering = await fetch(`${served.url}/healthz`).then(
       () => true,
       () => false,
     );
-    // It may be exiting right now.
+    // The server might be exiting at this moment.
     if (!isAnswering) await Promise.race([served.ended, wait(60_000)]);
     expect(isAnswering || ended, 'it hangs').toBe(true);
     outcome = ended ? 'exited' : wasInjected ? 'continued' : 'not reached';
@@ -116,7 +119,7 @@ const serveWithFault = async ({ calls, error, nth }: Fault, main?: string): Prom
   const failed = traceCalls.find(({ text }) => text.includes('(INJECTED)'));
   const isSyncOfFolder = ({ text }: TracedCall) => text.includes(`<${home}>`);
   const firstAnswer = traceCalls.find(isAnswer);
-  // SQLite continues if it can't sync the folder of a new log; the server then syncs that folder itself, or exits.
+  // SQLite continues if it can't sync the folder of a new log. The server then syncs that folder itself, or exits.
   const isRecovered =
     failed &&
     isSyncOfFolder(failed) &&
@@ -150,7 +153,7 @@ const serveWithFault = async ({ calls, error, nth }: Fault, main?: string): Prom
   return { outcome: isRecovered ? 'recovered' : outcome, lost, twice, falseAnswers, unjudged, integrity };
 };
 
-test(`acknowledges nothing that it could not store, through ${faults.length} I/O errors`, async (context) => {
+test(`acknowledges nothing that it could not store, despite ${faults.length} I/O errors`, async (context) => {
   const outcomes = new Map<string, number>();
   for (const fault of faults) {
     const { outcome, ...result } = await serveWithFault(fault);
@@ -161,7 +164,7 @@ test(`acknowledges nothing that it could not store, through ${faults.length} I/O
       unjudged: [],
       integrity: 'ok',
     });
-    // After EIO the state of the disk is unknown, so the server has to restart. A full disk is no reason to exit.
+    // After EIO, the state of the disk is unknown, so the server must restart. A full disk is no reason to exit.
     const allowed =
       fault.error === 'EIO' ? ['exited', 'refused to start', 'recovered'] : ['continued', 'refused to start'];
     if (outcome !== 'not reached') expect(allowed, JSON.stringify(fault)).toContain(outcome);
@@ -172,7 +175,7 @@ test(`acknowledges nothing that it could not store, through ${faults.length} I/O
   const deaf = changeServer(folder, 'deaf', ignoringFailedCommits);
   const unsynced = await serveWithFault({ calls: 'fsync,fdatasync', error: 'EIO', nth: 20 }, deaf);
   expect(unsynced.falseAnswers).toBeGreaterThan(0);
-  // It may leave events of users that it has not stored, which it refuses to serve.
+  // The weakened server may have stored events whose users it failed to store. It then refuses to read those events.
   const unwritten = await serveWithFault({ calls: 'pwrite64,write', error: 'EIO', nth: 60 }, deaf).then(
     ({ lost }) => lost > 0 && `${lost} lost`,
     ({ message }: Error) => message.startsWith('getEvent answered 500') && 'a read refused',
@@ -186,7 +189,7 @@ test(`acknowledges nothing that it could not store, through ${faults.length} I/O
   });
 });
 
-test('creates a complete database or none, whichever call fails', async () => {
+test('creates either a complete database or none, no matter which call fails', async () => {
   for (const nth of spread(callNumbers.slice(0, 40), times({ quick: 4, full: 40 }))) {
     for (const calls of ['fsync,fdatasync', 'pwrite64']) {
       const home = join(folder, `new-${cases++}`);

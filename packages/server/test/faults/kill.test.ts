@@ -13,7 +13,7 @@ import { acknowledgingEarly } from '../weaknesses/store.ts';
 import { createLedger, createReader, judge, readEverything } from './tools/ledger.ts';
 
 const kills = times({ quick: 15, full: 1_000 });
-/** The weakened server loses an event within a few kills, unless a slow machine has acknowledged nothing by then. */
+/** The weakened server loses an event within a few kills, unless a slow machine has not acknowledged any by then. */
 const maxWeakened = 30;
 let folder: string;
 
@@ -23,8 +23,8 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true }));
 
 /**
- * Kills a server under load until an acknowledged event is lost or `most` kills are done. Compares the stored events
- * with the acknowledged ones after each start.
+ * Kills a server under load until an acknowledged event is lost, or `maxKills` times. Compares the stored events with
+ * the acknowledged events after each start.
  */
 const killRepeatedly = async (name: string, maxKills: number, main?: string) => {
   const path = join(folder, `${name}.db`);
@@ -51,7 +51,7 @@ const killRepeatedly = async (name: string, maxKills: number, main?: string) => 
   const perSecond = (ledger.acknowledged.size / loadedMilliseconds) * 1_000;
   const served = await startServerProcess(path, port, { main });
   lost += judge(ledger, await readEverything(served.url, token)).lost;
-  // Retrying what was not acknowledged must not store anything twice.
+  // Retrying unacknowledged events must not store an event twice.
   await ledger.settle(served.url, token);
   const { twice } = judge(ledger, await readEverything(served.url, token));
   await stopServerProcess(served);
@@ -61,7 +61,7 @@ const killRepeatedly = async (name: string, maxKills: number, main?: string) => 
   return { lost, twice, done, integrity, ready, perSecond, acknowledged: ledger.acknowledged.size };
 };
 
-test(`loses no acknowledged event and stores none twice through ${kills} kills under load`, async (context) => {
+test(`loses no acknowledged event and stores no event twice despite ${kills} kills under load`, async (context) => {
   const result = await killRepeatedly('ours', kills);
   expect(result).toMatchObject({ lost: 0, twice: 0, integrity: 'ok' });
   expect(result.acknowledged).toBeGreaterThan(kills * 20);

@@ -37,7 +37,7 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** Builds a future version of the server whose migration adds a table, an index and a column. */
+/** Builds a future version of the server with a migration that adds a table, an index and a column. */
 const createNewer = (name: string, changes: readonly Change[]): string => {
   const main = changeServer(folder, name, changes);
   writeFileSync(
@@ -70,12 +70,12 @@ const inspect = (path: string): { schema: Schema; rows: unknown; integrity: unkn
 const calls = ['pwrite64', 'fsync', 'fdatasync', 'ftruncate', 'unlink'];
 interface Point {
   readonly call: string;
-  /** Counts this system call in the migrating thread, from 1. */
+  /** Which call of this kind in the migrating thread is killed, counted from 1. */
   readonly nth: number;
 }
 
 let cases = 0;
-/** Starts the newer server on a copy of the old file, under strace with these options. */
+/** Starts the newer server with a copy of the old file, under strace with these options. */
 const start = async (main: string, ...options: readonly string[]) => {
   const home = join(folder, `case-${cases++}`);
   mkdirSync(home);
@@ -95,12 +95,12 @@ const start = async (main: string, ...options: readonly string[]) => {
   return { path, log, exitCode };
 };
 
-/** Every system call of the migrating thread that changes a file, traced during an undisturbed start. */
+/** Lists every system call of the migrating thread that changes a file, traced during an undisturbed start. */
 const findPoints = async (main: string): Promise<Point[]> => {
   const { path, log } = await start(main, '-e', `trace=${calls}`);
   expect(inspect(path)).toEqual({ schema: 'new', rows: events, integrity: 'ok' });
   const tracedCalls = readCompletedCalls(log).filter(({ text }) => /^\w+\(/.test(text));
-  // The main thread is the first to touch the database.
+  // The main thread is the first to access the database.
   const isOurs = ({ text }: { text: string }) => text.includes(path);
   const thread = tracedCalls.find(isOurs)?.thread;
   const counts = new Map<string, number>();
@@ -125,14 +125,14 @@ const killAt = async (main: string, { call, nth }: Point) => {
   return { path, killed: exitCode !== 0, ...inspect(path) };
 };
 
-test(`leaves the old or the new schema when a migration is killed, at ${kills} points`, async (context) => {
+test(`leaves either the old or the new schema if it is killed, at ${kills} points`, async (context) => {
   const newer = createNewer('newer', []);
   const points = await findPoints(newer);
   const schemas = { old: 0, new: 0, between: 0 };
   for (const point of spread(points, kills)) {
     const { schema, killed, rows, integrity, path } = await killAt(newer, point);
     expect({ rows, integrity }, JSON.stringify(point)).toEqual({ rows: events, integrity: 'ok' });
-    // The last system calls of a startup vary from run to run, so some points are not reached.
+    // The last system calls of a startup vary between runs, so some points are not reached.
     if (killed) schemas[schema] += 1;
     else expect(schema).toBe('new');
     // The next start completes the migration.
@@ -159,7 +159,7 @@ test(`leaves the old or the new schema when a migration is killed, at ${kills} p
   });
 });
 
-test('refuses a file of a newer version, and leaves it unchanged', async () => {
+test('refuses a file of a newer version and leaves it unchanged', async () => {
   const path = join(folder, 'newer.db');
   copyFileSync(template, path);
   await stopServerProcess(await startServerProcess(path, await freePort(), { main: createNewer('newest', []) }));

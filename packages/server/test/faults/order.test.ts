@@ -14,7 +14,7 @@ import { createLedger } from './tools/ledger.ts';
 import { attachStrace, isAnswer, readCalls } from './tools/tracing.ts';
 
 const requests = times({ quick: 200, full: 10_000 });
-/** Bounds the size of a log, which is read into memory whole. */
+/** Limits the size of a log, because the test reads the whole log into memory. */
 const requestsPerServer = 1_000;
 
 let folder: string;
@@ -23,7 +23,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** Sends events one by one. Returns how many responses began before the event's frames were written and synced. */
+/** Sends events one by one. Returns how many responses began before the event's log frames were written and synced. */
 const countEarlyAnswers = async (name: string, count: number, main?: string): Promise<number> => {
   const path = join(folder, `${name}.db`);
   const token = await createTestAccount(path);
@@ -32,7 +32,7 @@ const countEarlyAnswers = async (name: string, count: number, main?: string): Pr
   const detach = await attachStrace(served.process.pid as number, log, ...answerOptions);
   const ledger = createLedger(1);
   for (let sent = 0; sent < count; sent += 1) expect(await ledger.sendOne(served.url, token)).toBe(true);
-  // The client may receive a response before strace logs the end of the call that sent it.
+  // The client can receive a response before strace logs the end of the call that sent the response.
   for (let left = 2_400; left > 0 && readCalls(log).filter(isAnswer).length < count; left -= 1) await wait(50);
   await detach();
   await stopServerProcess(served);

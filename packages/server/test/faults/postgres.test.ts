@@ -1,4 +1,4 @@
-// Two servers on one PostgreSQL: one server is killed, or the database stops and comes back.
+// Two servers on one PostgreSQL: a server is killed, or the database stops and restarts.
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { times } from '../tools/counts.ts';
@@ -12,7 +12,7 @@ import { useOwnPostgres } from './tools/own-postgres.ts';
 
 const kills = times({ quick: 6, full: 100 });
 const stops = times({ quick: 3, full: 30 });
-/** Several, because a kill may hit a moment in which nothing was just acknowledged. */
+/** Several kills, because nothing might have been acknowledged just before a kill. */
 const weakenedKills = 8;
 const clients = 8;
 
@@ -28,13 +28,13 @@ const setUp = async (name: string, main?: string) => {
 
 const compareAndSettle = async (ledger: ReturnType<typeof createLedger>, url: string, token: string) => {
   const { lost } = judge(ledger, await readEverything(url, token));
-  // Retrying what was not acknowledged must not store anything twice.
+  // Retrying unacknowledged events must not store an event twice.
   await ledger.settle(url, token);
   const { twice } = judge(ledger, await readEverything(url, token));
   return { lost, twice, acknowledged: ledger.acknowledged.size };
 };
 
-/** Kills one of two servers under load repeatedly, while the other server keeps serving. */
+/** Repeatedly kills one of two servers under load, while the other server keeps serving. */
 const killRepeatedly = async (name: string, count: number, main?: string) => {
   const { token, start } = await setUp(name, main);
   const [port, otherPort] = [await freePort(), await freePort()];
@@ -53,7 +53,7 @@ const killRepeatedly = async (name: string, count: number, main?: string) => {
   return result;
 };
 
-test(`neither loses nor duplicates an event when one of two servers is killed ${kills} times`, async (context) => {
+test(`loses and duplicates no event when one of two servers is killed ${kills} times`, async (context) => {
   const result = await killRepeatedly('ours_killed', kills);
   expect(result).toMatchObject({ lost: 0, twice: 0 });
   expect(result.acknowledged).toBeGreaterThan(kills * 20);
@@ -68,7 +68,7 @@ test(`neither loses nor duplicates an event when one of two servers is killed ${
   });
 });
 
-/** Stops PostgreSQL under load as if its machine lost power, and restarts it, without restarting the servers. */
+/** Stops PostgreSQL under load as if its machine lost power, and restarts it, while the servers keep running. */
 const stopRepeatedly = async (name: string, count: number, main?: string) => {
   const { token, start } = await setUp(name, main);
   const servers = [await start(await freePort()), await start(await freePort())] as const;
@@ -88,7 +88,7 @@ const stopRepeatedly = async (name: string, count: number, main?: string) => {
   return { ...result, endings, withoutRetryAfter };
 };
 
-test(`neither loses nor duplicates an event when PostgreSQL stops ${stops} times, and responds 503 in the meantime`, async (context) => {
+test(`loses and duplicates no event when PostgreSQL stops ${stops} times, and responds with 503 in the meantime`, async (context) => {
   const result = await stopRepeatedly('ours_stopped', stops);
   expect(result).toMatchObject({ lost: 0, twice: 0, withoutRetryAfter: 0 });
   expect([...result.endings.keys()].sort()).toEqual(['200', '503']);

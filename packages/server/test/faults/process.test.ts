@@ -9,13 +9,13 @@ import { serveHere, userUUID } from '../fixtures/serving.ts';
 import { soon } from '../fixtures/timeouts.ts';
 
 describe('SIGTERM', () => {
-  it('lets every request under load finish or refuses it, and loses nothing that was acknowledged', async () => {
+  it('completes or refuses every request under load, and loses no acknowledged event', async () => {
     const { env } = temporaryDatabase();
     const { serverTokenUUID } = await firsthandJSON(['account', 'create', '--name', 'Shop'], env);
     const server = await startServer(env);
     const acknowledged: string[] = [];
     const broken: unknown[] = [];
-    /** Requests delayed by a busy machine until the server closed the connection as idle (`idleMs` in drain.ts). */
+    /** Requests that a busy machine delayed until the server closed their connection as idle (`idleMs` in drain.ts). */
     const late: string[] = [];
     const idleMilliseconds = 500;
     const logUntilRefused = async (client: number) => {
@@ -61,7 +61,7 @@ describe('SIGTERM', () => {
     expect(late.filter((eventUUID) => stored.has(eventUUID))).toEqual([]);
   });
 
-  it('ends the process immediately when sent twice', async () => {
+  it('makes the process exit immediately when sent twice', async () => {
     const server = await startServer(temporaryDatabase().env);
     const { hostname, port } = new URL(server.url);
     const stalled = connect(Number(port), hostname);
@@ -78,7 +78,7 @@ describe('SIGTERM', () => {
 });
 
 describe('a second server on the same file', () => {
-  it('is refused promptly', async () => {
+  it('is refused quickly', async () => {
     const { env } = temporaryDatabase();
     await serveHere(env);
     const began = performance.now();
@@ -86,7 +86,7 @@ describe('a second server on the same file', () => {
     expect(performance.now() - began).toBeLessThan(soon.timeout);
   });
 
-  it('exits with an error code, and one message after the line with its version', async () => {
+  it('exits with an error code, and prints one message after the line with its version', async () => {
     const { env } = temporaryDatabase();
     await serveHere(env);
     const { code, stdout, stderr } = await spawnFirsthand(['serve', '--port', '0'], env).ended;

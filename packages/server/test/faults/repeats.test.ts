@@ -27,7 +27,10 @@ interface SentEvent {
   readonly eventTime: number;
 }
 
-/** Sends events of several days from several concurrent clients; a fifth of the sends repeat earlier events. */
+/**
+ * Sends events with times on several days from several concurrent clients. A fifth of the requests repeat earlier
+ * events.
+ */
 const sendRepeatedly = async (name: string, count: number, main?: string) => {
   const path = join(folder, `${name}.db`);
   const token = await createTestAccount(path);
@@ -79,7 +82,7 @@ const sendRepeatedly = async (name: string, count: number, main?: string) => {
   return { sent, repeats, stored, duplicates, rows, twice: rows - distinct, distinctEvents: distinctEvents.length };
 };
 
-test(`stores each event once through ${sends} sends, a fifth of which are repeats`, async (context) => {
+test(`stores each event once although a fifth of ${sends} requests are repeats`, async (context) => {
   const result = await sendRepeatedly('ours', sends);
   expect(result).toEqual({
     ...result,

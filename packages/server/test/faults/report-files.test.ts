@@ -32,7 +32,7 @@ test('counts events and owner changes that were stored before the report was req
     world.own(2, [], [round]);
     expect((await reports.run(totals)).result).toEqual(right());
   }
-  // Two concurrent reports, one requested before and one after an event.
+  // Two concurrent reports: one is requested before an event, the other after it.
   const before = reports.run(totals);
   log(1, 70);
   const after = reports.run(totals);
@@ -41,7 +41,7 @@ test('counts events and owner changes that were stored before the report was req
   await before;
 });
 
-test('restricts the files to the server’s user, and lets a later process continue from them', async () => {
+test('lets only the server’s user read the files, which a later process continues to use', async () => {
   const { reports, files, readPositions, open, right } = setUp();
   await reports.run(totals);
   await reports.close();
@@ -57,7 +57,7 @@ const damages: readonly (readonly [string, (paths: readonly string[]) => void])[
   ['truncated', ([first]) => truncateSync(first as string, 100)],
   ['exchanged', ([first, second]) => writeFileSync(first as string, readFileSync(second as string))],
   [
-    'changed in one byte',
+    'with one changed byte',
     ([first]) => {
       const content = readFileSync(first as string);
       content[200] = (content[200] as number) ^ 1;
@@ -83,7 +83,7 @@ test('rebuilds damaged files, and reports correct numbers', async () => {
   for (const [nth, path] of events().entries()) linkSync(path, join(folder, `backup-${nth}`));
   expect((await reports.run(totals)).result).toEqual(right());
   expect(Math.min(...readPositions)).toBeGreaterThan(20);
-  // Files that a previous process left.
+  // Files that a previous process left behind.
   await reports.close();
   for (const [how, damage] of damages) {
     damage(events());
@@ -113,7 +113,7 @@ test('rebuilds files with a damaged manifest, and files of another store', async
   expect((await open().run(totals)).result).toEqual(right());
 });
 
-test('counts events that got the sequences of another account’s events after a backup was restored', async () => {
+test('counts events that reuse the sequences of another account’s events after a backup was restored', async () => {
   const { reports, world, open, log, right } = setUp();
   world.skipSequences(30);
   expect((await reports.run(totals)).result).toEqual(right());
@@ -123,7 +123,7 @@ test('counts events that got the sequences of another account’s events after a
   expect((await open().run(totals)).result).toEqual(right());
 });
 
-test('counts attributes without their own column like others, in memory and in files', async () => {
+test('counts attributes without their own column like other attributes, in memory and in files', async () => {
   const { world, reports } = setUp();
   const names = Array.from({ length: 120 }, (_, nth) => `attribute ${nth}`);
   const createAttributes = (count: number) => new Map(names.slice(0, count).map((name, nth) => [name, `${nth}.5`]));
@@ -160,7 +160,7 @@ test('excludes erased events from reports immediately, and soon removes them fro
   expect(await listFilesContaining(all(), secret)).not.toEqual([]);
   world.erase(9);
   expect((await reports.run(totals)).result).toEqual(right());
-  // One report that learns of an erasure is enough to start the removal; it does not wait for it.
+  // A single report that learns of an erasure starts the removal, and does not wait for it.
   await expect.poll(() => listFilesContaining(all(), secret)).toEqual([]);
   // The store still feeds the erased events to a process that rebuilds its files.
   for (const path of files()) rmSync(path);
@@ -176,7 +176,7 @@ test('removes spilled data by replacing the process, and serves reports in the m
   const { reports, folder, world, right, faults } = setUp();
   await reports.run(totals);
   const first = reports.processID as number;
-  // DuckDB leaves such a file when a query exceeds its memory limit.
+  // DuckDB can leave such a file when a query exceeds its memory limit.
   const spilled = join(folder, 'spill', 'duckdb_temp_storage-0.tmp');
   writeFileSync(spilled, secret);
   world.erase(9);
@@ -195,13 +195,13 @@ test('removes spilled data by replacing the process, and serves reports in the m
   expect(faults).toEqual([]);
 });
 
-test('refuses a second server’s reports on the same folder until the first server has ended', async () => {
+test('refuses a second server’s reports on the same folder until the first server has exited', async () => {
   const { reports, open, right, faults } = setUp();
   await reports.run(totals);
   const other = open();
   await expect(other.run(totals)).rejects.toMatchObject({ code: 'no_reports' });
   expect(faults.map(({ message }) => message).join()).toContain('give each server its own REPORTS_DIR');
-  // It does not retry at each report.
+  // The server does not try again at each report.
   expect(other.processID).toBeUndefined();
   await expect(other.run(totals)).rejects.toMatchObject({ code: 'no_reports' });
   expect(other.processID).toBeUndefined();
@@ -211,7 +211,7 @@ test('refuses a second server’s reports on the same folder until the first ser
   await expect.poll(answered).toEqual(right());
 });
 
-test('starts no process to remove files of an account that has none', async () => {
+test('starts no process to remove files for an account that has none', async () => {
   const { reports } = setUp();
   await reports.purged(account);
   expect(reports.processID).toBeUndefined();
@@ -237,7 +237,7 @@ test('replaces a process that does not respond', async () => {
     limitMilliseconds: 60_000,
     buildMilliseconds: 60_000,
   });
-  // On a busy machine an order may take longer than three seconds.
+  // On a busy machine, a command to the process can take longer than three seconds.
   const answered = () =>
     expect
       .poll(async () => (await reports.run(totals).catch(() => undefined))?.result, { timeout: 120_000 })
@@ -251,7 +251,9 @@ test('replaces a process that does not respond', async () => {
   expect(reports.processID).not.toBe(first);
 });
 
-/** Takes about twenty statements, so that it outlasts a timer of one millisecond even on a busy machine. */
+/**
+ * Runs about twenty statements, so that the report takes longer than a timer of one millisecond even on a busy machine.
+ */
 const slow: FunnelQuery = {
   ...baseQuery,
   report: 'funnel',
@@ -275,7 +277,7 @@ test('starts one process for concurrent reports of several accounts', async () =
   expect(faults).toEqual([]);
 });
 
-test('refuses a report that takes too long, and interrupts a report that no client waits for', async () => {
+test('refuses a report that takes too long, and interrupts a report for which no client waits', async () => {
   const { reports, right } = setUp({ limitMilliseconds: 0 });
   await expect(reports.run(slow)).rejects.toMatchObject({ code: 'report_too_slow' });
   const others = setUp();
@@ -302,7 +304,7 @@ test('refuses a report whose files take long to build, and builds them in the me
   expect((await runUntilReady()).result).toEqual(right());
 });
 
-test('runs or queues up to 22 reports, up to 11 for each account, and refuses the rest', async () => {
+test('runs or queues up to 22 reports, and up to 11 per account, and refuses the rest', async () => {
   const { reports, right } = setUp();
   const order: number[] = [];
   const run = async (of: number) => {
@@ -334,7 +336,7 @@ test('gives every thread of the process a lower priority than the server', async
   const threads = readdirSync(`/proc/${reports.processID}/task`).map(Number);
   const expected = Math.min(getPriority() + 3, 19);
   expect(threads.length).toBeGreaterThan(2);
-  // A thread may have ended in the meantime.
+  // A thread might have ended in the meantime.
   const priorities = threads.flatMap((thread) => (existsSync(`/proc/${thread}`) ? [getPriority(thread)] : []));
   expect(new Set(priorities)).toEqual(new Set([expected]));
 });

@@ -1,4 +1,7 @@
-/** Published clients of Segment's API against a server: messages arrive once, no matter what happens to requests and servers. */
+/**
+ * Published clients of Segment's API with a server: each message arrives once, no matter what happens to requests and
+ * servers.
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -14,10 +17,10 @@ import { report } from '../tools/report.ts';
 import { createTestAccount, startServerProcess, stopServerProcess } from '../tools/server-process.ts';
 import { publishedClients } from './tools/segment-clients.ts';
 
-/** The fate of a request on its way: it is forwarded, refused, or forwarded with its response cut off. */
+/** What happens to a request: the proxy forwards it, refuses it, or forwards it and cuts off the response. */
 type Fate = 'passed' | 429 | 503 | 'cut';
 
-/** A proxy that treats the first requests as `fates` specifies, and forwards the others. */
+/** A proxy that treats the first requests as specified by `fates`, and forwards all others. */
 const listen = async (target: string, fates: Fate[]): Promise<string> => {
   const answer: RequestListener = async (request, response) => {
     const chunks: Buffer[] = [];
@@ -42,7 +45,7 @@ const listen = async (target: string, fates: Fate[]): Promise<string> => {
 const anonymousId = 'browser-of-a-node-client';
 const numbers = (count: number): number[] => Array.from({ length: count }, (_, nth) => nth);
 
-/** Returns the numbers of the stored events of a contact, or of the user. */
+/** Returns the numbers of the stored events of the contact, or of the anonymous user. */
 const readNumbers = async (api: Client, named: { contactExternalID: string } | { userUUID: string }) => {
   const stored: number[] = [];
   let cursor: string | undefined;
@@ -72,7 +75,7 @@ describe.each(Object.entries(publishedClients))('%s', (name, openClient) => {
   });
 
   const kills = times({ quick: 3, full: 50 });
-  it(`has each message stored once through ${kills} kills of the server`, async (context) => {
+  it(`stores each message once despite ${kills} kills of the server`, async (context) => {
     const folder = mkdtempSync(join(tmpdir(), 'firsthand-segment-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));
     const path = join(folder, 'firsthand.db');

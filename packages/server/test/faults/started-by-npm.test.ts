@@ -1,4 +1,4 @@
-/** Ending a command of the README also ends every process that it started. */
+/** Ending a command from the README also ends every process that the command started. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -20,7 +20,10 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, maxRetries: 5 }));
 
-/** Each process and its parent (proc(5): the second field after the name, which ends at the last parenthesis). */
+/**
+ * Each process and its parent. In proc(5), the parent is the second field after the name, which ends at the last
+ * parenthesis.
+ */
 const listProcesses = (): [pid: number, parent: number][] =>
   readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -65,7 +68,7 @@ const start = async (command: string, port: number): Promise<ChildProcess> => {
   return child;
 };
 
-/** Ctrl-C in a terminal signals the whole process group; `kill` signals one process. */
+/** Ctrl-C in a terminal signals the whole process group; `kill` signals a single process. */
 test.each([
   ['node packages/server/bin/firsthand.js serve', 'SIGTERM', 'the process'],
   ['node packages/server/bin/firsthand.js serve', 'SIGINT', 'the process'],
@@ -91,7 +94,7 @@ test.each([
 
 test('forwards SIGTERM from npm start to the server, and exits with the server’s exit code', async () => {
   const { env } = temporaryDatabase();
-  // Runs the unchanged script in a folder where there is nothing to build.
+  // Runs the unchanged script in a folder without anything to build.
   const empty = temporaryFolder();
   const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   writeFileSync(join(empty, 'package.json'), JSON.stringify({ scripts: { build: 'true', start: scripts.start } }));

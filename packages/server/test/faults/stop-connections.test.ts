@@ -7,7 +7,7 @@ import { temporaryDatabase } from '../fixtures/command.ts';
 import { createAccount, operatorToken, serveHere, userUUID } from '../fixtures/serving.ts';
 import { soon } from '../fixtures/timeouts.ts';
 
-/** Opens a connection. `ended` resolves with everything received on it, once it closes. */
+/** Opens a connection. `ended` resolves with everything received on the connection once it closes. */
 const open = async (url: string) => {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
@@ -28,7 +28,7 @@ const beginEvent = (socket: Socket, tokenUUID: string, eventUUID: string) => {
   return () => socket.write(body.slice(20));
 };
 
-it('responds to a request under way, and closes its connection after that', async () => {
+it('responds to a request in progress, then closes its connection', async () => {
   const { url, close } = await serveHere();
   const { serverTokenUUID } = await createAccount(url);
   const { socket, ended } = await open(url);
@@ -62,7 +62,7 @@ it.each([
   expect(await closed).toBe(0);
 });
 
-it('responds on connections that are not yet accepted when the shutdown begins', async () => {
+it('responds on connections that have not been accepted when the shutdown begins', async () => {
   const { url, close } = await serveHere();
   const { hostname, port } = new URL(url);
   const answers = Array.from({ length: 5 }, async () => {
@@ -75,7 +75,7 @@ it('responds on connections that are not yet accepted when the shutdown begins',
     await once(socket, 'close');
     return received;
   });
-  // By the next tick the kernel has established the connections, but this process has not accepted them.
+  // By the next tick, the kernel has established the connections, but this process has not accepted them.
   await new Promise<void>((resolve) => process.nextTick(resolve));
   const closed = close();
   for (const answer of await Promise.all(answers)) expect(answer).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
@@ -89,7 +89,7 @@ it('responds to a request that arrives while the process is busy, no matter how 
   await once(socket, 'data');
   const closed = close();
   await wait(100);
-  // From here on, timers run before sockets are read.
+  // From now on, timers run before sockets are read.
   await new Promise(setImmediate);
   socket.write('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n');
   for (const busyUntil = performance.now() + 1_000; performance.now() < busyUntil; );
@@ -97,7 +97,7 @@ it('responds to a request that arrives while the process is busy, no matter how 
   expect(await closed).toBe(0);
 });
 
-// Retried, because a busy machine alone may exceed the time limit.
+// Retried, because the time limit can be exceeded just because the machine is busy.
 it('is not delayed by idle connections and streams, and accepts no new connections', { retry: 4 }, async () => {
   const { url, close } = await serveHere();
   const { serverTokenUUID } = await createAccount(url);
@@ -117,7 +117,7 @@ it('is not delayed by idle connections and streams, and accepts no new connectio
 
   const began = performance.now();
   const closed = close();
-  // The server is waiting for the request under way.
+  // The server is waiting for the request in progress.
   await expect
     .poll(() =>
       open(url).then(
@@ -134,7 +134,7 @@ it('is not delayed by idle connections and streams, and accepts no new connectio
   expect(performance.now() - began).toBeLessThan(4_000);
 });
 
-it('cuts off a request that never ends after four seconds, and counts it in the exit code', async () => {
+it('cuts off an endless request after four seconds, and counts it in the exit code', async () => {
   const { url, close } = await serveHere();
   const { serverTokenUUID } = await createAccount(url);
   const { socket, ended } = await open(url);
@@ -148,7 +148,7 @@ it('cuts off a request that never ends after four seconds, and counts it in the 
   expect(await ended).toBe('');
 });
 
-it('stores when tokens were last used, for the next server to show', async () => {
+it('stores when tokens were last used, so that the next server can show it', async () => {
   const { env } = temporaryDatabase();
   const first = await serveHere(env);
   const { accountUUID, browserTokenUUID } = await createAccount(first.url);

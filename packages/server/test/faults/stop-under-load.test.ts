@@ -19,7 +19,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** Stops a server under load repeatedly. Clients may get 200, 503 or a refused connection, and nothing else. */
+/** Repeatedly stops a server under load. Clients can only get 200, 503 or a refused connection. */
 const stopRepeatedly = async (name: string, count: number, main?: string) => {
   const path = join(folder, `${name}.db`);
   const token = await createTestAccount(path);

@@ -1,4 +1,4 @@
-/** The tracker in Chromium, as built and with earlier, weaker rules for what it may drop. */
+/** The tracker in Chromium, both as built and with weaker rules about what it is allowed to drop. */
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { times } from '../tools/counts.ts';
 import { report } from '../tools/report.ts';
 
 const events = times({ quick: 2, full: 10 });
-/** Far longer than a retry takes: an event that has not arrived by then counts as lost. */
+/** Much longer than a retry takes. An event that has not arrived by then counts as lost. */
 const patienceMilliseconds = times({ quick: 8_000, full: 15_000 });
 
 const packages = fileURLToPath(new URL('../../..', import.meta.url));
@@ -32,7 +32,7 @@ interface Weakness {
   readonly to: string;
 }
 
-/** Builds the tracker, optionally with a change to its source. Returns the folder of the scripts. */
+/** Builds the tracker, optionally with a change to its source. Returns the folder with the scripts. */
 const buildChanged = async (name: string, weakness?: Weakness): Promise<string> => {
   const copy = join(folder, name);
   for (const part of ['tracker', 'contract', 'fresh.ts', 'tsconfig.base.json']) {

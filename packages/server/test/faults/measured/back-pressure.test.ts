@@ -18,7 +18,7 @@ import { withoutQueueLimit } from '../../weaknesses/http.ts';
 import { createLedger, judge, readDatabase } from '../tools/ledger.ts';
 
 const seconds = times({ quick: 5, full: 60 });
-/** On top of what the idle server uses. */
+/** In addition to the memory of the idle server. */
 const maxGrowthMegabytes = 512;
 
 let folder: string;
@@ -44,7 +44,7 @@ const press = async (name: string, main?: string) => {
   const keys = readDatabase(path);
   const { endings, withoutRetryAfter } = ledger;
   const others = [...endings].filter(([ending]) => !['200', '429', '503'].includes(ending));
-  // A refused event must not be stored: the client retries it.
+  // A refused event must not be stored, because the client retries it.
   const unacknowledged = keys.length - ledger.acknowledged.size;
   const refused = endings.get('503') ?? 0;
   return {
@@ -60,7 +60,7 @@ const press = async (name: string, main?: string) => {
   };
 };
 
-test(`bounds its memory under far more load than it can store, for ${seconds} s, and stores exactly what it acknowledges`, async (context) => {
+test(`limits its memory under much more load than it can store, for ${seconds} s, and stores exactly what it acknowledges`, async (context) => {
   const result = await press('ours');
   expect(result).toMatchObject({ lost: 0, twice: 0, unacknowledged: 0, exitCode: 0, withoutRetryAfter: 0, others: [] });
   expect(result.refused).toBeGreaterThan(0);

@@ -13,7 +13,7 @@ import { createTestAccount, startServerProcess, stopServerProcess } from '../../
 import { changeServer } from '../../tools/weakened-server.ts';
 import { exitingWithoutDescriptors, withoutConnectionLimit } from '../../weaknesses/http.ts';
 
-/** The limit of open files: enough to load the server from its TypeScript sources. */
+/** The limit on open files. It must allow the server to load from its TypeScript sources. */
 const maxFiles = 256;
 const rounds = times({ quick: 2, full: 20 });
 
@@ -31,7 +31,7 @@ const useAllDescriptors = async (port: number): Promise<Socket[]> => {
   return sockets;
 };
 
-/** Erases contacts while the server can open no more files. Returns whether it survived, and its responses. */
+/** Erases contacts while the server cannot open more files. Returns whether the server survived, and its responses. */
 const exhaust = async (name: string, main?: string, env: Record<string, string> = {}) => {
   const path = join(folder, `${name}.db`);
   const tokenUUID = await createTestAccount(path);
@@ -60,7 +60,7 @@ const exhaust = async (name: string, main?: string, env: Record<string, string> 
     });
     const sockets = await useAllDescriptors(port);
     statuses.push((await post('/contact/eraseContact', { contactUUID: body.contactUUID })).status);
-    // Maintenance, which reads the database file, runs in the meantime.
+    // Gives maintenance, which reads the database file, time to run.
     await wait(300);
     for (const socket of sockets) socket.destroy();
     await wait(300);
@@ -82,7 +82,7 @@ test('survives connections that use up all file descriptors, and erases contacts
   expect(ours).toMatchObject({ survived: true, erased: rounds, recorded: true });
   expect([...new Set(ours.statuses)]).toEqual([200]);
 
-  // Without the limit, connections use up all descriptors: an erasure may be refused, but the server keeps running.
+  // Without the limit, connections use up all descriptors. An erasure can be refused, but the server keeps running.
   const full = await exhaust('full', changeServer(folder, 'without-limit', withoutConnectionLimit));
   expect(full).toMatchObject({ survived: true, erased: rounds, recorded: true });
   expect([200, 503]).toEqual(expect.arrayContaining([...new Set(full.statuses)]));

@@ -51,7 +51,7 @@ const eraseContacts = async (name: string, main?: string) => {
 
   let isOver = false;
   const writes: Write[] = [];
-  /** Writes for users and contacts that are unrelated to the erased ones. */
+  /** Writes for users and contacts that have nothing to do with the erased contacts. */
   const write = async (writer: number) => {
     for (let nth = 0; !isOver; nth += 1) {
       const began = performance.now();
@@ -103,7 +103,7 @@ const eraseContacts = async (name: string, main?: string) => {
   };
 };
 
-test('lets others write while a contact with many claims is erased, and while more claims arrive for it', async (context) => {
+test('lets others write while a contact with many claims is erased, even while new claims for it arrive', async (context) => {
   const ours = await eraseContacts('ours');
   const weakened = await eraseContacts('weakened', changeServer(postgres.folder(), 'alone', erasingAloneOnPostgres));
   expect(ours.writesDuring).toBeGreaterThan(weakened.writesDuring);

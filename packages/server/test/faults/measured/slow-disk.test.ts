@@ -19,7 +19,7 @@ import { createLedger, judge, readDatabase } from '../tools/ledger.ts';
 import { attachStrace } from '../tools/tracing.ts';
 
 const seconds = times({ quick: 8, full: 60 });
-/** The whole process, including its code. */
+/** The memory of the whole process, including its code. */
 const maxMegabytes = times({ quick: 400, full: 256 });
 
 let folder: string;
@@ -28,7 +28,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** Sends far more than a disk can store whose syncs take a second each. */
+/** Sends far more than the disk can store if each sync takes a second. */
 const slowDown = async (name: string, main?: string) => {
   const path = join(folder, `${name}.db`);
   const token = await createTestAccount(path);
@@ -60,7 +60,7 @@ const slowDown = async (name: string, main?: string) => {
   };
 };
 
-test('loses nothing and bounds its memory while each sync takes a second', async (context) => {
+test('loses nothing and limits its memory while each sync takes a second', async (context) => {
   const result = await slowDown('ours');
   expect(result).toMatchObject({ lost: 0, withoutRetryAfter: 0, others: [] });
   expect(result.refused).toBeGreaterThan(0);

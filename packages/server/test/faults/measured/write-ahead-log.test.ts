@@ -11,7 +11,7 @@ import { changeServer } from '../../tools/weakened-server.ts';
 import { neverCheckpointing } from '../../weaknesses/store.ts';
 import { createLedger, judge, readDatabase } from '../tools/ledger.ts';
 
-/** The total size of the events; their pages and indexes take more. */
+/** The total size of the events. Their pages and indexes take more space. */
 const totalBytes = times({ quick: 100, full: 500 }) * 1024 * 1024;
 const maxMebibytes = 64;
 const batch = 400;
@@ -23,7 +23,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** Reads pages without a pause until stopped. */
+/** Reads pages continuously until stopped. */
 const readBackToBack = (url: string, token: string) => {
   let stopped = false;
   let pages = 0;
@@ -61,7 +61,7 @@ const writeAndRead = async (name: string, bytes: number, main?: string) => {
   return { ...verdict, mebibytes, pages, events: ledger.acknowledged.size };
 };
 
-test(`limits the write-ahead log to ${maxMebibytes} MiB while events are written and read without a pause`, async (context) => {
+test(`limits the write-ahead log to ${maxMebibytes} MiB while events are written and read continuously`, async (context) => {
   const result = await writeAndRead('ours', totalBytes);
   expect(result).toMatchObject({ lost: 0, twice: 0 });
   expect(result.mebibytes).toBeLessThanOrEqual(maxMebibytes);

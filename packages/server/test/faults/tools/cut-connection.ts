@@ -1,4 +1,4 @@
-/** A proxy that cuts connections after a number of bytes of the request or of the response. */
+/** A proxy that cuts connections after a given number of bytes of the request or of the response. */
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
@@ -10,9 +10,9 @@ export interface Cut {
 
 interface CuttingProxy {
   readonly url: string;
-  /** How to cut connections opened from now on; null: not at all. */
+  /** How to cut connections that are opened from now on; null for not at all. */
   cut: Cut | null;
-  /** The largest number of bytes that one connection transferred in each direction. */
+  /** The maximum number of bytes that one connection transferred in each direction. */
   readonly largest: { request: number; response: number };
   close(): void;
 }
@@ -25,7 +25,7 @@ const forward = (from: Socket, to: Socket, maxBytes: number, count: (bytes: numb
     forwarded += allowed.length;
     count(forwarded);
     if (allowed.length > 0) to.write(allowed);
-    // Close after flushing, so that every allowed byte arrives, including those still in the kernel’s buffer.
+    // Closes after flushing, so that every allowed byte arrives, including bytes in the kernel’s buffer.
     if (forwarded >= maxBytes) cut();
   });
   from.on('end', () => to.end());

@@ -1,5 +1,6 @@
 /**
- * Replays what a process wrote and synced up to any point, to simulate what the disk may hold after a power cut there.
+ * Replays what a process wrote and synced up to any point, to simulate what the disk might contain after a power cut at
+ * that point.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -91,8 +92,8 @@ const tearWrite = (write: Write, random: () => number): Write[] => {
 };
 
 /**
- * Replays a journal up to each cut; cuts must be in ascending order. A cut leaves in a new folder what the disk might
- * hold: everything synced, and some later writes, whole or torn.
+ * Replays a journal up to each cut; cuts must be in ascending order. A cut creates a folder with what the disk might
+ * contain: everything synced, and some of the unsynced writes, whole or torn.
  */
 export const createDisk = (initial: ReadonlyMap<string, Buffer>, steps: readonly Step[], random: () => number) => {
   const durable = new Map([...initial].map(([name, content]) => [name, new DiskFile(content)]));

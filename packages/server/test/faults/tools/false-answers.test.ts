@@ -27,20 +27,20 @@ const judge = (...lines: readonly string[]) => findFalseAnswers(parseCalls(lines
 test.each<[string, readonly string[]]>([
   ['the commit is synced', [frameOf(one), maintenanceFrame, synced, answerOf(one)]],
   [
-    'the commit is synced, and then a maintenance sync fails',
+    'the commit is synced, then a maintenance sync fails',
     [frameOf(one), synced, maintenanceFrame, failed, answerOf(one)],
   ],
   [
-    'the commit is synced, and then a sync of another file fails',
+    'the commit is synced, then a sync of another file fails',
     [frameOf(one), synced, onDatabase + fails, answerOf(one)],
   ],
   ['the commit is synced, and maintenance rewrites its events', [frameOf(one), synced, frameOf(one), answerOf(one)]],
-  ['an earlier event is in the same page', [frameOf(one), synced, frameOf(one, two), synced, answerOf(two)]],
+  ['the same page has an earlier event', [frameOf(one), synced, frameOf(one, two), synced, answerOf(two)]],
   [
     'standard error cannot be synced',
     ['10 fsync(2<socket:[7]>) = -1 EINVAL (Invalid argument)', frameOf(one), synced, answerOf(one)],
   ],
-  ['the response names no event', [failed, answerOf()]],
+  ['the response acknowledges no event', [failed, answerOf()]],
 ])('accepts a response when %s', (_, lines) => {
   expect(judge(...lines)).toBe(0);
 });
@@ -69,7 +69,7 @@ test.each<[string, readonly string[]]>([
     'a maintenance sync fails before the commit, which is then synced',
     [maintenanceFrame, failed, frameOf(one), synced, answerOf(one)],
   ],
-  ['one event of several was not synced', [frameOf(one), synced, frameOf(two), failed, answerOf(one, two)]],
+  ['one of several events was not synced', [frameOf(one), synced, frameOf(two), failed, answerOf(one, two)]],
 ])('rejects a response when %s', (_, lines) => {
   expect(judge(...lines)).toBe(1);
 });

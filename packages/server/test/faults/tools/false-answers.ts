@@ -1,17 +1,18 @@
-/** Finds responses that acknowledged events before these were surely on the disk. */
+/** Finds responses that acknowledged events before the events were certain to be on the disk. */
 import { isAnswer, isSync, type TracedCall } from './tracing.ts';
 
-/** The options with which strace logs everything that is needed, with complete pages and responses. */
+/** The options with which strace logs everything that this file needs, with complete pages and responses. */
 export const answerOptions = ['-s', '4096', '-e', 'trace=fsync,fdatasync,pwrite64,write,writev,sendto,sendmsg'];
 
 /**
- * The events that a call names, in the format of ledger.ts. A page of several events stores the common part of their
- * names once, so it names an event only if it has one event, or if a value repeats the name (`ballast`).
+ * The events that a call contains, in the format of ledger.ts. A page with several events stores the common part of
+ * their names only once. It therefore shows an event's full name only if it has one event, or if a value repeats the
+ * name (`ballast`).
  */
 const eventsIn = ({ text }: TracedCall): readonly string[] => text.match(/event_\d{10}/g) ?? [];
 
 const isFrameWrite = ({ text }: TracedCall): boolean => /^pwrite64\(\d+<[^>]*-wal>.* = \d+$/.test(text);
-/** Only syncs of paths count: standard error, for example, may be a socket, which can't be synced. */
+/** Only syncs of paths count. Standard error, for example, can be a socket, which can't be synced. */
 const isFailedSync = ({ text }: TracedCall): boolean => /^f(?:data)?sync\(\d+<\/.* = -1 /.test(text);
 
 /** The events that responses acknowledged. */
@@ -19,10 +20,10 @@ export const listAcknowledgedEvents = (calls: readonly TracedCall[]): ReadonlySe
   new Set(calls.filter(isAnswer).flatMap(eventsIn));
 
 /**
- * Finds responses that began before the commit of one of their events was synced: before the end of a sync of the log
- * that began after the event's first frame (SQLite syncs a commit once, after its last frame). After any failed sync,
- * later ones prove nothing: the kernel may drop the dirty pages and report success (fsyncgate), and SQLite reads no log
- * beyond a gap.
+ * Finds responses that began before the commit of one of their events was synced. A sync of the log counts if it began
+ * after the event's first frame and ended before the response (SQLite syncs a commit once, after its last frame). After
+ * a failed sync, later syncs prove nothing: the kernel can drop the dirty pages and report success (fsyncgate), and
+ * SQLite reads no log beyond a gap.
  */
 export const findFalseAnswers = (calls: readonly TracedCall[]): TracedCall[] => {
   const failed = Math.min(...calls.filter(isFailedSync).map(({ began }) => began));

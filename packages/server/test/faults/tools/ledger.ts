@@ -1,4 +1,4 @@
-/** Records what clients sent and how the server responded, to be compared with what the server stores. */
+/** Records what clients sent and how the server responded, so that both can be compared with what the server stores. */
 import { setTimeout as wait } from 'node:timers/promises';
 import Database from '../../../src/store/sqlite/database/better-sqlite3.ts';
 
@@ -7,13 +7,13 @@ interface SentEvent {
   readonly eventUUID: string;
 }
 
-/** How a request ended: with a status, or broken for a reason. */
+/** How a request ended: with a status, or without a response for a reason. */
 type Ending = { readonly status: number; readonly retryAfter: string | null } | { readonly broken: string };
 
 interface LedgerOptions {
   /**
-   * Events in a batch. Every fourth client sends batches and the others single events; with `onlyBatches`, all send
-   * batches.
+   * The number of events in a batch. Every fourth client sends batches, the others single events; with `onlyBatches`,
+   * all clients send batches.
    */
   readonly batch?: number;
   readonly onlyBatches?: boolean;
@@ -21,7 +21,7 @@ interface LedgerOptions {
   readonly ballast?: number;
   /** The pause after a request without a 200. */
   readonly pauseMilliseconds?: number;
-  /** URLs of servers. One of them must return each event as soon as it is acknowledged. */
+  /** The URLs of servers. One of the servers must return each event as soon as it is acknowledged. */
   readonly readBack?: readonly string[];
 }
 
@@ -30,7 +30,7 @@ export interface Load {
 }
 
 interface Ledger {
-  /** Sends events until stopped, singly and in batches. */
+  /** Sends events until stopped, both singly and in batches. */
   send(url: string, token: string): Load;
   /** Sends one event. Returns whether it was acknowledged. */
   sendOne(url: string, token: string): Promise<boolean>;
@@ -40,7 +40,7 @@ interface Ledger {
   readonly acknowledged: ReadonlySet<string>;
   /** The number of distinct events sent. */
   readonly sentCount: number;
-  /** The number of requests by how they ended: a status, or the reason of a broken connection. */
+  /** The number of requests for each ending: a status, or the reason why there was no response. */
   readonly endings: ReadonlyMap<string, number>;
   /** The number of 503 responses without Retry-After. */
   readonly withoutRetryAfter: number;
@@ -48,7 +48,7 @@ interface Ledger {
   readonly unseen: readonly string[];
 }
 
-/** Why there was no response. */
+/** The reason why there was no response. */
 const causeOf = (error: unknown): string => {
   const { code, message } = ((error as Error).cause ?? error) as Error & { code?: string };
   return code ?? message;
@@ -70,7 +70,10 @@ export const createLedger = (clients: number, options: LedgerOptions = {}): Ledg
 
   const count = (name: string) => endings.set(name, (endings.get(name) ?? 0) + 1);
 
-  /** A refused read proves nothing. A retried event may be older than the newest page, so this reads further pages. */
+  /**
+   * A refused read proves nothing. A retried event can be older than the newest page, so this function reads further
+   * pages.
+   */
   const checkReadBack = async (token: string, event: SentEvent): Promise<void> => {
     const url = readBack[sent % readBack.length];
     const headers = { Authorization: `Bearer ${token}` };
@@ -104,7 +107,7 @@ export const createLedger = (clients: number, options: LedgerOptions = {}): Ledg
         method: 'POST',
         body: JSON.stringify(body),
       });
-      // If the response is cut off in the middle, json() throws.
+      // json() throws if the response is cut off in the middle.
       const answer = (await response.json()) as { event?: { status: string }[] };
       if (answer.event?.some(({ status }) => status !== '200')) return { broken: 'an event of a batch' };
       return { status: response.status, retryAfter: response.headers.get('Retry-After') };
@@ -148,7 +151,7 @@ export const createLedger = (clients: number, options: LedgerOptions = {}): Ledg
       const client = async (number: number) => {
         while (!stopped) {
           const events = Array.from({ length: onlyBatches || number % 4 === 0 ? batch : 1 }, createEvent);
-          // The server is down or stopping: don't retry in a tight loop.
+          // The server is down or stopping, so don't retry in a tight loop.
           if (!(await post(url, token, events))) await wait(pauseMilliseconds);
         }
       };
@@ -169,7 +172,7 @@ export const createLedger = (clients: number, options: LedgerOptions = {}): Ledg
           throw new Error(`a healthy server did not respond 200: ${JSON.stringify([...endings])}`);
         }
       };
-      // More concurrent clients could exceed the server's limits, which responds 503.
+      // More concurrent clients could exceed the server's limits, so that it responds with 503.
       await Promise.all(Array.from({ length: Math.min(clients, 8) }, client));
     },
   };
@@ -180,7 +183,7 @@ export const createReader = (token: string) => {
   const held: string[] = [];
   let after = '';
   return {
-    /** The events read so far, as `userUUID eventUUID`, in order; `readOn` requests only newer ones. */
+    /** The events read so far, as `userUUID eventUUID`, in order. `readOn` requests only newer events. */
     held: held as readonly string[],
     async readOn(url: string): Promise<readonly string[]> {
       for (;;) {
@@ -207,7 +210,8 @@ export const readEverything = async (url: string, token: string): Promise<readon
   createReader(token).readOn(url);
 
 /**
- * Every event of a database file, in order, while no server uses it. Far faster than `readEverything` for many events.
+ * Every event in a database file, in order, while no server uses the file. Much faster than `readEverything` for many
+ * events.
  */
 export const readDatabase = (path: string): string[] => {
   const db = new Database(path, { readonly: true });

@@ -7,7 +7,7 @@ import { querySQL } from '../../fixtures/postgres/databases.ts';
 import { startPostgres, stopPostgres, urlOf } from '../../fixtures/postgres/server.ts';
 import { createTestAccountIn } from '../../tools/server-process.ts';
 
-/** Starts PostgreSQL before the file's first test; stops it, and deletes both folders, after the last. */
+/** Starts PostgreSQL before the file's first test. After the last test, stops it and deletes both folders. */
 export const useOwnPostgres = () => {
   let folder: string;
   let cluster: string;

@@ -1,4 +1,4 @@
-/** Published clients of Segment's HTTP API for Node, with one interface. */
+/** Published Node clients of Segment's HTTP API, with a common interface. */
 import { Analytics as CustomerioAnalytics } from '@customerio/cdp-analytics-node';
 import RudderAnalytics from '@rudderstack/rudder-sdk-node';
 import { Analytics as SegmentAnalytics } from '@segment/analytics-node';
@@ -9,17 +9,17 @@ interface Message {
 }
 
 export interface PublishedClient {
-  /** Resolves when the client has the response 200 to its batch; rejects if it gives up. */
+  /** Resolves when the client has received 200 for its batch. Rejects if the client gives up. */
   track(message: Message & { readonly event: string; readonly properties: Record<string, number> }): Promise<void>;
   identify(message: Message & { readonly traits: Record<string, string> }): Promise<void>;
-  /** Sends what is in the queue. Keep calling it until all messages have settled. */
+  /** Sends what is in the queue. Call it repeatedly until all messages have settled. */
   flush(): void;
 }
 
 type OpenClient = (settings: { readonly writeKey: string; readonly host: string }) => PublishedClient;
 
 const messagesPerBatch = 5;
-/** More than a test needs: a client that gives up loses its messages, as its documentation says. */
+/** More retries than a test needs, because a client that gives up loses its messages, as its documentation states. */
 const retries = 1_000;
 
 const settle = (send: (done: (error?: unknown) => void) => void): Promise<void> =>
@@ -29,7 +29,7 @@ const settle = (send: (done: (error?: unknown) => void) => void): Promise<void> 
 const wrapSegment = (analytics: SegmentAnalytics | CustomerioAnalytics): PublishedClient => ({
   track: (message) => settle((done) => analytics.track(message, done)),
   identify: (message) => settle((done) => analytics.identify(message, done)),
-  // It sends a batch that is full, or after `flushInterval`.
+  // The client sends a batch when it is full, or after `flushInterval`.
   flush: () => {},
 });
 
@@ -48,7 +48,7 @@ export const publishedClients: Readonly<Record<string, OpenClient>> = {
     const analytics = new RudderAnalytics(writeKey, {
       ...{ dataPlaneUrl: host, flushAt: messagesPerBatch, flushInterval: 100, retryCount: retries, logLevel: 'none' },
       axiosRetryConfig: { retryDelay: () => 100 },
-      // Otherwise an error is thrown as well.
+      // Without this listener, an error would also be thrown.
       errorHandler: () => {},
     });
     return {

@@ -11,7 +11,7 @@ const log = `7 pwrite64(19</d/a.db-wal>, "\\x00", 1, 0) = 1
 9 write(23<socket:[2]>, "\\x48" <unfinished ...>
 9 +++ killed by SIGKILL +++`;
 
-test('reports a call as unfinished if strace was detached or the process ended during it', () => {
+test('reports a call as unfinished if strace was detached or the process ended during the call', () => {
   const ended = parseCalls(log).filter((call) => call.ended !== Number.POSITIVE_INFINITY);
   expect(ended.map(({ text }) => text)).toEqual([
     'pwrite64(19</d/a.db-wal>, "\\x00", 1, 0) = 1',
@@ -21,7 +21,7 @@ test('reports a call as unfinished if strace was detached or the process ended d
   ]);
 });
 
-test('includes unfinished calls, which the kernel may have completed', () => {
+test('includes unfinished calls, which the kernel might have completed', () => {
   const unfinished = parseCalls(log).filter((call) => call.ended === Number.POSITIVE_INFINITY);
   expect(unfinished).toEqual([
     { thread: '7', text: 'pwrite64(19</d/a.db-wal>, "\\x00", 1, 1', began: 5, ended: Number.POSITIVE_INFINITY },

@@ -1,13 +1,13 @@
-/** Runs strace, to log in order what a process does to its disk, or to make its calls fail. */
+/** Runs strace, either to log in order what a process does to its disk, or to make its calls fail. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 
-/** The command that runs another under strace. */
+/** Returns the command that runs another command under strace. */
 export const strace = (log: string, ...options: readonly string[]): string[] => [
   'strace',
   '-f',
-  // Far faster, but strace 6.1 injects no signals with it.
+  // Much faster, but strace 6.1 injects no signals with this option.
   ...(options.some((option) => option.includes('signal=')) ? [] : ['--seccomp-bpf']),
   '-y',
   '-o',
@@ -31,7 +31,7 @@ const tryToAttach = async (pid: number, log: string, options: readonly string[])
   });
 };
 
-/** Attaches strace to a running process and all its threads. Returns a function that detaches it. */
+/** Attaches strace to a running process and all its threads. Returns a function that detaches strace. */
 export const attachStrace = async (pid: number, log: string, ...options: readonly string[]) => {
   // strace gives up if a thread ends while it attaches.
   for (let left = 5; ; left -= 1) {
@@ -51,7 +51,7 @@ export interface TracedCall {
   readonly thread: string;
   /** `fsync(19</data/firsthand.db-wal>) = 0`, joined if strace split it around another thread's call. */
   readonly text: string;
-  /** The lines of the log where the call began and ended; `ended` is `Infinity` if the log has no end of it. */
+  /** The lines of the log where the call began and ended; `ended` is `Infinity` if the log does not contain the end. */
   readonly began: number;
   readonly ended: number;
 }
@@ -61,8 +61,8 @@ export const readCompletedCalls = (log: string): TracedCall[] =>
   readCalls(log).filter(({ ended }) => ended !== Number.POSITIVE_INFINITY);
 
 /**
- * All calls of a log. Unfinished ones come last: the process ended during the call, or strace was detached. The kernel
- * may have completed such a call; for example, a response may have reached the client.
+ * Returns all calls in a log. Unfinished calls come last: the process ended during the call, or strace was detached.
+ * The kernel might have completed such a call; for example, a response might have reached the client.
  */
 export const readCalls = (log: string): TracedCall[] =>
   existsSync(log) ? parseCalls(readFileSync(log, 'latin1')) : [];
